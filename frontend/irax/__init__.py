@@ -116,6 +116,7 @@ if TYPE_CHECKING:
         ops,
         profiler,
         random,
+        ref,
         scipy,
         sharding,
         stages,
@@ -128,6 +129,11 @@ if TYPE_CHECKING:
     from irax.execution.environment import live_arrays as live_arrays
     from irax.execution.environment import print_environment_info as print_environment_info
     from irax.jaxprs.make import make_jaxpr as make_jaxpr
+    from irax.ref import Ref as Ref
+    from irax.ref import empty_ref as empty_ref
+    from irax.ref import free_ref as free_ref
+    from irax.ref import freeze as freeze
+    from irax.ref import new_ref as new_ref
     from irax.transforms import custom_vmap
     from irax.version import __version__ as __version__
 
@@ -153,6 +159,7 @@ _MODULES = {
     "ops",
     "profiler",
     "random",
+    "ref",
     "scipy",
     "sharding",
     "stages",
@@ -163,6 +170,7 @@ _MODULES = {
     "version",
 }
 _FUNCTIONS = {
+    **dict.fromkeys(("Ref", "empty_ref", "free_ref", "freeze", "new_ref"), "ref"),
     "__version__": "version",
     "live_arrays": "execution.environment",
     "make_jaxpr": "jaxprs.make",

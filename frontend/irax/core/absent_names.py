@@ -27,9 +27,7 @@ _REASONS = {
         ": auto_pcast remove_size_one_mesh_axis_from_type",
     ),
     "sends and receives are those of irax.lax.ppermute": ("lax: precv psend",),
-    "arrays never change: use x.at[...], and the carries of loops": (
-        ": Ref ds empty_ref free_ref freeze new_ref ref",
-    ),
+    "use a slice, or irax.lax.dynamic_slice": (": ds",),
     "it has no counterpart in irax; irax.compat has it for libraries that import jax": (
         ": ad api_util core interpreters lib",
     ),
@@ -85,7 +83,7 @@ def why_absent(module: str, name: str) -> str | None:
     """The reason why a module of irax lacks a name that JAX's has; None for any other name.
 
     >>> why_absent("irax", "ds")
-    'arrays never change: use x.at[...], and the carries of loops'
+    'use a slice, or irax.lax.dynamic_slice'
     """
     inner = f"{module}.{name}".removeprefix("irax.")
     return WHY_ABSENT.get(inner, _PRIMITIVES if name.endswith("_p") else None)

@@ -11,13 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Generic, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
-import numpy as np
-
-from irax import dtypes, stages
+from irax import stages
 from irax.config import config
-from irax.core import array_trees, axis_names, dispatch, explicit_axes, source
-from irax.core.array import Array, ConcreteArray, as_array, device_of
-from irax.core.avals import ShapedArray
+from irax.core import array_trees, axis_names, dispatch, explicit_axes, refs, source
+from irax.core.array import Array, as_array, device_of
 from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.module_builder import ModuleBuilder
@@ -25,13 +22,15 @@ from irax.core.placement import device_of_shardings
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, trace_function
 from irax.core.wrapping import wraps
-from irax.execution import bound_call, replay, reports
+from irax.execution import bound_call, jit_refs, replay, reports
 from irax.execution.backend import check_device
 from irax.execution.bound_call import OTHER, BoundCall, flattened
 from irax.execution.jit_parameters import (
     Parameters,
     donated_leaves,
     parameters_of,
+    signature_in_trace,
+    signature_of,
     split_static,
     with_static,
 )
@@ -183,14 +182,21 @@ class Programs(dict[Any, Program]):
     last: BoundCall | None = None
     """The short way of calls of the signature that was called last, if there is one."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self.with_refs = jit_refs.RefPrograms()
+
     def clear(self) -> None:
         """Remove all programs."""
         self.last = None
+        self.with_refs.clear()
         super().clear()
 
 
 class JitFunction(Generic[P, R]):
     """A jitted function, as `jit` returns it."""
+
+    _may_touch_refs = True
 
     def __init__(
         self,
@@ -246,7 +252,7 @@ class JitFunction(Generic[P, R]):
             return self._call(args, kwargs)
         except Exception as error:
             if isinstance(error, RecursionError):
-                _tell_depth(error)
+                reports.tell_depth(error)
             hide_frames(error)
             raise
 
@@ -258,6 +264,12 @@ class JitFunction(Generic[P, R]):
         else:
             own, named, static = args, kwargs, ()
         leaves, tree = flattened(own, named)
+        if self._may_touch_refs and refs.exist():
+            function = with_static(self._fun, static)
+            known = self._cache.with_refs
+            result = jit_refs.call(function, known, self._functional, leaves, tree, static)
+            if result is not OTHER:
+                return result
         trace = current_trace()
         if trace is not None:
             return self._call_traced(trace, leaves, tree, static)
@@ -266,7 +278,7 @@ class JitFunction(Generic[P, R]):
                 return self._call_traced(trace, leaves, tree, static)
         state = config.state
         try:
-            key = (tree, static, config.traced, *map(_signature, leaves))
+            key = (tree, static, config.traced, *map(signature_of, leaves))
         except TypeError:
             self._check_leaves(own, named)
             raise
@@ -297,6 +309,12 @@ class JitFunction(Generic[P, R]):
         ShapeDtypeStruct(shape=(), dtype=float32, weak_type=True)
         """
         return stages.Traced(*self.traced_for(args, kwargs))
+
+    def _functional(self, function: Callable[..., Any]) -> JitFunction[..., Any]:
+        """Return this function jitted in a form that touches no Refs."""
+        jitted = JitFunction(function, device=self._device)
+        jitted._may_touch_refs = False
+        return jitted
 
     def traced_for(self, args: Any, kwargs: Any) -> tuple[Program, Any, Device | str | None]:
         """Return the traced program of a call, the pytree of its arguments, and its device."""
@@ -330,7 +348,7 @@ class JitFunction(Generic[P, R]):
         names = self._names(tree, leaves)
         arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
         options = (*config.traced, *axis_names.bound())
-        key = (tree, static, options, *map(_signature_in_trace, arrays))
+        key = (tree, static, options, *map(signature_in_trace, arrays))
         compiled = self._cache.get(key)
         if compiled is None:
             compiled = self._traced_within(trace.builder, key, arrays)
@@ -404,7 +422,7 @@ class JitFunction(Generic[P, R]):
         leaves, _ = array_trees.tree_flatten((args, kwargs))
         for leaf, name in zip(leaves, argument_names(args, kwargs), strict=True):
             try:
-                _signature(leaf)
+                signature_of(leaf)
             except TypeError:
                 raise TypeError(
                     f"jit: {name_of(self._fun)}: {name}: expected an array or a number, got "
@@ -415,19 +433,6 @@ class JitFunction(Generic[P, R]):
     def clear_cache(self) -> None:
         """Clear the traces and programs of this function."""
         self._cache.clear()
-
-
-def _tell_depth(error: RecursionError) -> None:
-    """Note in a RecursionError the depth of jitted functions; called at each of them."""
-    known = error.__dict__
-    depth = known["jit_depth"] = known.get("jit_depth", 0) + 1
-    said = known.setdefault("jit_said", str(error))
-    if depth > 1:
-        error.args = (
-            f"{said}: {depth} jitted functions call each other, one inside of the other, and each "
-            f"takes some of the {sys.getrecursionlimit()} frames that Python allows. To jit the "
-            "outermost one is enough; sys.setrecursionlimit allows more frames",
-        )
 
 
 @contextmanager
@@ -475,25 +480,6 @@ class DividedFunction(JitFunction[P, R]):
                 given[n] = argument
         results = super().__call__(*given, **kwargs)  # pyright: ignore[reportCallIssue]
         return divided_results("jit", out_shardings, results)
-
-
-def _signature(leaf: Any) -> Any:
-    """Return the part of a leaf in the cache key: all that a trace can depend on."""
-    if isinstance(leaf, ConcreteArray):
-        return explicit_axes.signature(leaf)
-    if isinstance(leaf, np.ndarray | np.generic):
-        return ShapedArray(leaf.shape, dtypes.canonicalize_dtype(leaf.dtype), False)
-    if type(leaf) in _PYTHON_SCALARS:
-        return type(leaf)
-    return as_array(leaf).aval
-
-
-def _signature_in_trace(x: Array) -> Any:
-    spec = explicit_axes.spec_of(x.aval)
-    return x.aval if spec is None else (x.aval, spec)
-
-
-_PYTHON_SCALARS = {bool, int, float, complex}
 
 
 def clear_caches() -> None:

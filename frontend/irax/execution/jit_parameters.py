@@ -7,7 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from irax.core import array_trees
+import numpy as np
+
+from irax import dtypes
+from irax.core import array_trees, explicit_axes
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.avals import ShapedArray
 from irax.core.flattening import name_of
 from irax.core.wrapping import wraps
 
@@ -141,3 +146,23 @@ def donated_leaves(
     given = [x for n, x in zip(positions, args, strict=True) if n in chosen]
     given += [x for name, x in kwargs.items() if name in names]
     return array_trees.tree_leaves(given)
+
+
+def signature_of(leaf: Any) -> Any:
+    """Return the part of a leaf in the cache key: all that a trace can depend on."""
+    if isinstance(leaf, ConcreteArray):
+        return explicit_axes.signature(leaf)
+    if isinstance(leaf, np.ndarray | np.generic):
+        return ShapedArray(leaf.shape, dtypes.canonicalize_dtype(leaf.dtype), False)
+    if type(leaf) in _PYTHON_SCALARS:
+        return type(leaf)
+    return as_array(leaf).aval
+
+
+def signature_in_trace(x: Array) -> Any:
+    """Return the same of an array within a trace."""
+    spec = explicit_axes.spec_of(x.aval)
+    return x.aval if spec is None else (x.aval, spec)
+
+
+_PYTHON_SCALARS = {bool, int, float, complex}

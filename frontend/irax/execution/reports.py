@@ -4,6 +4,7 @@ in profiles.
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -70,3 +71,16 @@ def _differences(key: tuple[Any, ...], other: tuple[Any, ...]) -> list[str]:
     if options != options_before:
         found.append(f"options are {options}, not {options_before}")
     return found
+
+
+def tell_depth(error: RecursionError) -> None:
+    """Note in a RecursionError the depth of jitted functions; called at each of them."""
+    known = error.__dict__
+    depth = known["jit_depth"] = known.get("jit_depth", 0) + 1
+    said = known.setdefault("jit_said", str(error))
+    if depth > 1:
+        error.args = (
+            f"{said}: {depth} jitted functions call each other, one inside of the other, and each "
+            f"takes some of the {sys.getrecursionlimit()} frames that Python allows. To jit the "
+            "outermost one is enough; sys.setrecursionlimit allows more frames",
+        )

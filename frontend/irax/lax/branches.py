@@ -7,14 +7,15 @@ it runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 
 from irax import dtypes, errors
-from irax.core import array_trees, source
+from irax.core import array_trees, refs, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import bind
@@ -90,10 +91,11 @@ def cond(
     functions = {"true_fun": true_fun, "false_fun": false_fun}
     known = known_value(predicate)
     if known is not None:
-        return _called(what, "true_fun" if known else "false_fun", functions, operands)
+        chosen = "true_fun" if known else "false_fun"
+        return _with_refs(functions, operands, partial(_called, what, chosen))
     is_bool = predicate.dtype == np.bool
     holds = predicate if is_bool else apply(comparison.not_equal, predicate, 0, what=what)
-    return _chosen(what, "stablehlo.if", holds, functions, operands)
+    return _with_refs(functions, operands, partial(_chosen, what, "stablehlo.if", holds))
 
 
 def switch(
@@ -138,11 +140,26 @@ def switch(
     known = 0 if last == 0 else known_value(number)
     if known is not None:
         chosen = f"branches[{min(max(int(known), 0), last)}]"
-        return _called(what, chosen, functions, operands)
+        return _with_refs(functions, operands, partial(_called, what, chosen))
     # A bound that a narrow dtype cannot hold does not bind.
     highest = min(last, np.iinfo(number.dtype).max)
     place = convert(control.clamp(0, number, highest), np.dtype(np.int32))
-    return _chosen(what, "stablehlo.case", place, functions, operands)
+    return _with_refs(functions, operands, partial(_chosen, what, "stablehlo.case", place))
+
+
+def _with_refs(
+    functions: Mapping[str, Callable[..., Any]],
+    operands: Sequence[Any],
+    choose: Callable[[Any, Any], Any],
+) -> Any:
+    """Return what `choose(functions, operands)` does; the functions may write to Refs."""
+    held = refs.touched_by(lambda: choose(functions, operands))
+    if held is None:
+        return choose(functions, operands)
+    pure = {name: held.of(function) for name, function in functions.items()}
+    out, values = choose(pure, (held.values, *operands))
+    held.write(values)
+    return out
 
 
 def known_value(x: Array) -> np.ndarray[Any, Any] | None:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees, source
+from irax.core import array_trees, refs, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, call
 from irax.core.flattening import name_of
@@ -73,6 +73,33 @@ def while_loop(
     for function in (cond_fun, body_fun):
         if not callable(function):
             raise TypeError(f"{what}: expected two functions, got {function!r}")
+    held = refs.touched_by(lambda: _while_loop(cond_fun, body_fun, init_val, max_steps, checkpoint))
+    if held is None:
+        return _while_loop(cond_fun, body_fun, init_val, max_steps, checkpoint)
+    condition, body = held.of(cond_fun), held.of(body_fun)
+
+    def goes_on(carried: Any) -> Any:
+        holds, values = condition(carried[1], carried[0])
+        if any(x is not y for x, y in zip(values, carried[1], strict=True)):
+            raise ValueError(f"{what}: {name_of(cond_fun)} writes to a Ref; expected it only reads")
+        return holds
+
+    start = (init_val, held.values)
+    result, values = _while_loop(
+        goes_on, lambda carried: body(carried[1], carried[0]), start, max_steps, checkpoint
+    )
+    held.write(values)
+    return result
+
+
+def _while_loop(
+    cond_fun: Callable[[Any], Any],
+    body_fun: Callable[[Any], Any],
+    init_val: Any,
+    max_steps: int | None,
+    checkpoint: bool,
+) -> Any:
+    what = "lax.while_loop"
     carry = Carry(what, "init_val", init_val)
 
     def step(*flat: Array) -> list[Array]:
@@ -142,6 +169,32 @@ def fori_loop(
     what = "lax.fori_loop"
     if not callable(body_fun):
         raise TypeError(f"{what}: expected a function, got {body_fun!r}")
+    options = {"unroll": unroll, "max_steps": max_steps, "checkpoint": checkpoint}
+    held = refs.touched_by(lambda: _fori_loop(lower, upper, body_fun, init_val, **options))
+    if held is None:
+        return _fori_loop(lower, upper, body_fun, init_val, **options)
+    body = held.of(body_fun)
+    result, values = _fori_loop(
+        lower,
+        upper,
+        lambda i, carried: body(carried[1], i, carried[0]),
+        (init_val, held.values),
+        **options,
+    )
+    held.write(values)
+    return result
+
+
+def _fori_loop(
+    lower: Any,
+    upper: Any,
+    body_fun: Callable[..., Any],
+    init_val: Any,
+    unroll: Any,
+    max_steps: Any,
+    checkpoint: Any,
+) -> Any:
+    what = "lax.fori_loop"
     first, end = _bounds(what, lower, upper)
     carry = Carry(what, "init_val", init_val)
     place = Input(first.aval, None, "i")

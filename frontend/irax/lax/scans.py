@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irax import tree_util
-from irax.core import array_trees, source
+from irax.core import array_trees, refs, source
 from irax.core.array import Array, as_array
 from irax.core.closures import captures_first
 from irax.core.dispatch import bind, call, staged
@@ -53,9 +53,31 @@ def scan(
     >>> irax.lax.scan(lambda total, x: (total + x, total * x), 0.0, irax.numpy.arange(4.0))
     (Array(6., dtype=float32), Array([0., 0., 2., 9.], dtype=float32))
     """
-    what = "lax.scan"
     if not callable(f):
-        raise TypeError(f"{what}: expected a function, got {f!r}")
+        raise TypeError(f"lax.scan: expected a function, got {f!r}")
+    held = refs.touched_by(lambda: _scan(f, init, xs, length, reverse, unroll))
+    if held is None:
+        return _scan(f, init, xs, length, reverse, unroll)
+    pure = held.of(f)
+
+    def step(carried: Any, row: Any) -> Any:
+        (next_, y), values = pure(carried[1], carried[0], row)
+        return (next_, values), y
+
+    (carry, values), ys = _scan(step, (init, held.values), xs, length, reverse, unroll)
+    held.write(values)
+    return carry, ys
+
+
+def _scan(
+    f: Callable[..., Any],
+    init: Any,
+    xs: Any,
+    length: int | None,
+    reverse: bool,
+    unroll: int | bool,
+) -> tuple[Any, Any]:
+    what = "lax.scan"
     carry = Carry(what, "init", init)
     leaves, xs_tree = array_trees.tree_flatten(xs)
     names = leaf_names("xs", xs)

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core import array_trees
+from irax.core import array_trees, refs
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
@@ -30,6 +30,7 @@ from irax.transforms.differentiable import (
     check_callable,
     check_differentiable,
     check_no_axes,
+    check_no_refs,
     check_scalar,
     is_inexact,
 )
@@ -135,18 +136,41 @@ def value_and_grad(
     @api_boundary
     @wraps(fun)
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
-        numbers = normalize_argnums(argnums, len(args), "grad", too_few=TypeError)
-        chosen = tuple(args[i] for i in numbers)
-        check_differentiable(chosen, numbers, "grad", allow_int, "c" if holomorphic else "fc")
-        function = bind_others(fun, args, kwargs, numbers)
-        check = functools.partial(check_scalar, holomorphic=holomorphic)
-        outputs, pullback = _vjp(function, chosen, "grad", has_aux, check)
-        value = outputs[0] if has_aux else outputs
-        cotangent = ConcreteArray(np.ones((), value.dtype), value.weak_type)
-        grads = pullback(cotangent)
-        return outputs, (grads[0] if isinstance(argnums, int | np.integer) else grads)
+        options = argnums, holomorphic, allow_int
+        if refs.exist():
+            function, given, named, held = refs.functional("grad", fun, args, kwargs)
+            if held is not None:
+                check_no_refs([args[i] for i in normalize_argnums(argnums, len(args), "grad")])
+                pure = refs.with_values_beside(function, has_aux)
+                (out, (aux, values)), grads = _value_and_gradient(
+                    pure, given, named, True, *options
+                )
+                held.write(values)
+                return ((out, aux) if has_aux else out), grads
+        return _value_and_gradient(fun, args, kwargs, has_aux, *options)
 
     return value_and_gradient
+
+
+def _value_and_gradient(
+    fun: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    has_aux: bool,
+    argnums: ArgNums,
+    holomorphic: bool,
+    allow_int: bool,
+) -> tuple[Any, Any]:
+    numbers = normalize_argnums(argnums, len(args), "grad", too_few=TypeError)
+    chosen = tuple(args[i] for i in numbers)
+    check_differentiable(chosen, numbers, "grad", allow_int, "c" if holomorphic else "fc")
+    function = bind_others(fun, args, kwargs, numbers)
+    check = functools.partial(check_scalar, holomorphic=holomorphic)
+    outputs, pullback = _vjp(function, chosen, "grad", has_aux, check)
+    value = outputs[0] if has_aux else outputs
+    cotangent = ConcreteArray(np.ones((), value.dtype), value.weak_type)
+    grads = pullback(cotangent)
+    return outputs, (grads[0] if isinstance(argnums, int | np.integer) else grads)
 
 
 @api_boundary

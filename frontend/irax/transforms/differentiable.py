@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees
+from irax.core import array_trees, refs
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 
@@ -87,4 +87,13 @@ def check_scalar(out: Any, has_aux: bool, holomorphic: bool = False) -> None:
         raise TypeError(
             f"grad: the function must return a real floating-point scalar, got dtype {aval.dtype}"
             + ("; for a holomorphic function pass holomorphic=True" * (aval.dtype.kind == "c"))
+        )
+
+
+def check_no_refs(chosen: Any) -> None:
+    """Raise an error if an argument to differentiate with respect to is a mutable array."""
+    if any(isinstance(x, refs.Ref) for x in array_trees.tree_leaves(chosen)):
+        raise TypeError(
+            "grad: an argument to differentiate with respect to is a Ref; expected arrays: "
+            "differentiate with respect to its elements, ref[...]"
         )

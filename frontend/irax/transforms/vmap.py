@@ -9,7 +9,7 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core import array_trees, axis_names
+from irax.core import array_trees, axis_names, refs
 from irax.core.array import Array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
@@ -73,6 +73,15 @@ def over_lanes(
     @api_boundary
     @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        boxed = refs.Arguments.of(what, args, kwargs) if refs.exist() else None
+        if boxed is not None:
+            spread = _spread((in_axes, 0), (args, kwargs), f"{what}: in_axes")
+            own = [spread[place] for place in sorted(boxed.places)]
+            pure = boxed.of_arrays(what, fun)
+            lanes = over_lanes(what, pure, in_axes, (out_axes, own), axis_name, axis_size)
+            out, values = lanes(*boxed.args, **boxed.kwargs)
+            boxed.refs.write(values)
+            return out
         given = Mapped.of(what, fun, in_axes, axis_size, args, kwargs)
         inputs = [
             Input(x.aval.of_shape((*x.shape[:axis], *x.shape[axis + 1 :])), None, name)

@@ -2,8 +2,6 @@
 
 import irax
 from irax.compat.finder import JAX_VERSION
-from irax.compat.jax.ref import Ref as Ref
-from irax.compat.jax.ref import new_ref as new_ref
 from irax.compat.layers import GetAttr, in_front_of
 
 __version__ = JAX_VERSION

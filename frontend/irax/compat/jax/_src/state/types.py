@@ -1,3 +1,3 @@
 """Types of mutable arrays, of which irax has none."""
 
-from irax.compat.jax.ref import AbstractRef as AbstractRef
+from irax.ref import AbstractRef as AbstractRef

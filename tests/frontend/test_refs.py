@@ -1,0 +1,179 @@
+"""Mutable arrays, compared with what Python does to NumPy's."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import lax
+
+F32 = np.float32
+
+
+@pytest.fixture
+def ref() -> irax.Ref:
+    return irax.new_ref(jnp.arange(3, dtype=F32))
+
+
+def test_reading_and_writing(ref: irax.Ref):
+    x = np.arange(3, dtype=F32)
+    ref[1:] = jnp.array([5.0, 7.0])
+    x[1:] = 5, 7
+    ref[...] *= 2
+    x *= 2
+    ref.addupdate(1.0, 0)
+    x[0] += 1
+    assert irax.ref.swap(ref, 2, -1.0) == x[2]
+    x[2] = -1
+    irax.ref.set(ref, None, irax.ref.get(ref) + 1)
+    irax.ref.addupdate(ref, -1, 3)
+    x += 1
+    x[-1] += 3
+    np.testing.assert_array_equal(irax.freeze(ref), x)
+    assert (ref.shape, ref.dtype, ref.ndim, ref.size, len(ref)) == ((3,), F32, 1, 3, 3)
+    assert (repr(ref), repr(ref.aval)) == (f"Ref({x})", "Ref{float32[3]}")
+    irax.free_ref(ref)
+    assert irax.empty_ref(irax.ShapeDtypeStruct((2, 3), "int32")).aval.inner_aval.shape == (2, 3)
+    weak = irax.new_ref(1.0)
+    weak[...] = F32(2)
+    assert weak[...].weak_type
+
+
+def turns(ref, x):
+    """Writes in all kinds of control flow, to a Ref that is NumPy's array in the test."""
+    other = irax.new_ref(jnp.zeros(3))
+
+    def step(c, row):
+        other[row] = ref[row] * c
+        lax.cond(c > 4, lambda: ref.addupdate(10.0, row), lambda: None)
+        lax.switch(row, [lambda: None, lambda: ref.addupdate(c, 0)])
+        return c + 1, ref[0]
+
+    last, seen = lax.scan(step, x, jnp.arange(3))
+    lax.fori_loop(0, 2, lambda i, _: ref.addupdate(1.0, i), None)
+    lax.while_loop(lambda n: ref[1] < 30, lambda n: [ref.addupdate(5.0, 1), n + 1][1], 0)
+    return last, seen, other[...]
+
+
+def expected(ref, x):
+    other, seen = np.zeros(3), []
+    for row in range(3):
+        other[row] = ref[row] * x
+        ref[row] += 10 * (x > 4)
+        ref[0] += x if row else 0
+        x += 1
+        seen.append(ref[0])
+    ref[:2] += 1
+    while ref[1] < 30:
+        ref[1] += 5
+    return x, np.array(seen), other
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+def test_control_flow(ref: irax.Ref, jitted: bool):
+    x = np.arange(3, dtype=F32)
+    function = irax.jit(turns) if jitted else turns
+    for start in (3.0, 4.0) if jitted else (3.0,):  # the second call is compiled already
+        found, wanted = function(ref, start), expected(x, start)
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(a, b)
+        np.testing.assert_allclose(ref[...], x)
+
+
+def test_jitted_functions_write_to_refs_from_outside(ref: irax.Ref):
+    traces = []
+
+    @irax.jit
+    def inner(x):
+        traces.append(x)
+        ref[0] += x
+
+    @irax.jit
+    def outer(mine, x):
+        inner(x)
+        inner(2 * x)
+        mine[1] = ref[0]
+        return {"total": mine[...].sum()}
+
+    mine = irax.new_ref(jnp.zeros(2))
+    assert outer(mine, 1.0)["total"] == 3
+    assert outer(mine, 1.0)["total"] == 6
+    inner(1.0)
+    assert ref[...].tolist() == [7, 1, 2]
+    count = len(traces)
+    inner(1.0)
+    outer(mine, 2.0)
+    assert len(traces) == count
+    assert (ref[0], mine[1]) == (14, 14)
+    with irax.disable_jit():
+        inner(1.0)
+    assert ref[0] == 15
+
+
+def test_lanes_write_to_arguments(ref: irax.Ref):
+    def f(mine, shared, x):
+        mine[0] += x * shared[1]
+        return mine[...].sum()
+
+    rows = irax.new_ref(jnp.ones((2, 3)))
+    found = irax.vmap(f, in_axes=(1, None, 0))(rows, ref, jnp.arange(3.0))
+    assert found.tolist() == [2, 3, 4]
+    assert rows[...].tolist() == [[1, 2, 3], [1, 1, 1]]
+
+    def own(x):
+        made = irax.new_ref(x)
+        lax.fori_loop(0, 3, lambda i, _: made.addupdate(made[...]), None)
+        return made[...]
+
+    assert irax.vmap(own)(jnp.arange(3.0)).tolist() == [0, 8, 16]
+    with pytest.raises(ValueError, match=r"was written to in what vmap traces, at .* make it an"):
+        irax.vmap(lambda x: ref.addupdate(x, 0))(jnp.ones(3))
+
+
+def test_derivatives(ref: irax.Ref):
+    def f(x, mine):
+        made = irax.new_ref(x)
+        lax.fori_loop(0, 3, lambda i, _: made.addupdate(made[...] * x), None)  # x (1 + x)^3
+        mine[0] = made[...]
+        ref[1] += 1
+        return made[...]
+
+    mine = irax.new_ref(jnp.zeros(1))
+    value, grad = irax.value_and_grad(f)(2.0, mine)
+    assert (value, grad, mine[0], ref[1]) == (54, 27 + 54, 54, 2)
+    assert irax.jit(irax.grad(f))(1.0, mine) == 8 + 12
+    assert (mine[0], ref[1]) == (8, 3)
+    (_, aux), _ = irax.value_and_grad(lambda x: (f(x, mine), x + 1), has_aux=True)(1.0)
+    assert aux == 2
+    np.testing.assert_allclose(irax.jvp(lambda x: own_square(x), (3.0,), (1.0,))[1], 6)
+    with pytest.raises(TypeError, match="to differentiate with respect to is a Ref"):
+        irax.grad(lambda mine: mine[0])(mine)
+
+
+def own_square(x):
+    made = irax.new_ref(x)
+    made[...] *= x
+    return made[...]
+
+
+def test_bad_uses(ref: irax.Ref):
+    with pytest.raises(TypeError, match=r"new_ref: init_val: expected an array"):
+        irax.new_ref([1.0])
+    with pytest.raises(ValueError, match=r"shape \(2,\) for elements of shape \(\) of Ref{float32"):
+        ref[0] = jnp.ones(2)
+    for value in (1j, jnp.int32(3)):
+        with pytest.raises(ValueError, match=r"for Ref{float32\[3\]}; expected float32"):
+            ref[0] = value
+    with pytest.raises(ValueError, match="only one reference to a mutable array"):
+        irax.jit(lambda a, b: a[...])(ref, ref)
+    with pytest.raises(ValueError, match="the function returned a Ref"):
+        irax.jit(lambda a: a)(ref)
+    with pytest.raises(ValueError, match=r"lambda writes to a Ref; expected it only reads"):
+        lax.while_loop(lambda c: [ref.addupdate(1.0), c < 3][1], lambda c: c + 1, 0)
+    with pytest.raises(ValueError, match=r"written to in what checkpoint traces"):
+        irax.jit(irax.checkpoint(lambda x: ref.addupdate(x)))(1.0)
+    with pytest.raises(TypeError, match=r"expected a Ref, which irax.new_ref makes"):
+        irax.freeze(jnp.ones(2))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError):
+        jnp.sin(ref)  # pyright: ignore[reportArgumentType]
+    assert ref[...].tolist() == [0, 1, 2]
