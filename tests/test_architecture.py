@@ -135,13 +135,14 @@ MODES = {"current", "current_trace", "innermost", "interpreters"}
 KNOW_MODES = {
     "core/dispatch.py",
     "core/promotion.py",
+    "core/refs.py",
     "core/tracing.py",
     "execution/jit.py",
     "execution/replay.py",
 }
 """The files that do, besides the interpreters: those that pick one, those that are written on that,
-and those that start traces of their own. Any other gives both of what may be done to `staged` or
-`shortcut` of `core/dispatch.py`."""
+those that start traces of their own, and mutable arrays, which a trace owns. Any other gives both
+of what may be done to `staged` or `shortcut` of `core/dispatch.py`."""
 
 
 def asks_for_modes(source: str) -> bool:

@@ -22,7 +22,7 @@ Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 
 class RefPrograms(dict[Any, Any]):
-    """What is known of a function's calls, by signature: None for those that touch no Refs; for
+    """The calls of a function that are known, by signature: None for those that touch no Refs; for
     others the compiled function of values, and the Refs from outside.
     """
 

@@ -8,9 +8,9 @@ from irax.execution.callbacks import io_callback as io_callback
 from irax.experimental import ode as ode
 
 if TYPE_CHECKING:
-    from irax.experimental import checkify, mesh_utils, multihost_utils, sparse
+    from irax.experimental import checkify, jet, mesh_utils, multihost_utils, sparse
 
-_MODULES = ("checkify", "mesh_utils", "multihost_utils", "sparse")
+_MODULES = ("checkify", "jet", "mesh_utils", "multihost_utils", "sparse")
 
 
 def __getattr__(name: str) -> Any:
