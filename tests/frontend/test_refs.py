@@ -1,5 +1,8 @@
 """Mutable arrays, compared with what Python does to NumPy's."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 
@@ -177,3 +180,17 @@ def test_bad_uses(ref: irax.Ref):
     with pytest.raises(TypeError):
         jnp.sin(ref)  # pyright: ignore[reportArgumentType]
     assert ref[...].tolist() == [0, 1, 2]
+
+
+def test_nothing_keeps_refs_alive():
+    # While there are Refs, functions are traced once more, which other tests would count.
+    def run() -> weakref.ref:
+        made = irax.new_ref(jnp.zeros(2))
+        function = irax.jit(lambda x: made.addupdate(x))
+        function(1.0)
+        assert made[0] == 1
+        return weakref.ref(made)
+
+    found = run()
+    gc.collect()
+    assert found() is None

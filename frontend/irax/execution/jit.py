@@ -182,14 +182,9 @@ class Programs(dict[Any, Program]):
     last: BoundCall | None = None
     """The short way of calls of the signature that was called last, if there is one."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.with_refs = jit_refs.RefPrograms()
-
     def clear(self) -> None:
         """Remove all programs."""
         self.last = None
-        self.with_refs.clear()
         super().clear()
 
 
@@ -215,6 +210,8 @@ class JitFunction(Generic[P, R]):
         self._static = static
         self._has_static = any(static)
         self._donated = donated
+        # Not among the programs, which live as long as the function: these hold the function.
+        self._with_refs = jit_refs.RefPrograms()
         self._when = when
         options = (static, donated, device, when)
         try:
@@ -266,8 +263,8 @@ class JitFunction(Generic[P, R]):
         leaves, tree = flattened(own, named)
         if self._may_touch_refs and refs.exist():
             function = with_static(self._fun, static)
-            known = self._cache.with_refs
-            result = jit_refs.call(function, known, self._functional, leaves, tree, static)
+            known, compile = self._with_refs, self._functional
+            result = jit_refs.call(function, known, compile, leaves, tree, static)
             if result is not OTHER:
                 return result
         trace = current_trace()
@@ -433,6 +430,7 @@ class JitFunction(Generic[P, R]):
     def clear_cache(self) -> None:
         """Clear the traces and programs of this function."""
         self._cache.clear()
+        self._with_refs.clear()
 
 
 @contextmanager
