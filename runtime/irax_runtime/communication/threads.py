@@ -84,7 +84,7 @@ def _run(function: Callable[[Communicator], T], rank: _Rank) -> T:
 
 
 What = tuple[Any, ...]
-"""What a rank calls: the name of a collective, the dtype and the shape of the array."""
+"""The call of a rank: the name of a collective, the dtype and the shape of the array."""
 
 
 @dataclass
