@@ -343,3 +343,11 @@ def test_logaddexp_of_complex_numbers():
     np.testing.assert_allclose(result, wide + 200, rtol=1e-4)
     with pytest.raises(ValueError, match="hypot"):
         jnp.hypot(z, w)
+
+
+@pytest.mark.parametrize("function", [jnp.floor, jnp.ceil, jnp.trunc])
+def test_complex_numbers_are_not_rounded_to_one_side(function):
+    z = np.array([1.5 + 2.5j])
+    for called in (function, irax.jit(function)):
+        with pytest.raises(TypeError, match="expected real numbers, got complex"):
+            called(z)

@@ -21,7 +21,7 @@ from irax_compiler.passes.loops.fusion import REGISTERS
 from irax_compiler.passes.loops.kernels import is_plain
 
 _NEAR = 256
-"""The distance within which an operation knows its operand's, and the longest sequence."""
+"""The distance from which on a value is used for long, and the longest sequence."""
 _MOST = 16
 """The most operands and results of a function."""
 
@@ -54,12 +54,13 @@ class Repetitions(Pass):
         if len(line) < self.many * self.shortest:
             return
         for starts, length in self._found(_numbered(line)):
-            alike: dict[Hashable, list[_Sequence]] = {}
+            alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[_Sequence]] = {}
             for start in starts:
                 part = _Sequence([o for o in line[start : start + length] if o is not None])
                 alike.setdefault(part.key(), []).append(part)
-            for (taken, given), group in alike.items():  # pyright: ignore
-                if len(group) >= self.many and max(len(set(taken)), len(given)) <= _MOST:
+            for (used, given), group in alike.items():
+                taken = {number for number in used if number < 0}
+                if len(group) >= self.many and max(len(taken), len(given)) <= _MOST:
                     function = group[0].function(module, given)
                     for part in group:
                         part.replace(function, given)
@@ -145,18 +146,21 @@ def _is_taken(operation: Operation) -> bool:
 
 
 def _numbered(line: Sequence[Operation | None]) -> list[int]:
-    """Return a number for each operation. Those with one number are equal: so are their distances
-    from the operations that compute their operands.
+    """Return a number for each operation. Those with one number are equal, and so are, except for
+    values that are used for long, their distances from the operations that compute their operands.
     """
     numbers: dict[Hashable, int] = {}
     places: dict[Value, tuple[int, int]] = {}
+    last = {x: i for i, o in enumerate(line) if o is not None for x in o.operands}
     found: list[int] = []
     for i, operation in enumerate(line):
         described: Hashable = i
         if operation is not None:
             operands = tuple(_described(x, i, places) for x in operation.operands)
             described = (_meaning(operation), operands)
-            places.update((x, (i, number)) for number, x in enumerate(operation.results))
+            for number, x in enumerate(operation.results):
+                if last.get(x, i) - i < _NEAR:
+                    places[x] = (i, number)
         found.append(numbers.setdefault(described, len(numbers)))
     return found
 
@@ -165,8 +169,10 @@ def _described(x: Value, i: int, places: dict[Value, tuple[int, int]]) -> Hashab
     constant = mlir.splat(x)
     if constant is not None:
         return constant.dtype.name, constant.tobytes()
-    place, number = places.get(x, (-_NEAR, 0))
-    return (i - place, number) if i - place < _NEAR else dtype_of(x).name
+    if x not in places:
+        return dtype_of(x).name
+    place, number = places[x]
+    return i - place, number
 
 
 def _meaning(operation: Operation) -> Hashable:
@@ -196,14 +202,17 @@ class _Sequence:
         return [x for o in self.operations for x in o.results]
 
     def key(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return which values from outside are the same, and the results that others use."""
-        taken = self._taken()
-        numbers = {x: i for i, x in enumerate(dict.fromkeys(taken))}
+        """Return a number for each use of a value that is not a constant, below 0 for values from
+        outside; and the results that others use.
+        """
+        numbers = {x: i for i, x in enumerate(self._made())}
+        numbers |= {x: ~i for i, x in enumerate(dict.fromkeys(self._taken()))}
         inside = Counter(x for o in self.operations for x in o.operands)
         given = [
             i for i, x in enumerate(self._made()) if mlir.num_uses(x, inside[x] + 1) > inside[x]
         ]
-        return tuple(numbers[x] for x in taken), tuple(given)
+        used = (numbers.get(x) for o in self.operations for x in o.operands)
+        return tuple(number for number in used if number is not None), tuple(given)
 
     def function(self, module: Module, given: Sequence[int]) -> FormulaCall:
         """Build a function of scalars, and return its call."""

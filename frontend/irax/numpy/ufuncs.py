@@ -376,10 +376,20 @@ def sinc(x: ArrayLike, /) -> Array:
 
 def _rounding(name: str, op: Op, doc: str) -> Unary:
     def function(x: ArrayLike, /) -> Array:
-        (x,) = as_arrays([x], name)
+        x = _real(name, x)
         return apply(op, x, what=name) if is_inexact(x) else x
 
     return documented(function, name, doc + OF_ONE, "irax.numpy")
+
+
+def _real(name: str, x: ArrayLike) -> Array:
+    """Return x as an array. Raises TypeError for complex numbers."""
+    (array,) = as_arrays([x], name)
+    if array.dtype.kind == "c":
+        raise TypeError(
+            f"{name}: expected real numbers, got {array.dtype}; round the real and imag of x apart"
+        )
+    return array
 
 
 floor: Unary = _rounding("floor", ew.floor, "The largest integer that is at most x, in x's dtype.")
@@ -396,7 +406,7 @@ def rint(x: ArrayLike, /) -> Array:
 
 def trunc(x: ArrayLike, /) -> Array:
     """Truncate x to its integral part, in x's dtype."""
-    (x,) = as_arrays([x], "trunc")
+    x = _real("trunc", x)
     return where(less(x, 0), ceil(x), floor(x)) if is_inexact(x) else x
 
 
