@@ -54,7 +54,7 @@ def house(tmp_path):
     (package / "core").mkdir(parents=True)
     (package / "core" / "__init__.py").touch()
     (package / "__init__.py").write_text("from irax.config import config, enable_x64\n")
-    core = ("dtype_lattice", "strictness", "wrapping")
+    core = ("dtype_lattice", "options", "strictness", "wrapping")
     for name in ("config.py", "dtypes.py", *(f"core/{name}.py" for name in core)):
         (package / name).symlink_to(Path(module.__file__).parent / name)
     return tmp_path

@@ -167,8 +167,8 @@ def _product(
 
 @dataclass(frozen=True)
 class RaggedDimensions:
-    """Which dimensions of the operands of a ragged product go together, and which one is in groups,
-    of which the right operand may have a dimension.
+    """The dimensions of a ragged product's operands that go together, and the one that is in
+    groups, of which the right operand may have a dimension.
     """
 
     lhs_batching_dimensions: tuple[int, ...] = ()

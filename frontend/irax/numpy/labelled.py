@@ -238,7 +238,7 @@ def _check_sizes(subscripts: str, terms: Sequence[tuple[Array, Labels]]) -> None
 def _order(
     terms: Sequence[tuple[Array, Labels]], output: Labels, optimize: Any
 ) -> list[tuple[int, ...]]:
-    """Which terms to multiply, step by step; the product goes to the end of those left."""
+    """The terms to multiply, step by step; the product goes to the end of those left."""
     count = len(terms)
     if count <= 2:
         return [tuple(range(count))]

@@ -91,17 +91,3 @@ func.func @index_vectors_last(%x: tensor<3x2x4xf64>, %i: tensor<3x2x2xi32>) -> t
 // CHECK:        stablehlo.transpose %arg1, dims = [0, 2, 1]
 // CHECK:        "stablehlo.gather"(%arg0
 // CHECK-SAME:     start_indices_batching_dims = [1], start_index_map = [2, 0], index_vector_dim = 2
-
-// Rows at known places are pieces of memory, those that follow one another one piece.
-func.func @gather_of_known_rows(%x: tensor<9x64xf32>) -> tensor<5x64xf32> {
-  %places = stablehlo.constant dense<[[7], [2], [3], [4], [12]]> : tensor<5x1xi32>
-  %0 = "stablehlo.gather"(%x, %places) <{dimension_numbers = #stablehlo.gather<offset_dims = [1], collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1, 64>}> : (tensor<9x64xf32>, tensor<5x1xi32>) -> tensor<5x64xf32>
-  return %0 : tensor<5x64xf32>
-}
-// CHECK:      func.func @gather_of_known_rows
-// CHECK-NOT:    gather
-// CHECK:        [[A:%\w+]] = stablehlo.slice %arg0 [7:8, 0:64]
-// CHECK:        [[B:%\w+]] = stablehlo.slice %arg0 [2:5, 0:64]
-// CHECK:        [[C:%\w+]] = stablehlo.slice %arg0 [8:9, 0:64]
-// CHECK:        stablehlo.concatenate [[A]], [[B]], [[C]], dim = 0
-// CHECK:        return

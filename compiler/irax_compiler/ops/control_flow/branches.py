@@ -40,7 +40,7 @@ class Branches(RegionOp):
     """
 
     def place(self, chooser: np.ndarray) -> int:
-        """Which branch a concrete first operand chooses."""
+        """The number of the branch that a concrete first operand chooses."""
         raise NotImplementedError
 
     def select(self, chooser: Value, branches: Sequence[Value]) -> Value:

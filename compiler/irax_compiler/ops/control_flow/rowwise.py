@@ -55,7 +55,7 @@ def _starts(loop: Scan, operands: Sequence[Value]) -> dict[int, int]:
 
 @dataclass(frozen=True)
 class _Place:
-    """Which rows the steps of a loop are at: `first`, `first + 1`, ... or the same backwards."""
+    """The rows that the steps of a loop are at: `first`, `first + 1`, ... or the same backwards."""
 
     first: int
     backwards: bool

@@ -50,7 +50,7 @@ class Spectrum(Factorization):
 
     vectors: bool
     place: ClassVar[int]
-    """Which result the values are, where there are vectors."""
+    """The number of the result with the values, where there are vectors."""
 
     def slopes(self, tangent: Value, results: Sequence[Value]) -> Value:
         """The tangent of the values, for the results with vectors."""

@@ -87,7 +87,7 @@ def _times(dtype: str) -> list[list[float]]:
 
 
 def _kind(extents: Sequence[float]) -> tuple[bool, bool, bool]:
-    """Which factor, if one, is a vector; and whether IREE's vectors fit into the extents."""
+    """The factor that is a vector, if one is; and True if IREE's vectors fit into the extents."""
     _, m, n, k, *_ = extents
     return m == 1, n == 1, all(x == 1 or x % _VECTOR == 0 for x in (m, n, k))
 

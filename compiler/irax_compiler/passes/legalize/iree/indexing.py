@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
 
 import numpy as np
 
@@ -44,52 +43,6 @@ def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
     if _stay_within(op.dims, indices, shape_of(x), op.slice_sizes):
         return None
     return op.build([x, op.dims.clamped(indices, shape_of(x), op.slice_sizes)])
-
-
-FEW_ROWS, LONG_ROW = 16, 64
-"""The most rows, and the least elements per row, for copying rows one by one."""
-
-
-@legalizes("stablehlo.gather", kind="slow", of="IREE")
-def gather_of_known_rows(operation: Operation) -> Sequence[Value] | None:
-    """Concatenate slices for a gather of rows at constant indices. IREE gathers element by element,
-    and computes each index again where it fuses the gather.
-    """
-    op = read_as(gather_scatter.Gather, operation)
-    x, indices = operation.operands
-    source = mlir.definition(indices)
-    if op is None or source is None or source.name != "stablehlo.constant":
-        return None
-    extents, count = shape_of(x), prod(shape_of(indices))
-    rank = len(extents)
-    rows = window_shapes.WindowDims(
-        window_dims=tuple(range(1, rank)),
-        collapsed_dims=(0,),
-        index_map=(0,),
-        index_vector_dim=1,
-    )
-    if op.dims != rows or op.slice_sizes != (1, *extents[1:]):
-        return None
-    if not 0 < count <= FEW_ROWS or prod(extents[1:]) < LONG_ROW:
-        return None
-    fill = mlir.splat(indices)
-    places = mlir.dense_to_numpy(source) if fill is None else np.full(count, fill)
-    found = [
-        slicing.slice_in_dim(x, start, start + length, 0)
-        for start, length in _runs(np.clip(places.ravel(), 0, extents[0] - 1).tolist())
-    ]
-    return [found[0] if len(found) == 1 else slicing.Concatenate(0)(*found)]
-
-
-def _runs(places: Sequence[int]) -> list[tuple[int, int]]:
-    """Split numbers into runs of consecutive ones: the first of each, and its length."""
-    found: list[tuple[int, int]] = []
-    for place in places:
-        if found and place == sum(found[-1]):
-            found[-1] = (found[-1][0], found[-1][1] + 1)
-        else:
-            found.append((place, 1))
-    return found
 
 
 @legalizes("stablehlo.gather", kind="bug", of="IREE")

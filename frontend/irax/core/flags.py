@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from irax.config import Config
+    from irax.core.options import Config
 
 Options = Mapping[str, Any]
 """The options by name, with what values they take."""

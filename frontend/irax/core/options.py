@@ -1,0 +1,342 @@
+"""The options of irax: their values for the process and for a thread, from the environment and from
+`config.update`.
+"""
+
+import operator
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+_TRUE = ("1", "true", "yes", "on")
+_FALSE = ("0", "false", "no", "off")
+
+
+def _from_environment(name: str, default: bool = False) -> bool:
+    variable = f"IRAX_{name.upper()}"
+    text = os.environ.get(variable, "").strip().lower() or str(default).lower()
+    if text not in _TRUE + _FALSE:
+        raise ValueError(
+            f"the environment variable {variable} is {text!r}; expected one of "
+            f"{', '.join(_TRUE)} to turn the option on or {', '.join(_FALSE)} to leave it off"
+        )
+    return text in _TRUE
+
+
+_CHOICES: dict[str, tuple[Any, ...]] = {
+    "compile": ("at_once", "background"),
+    "default_matmul_precision": (
+        *(None, "default", "high", "highest", "bfloat16", "tensorfloat32", "float32"),
+        *("ANY_F8_ANY_F8_F32", "ANY_F8_ANY_F8_F32_FAST_ACCUM", "ANY_F8_ANY_F8_ANY"),
+        *("ANY_F8_ANY_F8_ANY_FAST_ACCUM", "F16_F16_F16", "F16_F16_F32", "BF16_BF16_BF16"),
+        *("BF16_BF16_F32", "BF16_BF16_F32_X3", "BF16_BF16_F32_X6", "BF16_BF16_F32_X9"),
+        *("TF32_TF32_F32", "TF32_TF32_F32_X3", "F32_F32_F32", "F64_F64_F64"),
+    ),
+    "default_prng_impl": (
+        *("threefry2x32", "threefry4x32", "philox2x32", "philox4x32", "rbg", "unsafe_rbg"),
+    ),
+    "legacy_prng_key": ("allow", "warn", "error"),
+    "numpy_dtype_promotion": ("standard", "strict"),
+    "numpy_rank_promotion": ("allow", "warn", "raise"),
+    "spmd": ("one_buffer", "threads"),
+    "traceback_filtering": (
+        *("auto", "off", "tracebackhide", "remove_frames", "quiet_remove_frames"),
+    ),
+}
+"""Options that are not booleans, and their values."""
+
+
+def _choice_from_environment(name: str, default: str | None) -> Any:
+    variable = f"IRAX_{name.upper()}"
+    value = os.environ.get(variable, "").strip() or default
+    if value not in _CHOICES[name]:
+        raise ValueError(
+            f"the environment variable {variable} is {value!r}; expected one of "
+            f"{', '.join(map(str, _CHOICES[name]))}"
+        )
+    return value
+
+
+_updating = threading.Lock()
+
+
+class Config(threading.local):
+    """The options of irax, read as attributes: use the one instance, `irax.config`.
+
+    The class attributes are the values of the process; `threading.local` puts the overrides of a
+    thread in front of them. So reading an option is a plain attribute look-up.
+
+    Attributes:
+        enable_x64: keep 64-bit types; otherwise they become 32-bit types where they enter irax.
+        debug_nans: raise `FloatingPointError` where an operation first makes a NaN; compiled
+            functions are looked at when they return one.
+        debug_infs: the same for infinities.
+        disable_jit: run jitted functions operation by operation, as plain Python.
+        threefry_partitionable: draw random bits in an order that is cheap to split over devices,
+            as is the default. Off, a key gives the bits that the older, sequential order gives.
+        default_device: the device, or the platform, that programs run on whose arrays were put
+            nowhere; None is the first device there is. `platform_name` and `platforms` set it too.
+        compile: when jitted functions are compiled: "at_once", when they are called, or in the
+            "background", while the evaluator runs the first calls (see `irax.jit`).
+        check_tracer_leaks: raise an error where a traced array outlives its trace, and not only
+            where it is used then. Slow: all of Python's objects are looked through.
+        debug_key_reuse: raise `irax.errors.KeyReuseError` where a typed key is used twice.
+        default_matmul_precision: the `precision` of products that are given none.
+        default_prng_impl: the generator of random keys that name none: "threefry2x32", or another
+            of `irax.random.key`.
+        explain_cache_misses: log why a jitted function is traced again.
+        spmd: how programs for several devices run where these are the processor of this process:
+            on "one_buffer", as a program for one device, or in "threads", one for each.
+        legacy_prng_key: "allow" keys of raw words, "warn" of them, or make them an "error".
+        log_compiles: log what is traced and compiled, and how long it takes.
+        no_tracing: raise an error where a jitted function would be traced.
+        num_cpu_devices: how many devices the processor is, to be set before they are asked for;
+            -1 leaves it to the environment variable `IRAX_CPU_DEVICES`.
+        numpy_dtype_promotion: "standard", or "strict": operands must be of one dtype, Python's
+            numbers aside.
+        numpy_rank_promotion: "allow" operands of different ranks, "warn" of them, or "raise".
+        traceback_filtering: how irax's own frames are hidden in tracebacks. "quiet_remove_frames"
+            removes them, "remove_frames" does and keeps the whole traceback as the error's cause,
+            "tracebackhide" marks them for IPython, "off" shows them; "auto" is "tracebackhide"
+            where IPython runs, and else "quiet_remove_frames".
+
+    Example:
+        >>> from irax.config import config
+        >>> config.update("enable_x64", False)
+    """
+
+    enable_x64: bool = _from_environment("enable_x64")
+    debug_nans: bool = _from_environment("debug_nans")
+    debug_infs: bool = _from_environment("debug_infs")
+    disable_jit: bool = _from_environment("disable_jit")
+    threefry_partitionable: bool = _from_environment("threefry_partitionable", True)
+    default_device: Any = None
+    compile: str = _choice_from_environment("compile", "at_once")
+    check_tracer_leaks: bool = _from_environment("check_tracer_leaks")
+    debug_key_reuse: bool = _from_environment("debug_key_reuse")
+    default_matmul_precision: Any = _choice_from_environment("default_matmul_precision", None)
+    default_prng_impl: str = _choice_from_environment("default_prng_impl", "threefry2x32")
+    explain_cache_misses: bool = _from_environment("explain_cache_misses")
+    legacy_prng_key: str = _choice_from_environment("legacy_prng_key", "allow")
+    log_compiles: bool = _from_environment("log_compiles")
+    no_tracing: bool = _from_environment("no_tracing")
+    num_cpu_devices: int = -1
+    numpy_dtype_promotion: str = _choice_from_environment("numpy_dtype_promotion", "standard")
+    numpy_rank_promotion: str = _choice_from_environment("numpy_rank_promotion", "allow")
+    spmd: str = _choice_from_environment("spmd", "one_buffer")
+    traceback_filtering: str = _choice_from_environment("traceback_filtering", "auto")
+
+    def update(self, name: str, value: Any) -> None:
+        """Set an option for the whole process.
+
+        A thread inside a `with` block that overrides the option sees the new value after it.
+
+        Args:
+            name: the option; a prefix `irax_` or `jax_` is ignored.
+            value: True or False; for `default_device` a device, a platform or None; for options
+                with names for values one of these.
+
+        Raises:
+            AttributeError: no option has this name.
+            TypeError: the value isn't of a type that the option takes.
+            ValueError: the option has names for values, and this is none of them.
+            RuntimeError: the number of devices is set after they were asked for.
+
+        Example:
+            >>> from irax.config import config
+            >>> config.update("jax_debug_nans", False)
+        """
+        name = _option(name)
+        value = checked(name, value)
+        if name == "num_cpu_devices":
+            _choose_cpu_devices(value)
+        self._set(name, value)
+
+    def _set(self, name: str, value: Any) -> None:
+        with _updating:
+            setattr(Config, name, value)
+            for found, value in _derived(lambda name: getattr(Config, name)).items():
+                setattr(Config, found, value)
+        if "traced" in self.__dict__:  # in a `with` block
+            self.__dict__.update(_derived(lambda name: getattr(self, name)))
+
+    def set_profiling(self, value: bool) -> None:
+        """Say if a profile is being taken, for the whole process."""
+        self._set("profiling", value)
+
+    def set_mesh(self, value: Any) -> None:
+        """Set the mesh of the context, for the whole process."""
+        self._set("mesh", value)
+
+    def mesh_of_process(self) -> Any:
+        """Return the mesh of the context outside of `with` blocks."""
+        return Config.mesh
+
+    # These are not annotated: they are no options.
+
+    profiling = False
+    """True while a profile is being taken: calls of jitted functions are recorded."""
+
+    mesh = None
+    """The mesh of the context (see `core.meshes`)."""
+
+    given = None
+    """The user's operands of the library function that runs (see `core.strictness`)."""
+
+    def read(self, name: str) -> Any:
+        """The value of an option for the whole process, whatever a thread has overridden.
+
+        Raises:
+            AttributeError: no option has this name.
+
+        Example:
+            >>> from irax.config import config
+            >>> config.read("jax_numpy_rank_promotion")
+            'allow'
+        """
+        return getattr(Config, _option(name))
+
+    def config_with_absl(self) -> None:
+        """Declares the options as flags of absl's: see `irax.flags`."""
+        from irax.core import flags
+
+        flags.declare(self, options())
+
+    def parse_flags_with_absl(self) -> None:
+        """Takes options from the command line (`--jax_debug_nans=true`): see `irax.flags`.
+
+        Raises:
+            ImportError: absl is not installed.
+        """
+        from irax.core import flags
+
+        flags.parse(self, options())
+
+    @property
+    def x64_enabled(self) -> bool:
+        """The option `enable_x64`."""
+        return self.enable_x64
+
+    traced: tuple[Any, ...] = ()
+    """The values of options that traces depend on: part of the key of what is kept."""
+
+    state: tuple[Any, ...] = ()
+    """The values of all options that a call depends on: the same object while none changes."""
+
+    stepwise = False
+    """True if operations run one by one, to look at each: nothing is replayed."""
+
+    @contextmanager
+    def scoped(self, name: str, value: Any) -> Iterator[None]:
+        """Sets an attribute in this thread for the length of a `with` block, unchecked."""
+        overrides = self.__dict__  # those of this thread
+        before = dict(overrides)
+        overrides[name] = value
+        overrides.update(_derived(lambda name: getattr(self, name)))
+        try:
+            yield
+        finally:
+            for changed in (name, *_DERIVED):
+                overrides.pop(changed)
+                if changed in before:
+                    overrides[changed] = before[changed]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        name = _option(name)
+        raise AttributeError(
+            f"config.{name} can't be assigned: call config.update({name!r}, {value!r}), or use "
+            f"`with irax.{name}({value!r}):` to set it in this thread for a while"
+        )
+
+    def __repr__(self) -> str:
+        return f"Config({', '.join(f'{name}={getattr(self, name)}' for name in _OPTIONS)})"
+
+
+_OPTIONS = tuple(Config.__annotations__)
+_SEEN_IN_TRACES = (
+    *("enable_x64", "threefry_partitionable", "default_matmul_precision"),
+    *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
+    *("default_prng_impl", "mesh"),
+)
+
+
+_OF_CALLS = ("disable_jit", "debug_nans", "debug_infs", "default_device", "profiling")
+
+_DERIVED = ("traced", "state", "stepwise")
+"""Values that follow from options, kept beside them because every call asks for them."""
+
+
+def _derived(value_of: Callable[[str], Any]) -> dict[str, Any]:
+    traced = tuple(map(value_of, _SEEN_IN_TRACES))
+    state = (*traced, *map(value_of, _OF_CALLS))
+    stepwise = value_of("debug_nans") or value_of("debug_infs") or value_of("given") is not None
+    return dict(zip(_DERIVED, (traced, state, stepwise), strict=True))
+
+
+for _name, _value in _derived(lambda name: getattr(Config, name)).items():
+    setattr(Config, _name, _value)
+_PREFIXES = ("irax_", "jax_")
+_SYNONYMS = {"platform_name": "default_device", "platforms": "default_device"}
+"""Options of JAX's that name the platform to run on."""
+
+# Aliases as properties, because a `__getattr__` would double the time that reading an option takes.
+for _name in (*_OPTIONS, *_SYNONYMS):
+    for _prefix in _PREFIXES:
+        _getter = operator.attrgetter(_SYNONYMS.get(_name, _name))
+        setattr(Config, _prefix + _name, property(_getter))
+
+
+def _option(name: str) -> str:
+    for prefix in _PREFIXES:
+        name = name.removeprefix(prefix)
+    name = _SYNONYMS.get(name, name)
+    if name not in _OPTIONS:
+        raise AttributeError(f"irax has no option {name!r}; its options are {', '.join(_OPTIONS)}")
+    return name
+
+
+def _choose_cpu_devices(count: int) -> None:
+    if count > 0:
+        from irax_runtime.platforms import choose_cpu_devices
+
+        choose_cpu_devices(count)
+
+
+def checked(name: str, value: object) -> Any:
+    """Return the value that an option is to have.
+
+    Raises:
+        TypeError: the value isn't of a type that the option takes.
+        ValueError: the option has names for values, and this is none of them.
+    """
+    if name == "num_cpu_devices":
+        if isinstance(value, int) and (value > 0 or value == -1):
+            return int(value)
+        raise TypeError(
+            f"the option num_cpu_devices must be a number of devices, 1 or more, got {value!r}"
+        )
+    if name == "default_device":
+        if value is None or isinstance(value, str) or hasattr(value, "put"):
+            return value
+        raise TypeError(
+            f"the option default_device must be one of irax.devices(), a platform or None, got "
+            f"{value!r}"
+        )
+    if name in _CHOICES:
+        if value not in _CHOICES[name]:
+            listed = ", ".join(map(repr, _CHOICES[name]))
+            raise ValueError(f"the option {name} must be one of {listed}, got {value!r}")
+        return value
+    if not isinstance(value, bool):
+        raise TypeError(f"the option {name} must be True or False, got {value!r}")
+    return value
+
+
+def options() -> dict[str, Any]:
+    """The options by name, with what values they take: bool, str, or a tuple of values."""
+    kinds = {name: _CHOICES.get(name, bool) for name in _OPTIONS if name != "num_cpu_devices"}
+    return kinds | {"default_device": str}
+
+
+config: Config = Config()
