@@ -207,3 +207,23 @@ def test_norms_of_cosine_transforms(norm):
         close(found, getattr(scipy.fft, name)(x, norm=norm), 1e-4)
     with pytest.raises(ValueError, match="norm"):
         ours.fft.dct(x, norm="none")
+
+
+def test_places_and_values_of_wrong_kinds():
+    points = (jnp.arange(3.0), jnp.arange(2.0))
+    at = ours.interpolate.RegularGridInterpolator(points, jnp.arange(6.0).reshape(3, 2))
+    np.testing.assert_allclose(at(jnp.array([0.5, 0.5])), [1.5])
+    with pytest.raises(ValueError, match="fill_value must be a real number"):
+        ours.interpolate.RegularGridInterpolator(points, jnp.zeros((3, 2)), fill_value=1j)
+    with pytest.raises(TypeError, match="coordinates must be real"):
+        ours.ndimage.map_coordinates(jnp.arange(3.0), [jnp.array([0.5j])], 1)
+    with pytest.raises(TypeError, match="multigammaln: d must be an int"):
+        ours.special.multigammaln(2.5, 0.5)
+    with pytest.raises(TypeError, match="bernoulli: n must be an int"):
+        ours.special.bernoulli(2.5)
+
+
+def test_distances_of_samples_widen_the_result():
+    heights = jnp.array([1, 2], "float16")
+    assert jnp.trapezoid(heights, dx=jnp.array([2.0])).dtype == np.float32
+    np.testing.assert_allclose(jnp.trapezoid(jnp.array([1.0, 3.0]), dx=2j), 4j)

@@ -241,7 +241,61 @@ def test_entropies_of_poisson():
     assert np.isnan(found[-1])
 
 
-def test_parameters_of_no_distribution_give_nan():
-    stats = irax.scipy.stats
-    assert np.isnan(stats.beta.logpdf(0.5, -1.0, 2.0))
+WRONG = {  # parameters in the order of `CASES`, of which each in turn becomes one of these
+    "bernoulli": (-0.5, 1.5),
+    "beta": (0.0, -1.0),
+    "betabinom": (-1.0,),
+    "binom": (-1.0,),
+    "chi2": (0.0, -1.0),
+    "gamma": (0.0, -1.0),
+    "gennorm": (0.0, -1.0),
+    "geom": (0.0, 1.5),
+    "nbinom": (0.0, -1.0),
+    "pareto": (0.0, -1.0),
+    "poisson": (-1.0,),
+    "t": (0.0, -1.0),
+    "vonmises": (-1.0,),
+    "wrapcauchy": (0.0, 1.0),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_parameters_of_no_distribution_give_nan(name):
+    ours, scipys = getattr(stats, name), getattr(scipy.stats, name)
+    function = "logpmf" if hasattr(ours, "logpmf") else "logpdf"
+    _, parameters = CASES[name]
+    for place in range(len(parameters)):
+        for value in WRONG[name]:
+            given = [value if i == place else float(p[0]) for i, p in enumerate(parameters)]
+            assert np.isnan(getattr(scipys, function)(1.0, *given))
+            assert np.isnan(getattr(ours, function)(1.0, *given))
+
+
+def test_scales_and_bounds_of_no_distribution_give_nan():
+    assert np.isnan(stats.norm.cdf(1.0, scale=jnp.array([0.0, -1.0]))).all()
     assert np.isnan(stats.truncnorm.sf(np.array([-9.0, 0.5, 9.0]), 2.0, 1.0)).all()
+
+
+def test_infinity_is_no_count():
+    assert stats.nbinom.pmf(np.inf, 2.0, 0.5) == stats.geom.pmf(np.inf, 0.5) == 0
+
+
+def test_functions_of_python_numbers_are_weak():
+    assert stats.cauchy.cdf(0.5).weak_type
+    assert stats.gamma.logpdf(0.5, 2.0).weak_type
+    assert stats.cauchy.cdf(jnp.float16(0.5)).dtype == np.float16
+
+
+def test_mode_of_no_elements():
+    mode, count = stats.mode(jnp.zeros((0, 3), int), keepdims=True)
+    assert mode.shape == count.shape == (1, 3)
+    assert np.isnan(mode).all()
+    assert not count.any()
+    with pytest.raises(ValueError, match="axis 1 is out of bounds"):
+        stats.mode(2.0, axis=1)
+
+
+def test_dtypes_of_samples():
+    assert stats.rankdata(jnp.ones(2, "float16")).dtype == np.float32
+    assert stats.sem(jnp.array([1j, 2, 5])).dtype == np.complex64
+    assert stats.sem(jnp.array([1.0, 3.0]), ddof=None) == stats.sem(jnp.array([1.0, 3.0]), ddof=0)

@@ -112,7 +112,7 @@ def trapezoid(
     Array(1.5, dtype=float32)
     """
     if x is None:
-        values, width = as_arrays([y, dx], "trapezoid")
+        values, width = promote_dtypes(y, dx, what="trapezoid")
     else:
         values, places = promote_dtypes(y, x, what="trapezoid")
         judge_ranks([values, places], "trapezoid")

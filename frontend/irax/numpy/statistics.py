@@ -94,7 +94,7 @@ def var(
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: None = None,
-    ddof: int = 0,
+    ddof: int | None = 0,
     keepdims: bool = False,
     *,
     where: ArrayLike | None = None,
@@ -108,7 +108,7 @@ def var(
         axis: the axis or axes; all by default.
         dtype: of the result; a float by default.
         out: not supported.
-        ddof: the sum of squares is divided by the number of elements minus this.
+        ddof: the sum of squares is divided by the number of elements minus this; None is 0.
         keepdims: True if the result keeps those axes, with size 1.
         where: a mask of the elements that take part.
         mean: the mean, if it is known, with those axes kept.
@@ -135,6 +135,7 @@ def var(
     else:
         squares = square(centred)
     total = reductions.sum(squares, axis, keepdims=keepdims, where=where)
+    ddof = 0 if ddof is None else ddof
     if correction is not None and ddof != 0:
         raise ValueError(f"var: ddof={ddof} and correction={correction} say the same: give one")
     taken_off = ddof if correction is None else correction
@@ -158,7 +159,7 @@ def std(
     axis: Axis = None,
     dtype: DTypeLike | None = None,
     out: None = None,
-    ddof: int = 0,
+    ddof: int | None = 0,
     keepdims: bool = False,
     *,
     where: ArrayLike | None = None,

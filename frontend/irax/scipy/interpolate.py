@@ -64,6 +64,12 @@ class RegularGridInterpolator:
         self.grid: tuple[Array, ...] = tuple(
             convert(lines, inexact_dtype(lines.dtype)) for lines in grid
         )
+        if fill_value is not None:
+            (outside,) = as_arrays([fill_value], f"{what}: fill_value")
+            if outside.dtype.kind == "c" and self.values.dtype.kind != "c":
+                raise ValueError(
+                    f"{what}: fill_value must be a real number, as values are; got {fill_value!r}"
+                )
         self.bounds_error: bool = bounds_error
         self.fill_value: Any = fill_value
 
@@ -83,7 +89,8 @@ class RegularGridInterpolator:
             at = jnp.stack(parts, -1)
         else:
             (at,) = as_arrays([xi], "RegularGridInterpolator: xi")
-            at = at[..., None] if count == 1 and at.ndim == 1 else at
+            if at.ndim == 1:  # places on a line, or one place
+                at = at[:, None] if count == 1 else at[None]
         if not at.ndim or at.shape[-1] != count:
             raise ValueError(
                 f"RegularGridInterpolator: places have {count} parts, got xi of shape {at.shape}"

@@ -59,6 +59,7 @@ def map_coordinates(
 
     Raises:
         NotImplementedError: another order or mode.
+        TypeError: complex coordinates.
         ValueError: not a coordinate for each dimension.
 
     >>> map_coordinates(irax.numpy.array([10.0, 20.0]), [irax.numpy.array([0.5])], 1)
@@ -77,6 +78,8 @@ def map_coordinates(
             f"input, got {len(coordinates)}"
         )
     places = as_arrays([from_lists(c) for c in coordinates], what)
+    if any(place.dtype.kind == "c" for place in places):
+        raise TypeError(f"{what}: coordinates must be real numbers, got complex ones; take real()")
     dtype = inexact_dtype(dtypes.result_type(array, *places))
     real = real_dtype(dtype)
     corners: list[list[tuple[Array, Array, Array | None]]] = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
+from irax.lax.arguments import canonical_int
 from irax.scipy.arguments import floats, unsupported
 from irax.typing import ArrayLike
 
@@ -152,7 +152,7 @@ def multigammaln(a: ArrayLike, d: Any) -> Array:
     Array(0.857, dtype=float32, weak_type=True)
     """
     (a,) = floats("multigammaln", a)
-    d = operator.index(d)
+    d = canonical_int("multigammaln", "d", d)
     total = jnp.multiply(d * (d - 1) / 4, np.log(np.pi).item())
     for i in range(d):
         total = jnp.add(total, lax.lgamma(jnp.subtract(a, i / 2)))
@@ -280,7 +280,7 @@ def bernoulli(n: int) -> Array:
     >>> irax.scipy.special.bernoulli(4).round(3)
     Array([ 1.   , -0.5  ,  0.167,  0.   , -0.033], dtype=float32)
     """
-    last = operator.index(n)
+    last = canonical_int("bernoulli", "n", n)
     if last < 0:
         raise ValueError(f"bernoulli: n must not be negative, got {last}")
     row: list[Fraction] = []

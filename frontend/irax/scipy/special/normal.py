@@ -97,18 +97,18 @@ def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
     `series_order` is of no effect: no asymptotic series is used.
 
     >>> irax.scipy.special.log_ndtr(-100.0)
-    Array(-5005.5244, dtype=float32, weak_type=True)
+    Array(-5005.5244, dtype=float32)
     """
-    return apply(normal.LogNdtr(), *floats("log_ndtr", x), what="log_ndtr")
+    return apply(normal.LogNdtr(), *floats("log_ndtr", x), what="log_ndtr").with_weak_type(False)
 
 
 def ndtri(p: ArrayLike) -> Array:
     """The inverse of ndtr: -inf at 0, inf at 1, nan outside.
 
     >>> irax.scipy.special.ndtri(0.975).round(3)
-    Array(1.96, dtype=float32, weak_type=True)
+    Array(1.96, dtype=float32)
     """
-    return apply(normal.Ndtri(), *floats("ndtri", p), what="ndtri")
+    return apply(normal.Ndtri(), *floats("ndtri", p), what="ndtri").with_weak_type(False)
 
 
 def owens_t(h: ArrayLike, a: ArrayLike) -> Array:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 
 import irax.numpy as jnp
@@ -22,6 +24,10 @@ def _log_of_complement(x: Array) -> Array:
     low, high = jnp.where(near, x, 1.0), jnp.where(near, 1.0, x)
     of_low = jnp.log(jnp.negative(jnp.expm1(jnp.negative(low))))
     return jnp.where(near, of_low, jnp.log1p(jnp.negative(jnp.exp(jnp.negative(high)))))
+
+
+def _positive(*parameters: Array) -> Array:
+    return functools.reduce(jnp.logical_and, [jnp.greater(p, 0) for p in parameters])
 
 
 norm: Distribution = Distribution(
@@ -76,6 +82,7 @@ gennorm: Distribution = Distribution(
         ),
     },
     located=False,
+    valid=_positive,
 )
 
 
@@ -84,7 +91,7 @@ def _t_logpdf(z: Array, df: Array) -> Array:
     return scale - (df + 1) / 2 * jnp.log1p(jnp.square(z) / df)
 
 
-t: Distribution = Distribution("t", ("df",), "logpdf pdf", {"logpdf": _t_logpdf})
+t: Distribution = Distribution("t", ("df",), "logpdf pdf", {"logpdf": _t_logpdf}, valid=_positive)
 
 cauchy: Distribution = Distribution(
     "cauchy",
@@ -190,6 +197,7 @@ gamma: Distribution = Distribution(
         "sf": lambda z, a: special.gammaincc(a, z),
     },
     (0.0, np.inf),
+    valid=_positive,
 )
 
 chi2: Distribution = Distribution(
@@ -204,6 +212,7 @@ chi2: Distribution = Distribution(
         "sf": lambda z, df: special.gammaincc(df / 2, z / 2),
     },
     (0.0, np.inf),
+    valid=_positive,
 )
 
 beta: Distribution = Distribution(
@@ -218,7 +227,7 @@ beta: Distribution = Distribution(
         "sf": lambda z, a, b: special.betainc(b, a, 1 - z),
     },
     (0.0, 1.0),
-    valid=lambda a, b: jnp.greater(jnp.minimum(a, b), 0),
+    valid=_positive,
 )
 
 pareto: Distribution = Distribution(
@@ -234,6 +243,7 @@ pareto: Distribution = Distribution(
         "ppf": lambda q, b: jnp.exp(-jnp.log1p(-q) / b),
     },
     (1.0, np.inf),
+    valid=_positive,
 )
 
 # ---- on a circle ---------------------------------------------------------------------------------
@@ -244,6 +254,7 @@ vonmises: Distribution = Distribution(
     "logpdf pdf",
     {"logpdf": lambda x, k: k * (jnp.cos(x) - 1) - 2 * _LOG_ROOT_2_PI - jnp.log(lax.bessel_i0e(k))},
     located=False,
+    valid=_positive,
 )
 
 wrapcauchy: Distribution = Distribution(
@@ -259,4 +270,5 @@ wrapcauchy: Distribution = Distribution(
     },
     (0.0, 2 * np.pi),
     located=False,
+    valid=lambda c: jnp.logical_and(jnp.greater(c, 0), jnp.less(c, 1)),
 )

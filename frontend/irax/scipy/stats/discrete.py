@@ -20,6 +20,19 @@ def _trials(k: Array, n: Array, p: Array) -> Array:
     return _log_choices(n, k) + special.xlogy(k, p) + special.xlog1py(n - k, -p)
 
 
+def _chance(p: Array) -> Array:
+    """Return True for probabilities."""
+    return jnp.logical_and(jnp.greater_equal(p, 0), jnp.less_equal(p, 1))
+
+
+def _chance_above_0(p: Array) -> Array:
+    return jnp.logical_and(jnp.greater(p, 0), jnp.less_equal(p, 1))
+
+
+def _positive(p: Array) -> Array:
+    return jnp.greater(p, 0)
+
+
 bernoulli: Distribution = Distribution(
     "bernoulli",
     ("p",),
@@ -32,10 +45,17 @@ bernoulli: Distribution = Distribution(
     (0.0, 1.0),
     discrete=True,
     unmoved="cdf ppf",
+    valid=_chance,
 )
 
 binom: Distribution = Distribution(
-    "binom", ("n", "p"), "logpmf pmf", {"logpmf": _trials}, (0.0, lambda n, p: n), discrete=True
+    "binom",
+    ("n", "p"),
+    "logpmf pmf",
+    {"logpmf": _trials},
+    (0.0, lambda n, p: n),
+    discrete=True,
+    valid=lambda n, p: jnp.logical_and(jnp.greater_equal(n, 0), _chance(p)),
 )
 
 betabinom: Distribution = Distribution(
@@ -49,6 +69,9 @@ betabinom: Distribution = Distribution(
     },
     (0.0, lambda n, a, b: n),
     discrete=True,
+    valid=lambda n, a, b: jnp.logical_and(
+        jnp.greater_equal(n, 0), jnp.logical_and(_positive(a), _positive(b))
+    ),
 )
 
 geom: Distribution = Distribution(
@@ -58,6 +81,7 @@ geom: Distribution = Distribution(
     {"logpmf": lambda k, p: special.xlog1py(k - 1, -p) + jnp.log(p)},
     (1.0, np.inf),
     discrete=True,
+    valid=_chance_above_0,
 )
 
 nbinom: Distribution = Distribution(
@@ -75,6 +99,7 @@ nbinom: Distribution = Distribution(
     },
     (0.0, np.inf),
     discrete=True,
+    valid=lambda n, p: jnp.logical_and(_positive(n), _chance_above_0(p)),
 )
 
 
@@ -111,5 +136,6 @@ poisson: Distribution = Distribution(
     },
     (0.0, np.inf),
     discrete=True,
+    valid=lambda mu: jnp.greater_equal(mu, 0),
     further={"entropy": _poisson_entropy},
 )

@@ -14,6 +14,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax.core.array import Array
+from irax.core.promotion import convert
 from irax.execution.replay import replayed
 from irax.lax.arguments import documented
 from irax.scipy.arguments import floats
@@ -45,6 +46,11 @@ _LOGARITHMS = {"pdf": "logpdf", "pmf": "logpmf"}
 _WITH_LOGARITHM = {"logcdf": "cdf", "logsf": "sf"}
 
 
+def _like(x: Array, found: Array) -> Array:
+    """Return what was found with the dtype of x, weak if both are."""
+    return convert(found, x.dtype, x.weak_type and found.weak_type)
+
+
 class Distribution:
     """A distribution, whose functions are attributes (`norm.pdf`).
 
@@ -59,7 +65,8 @@ class Distribution:
         located: True if there are the arguments `loc` and `scale` (not if discrete).
         first: the name of the argument, by function, where it is not x, k or q.
         unmoved: functions that do not take `loc` and `scale`.
-        valid: for which parameters there is such a distribution; for others all is nan.
+        valid: for which parameters there is such a distribution; for others, and for scales
+            that are not positive, all is nan.
         further: functions that are given themselves, not by formulas.
     """
 
@@ -120,26 +127,30 @@ class Distribution:
 
     def _at(self, what: str, name: str, *operands: Any) -> Array:
         x, *others = floats(what, *operands)
-        dtype = x.dtype
         count = len(self._parameters)
         parameters, moved = others[:count], others[count:]
         place = moved[0] if moved else None
         scale = moved[1] if len(moved) > 1 else None
         if name in ("ppf", "isf"):
-            found = self._quantile(name, x, parameters)
+            found = self._where_valid(self._quantile(name, x, parameters), parameters, scale)
             found = found if scale is None else jnp.multiply(found, scale)
-            return (found if place is None else jnp.add(found, place)).astype(dtype)
+            return _like(x, found if place is None else jnp.add(found, place))
         x = x if place is None else jnp.subtract(x, place)
         x = x if scale is None else jnp.divide(x, scale)
         base = _LOGARITHMS.get(name, name)
         found = self._inside(base, x, parameters)
         if base == "logpdf" and scale is not None:
             found = jnp.subtract(found, jnp.log(scale))
+        found = self._where_valid(found, parameters, scale)
+        return _like(x, jnp.exp(found) if base != name else found)
+
+    def _where_valid(self, found: Array, parameters: Sequence[Array], scale: Array | None) -> Array:
+        """Return nan where there is no such distribution."""
         if scale is not None:
             found = jnp.where(jnp.greater(scale, 0), found, np.nan)
-        if self._valid is not None:
-            found = jnp.where(self._valid(*parameters), found, np.nan)
-        return (jnp.exp(found) if base != name else found).astype(dtype)
+        if self._valid is None:
+            return found
+        return jnp.where(self._valid(*parameters), found, np.nan)
 
     def _inside(self, name: str, x: Array, parameters: Sequence[Array]) -> Array:
         low, high = (b(*parameters) if callable(b) else b for b in self._support)
@@ -155,7 +166,7 @@ class Distribution:
         if self._discrete:
             middle = low
             if name == "logpmf":
-                broken = jnp.not_equal(x, jnp.floor(x))
+                broken = jnp.not_equal(jnp.subtract(x, jnp.floor(x)), 0)  # also infinity
                 outside, below = jnp.logical_or(outside, broken), jnp.logical_or(below, broken)
         value = self._standard(name, jnp.where(outside, middle, x), parameters)
         least, largest = _OUTSIDE[name]

@@ -36,7 +36,7 @@ def _policy(what: str, nan_policy: str, supported: tuple[str, ...] = ("propagate
 
 def _along(what: str, a: ArrayLike, axis: int | None) -> tuple[Array, int]:
     (x,) = as_arrays([a], what)
-    if axis is None or not x.ndim:
+    if axis is None:
         return x.reshape(-1), 0
     return x, canonical_axis(what, axis, x.ndim)
 
@@ -66,17 +66,20 @@ def mode(
 
     Raises:
         NotImplementedError: another nan_policy.
-        ValueError: there are no elements along the axis.
+        ValueError: there is no such axis.
+
+    Where there are no elements along the axis, the value is nan and the count 0, as floats.
 
     >>> stats.mode(jnp.array([3, 1, 3, 2]))
     ModeResult(mode=Array(3, dtype=int32), count=Array(2, dtype=int32))
     """
     _policy("mode", nan_policy)
     (array,) = as_arrays([a], "mode")
+    array = jnp.atleast_1d(array)
     x, along = _along("mode", array, axis)
-    size = x.shape[along]
-    if not size:
-        raise ValueError(f"mode: there are no elements along axis {axis} of shape {array.shape}")
+    if not x.shape[along]:
+        left = jnp.sum(jnp.zeros(array.shape), axis, keepdims=keepdims)
+        return ModeResult(jnp.full_like(left, np.nan), left)
     x = jnp.sort(x, along)
     places = lax.broadcasted_iota(dtypes.default_int(), x.shape, along)
     start = lax.cummax(jnp.where(_shifted(x, along), places, 0), along)
@@ -136,8 +139,7 @@ def rankdata(
         largest = lax.cummin(jnp.where(last, places, size), along, reverse=True)
         sum_ = {"min": least + least, "max": largest + largest, "average": least + largest}[method]
         ranks = jnp.add(jnp.multiply(0.5, sum_), 1)
-    dtype = inexact_dtype(x.dtype) if x.dtype.kind != "c" else dtypes.default_float()
-    ranks = convert(jnp.take_along_axis(ranks, back, along), dtype)
+    ranks = convert(jnp.take_along_axis(ranks, back, along), dtypes.default_float())
     if dtypes.issubdtype(x.dtype, np.inexact):
         ranks = jnp.where(jnp.any(jnp.isnan(x), along, keepdims=True), np.nan, ranks)
     return ranks
@@ -146,7 +148,7 @@ def rankdata(
 def sem(
     a: ArrayLike,
     axis: int | None = 0,
-    ddof: int = 1,
+    ddof: int | None = 1,
     nan_policy: str = "propagate",
     *,
     keepdims: bool = False,
@@ -156,7 +158,7 @@ def sem(
     Args:
         a: an array.
         axis: the axis; None to flatten the array.
-        ddof: the sum of squares is divided by the number of elements minus this.
+        ddof: the sum of squares is divided by the number of elements minus this; None is 0.
         nan_policy: "propagate", or "omit" to leave out nan.
         keepdims: True if the result keeps the axis, with size 1.
 
@@ -169,7 +171,7 @@ def sem(
     if nan_policy == "propagate":
         size = x.size if axis is None else x.shape[canonical_axis("sem", axis, x.ndim)]
         spread = jnp.std(x, axis, ddof=ddof, keepdims=keepdims)
-        return jnp.divide(spread, size**0.5)
+        return convert(jnp.divide(spread, size**0.5), x.dtype)
     known = jnp.logical_not(jnp.isnan(x))
     count = jnp.sum(known, axis, keepdims=keepdims).astype(x.dtype)
     spread = jnp.nanstd(x, axis, ddof=ddof, keepdims=keepdims)
