@@ -179,3 +179,11 @@ def test_second_derivatives_and_values_from_outside():
     np.testing.assert_allclose(irax.vmap(twice)(T), 42 * np.asarray(T))
     assert irax.grad(f)(1.0) == 7.0
     np.testing.assert_allclose(irax.vmap(irax.grad(f))(T), [7.0, 7.0])
+
+
+def test_the_value_beside_a_jacobian_has_no_lanes():
+    f = custom_vmap(jnp.sin)
+    f.def_vmap(lambda size, in_batched, x: (10 * jnp.cos(x), in_batched[0]))
+    x = jnp.arange(3.0)
+    expected = -10 * np.sin(x)
+    np.testing.assert_allclose(irax.vmap(irax.jacfwd(f))(x), expected, rtol=1e-6)

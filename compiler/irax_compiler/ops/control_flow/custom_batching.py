@@ -17,7 +17,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Type, Value
-from irax_compiler.ops import shape
+from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.attributes import I64, STRING, attribute, from_operation
 from irax_compiler.ops.composite import decomposition_of, register_composed
 from irax_compiler.ops.control_flow.custom_rules import RuledOp
@@ -153,7 +153,9 @@ class _RuleOfTangents:
     def __call__(
         self, module: Module, size: int, mapped: Sequence[bool], types: Sequence[Type]
     ) -> tuple[str, Sequence[np.ndarray], Sequence[bool]]:
-        """An argument has lanes if it or its tangent has."""
+        """An argument has lanes if it or its tangent has. A result has none if no argument has, but
+        tangents alone: `jacfwd` asks for the value beside the derivative once.
+        """
         count, moving = len(self.active), [i for i, moves in enumerate(self.active) if moves]
         places = {i: count + n for n, i in enumerate(moving)}
         either = [mapped[i] or (i in places and mapped[places[i]]) for i in range(count)]
@@ -177,6 +179,14 @@ class _RuleOfTangents:
             results, moved = found[: len(out)], scatter(found[len(out) :], derived.results)
             pairs = zip(results, moved, self.results, strict=True)
             tangents = [zeros_like(r) if t is None else t for r, t, wanted in pairs if wanted]
+            out_tangents = [o for o, wanted in zip(out, self.results, strict=True) if wanted]
+            if not any(mapped[:count]):
+                pairs = zip(results, out, strict=True)
+                results = [_first_lane(r) if has_lanes else r for r, has_lanes in pairs]
+                out = [False] * len(out)
         mlir.finish_function(function, [*results, *tangents])
-        out_tangents = [o for o, wanted in zip(out, self.results, strict=True) if wanted]
         return title, constants, [*out, *out_tangents]
+
+
+def _first_lane(x: Value) -> Value:
+    return shape.reshape(slicing.slice_in_dim(x, 0, 1, 0), mlir.shape_of(x)[1:])
