@@ -21,7 +21,7 @@ from irax_compiler.ops.core import full
 from irax_compiler.ops.foreign_function import ForeignFunction, is_foreign_function
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.host import host_call, read_host_call
+from irax_compiler.passes.host import host_call, is_host_call, read_host_call
 from irax_compiler.passes.rewriting import replace
 
 
@@ -54,7 +54,10 @@ class Callbacks(Pass):
                 assert last is not None
                 # IREE's passes run for ever where nobody reads a branch's token, and remove C
                 # functions, which are dispatches.
-                if last.regions or read_host_call(last)[0] in ForeignFunction.imports:
+                is_foreign = (
+                    is_host_call(last) and read_host_call(last)[0] in ForeignFunction.imports
+                )
+                if last.regions or is_foreign:
                     with InsertionPoint(mlir.terminator(block)), last.location:
                         host_call("end", [token], [], acts=True)
 
@@ -91,6 +94,8 @@ def _with_token(operation: Operation, env: _Env, token: Value) -> Sequence[Value
             given, types = [*operands, token], [*op.types, token.type]
             parameters: dict[str, Any] = {**op.import_parameters, "acts": True}
             return host_call(op.imports[1], given, types, **parameters)
+        if not operation.regions:  # a call of a host function that takes no token
+            return [*mlir.clone(operation, env), token]
         if operation.name == "stablehlo.while":
             return _loop(operation, operands, env, token)
         branches = [

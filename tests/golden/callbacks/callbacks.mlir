@@ -66,3 +66,12 @@ func.func @condition(%n: tensor<i32>) -> tensor<i32> {
 // CHECK:          [[Q:%\w+]]:2 = stablehlo.custom_call @irax_host.action([[NEXT]], [[T]])
 // CHECK:          stablehlo.return [[NEXT]], [[Q]]#0, [[Q]]#1
 // CHECK:        return [[R]]#0
+
+// A host function that is not said to be free of effects takes no token.
+func.func @other(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.custom_call @irax_host.sort(%x) {api_version = 4 : i32, backend_config = {dimension = 0 : i64}} : (tensor<3xf32>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+// CHECK-LABEL: func.func @other
+// CHECK:         [[Y:%\w+]] = stablehlo.custom_call @irax_host.sort(%arg0)
+// CHECK:         return [[Y]]
