@@ -91,10 +91,9 @@ TAIL = """
 - `make_jaxpr` shows StableHLO as equations with JAX's names. Their parameters are those of
   StableHLO's operations, and operands are in StableHLO's order. An index that Python knows is a
   slice, which `checkify.index_checks` does not see.
-- While there are Refs (`new_ref`), loops, branches and new signatures of jitted functions are traced
-  once more, to find which they touch.
-- Interpreters that replace the trace
-  (`set_current_trace`) are functions of a jaxpr instead.
+- While there are Refs (`new_ref`), loops, branches and new signatures of jitted functions are
+  traced once more, to find which they touch.
+- Interpreters that replace the trace (`set_current_trace`) are functions of a jaxpr instead.
 """
 
 
