@@ -134,3 +134,36 @@ func.func @equal_in_a_loop(%x: tensor<f32>, %n: tensor<i32>) -> (tensor<f32>, te
 // CHECK:        [[LOOP:%\w+]]:2 = stablehlo.while
 // CHECK:          {{%\w+}}:2 = stablehlo.while
 // CHECK:        return [[LOOP]]#1, [[LOOP]]#1
+
+// Two counters that begin alike and grow alike are one; its bounds decide comparisons.
+func.func @decided_comparison(%x: tensor<10xf32>) -> tensor<10xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %nine = stablehlo.constant dense<9> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %zero, %j = %zero, %a = %x) : tensor<i32>, tensor<i32>, tensor<10xf32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %nine : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.compare LT, %j, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %2 = stablehlo.add %j, %nine : tensor<i32>
+    %3 = stablehlo.select %1, %2, %j : tensor<i1>, tensor<i32>
+    %4 = stablehlo.dynamic_slice %a, %3, sizes = [1] : (tensor<10xf32>, tensor<i32>) -> tensor<1xf32>
+    %5 = stablehlo.compare LT, %2, %nine : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %6 = stablehlo.select %5, %zero, %one : tensor<i1>, tensor<i32>
+    %7 = stablehlo.compare LT, %j, %one : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %8 = stablehlo.select %7, %6, %one : tensor<i1>, tensor<i32>
+    %9 = stablehlo.dynamic_update_slice %a, %4, %8 : (tensor<10xf32>, tensor<1xf32>, tensor<i32>) -> tensor<10xf32>
+    %10 = stablehlo.add %i, %one : tensor<i32>
+    %11 = stablehlo.add %j, %one : tensor<i32>
+    stablehlo.return %10, %11, %9 : tensor<i32>, tensor<i32>, tensor<10xf32>
+  }
+  return %0#2 : tensor<10xf32>
+}
+// CHECK-LABEL: func.func @decided_comparison
+// CHECK:         {{%\w+}}:2 = stablehlo.while([[I:%\w+]] = {{%\w+}}, [[A:%\w+]] = %arg0)
+// CHECK:         do {
+// CHECK:           [[S:%\w+]] = stablehlo.dynamic_slice [[A]], [[I]]
+// 0 and 1 are what it may be compared with 1.
+// CHECK:           stablehlo.compare LT, [[I]]
+// CHECK-NOT:       stablehlo.compare

@@ -61,7 +61,7 @@ def _stacks(loop: Operation) -> list[_Stack]:
         is_only_written = update.operands[0] == body.arguments[i] and not (
             mlir.num_uses(condition.arguments[i]) or any(mlir.num_uses(v) > 1 for v in unread)
         )
-        if is_only_written and prod(shape_of(x)) > 0:
+        if is_only_written and prod(shape_of(x)) > 0 and _is_dense(update):
             found.append(_Stack(i, update))
     return found
 
@@ -183,6 +183,18 @@ def _buffer(x: Value) -> Value:
     size = registers.index(_bytes(rows))
     buffer = emit("hal.allocator.allocate", allocator, any_queue, *flags, size, to=_BUFFER)
     return _exported(_aliased(rows, buffer))
+
+
+MOST = 1 << 20
+"""The most bytes of a buffer that are not used, because of the alignment."""
+
+
+def _is_dense(update: Operation) -> bool:
+    """True if a buffer for the rows has little memory beside them."""
+    array, row = update.operands[:2]
+    return (
+        shape_of(array)[0] * _width(row) * memory.held_dtype(row).itemsize - _bytes(array) <= MOST
+    )
 
 
 def _width(x: Value) -> int:

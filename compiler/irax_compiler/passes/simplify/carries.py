@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
 
 from irax_compiler import effects, mlir
-from irax_compiler.mlir import Block, InsertionPoint, Operation, Value
+from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import comparison
+from irax_compiler.ops.core import full, no_calls
 from irax_compiler.passes.core import inputs
+from irax_compiler.passes.integer_bounds import bounds
 from irax_compiler.passes.rewriting import rewrites
 from irax_compiler.passes.simplify.numbering import equal_to
 
@@ -46,6 +52,18 @@ def equal_carries(loop: Operation) -> Sequence[Value] | None:
     live = _live(loop.regions[1].blocks[0], [True] * len(classes))
     results = _rebuilt(loop, kept, live, classes)
     return [results[kept.index(c)] for c in classes]
+
+
+@rewrites(comparison.Compare)
+def decided_comparison(op: comparison.Compare, x: Value, y: Value) -> Value | None:
+    """A comparison of integers whose bounds decide it -> a constant. So a counter is known to be a
+    place within an array.
+    """
+    if shape_of(x) or dtype_of(x).kind not in "iu" or op.comparison_direction in ("EQ", "NE"):
+        return None
+    ends = [[int(end) for end in bounds(each)] for each in (x, y)]
+    found = {bool(op.evaluate(no_calls, *map(np.array, pair))) for pair in product(*ends)}
+    return full((), found.pop(), np.dtype(np.bool_)) if len(found) == 1 else None
 
 
 def _rebuilt(

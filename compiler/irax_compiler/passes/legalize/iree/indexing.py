@@ -14,8 +14,8 @@ from irax_compiler.ops.core import Op, constant, full, full_like
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.registry import read
+from irax_compiler.passes.integer_bounds import bounds
 from irax_compiler.passes.legalization import legalizes
-from irax_compiler.passes.legalize.iree.integer_bounds import bounds
 from irax_compiler.passes.rewriting import read_as
 
 INT32 = np.dtype(np.int32)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import clamp, comparison, conversion, elementwise, shape, slicing
+from irax_compiler.ops.control_flow.trip_counts import count
 from irax_compiler.ops.core import UnsupportedOp, no_calls
 from irax_compiler.ops.registry import read
 
@@ -41,7 +44,7 @@ def bounds(x: Value, depth: int = _DEPTH) -> Bounds:
 def _of_result(x: Value, depth: int) -> Bounds | None:
     operation = mlir.definition(x)
     if operation is None:
-        return None
+        return _of_counter(x)
     try:
         op = read(operation)
     except UnsupportedOp:
@@ -56,6 +59,8 @@ def _of_result(x: Value, depth: int) -> Bounds | None:
         return None
     found = [bounds(operand, depth - 1) for operand in operands]
     lows, highs = [low for low, _ in found], [high for _, high in found]
+    if op is elementwise.subtract:
+        return lows[0] - highs[1], highs[0] - lows[1]
     if isinstance(op, comparison.Select):
         return np.minimum(*lows), np.maximum(*highs)
     if isinstance(op, conversion.Convert):
@@ -65,3 +70,15 @@ def _of_result(x: Value, depth: int) -> Bounds | None:
         low, high = (op.evaluate(no_calls, *each) for each in (lows, highs))
         return np.asarray(low), np.asarray(high)
     return None
+
+
+def _of_counter(x: Value) -> Bounds | None:
+    """Return the bounds, in its body, of the counter of a loop with a known trip count."""
+    if mlir.owner_name(x) != "stablehlo.while":
+        return None
+    argument: Any = x
+    loop = argument.owner.owner.operation
+    how = None if argument.owner == loop.regions[0].blocks[0] else count(loop, {})
+    if how is None or how.place != argument.arg_number or not how.steps:
+        return None
+    return np.array(how.start), np.array(how.start + (how.steps - 1) * how.step)
