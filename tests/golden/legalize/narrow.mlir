@@ -26,14 +26,16 @@ func.func @convert_of_float8(%x: tensor<4xf8E5M2>) -> tensor<4xf16> {
 // CHECK-NEXT:   [[WIDE:%\w+]] = stablehlo.convert [[X]] : (tensor<4xf8E5M2>) -> tensor<4xf32>
 // CHECK-NEXT:   stablehlo.convert [[WIDE]] : (tensor<4xf32>) -> tensor<4xf16>
 
-// Integers go through float32 to bfloat16.
+// Integers go through float32, which is rounded by its bits, to bfloat16.
 func.func @bfloat16_of_integers(%x: tensor<4xi32>) -> tensor<4xbf16> {
   %0 = stablehlo.convert %x : (tensor<4xi32>) -> tensor<4xbf16>
   return %0 : tensor<4xbf16>
 }
 // CHECK:      func.func @bfloat16_of_integers([[X:%\w+]]
 // CHECK-NEXT:   [[WIDE:%\w+]] = stablehlo.convert [[X]] : (tensor<4xi32>) -> tensor<4xf32>
-// CHECK-NEXT:   stablehlo.convert [[WIDE]] : (tensor<4xf32>) -> tensor<4xbf16>
+// CHECK-NEXT:   [[NEAR:%\w+]] = "stablehlo.map"([[WIDE]])
+// CHECK:          stablehlo.shift_right_logical
+// CHECK:        stablehlo.convert [[NEAR]] : (tensor<4xf32>) -> tensor<4xbf16>
 
 // Float16 goes through float32 to an 8-bit float, and what lies between the largest subnormal and
 // the smallest normal number, nearer to the latter, is made the latter before.

@@ -51,13 +51,14 @@ def convert_of_double_to_narrow(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convert", kind="missing", of="IREE")
 def bfloat16_of_integers(operation: Operation) -> Sequence[Value] | None:
-    """Convert integers to bfloat16 by way of float32: for processors without instructions for it
-    IREE calls a function that programs do not contain.
+    """Convert integers to float32 and round that by operations on bits: for processors without
+    instructions for it IREE calls a function that programs do not contain, also where the
+    conversion goes by way of float32.
     """
     (x,) = map(Number, operation.operands)
     if inexact(x.dtype) or dtype_of(operation.results[0]) != BF16:
         return None
-    return [x.to(F32).to(BF16).value]
+    return [Number(by_scalars(_as_bfloat16, x.to(F32).value)).to(BF16).value]
 
 
 @legalizes("stablehlo.convert", kind="bug", of="IREE")
