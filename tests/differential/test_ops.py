@@ -18,6 +18,7 @@ from tests.differential.harness import (
     rebuilt,
     subsets,
 )
+from tests.sampling import sample
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
@@ -217,7 +218,7 @@ def check_batch(
             assert_near(part, expected[lane], tolerance)
 
 
-@cases(WITH_OPERANDS)
+@cases(sample(WITH_OPERANDS, 2))
 def test_batch(case: Case) -> None:
     module = case.module()
     evaluator = Evaluator(module)
@@ -233,7 +234,7 @@ def test_batch(case: Case) -> None:
         check_batch(module, evaluator, "main", inputs, axes, case.tolerance)
 
 
-@cases(DIFFERENTIABLE)
+@cases(sample(DIFFERENTIABLE, 3))
 @pytest.mark.parametrize("mode", ["jvp", "vjp"])
 def test_batch_of_derivative(case: Case, mode: str) -> None:
     module = case.module()

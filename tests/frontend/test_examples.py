@@ -303,7 +303,7 @@ def test_an_example_is_right(name: str, platform: str, capsys: pytest.CaptureFix
 @needs_plugin
 @pytest.mark.parametrize(
     "name",
-    [n if n in ("conv_net", "gpt") else pytest.param(n, marks=all_forms) for n in PROGRAMS],
+    [n if n == "gpt" else pytest.param(n, marks=all_forms) for n in PROGRAMS],
 )
 def test_a_step_is_the_same_on_iree_and_on_pjrt(name: str):
     step, arguments = example(name).step_and_arguments()
@@ -389,6 +389,7 @@ def test_an_example_elsewhere(name: str, arguments: list[str], platform: str, tm
         np.testing.assert_allclose(theirs[label], number, rtol=2e-3, err_msg=label)
 
 
+@all_forms
 def test_gradients_of_a_solver_are_as_good_as_its_steps():
     rows = re.findall(r"(?m)^1e-\d\d.*$", printed("ode_adjoint.py", "cpu"))
     assert len(rows) == 3

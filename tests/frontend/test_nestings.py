@@ -135,7 +135,7 @@ NESTINGS = [
 ]
 OTHERS = [("switch", "grad", "fori"), ("fori", "vmap", "map"), ("map", "grad", "switch"),
           ("checkpoint", "scan", "checkpoint", "cond"), ("while", "checkpoint", "map")]  # fmt: skip
-EVERY = 1 if os.environ.get("IRAX_SWEEP") else 23
+EVERY = 1 if os.environ.get("IRAX_SWEEP") else 31
 """The number of nestings for each that is tested. (13 would be those of a form in itself.)"""
 
 

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from tests.runtime.test_communication import launcher
+from tests.sampling import all_forms
 
 ON_ONE_DEVICE = 1.7344
 """The loss after twelve steps on one device."""
@@ -26,6 +27,7 @@ def last_loss(command: list[str], *arguments: str, **environment: str) -> float:
     return float(found[1])
 
 
+@all_forms
 def test_a_training_that_was_cut_off_goes_on_with_other_devices(tmp_path: Path):
     folder = str(tmp_path / "state")
     before = last_loss(launcher(2), "--layout", "sharded", "--steps", "10", "--checkpoint", folder)
