@@ -53,12 +53,14 @@ from irax_compiler.passes.vjp import derive_reversed as reverse
 from irax_compiler.passes.vjp import derive_vjp as vjp
 from irax_compiler.pipeline import parse_pipeline, run_passes, run_pipeline, text_of
 from irax_compiler.reading import read_module as parse
+from irax_compiler.sharded_types import AmbiguousLayoutError, ShardedTypes
 from irax_compiler.targets import compile
 
 __all__ = [
     "CSE",
     "INLINE",
     "REMOVE_DEAD_FUNCTIONS",
+    "AmbiguousLayoutError",
     "Batched",
     "Canonicalize",
     "Decompose",
@@ -71,6 +73,7 @@ __all__ = [
     "Pass",
     "PassError",
     "Reversed",
+    "ShardedTypes",
     "Simplify",
     "Transposed",
     "UnsupportedOp",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from irax_compiler import mlir
+from irax_compiler.layouts import Mesh
 from irax_compiler.mlir import Module
 from irax_compiler.ops.control_flow.shard_map import Spec
-from irax_compiler.ops.layouts import Mesh
 from irax_compiler.passes.check import Check
 from irax_compiler.passes.core import Pass, find_function
 from irax_compiler.passes.decompose import Decompose

@@ -31,8 +31,9 @@ MODULES = (
     ),
     *("jax.scipy.stats", "jax.scipy.signal", "jax.scipy.fft", "jax.scipy.ndimage"),
     *("jax.scipy.optimize", "jax.scipy.interpolate", "jax.scipy.integrate"),
-    *("jax.custom_batching", "jax.custom_derivatives", "jax.dlpack", "jax.profiler", "jax.stages"),
+    *("jax.custom_batching", "jax.custom_derivatives", "jax.dlpack", "jax.ffi", "jax.profiler"),
     *(
+        "jax.stages",
         "jax.test_util",
         "jax.scipy.cluster.vq",
         "jax.scipy.spatial.transform",

@@ -19,7 +19,7 @@ def test_shardings_are_accepted_as_none():
         lambda: jnp.ones(2).at[0].set(1.0, out_sharding=1),
         lambda: jnp.ones(2).reshape(1, 2, out_sharding=1),
     ):
-        with pytest.raises(NotImplementedError, match="one device"):
+        with pytest.raises(TypeError, match="expected a sharding or a PartitionSpec, got 1"):
             call()
 
 

@@ -227,7 +227,7 @@ def test_devices_as_arguments():
     assert jnp.asarray([1.0], device=device).shape == (1,)
     with pytest.raises(RuntimeError, match="nowhere"):
         jnp.zeros(2, device="nowhere")
-    with pytest.raises(NotImplementedError, match="out_sharding"):
+    with pytest.raises(TypeError, match="expected a sharding or a PartitionSpec, got 1"):
         jnp.zeros(2, out_sharding=1)
     with pytest.raises(ValueError, match="without a copy"):
         jnp.asarray([1.0], copy=False)

@@ -9,6 +9,7 @@ from math import inf, prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
+from irax_compiler.layouts import IN_SPECS, OUT_SPECS, mesh_of
 from irax_compiler.mlir import Block, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.control_flow.shard_map import decoded
 from irax_compiler.ops.control_flow.trip_counts import count, most_steps
@@ -16,7 +17,6 @@ from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.fft import Fft
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
-from irax_compiler.ops.layouts import IN_SPECS, OUT_SPECS, mesh_of
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, register_pass, returned

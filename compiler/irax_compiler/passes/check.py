@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
+from irax_compiler.layouts import mesh_of
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.collective import Collective
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.ops.foreign_function import is_foreign_function
-from irax_compiler.ops.layouts import mesh_of
 from irax_compiler.ops.registry import read, registered_names, traits_of, unknown
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host import is_host_call

@@ -18,12 +18,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.layouts import Mesh, mesh_of
 from irax_compiler.mlir import InsertionPoint, Module, Value
 from irax_compiler.ops import collective, elementwise
 from irax_compiler.ops.collective import Collective
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.foreign import ForeignCall
-from irax_compiler.ops.layouts import Mesh, mesh_of
 from irax_compiler.ops.registry import read
 from irax_compiler.passes import stablehlo_collectives
 from irax_compiler.passes.core import Pass, nested, register_pass

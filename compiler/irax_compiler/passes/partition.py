@@ -18,6 +18,15 @@ from math import prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
+from irax_compiler.layouts import (
+    IN_SPECS,
+    MESH,
+    OUT_SPECS,
+    Mesh,
+    mesh_of,
+    set_mesh,
+    stated,
+)
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.collective import AllReduce
@@ -32,15 +41,6 @@ from irax_compiler.ops.control_flow.shard_map import (
     is_shard_map,
 )
 from irax_compiler.ops.core import Op, UnsupportedOp, full
-from irax_compiler.ops.layouts import (
-    IN_SPECS,
-    MESH,
-    OUT_SPECS,
-    Mesh,
-    mesh_of,
-    set_mesh,
-    stated,
-)
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.sharding_rule import ShardingRule

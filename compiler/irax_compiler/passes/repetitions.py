@@ -72,7 +72,12 @@ class Repetitions(Pass):
         beginnings: dict[tuple[int, ...], list[int]] = {}
         for i in range(len(numbers) - self.shortest + 1):
             beginnings.setdefault(tuple(numbers[i : i + self.shortest]), []).append(i)
-        common = [places for places in beginnings.values() if len(places) >= self.many]
+        # What repeats one or a few operations, such as a sum of many arrays, is compiled soon.
+        common = [
+            places
+            for beginning, places in beginnings.items()
+            if len(places) >= self.many and len(set(beginning)) > self.shortest // 2
+        ]
         is_free = [True] * len(numbers)
         for places in sorted(common):
             starts = _apart(places, self.shortest, is_free)

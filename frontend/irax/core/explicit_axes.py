@@ -17,9 +17,9 @@ from irax.core.partition_specs import PartitionSpec, axes_by_dimension
 from irax.core.sharded import sharding_of
 from irax.core.shardings import NamedSharding
 from irax_compiler import mlir
+from irax_compiler.api import AmbiguousLayoutError, ShardedTypes
 from irax_compiler.mlir import Value
 from irax_compiler.ops.control_flow.shard_map import Spec, axes_of
-from irax_compiler.ops.sharded_types import AmbiguousLayoutError, ShardedTypes
 
 
 class _State(threading.local):
