@@ -11,7 +11,7 @@ import ctypes
 import os
 import time
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -19,7 +19,7 @@ import iree.runtime as rt
 import numpy as np
 from iree.runtime._binding import disable_leak_checker
 
-from irax_runtime import host, interruptible, libraries, memory, shared_library, threads
+from irax_runtime import elf, host, interruptible, libraries, memory, shared_library, threads
 from irax_runtime import iree_modules as modules
 from irax_runtime.choice import Choice
 from irax_runtime.communication import current, mpi
@@ -170,12 +170,14 @@ class CpuDevice(OneMemory):
 
         Raises:
             ValueError: the bytes are not a program for this processor, or it has no such function.
-            MissingLibrary: it calls a library that is not installed.
+            MissingLibrary: it calls a library or a function that is not there.
         """
         module, entry = modules.load_module(self._instance, artefact, entry)
         self._free_kept_buffers()
         try:
-            return IreeExecutable(self, module, entry, shared_library.is_shared_library(artefact))
+            is_library = shared_library.is_shared_library(artefact)
+            undefined = elf.undefined_symbols(artefact) if is_library else None
+            return IreeExecutable(self, module, entry, undefined)
         except libraries.MissingLibrary:
             raise
         except RuntimeError as error:
@@ -286,7 +288,10 @@ class _Exported:
 class IreeExecutable:
     """A function of a compiled IREE module. Any number of threads may call it at a time."""
 
-    def __init__(self, device: CpuDevice, module: Any, name: str, is_shared_library: bool) -> None:
+    def __init__(
+        self, device: CpuDevice, module: Any, name: str, undefined: Collection[str] | None
+    ) -> None:
+        """`undefined` has the symbols that a program expects to find, if it is a shared library."""
         self.device = device
         self.name = name
         self._module = module
@@ -302,9 +307,10 @@ class IreeExecutable:
         self._choice = Choice("task", "sync")
         imports = reflection.get("irax.host")
         self._host = [] if imports is None else [self._host_module(imports)]
-        libraries.load(reflection.get("irax.libraries", ""))
+        loaded = libraries.load(reflection.get("irax.libraries", ""))
         libraries.load_functions(reflection.get("irax.functions", "[]"))
-        self._is_shared_library = is_shared_library
+        self._is_shared_library = undefined is not None
+        shared_library.check(undefined or (), loaded)
         # A context serves one call at a time; each call takes one that is free, or makes one more.
         self._contexts: dict[str, list[Any]] = {driver: [] for driver in _DRIVERS}
         self._contexts[driver].append(self._context(driver))

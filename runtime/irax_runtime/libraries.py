@@ -32,8 +32,8 @@ class MissingLibrary(RuntimeError):
     """A program calls a library that is not installed."""
 
 
-def load(packages: str) -> None:
-    """Loads the libraries that a program needs.
+def load(packages: str) -> list[ctypes.CDLL]:
+    """Loads the libraries that a program needs, and returns them.
 
     Args:
         packages: the program's attribute `irax.libraries`, with spaces between packages.
@@ -41,13 +41,15 @@ def load(packages: str) -> None:
     Raises:
         MissingLibrary: one is not installed, or is unknown; the message says what to do.
     """
+    loaded = []
     for package in packages.split():
         if package != OPENBLAS:
             raise MissingLibrary(
                 f"the program calls a library of {package!r}; this runtime knows {OPENBLAS}: "
                 "upgrade irax"
             )
-        openblas()
+        loaded.append(openblas())
+    return loaded
 
 
 def this_process() -> str:

@@ -12,7 +12,9 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+from irax_runtime.libraries import MissingLibrary
 
 _PLACEHOLDER = re.compile(r".*/iree_dylib_\w{6}")
 _loading = threading.RLock()
@@ -21,6 +23,27 @@ _loading = threading.RLock()
 def is_shared_library(artefact: bytes) -> bool:
     """Return True if a compiled IREE module has its code in a shared library."""
     return b"system-elf" in artefact or b"system-dylib" in artefact
+
+
+def check(undefined: Iterable[str], libraries: Iterable[ctypes.CDLL]) -> None:
+    """Check that the symbols which a shared library expects to find are there: the system ends the
+    process at a call of one that is not.
+
+    Args:
+        undefined: the symbols.
+        libraries: where they may be, besides among those of the process.
+
+    Raises:
+        MissingLibrary: some are nowhere.
+    """
+    _provide_libm()
+    known = (ctypes.CDLL(None), *libraries)
+    missing = [name for name in undefined if not any(hasattr(one, name) for one in known)]
+    if missing:
+        raise MissingLibrary(
+            f"the program calls {', '.join(sorted(missing))}, which no library of this process "
+            "has: compile it anew, on this machine"
+        )
 
 
 @contextlib.contextmanager

@@ -17,7 +17,9 @@ from irax_compiler.iree import compiler as iree_compiler
 from irax_compiler.targets import target
 from irax_compiler.targets.cpu import CPU
 from irax_runtime import iree, memory, shared_library
+from irax_runtime.elf import undefined_symbols
 from irax_runtime.iree import cpu
+from irax_runtime.libraries import MissingLibrary
 from irax_runtime.signature import TensorType, parse_signature
 
 DRIVERS = ["sync", "task"]
@@ -279,6 +281,18 @@ for _ in range(10):
 print(len(os.listdir("/proc/self/fd")) - before, len(os.listdir(os.environ["TMPDIR"])))
 """
     assert in_new_process(source, TMPDIR=str(tmp_path)).split() == ["0", "0"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads ELF")
+def test_functions_that_are_nowhere_are_no_end_of_the_process():
+    code = artefact(elementwise("sine", "f64"))
+    assert undefined_symbols(code) == {"sin"}
+    renamed = code.replace(b"\0sin\0", b"\0nix\0")
+    with pytest.raises(MissingLibrary, match="calls nix, which no library of this process has"):
+        cpu().load(renamed)
+    damaged = code.replace(b"\0sin\0", b"\0sin!")[:-4000]
+    assert undefined_symbols(damaged) <= {"sin"}
+    assert undefined_symbols(b"\x7fELF\x02\x01" * 20) == set()
 
 
 def test_programs_are_shared_libraries_only_where_they_must_be():
