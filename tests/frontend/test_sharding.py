@@ -243,6 +243,33 @@ def test_constraints(mesh: Mesh):
         irax.jit(lambda v: constraint(v, P("a")))(X)
 
 
+def test_lanes_divided_among_devices(mesh: Mesh):
+    """Layouts as JAX documents them: the mapped dimension is divided, too."""
+    columns = NamedSharding(mesh, P("b"))
+
+    def squares(v):
+        return irax.lax.with_sharding_constraint(v * v, columns)
+
+    def layout(f, *args):
+        return irax.jit(f)(*args).sharding  # pyright: ignore[reportAttributeAccessIssue]
+
+    x = irax.device_put(X, NamedSharding(mesh, P()))
+    lanes = irax.vmap(squares, spmd_axis_name="a")
+    assert layout(lanes, x) == NamedSharding(mesh, P("a", "b"))
+    assert layout(irax.vmap(squares), x) == NamedSharding(mesh, P(None, "b"))
+    np.testing.assert_array_equal(irax.jit(lanes)(x), X * X)
+    gradient = irax.vmap(irax.grad(lambda v: squares(v).sum()), spmd_axis_name=("a",))
+    outer = irax.vmap(gradient, in_axes=1)
+    with irax.disable_jit():
+        np.testing.assert_array_equal(lanes(X), X * X)
+        np.testing.assert_array_equal(outer(np.stack([X, 2 * X], 1)), [2 * X, 4 * X])
+    np.testing.assert_array_equal(lanes(X[:3]), X[:3] ** 2)  # three lanes cannot be divided
+    with pytest.raises(ValueError, match=r"divides an array along \['b'\] already"):
+        irax.vmap(squares, spmd_axis_name="b")(X)
+    with pytest.raises(ValueError, match=r"has no axes \['z'\]"):
+        irax.vmap(squares, spmd_axis_name="z")(X)
+
+
 def test_utilities_of_one_process(mesh: Mesh):
     devices = list(DEVICES)
     assert mesh_utils.create_device_mesh((4, 1), devices).tolist() == [[d] for d in devices]

@@ -148,6 +148,15 @@ class Batching(Transformation, Protocol):
         """The name of the mapped axis; empty if it has none."""
         ...
 
+    @property
+    def mesh_axes(self) -> tuple[str, ...]:
+        """The axes of a mesh along which shard_maps have the mapped axis divided."""
+        ...
+
+    def part(self, count: int) -> DeferredBatching:
+        """Return the batching of functions of one of `count` parts of the lanes."""
+        ...
+
     def reserve(self, key: Any, names: Sequence[str]) -> tuple[Sequence[str], bool]:
         """Names for functions to come, the same for the same key; and whether they are new."""
         ...

@@ -65,6 +65,7 @@ def derive_batched(
     in_axes: Sequence[Axis] | None = None,
     out_axes: Sequence[Axis] | None = None,
     axis_name: str = "",
+    mesh_axes: Sequence[str] = (),
 ) -> Batched:
     """Add the batched form of a function to its module, as a private function.
 
@@ -76,11 +77,13 @@ def derive_batched(
             one is that of all. By default the first.
         out_axes: for each result, where it has the mapped axis, likewise.
         axis_name: the name of the axis, over which collectives become operations.
+        mesh_axes: the axes of a mesh along which shard_maps have the mapped axis divided.
     """
     function = find_function(module, func)
     places = _axes("in_axes", in_axes, mlir.arguments(function), func)
     wanted = _axes("out_axes", out_axes, returned(function), func)
-    return BatchDeriver(module, size, {func: wanted}, axis_name).function(func, places)
+    deriver = BatchDeriver(module, size, {func: wanted}, axis_name, tuple(mesh_axes))
+    return deriver.function(func, places)
 
 
 def _axes(
@@ -108,7 +111,8 @@ class BatchDeriver(Deriver[Batched]):
 
     `out_axes` fixes, for some functions by name, where results have their mapped axis (None: they
     must not depend on it); other functions leave it where it fell. Collectives over `axis_name`,
-    if it is not empty, become operations on the mapped axis.
+    if it is not empty, become operations on the mapped axis. Shard_maps have the mapped axis
+    divided along `mesh_axes`.
     """
 
     def __init__(
@@ -117,11 +121,13 @@ class BatchDeriver(Deriver[Batched]):
         size: int,
         out_axes: dict[str, Sequence[Axis]] | None = None,
         axis_name: str = "",
+        mesh_axes: tuple[str, ...] = (),
     ) -> None:
         super().__init__(module)
         self.size = size
         self.out_axes = out_axes or {}
         self.axis_name = axis_name
+        self.mesh_axes = mesh_axes
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Batched:
         name = mlir.function_name(source)
@@ -156,7 +162,11 @@ class BatchDeriver(Deriver[Batched]):
 
     def deferred(self) -> DeferredBatch:
         """Return the batching that is applied to functions later, in the same way."""
-        return DeferredBatch(self.size, self.axis_name)
+        return DeferredBatch(self.size, self.axis_name, self.mesh_axes)
+
+    def part(self, count: int) -> DeferredBatch:
+        """Return the batching of functions of one of `count` parts of the lanes."""
+        return DeferredBatch(self.size // count, self.axis_name)
 
     def _place(self, result: Value, axis: Axis, wanted: Axis) -> Value:
         if wanted is not None:
@@ -207,7 +217,9 @@ class DeferredBatch:
 
     size: int
     axis_name: str
+    mesh_axes: tuple[str, ...] = ()
 
     def __call__(self, name: str, axes: tuple[Axis, ...]) -> str:
         module = mlir.open_module()
-        return derive_batched(module, name, self.size, axes, None, self.axis_name).name
+        found = derive_batched(module, name, self.size, axes, None, self.axis_name, self.mesh_axes)
+        return found.name

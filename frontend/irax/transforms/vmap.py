@@ -44,19 +44,23 @@ def vmap(
         axis_name: a name for the mapped axis, by which collectives refer to it: `irax.lax.psum(x,
             "i")` is the sum over all lanes of a vmap with `axis_name="i"`.
         axis_size: its size; needed only where no argument is mapped.
-        spmd_axis_name: accepted for JAX's sake, without effect.
+        spmd_axis_name: an axis of a mesh, or a tuple of these, along which the mapped axis is
+            divided among devices where a sharding is given inside of `fun`.
         sum_match: accepted for JAX's sake, without effect.
 
     Returns:
         The mapped function.
 
     Raises:
-        ValueError: on a call, where the mapped axes disagree in size or do not exist.
+        ValueError: on a call, where the mapped axes disagree in size or do not exist, or where a
+            sharding inside of `fun` names an axis of `spmd_axis_name`.
 
     >>> vmap(lambda x, y: x * y, in_axes=(0, None))(irax.numpy.arange(3.0), 2.0)
     Array([0., 2., 4.], dtype=float32)
     """
-    return over_lanes("vmap", fun, in_axes, out_axes, axis_name, axis_size)
+    several = spmd_axis_name if isinstance(spmd_axis_name, tuple) else (spmd_axis_name,)
+    mesh_axes = tuple(axis_names.text_of(name) for name in several if name is not None)
+    return over_lanes("vmap", fun, in_axes, out_axes, axis_name, axis_size, mesh_axes)
 
 
 def over_lanes(
@@ -66,6 +70,7 @@ def over_lanes(
     out_axes: Any,
     axis_name: Hashable | None,
     axis_size: int | None,
+    mesh_axes: tuple[str, ...] = (),
 ) -> Callable[..., Any]:
     """Return `vmap(fun, ...)` for the transformation `what`, as error messages call it."""
     in_axes = checked_axes(what, fun, in_axes, out_axes)
@@ -78,7 +83,9 @@ def over_lanes(
             spread = _spread((in_axes, 0), (args, kwargs), f"{what}: in_axes")
             own = [spread[place] for place in sorted(boxed.places)]
             pure = boxed.of_arrays(what, fun)
-            lanes = over_lanes(what, pure, in_axes, (out_axes, own), axis_name, axis_size)
+            lanes = over_lanes(
+                what, pure, in_axes, (out_axes, own), axis_name, axis_size, mesh_axes
+            )
             out, values = lanes(*boxed.args, **boxed.kwargs)
             boxed.refs.write(values)
             return out
@@ -94,7 +101,13 @@ def over_lanes(
         mapped_axes = [*given.axes, *(None for _ in traced.captures)]
         try:
             derived = api.batch(
-                traced.builder.module, traced.name, given.size, mapped_axes, wanted, named
+                traced.builder.module,
+                traced.name,
+                given.size,
+                mapped_axes,
+                wanted,
+                named,
+                mesh_axes,
             )
         except api.PassError as error:
             raise ValueError(f"{what}: {error}") from None

@@ -29,7 +29,7 @@ from irax_compiler import effects, evaluate, mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, shape_of
 from irax_compiler.ops import elementwise, lockstep, shape
 from irax_compiler.ops.attributes import FLAG, I64S, STRINGS, SYMBOL, call_attributes
-from irax_compiler.ops.collective import AllReduce
+from irax_compiler.ops.collective import AllReduce, axes_in
 from irax_compiler.ops.core import Axis, Linear, Tangent, full_like
 from irax_compiler.ops.structured import StructuredOp, call_function, scatter
 from irax_compiler.ops.transformation import (
@@ -307,14 +307,44 @@ class ShardMap(StructuredOp):
     def batch(
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
-        derived = transform.function(self.body, tuple(axes))
+        divided = self._axes_of_lanes(transform, axes)
+        if divided:
+            body = transform.part(self.shards(divided))(self.body, tuple(axes))
+            results: Sequence[Axis] = (0,) * len(self.out_specs)
+        else:
+            derived = transform.function(self.body, tuple(axes))
+            body, results = derived.name, derived.results
         op = replace(
             self,
-            body=derived.name,
-            in_specs=_with_lanes(self.in_specs, axes),
-            out_specs=_with_lanes(self.out_specs, derived.results),
+            body=body,
+            in_specs=_with_lanes(self.in_specs, axes, divided),
+            out_specs=_with_lanes(self.out_specs, results, divided),
         )
-        return op.build(operands), derived.results
+        return op.build(operands), results
+
+    def _axes_of_lanes(self, transform: Batching, axes: Sequence[Axis]) -> tuple[str, ...]:
+        """The axes of the mesh along which lanes are divided. All devices have all lanes where an
+        operand is the same for all, for its cotangent would be a sum over devices, and where the
+        body communicates among the lanes.
+        """
+        names = transform.mesh_axes
+        used = set().union(*map(axes_of, (*self.in_specs, *self.out_specs)))
+        if twice := sorted(used & set(names)):
+            raise ValueError(
+                f"vmap: spmd_axis_name={names}, but a sharding inside divides an array along "
+                f"{twice} already: name other axes of the mesh in one of them"
+            )
+        if lacking := sorted(set(names) - {axis for axis, _ in self.mesh}):
+            raise ValueError(
+                f"vmap: spmd_axis_name={names}, but the mesh of a sharding inside has no axes "
+                f"{lacking}: expected some of {[axis for axis, _ in self.mesh]}"
+            )
+        if not set(names) <= set(self.manual) or transform.size % self.shards(names):
+            return ()
+        body = mlir.Functions(mlir.open_module())[self.body]
+        if None in axes or axes_in(body) & {*names, transform.axis_name}:
+            return ()
+        return names
 
 
 def is_shard_map(operation: Operation) -> bool:
@@ -325,10 +355,12 @@ def is_shard_map(operation: Operation) -> bool:
     return target.value == TARGET
 
 
-def _with_lanes(specs: Sequence[Spec], axes: Sequence[Axis]) -> tuple[Spec, ...]:
-    """Specs with a dimension for the lanes, which is not divided."""
+def _with_lanes(
+    specs: Sequence[Spec], axes: Sequence[Axis], divided: tuple[str, ...]
+) -> tuple[Spec, ...]:
+    """Specs with a dimension for the lanes, which is divided along some axes of the mesh."""
     pairs = zip(specs, axes, strict=True)
-    return tuple(s if a is None else (*s[:a], (), *s[a:]) for s, a in pairs)
+    return tuple(s if a is None else (*s[:a], divided, *s[a:]) for s, a in pairs)
 
 
 def _divided(x: Value, count: int) -> Value:
