@@ -56,6 +56,16 @@ _NAMES = {
 }
 
 
+def _method(what: str, method: Any) -> ResizeMethod:
+    if isinstance(method, str):
+        return ResizeMethod.from_string(method)
+    if not isinstance(method, ResizeMethod):
+        raise TypeError(
+            f"{what}: method must be a name such as 'linear', or a ResizeMethod; got {method!r}"
+        )
+    return method
+
+
 def _triangle(x: Array) -> Array:
     return jnp.maximum(0, 1 - x)
 
@@ -109,6 +119,7 @@ def resize(
 
     Raises:
         ValueError: another method, or another number of dimensions.
+        TypeError: a method that is neither a name nor a `ResizeMethod`.
 
     >>> irax.image.resize(irax.numpy.array([0.0, 1.0]), (4,), "linear")
     Array([0.  , 0.25, 0.75, 1.  ], dtype=float32)
@@ -119,7 +130,7 @@ def resize(
         raise ValueError(
             f"resize: shape must have {array.ndim} dimensions, as image has, got {wanted}"
         )
-    method = ResizeMethod.from_string(method) if isinstance(method, str) else method
+    method = _method("resize", method)
     changed = [d for d in range(array.ndim) if wanted[d] != array.shape[d]]
     if method is ResizeMethod.NEAREST:
         for d in changed:
@@ -162,7 +173,8 @@ def scale_and_translate(
         precision: of the products.
 
     Raises:
-        ValueError: another method, or other shapes.
+        ValueError: another method, other shapes, or a dimension that is named twice.
+        TypeError: a method that is neither a name nor a `ResizeMethod`.
 
     >>> x = irax.numpy.array([1.0, 2.0])
     >>> move = irax.numpy.array([1.0])
@@ -176,10 +188,14 @@ def scale_and_translate(
         raise ValueError(
             f"{what}: shape must have {array.ndim} dimensions, as image has, got {wanted}"
         )
-    method = ResizeMethod.from_string(method) if isinstance(method, str) else method
+    method = _method(what, method)
     if method not in _KERNELS:
         raise ValueError(f"{what}: method must be one of a kernel, got {method.name.lower()!r}")
     places = [canonical_axis(what, d, array.ndim) for d in spatial_dims]
+    if len(set(places)) < len(places):
+        raise ValueError(
+            f"{what}: spatial_dims must name each dimension once, got {tuple(spatial_dims)}"
+        )
     for name, numbers in (("scale", scales), ("translation", moves)):
         if numbers.shape != (len(places),):
             raise ValueError(

@@ -42,7 +42,7 @@ def segment_sum(
     """The sums of the rows of `data` that have the same number.
 
     Args:
-        data: shape (n, ...).
+        data: shape (n, ...). A scalar is the value of every row.
         segment_ids: integers of shape (n,), the number of each row's segment. Rows whose number is
             negative or not below `num_segments` are left out.
         num_segments: how many segments there are; by default just enough, which takes known ids.
@@ -158,7 +158,9 @@ def _segments(
     ids = as_array(segment_ids, f"{what}: segment_ids")
     if not dtypes.issubdtype(ids.dtype, np.integer):
         raise TypeError(f"{what}: segment_ids must have an integer dtype, got {ids.aval}")
-    if not data.ndim or ids.ndim != 1 or ids.shape[0] != data.shape[0]:
+    if not data.ndim:
+        data, ids = jnp.full(ids.size, data), ids.ravel()
+    if ids.ndim != 1 or ids.shape[0] != data.shape[0]:
         raise ValueError(
             f"{what}: segment_ids must have a number for each row of data, so shape (n,) for data "
             f"of shape (n, ...); got {ids.shape} for {data.shape}"

@@ -61,8 +61,20 @@ def test_as_jax(method: str, antialias: bool) -> None:
             lambda: image.scale_and_translate(X, X.shape, (0,), X[0, 0], X[0, 0], "linear"),
             r"scale must have shape \(1,\)",
         ),
+        (
+            lambda: image.scale_and_translate(X, X.shape, (0, -3), X[0, 0], X[0, 0], "linear"),
+            r"each dimension once, got \(0, -3\)",
+        ),
     ],
 )
 def test_wrong_arguments(call, message) -> None:
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_methods_that_are_not_one() -> None:
+    one = np.ones(1, np.float32)
+    with pytest.raises(TypeError, match="resize: method must be a name"):
+        image.resize(X, X.shape, None)  # pyright: ignore[reportArgumentType]
+    with pytest.raises(TypeError, match="scale_and_translate: method must be a name"):
+        image.scale_and_translate(X, X.shape, (0,), one, one, 1)  # pyright: ignore[reportArgumentType]

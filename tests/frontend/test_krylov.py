@@ -27,7 +27,7 @@ def matrix(method):
 def test_solutions(method, transform):
     a = matrix(method)
     x, info = transform(lambda a, b: method(a, b, tol=1e-6))(a, B)
-    assert info is None
+    assert info is None if method is not gmres else int(info) == 0
     np.testing.assert_allclose(x, np.linalg.solve(a, B), atol=1e-5)
 
 
@@ -127,3 +127,11 @@ def test_anything_that_multiplies(solver):
     assert solver(Doubling(), 1.0)[0].weak_type
     with pytest.raises(TypeError, match="A"):
         solver(None, b)
+    with pytest.raises(TypeError, match="b must be an array"):
+        solver(Doubling(), None)
+
+
+def test_gmres_tells_of_nan():
+    for start, expected in ((1.0, 0), (np.nan, -1)):
+        info = gmres(Doubling(), jnp.ones(2), jnp.array([1.0, start]), maxiter=1)[1]
+        assert (info.dtype, int(info)) == (np.int32, expected)

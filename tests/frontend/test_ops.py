@@ -51,6 +51,12 @@ def test_segment_sum_gradient():
     np.testing.assert_array_equal(grad, weights[IDS])
 
 
+def test_segments_of_a_scalar():
+    assert ops.segment_sum(2.0, 2).tolist() == [0, 0, 2]
+    assert ops.segment_sum(2.0, np.array([0, 2, 2])).tolist() == [2, 0, 4]
+    assert ops.segment_prod(3, np.array([[1, 1], [0, 1]])).tolist() == [3, 27]
+
+
 def test_refused_segments():
     with pytest.raises(
         TypeError, match=r"segment_ids must have an integer dtype, got float32\[2\]"

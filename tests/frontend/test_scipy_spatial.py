@@ -57,6 +57,8 @@ def test_between_rotations() -> None:
 def test_wrong_arguments() -> None:
     with pytest.raises(ValueError, match=r"expected shape \(..., 4\)"):
         Rotation.from_quat(POINT)
+    with pytest.raises(TypeError, match="expected several rotations"):
+        OURS[0].mean()
     with pytest.raises(ValueError, match="seq must be"):
         Rotation.from_euler("xY", POINT)
     with pytest.raises(ValueError, match="3 of xyz"):

@@ -227,3 +227,18 @@ def test_tangents_of_exponential_integrals():
         _, tangent = irax.jvp(function, (2.0,), (1.0,))
         np.testing.assert_allclose(tangent, -np.exp(-2) / 2, rtol=1e-5)
     assert np.isnan(irax.jvp(lambda n: special.expn(n, 2.0), (1.0,), (1.0,))[1])
+
+
+@pytest.mark.parametrize("name", ["ndtr", "log_ndtr", "spence"])
+def test_lists_where_jax_takes_them(name: str) -> None:
+    found = getattr(special, name)([1.0, 2.0])
+    np.testing.assert_allclose(
+        found, getattr(scipy.special, name)([1.0, 2.0]), rtol=1e-5, atol=1e-6
+    )
+
+
+def test_weak_types_as_jax() -> None:
+    assert special.kl_div(1.0, 2.0).weak_type
+    assert special.rel_entr(1.0, 2).weak_type
+    assert not special.rel_entr(np.ones(2, "f4"), 2.0).weak_type
+    assert not special.wofz(1.0).weak_type

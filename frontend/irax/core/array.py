@@ -153,7 +153,7 @@ class ConcreteArray(Array):
             if self.committed:
                 raise ValueError(
                     f"an array of type {self.aval} on {buffer.device!r} was used on {device!r}; "
-                    "move it with irax.device_put(x, device)"
+                    "move it with irax.device_put(x, ...) to the device or sharding of the others"
                 )
             return device.put(self.value, may_alias=True)
         return buffer
@@ -183,7 +183,8 @@ def device_of(arrays: Iterable[Any], what: str) -> Device | None:
             if found is not None and device is not found:
                 raise ValueError(
                     f"{what}: received incompatible devices: arrays on {found!r} and on {device!r} "
-                    "cannot be used together; move one of them with irax.device_put(x, device)"
+                    "cannot be used together; move one of them with irax.device_put(x, ...) to "
+                    "the device or sharding of the other"
                 )
             found = device
     return found

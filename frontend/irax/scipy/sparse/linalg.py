@@ -47,7 +47,7 @@ def cg(
         `(x, None)`: the solution; None stands for SciPy's information on convergence.
 
     Raises:
-        TypeError: A or M is neither a function nor anything that `@` takes.
+        TypeError: A or M is neither a function nor anything that `@` takes, or b has no arrays.
         ValueError: A or M is not square, or x0 is not like b.
 
     >>> a = jnp.array([[2.0, 1.0], [1.0, 3.0]])
@@ -92,9 +92,9 @@ def gmres(
     maxiter: int | None = None,
     M: Any = None,
     solve_method: str = "batched",
-) -> tuple[Any, None]:
-    """Solve A x = b by generalized minimal residuals. Arguments and results are those of `cg`, but
-    that A need not be symmetric.
+) -> tuple[Any, Array]:
+    """Solve A x = b by generalized minimal residuals. Arguments are those of `cg`, but that A need
+    not be symmetric.
 
     Args:
         A: a square matrix, or a linear function.
@@ -106,6 +106,9 @@ def gmres(
         maxiter: the most restarts.
         M: an approximation of A's inverse.
         solve_method: "batched" or "incremental": accepted for JAX's sake, without effect.
+
+    Returns:
+        `(x, info)`: the solution, and 0, or -1 if it has nan. 0 does not say that it converged.
 
     Raises:
         ValueError: `restart` is not positive, or no such `solve_method`.
@@ -122,7 +125,9 @@ def gmres(
     if not isinstance(restart, int | np.integer) or restart < 1:
         raise ValueError(f"gmres: restart must be a positive int, got {restart!r}")
     method = functools.partial(krylov.gmres, restart=int(restart))
-    return _solve("gmres", method, A, b, x0, tol, atol, maxiter, M)
+    x, _ = _solve("gmres", method, A, b, x0, tol, atol, maxiter, M)
+    has_nan = [jnp.isnan(leaf).any() for leaf in tree_util.tree_leaves(x)]
+    return x, jnp.where(jnp.stack(has_nan).any(), -1, 0)
 
 
 def _solve(
@@ -137,6 +142,8 @@ def _solve(
     M: Any,
     symmetric: bool = False,
 ) -> tuple[Any, None]:
+    if not tree_util.tree_leaves(b):
+        raise TypeError(f"{what}: b must be an array or a pytree of arrays, got {b!r}")
     weak = tree_util.tree_map(lambda x: as_array(x, f"{what}: b").weak_type, b)
     b = tree_util.tree_map(lambda x: _inexact(what, x), b)
     x0 = tree_util.tree_map(jnp.zeros_like, b) if x0 is None else tree_util.tree_map(as_array, x0)

@@ -188,7 +188,16 @@ class Rotation(NamedTuple):
         return 2 * jnp.arctan2(size, jnp.abs(self.quat[..., 3]))
 
     def mean(self, weights: Any = None) -> Rotation:
-        """Return the mean rotation: the one of least mean squared distance from all."""
+        """Return the mean rotation: the one of least mean squared distance from all.
+
+        Raises:
+            TypeError: it is a single rotation.
+        """
+        if self.single:
+            raise TypeError(
+                "Rotation.mean: expected several rotations, of quaternions of shape (n, 4); "
+                "a single Rotation is its own mean"
+            )
         count = jnp.ones(self.quat.shape[0]) if weights is None else _floats("mean", weights)
         return Rotation(jnp.linalg.eigh((self.quat.T * count) @ self.quat)[1][:, -1])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import irax.numpy as jnp
 from irax.core.array import Array
 from irax.core.promotion import apply
-from irax.scipy.arguments import floats
+from irax.scipy.arguments import floats, from_lists
 from irax.typing import ArrayLike
 from irax_compiler.ops.special import integrals
 
@@ -78,5 +78,5 @@ def spence(x: ArrayLike) -> Array:
     >>> irax.scipy.special.spence(0.0).round(4)
     Array(1.6449, dtype=float32)
     """
-    (x,) = floats("spence", x)
+    (x,) = floats("spence", from_lists(x))
     return apply(integrals.Spence(), x.astype(x.dtype), what="spence")

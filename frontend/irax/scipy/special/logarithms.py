@@ -96,7 +96,7 @@ def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
     """p log(p / q); 0 where p is 0 and q is not negative, inf where either is out of range.
 
     >>> irax.scipy.special.rel_entr(1.0, 1.0)
-    Array(0., dtype=float32)
+    Array(0., dtype=float32, weak_type=True)
     """
     p, q = floats("rel_entr", p, q, error=ValueError)
     both = jnp.logical_and(jnp.greater(p, 0), jnp.greater(q, 0))
@@ -104,14 +104,14 @@ def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
     safe_p, safe_q = jnp.where(both, p, 1.0), jnp.where(both, q, 1.0)
     value = jnp.multiply(safe_p, jnp.subtract(jnp.log(safe_p), jnp.log(safe_q)))
     outside = jnp.where(jnp.logical_or(jnp.isnan(p), jnp.isnan(q)), np.nan, np.inf)
-    return jnp.where(both, value, jnp.where(nothing, 0.0, outside)).astype(p.dtype)
+    return jnp.where(both, value, jnp.where(nothing, 0.0, outside))
 
 
 def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
     """The part of an element in the Kullback-Leibler divergence: rel_entr(p, q) - p + q.
 
     >>> irax.scipy.special.kl_div(1.0, 1.0)
-    Array(0., dtype=float32)
+    Array(0., dtype=float32, weak_type=True)
     """
     p, q = floats("kl_div", p, q, error=ValueError)
     return jnp.add(jnp.subtract(rel_entr(p, q), p), q)

@@ -8,7 +8,7 @@ import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.promotion import apply, convert
-from irax.scipy.arguments import floats, inexact
+from irax.scipy.arguments import floats, from_lists, inexact
 from irax.typing import ArrayLike
 from irax_compiler.ops.special import normal
 
@@ -52,7 +52,7 @@ def erfcx(x: ArrayLike) -> Array:
     Array(0.4276, dtype=float32)
     """
     if jnp.iscomplexobj(x):
-        return wofz(jnp.multiply(1j, x)).with_weak_type(False)
+        return wofz(jnp.multiply(1j, x))
     return apply(normal.Erfcx(), *floats("erfcx", x), what="erfcx").with_weak_type(False)
 
 
@@ -60,11 +60,11 @@ def wofz(z: ArrayLike) -> Array:
     """The Faddeeva function, exp(-z**2) erfc(-i z); the result is complex.
 
     >>> irax.scipy.special.wofz(1j).round(4)
-    Array(0.4276+0.j, dtype=complex64, weak_type=True)
+    Array(0.4276+0.j, dtype=complex64)
     """
     (z,) = inexact("wofz", z)
     kind = dtypes.result_type(z.dtype, np.complex64)
-    return apply(normal.Wofz(), convert(z, kind, z.weak_type), what="wofz")
+    return apply(normal.Wofz(), convert(z, kind), what="wofz")
 
 
 def dawsn(x: ArrayLike) -> Array:
@@ -86,7 +86,7 @@ def ndtr(x: ArrayLike) -> Array:
     >>> irax.scipy.special.ndtr(0.0)
     Array(0.5, dtype=float32)
     """
-    (x,) = floats("ndtr", x)
+    (x,) = floats("ndtr", from_lists(x))
     result = jnp.multiply(0.5, lax.erfc(jnp.multiply(x, -1 / _ROOT_2)))
     return result.with_weak_type(False)
 
@@ -99,7 +99,9 @@ def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
     >>> irax.scipy.special.log_ndtr(-100.0)
     Array(-5005.5244, dtype=float32)
     """
-    return apply(normal.LogNdtr(), *floats("log_ndtr", x), what="log_ndtr").with_weak_type(False)
+    return apply(
+        normal.LogNdtr(), *floats("log_ndtr", from_lists(x)), what="log_ndtr"
+    ).with_weak_type(False)
 
 
 def ndtri(p: ArrayLike) -> Array:
