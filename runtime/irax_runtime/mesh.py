@@ -187,8 +187,9 @@ class MeshDevice:
             return buffer
         if buffer.is_addressable:
             return self.put_shards(buffer.numpy(), spec, may_alias=True)
+        communicator = self.communicator
         (piece,) = buffer.pieces.values()
-        messages = self.communicator.exchange(piece.numpy().tobytes())
+        messages = communicator.exchange(piece.numpy().tobytes())
         whole = np.empty(buffer.shape, buffer.dtype)
         for place, message in enumerate(messages):
             part = np.frombuffer(message, buffer.dtype).reshape(piece.shape)

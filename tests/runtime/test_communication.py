@@ -17,6 +17,7 @@ from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
 from irax_runtime.communication.communicator import Alone, CommunicationError, Communicator
 from irax_runtime.communication.current import current
+from irax_runtime.communication.ranks import Ranks
 from irax_runtime.communication.threads import ThreadGroup
 from irax_runtime.iree import cpu
 
@@ -31,6 +32,12 @@ def test_threads_communicate_as_numpy_says(size: int):
 def test_a_process_alone_communicates_with_itself():
     assert check_all(Alone()) > 0
     assert current().size == 1
+
+
+def test_a_process_is_one_rank():
+    assert Ranks(Alone(), (0,)).size == 1
+    with pytest.raises(CommunicationError, match="has 2 devices of process 0; expected one"):
+        Ranks(Alone(), (0, 0, 1, 1))
 
 
 def test_a_thread_group_runs_many_programs():

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irax_runtime.communication.communicator import Array, Communicator, Group
+from irax_runtime.communication.communicator import (
+    Array,
+    CommunicationError,
+    Communicator,
+    Group,
+)
 
 
 class Ranks(Communicator):
@@ -13,11 +18,21 @@ class Ranks(Communicator):
     Args:
         base: the communicator of the processes.
         ranks: the process of each device.
+
+    Raises:
+        CommunicationError: a process has several of the devices.
     """
 
     def __init__(self, base: Communicator, ranks: Sequence[int]) -> None:
         self._base = base
         self._ranks = tuple(ranks)
+        if several := sorted({rank for rank in self._ranks if self._ranks.count(rank) > 1}):
+            raise CommunicationError(
+                f"a mesh of the devices of several processes has {self._ranks.count(several[0])} "
+                f"devices of process {several[0]}; expected one of each: start a process for each "
+                "device (mpiexec -n N, without IRAX_CPU_DEVICES), or make a mesh of one device of "
+                "each process"
+            )
         self.rank = self._ranks.index(base.rank)
         self.size = len(self._ranks)
 
