@@ -114,6 +114,15 @@ def test_the_mesh_of_the_context_is_part_of_signatures():
             assert jitted(np.arange(8.0)).sharding.mesh == found
 
 
+def test_constraints_along_explicit_axes_are_checks():
+    x = put(ROWS, 4, 4)
+    constraint = irax.lax.with_sharding_constraint
+    for checked in (constraint, irax.jit(constraint, static_argnums=1)):
+        assert checked({"x": x}, ROWS)["x"].sharding.spec == ROWS
+        with pytest.raises(AssertionError, match=r"float32\[4@x,4\] is not divided as"):
+            checked(x, COLUMNS)
+
+
 def test_axes_of_other_types():
     def double(x: Any) -> Any:
         return 2 * x

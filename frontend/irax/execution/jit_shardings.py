@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from inspect import signature
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from irax import tree_util
 from irax.core import array_trees, axis_names
@@ -13,10 +13,10 @@ from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.axis_names import BoundAxis, text_of
 from irax.core.dispatch import bind, staged
-from irax.core.explicit_axes import layout_is_stated
-from irax.core.meshes import Mesh
+from irax.core.explicit_axes import layout_is_stated, typeof
+from irax.core.meshes import Mesh, get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
-from irax.core.partition_specs import UNCONSTRAINED, PartitionSpec
+from irax.core.partition_specs import UNCONSTRAINED, PartitionSpec, axes_by_dimension
 from irax.core.sharded import placed, sharding_of, spec_of
 from irax.core.shardings import NamedSharding, Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
@@ -168,9 +168,11 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 
     Returns:
         The same arrays. Outside of traces they are put on the devices; a compiled program divides
-        them so.
+        them so. Where all axes of the mesh of the context are `Explicit`, arrays are divided so
+        already, and that is checked.
 
     Raises:
+        AssertionError: all axes are `Explicit`, and an array is divided in another way.
         RuntimeError: a `PartitionSpec` where there is no mesh.
         ValueError: an array cannot be divided so.
 
@@ -178,7 +180,27 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     >>> irax.lax.with_sharding_constraint(irax.numpy.ones(2), sharding)
     Array([1., 1.], dtype=float32)
     """
-    return divided_results("with_sharding_constraint", shardings, x)
+    what = "with_sharding_constraint"
+    mesh = get_abstract_mesh()
+    if mesh.empty or not mesh.are_all_axes_explicit:
+        return divided_results(what, shardings, x)
+    leaves, tree = array_trees.tree_flatten(x)
+    arrays = [as_array(leaf, what) for leaf in leaves]
+    for array, wanted in zip(arrays, _spread(what, shardings, x), strict=True):
+        if isinstance(wanted, NamedSharding):
+            _check_layout(array, wanted)
+    return array_trees.tree_unflatten(tree, arrays)
+
+
+def _check_layout(x: Array, wanted: NamedSharding) -> None:
+    """Raise AssertionError for an array whose type tells another layout than a sharding."""
+    aval = typeof(x)
+    found = axes_by_dimension(cast(NamedSharding, aval.sharding).spec, x.ndim)
+    if found != axes_by_dimension(wanted.spec, x.ndim):
+        raise AssertionError(
+            f"with_sharding_constraint: an array of type {aval} is not divided as {wanted.spec}, "
+            "and along Explicit axes constraints move nothing: use irax.reshard"
+        )
 
 
 @api_boundary
