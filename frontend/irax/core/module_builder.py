@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from irax import errors
 from irax.core.copies import OfThisProcess
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.control_flow.custom_rules import OutsideValue
 
 
 class ModuleBuilder(OfThisProcess):
@@ -50,11 +52,17 @@ class ModuleBuilder(OfThisProcess):
     def deriving(self) -> Iterator[None]:
         """For the length of a `with` block, functions of the module are transformed: what is traced
         for that goes into it.
+
+        Raises:
+            UnexpectedTracerError: a function with a derivative rule uses a traced array that it is
+                to be differentiated with respect to, and that is not an argument.
         """
         outer = _state.deriving
         _state.deriving = self
         try:
             yield
+        except OutsideValue as error:
+            raise errors.UnexpectedTracerError(str(error)) from None
         finally:
             _state.deriving = outer
 

@@ -46,6 +46,10 @@ class NoForwardMode(UnsupportedOp, TypeError):
     """Forward mode was asked of a function that has only reverse mode."""
 
 
+class OutsideValue(UnsupportedOp):
+    """The derivative with respect to a captured value was asked of a function with a rule."""
+
+
 class RuledOp(StructuredOp, ComposedOp):
     """A call of a function, `function`, with rules of its own."""
 
@@ -105,7 +109,7 @@ class RuledOp(StructuredOp, ComposedOp):
         arguments = mlir.arguments(transform.functions[self.function])
         outside = zip(tangents[num_args:], arguments[num_args:], strict=True)
         if any(t is not None and mlir.num_uses(argument) for t, argument in outside):
-            raise UnsupportedOp(
+            raise OutsideValue(
                 f"{self.name}: @{self.function} uses a value from outside that it is to be "
                 "differentiated with respect to, of which its rule knows nothing: pass the value "
                 "as an argument"
