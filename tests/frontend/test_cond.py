@@ -194,3 +194,19 @@ def test_errors():
         lax.switch(1, [], 1.0)
     with pytest.raises(TypeError, match=r"operands\[0\]\['a'\]: expected an array"):
         irax.make_ir(lambda p: lax.cond(p, lambda x: 1, lambda x: 2, {"a": "no"}))(True)
+
+
+def test_branches_that_return_arrays_from_outside_of_a_loop():
+    """IREE would free them in the first step."""
+
+    def f(x, y):
+        outside = jnp.exp(y)
+        branches = (lambda p: p + outside, lambda p: outside)
+        step = lambda i, p: jnp.sin(lax.cond(i > 2, *branches, p))
+        return lax.fori_loop(0, 5, step, x)
+
+    x, y = np.random.default_rng(0).uniform(size=(2, 1500, 1500)).astype(np.float32)
+    expected = x
+    for i in range(5):
+        expected = np.sin(expected + np.exp(y) if i > 2 else np.exp(y))
+    np.testing.assert_allclose(irax.jit(f)(x, y), expected, atol=1e-5)

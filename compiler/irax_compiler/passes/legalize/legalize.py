@@ -18,9 +18,9 @@ from irax_compiler.targets import target as targets
 @dataclass
 class Legalize(Pass):
     """Leaves a module that `target` compiles, with StableHLO's meaning, as far as the target's
-    defects are known. Types of functions do not change. Loops, and operations in them that move
-    elements, are left out with `loops` "later", and they alone are legalized with "now": between
-    the two, a pass may make kernels of loops, which take these as they are.
+    defects are known. Types of functions do not change. Loops, and branches in them and operations
+    that move elements, are left out with `loops` "later", and they alone are legalized with "now":
+    between the two, a pass may make kernels of loops, which take these as they are.
     """
 
     name: ClassVar[str] = "legalize"
@@ -32,19 +32,19 @@ class Legalize(Pass):
             target = targets.find(self.target)
         except ValueError as error:
             raise PassError(f"legalize: {error}") from None
-        chosen = {"": None, "now": _moves_in_loop, "later": lambda o: not _moves_in_loop(o)}
+        chosen = {"": None, "now": _of_loop, "later": lambda o: not _of_loop(o)}
         if self.loops not in chosen:
             raise PassError(f"legalize: loops={self.loops!r} is neither 'later' nor 'now'")
         rewrite_in_order(module.operation, target.legalizations, chosen=chosen[self.loops])
 
 
-def _moves_in_loop(operation: Operation) -> bool:
-    """True for a loop, and for an operation in one that moves elements."""
+def _of_loop(operation: Operation) -> bool:
+    """True for a loop, and for a branch in one or an operation that moves elements."""
     traits = traits_of(operation)
     if _is_loop(operation):
         return True
     is_move = traits.moves or traits.updates or traits.memory is Memory.PART
-    return is_move and any(map(_is_loop, enclosing(operation)))
+    return (is_move or traits.captures) and any(map(_is_loop, enclosing(operation)))
 
 
 def _is_loop(operation: Operation) -> bool:

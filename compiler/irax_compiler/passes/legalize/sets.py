@@ -130,6 +130,7 @@ IREE: tuple[Legalization, ...] = (
     products.extremum_of_bfloat16,
     complex_numbers.pad_of_complex,
     complex_numbers.bitcast_of_complex,
+    aliasing.captured_result,
     loops.overwritten_carry,
     loops.fixed_carry,
     loops.repeated_carry,
