@@ -167,3 +167,25 @@ func.func @decided_comparison(%x: tensor<10xf32>) -> tensor<10xf32> {
 // 0 and 1 are what it may be compared with 1.
 // CHECK:           stablehlo.compare LT, [[I]]
 // CHECK-NOT:       stablehlo.compare
+
+// Constants of complex numbers are compared by their elements.
+func.func @equal_complex_carries(%x: tensor<2xcomplex<f64>>, %n: tensor<i32>) -> (tensor<2xcomplex<f64>>, tensor<2xcomplex<f64>>) {
+  %c0 = stablehlo.constant dense<0> : tensor<i32>
+  %r:3 = stablehlo.while(%i = %c0, %a = %x, %b = %x) : tensor<i32>, tensor<2xcomplex<f64>>, tensor<2xcomplex<f64>>
+  cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %c1 = stablehlo.constant dense<1> : tensor<i32>
+    %s = stablehlo.constant dense<[(0.5, 1.0), (2.0, 0.0)]> : tensor<2xcomplex<f64>>
+    %t = stablehlo.constant dense<[(0.5, 1.0), (2.0, 0.0)]> : tensor<2xcomplex<f64>>
+    %0 = stablehlo.multiply %a, %s : tensor<2xcomplex<f64>>
+    %1 = stablehlo.multiply %b, %t : tensor<2xcomplex<f64>>
+    %j = stablehlo.add %i, %c1 : tensor<i32>
+    stablehlo.return %j, %0, %1 : tensor<i32>, tensor<2xcomplex<f64>>, tensor<2xcomplex<f64>>
+  }
+  return %r#1, %r#2 : tensor<2xcomplex<f64>>, tensor<2xcomplex<f64>>
+}
+// CHECK:      func.func @equal_complex_carries
+// CHECK:        [[R:%\w+]]:2 = stablehlo.while({{%\w+}} = {{%\w+}}, {{%\w+}} = {{%\w+}})
+// CHECK:        return [[R]]#1, [[R]]#1

@@ -90,6 +90,9 @@ class _Numbers:
 def _form(operation: Operation) -> Hashable | None:
     """Return all of an operation but its operands; None if that is not known."""
     types = tuple(x.type for x in operation.results)
+    if traits_of(operation).is_constant and mlir.dtype_of(operation.results[0]).kind == "c":
+        # The bindings have no class for the attribute.
+        return types, mlir.dense_to_numpy(operation).tobytes()
     if not operation.regions:
         named = tuple(operation.attributes.items())
         return operation.name, types, named
