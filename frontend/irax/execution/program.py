@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +20,9 @@ from irax_compiler import mlir
 from irax_runtime.device import Buffer, Device, Executable
 from irax_runtime.interruptible import Begun
 from irax_runtime.mesh import MeshDevice
+
+_beginning = threading.Lock()
+"""Held while another thread is told to compile a program: one thread for each program."""
 
 
 @dataclass(frozen=True)
@@ -137,10 +139,11 @@ class Program:
         when = self.when or config.compile
         if when == "at_once" or config.stepwise or isinstance(self._device(asked), MeshDevice):
             return False
-        with self.compiling if asked not in self.begun else nullcontext():
+        with _beginning:
             begun = self.begun.get(asked)
             if begun is None:
-                begun = self.begun[asked] = Begun(self.compile, asked)
+                self.begun[asked] = Begun(self.compile, asked)
+                return True
         if not begun.is_done():
             return True
         begun.outcome()
