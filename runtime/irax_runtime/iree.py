@@ -310,7 +310,8 @@ class IreeExecutable:
         loaded = libraries.load(reflection.get("irax.libraries", ""))
         libraries.load_functions(reflection.get("irax.functions", "[]"))
         self._is_shared_library = undefined is not None
-        shared_library.check(undefined or (), loaded)
+        if undefined is not None:
+            shared_library.check(undefined, loaded)
         # A context serves one call at a time; each call takes one that is free, or makes one more.
         self._contexts: dict[str, list[Any]] = {driver: [] for driver in _DRIVERS}
         self._contexts[driver].append(self._context(driver))

@@ -52,7 +52,6 @@ def loading() -> Iterator[None]:
     open looks like what IREE has forgotten.
     """
     with _loading:
-        _provide_libm()
         yield
         _remove_placeholders()
 
