@@ -1,8 +1,7 @@
 """The chips that targets know, and what is said of others."""
 
-import os
-
 import pytest
+from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir, targets
 
@@ -14,7 +13,7 @@ func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
 }
 """
 EACH = [(t.name, c) for t in targets.all_targets() if t.has_chips for c in t.chips]
-SOME = EACH if "IRAX_ALL_FORMS" in os.environ else EACH[::24]
+SOME = EACH if ALL_FORMS else EACH[::24]
 
 
 @pytest.mark.parametrize(("target", "chip"), SOME)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.sampling import ALL_FORMS
 
 import irax
 import irax.numpy as jnp
@@ -25,8 +25,6 @@ from irax_runtime import libraries
 from irax_runtime.iree import cpu
 
 pytestmark = pytest.mark.skipif(blas.library() is None, reason=f"{blas.PACKAGE} is not installed")
-
-ALL = "IRAX_ALL_FORMS" in os.environ
 
 
 @pytest.fixture
@@ -78,7 +76,7 @@ LAYOUTS = [
 )
 def test_layouts(always, number, dtype, tolerance):
     """By default a third of the layouts for each dtype."""
-    layouts = LAYOUTS if ALL else LAYOUTS[number::3]
+    layouts = LAYOUTS if ALL_FORMS else LAYOUTS[number::3]
     with irax.enable_x64(True):
         generator = np.random.default_rng(0)
         arrays = [
@@ -371,7 +369,8 @@ CONVOLUTIONS = [
 
 
 @pytest.mark.parametrize(
-    ("dtype", "cases"), [("float32", CONVOLUTIONS), ("float64", CONVOLUTIONS[: None if ALL else 2])]
+    ("dtype", "cases"),
+    [("float32", CONVOLUTIONS), ("float64", CONVOLUTIONS[: None if ALL_FORMS else 2])],
 )
 def test_convolutions(always, monkeypatch, dtype, cases):
     """Values and gradients, beside those of the evaluator, which is NumPy."""

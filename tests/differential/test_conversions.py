@@ -6,12 +6,12 @@ Subnormal float32 numbers and narrower ones in bfloat16 are left out: IREE takes
 
 import functools
 import math
-import os
 from fractions import Fraction
 
 import ml_dtypes
 import numpy as np
 import pytest
+from tests.sampling import ALL_FORMS
 
 import irax
 import irax.numpy as jnp
@@ -82,7 +82,7 @@ def test_narrow_floats_are_the_nearest(target: np.dtype) -> None:
 def targets_of(source: np.dtype) -> list[np.dtype]:
     """The dtypes to which one is converted on IREE."""
     others = [d for d in ON_IREE if d != source]
-    if "IRAX_ALL_FORMS" in os.environ:
+    if ALL_FORMS:
         return others
     return [d for d in others if (DTYPES.index(source) + DTYPES.index(d)) % 3 == 0]
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 from tests.differential.harness import assert_near, epsilon
 from tests.differential.test_iree import IN_ONE_MODULE, MODULES, Function
+from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir, targets
 from irax_compiler.evaluate import Evaluator
@@ -24,13 +25,12 @@ from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.passes.annotate import Annotate
 from irax_compiler.pipeline import run_passes, run_pipeline, text_of
 
-EVERYTHING = "IRAX_ALL_FORMS" in os.environ
 TARGET = "iree-cuda:sm_80"
 PTXAS = shutil.which("ptxas")
 
 FUNCTIONS = [function for functions in MODULES.values() for function in functions]
 """Without IRAX_ALL_FORMS, a sample of all."""
-CHOSEN = FUNCTIONS if EVERYTHING else FUNCTIONS[::48]
+CHOSEN = FUNCTIONS if ALL_FORMS else FUNCTIONS[::48]
 PARTS = [CHOSEN[i : i + IN_ONE_MODULE] for i in range(0, len(CHOSEN), IN_ONE_MODULE)]
 
 
@@ -136,7 +136,7 @@ def test_races_are_found() -> None:
 
 @pytest.mark.parametrize("target", ["iree-hip", "iree-metal"])
 def test_others_compile(target: str) -> None:
-    functions = FUNCTIONS[:: 20 if EVERYTHING else 90]
+    functions = FUNCTIONS[:: 20 if ALL_FORMS else 90]
     count = 0
     for i in range(0, len(functions), IN_ONE_MODULE):
         _, ready, names = lowered(functions[i : i + IN_ONE_MODULE], target)

@@ -8,12 +8,12 @@ Subnormal numbers are left out: IREE and XLA take them for zero.
 import decimal
 import itertools
 import math
-import os
 
 import ml_dtypes
 import numpy as np
 import pytest
 from tests.differential.harness import Arrays, epsilon
+from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
@@ -39,7 +39,7 @@ OF_ONE = [
     if isinstance(op, Elementwise) and op not in [*OF_TWO, *OTHERS, *OF_COUNTS]
 ]
 DTYPES = [np.dtype(np.float32)]
-if "IRAX_ALL_FORMS" in os.environ:
+if ALL_FORMS:
     DTYPES += [np.dtype(d) for d in (np.float64, np.float16, ml_dtypes.bfloat16)]
 
 

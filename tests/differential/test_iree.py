@@ -6,7 +6,6 @@ IRAX_ALL_FORMS=1.
 """
 
 import itertools
-import os
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from tests.differential.harness import (
     of,
     only_inexact,
 )
+from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
@@ -108,7 +108,6 @@ UNDETERMINED = {"scatter-set-overlapping"}
 
 
 def _functions() -> Iterator[Function]:
-    everything = "IRAX_ALL_FORMS" in os.environ
     for case in CASES:
         if case.name in UNDETERMINED or not _at_the_boundary(case):
             continue
@@ -119,7 +118,7 @@ def _functions() -> Iterator[Function]:
             forms += ["jvp", "vjp"] + ["batch of vjp"] * bool(case.operands)
         number, every = zlib.crc32(case.name.encode()), 36 if case.family in SLOW else 12
         for i, form in enumerate(forms):
-            if everything or (i + number) % every == 0:
+            if ALL_FORMS or (i + number) % every == 0:
                 yield Function(case, form)
 
 

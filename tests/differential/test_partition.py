@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zlib
 
 import numpy as np
@@ -18,27 +17,27 @@ from tests.differential.test_random_programs import (
     kept,
     random_case,
 )
+from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.pipeline import run_pipeline
 
 MESHES = ({"a": 2}, {"a": 2, "b": 2}, {"a": 3})
-ALL = "IRAX_ALL_FORMS" in os.environ
 WITHOUT_DECOMPOSITION = {"irax.eig", "irax.schur"}
 """Factorizations that a library of the target's computes."""
 DIVIDED = [c for c in CASES if c.operands and not WITHOUT_DECOMPOSITION & set(c.op_names)]
 
 
 @pytest.mark.parametrize(
-    "case", DIVIDED if ALL else DIVIDED[::5], ids=lambda c: f"{c.family}-{c.name}"
+    "case", DIVIDED if ALL_FORMS else DIVIDED[::5], ids=lambda c: f"{c.family}-{c.name}"
 )
 def test_a_partitioned_op_is_the_whole_op(case: Case):
     rng = np.random.default_rng(zlib.crc32(case.name.encode()))
     arrays = case.arrays(rng)
     whole = [((),) * x.ndim for x in arrays]
     expected, _ = evaluate_partitioned(case.module(), arrays, {"a": 1}, whole)
-    for mesh in MESHES if ALL else MESHES[:2]:
+    for mesh in MESHES if ALL_FORMS else MESHES[:2]:
         specs = [random_spec(rng, x.shape, mesh) for x in arrays]
         found, _ = evaluate_partitioned(case.module(), arrays, mesh, specs)
         for x, y in zip(found, expected, strict=True):

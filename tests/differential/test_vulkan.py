@@ -6,7 +6,6 @@ all with IRAX_ALL_FORMS=1.
 from __future__ import annotations
 
 import itertools
-import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
@@ -20,6 +19,7 @@ from tests.differential.test_iree import UNDETERMINED, Function
 from tests.differential.test_pjrt import expected_of
 from tests.differential.test_pjrt import is_refused as needs_host
 from tests.runtime.vulkan_programs import device, needs_vulkan
+from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
@@ -89,7 +89,7 @@ def _functions() -> Iterator[Function]:
             forms += ["jvp", "vjp"] + ["batch of vjp"] * bool(case.operands)
         for form in forms:
             is_chosen = next(number) % SAMPLE == 0 or (case.name, form) in ALWAYS
-            if is_chosen or "IRAX_ALL_FORMS" in os.environ:
+            if is_chosen or ALL_FORMS:
                 yield Function(narrower(case), form)
 
 
