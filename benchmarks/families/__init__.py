@@ -2,6 +2,7 @@
 
 from benchmarks.families import (
     attention,
+    carried,
     convolutions,
     elementwise,
     float64,
@@ -29,6 +30,7 @@ FAMILIES: dict[str, list[Program]] = {
     "recurrent": recurrent.PROGRAMS,
     "loops": loops.PROGRAMS,
     "indexed": indexed.PROGRAMS,
+    "carried": carried.PROGRAMS,
     "linalg": linalg.PROGRAMS,
     "random": random_numbers.PROGRAMS,
     "float64": float64.PROGRAMS,

@@ -72,3 +72,42 @@ func.func @gather_at_clamped(%x: tensor<5xf32>, %i: tensor<3xi32>) -> (tensor<3x
 // CHECK:      func.func @gather_at_clamped([[X:%\w+]]: tensor<5xf32>, [[I:%\w+]]: tensor<3xi32>)
 // CHECK-NEXT:   "stablehlo.gather"([[X]], [[I]])
 // CHECK-NEXT:   "stablehlo.gather"([[X]], [[I]])
+
+// The part is selected, not the array
+func.func @select_of_update(%x: tensor<5xf32>, %y: tensor<2xf32>, %i: tensor<i32>, %c: tensor<i1>) -> tensor<5xf32> {
+  %z = stablehlo.dynamic_update_slice %x, %y, %i : (tensor<5xf32>, tensor<2xf32>, tensor<i32>) -> tensor<5xf32>
+  %w = stablehlo.select %c, %z, %x : tensor<i1>, tensor<5xf32>
+  return %w : tensor<5xf32>
+}
+// CHECK:      func.func @select_of_update([[X:%\w+]]: tensor<5xf32>, [[Y:%\w+]]: tensor<2xf32>,
+// CHECK:        [[OLD:%\w+]] = stablehlo.dynamic_slice [[X]]
+// CHECK:        [[NEW:%\w+]] = stablehlo.select {{%\w+}}, [[Y]], [[OLD]]
+// CHECK-NEXT:   stablehlo.dynamic_update_slice [[X]], [[NEW]]
+
+// The update is the second choice, and the condition is spread to all elements
+func.func @select_of_update.second(%x: tensor<5xf32>, %y: tensor<2xf32>, %i: tensor<i32>, %c: tensor<i1>) -> tensor<5xf32> {
+  %z = stablehlo.dynamic_update_slice %x, %y, %i : (tensor<5xf32>, tensor<2xf32>, tensor<i32>) -> tensor<5xf32>
+  %b = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<i1>) -> tensor<5xi1>
+  %w = stablehlo.select %b, %x, %z : tensor<5xi1>, tensor<5xf32>
+  return %w : tensor<5xf32>
+}
+// CHECK:      func.func @select_of_update.second([[X:%\w+]]: tensor<5xf32>, [[Y:%\w+]]: tensor<2xf32>,
+// CHECK:        [[OLD:%\w+]] = stablehlo.dynamic_slice [[X]]
+// CHECK:        [[NEW:%\w+]] = stablehlo.select {{%\w+}}, [[OLD]], [[Y]]
+// CHECK-NEXT:   stablehlo.dynamic_update_slice [[X]], [[NEW]]
+
+// Windows that are not selected are put out of bounds
+func.func @select_of_scatter(%x: tensor<5xf32>, %i: tensor<2x1xi32>, %y: tensor<2xf32>, %c: tensor<i1>) -> tensor<5xf32> {
+  %z = "stablehlo.scatter"(%x, %i, %y) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<5xf32>, tensor<2x1xi32>, tensor<2xf32>) -> tensor<5xf32>
+  %w = stablehlo.select %c, %z, %x : tensor<i1>, tensor<5xf32>
+  return %w : tensor<5xf32>
+}
+// CHECK:      func.func @select_of_scatter([[X:%\w+]]: tensor<5xf32>, [[I:%\w+]]: tensor<2x1xi32>,
+// CHECK:        [[OUT:%\w+]] = stablehlo.constant dense<-1>
+// CHECK:        [[AT:%\w+]] = stablehlo.select {{%\w+}}, [[I]], [[OUT]]
+// CHECK:        "stablehlo.scatter"([[X]], [[AT]]
+// CHECK-NOT:    stablehlo.select

@@ -1,17 +1,20 @@
-"""Patterns for dynamic slices whose starts are known, and for clamped indices of gathers."""
+"""Patterns for dynamic slices whose starts are known, for clamped indices of gathers, and for
+selections between an array and its update.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import clamp, elementwise, slicing
-from irax_compiler.ops.core import full
+from irax_compiler.ops import clamp, comparison, elementwise, shape, slicing
+from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
-from irax_compiler.ops.indexing.gather_scatter import Gather
+from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.passes.rewriting import rewrites
-from irax_compiler.passes.simplify.matching import made_by
+from irax_compiler.passes.simplify.matching import made_by, made_for_one
 
 
 @rewrites(DynamicSlice)
@@ -72,6 +75,55 @@ def gather_at_clamped(op: Gather, x: Value, indices: Value) -> Value | None:
         if least is not None and most is not None and least <= 0 and most >= limit:
             return op(x, found.operands[operand])
     return None
+
+
+@rewrites(comparison.Select)
+def select_of_update(op: comparison.Select, condition: Value, x: Value, y: Value) -> Value | None:
+    """select(c, update(x, y, i), x) -> update(x, select(c, y, x[i]), i), for one condition c for
+    all elements, which reads the part alone. Likewise for the other choice.
+    """
+    of_all = _of_all(condition)
+    if of_all is None:
+        return None
+    for made, other, is_first in ((x, y, True), (y, x, False)):
+        found = made_for_one(made, DynamicUpdateSlice)
+        if found is not None and found.operand == other:
+            array, new, *starts = found.operands
+            old = DynamicSlice(shape_of(new))(array, *starts)
+            chosen = _chosen(of_all, new, old, is_first)
+            return found.rebuild([array, chosen, *starts])
+    return None
+
+
+@rewrites(comparison.Select)
+def select_of_scatter(op: comparison.Select, condition: Value, x: Value, y: Value) -> Value | None:
+    """select(c, scatter(x, i, y), x) -> scatter(x, select(c, i, -1), y), for one condition c for
+    all elements: windows out of bounds are skipped. Likewise for the other choice.
+    """
+    of_all = _of_all(condition)
+    if of_all is None:
+        return None
+    for made, other, is_first in ((x, y, True), (y, x, False)):
+        found = made_for_one(made, Scatter)
+        if found is not None and found.operand == other:
+            array, indices, new = found.operands
+            if dtype_of(indices).kind != "i" or 0 in shape_of(indices):
+                return None
+            places = _chosen(of_all, indices, full_like(indices, -1), is_first)
+            return replace(found.op, unique_indices=False)(array, places, new)
+    return None
+
+
+def _of_all(condition: Value) -> Value | None:
+    """Return the one condition that selects all elements of an array, if there is one."""
+    found = made_by(condition, shape.BroadcastInDim)
+    of_all = condition if found is None else found.operand
+    return of_all if shape_of(of_all) == () else None
+
+
+def _chosen(condition: Value, x: Value, y: Value, is_first: bool) -> Value:
+    spread = shape.broadcast_scalar(condition, shape_of(x))
+    return comparison.select(spread, *((x, y) if is_first else (y, x)))
 
 
 def known_starts(
