@@ -17,11 +17,13 @@ from irax_compiler.ops.registers import emit
 from irax_compiler.passes.loops import nests, vectors
 from irax_compiler.passes.loops.arrays import Array, Place, moved
 from irax_compiler.passes.loops.nests import LANES
-from irax_compiler.passes.loops.stored import New, copied
+from irax_compiler.passes.loops.stored import New, copied, folded
 
 ROWS = 8
 """The most rows that are multiplied together. Measured on a processor with AVX-512, which has 32
 vector registers; where there are 16, as with AVX2, LLVM spills some of the sums."""
+FEW = 2
+"""The most rows for which a factor is read as it lies in memory."""
 SUMS = 1024
 """The bytes of sums that are kept in registers."""
 
@@ -35,13 +37,18 @@ def product(
     y = _Factor.of(right, d.rhs_batching, d.rhs_contracting)
     if left_has_columns:
         x, y = y, x
-    y = y.with_columns(new)
+    by_rows = _has_rows(x, y)
+    if not by_rows:
+        y = y.with_columns(new)
     batch, rows, columns = (part.extents for part in (x.batch, x.free, y.free))
     result = new(dtype_of(operation.results[0]), (*batch, *rows, *columns))
     over_rows = _strided(x.array, result, (*x.batch.strides, *x.free.strides, *(0,) * len(columns)))
     over_columns = _strided(y.array, result, (*y.batch.strides, *(0,) * len(rows), *y.free.strides))
-    last = len(batch) + len(rows) - 1 if rows else None
-    _multiply([over_rows, over_columns, result], x.depth, y.depth, last, prod(columns))
+    if by_rows:
+        _add_up([over_rows, over_columns, result], x.depth, y.depth)
+    else:
+        last = len(batch) + len(rows) - 1 if rows else None
+        _multiply([over_rows, over_columns, result], x.depth, y.depth, last, prod(columns))
     if not left_has_columns:
         return result
     b, r, n = len(batch), len(batch) + len(rows), len(result.extents)
@@ -105,6 +112,33 @@ class _Factor:
         array = copied(self.array.ordered((*batching, *contracting, *free)), new)
         b, k = len(batching), len(batching) + len(contracting)
         return _Factor.of(array, range(b), range(b, k))
+
+
+def _has_rows(x: _Factor, y: _Factor) -> bool:
+    """True if the sums for a few rows are best found by reading both factors along what is summed
+    over: to lay out the second one anew would take longer.
+    """
+    inner = [array.squeezed().strides[-1:] for array in (x.depth, y.depth)]
+    is_wide = x.array.dtype.kind == "f" and x.array.dtype.itemsize >= 4
+    is_read = inner == [(1,), (1,)] and x.depth.squeezed().extents[-1] >= LANES
+    return is_wide and is_read and x.free.size <= FEW and y.free.squeezed().strides[-1:] != (1,)
+
+
+def _add_up(arrays: Sequence[Array], x: Array, y: Array) -> None:
+    """Build the loops over the elements of a result, each a sum along both factors."""
+    zero = registers.constant(np.zeros((), x.dtype))
+
+    def body(size: int, places: list[Place]) -> None:
+        inside = [replace(x, base=places[0].at), replace(y, base=places[1].at)]
+        (total,) = folded(
+            nests.collapsed(inside),
+            [zero],
+            lambda sums, each: [vectors.multiply_add(each[0], each[1], sums[0], x.dtype)],
+            lambda sums, parts: [emit("arith.addf", sums[0], parts[0])],
+        )
+        places[2].write(total)
+
+    nests.each(arrays, body, 1)
 
 
 def _strided(array: Array, result: Array, strides: Sequence[int]) -> Array:

@@ -128,8 +128,13 @@ def _along(
     start: Registers,
     combine: Combine,
 ) -> Registers:
-    """Reduce elements to one result, with partial results for the elements that are read
-    together.
+    """Reduce elements to one result."""
+    return folded(arrays, start, combine, combine)
+
+
+def folded(arrays: Sequence[Array], start: Registers, take: Combine, combine: Combine) -> Registers:
+    """Fold the elements of collapsed arrays to numbers: `take` adds elements to partial results,
+    one for each of those that are read together, and `combine` adds these up.
     """
     *outer, length = arrays[0].extents or (1,)
     remaining = length % LANES
@@ -140,7 +145,7 @@ def _along(
         lanes = count if lanes == 1 else lanes
 
         def step(places: list[Place], partial: list[Value], lanes: int = lanes) -> Registers:
-            return combine(partial, [place.read(lanes) for place in places])
+            return take(partial, [place.read(lanes) for place in places])
 
         starts = [registers.index(0)] * len(outer) + [registers.index(first)]
         parts = [
