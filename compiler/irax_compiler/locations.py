@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from irax_compiler.mlir import Location, ir
+from irax_compiler.mlir import Location, Module, ir, passmanager
+
+
+def without(module: Module) -> Any:
+    """Return a copy of a module's operation without locations."""
+    copy = module.operation.clone()
+    manager = passmanager.PassManager.parse("any(strip-debuginfo)", module.context)
+    manager.run(copy.operation)
+    return copy
 
 
 @dataclass(frozen=True)

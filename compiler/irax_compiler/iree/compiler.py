@@ -36,7 +36,13 @@ _CALLS_LIBM = re.compile(
 _TOO_LONG_TO_PRINT = 4 << 20
 
 
-def compile(module: str | bytes, flags: Sequence[str] = (), *, data_tiling: bool = False) -> bytes:
+def compile(
+    module: str | bytes,
+    flags: Sequence[str] = (),
+    *,
+    data_tiling: bool = False,
+    identity: bytes | None = None,
+) -> bytes:
     """Compiles a lowered module, MLIR text or bytecode, to a .vmfb.
 
     Artefacts are kept on disk (see `cache`).
@@ -46,6 +52,8 @@ def compile(module: str | bytes, flags: Sequence[str] = (), *, data_tiling: bool
         flags: IREE's flags for the device, after those that all programs are compiled with.
         data_tiling: lays matrices out anew for multiplication, where IREE can compile that;
             `tiling` says for which programs it pays.
+        identity: the module without what its artefact does not depend on, such as locations: the
+            cache goes by this. Without it, it goes by the module.
 
     Raises:
         CompileError: IREE refuses the module; its diagnostics name operation and location.
@@ -54,14 +62,14 @@ def compile(module: str | bytes, flags: Sequence[str] = (), *, data_tiling: bool
     data = module.encode() if isinstance(module, str) else module
     if data_tiling:
         try:
-            return _compile(data, (*FLAGS, *flags, *DATA_TILING))
+            return _compile(data, (*FLAGS, *flags, *DATA_TILING), identity or data)
         except CompileError:
             pass  # a defect of data tiling, or of the module: compiling it without will tell
-    return _compile(data, (*FLAGS, *flags))
+    return _compile(data, (*FLAGS, *flags), identity or data)
 
 
-def _compile(module: bytes, flags: Sequence[str]) -> bytes:
-    key = cache.key(module, [*flags, "own references"])
+def _compile(module: bytes, flags: Sequence[str], identity: bytes) -> bytes:
+    key = cache.key(identity, [*flags, "own references"])
     artefact = cache.load(key)
     if artefact is None:
         artefact = _invoke_iree(module, flags)

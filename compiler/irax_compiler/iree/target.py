@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from irax_compiler import mlir
+from irax_compiler import locations, mlir
 from irax_compiler.iree import compiler
 from irax_compiler.mlir import Module
 from irax_compiler.targets.target import Target, find
@@ -71,7 +71,12 @@ class IreeTarget(Target):
 
     def compile(self, module: Module, chip: str = "", donated: Sequence[int] = ()) -> bytes:
         flags = self.flags_for(chip)
-        return compiler.compile(mlir.bytecode(module), flags, data_tiling=self.tiles(module))
+        return compiler.compile(
+            mlir.bytecode(module),
+            flags,
+            data_tiling=self.tiles(module),
+            identity=mlir.bytecode(locations.without(module)),
+        )
 
     def compile_text(self, module: str | bytes) -> bytes:
         """The .vmfb of a lowered module, MLIR text or bytecode, for the usual chip."""
