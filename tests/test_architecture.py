@@ -192,12 +192,12 @@ def test_asking_for_modes_is_found(source: str, asks: bool):
 DOORS = {
     "irax": (
         *("api", "mlir", "ops", "targets"),
-        *("cache", "containers", "effects", "evaluate", "quiet", "straight"),
+        *("cache", "containers", "effects", "evaluate", "quiet", "spans", "straight"),
         "iree.phases",
     ),
     "irax_tools": (
         *("api", "mlir", "ops", "targets"),
-        *("cache", "containers", "cost", "evaluate", "iree", "locations"),
+        *("cache", "containers", "cost", "evaluate", "iree", "locations", "spans"),
     ),
 }
 """The modules of the compiler that the frontend and the tools import: facade, ops, IR, targets,

@@ -35,25 +35,22 @@ from irax_compiler.ops.derived import (
 from irax_compiler.passes import Pass, PassError
 from irax_compiler.passes import by_name as passes
 from irax_compiler.passes.annotate import signature
-from irax_compiler.passes.batch import check_mapped
-from irax_compiler.passes.batch import derive_batched as batch
+from irax_compiler.passes.batch import check_mapped, derive_batched
 from irax_compiler.passes.canonicalize import Canonicalize
 from irax_compiler.passes.core import find_function, nested
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.deferred_rules import write_rules
 from irax_compiler.passes.donation import overwritten as overwritten
-from irax_compiler.passes.jvp import active_arguments
-from irax_compiler.passes.jvp import derive_jvp as jvp
-from irax_compiler.passes.linearize import Linearize
-from irax_compiler.passes.linearize import derive_linearized as linearize
+from irax_compiler.passes.jvp import active_arguments, derive_jvp
+from irax_compiler.passes.linearize import Linearize, derive_linearized
 from irax_compiler.passes.simplify import Simplify
 from irax_compiler.passes.standard import CSE, INLINE, REMOVE_DEAD_FUNCTIONS
-from irax_compiler.passes.transpose import derive_transpose as transpose
-from irax_compiler.passes.vjp import derive_reversed as reverse
-from irax_compiler.passes.vjp import derive_vjp as vjp
+from irax_compiler.passes.transpose import derive_transpose
+from irax_compiler.passes.vjp import derive_reversed, derive_vjp
 from irax_compiler.pipeline import parse_pipeline, run_passes, run_pipeline, text_of
 from irax_compiler.reading import read_module as parse
 from irax_compiler.sharded_types import AmbiguousLayoutError, ShardedTypes
+from irax_compiler.spans import spanned
 from irax_compiler.targets import compile
 
 __all__ = [
@@ -105,6 +102,13 @@ __all__ = [
     "vjp",
     "write_rules",
 ]
+
+batch = spanned("transform", "batch", derive_batched)
+jvp = spanned("transform", "jvp", derive_jvp)
+linearize = spanned("transform", "linearize", derive_linearized)
+reverse = spanned("transform", "reverse", derive_reversed)
+transpose = spanned("transform", "transpose", derive_transpose)
+vjp = spanned("transform", "vjp", derive_vjp)
 
 
 def evaluate(module: Module, func: str, arguments: Sequence[np.ndarray]) -> list[np.ndarray]:

@@ -23,6 +23,7 @@ from irax_compiler.passes.partition import (
 )
 from irax_compiler.passes.standard import INLINE, REMOVE_DEAD_FUNCTIONS
 from irax_compiler.pipeline import run_passes
+from irax_compiler.spans import span
 from irax_compiler.targets import find
 
 
@@ -46,10 +47,11 @@ def lower(
         lowered = lower(parse_module(text))
         print(lowered)
     """
-    lowered = _alone(module, func, is_foreign=passes is None)
-    if find(target).overwrites:
-        donate(mlir.functions(lowered)[func], donated)
-    run_passes(lowered, find(target).passes if passes is None else passes, after)
+    with span("lower", func):
+        lowered = _alone(module, func, is_foreign=passes is None)
+        if find(target).overwrites:
+            donate(mlir.functions(lowered)[func], donated)
+        run_passes(lowered, find(target).passes if passes is None else passes, after)
     return lowered
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from typing import Any
 
-from irax_compiler import mlir
+from irax_compiler import mlir, spans
 from irax_compiler.mlir import MLIRError, Module
 from irax_compiler.passes import Pass, PassError, by_name
 from irax_compiler.passes.core import NativePass
@@ -52,13 +52,14 @@ def run_passes(
     `after(text, module)` is called after each pass with the pass as pipelines have it.
     """
     for one in passes:
-        one.run(module)
-        try:
-            module.operation.verify()
-        except MLIRError as error:
-            raise PassError(
-                f"{one}: the module no longer verifies: {mlir.error_text(error)}"
-            ) from None
+        with spans.span("pass", str(one).partition("{")[0]):
+            one.run(module)
+            try:
+                module.operation.verify()
+            except MLIRError as error:
+                raise PassError(
+                    f"{one}: the module no longer verifies: {mlir.error_text(error)}"
+                ) from None
         if after is not None:
             after(str(one), module)
 

@@ -128,6 +128,7 @@ if TYPE_CHECKING:
     )
     from irax.execution.environment import live_arrays as live_arrays
     from irax.execution.environment import print_environment_info as print_environment_info
+    from irax.execution.explanations import explain as explain
     from irax.jaxprs.make import make_jaxpr as make_jaxpr
     from irax.ref import Ref as Ref
     from irax.ref import empty_ref as empty_ref
@@ -172,6 +173,7 @@ _MODULES = {
 _FUNCTIONS = {
     **dict.fromkeys(("Ref", "empty_ref", "free_ref", "freeze", "new_ref"), "ref"),
     "__version__": "version",
+    "explain": "execution.explanations",
     "live_arrays": "execution.environment",
     "make_jaxpr": "jaxprs.make",
     "print_environment_info": "execution.environment",

@@ -23,11 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
-from irax.core import spans
+from irax.core import trace_events
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.execution.memory_profile import device_memory_profile as device_memory_profile
 from irax.execution.memory_profile import save_device_memory_profile as save_device_memory_profile
+from irax_compiler import spans
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -76,7 +77,7 @@ def start_trace(
             "only one may be at a time"
         )
     _current = _Profile(Path(log_dir), create_perfetto_trace)
-    spans.start()
+    trace_events.start()
 
 
 def stop_trace() -> None:
@@ -91,7 +92,7 @@ def stop_trace() -> None:
         raise RuntimeError("profiler.stop_trace: no profile is being taken: call start_trace first")
     moment = time.strftime("%Y_%m_%d_%H_%M_%S")
     folder = profile.directory / "plugins" / "profile" / moment
-    written = {"displayTimeUnit": "ms", "traceEvents": spans.stop()}
+    written = {"displayTimeUnit": "ms", "traceEvents": trace_events.stop()}
     content = gzip.compress(json.dumps(written).encode())
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{platform.node()}.trace.json.gz").write_bytes(content)
@@ -134,7 +135,7 @@ class TraceAnnotation(ContextDecorator):
         return self
 
     def __exit__(self, *_: object) -> None:
-        spans.add(self._name, "user", self._begin, self._details)
+        spans.add("user", self._name, self._begin, self._details)
 
 
 class StepTraceAnnotation(TraceAnnotation):

@@ -138,3 +138,14 @@ def test_damaged_files(folder, irax):
         assert done.returncode == 1
         assert message in done.stderr
         assert "Traceback" not in done.stderr
+
+
+def test_phases_of_compiling(irax, monkeypatch):
+    monkeypatch.setenv("IRAX_CACHE_DIR", "off")
+    done = irax("compile", "in.mlir", "--phases", "-o", "phases.vmfb")
+    assert done.returncode == 0, done.stderr
+    for line in ("lower main ", "target iree-cpu ", "  phase hal "):
+        assert line in done.stderr
+    done = irax("run", "phases.vmfb", "--phases", "--input", "4xf32=1", "--input", "4xf32=1")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.startswith("load CpuDevice(id=0) ")

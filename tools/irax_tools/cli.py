@@ -373,6 +373,7 @@ def check(
 @options.mesh
 @options.topology
 @options.hlo
+@options.phases
 @options.func
 @click.option(
     "--no-blas",
@@ -399,6 +400,7 @@ def compile_(
     mesh: dict[str, int] | None,
     topology: str | None,
     hlo: str | None,
+    phases: bool,
     func: str | None,
     no_blas: bool,
     save_stages: str | None,
@@ -418,7 +420,8 @@ def compile_(
     if from_stage is not None:
         if source != "-" or save_stages is not None:
             raise click.UsageError("--from-stage goes without a MODULE and --save-stages")
-        write_file(output, programs.compile_from_stage(from_stage))
+        with programs.phases_told(phases):
+            write_file(output, programs.compile_from_stage(from_stage))
         return
     if output.endswith(".irax") and mesh is not None:
         raise click.UsageError("--mesh goes with .vmfb and .pjrt: an .irax is of one device")
@@ -435,18 +438,21 @@ def compile_(
         from irax_tools.exporting import export_source
 
         platform = device if chip is None else f"{device}:{chip}"
-        write_file(output, export_source(source, arguments, func, platform).to_bytes())
+        with programs.phases_told(phases):
+            write_file(output, export_source(source, arguments, func, platform).to_bytes())
         return
     if hlo is not None and topology is None:
         raise click.UsageError("--hlo: expected with --topology, whose compiler writes it")
     if topology is None:
-        write_file(output, programs.compile_source(load(), target))
+        with programs.phases_told(phases):
+            write_file(output, programs.compile_source(load(), target))
         return
     if not programs.is_for_plugins(target):
         raise click.UsageError(f"--topology {topology}: expected with --device tpu or pjrt:NAME")
     from irax_tools import topologies
 
-    compiled = topologies.compile_for(load(), device.removeprefix("pjrt:"), topology)
+    with programs.phases_told(phases):
+        compiled = topologies.compile_for(load(), device.removeprefix("pjrt:"), topology)
     write_file(output, compiled.serialize())
     for line in topologies.report(compiled):
         click.echo(line, err=True)
@@ -484,6 +490,7 @@ def compile_(
     show_default=True,
     help="Run so often, and print the times and the peak of memory.",
 )
+@options.phases
 @options.func
 def run(
     program: str,
@@ -496,6 +503,7 @@ def run(
     device: str,
     devices: int | None,
     repeat: int,
+    phases: bool,
     func: str | None,
 ) -> None:
     """Run a function of a module or of a compiled program. Without --input and --inputs, a Python
@@ -509,13 +517,14 @@ def run(
         raise click.UsageError(f"--devices {devices} are the processor's: got --device {device}")
     from irax_tools import arrays, programs
 
-    if devices is None:
-        call, examples = programs.load_program(program, arguments, func, device)
-    else:
-        call, examples = programs.load_on_devices(program, arguments, func, devices)
-    operands = arrays.of_options(inputs, inputs_file) or examples or []
     results: list[Any]
-    results, times = programs.timed(lambda: call(operands), repeat)
+    with programs.phases_told(phases):
+        if devices is None:
+            call, examples = programs.load_program(program, arguments, func, device)
+        else:
+            call, examples = programs.load_on_devices(program, arguments, func, devices)
+        operands = arrays.of_options(inputs, inputs_file) or examples or []
+        results, times = programs.timed(lambda: call(operands), repeat)
     if outputs and len(outputs) != len(results):
         raise click.UsageError(
             f"the function has {len(results)} results, got {len(outputs)} --output"
@@ -547,6 +556,7 @@ def run(
     show_default=True,
     help="How many calls to time, after one that is not.",
 )
+@options.phases
 @options.func
 def bench(
     source: str,
@@ -555,6 +565,7 @@ def bench(
     inputs_file: str | None,
     device: str,
     repeat: int,
+    phases: bool,
     func: str | None,
 ) -> None:
     """Compile a function and time its calls: the least, the median and the most.
@@ -565,8 +576,9 @@ def bench(
     from irax_compiler import api
     from irax_tools import arrays, checking, programs, sources
 
-    loaded = sources.load(source, arguments, func)
-    call, (compiled,) = programs.timed(lambda: programs.program(loaded, device), 1)
+    with programs.phases_told(phases):
+        loaded = sources.load(source, arguments, func)
+        call, (compiled,) = programs.timed(lambda: programs.program(loaded, device), 1)
     operands = arrays.of_options(inputs, inputs_file)
     given = operands or loaded.examples or checking.trial_of(loaded, 0).inputs
     _, (first,) = programs.timed(lambda: call(given), 1)

@@ -159,6 +159,9 @@ device = click.option(
     show_default=True,
     help="The platform (`irax devices` lists them), or the NumPy evaluator.",
 )
+phases = click.option(
+    "--phases", is_flag=True, help="Print what the time of compiling went to, on standard error."
+)
 compiled_for = click.option(
     "--device",
     metavar="DEVICE",

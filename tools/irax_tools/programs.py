@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import click
 import numpy as np
 
-from irax_compiler import api, mlir, targets
+from irax_compiler import api, mlir, spans, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.targets.pjrt import PjrtTarget
 from irax_runtime import archives, divided, exported
@@ -197,12 +198,23 @@ def _executable(artefact: bytes, func: str | None, platform: str) -> Program:
         raise click.UsageError(
             f"the program is that of each of {layouts}: expected --devices {layouts.count}"
         )
-    executable = device.load(artefact, func)
+    with spans.span("load", str(device)):
+        executable = device.load(artefact, func)
 
     def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
         return [buffer.numpy() for buffer in executable([device.put(x) for x in operands])]
 
     return run
+
+
+@contextmanager
+def phases_told(wanted: bool) -> Iterator[None]:
+    """If it is wanted, print what the time of a `with` block went to, on standard error."""
+    found: list[spans.Span] = []
+    with spans.collecting(found):
+        yield
+    if wanted:
+        click.echo(spans.table(found), err=True)
 
 
 def timed(call: Callable[[], Any], repeat: int) -> tuple[Any, list[float]]:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from irax_compiler import cache
+from irax_compiler import cache, spans
 from irax_compiler.iree import addresses, blas, references
 from irax_compiler.iree.invocation import CompileError, bundled_tool, invocation
 
@@ -70,7 +70,9 @@ def compile(
 
 def _compile(module: bytes, flags: Sequence[str], identity: bytes) -> bytes:
     key = cache.key(identity, [*flags, "own references"])
-    artefact = cache.load(key)
+    with spans.span("cache", "look-up") as details:
+        artefact = cache.load(key)
+        details["found"] = artefact is not None
     if artefact is None:
         artefact = _invoke_iree(module, flags)
         cache.store(key, artefact)
@@ -94,13 +96,9 @@ def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
         if calls_others or _CALLS_LIBM.search(text):
             library = blas.library() if calls_others else None
             run.set_flags(*_linker_flags(library, tuple(addresses.definitions(module))))
-        if after:
-            run.begin_after(after)
+        run.execute_phases(after)
         if after == "vm" or len(module) > _TOO_LONG_TO_PRINT:
-            run.execute()
             return run.program()
-        run.end_with("vm")
-        run.execute()
         text = run.text()
         cured = references.with_own_references(text)
         if cured == text:

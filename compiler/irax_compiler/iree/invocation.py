@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from irax_compiler import spans
+
 ALL_PHASES = (
     *("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow"),
     *("stream", "executable-sources", "executable-configurations", "executable-targets"),
@@ -94,6 +96,25 @@ class Invocation:
         """Compiles, as far as the phases say. Raises CompileError."""
         if not self._inner.execute():
             raise self.failure()
+
+    def execute_phases(self, after: str = "") -> None:
+        """Compiles to the end, phase by phase; those up to `after` are skipped. Each is a span.
+
+        Raises:
+            CompileError: IREE refuses the module.
+            ValueError: there is no such phase.
+        """
+        first = 0
+        if after:
+            self.begin_after(after)
+            first = ALL_PHASES.index(after) + 1
+        if first == len(ALL_PHASES):
+            self.execute()
+        for phase in ALL_PHASES[first:]:
+            with spans.span("phase", phase):
+                self.end_with(phase)
+                self.execute()
+            self.begin_after(phase)
 
     def text(self) -> str:
         """The module as it is now, printed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irax_compiler.mlir import Module
+from irax_compiler.spans import span
 from irax_compiler.targets.target import Target, all_targets, find, for_platform, register
 
 __all__ = ["Target", "all_targets", "compile", "find", "for_platform", "register"]
@@ -25,4 +26,5 @@ def compile(module: Module, target: str, donated: Sequence[int] = ()) -> bytes:
         UnsupportedOp: the target has no way to do something that is in the module.
         RuntimeError: the target's compiler refuses the module.
     """
-    return find(target).compile(module, target.partition(":")[2], donated)
+    with span("target", target):
+        return find(target).compile(module, target.partition(":")[2], donated)

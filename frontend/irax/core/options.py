@@ -85,12 +85,13 @@ class Config(threading.local):
         default_matmul_precision: the `precision` of products that are given none.
         default_prng_impl: the generator of random keys that name none: "threefry2x32", or another
             of `irax.random.key`.
-        explain_cache_misses: log why a jitted function is traced again.
+        explain_cache_misses: log why jitted functions are traced; `explain` is the same option.
         spmd: how programs for several devices run where these are the processor of this process:
             on "one_buffer", as a program for one device, or in "threads", one for each.
         legacy_prng_key: "allow" keys of raw words, "warn" of them, or make them an "error".
         log_compiles: log what is traced and compiled, and how long it takes.
         no_tracing: raise an error where a jitted function would be traced.
+        progress: tell on a terminal of compilations that take more than two seconds.
         num_cpu_devices: how many devices the processor is, to be set before they are asked for;
             -1 leaves it to the environment variable `IRAX_CPU_DEVICES`.
         numpy_dtype_promotion: "standard", or "strict": operands must be of one dtype, Python's
@@ -117,11 +118,14 @@ class Config(threading.local):
     debug_key_reuse: bool = _from_environment("debug_key_reuse")
     default_matmul_precision: Any = _choice_from_environment("default_matmul_precision", None)
     default_prng_impl: str = _choice_from_environment("default_prng_impl", "threefry2x32")
-    explain_cache_misses: bool = _from_environment("explain_cache_misses")
+    explain_cache_misses: bool = _from_environment(
+        "explain_cache_misses", _from_environment("explain")
+    )
     legacy_prng_key: str = _choice_from_environment("legacy_prng_key", "allow")
     log_compiles: bool = _from_environment("log_compiles")
     no_tracing: bool = _from_environment("no_tracing")
     num_cpu_devices: int = -1
+    progress: bool = _from_environment("progress", True)
     numpy_dtype_promotion: str = _choice_from_environment("numpy_dtype_promotion", "standard")
     numpy_rank_promotion: str = _choice_from_environment("numpy_rank_promotion", "allow")
     spmd: str = _choice_from_environment("spmd", "one_buffer")
@@ -254,12 +258,12 @@ class Config(threading.local):
 
 
 _OPTIONS = tuple(Config.__annotations__)
-_SEEN_IN_TRACES = (
+SEEN_IN_TRACES = (
     *("enable_x64", "threefry_partitionable", "default_matmul_precision"),
     *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
     *("default_prng_impl", "mesh"),
 )
-
+"""The names of the values in `Config.traced`."""
 
 _OF_CALLS = ("disable_jit", "debug_nans", "debug_infs", "default_device", "profiling")
 
@@ -268,7 +272,7 @@ _DERIVED = ("traced", "state", "stepwise")
 
 
 def _derived(value_of: Callable[[str], Any]) -> dict[str, Any]:
-    traced = tuple(map(value_of, _SEEN_IN_TRACES))
+    traced = tuple(map(value_of, SEEN_IN_TRACES))
     state = (*traced, *map(value_of, _OF_CALLS))
     stepwise = value_of("debug_nans") or value_of("debug_infs") or value_of("given") is not None
     return dict(zip(_DERIVED, (traced, state, stepwise), strict=True))
@@ -277,8 +281,12 @@ def _derived(value_of: Callable[[str], Any]) -> dict[str, Any]:
 for _name, _value in _derived(lambda name: getattr(Config, name)).items():
     setattr(Config, _name, _value)
 _PREFIXES = ("irax_", "jax_")
-_SYNONYMS = {"platform_name": "default_device", "platforms": "default_device"}
-"""Options of JAX's that name the platform to run on."""
+_SYNONYMS = {
+    "explain": "explain_cache_misses",
+    "platform_name": "default_device",
+    "platforms": "default_device",
+}
+"""Other names of options: a short one, and JAX's for the platform to run on."""
 
 # Aliases as properties, because a `__getattr__` would double the time that reading an option takes.
 for _name in (*_OPTIONS, *_SYNONYMS):

@@ -111,6 +111,12 @@ def user_location() -> mlir.Location:
     return _location(frame.f_code.co_filename, frame.f_lineno, _scopes.path)
 
 
+def user_place() -> str | None:
+    """The user's file and line, if there are any."""
+    frame = user_frame()
+    return None if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
 def user_line() -> str:
     """The user's file and line, and the text of the line if it can be read."""
     import linecache

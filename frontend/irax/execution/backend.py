@@ -11,7 +11,7 @@ import numpy as np
 
 from irax import tree_util
 from irax.config import config
-from irax.core import array_trees, spans
+from irax.core import array_trees
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.key_arrays import KeyArray
 from irax.core.partition_specs import PartitionSpec
@@ -19,7 +19,7 @@ from irax.core.sharded import placed
 from irax.core.shardings import Format, Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.execution import mesh_programs
-from irax_compiler import api, mlir, targets
+from irax_compiler import api, mlir, spans, targets
 from irax_runtime import devices as runtime_devices
 from irax_runtime import distributed, interruptible
 from irax_runtime.device import Device, Executable
@@ -124,17 +124,23 @@ def compile(
         return mesh_programs.executable(
             module, name, device, partial(compile, donated=donated), donated
         )
-    with spans.span("lower", "lower", function=name):
-        lowered = api.lower(module, name, device.target, spans.between("pass"), donated=donated)
-    return interruptible.run(_program, lowered, name, device, donated)
+    lowered = api.lower(module, name, device.target, donated=donated)
+    return interruptible.run(_program, lowered, name, device, donated, spans.lists())
 
 
-def _program(lowered: mlir.Module, name: str, device: Device, donated: Sequence[int]) -> Executable:
-    with spans.span(device.target, "compile", function=name):
+def _program(
+    lowered: mlir.Module,
+    name: str,
+    device: Device,
+    donated: Sequence[int],
+    recorded: Sequence[list[spans.Span]],
+) -> Executable:
+    with spans.recorded_in(recorded):
         artefact = targets.compile(lowered, device.target, donated)
-    if device.compiler is None:
-        return device.load(artefact, name)
-    return _compiled_before(device, artefact, name) or _compiled_now(device, artefact, name)
+        with spans.span("load", str(device)):
+            if device.compiler is None:
+                return device.load(artefact, name)
+            return _compiled_before(device, artefact, name) or _compiled_now(device, artefact, name)
 
 
 # Imported here because it would take a tenth of the time of `import irax`.

@@ -25,6 +25,7 @@ from irax.core.wrapping import wraps
 from irax.execution import bound_call, jit_refs, replay, reports
 from irax.execution.backend import check_device
 from irax.execution.bound_call import OTHER, BoundCall, flattened
+from irax.execution.history import History
 from irax.execution.jit_parameters import (
     Parameters,
     donated_leaves,
@@ -40,6 +41,7 @@ from irax.execution.jit_shardings import (
     name_several_devices,
 )
 from irax.execution.program import Program
+from irax_compiler.spans import Span, collecting
 from irax_runtime.device import Device
 
 P = ParamSpec("P")
@@ -182,10 +184,14 @@ class Programs(dict[Any, Program]):
     last: BoundCall | None = None
     """The short way of calls of the signature that was called last, if there is one."""
 
+    def __init__(self) -> None:
+        self.history = History()
+
     def clear(self) -> None:
         """Remove all programs."""
         self.last = None
         super().clear()
+        self.history.clear()
 
 
 class JitFunction(Generic[P, R]):
@@ -281,8 +287,8 @@ class JitFunction(Generic[P, R]):
             raise
         compiled = self._cache.get(key)
         if compiled is None:
-            reports.missed(name_of(self._fun), key, self._cache)
-            compiled = self._cache.setdefault(key, self._trace(leaves, tree, static))
+            spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
+            compiled = self._cache.setdefault(key, self._trace(leaves, tree, static, spans))
             self._check_donations(compiled)
         fixed = self._device is not None
         asked = self._device if fixed else config.default_device
@@ -320,7 +326,7 @@ class JitFunction(Generic[P, R]):
         leaves, tree = array_trees.tree_flatten(given)
         there = device_of(leaves, name_of(self._fun))
         device = self._device or there or config.default_device
-        return self._trace(leaves, tree, static), tree, device
+        return self._trace(leaves, tree, static, []), tree, device
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Return the shapes and dtypes of a call's results, as `irax.eval_shape` does."""
@@ -362,9 +368,9 @@ class JitFunction(Generic[P, R]):
         place = (id(self._cache), key)
         if among is not None and place in among:
             return among[place][-1]
-        reports.missed(name_of(self._fun), key, self._cache)
+        spans = reports.missed(self._fun, self._cache.history, key, is_part=True)
         tree, static, *_ = key
-        compiled = self._trace(arrays, tree, static, within=among is not None)
+        compiled = self._trace(arrays, tree, static, spans, within=among is not None)
         if compiled.traced.captures_tracers():
             return compiled
         if among is None:
@@ -373,24 +379,29 @@ class JitFunction(Generic[P, R]):
         return compiled
 
     def _trace(
-        self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...], within: bool = False
+        self,
+        leaves: Sequence[Any],
+        tree: Any,
+        static: tuple[Any, ...],
+        spans: list[Span],
+        within: bool = False,
     ) -> Program:
         """Traces the function into a module of its own, or into that of a jitted function around
-        it.
+        it. The times that this takes, and compiling, go to `spans`.
         """
         fun = with_static(self._fun, static)
         flat = FlatFunction(fun, tree)
         names = self._names(tree, leaves)
         inputs = abstract_inputs(leaves, names)
         name = name_of(self._fun)
-        with reports.timed("traced", name, inputs):
+        with collecting(spans), reports.timed("traced", name, inputs):
             if within:
                 traced = trace_function(flat, inputs, "jit", name)
             else:
                 with _own_module() as builder:
                     traced = trace_function(flat, inputs, "jit", name, True, builder)
         donated = donated_leaves(self._donated, tree, len(leaves), static)
-        return Program(traced, flat.out_tree, donated, self._when)
+        return Program(traced, flat.out_tree, donated, self._when, spans=spans)
 
     def _check_donations(self, compiled: Program) -> None:
         """Warns of donated arguments whose memory no result can take."""
@@ -426,6 +437,13 @@ class JitFunction(Generic[P, R]):
                     f"{leaf!r} of type {type(leaf).__name__}; declare the argument static with "
                     "static_argnums or static_argnames if it is a Python value"
                 ) from None
+
+    def histories(self) -> list[tuple[History, Callable[..., Any]]]:
+        """Return the traces of this function, and of those made of it that return mutable arrays'
+        values, each with the function that was traced.
+        """
+        made = [compiled for compiled, _ in filter(None, self._with_refs.values())]
+        return [(f._cache.history, f._fun) for f in (self, *made)]
 
     def clear_cache(self) -> None:
         """Clear the traces and programs of this function."""

@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax_compiler import api, mlir, targets
+from irax_compiler import api, mlir, spans, targets
 from irax_runtime.device import Device, Executable
 from irax_runtime.mesh import MeshDevice, MeshExecutable, MeshProgram, Spec
 
@@ -31,10 +31,18 @@ def executable(
     types: list[Any] = mlir.result_types(mlir.functions(module)[name])
     shapes = [tuple(type_.shape) for type_ in types]
     loaded: list[Executable] = []
+    recorded = spans.lists()
 
     def make(layouts: Sequence[Spec]) -> MeshProgram:
+        with spans.recorded_in(recorded):
+            return made(layouts)
+
+    def made(layouts: Sequence[Spec]) -> MeshProgram:
         mesh = device.axes
-        divided = api.partition(module, name, mesh, layouts, [None] * len(shapes), device.target)
+        with spans.span("partition", name):
+            divided = api.partition(
+                module, name, mesh, layouts, [None] * len(shapes), device.target
+            )
         specs = api.layouts_of_results(divided, name)
         if device.shares_memory:
             if not loaded:

@@ -8,15 +8,16 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from irax.config import config
-from irax.core import nans, spans
+from irax.core import nans
 from irax.core.array import ConcreteArray, device_of
 from irax.core.avals import ShapedArray
 from irax.core.sharded import device_of_mesh
 from irax.core.tracing import Traced, concrete_array
-from irax.execution import backend, reports
+from irax.execution import backend, progress, reports
 from irax.execution.bound_call import BoundCall, Results, bound_call, forget, results_as
 from irax.execution.callbacks import recorded, replayed
 from irax_compiler import mlir
+from irax_compiler.spans import Span, collecting, span
 from irax_runtime.device import Buffer, Device, Executable
 from irax_runtime.interruptible import Begun
 from irax_runtime.mesh import MeshDevice
@@ -52,6 +53,8 @@ class Program:
     wait for nothing that could wait for them."""
     begun: dict[Device | str | None, Begun] = field(default_factory=dict)
     """The compilations that other threads do."""
+    spans: list[Span] = field(default_factory=list[Span])
+    """The times that tracing and compiling took."""
 
     def argument_avals(self) -> list[ShapedArray]:
         """Shapes and dtypes of the leaves of its arguments."""
@@ -97,7 +100,7 @@ class Program:
         if config.debug_nans or config.debug_infs:
             found = self._run_checked(program.executable, buffers)
         elif config.profiling:
-            with spans.span(self.traced.name, "execute", device=device):
+            with span("execute", self.traced.name, device=device):
                 found = program.executable.run(buffers)
         else:
             found = program.executable.run(buffers)
@@ -154,7 +157,7 @@ class Program:
         device = self._device(asked)
         arrays = [concrete_array(x) for x in (*leaves, *self.traced.captures)]
         name, committed = self.traced.name, any(x.committed for x in arrays)
-        with spans.span(name, "evaluate", device=device):
+        with span("evaluate", name, device=device):
             found = self.traced.builder.evaluator(name, [x.value for x in arrays])
         for i in self.donated:
             buffer: Any = arrays[i].buffer(device)
@@ -177,7 +180,11 @@ class Program:
     def _program(self, asked: Device | str | None) -> DeviceProgram:
         device = self._device(asked)
         module, name = self.traced.builder.module, self.traced.name
-        with reports.timed("compiled", name, device):
+        with (
+            collecting(self.spans),
+            reports.timed("compiled", name, device),
+            progress.shown(name),
+        ):
             executable = backend.compile(module, name, device, self.donated)
         captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
         captured = [x.on(device).buffer(device) for x in captures]

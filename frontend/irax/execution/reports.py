@@ -1,20 +1,29 @@
-"""Logs of tracing and compiling, where options ask for them: by the logger "irax"; and their spans
-in profiles.
+"""Logs of tracing and compiling, where options ask for them: by the logger "irax"; and a warning of
+functions that are compiled again and again.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from irax.config import config
-from irax.core import source, spans
+from irax.core import source
+from irax.core.flattening import name_of
+from irax.execution.history import History, Key
+from irax_compiler import spans
+from irax_compiler.spans import Span
+
+OFTEN = 32
+"""The number of compilations of one function at which a warning is due: at a second each, they
+take half a minute."""
 
 
-def _log(text: str, *details: Any) -> None:
+def log(text: str, *details: Any) -> None:
+    """Log a text with details, at the level of warnings, which Python shows by default."""
     import logging  # slow to import
 
     logging.getLogger("irax").warning(text, *details)
@@ -22,55 +31,46 @@ def _log(text: str, *details: Any) -> None:
 
 @contextmanager
 def timed(what: str, name: str, of: Any) -> Iterator[None]:
-    """With the option `log_compiles`, logs that something was done and how long it took."""
-    if not (config.log_compiles or config.profiling):
-        yield
-        return
+    """Records the time that a `with` block takes; with the option `log_compiles`, logs it."""
     start = time.perf_counter_ns()
     yield
-    details = ", ".join(str(x.aval) for x in of) if isinstance(of, list) else of
-    spans.add(name, what.removesuffix("d"), start, {"for": details})
+    details: dict[str, Any] = {}
+    if config.log_compiles or config.profiling:
+        details["for"] = ", ".join(str(x.aval) for x in of) if isinstance(of, list) else str(of)
+    spans.add(what.removesuffix("d"), name, start, details)
     if config.log_compiles:
         took = (time.perf_counter_ns() - start) / 1e9
-        _log("%s %s in %.3f s, for %s", what, name, took, details)
+        log("%s %s in %.3f s, for %s", what, name, took, details["for"])
 
 
-def missed(name: str, key: tuple[Any, ...], kept: Collection[tuple[Any, ...]]) -> None:
-    """A jitted function is to be traced: its calls so far, by key, had other arguments.
+def missed(function: Callable[..., Any], history: History, key: Key, is_part: bool) -> list[Span]:
+    """Note that a jitted function is about to be traced; return the list for the times of that.
+
+    Args:
+        function: the function.
+        history: its traces so far.
+        key: the signature that it has not been traced for.
+        is_part: True if the trace is a part of another program.
 
     Raises:
         RuntimeError: with the option `no_tracing`.
     """
+    name = name_of(function)
     if config.no_tracing:
         raise RuntimeError(
             f"jit: {name} would be traced at {source.user_line()}, and the option no_tracing is on"
         )
-    if config.explain_cache_misses:
-        _log("jit traces %s at %s: %s", name, source.user_line(), _why(key, kept))
+    entry = history.add(function, key, is_part)
+    is_often = not is_part and OFTEN in (history.compiled, entry.others + 1)
+    if config.explain_cache_misses or is_often:
+        from irax.execution import explanations
 
-
-def _why(key: tuple[Any, ...], kept: Collection[tuple[Any, ...]]) -> str:
-    if not kept:
-        return "it is called for the first time"
-    nearest = min(tuple(kept), key=lambda other: len(_differences(key, other)))
-    return "; ".join(_differences(key, nearest))
-
-
-def _differences(key: tuple[Any, ...], other: tuple[Any, ...]) -> list[str]:
-    tree, static, options, *types = key
-    tree_before, static_before, options_before, *before = other
-    if tree != tree_before:
-        return [f"the arguments have the structure {tree}, not {tree_before}"] * (len(types) + 1)
-    found = [
-        f"leaf {i} of the arguments is {now}, not {then}"
-        for i, (now, then) in enumerate(zip(types, before, strict=True))
-        if now != then
-    ]
-    if static != static_before:
-        found.append("static arguments have other values")
-    if options != options_before:
-        found.append(f"options are {options}, not {options_before}")
-    return found
+        if config.explain_cache_misses:
+            (*_, last) = explanations.explained(history, function)
+            log("jit traces %s at %s: %s", name, source.user_line(), last.why)
+        if is_often:
+            source.warn(explanations.warning(history, function), UserWarning)
+    return entry.spans
 
 
 def tell_depth(error: RecursionError) -> None:

@@ -1,0 +1,272 @@
+"""Explanations of traces: what differed, what to do about it, and where the time went."""
+
+import functools
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax.execution import differences, history, progress, reports
+from irax_compiler import spans
+
+
+def traced(function, *args, **kwargs):
+    """Trace a call of a jitted function as a part of a program, which compiles nothing."""
+    irax.eval_shape(lambda: function(*args, **kwargs))
+
+
+def last_of(function):
+    return irax.explain(function)[-1]
+
+
+def plain(params, x=None, n=0, **others):
+    return jnp.zeros(3) + n
+
+
+VECTOR = jnp.ones(3)
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "what", "text"),
+    [
+        ((jnp.ones(3),), (jnp.ones(4),), "the shape", "params is float32[4], before float32[3]"),
+        (
+            ({"w": VECTOR},),
+            ({"w": jnp.ones(3, int)},),
+            "the dtype",
+            "params['w'] is int32[3], before float32[3]",
+        ),
+        (
+            (VECTOR, jnp.float32(1)),
+            (VECTOR, 1.0),
+            "the weak type",
+            "x is float32[] (weak), before float32[]",
+        ),
+        (({"w": VECTOR},), ({"v": VECTOR},), "the structure", "params['v'] is new"),
+        ((VECTOR, None), (VECTOR, VECTOR), "the structure", "x is new"),
+        ((VECTOR, VECTOR), ([VECTOR], VECTOR), "the structure", "params[0] is new"),
+        ((VECTOR, (VECTOR,)), (VECTOR, [VECTOR]), "the structure", "the arguments are "),
+        ((VECTOR, None, 1), (VECTOR, None, 2), "the static value", "n is 2, before 1"),
+    ],
+)
+def test_what_differs(before, now, what, text):
+    function = irax.jit(functools.partial(plain), static_argnums=2)
+    traced(function, *before)
+    assert last_of(function).why == "it is traced for the first time"
+    traced(function, *now)
+    found = last_of(function).differences
+    assert found[0].what == what
+    assert text in found[0].text
+    assert found[0].advice in last_of(function).why
+
+
+def test_static_objects_are_told_from_values():
+    class Settings:
+        pass
+
+    function = irax.jit(functools.partial(plain), static_argnums=1, static_argnames="g")
+    for x in (Settings(), Settings(), lambda: 1, lambda: 2):
+        traced(function, VECTOR, x)
+    traced(function, VECTOR, x, g=1)
+    found = [t.differences[0] for t in irax.explain(function)[1:]]
+    whats = ["the static object", "the static value", "the static function", "the static value"]
+    assert [d.what for d in found] == whats
+    assert found[-1].text == "the static argument g is 1, before not given"
+
+
+def test_options_and_named_axes():
+    function = irax.jit(functools.partial(plain))
+    traced(function, VECTOR)
+    with irax.numpy_rank_promotion("raise"):
+        traced(function, VECTOR)
+    assert "option numpy_rank_promotion is 'raise', before 'allow'" in last_of(function).why
+    irax.eval_shape(irax.vmap(function, axis_name="i"), jnp.ones((2, 3)))
+    assert last_of(function).differences[0].what == "the named axes"
+
+
+def test_the_nearest_earlier_call_is_compared():
+    function = irax.jit(functools.partial(plain))
+    traced(function, jnp.ones(3), jnp.ones(3))
+    traced(function, jnp.ones(4), jnp.ones(4))
+    traced(function, jnp.ones(3), jnp.ones(5))
+    assert [d.text for d in last_of(function).differences] == ["x is float32[5], before float32[3]"]
+
+
+def test_positional_arguments_without_names():
+    def many(*arrays, last):
+        return sum(arrays) + last
+
+    function = irax.jit(many, static_argnums=0)
+    traced(function, 1, VECTOR, VECTOR, last=2)
+    traced(function, 1, VECTOR, jnp.ones((2, 3)), last=VECTOR)
+    texts = [d.text for d in last_of(function).differences]
+    assert texts[0] == "arrays[2] is float32[2,3], before float32[3]"
+    assert texts[1].startswith("last is float32[3], before int32[]")
+
+
+def test_compiled_twice(caplog):
+    @irax.jit
+    def double(x):
+        return x * 2
+
+    double(1.5)
+    irax.clear_caches()
+    with irax.explain_cache_misses(), caplog.at_level(logging.WARNING, "irax"):
+        double(1.5)
+        double(2.5)
+    (message,) = caplog.messages
+    assert "jit traces double" in message
+    assert "clear_caches" in message
+    found = irax.explain(double)
+    assert (found.traced, found.compiled, len(found)) == (2, 2, 2)
+    assert "test_explain.py:" in found[0].place
+    assert found[0].signature == "x: a Python float"
+    assert found[1].is_from_cache
+    table = found.table()
+    for line in ("trace double x 2", "compile double x 2", "target iree-cpu"):
+        assert line in table
+    assert "pass simplify x 2" in found.table(0)
+    text = str(found)
+    assert "double: traced 2 times, compiled 2 times" in text
+    assert "(found in the cache on disk)" in text
+    assert all(found[0].seconds(kind) > 0 for kind in ("trace", "lower", "target", "load"))
+
+
+def test_phases_of_the_target_are_in_the_table(monkeypatch):
+    monkeypatch.setenv("IRAX_CACHE_DIR", "off")
+    function = irax.jit(lambda x: x * 3 - 1)
+    function(VECTOR)
+    table = irax.explain(function).table()
+    assert "phase executable-targets" in table
+    assert "phase hal" in table
+    assert not irax.explain(function)[0].is_from_cache
+
+
+def test_only_jitted_functions_are_explained():
+    with pytest.raises(TypeError, match=r"expected a function that irax\.jit returned, got <ufunc"):
+        irax.explain(np.sin)
+
+    class Model:
+        @irax.jit
+        def apply(self):
+            return 1
+
+    assert irax.explain(Model().apply).traced == 0
+
+
+def test_mutable_arrays_are_told_of():
+    @irax.jit
+    def count(ref):
+        ref[...] += 1
+
+    count(irax.new_ref(jnp.zeros(2)))
+    assert irax.explain(count).traced == 1
+
+
+def missed(found, function, *keys):
+    for key in keys:
+        reports.missed(function, found, key, is_part=False)
+
+
+def key_of(*arrays):
+    leaves, tree = irax.core.array_trees.tree_flatten((arrays, {}))
+    return (tree, (), irax.config.traced, *(x.aval for x in leaves))
+
+
+def test_warning_of_many_signatures():
+    found = history.History()
+    keys = [key_of(jnp.ones(n)) for n in range(reports.OFTEN)]
+    missed(found, plain, *keys[:-1])
+    with pytest.warns(UserWarning, match=r"plain has been compiled 32 times.*31 .*shape of params"):
+        missed(found, plain, keys[-1])
+    for n in range(2 * history.KEPT):
+        missed(found, plain, key_of(jnp.ones((n, 2))))
+    assert len(found.entries) == history.KEPT
+
+
+def test_warning_of_functions_made_in_a_loop():
+    def made():
+        return lambda x: x
+
+    functions = [made() for _ in range(reports.OFTEN + 1)]
+    for function in functions[:-2]:
+        missed(history.History(), function, key_of(VECTOR))
+    with pytest.warns(UserWarning, match="31 others of the same lines"):
+        missed(history.History(), functions[-2], key_of(VECTOR))
+    missed(history.History(), functions[-1], key_of(VECTOR))  # warned of once
+    missed(history.History(), functions[-1], key_of(VECTOR))  # with other options of jit
+
+
+def test_the_option_has_two_names():
+    code = "import irax; print(irax.config.explain_cache_misses, irax.config.jax_explain)"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "IRAX_EXPLAIN": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout == "True True\n"
+
+
+class Terminal:
+    """Standard error, as a terminal or not."""
+
+    def __init__(self, is_terminal):
+        self.is_terminal, self.text = is_terminal, ""
+
+    def isatty(self):
+        return self.is_terminal
+
+    def write(self, text):
+        self.text += text
+
+    def flush(self):
+        pass
+
+
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_progress_is_shown_on_terminals(monkeypatch, is_terminal):
+    import time
+
+    terminal = Terminal(is_terminal)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "AFTER", 0.05)
+    monkeypatch.setenv("TERM", "xterm")
+    with progress.shown("step"):
+        time.sleep(0.2)
+    assert ("irax: compiling step, 0 s" in terminal.text) is is_terminal
+    assert terminal.text.endswith("\r\x1b[K") is is_terminal
+    terminal.text = ""
+    with progress.shown("step"):  # which takes less than that
+        pass
+    assert terminal.text == ""
+
+
+def test_all_advice_is_used():
+    source = Path(differences.__file__).read_text("utf-8")
+    assert all(source.count(f'"{what}"') > 1 for what in differences.ADVICE)
+
+
+def test_a_table_has_spans_below_those_that_contain_them():
+    ms = 10**6
+    found = [
+        spans.Span("pass", "cse", 0, 40 * ms, 1),
+        spans.Span("pass", "dce", 40 * ms, 41 * ms, 1),
+        spans.Span("pass", "cse", 50 * ms, 60 * ms, 1),
+        spans.Span("lower", "f", 0, 100 * ms, 1),
+        spans.Span("load", "cpu", 200 * ms, 400 * ms, 2),
+    ]
+    lines = [line.split() for line in spans.table(found).splitlines()]
+    assert lines == [
+        ["lower", "f", "0.100", "s", "33", "%"],
+        ["pass", "cse", "x", "2", "0.050", "s", "17", "%"],
+        ["1", "shorter", "0.001", "s", "0", "%"],
+        ["load", "cpu", "0.200", "s", "67", "%"],
+    ]
+    assert "pass dce" in spans.table(found, 0)
