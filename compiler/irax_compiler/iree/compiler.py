@@ -92,6 +92,8 @@ def resume(module: bytes, phase: str, flags: Sequence[str]) -> bytes:
 def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
     with invocation(module, flags) as run:
         text = "" if len(module) > _TOO_LONG_TO_PRINT else run.text()
+        if text.strip() == "module {\n}":
+            raise run.failure("the module is empty")
         calls_others = not text or blas.is_called(text)
         if calls_others or _CALLS_LIBM.search(text):
             library = blas.library() if calls_others else None
