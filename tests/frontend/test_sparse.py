@@ -26,7 +26,7 @@ W = np.arange(6, dtype=np.float32).reshape(3, 2)
         lambda x: sparse.todense(x + x - x * 3),
         lambda x: x + np.ones_like(DENSE),
         lambda x: x.sum(),
-        lambda x: x.sum(0),
+        lambda x: sparse.todense(x.sum(0)),
         lambda x: x @ jnp.ones((2, 3, 2)),
         lambda x: jnp.ones((2, 2, 4)) @ x,
     ],
@@ -54,10 +54,22 @@ def test_padding_counts_for_nothing():
 
 def test_errors():
     x = BCOO.fromdense(DENSE)
-    with pytest.raises(TypeError, match=r"BCOO @ other: .* size 3 .* has size 5"):
+    with pytest.raises(TypeError, match=r"over dimensions of sizes 3 and 5"):
         x @ jnp.ones(5)
-    with pytest.raises(TypeError, match=r"other @ BCOO: .* size 4 .* has size 3"):
+    with pytest.raises(TypeError, match=r"over dimensions of sizes 3 and 4"):
         jnp.ones((2, 3)) @ x
+    with pytest.raises(ValueError, match="sums are of sparse arrays of one shape"):
+        x + BCOO.fromdense(DENSE.T)
+    with pytest.raises(sparse.SparseEfficiencyError, match="zeros in its dense dimensions"):
+        x.update_layout(n_dense=1)
+    with pytest.raises(NotImplementedError, match="'cos' has no rule"):
+        sparse.sparsify(jnp.cos)(x)
+    with pytest.raises(ValueError, match="mixes dimensions of the batch"):
+        BCOO.fromdense(DENSE, n_batch=1).reshape(12)
+    with pytest.raises(ValueError, match="two sparse dimensions"):
+        sparse.BCSR.fromdense(V)
+    with pytest.raises(irax.errors.ConcretizationTypeError):
+        irax.jit(BCOO.fromdense)(DENSE)
     with pytest.raises(ValueError, match="each of the 2 dimensions once"):
         x.transpose((0, 0))
 
@@ -73,7 +85,181 @@ def test_batches():
     indices = np.array([[[0], [2]], [[1], [1]]])
     x = BCOO((data, indices), shape=(2, 3))
     np.testing.assert_array_equal(x.todense(), [[1, 0, 2], [0, 7, 0]])
-    with pytest.raises(NotImplementedError, match="dimensions of a batch"):
+    with pytest.raises(NotImplementedError, match="dimensions of the batch"):
         x.transpose()
-    with pytest.raises(ValueError, match="sparse arrays of one form"):
-        x + BCOO.fromdense(DENSE)
+
+
+RNG = np.random.default_rng(0)
+CUBE = (RNG.normal(size=(2, 3, 4)) * (RNG.uniform(size=(2, 3, 4)) < 0.4)).astype(np.float32)
+LAYOUTS = [(0, 0), (1, 0), (0, 1), (1, 1), (2, 0), (3, 0), (0, 3)]
+OPERATIONS = {
+    "sum of all": lambda x: x.sum(),
+    "sum of first": lambda x: x.sum(0),
+    "sum of two": lambda x: x.sum((0, 2)),
+    "double": lambda x: x + x - x * 3,
+    "square": lambda x: x * x,
+    "times a row": lambda x: x * jnp.arange(1.0, 5.0),
+    "times a column": lambda x: x * jnp.arange(1.0, 4.0).reshape(3, 1),
+    "product": lambda x: x @ jnp.ones((4, 2)),
+    "product from the left": lambda x: jnp.ones((2, 3)) @ x,
+    "row": lambda x: x[1],
+    "element of rows": lambda x: x[:, 2],
+    "last": lambda x: x[..., -1],
+    "part": lambda x: x[:, 1:, ::2],
+    "new dimension": lambda x: x[None],
+    "column dimension": lambda x: x[..., None],
+}
+
+
+@pytest.mark.parametrize(("n_batch", "n_dense"), LAYOUTS)
+def test_dimensions_of_all_kinds(n_batch, n_dense):
+    x = BCOO.fromdense(CUBE, n_batch=n_batch, n_dense=n_dense)
+    assert (x.n_batch, x.n_sparse, x.n_dense) == (n_batch, 3 - n_batch - n_dense, n_dense)
+    for name, function in OPERATIONS.items():
+        expected = function(jnp.asarray(CUBE))
+        np.testing.assert_allclose(
+            sparse.todense(function(x)), expected, rtol=1e-5, atol=1e-6, err_msg=name
+        )
+
+
+@pytest.mark.parametrize(("n_batch", "n_dense"), LAYOUTS)
+def test_structure(n_batch, n_dense):
+    x = BCOO.fromdense(CUBE, n_batch=n_batch, n_dense=n_dense, nse=12)
+
+    def same(found: object, expected: object) -> None:
+        np.testing.assert_array_equal(sparse.todense(found), expected)
+
+    for dimension in range(3):
+        same(
+            sparse.bcoo_concatenate([x, x * 2.0], dimension=dimension),
+            np.concatenate([CUBE, CUBE * 2], dimension),
+        )
+        same(sparse.bcoo_rev(x, (dimension,)), np.flip(CUBE, dimension))
+    starts = [jnp.asarray(1)] * 3
+    same(sparse.bcoo_dynamic_slice(x, starts, (1, 2, 2)), CUBE[1:, 1:, 1:3])
+    added = sparse.bcoo_broadcast_in_dim(x, shape=(5, 2, 3, 4), broadcast_dimensions=(1, 2, 3))
+    same(added, np.broadcast_to(CUBE, (5, 2, 3, 4)))
+    same((x + x).sum_duplicates(), 2 * CUBE)
+    same(sparse.bcoo_extract(x, CUBE), CUBE)
+    for batch, dense in LAYOUTS:
+        moved = x.update_layout(n_batch=batch, n_dense=dense, on_inefficient=None)
+        assert (moved.n_batch, moved.n_dense) == (batch, dense)
+        same(moved, CUBE)
+
+
+def test_reshape():
+    x = BCOO.fromdense(CUBE, n_batch=1)
+    np.testing.assert_array_equal(x.reshape(2, 12).todense(), CUBE.reshape(2, 12))
+    np.testing.assert_array_equal(x.reshape(2, -1, 2).todense(), CUBE.reshape(2, 6, 2))
+    x = BCOO.fromdense(CUBE, n_dense=1)
+    np.testing.assert_array_equal(x.reshape(6, 2, 2).todense(), CUBE.reshape(6, 2, 2))
+
+
+def test_products_of_sparse_arrays():
+    matrix = BCOO.fromdense(DENSE)
+    np.testing.assert_array_equal((matrix @ matrix.T).todense(), DENSE @ DENSE.T)
+    x = BCOO.fromdense(CUBE, n_batch=1)
+    numbers = (((2,), (2,)), ((0,), (0,)))
+    found = sparse.bcoo_dot_general(x, x, dimension_numbers=numbers)
+    np.testing.assert_allclose(found.todense(), CUBE @ CUBE.swapaxes(1, 2), rtol=1e-5)
+    found = sparse.bcoo_dot_general(x, CUBE, dimension_numbers=numbers)
+    np.testing.assert_allclose(found, CUBE @ CUBE.swapaxes(1, 2), rtol=1e-5)
+    places = np.array([[0, 3], [2, 0]])
+    sampled = sparse.bcoo_dot_general_sampled(
+        DENSE, DENSE.T, places, dimension_numbers=(((1,), (0,)), ((), ()))
+    )
+    np.testing.assert_array_equal(sampled, (DENSE @ DENSE.T)[tuple(places.T)])
+
+
+@pytest.mark.parametrize("form", [sparse.BCSR, sparse.COO, sparse.CSR, sparse.CSC])
+def test_other_forms(form):
+    x = form.fromdense(DENSE)
+    for found, expected in [
+        (x, DENSE),
+        (x.T, DENSE.T),
+        (x @ V, DENSE @ V),
+        (x @ W, DENSE @ W),
+        (x.T @ jnp.ones(4), DENSE.T @ np.ones(4)),
+        (-x * 2.0, -2 * DENSE),
+    ]:
+        np.testing.assert_array_equal(sparse.todense(found), expected)
+    np.testing.assert_array_equal(irax.jit(lambda x: x @ V)(x), DENSE @ V)
+    assert (x.nse, x.shape, len(x)) == (4, (4, 3), 4)
+
+
+def test_compressed_rows():
+    x = sparse.BCSR.fromdense(CUBE, n_batch=1, nse=7)
+    np.testing.assert_array_equal(x.todense(), CUBE)
+    np.testing.assert_array_equal(x.indptr[:, -1], np.count_nonzero(CUBE, axis=(1, 2)))
+    joined = sparse.bcsr_concatenate([x, x], dimension=1)
+    np.testing.assert_array_equal(joined.todense(), np.concatenate([CUBE, CUBE], 1))
+    scipy_sparse = pytest.importorskip("scipy.sparse")
+    found = sparse.BCSR.from_scipy_sparse(scipy_sparse.csr_matrix(DENSE))
+    np.testing.assert_array_equal(found.todense(), DENSE)
+
+
+def test_sparsify():
+    x = BCOO.fromdense(DENSE)
+
+    def model(x, w):
+        y = jnp.tanh(x * 0.5).T @ w
+        return irax.lax.fori_loop(0, 3, lambda i, y: y + x.T @ w, y)
+
+    w = jnp.arange(4.0)
+    found = irax.jit(sparse.sparsify(model))(x, w)
+    np.testing.assert_allclose(found, model(jnp.asarray(DENSE), w), rtol=1e-5)
+    scaled = sparse.sparsify(lambda x: irax.lax.cond(True, lambda y: y * 2, lambda y: y, x))(x)
+    assert isinstance(scaled, BCOO)
+    np.testing.assert_array_equal(scaled.todense(), 2 * DENSE)
+
+
+def test_gradients_have_the_places_of_their_arguments():
+    x = BCOO.fromdense(DENSE)
+
+    def loss(x, v):
+        return jnp.sum((x @ v) ** 2)
+
+    expected = irax.grad(loss, (0, 1))(jnp.asarray(DENSE), V)
+    value, (by_x, by_v) = sparse.value_and_grad(loss, (0, 1))(x, jnp.asarray(V))
+    assert value == loss(DENSE, V)
+    np.testing.assert_allclose(by_x.todense(), np.where(DENSE != 0, expected[0], 0), rtol=1e-6)
+    np.testing.assert_allclose(by_v, expected[1], rtol=1e-6)
+    for jacobian in (sparse.jacfwd, sparse.jacrev):
+        rows = jacobian(lambda x: x @ V)(x)
+        assert rows.shape == (4, 4, 3)
+        dense = irax.jacrev(lambda x: x @ V)(jnp.asarray(DENSE))
+        np.testing.assert_array_equal(rows.todense(), dense * (DENSE != 0))
+
+
+def test_lanes():
+    x = BCOO.fromdense(CUBE, n_batch=1)
+    products = irax.vmap(lambda m: m @ jnp.ones(4))(x)
+    np.testing.assert_allclose(products, CUBE @ np.ones(4), rtol=1e-5)
+    doubled = irax.vmap(lambda m: m * 2.0)(x)
+    assert doubled.shape == CUBE.shape
+    np.testing.assert_array_equal(doubled.todense(), 2 * CUBE)
+
+
+def test_solution():
+    matrix = np.array([[4, 1, 0], [0, 3, 1], [1, 0, 5]], np.float32)
+    x = sparse.CSR.fromdense(matrix)
+
+    def solution(data, b):
+        return sparse.linalg.spsolve(data, x.indices, x.indptr, b)
+
+    np.testing.assert_allclose(solution(x.data, V), np.linalg.solve(matrix, V), rtol=1e-5)
+    irax.test_util.check_grads(solution, (x.data, jnp.asarray(V)), order=1, modes=["rev"])
+
+
+def test_making():
+    np.testing.assert_array_equal(sparse.eye(3, 4, k=-1).todense(), np.eye(3, 4, -1))
+    for name in ("bcoo", "bcsr", "coo", "csr", "csc"):
+        np.testing.assert_array_equal(sparse.eye(2, 3, sparse_format=name).todense(), np.eye(2, 3))
+        np.testing.assert_array_equal(
+            sparse.empty((2, 3), sparse_format=name).todense(), np.zeros((2, 3))
+        )
+    x = sparse.random_bcoo(irax.random.key(0), (4, 5), nse=0.5, sorted_indices=True)
+    assert x.nse == 10
+    assert np.count_nonzero(x.todense()) == 10
+    with pytest.raises(ValueError, match="there is no 'dense'"):
+        sparse.eye(2, sparse_format="dense")
