@@ -81,9 +81,18 @@ class ShardedTypes:
         return self._block(mlir.body(function), given)
 
     def _block(self, block: Block, arguments: Sequence[Spec]) -> tuple[Spec, ...]:
+        """The layouts of what a block returns. Where one does not follow, the value counts as whole:
+        the function was traced without that error, or is a derivative, which nobody wrote.
+        """
         known: dict[Value, Spec] = dict(zip(block.arguments, arguments, strict=True))
-        *_, last = (view.operation for view in block.operations)
-        return tuple(self.of_value(x, known) for x in last.operands)
+        *operations, last = (view.operation for view in block.operations)
+        for operation in operations:
+            try:
+                specs = self.of(operation, known)
+            except AmbiguousLayoutError:
+                specs = tuple(((),) * len(shape_of(x)) for x in operation.results)
+            known.update(zip(operation.results, specs, strict=True))
+        return tuple(known[x] for x in last.operands)
 
     def _by_rule(
         self, op: Op, operation: Operation, given: Sequence[Spec]

@@ -53,6 +53,16 @@ OPERATIONS = {
     "sort": (lambda x, w: jnp.sort(x, 1), ROWS),
     "relu": (lambda x, w: irax.nn.relu(x), ROWS),
     "gradient": (lambda x, w: irax.grad(lambda v: (v**2).sum())(x), ROWS),
+    "gradient of weights": (
+        lambda x, w: irax.grad(lambda v: ((x @ v) ** 2).sum())(w),
+        P(None, "y"),
+    ),
+    "second gradient": (
+        lambda x, w: irax.grad(lambda u: (irax.grad(lambda v: ((x @ v) ** 2).sum())(u) ** 2).sum())(
+            irax.reshard(w, P())
+        ),
+        P(None, None),
+    ),
     "auto": (lambda x, w: auto_axes(lambda v: v * 2, out_sharding=ROWS)(x), ROWS),
     "elements": (lambda x, w: x.at[np.array([0, 1])].get(out_sharding=P(None, "y")), P(None, "y")),
     "zeros": (lambda x, w: jnp.zeros((4, 8), out_sharding=ROWS), ROWS),

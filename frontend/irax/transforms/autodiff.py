@@ -12,19 +12,17 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core import array_trees, refs
+from irax.core import array_trees, explicit_axes, refs
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
-from irax.core.flattening import (
-    bind_others,
-    name_of,
-    normalize_argnums,
-)
+from irax.core.flattening import bind_others, name_of, normalize_argnums
 from irax.core.module_builder import ModuleBuilder
+from irax.core.shardings import Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
 from irax.core.wrapping import wraps
+from irax.execution.jit_shardings import constrained
 from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import (
     check_callable,
@@ -267,6 +265,7 @@ def _vjp(
         tuple(traced.results[:num_results]),
         array_trees.tree_structure((primals, {})),
         array_trees.tree_structure(result),
+        [_layout(x) for x in arrays],
     )
     return outputs, tree_util.Partial(pullback, residuals)
 
@@ -309,6 +308,8 @@ class _Pullback:
     results: tuple[ShapedArray, ...]
     in_tree: Any
     out_tree: Any
+    layouts: Sequence[Sharding | None]
+    """The sharding of each input, where its type tells one; the cotangent has the same."""
 
     @api_boundary
     def __call__(self, residuals: Sequence[Array], cotangent: Any) -> tuple[Any, ...]:
@@ -316,11 +317,23 @@ class _Pullback:
         weak = [aval.weak_type for aval in self.inputs if is_inexact(aval)]
         found = iter(call(self.builder, self.name, [*residuals, *cotangents], weak))
         leaves = [
-            next(found) if is_inexact(aval) else np.zeros(aval.shape, dtypes.float0)
-            for aval in self.inputs
+            _divided(next(found), layout)
+            if is_inexact(aval)
+            else np.zeros(aval.shape, dtypes.float0)
+            for aval, layout in zip(self.inputs, self.layouts, strict=True)
         ]
         args, _ = array_trees.tree_unflatten(self.in_tree, leaves)
         return args
+
+
+def _layout(x: Array) -> Sharding | None:
+    """The sharding that the type of an array tells, on the devices of the context's mesh."""
+    told = explicit_axes.type_of(x).sharding
+    return None if told is None else as_sharding("vjp", told.spec)
+
+
+def _divided(x: Array, layout: Sharding | None) -> Array:
+    return x if layout is None else constrained(x, layout)
 
 
 def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str) -> list[Array]:
