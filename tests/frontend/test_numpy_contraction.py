@@ -254,3 +254,15 @@ def test_einsum_refuses_products_of_three_at_once():
     arrays = [numbers((2, n)) for n in (3, 4, 5)]
     with pytest.raises(NotImplementedError, match="optimize"):
         jnp.einsum("ij,ik,il->jkl", *arrays, optimize=[(0, 1, 2)])
+
+
+@pytest.mark.parametrize("dtype, result, size", [("int8", "int32", 1024), ("uint8", "uint8", 300)])
+def test_products_of_small_integers_are_exact(dtype, result, size):
+    """The largest sums: of 1024 products exact in float32, of 300 of unsigned bytes in float64."""
+    limits = np.iinfo(dtype)
+    x = np.full((32, size), limits.min or limits.max, dtype)
+    y = np.array(x.T)
+    y[:, 1] = np.arange(size) % limits.max
+    found = irax.jit(lambda x, y: irax.lax.dot(x, y, preferred_element_type=result))(x, y)
+    expected = (x.astype(np.int64) @ y.astype(np.int64)).astype(result)
+    np.testing.assert_array_equal(found, expected)

@@ -76,3 +76,19 @@ func.func @reduction_of_one(%x: tensor<4xf32>, %init: tensor<f32>) -> tensor<4xf
 // CHECK:      func.func @reduction_of_one
 // CHECK-NEXT:   [[INIT:%\w+]] = stablehlo.broadcast_in_dim %arg1, dims = []
 // CHECK-NEXT:   stablehlo.add [[INIT]], %arg0
+
+// Sums of 100 products of bytes are exact in float32, those of 2000 in float64. There are few
+// multiplications in the last one.
+func.func @small_integers(%x: tensor<64x100xi8>, %y: tensor<100x64xui8>, %z: tensor<64x2000xi8>, %w: tensor<2000x64xi8>, %v: tensor<100xi8>) -> (tensor<64x64xi32>, tensor<64x64xi8>, tensor<64xi32>) {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<64x100xi8>, tensor<100x64xui8>) -> tensor<64x64xi32>
+  %1 = stablehlo.dot_general %z, %w, contracting_dims = [1] x [0] : (tensor<64x2000xi8>, tensor<2000x64xi8>) -> tensor<64x64xi8>
+  %2 = stablehlo.dot_general %x, %v, contracting_dims = [1] x [0] : (tensor<64x100xi8>, tensor<100xi8>) -> tensor<64xi32>
+  return %0, %1, %2 : tensor<64x64xi32>, tensor<64x64xi8>, tensor<64xi32>
+}
+// CHECK-LABEL: func.func @small_integers
+// CHECK:         [[A:%\w+]] = stablehlo.dot_general {{.*}} : (tensor<64x100xf32>, tensor<100x64xf32>) -> tensor<64x64xf32>
+// CHECK-NEXT:    stablehlo.convert [[A]] : (tensor<64x64xf32>) -> tensor<64x64xi32>
+// CHECK:         [[B:%\w+]] = stablehlo.dot_general {{.*}} : (tensor<64x2000xf64>, tensor<2000x64xf64>) -> tensor<64x64xf64>
+// CHECK-NEXT:    [[C:%\w+]] = stablehlo.convert [[B]] : (tensor<64x64xf64>) -> tensor<64x64xi32>
+// CHECK-NEXT:    stablehlo.convert [[C]] : (tensor<64x64xi32>) -> tensor<64x64xi8>
+// CHECK:         stablehlo.dot_general {{.*}} : (tensor<64x100xi8>, tensor<100xi8>) -> tensor<64xi32>

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import comparison, conversion, dot, shape
+from irax_compiler.ops import comparison, dot, shape
+from irax_compiler.ops.conversion import convert
 from irax_compiler.ops.core import Op, full, full_like
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
@@ -17,6 +19,7 @@ from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 FLOAT32 = np.dtype(np.float32)
+_EXACT = (FLOAT32, np.dtype(np.float64))
 
 
 def _is_narrow(dtype: np.dtype) -> bool:
@@ -52,7 +55,7 @@ def narrow_contraction(operation: Operation) -> Sequence[Value] | None:
     if op is None or not _is_narrow(dtype):
         return None
     wide = replace(op, dtype=FLOAT32)(*operation.operands)
-    return [conversion.convert(wide, dtype)]
+    return [convert(wide, dtype)]
 
 
 @legalizes("stablehlo.dot_general", "stablehlo.dot", kind="bug", of="IREE")
@@ -70,7 +73,32 @@ def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
         for x in operation.operands
     ]
     count = replace(op, dtype=int32)(*operands)
-    return [conversion.convert(count, op.dtype)]
+    return [convert(count, op.dtype)]
+
+
+MANY = 1 << 18
+"""The multiplications from which it pays to convert small integers to floats."""
+
+
+@legalizes("stablehlo.dot_general", "stablehlo.dot", kind="slow", of="IREE")
+def contraction_of_small_integers(operation: Operation) -> Sequence[Value] | None:
+    """Multiply integers of 8 and 16 bits as floats that hold every sum exactly: IREE multiplies
+    integers slower, and OpenBLAS not at all.
+    """
+    op = read_as(dot.DotGeneral, operation)
+    dtypes = [dtype_of(x) for x in operation.operands]
+    if op is None or any(d.kind not in "iu" or d.itemsize > 2 for d in dtypes):
+        return None
+    result = dtype_of(operation.results[0])
+    size = prod(shape_of(operation.operands[0])[d] for d in op.dimensions.lhs_contracting)
+    if result.kind not in "iu" or size * prod(shape_of(operation.results[0])) < MANY:
+        return None
+    largest = size * prod(max(-int(np.iinfo(d).min), int(np.iinfo(d).max)) for d in dtypes)
+    exact = [d for d in _EXACT if largest <= 1 << (np.finfo(d).nmant + 1)]
+    if not exact or largest > np.iinfo(np.int32).max:
+        return None
+    product = replace(op, dtype=exact[0])(*(convert(x, exact[0]) for x in operation.operands))
+    return [convert(convert(product, np.dtype(np.int32)), result)]
 
 
 @legalizes("stablehlo.reduce", kind="bug", of=("IREE", "XLA"))
@@ -100,8 +128,8 @@ def narrow_reduction(operation: Operation) -> Sequence[Value] | None:
     op = read_as(reduce.Reduce, operation)
     if op is None or op.combiner not in ("add", "multiply") or not _is_narrow(dtype):
         return None
-    wide = op.build([conversion.convert(x, FLOAT32) for x in operation.operands])
-    return [conversion.convert(wide[0], dtype)]
+    wide = op.build([convert(x, FLOAT32) for x in operation.operands])
+    return [convert(wide[0], dtype)]
 
 
 @legalizes("stablehlo.reduce", kind="slow", of="IREE")
@@ -111,5 +139,5 @@ def extremum_of_bfloat16(operation: Operation) -> Sequence[Value] | None:
     dtype = dtype_of(operation.results[0])
     if op is None or op.combiner not in ("maximum", "minimum") or dtype.name != "bfloat16":
         return None
-    wide = op.build([conversion.convert(x, FLOAT32) for x in operation.operands])
-    return [conversion.convert(wide[0], dtype)]
+    wide = op.build([convert(x, FLOAT32) for x in operation.operands])
+    return [convert(wide[0], dtype)]
