@@ -214,6 +214,29 @@ def test_the_option_has_two_names():
     assert done.stdout == "True True\n"
 
 
+def test_devices_that_a_program_is_compiled_for():
+    code = """if True:
+        import irax, irax.numpy as jnp
+        double = irax.jit(lambda x: x * 2)
+        x = jnp.ones(3)
+        double(x)
+        with irax.default_device("cpu"):  # another name of the same
+            double(x)
+        double(irax.device_put(x, irax.devices()[1]))
+        print(irax.explain(double))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "IRAX_EXPLAIN": "1", "IRAX_CPU_DEVICES": "2"},
+        capture_output=True,
+        text=True,
+    )
+    first, second = done.stderr.splitlines()
+    assert "is traced for the first time" in first
+    assert "for CpuDevice(id=1), beside CpuDevice(id=0): its arguments were put there" in second
+    assert "compiled for CpuDevice(id=0), CpuDevice(id=1)\n" in done.stdout
+
+
 class Terminal:
     """Standard error, as a terminal or not."""
 

@@ -51,6 +51,11 @@ class Trace:
         return spans.seconds(s for s in self.spans if s.kind == kind)
 
     @property
+    def devices(self) -> list[str]:
+        """The devices that the program was compiled for."""
+        return [s.details["for"] for s in self.spans if s.kind == "compile"]
+
+    @property
     def is_from_cache(self) -> bool:
         """True if the cache on disk had the program."""
         looked = [s.details["found"] for s in self.spans if s.kind == "cache"]
@@ -63,7 +68,11 @@ class Trace:
         times = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in taken if seconds)
         part = "part of another program: " if self.is_part else ""
         kept = " (found in the cache on disk)" if self.is_from_cache else ""
-        return "\n".join([*lines, f"   {part}{times}{kept}"] if times else lines)
+        if times:
+            lines.append(f"   {part}{times}{kept}")
+        if len(self.devices) > 1:
+            lines.append(f"   compiled for {', '.join(self.devices)}")
+        return "\n".join(lines)
 
 
 _KINDS = ("trace", "lower", "target", "load")

@@ -170,16 +170,18 @@ class Program:
         """The program for a device, as it stands in `programs`; made if it is not there yet."""
         with self.compiling:
             if asked not in self.programs:
-                self.programs[asked] = self._program(asked)
+                device = self._device(asked)
+                same = (p for p in self.programs.values() if p.executable.device is device)
+                self.programs[asked] = next(same, None) or self._program(device)
             return self.programs[asked]
 
     def _device(self, asked: Device | str | None) -> Device:
         mesh = self.traced.builder.mesh if asked is None else None
         return backend.resolve_device(asked) if mesh is None else device_of_mesh(mesh)
 
-    def _program(self, asked: Device | str | None) -> DeviceProgram:
-        device = self._device(asked)
+    def _program(self, device: Device) -> DeviceProgram:
         module, name = self.traced.builder.module, self.traced.name
+        reports.compiled_for(name, device, [p.executable.device for p in self.programs.values()])
         with (
             collecting(self.spans),
             reports.timed("compiled", name, device),

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ from irax.core.flattening import name_of
 from irax.execution.history import History, Key
 from irax_compiler import spans
 from irax_compiler.spans import Span
+from irax_runtime.device import Device
 
 OFTEN = 32
 """The number of compilations of one function at which a warning is due: at a second each, they
@@ -35,8 +36,10 @@ def timed(what: str, name: str, of: Any) -> Iterator[None]:
     start = time.perf_counter_ns()
     yield
     details: dict[str, Any] = {}
-    if config.log_compiles or config.profiling:
-        details["for"] = ", ".join(str(x.aval) for x in of) if isinstance(of, list) else str(of)
+    if not isinstance(of, list):
+        details["for"] = str(of)
+    elif config.log_compiles or config.profiling:
+        details["for"] = ", ".join(str(x.aval) for x in of)
     spans.add(what.removesuffix("d"), name, start, details)
     if config.log_compiles:
         took = (time.perf_counter_ns() - start) / 1e9
@@ -71,6 +74,17 @@ def missed(function: Callable[..., Any], history: History, key: Key, is_part: bo
         if is_often:
             source.warn(explanations.warning(history, function), UserWarning)
     return entry.spans
+
+
+def compiled_for(name: str, device: Device, others: Sequence[Device]) -> None:
+    """Tell of a function that is to be compiled for one more device, beside others."""
+    if config.explain_cache_misses and others:
+        listed = ", ".join(dict.fromkeys(map(str, others)))
+        log(
+            "jit compiles %s at %s for %s, beside %s: its arguments were put there, or that is the "
+            "default device now",
+            *(name, source.user_line(), device, listed),
+        )
 
 
 def tell_depth(error: RecursionError) -> None:
