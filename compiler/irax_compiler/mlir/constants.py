@@ -1,0 +1,100 @@
+"""Constants: dense attributes from NumPy's arrays, and arrays from attributes."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import dense_text
+from irax_compiler.dtypes import width
+from irax_compiler.mlir.attributes import attribute_text, parse_attribute
+from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, Attribute, Operation, Value, ir
+from irax_compiler.mlir.modules import new_module
+from irax_compiler.mlir.operations import definition, text_of
+from irax_compiler.mlir.types import dtype_of, dtype_of_type, tensor_type
+
+
+def dense(array: np.ndarray) -> Attribute:
+    """A dense elements attribute with the contents, shape and dtype of `array`."""
+    type_ = tensor_type(array.shape, array.dtype)
+    if array.size > 1 and not any(array.strides):  # one element, repeated: it stays one
+        if array.dtype == np.bool_:
+            text = str(bool(array.flat[0])).lower()
+            return ir.Attribute.parse(f"dense<{text}> : {type_}", CONTEXT)
+        contents: Any = array[(slice(1),) * array.ndim]
+        with UNKNOWN:
+            return ir.DenseElementsAttr.get(contents, type=type_)
+    contents = np.ascontiguousarray(array).reshape(array.shape)
+    if array.dtype == np.bool_:
+        # The bindings take booleans as packed bits and mistake one byte of them for a splat.
+        if array.size == 0:
+            return ir.Attribute.parse(f"dense<> : {type_}", CONTEXT)
+        return ir.Attribute.parse(f'dense<"0x{array.tobytes().hex()}"> : {type_}', CONTEXT)
+    with UNKNOWN:
+        return ir.DenseElementsAttr.get(contents, type=type_)
+
+
+def dense_of_number(number: Any) -> Attribute:
+    """A dense elements attribute of one element, a number with its type such as `1.0 : f32`."""
+    text, _, element = attribute_text(number).partition(" : ")
+    return parse_attribute(f"dense<{text}> : tensor<{element}>")
+
+
+def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
+    """The contents of a dense elements attribute of `operation` as a NumPy array."""
+    type_ = operation.results[0].type
+    dtype = dtype_of_type(type_)
+    if dtype.kind in "biuf" and dtype.type.__module__ == "numpy":
+        attribute: Any = operation.attributes[name]
+        if isinstance(attribute, ir.DenseElementsAttr):
+            if (element := _splat_element(attribute, dtype)) is not None:
+                return np.broadcast_to(element, type_.shape)
+            return np.array(attribute).reshape(type_.shape)
+    # Complex, bfloat16, float8 and narrower contents have no buffer in the bindings: read the text.
+    text = text_of(operation)
+    match = re.search(r"dense<(.*)> : tensor", text, re.DOTALL)
+    if match is not None:
+        return dense_text.parse(match[1], tuple(type_.shape), dtype)
+    resource = re.search(r'dense_resource<("?)(.*)\1> : tensor', text)
+    if resource is None or width(dtype) < 8:
+        raise TypeError(f"{operation.name}: cannot read its contents: {text[:120]}")
+    return _resource(operation, resource[2]).view(dtype).reshape(type_.shape)
+
+
+def _resource(operation: Operation, name: str) -> np.ndarray:
+    """The bytes of a constant that are kept apart, under a name, at the end of the module."""
+    holder = new_module()
+    operation.clone(ip=ir.InsertionPoint(holder.body))
+    text = text_of(holder.operation)
+    match = re.search(rf'{re.escape(name)}"?: "0x([0-9A-Fa-f]*)"', text)
+    if match is None:
+        raise TypeError(f"{operation.name}: the module does not have its contents, {name!r}")
+    return np.frombuffer(bytes.fromhex(match[1]), np.uint8)[4:].copy()  # without the alignment
+
+
+def splat(value: Value) -> np.ndarray | None:
+    """The element, as a scalar array, of a constant whose elements are all the same; None for any
+    other value.
+    """
+    operation = definition(value)
+    if operation is None or operation.name != "stablehlo.constant":
+        return None
+    dtype = dtype_of(value)
+    if dtype.kind == "c":  # no attribute class in the bindings; a splat is printed as one element
+        # Alone, since all values of the function that it is in would be numbered for it.
+        text: Any = operation.clone(ip=False).get_asm(large_elements_limit=1)
+        match = re.search(r"dense<(\([^()]*\))> : tensor", text)
+        return None if match is None else dense_text.parse(match[1], (), dtype)
+    attribute: Any = operation.attributes["value"]
+    return _splat_element(attribute, dtype)
+
+
+@lru_cache(maxsize=65536)
+def _splat_element(attribute: Any, dtype: np.dtype) -> np.ndarray | None:
+    if not isinstance(attribute, ir.DenseElementsAttr) or not attribute.is_splat:
+        return None
+    element: Any = attribute.get_splat_value()
+    return np.asarray(element.value, dtype)

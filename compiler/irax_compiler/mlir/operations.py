@@ -1,0 +1,153 @@
+"""Operations and values: building, copying and printing them, and where they are."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from irax_compiler.mlir.bindings import (
+    CONTEXT,
+    UNKNOWN,
+    Attribute,
+    Block,
+    Location,
+    Operation,
+    Type,
+    Value,
+    ir,
+)
+
+
+def emit(
+    name: str,
+    operands: Sequence[Value],
+    attributes: dict[str, Attribute] | None = None,
+    results: Sequence[Type] | None = None,
+    regions: int = 0,
+) -> Operation:
+    """One operation at the current insertion point and location.
+
+    Result types are inferred when `results` is None; not every operation can.
+    """
+    if results is None:
+        return Operation.create(
+            name, operands=operands, attributes=attributes, regions=regions, infer_type=True
+        )
+    return Operation.create(
+        name, results=results, operands=operands, attributes=attributes, regions=regions
+    )
+
+
+def named(name: str, location: Location) -> Location:
+    """`location`, marked with the transformation that made an operation there."""
+    return ir.Location.name(name, location, CONTEXT)
+
+
+def current_location() -> Location:
+    """The location that operations are made at."""
+    location = ir.Location.current
+    return UNKNOWN if location is None else location
+
+
+def file_location(file: str, line: int, column: int = 0) -> Location:
+    """The location of a line of the user's."""
+    return ir.Location.file(file, line, column, CONTEXT)
+
+
+def location_text(location: Location) -> str:
+    """`file:line` of a location made by `file_location`."""
+    match = re.search(r'"(.*)":(\d+)', str(location))
+    return f"{match[1]}:{match[2]}" if match else "an unknown line"
+
+
+def text_of(operation: Operation, locations: bool = False) -> str:
+    """The MLIR text of an operation (a module's is that of `module.operation`), all of it."""
+    text: Any = operation.get_asm(enable_debug_info=locations)
+    return text
+
+
+def terminator(block: Block) -> Operation:
+    """The last operation of a block."""
+    return block.operations[len(block.operations) - 1].operation
+
+
+def is_argument(value: Value) -> bool:
+    """True for an argument of a block, False for the result of an operation."""
+    return isinstance(value, ir.BlockArgument)
+
+
+def definition(value: Value) -> Operation | None:
+    """The operation that a value is a result of; None for an argument of a block."""
+    owner: Any = value.owner
+    return None if is_argument(value) else owner.operation
+
+
+def owner_name(argument: Value) -> str:
+    """The name of the operation that a block argument's block is in: func.func, stablehlo.while."""
+    block: Any = argument.owner
+    return block.owner.operation.name
+
+
+def num_uses(value: Value, most: int = 2) -> int:
+    """Return the number of uses of a value, or `most` for more than that."""
+    return sum(1 for _ in itertools.islice(value.uses, most))
+
+
+def captured(operation: Operation) -> list[Value]:
+    """The values from outside that are used in an operation's regions, in order, each once."""
+    own: set[Value] = set()
+    found: dict[Value, None] = {}
+
+    def visit(regions: Any) -> None:
+        for region in regions:
+            for block in region:
+                own.update(block.arguments)
+                for view in block.operations:
+                    inner = view.operation
+                    found.update(dict.fromkeys(v for v in inner.operands if v not in own))
+                    visit(inner.regions)
+                    own.update(inner.results)
+
+    visit(operation.regions)
+    return list(found)
+
+
+def clone(operation: Operation, env: Mapping[Value, Value]) -> list[Value]:
+    """Copies an operation to the insertion point, with its operands as `env` has them; values
+    that its regions capture from outside are replaced too.
+    """
+    copy = operation.clone()
+    for i, operand in enumerate(operation.operands):
+        copy.operands[i] = env[operand]
+    for region in copy.regions:
+        for block in region:
+            _replace_captured(block, env)
+    return list(copy.results)
+
+
+def clone_all(operations: Iterable[Operation], env: dict[Value, Value]) -> None:
+    """Copies operations to the insertion point, in order; `env` then has their results."""
+    for operation in operations:
+        env.update(zip(operation.results, clone(operation, env), strict=True))
+
+
+def copy(operation: Operation, env: dict[Value, Value]) -> None:
+    """A copy that uses what `env` has for the values the operation uses, or the same values; `env`
+    then has its results.
+    """
+    used = (*operation.operands, *captured(operation))
+    copies = clone(operation, {x: env.get(x, x) for x in used})
+    env.update(zip(operation.results, copies, strict=True))
+
+
+def _replace_captured(block: Block, env: Mapping[Value, Value]) -> None:
+    for inner in block.operations:
+        operation = inner.operation
+        for i, operand in enumerate(operation.operands):
+            if operand in env:
+                operation.operands[i] = env[operand]
+        for region in operation.regions:
+            for nested in region:
+                _replace_captured(nested, env)

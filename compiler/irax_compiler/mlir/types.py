@@ -1,0 +1,88 @@
+"""Types of the IR, and the NumPy dtypes that they stand for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cache, lru_cache
+from typing import Any
+
+import numpy as np
+
+from irax_compiler.dtypes import DTYPES, inexact
+from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, Type, ir
+
+_ELEMENT_TYPES: dict[np.dtype, Type] = {
+    dtype: ir.Type.parse(text, CONTEXT) for text, dtype in DTYPES.items()
+}
+
+_DTYPE_OF: dict[Type, np.dtype] = {element: dtype for dtype, element in _ELEMENT_TYPES.items()}
+
+
+@cache
+def element_type(dtype: np.dtype) -> Type:
+    """The MLIR element type of a NumPy dtype. Raises TypeError for one that has none."""
+    try:
+        return _ELEMENT_TYPES[np.dtype(dtype)]
+    except KeyError:
+        known = ", ".join(str(d) for d in _ELEMENT_TYPES)
+        raise TypeError(
+            f"dtype {dtype} has no MLIR element type; expected one of {known}"
+        ) from None
+
+
+@lru_cache(maxsize=65536)
+def tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Type:
+    """`tensor<4x4xf32>` of shape (4, 4) and dtype float32."""
+    return ir.RankedTensorType.get(shape, element_type(dtype), loc=UNKNOWN)
+
+
+@lru_cache(maxsize=1024)
+def parse_type(text: str) -> Type:
+    """A type from its text."""
+    return ir.Type.parse(text, CONTEXT)
+
+
+def function_type(inputs: Sequence[Type], results: Sequence[Type]) -> Type:
+    """`(inputs) -> (results)`."""
+    return ir.FunctionType.get(list(inputs), list(results), CONTEXT)
+
+
+def shape_of(value: Any) -> tuple[int, ...]:
+    """The static shape of a value (or of anything with a tensor `.type`)."""
+    return tuple(value.type.shape)
+
+
+def dtype_of(value: Any) -> np.dtype:
+    """The NumPy dtype of a value (or of anything with a tensor `.type`)."""
+    return dtype_of_type(value.type)
+
+
+def dtype_of_type(type_: Any) -> np.dtype:
+    """The NumPy dtype of a tensor type. Raises TypeError for element types irax does not know."""
+    element = type_.element_type
+    try:
+        return _DTYPE_OF[element]
+    except KeyError:
+        raise TypeError(f"element type {element} of {type_} is not supported") from None
+
+
+@lru_cache(maxsize=65536)
+def type_problem(type_: Any) -> str | None:
+    """Why there are no values of a type, as an error can say it; None where there are."""
+    if not isinstance(type_, ir.RankedTensorType):
+        return f"values of type {type_} are not supported; expected tensors of known rank"
+    if not type_.has_static_shape:
+        return f"{type_} is of dynamic shape: not supported; expected static shapes"
+    if type_.encoding is not None:
+        return f"{type_} has an encoding: not supported"
+    if type_.element_type not in _DTYPE_OF:
+        return f"element type {type_.element_type} of {type_} is not supported"
+    if math.prod(type_.shape) >= 2**47:
+        return f"{type_} is larger than any memory"
+    return None
+
+
+def is_inexact(value: Any) -> bool:
+    """True where a tangent can live: floating-point and complex element types."""
+    return inexact(dtype_of(value))
