@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -30,10 +31,13 @@ class Command(click.Command):
         formatter.write(f"\nExample:\n  {self.example}\n")
 
 
+def command(name: str | None = None, *, example: str, **settings: Any) -> Callable[..., Command]:
+    """Decorator for the function of a command, with the settings of `click.command`."""
+    return click.command(name, Command, example=example, **settings)
+
+
 class Group(click.Group):
     """Prints errors as one clear line, and exits with 1 (click itself exits with 2 for misuse)."""
-
-    command_class = Command
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
