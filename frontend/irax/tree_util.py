@@ -16,6 +16,8 @@ from irax.core import tree_errors
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.tracebacks import api_boundary
+from irax.core.tree_nodes import flatten_one_level, flatten_one_level_with_keys, is_tree_node
+from irax.core.tree_prefixes import flatten_up_to, prefix_broadcast
 from irax.core.tree_registry import (
     NAMESPACE,
     DictKey,
@@ -34,7 +36,7 @@ from irax.core.tree_registry import (
     register_pytree_with_keys_class,
     register_static,
 )
-from irax.core.treedefs import PyTreeDef, static_data, unflatten
+from irax.core.treedefs import PyTreeDef, unflatten
 
 __all__ = [
     "DictKey",
@@ -229,7 +231,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: _IsLeaf = No
     """
     leaves, spec = optree.tree_flatten(tree, is_leaf, namespace=NAMESPACE)
     columns = [
-        _flatten_up_to(spec, other, "the first tree", f"tree {i} of tree_map")
+        flatten_up_to(spec, other, "the first tree", f"tree {i} of tree_map")
         for i, other in enumerate(rest, start=2)
     ]
     return unflatten(spec, map(f, leaves, *columns))
@@ -258,7 +260,7 @@ def tree_map_with_path(
     """
     pairs, treedef = tree_flatten_with_path(tree, is_leaf, is_leaf_takes_path)
     columns = [
-        _flatten_up_to(treedef.spec, other, "the first tree", f"tree {i} of tree_map_with_path")
+        flatten_up_to(treedef.spec, other, "the first tree", f"tree {i} of tree_map_with_path")
         for i, other in enumerate(rest, start=2)
     ]
     rows = zip(pairs, *columns, strict=True)
@@ -374,7 +376,7 @@ def tree_transpose(
     """
     tree = pytree_to_transpose
     if inner_treedef is None:
-        subtrees = _flatten_up_to(
+        subtrees = flatten_up_to(
             outer_treedef.spec, tree, "the outer structure", "the tree to transpose"
         )
         if not subtrees:
@@ -393,52 +395,6 @@ def tree_transpose(
     width = inner_treedef.num_leaves
     columns = [outer_treedef.unflatten(leaves[i::width]) for i in range(width)]
     return inner_treedef.unflatten(columns)
-
-
-def prefix_broadcast(
-    prefix: Any,
-    tree: Any,
-    is_leaf: _IsLeaf = None,
-    *,
-    prefix_name: str = "the prefix",
-    tree_name: str = "the tree",
-    namespace: str = NAMESPACE,
-) -> list[Any]:
-    """Return one leaf of a prefix for each leaf of a tree, in the order of the tree's leaves.
-
-    A prefix has the containers of the tree down to some depth, where each of its leaves stands for
-    all that the tree has there. This is what `in_axes` and its like are. None is a leaf of the
-    prefix. A list at the top of the prefix does for a tuple.
-
-    Args:
-        prefix: the prefix.
-        tree: any pytree.
-        is_leaf: called with every subtree of the prefix; where it returns True, that is a leaf.
-        prefix_name: what an error calls the prefix.
-        tree_name: what an error calls the tree.
-        namespace: the registry that says what is a container.
-
-    Raises:
-        ValueError: the prefix has a container that the tree lacks. The message says where.
-
-    Example:
-        >>> from irax.tree_util import prefix_broadcast
-        >>> prefix_broadcast((0, None), ({"w": 1.0, "b": 2.0}, 3.0))
-        [0, 0, None]
-    """
-    if type(tree) is tuple:
-        prefix = _list_as_tuple(prefix)
-    leaves, spec = optree.tree_flatten(prefix, is_leaf, none_is_leaf=True, namespace=namespace)
-    subtrees = _flatten_up_to(spec, tree, prefix_name, tree_name)
-    return [
-        leaf
-        for leaf, subtree in zip(leaves, subtrees, strict=True)
-        for _ in range(optree.tree_structure(subtree, namespace=namespace).num_leaves)
-    ]
-
-
-def _list_as_tuple(x: Any) -> Any:
-    return tuple(x) if type(x) is list else x
 
 
 # ---- Structures ----
@@ -478,55 +434,6 @@ def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     return treedef.children()
 
 
-def is_tree_node(typ: type) -> bool:
-    """Return True if instances of a class are containers: a named tuple, or of a registered class.
-
-    Example:
-        >>> from irax.tree_util import is_tree_node
-        >>> is_tree_node(list), is_tree_node(int)
-        (True, False)
-    """
-    if not isinstance(typ, type):
-        raise TypeError(f"is_tree_node: expected a class, got {typ!r}")
-    known = optree.register_pytree_node.get(typ, namespace=NAMESPACE) is not None  # pyright: ignore
-    return known or optree.is_namedtuple_class(typ)
-
-
-def flatten_one_level(tree: Any, *, namespace: str = NAMESPACE) -> tuple[tuple[Any, ...], Any]:
-    """Return the children of a container, and its static data.
-
-    Raises:
-        ValueError: it is a leaf.
-
-    Example:
-        >>> from irax.tree_util import flatten_one_level
-        >>> flatten_one_level({"a": [1, 2]})
-        (([1, 2],), ('a',))
-    """
-    found: Any = optree.tree_flatten_one_level(tree, namespace=namespace)
-    children, static, kind = found[0], found[1], type(tree)
-    return tuple(children), tuple(static) if kind is dict else static_data(kind, static)
-
-
-def flatten_one_level_with_keys(
-    tree: Any, *, namespace: str = NAMESPACE
-) -> tuple[tuple[tuple[KeyEntry, Any], ...], Any]:
-    """Return the children of a container, each with its key, and its static data.
-
-    Raises:
-        ValueError: it is a leaf.
-
-    Example:
-        >>> from irax.tree_util import flatten_one_level_with_keys
-        >>> flatten_one_level_with_keys((1, [2]))[0]
-        ((SequenceKey(idx=0), 1), (SequenceKey(idx=1), [2]))
-    """
-    children, static = flatten_one_level(tree, namespace=namespace)
-    below = optree.tree_structure(tree, lambda node: node is not tree, namespace=namespace)
-    keys = [key_path(accessor)[0] for accessor in below.accessors()]
-    return tuple(zip(keys, children, strict=True)), static
-
-
 def structure_error(
     expected: PyTreeDef, tree: Any, expected_name: str, name: str, *, prefix: bool = False
 ) -> ValueError:
@@ -548,14 +455,6 @@ def structure_error(
           grads: {'a': [*, *]}
     """
     return tree_errors.structure_error(expected.spec, tree, expected_name, name, prefix=prefix)
-
-
-def _flatten_up_to(spec: optree.PyTreeSpec, tree: Any, expected_name: str, name: str) -> list[Any]:
-    """Return the subtrees of a tree in the places of the leaves of a structure."""
-    try:
-        return spec.flatten_up_to(tree)
-    except ValueError as error:
-        raise tree_errors.structure_error(spec, tree, expected_name, name, prefix=True) from error
 
 
 __getattr__: _GetAttr = _refuse_names(__name__)
