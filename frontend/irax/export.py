@@ -285,8 +285,9 @@ class Exported(OfThisProcess):
         programs, contents = {}, {}
         for platform in self.platforms:
             target = _target(platform)
-            about: dict[str, Any] = {"file": f"{_family(platform)}{targets.find(target).extension}"}
-            if target == "iree-cpu":
+            kind, chip = targets.find(target), target.partition(":")[2]
+            about: dict[str, Any] = {"file": f"{_family(platform)}{kind.extension}"}
+            if kind.is_of_this_processor(chip):
                 about["processor"] = format_.processor_features()
             programs[_family(platform)] = about
             lowered = api.lower(self._module, self.fun_name, target)

@@ -58,6 +58,9 @@ class IreeTarget(Target):
         if chip not in self.chips:
             raise ValueError(f"target '{self.name}:{chip}': {self._unknown_chip(chip)}")
 
+    def is_of_this_processor(self, chip: str = "") -> bool:
+        return (chip or self.chip) == "host"
+
     def _unknown_chip(self, chip: str) -> str:
         if not self.chips:
             return f"{self.name} has no chips to choose from"

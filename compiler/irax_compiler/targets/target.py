@@ -61,6 +61,12 @@ class Target:
         """Raises ValueError where the target has no such chip."""
         raise ValueError(f"target '{self.name}:{chip}': {self.name} has no chips to choose from")
 
+    def is_of_this_processor(self, chip: str = "") -> bool:
+        """True if programs for a chip, or for the usual one, use all features of the processor that
+        they are compiled on.
+        """
+        return False
+
     def compile(self, module: Module, chip: str = "", donated: Sequence[int] = ()) -> bytes:
         """The artefact of a lowered module; see `targets.compile`."""
         raise NotImplementedError

@@ -27,7 +27,7 @@ class _Infer:
         return "Infer"
 
 
-Infer = _Infer()
+Infer: _Infer = _Infer()
 """Stands for specs that follow from the shardings of the arguments."""
 
 
