@@ -12,8 +12,7 @@ The program goes to the target's compiler as it is, without irax's passes. What 
 with the evaluator's results (`TOLERANCE`, relative, is 1e-5 by default), and what is expected to be
 `slow` with the time of the same program as irax lowers it (half as long again, or more). An input
 is a list of elements, which are repeated until the argument is full. A program that calls a host
-function (`@irax_host.sort`), which becomes an import, is compiled only. A program that is expected
-to be `right` is as near as anybody came to what is wrong in a larger one.
+function (`@irax_host.sort`), which becomes an import, is compiled only.
 """
 
 from __future__ import annotations

@@ -23,16 +23,14 @@ def outcomes(name: str) -> Mapping[str, str]:
     return {target: outcome(reproduction, target) for target in reproduction.targets}
 
 
-def verdict(expected: str, found: Iterable[str]) -> str:
-    """Return the verdict on legalizations from the outcomes of a reproduction, one of which is
-    expected.
-    """
+def verdict(found: Iterable[str]) -> str:
+    """Return the verdict on legalizations from the outcomes of a reproduction."""
     found = list(found)
     if any(o != "right" and not o.startswith("untried") for o in found):
         return "needed"
     if any(o.startswith("untried") for o in found):
         return "untried"
-    return "unshown" if expected == "right" else "not needed"
+    return "not needed"
 
 
 def lines(names: Iterable[str]) -> Iterator[str]:
@@ -42,7 +40,7 @@ def lines(names: Iterable[str]) -> Iterator[str]:
     for name in names:
         one, _ = legalizations()[name]
         found = outcomes(one.reproduction)
-        said = verdict(Reproduction.read(one.reproduction).expected, found.values())
+        said = verdict(found.values())
         verdicts.setdefault(said, []).append(name)
         shown = ", ".join(f"{target}: {o}" for target, o in found.items())
         yield COLUMNS.format(name, one.kind, said, shown)

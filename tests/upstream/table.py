@@ -40,15 +40,15 @@ def _row(one: Legalization, names: list[str]) -> str:
         shown = f"{shown}, [issue]({reproduction.issue})"
     cells = [
         *(f"`{one.name}`", ", ".join(names), one.kind, ", ".join(one.of)),
-        *(shown, _status(one, reproduction)),
+        *(shown, _status(one)),
     ]
     return f"| {' | '.join(cells)} |"
 
 
-def _status(one: Legalization, reproduction: Reproduction) -> str:
+def _status(one: Legalization) -> str:
     if one.fixed_in:
         return f"needed before {one.fixed_in}"
-    return "unshown" if reproduction.expected == "right" else "needed"
+    return "needed"
 
 
 def page() -> str:

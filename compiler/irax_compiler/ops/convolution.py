@@ -106,6 +106,7 @@ class Convolution(Bilinear):
     """
 
     name = "stablehlo.convolution"
+    reduces = True
     dimensions: ConvDimensions = attribute(_DIMENSIONS, "dimension_numbers")
     dtype: np.dtype = result_dtype()
     strides: tuple[int, ...] = attribute(I64S, "window_strides")

@@ -131,6 +131,8 @@ class Op:
     """True if its result has the operand's elements, repeated, and no others."""
     is_view: bool = False
     """True if its result has the operand's elements in the same row-major order."""
+    reduces: bool = False
+    """True if it combines many elements of its operands to each element of its results."""
     is_constant: bool = False
     """True if it is a constant."""
     is_pure: bool = True

@@ -84,6 +84,7 @@ class DotGeneral(Bilinear):
     """Sums of products over the contracting dimensions, for each index of the batching ones."""
 
     name = "stablehlo.dot_general"
+    reduces = True
     widened = Widened.LOW_BITS
     dimensions: DotDimensions = attribute(_DIMENSIONS, "dot_dimension_numbers")
     dtype: np.dtype = result_dtype()

@@ -12,15 +12,14 @@ from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import elementwise
+from irax_compiler.ops import elementwise, parts
 from irax_compiler.ops.composite import Composite, decomposition_of
 from irax_compiler.ops.formulas import FormulaCall
+from irax_compiler.ops.parts import Parts
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.special.series import ByFormula
-from irax_compiler.passes import parts
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.loops.kernels import is_plain
-from irax_compiler.passes.parts import Parts
 from irax_compiler.passes.rewriting import replace
 
 _COMPLEX = 4
@@ -58,14 +57,14 @@ def is_long(operation: Operation) -> bool:
     traits = traits_of(operation)
     if not isinstance(traits, elementwise.Elementwise):
         return _is_composite(operation) and isinstance(read(operation), ByFormula)
-    is_short = operation.name in parts.RULES if parts.has_parts(operation) else traits.is_short
+    is_short = parts.has_rule(operation) if parts.has_parts(operation) else traits.is_short
     return not is_short
 
 
 def _length(operation: Operation) -> int:
     """Return the number of functions of real numbers that an operation counts as."""
     if not is_long(operation):
-        return int(parts.has_parts(operation) and operation.name in parts.RULES)
+        return int(parts.has_rule(operation))
     traits = traits_of(operation)
     length = traits.length if isinstance(traits, elementwise.Elementwise) else 1
     return length * _COMPLEX if parts.has_parts(operation) else length
@@ -120,9 +119,9 @@ class _Outlining:
         if is_long(operation):
             operands = [y for x in operation.operands for y in parts.parts_of(x, known)]
             return parts.together(self._call(operation, operands), known)
-        if not parts.has_parts(operation) or operation.name not in parts.RULES:
+        if not parts.has_rule(operation):
             return None
-        return parts.together(parts.RULES[operation.name](operation, known), known)
+        return parts.by_parts(operation, known)
 
     def _call(self, operation: Operation, operands: Sequence[Value]) -> Sequence[Value]:
         key = (read(operation).name, *(dtype_of(x).name for x in operation.operands))

@@ -41,6 +41,7 @@ class SelectAndScatter(DefinedOp):
     """
 
     name = "stablehlo.select_and_scatter"
+    reduces = True
     select: Computation = from_operation(lambda o: Computation.of(o.regions[0].blocks[0]))
     scatter: Computation = from_operation(lambda o: Computation.of(o.regions[1].blocks[0]))
     window: reduce_window.Window = from_operation(_window)

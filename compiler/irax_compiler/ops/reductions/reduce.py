@@ -64,6 +64,7 @@ class Reduce(Op):
     """Folds `dimensions` of the operand with `combiner`, starting from the scalar init value."""
 
     name = "stablehlo.reduce"
+    reduces = True
     combiner: str
     dimensions: tuple[int, ...] = attribute(I64S)
 

@@ -83,6 +83,7 @@ class ReduceWindow(DefinedOp):
     """
 
     name = "stablehlo.reduce_window"
+    reduces = True
     num_results: ClassVar[int] = -1
     computation: str | Computation = from_operation(_computation)
     """One of `reduce.COMBINERS`, of one array; or any computation, associative."""

@@ -30,6 +30,7 @@ class VariadicReduce(DefinedOp):
     """
 
     name = "stablehlo.reduce"
+    reduces = True
     num_results: ClassVar[int] = -1
     computation: Computation = from_operation(lambda o: Computation.of(o.regions[0].blocks[0]))
     dimensions: tuple[int, ...] = attribute(I64S)

@@ -31,12 +31,6 @@ FAR = 128
 LONG = 512
 """The most operations that are written out for the vectors of a step."""
 
-_FUSED = {
-    f"stablehlo.{name}"
-    for name in ("convolution", "dot_general", "reduce", "reduce_window", "select_and_scatter")
-}
-"""The operations that IREE fuses with elementwise ones."""
-
 
 @dataclass(frozen=True)
 class Cluster:
@@ -196,7 +190,7 @@ def _producers(seed: Operation) -> list[Operation]:
 
 def _placed(members: list[Operation]) -> tuple[Cluster, Operation] | None:
     """Return a cluster, and the operation before which its kernel is to be; None if there is no
-    such place, or if IREE fuses the members with others.
+    such place, or if a reduction is beside them: IREE fuses it with them.
     """
     inside, block = set(members), members[0].block
     users = {
@@ -206,7 +200,7 @@ def _placed(members: list[Operation]) -> tuple[Cluster, Operation] | None:
     outside = [user for x in given for user in users[x]]
     made = {o.results[0] for o in members}
     taken = [x for x in dict.fromkeys(x for o in members for x in o.operands) if x not in made]
-    if not outside or any(o.name in _FUSED for o in (*outside, *_sources(taken))):
+    if not outside or any(traits_of(o).reduces for o in (*outside, *_sources(taken))):
         return None
     place = min(outside, key=in_order)
     found = _with_views(members, given, [x for x in taken if mlir.splat(x) is None])

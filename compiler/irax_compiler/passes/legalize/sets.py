@@ -195,7 +195,7 @@ GPU = (
     gpu.scatter_of_computed_updates,
     gpu.reduction_from_computed_init,
     gpu.slice_of_reduction,
-    gpu.reduction_of_selected_slice,
+    gpu.slice_with_constant,
     gpu.sort_by_any_order,
 )
 """The legalizations that IREE needs for GPUs."""
@@ -225,7 +225,6 @@ SPIRV = (
     *(powers_in_single.power_of_singles if c is powers.power_of_floats else c for c in GPU),
     steps.reduction_in_parts,
     steps.contraction_in_parts,
-    spirv.contraction_of_complex,
     steps.convolution_in_parts,
     steps.window_in_parts,
     steps.scatter_in_parts,

@@ -9,10 +9,9 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.effects import has_effects, remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
-from irax_compiler.ops import barrier
+from irax_compiler.ops import barrier, parts
 from irax_compiler.ops.formulas import HAS_LOOP, definition, has_loop, inlined, is_formula
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes import parts
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.loops import blocks
 from irax_compiler.passes.loops.clusters import gather_in_kernels
@@ -72,8 +71,8 @@ def _simplify(formula: Operation) -> None:
         with InsertionPoint(operation), operation.location:
             if operation.name == barrier.barrier.name:
                 simpler = list(operation.operands)
-            elif parts.has_parts(operation) and operation.name in parts.RULES:
-                simpler = [parts.together(parts.RULES[operation.name](operation, known), known)]
+            elif parts.has_rule(operation):
+                simpler = [parts.by_parts(operation, known)]
             else:
                 continue
         for old, new in zip(operation.results, simpler, strict=True):

@@ -14,8 +14,9 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact
 from irax_compiler.ops import barrier, conversion, elementwise
 from irax_compiler.ops.formula import Number, function, where
-from irax_compiler.ops.registry import read
+from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.iree.fusion import comes_from
 
 F32 = np.dtype(np.float32)
 
@@ -203,25 +204,16 @@ def _is_folded(x: Value) -> bool:
     return made is not None
 
 
-@legalizes("stablehlo.reduce", kind="bug", of="IREE")
-def reduction_of_selected_slice(operation: Operation) -> Sequence[Value] | None:
-    """Put a barrier between a selection from a slice and its reduction: IREE's compiler crashes on
-    some of these fused.
+@legalizes("stablehlo.slice", "stablehlo.dynamic_slice", kind="bug", of="IREE")
+def slice_with_constant(operation: Operation) -> Sequence[Value] | None:
+    """Put a barrier between a slice and what is computed from a constant array: IREE does not
+    compile some of these fused, and its compiler crashes where a reduction follows.
     """
-    first = len(operation.results)
-    folded = list(operation.operands)[:first]
-    if not any(_is_chosen_from_slice(x) for x in folded):
+    x, *starts = operation.operands
+    if not comes_from(x, _is_constant_array):
         return None
-    apart = barrier.barrier.build(folded)
-    fold = operation.clone().operation
-    for i, x in enumerate(apart):
-        fold.operands[i] = x
-    return list(fold.results)
+    return read(operation).build([*barrier.barrier.build([x]), *starts])
 
 
-def _is_chosen_from_slice(x: Value) -> bool:
-    select = mlir.definition(x)
-    if select is None or select.name != "stablehlo.select":
-        return False
-    parts = map(mlir.definition, select.operands)
-    return any(part is not None and part.name == "stablehlo.slice" for part in parts)
+def _is_constant_array(operation: Operation) -> bool:
+    return traits_of(operation).is_constant and mlir.splat(operation.results[0]) is None

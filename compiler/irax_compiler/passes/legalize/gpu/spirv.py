@@ -9,11 +9,11 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import bitwise, comparison, conversion, dot, elementwise, shape
+from irax_compiler.ops import barrier, bitwise, comparison, conversion, elementwise, shape
 from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.formula import Number
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
-from irax_compiler.ops.registry import read
+from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.convolution import apart
 from irax_compiler.passes.rewriting import read_as
@@ -85,28 +85,6 @@ def leading_zeros_of_narrow(operation: Operation) -> Sequence[Value] | None:
 # ---- sums of products ----------------------------------------------------------------------------
 
 
-@legalizes(
-    "stablehlo.dot_general", kind="bug", of="IREE", reproduction="contraction_of_computed_operands"
-)
-def contraction_of_complex(operation: Operation) -> Sequence[Value] | None:
-    """Compute the parts of operands before a product: IREE fuses that with the product (see
-    `contraction_of_computed_operands`).
-    """
-    op = read_as(dot.DotGeneral, operation)
-    if op is None or op.dtype.kind != "c":
-        return None
-    real = replace(op, dtype=FLOAT32)
-    x, y = operation.operands
-    (a, b), (u, v) = (
-        [apart(p) for p in (elementwise.real(z), elementwise.imag(z))] for z in (x, y)
-    )
-    return [
-        elementwise.complex_(
-            elementwise.subtract(real(a, u), real(b, v)), elementwise.add(real(a, v), real(b, u))
-        )
-    ]
-
-
 @legalizes("stablehlo.convolution", "stablehlo.dot_general", kind="bug", of="IREE")
 def contraction_of_computed_operands(operation: Operation) -> Sequence[Value] | None:
     """Compute a product's operands before it. IREE fuses some of these computations with the
@@ -121,14 +99,9 @@ def contraction_of_computed_operands(operation: Operation) -> Sequence[Value] | 
 
 def _is_computed(x: Value) -> bool:
     made = mlir.definition(x)
-    return made is not None and made.name not in _KERNELS
-
-
-_KERNELS = {
-    f"stablehlo.{name}"
-    for name in ("convolution", "dot_general", "optimization_barrier", "reduce", "transpose")
-}
-"""The operations that IREE compiles to a kernel of their own, or fuses with a product correctly."""
+    if made is None or traits_of(made).reduces:
+        return False  # IREE compiles reductions to kernels of their own
+    return made.name not in (barrier.barrier.name, shape.Transpose.name)
 
 
 @legalizes("stablehlo.convolution", "stablehlo.dot_general", kind="bug", of="IREE")

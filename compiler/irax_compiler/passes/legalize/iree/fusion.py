@@ -16,13 +16,6 @@ from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.aliasing import UPDATES
 from irax_compiler.passes.rewriting import read_as
 
-_PASSING = {
-    "stablehlo.broadcast_in_dim",
-    "stablehlo.reshape",
-    "stablehlo.transpose",
-}
-"""The operations, besides elementwise ones, that are fused."""
-
 
 @legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
 def single_strided_window(operation: Operation) -> Sequence[Value] | None:
@@ -115,9 +108,18 @@ def comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
         seen.add(x)
         if kind(source):
             return True
-        if source.name in _PASSING or traits_of(source).elementwise:
+        if _is_fused(source):
             pending += source.operands
     return False
+
+
+def _is_fused(operation: Operation) -> bool:
+    """True if an operation is elementwise, or only rearranges or repeats its operand's elements."""
+    traits = traits_of(operation)
+    if not traits.moves or len(operation.operands) != 1:
+        return traits.elementwise
+    (x,), (result,) = operation.operands, operation.results
+    return prod(shape_of(result)) >= prod(shape_of(x))
 
 
 def _is_slice(operation: Operation) -> bool:

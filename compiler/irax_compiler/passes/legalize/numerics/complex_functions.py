@@ -17,11 +17,10 @@ from functools import partial
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of
-from irax_compiler.ops import barrier, elementwise
+from irax_compiler.ops import barrier, elementwise, parts
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.formula import Number, copy_sign, function, is_negative, where
 from irax_compiler.ops.special import chlo_functions
-from irax_compiler.passes import parts
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
@@ -433,8 +432,7 @@ def complex_extremum(operation: Operation) -> Sequence[Value] | None:
     """Compare complex numbers by both parts: IREE takes the first of two with equal real parts."""
     if not _is_complex(operation):
         return None
-    known: parts.Parts = {}
-    return [parts.together(parts.RULES[operation.name](operation, known), known)]
+    return [parts.by_parts(operation, {})]
 
 
 @legalizes("stablehlo.atan2", kind="bug", of="IREE")

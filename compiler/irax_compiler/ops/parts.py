@@ -1,4 +1,11 @@
-"""Complex arithmetic on separate real and imaginary parts, which can be vectors."""
+"""Complex arithmetic on separate real and imaginary parts, which can be vectors.
+
+    known = {}
+    if has_rule(operation):
+        x = by_parts(operation, known)      builds real operations in its place
+
+`in_parts` states an op's rule.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +14,8 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, comparison, conversion, elementwise, fft, shape
-from irax_compiler.ops.core import full_like, zeros_like
+from irax_compiler.ops import bitwise, clamp, comparison, conversion, elementwise, fft, shape
+from irax_compiler.ops.core import Op, full_like, zeros_like
 from irax_compiler.ops.registry import read
 
 Parts = dict[Value, Sequence[Value]]
@@ -49,16 +56,41 @@ def together(found: Sequence[Value], known: Parts) -> Value:
 
 
 Rule = Callable[[Operation, Parts], Sequence[Value]]
+"""Builds the parts of an operation's result."""
+
+_RULES: dict[str, Rule] = {}
 
 
+def in_parts(*ops: Op | type[Op]) -> Callable[[Rule], Rule]:
+    """Decorator for the rule of some ops on complex numbers."""
+
+    def stated(rule: Rule) -> Rule:
+        _RULES.update((op.name, rule) for op in ops)
+        return rule
+
+    return stated
+
+
+def has_rule(operation: Operation) -> bool:
+    """True if an operation is on complex numbers, and its op has a rule."""
+    return has_parts(operation) and operation.name in _RULES
+
+
+def by_parts(operation: Operation, known: Parts) -> Value:
+    """Build an operation's result from that of its op's rule."""
+    return together(_RULES[operation.name](operation, known), known)
+
+
+@in_parts(elementwise.add, elementwise.subtract, elementwise.negate)
 def _of_each(operation: Operation, known: Parts) -> Sequence[Value]:
-    """Make a rule that applies an op to both parts."""
+    """Apply the op to both parts."""
     operands = [parts_of(x, known) for x in operation.operands]
     return [
         mlir.emit(operation.name, list(part)).results[0] for part in zip(*operands, strict=True)
     ]
 
 
+@in_parts(elementwise.multiply)
 def _product(operation: Operation, known: Parts) -> Sequence[Value]:
     (a, b), (c, d) = (parts_of(x, known) for x in operation.operands)
     multiply = elementwise.multiply
@@ -68,12 +100,14 @@ def _product(operation: Operation, known: Parts) -> Sequence[Value]:
     )
 
 
+@in_parts(comparison.select)
 def _choice(operation: Operation, known: Parts) -> Sequence[Value]:
     which, *either = operation.operands
     both = [parts_of(x, known) for x in either]
     return [comparison.select(which, x, y) for x, y in zip(*both, strict=True)]
 
 
+@in_parts(comparison.Compare)
 def _comparison(operation: Operation, known: Parts) -> Sequence[Value]:
     """Numbers are equal if both parts are; those that differ in a part are not."""
     (a, b), (c, d) = (parts_of(x, known) for x in operation.operands)
@@ -89,12 +123,17 @@ def _chosen(compare: comparison.Compare, x: Sequence[Value], y: Sequence[Value])
     return [comparison.select(ties, a, b) for a, b in zip(x, y, strict=True)]
 
 
-def _extremum(compare: comparison.Compare) -> Rule:
-    return lambda operation, known: _chosen(
-        compare, *(parts_of(x, known) for x in operation.operands)
-    )
+@in_parts(elementwise.maximum)
+def _maximum(operation: Operation, known: Parts) -> Sequence[Value]:
+    return _chosen(comparison.greater, *(parts_of(x, known) for x in operation.operands))
 
 
+@in_parts(elementwise.minimum)
+def _minimum(operation: Operation, known: Parts) -> Sequence[Value]:
+    return _chosen(comparison.less, *(parts_of(x, known) for x in operation.operands))
+
+
+@in_parts(clamp.Clamp)
 def _clamped(operation: Operation, known: Parts) -> Sequence[Value]:
     extents = shape_of(operation.results[0])
     low, x, high = (
@@ -104,6 +143,7 @@ def _clamped(operation: Operation, known: Parts) -> Sequence[Value]:
     return _chosen(comparison.less, _chosen(comparison.greater, x, low), high)
 
 
+@in_parts(conversion.Convert)
 def _converted(operation: Operation, known: Parts) -> Sequence[Value]:
     (x,), target = operation.operands, dtype_of(operation.results[0])
     if target.kind != "c":
@@ -112,19 +152,16 @@ def _converted(operation: Operation, known: Parts) -> Sequence[Value]:
     return converted if len(converted) == 2 else (converted[0], zeros_like(converted[0]))
 
 
-RULES: dict[str, Rule] = {
-    "stablehlo.add": _of_each,
-    "stablehlo.clamp": _clamped,
-    "stablehlo.compare": _comparison,
-    "stablehlo.complex": lambda operation, known: list(operation.operands),
-    "stablehlo.convert": _converted,
-    "stablehlo.imag": lambda operation, known: parts_of(operation.operands[0], known)[1:],
-    "stablehlo.maximum": _extremum(comparison.greater),
-    "stablehlo.minimum": _extremum(comparison.less),
-    "stablehlo.multiply": _product,
-    "stablehlo.negate": _of_each,
-    "stablehlo.real": lambda operation, known: parts_of(operation.operands[0], known)[:1],
-    "stablehlo.select": _choice,
-    "stablehlo.subtract": _of_each,
-}
-"""Operations on complex numbers, as operations on their parts."""
+@in_parts(elementwise.complex_)
+def _given(operation: Operation, known: Parts) -> Sequence[Value]:
+    return list(operation.operands)
+
+
+@in_parts(elementwise.real)
+def _real(operation: Operation, known: Parts) -> Sequence[Value]:
+    return parts_of(operation.operands[0], known)[:1]
+
+
+@in_parts(elementwise.imag)
+def _imaginary(operation: Operation, known: Parts) -> Sequence[Value]:
+    return parts_of(operation.operands[0], known)[1:]
