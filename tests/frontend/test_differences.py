@@ -18,8 +18,8 @@ ROWS = [
 
 def outcome(library, call):
     """The numbers that a call gives, or the name of its error."""
-    for module in ("special", "stats"):
-        importlib.import_module(f"{library.__name__}.scipy.{module}")
+    for module in ("image", "scipy.special", "scipy.stats"):
+        importlib.import_module(f"{library.__name__}.{module}")
     names = vars(library) | {"ones": library.numpy.ones, "zeros": library.numpy.zeros}
     try:
         found = eval(call, names)

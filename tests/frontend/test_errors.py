@@ -108,6 +108,12 @@ CASES = {
         ["argnums=2", "1 positional"],
     ),
     "grad of no function": (lambda: irax.grad(3.0), TypeError, ["grad: expected a function"]),
+    "jit of no function": (lambda: irax.jit(None), TypeError, ["jit: expected a function, got None"]),
+    "make_jaxpr of no function": (
+        lambda: irax.make_jaxpr(3),
+        TypeError,
+        ["make_jaxpr: expected a function, got 3"],
+    ),
     "vmap sizes": (
         lambda: irax.vmap(jnp.add)(X, jnp.ones(4)),
         ValueError,

@@ -73,14 +73,16 @@ def jit(fun: Callable[P, R], **options: Unpack[JitOptions]) -> JitFunction[P, R]
 
 
 @overload
-def jit(
-    fun: None = ..., **options: Unpack[JitOptions]
-) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
+def jit(**options: Unpack[JitOptions]) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
+
+
+_NOT_GIVEN: Any = object()
+"""Tells `jit()`, a decorator, from `jit(None)`, a mistake."""
 
 
 @api_boundary
 def jit(
-    fun: Callable[..., Any] | None = None,
+    fun: Callable[..., Any] = _NOT_GIVEN,
     *,
     in_shardings: Any = None,
     out_shardings: Any = None,
@@ -133,7 +135,7 @@ def jit(
     >>> jit(lambda x: x * 2.0)(3.0)
     Array(6., dtype=float32, weak_type=True)
     """
-    if fun is None:
+    if fun is _NOT_GIVEN:
         return functools.partial(
             jit,
             static_argnums=static_argnums,

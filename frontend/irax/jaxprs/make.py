@@ -17,6 +17,7 @@ from irax.core.wrapping import wraps
 from irax.execution.jit_parameters import parameters_of
 from irax.jaxprs.language import ClosedJaxpr
 from irax.jaxprs.views import jaxpr_of_function
+from irax.transforms.differentiable import check_callable
 from irax_compiler import mlir
 
 
@@ -52,6 +53,7 @@ def make_jaxpr(
             "make_jaxpr: the argument 'abstracted_axes' is not supported: trace the function once "
             "for each shape"
         )
+    check_callable(fun, "make_jaxpr")
     chosen = static_argnums if isinstance(static_argnums, int) else tuple(static_argnums)
     static, _ = parameters_of(fun, chosen, None, "static")
 

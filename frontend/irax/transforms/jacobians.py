@@ -13,6 +13,7 @@ from irax.core.flattening import bind_others, normalize_argnums
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
 from irax.transforms.autodiff import ArgNums, jvp, vjp
+from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import check_callable, check_differentiable, is_inexact
 from irax.transforms.vmap import vmap
 
@@ -57,17 +58,25 @@ def jacfwd(
         check_differentiable(chosen, numbers, "jacfwd", allow_int=False, kinds=kinds)
         function = bind_others(fun, args, kwargs, numbers)
 
+        others: list[Any] = []
+
         def push(*tangents: Any) -> Any:
             value, *rest = jvp(function, chosen, tangents, has_aux=has_aux)
             if holomorphic:
                 _check_complex(value, "jacfwd")
-            return (rest[0], rest[1]) if has_aux else (rest[0], value)
+            if not has_aux:
+                return rest[0], value
+            traced, untraced = Auxiliary(rest[1]).tree_flatten()
+            others.append(untraced)
+            return rest[0], traced
 
         columns, extra = vmap(push, out_axes=(-1, None))(*_basis(chosen))
         jacobian = tree_util.tree_map(
             lambda column: _split_axis(column, chosen, -1, argnums), columns
         )
-        return (jacobian, extra) if has_aux else jacobian
+        if has_aux:
+            return jacobian, Auxiliary.tree_unflatten(others[-1], extra).value
+        return jacobian
 
     return jacobian_forward
 
