@@ -186,6 +186,8 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
         >>> requested_dtype(int, "zeros")
         dtype('int32')
     """
+    if hasattr(dtype, "weak_type"):
+        raise ValueError(f"{what}: expected a dtype, got an array of {dtype.dtype}; give x.dtype")
     try:
         wanted = _as_dtype(dtype)
     except TypeError:
@@ -249,12 +251,12 @@ def default_complex() -> np.dtype[Any]:
 
 
 @functools.cache
-def issubdtype(arg1: Any, arg2: Any) -> bool:
+def issubdtype(a: Any, b: Any) -> bool:
     """Return True if a dtype is of a kind, as `numpy.issubdtype` does, for all dtypes of irax.
 
     Args:
-        arg1: a dtype, or what `numpy.dtype` takes; or a kind.
-        arg2: a kind, such as `numpy.floating` or `numpy.integer`; or a dtype.
+        a: a dtype, or what `numpy.dtype` takes; or a kind.
+        b: a kind, such as `numpy.floating` or `numpy.integer`; or a dtype.
 
     Example:
         >>> import numpy as np
@@ -262,7 +264,7 @@ def issubdtype(arg1: Any, arg2: Any) -> bool:
         >>> issubdtype(bfloat16, np.floating), issubdtype(int4, np.floating)
         (True, False)
     """
-    scalar, ancestor = _scalar_type(arg1), _scalar_type(arg2)
+    scalar, ancestor = _scalar_type(a), _scalar_type(b)
     return issubclass(scalar, ancestor) or issubclass(_KINDS.get(scalar, scalar), ancestor)
 
 

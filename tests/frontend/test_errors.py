@@ -108,7 +108,11 @@ CASES = {
         ["argnums=2", "1 positional"],
     ),
     "grad of no function": (lambda: irax.grad(3.0), TypeError, ["grad: expected a function"]),
-    "jit of no function": (lambda: irax.jit(None), TypeError, ["jit: expected a function, got None"]),
+    "jit of no function": (
+        lambda: irax.jit(None),
+        TypeError,
+        ["jit: expected a function, got None"],
+    ),
     "make_jaxpr of no function": (
         lambda: irax.make_jaxpr(3),
         TypeError,

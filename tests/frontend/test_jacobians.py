@@ -65,7 +65,8 @@ def test_hessian_with_aux():
     found, aux = irax.hessian(f, (0, 1), has_aux=True)(X, 3.0)
     x = np.asarray(X)
     close(found, ((6 * np.eye(3), 2 * x), (2 * x, 0.0)))
-    assert aux == 3 and type(aux) is int
+    assert aux == 3
+    assert type(aux) is int
 
 
 def test_integers():

@@ -148,3 +148,10 @@ def test_transforms_of_a_signal_that_goes_on_oddly():
     close(signal.stft(x, **options)[2], scipy.signal.stft(x, **options)[2])
     with pytest.raises(ValueError, match="boundary"):
         signal.stft(x, boundary="even-odd")
+
+
+def test_spectra_of_nothing():
+    for x in (draw(0), draw(2, 0)):
+        for name in ("stft", "welch"):
+            found, expected = getattr(signal, name)(x), getattr(scipy.signal, name)(x)
+            assert [v.shape for v in found] == [v.shape for v in expected]

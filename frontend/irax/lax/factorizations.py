@@ -254,8 +254,10 @@ def eig(
 
 def _left(right: Array) -> Array:
     """Return left eigenvectors: the rows of the inverse of the right ones, scaled as by LAPACK."""
+    if not right.size:
+        return right
     identity = broadcast_to(m.identity(right.shape[-1], right.dtype), right.shape)
-    left = m.adjoint(bind(lu_ops.Solve(), right, identity) if right.size else right)
+    left = m.adjoint(bind(lu_ops.Solve(), right, identity))
     size = abs(left)
     largest = take_along(left, size.argmax(-2, keepdims=True), left.ndim - 2)
     phase = m.conjugated(largest) / abs(largest)

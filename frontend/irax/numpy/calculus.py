@@ -185,11 +185,14 @@ def _slope(x: Array, distance: Array, axis: int) -> Array:
     if distance.ndim:
         sides = [-1 if d == axis else 1 for d in range(x.ndim)]
         widths = diff(convert(distance, x.dtype)).reshape(sides)
-        before, after = _part(widths, axis, None, -1), _part(widths, axis, 1, None)
     else:
-        widths = before = after = convert(distance, x.dtype)
+        widths = convert(distance, x.dtype)
     steps = divide(diff(x, axis=axis), widths)
     first, last = _part(steps, axis, None, 1), _part(steps, axis, -1, None)
+    if not distance.ndim:
+        across = subtract(_part(x, axis, 2, None), _part(x, axis, None, -2))
+        return lax.concatenate([first, divide(across, multiply(widths, 2)), last], axis)
+    before, after = _part(widths, axis, None, -1), _part(widths, axis, 1, None)
     # The slope of the parabola through three neighbours: each step weighs as the other is wide.
     earlier = multiply(_part(steps, axis, None, -1), after)
     later = multiply(_part(steps, axis, 1, None), before)

@@ -431,7 +431,7 @@ def _split(name: str, ary: ArrayLike, sections: Any, axis: int, even: bool) -> l
         ends = [share * i + min(i, more) for i in range(1, sections)]
     else:
         places = _concrete(name, "the places to split at", sections)
-        ends = [int(i) for i in places]
+        ends = [canonical_int(name, "indices_or_sections", i) for i in places.tolist()]
     bounds = [0, *(min(max(e + n * (e < 0), 0), n) for e in ends), n]
     return [
         lax.slice_in_dim(x, start, max(start, stop), axis=axis)

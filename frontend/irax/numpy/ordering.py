@@ -217,6 +217,10 @@ def searchsorted(
             f"searchsorted: method must be one of {', '.join(map(repr, _SEARCHES))}, got {method!r}"
         )
     if sorter is not None:
+        if np.shape(sorter) != x.shape:
+            raise IndexError(
+                f"searchsorted: sorter must have the shape of a, {x.shape}, got {np.shape(sorter)}"
+            )
         x = take(x, sorter)
     if not x.size:
         return lax.full(values.shape, 0, np.int32)

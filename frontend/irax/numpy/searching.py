@@ -162,6 +162,8 @@ def take_along_axis(
     """
     what = "take_along_axis"
     x, index = as_arrays([arr, indices], what)
+    if index.dtype.kind == "b":
+        raise TypeError(f"{what}: indices must be integers, got bool; take x[mask] with a mask")
     if axis is None:
         if index.ndim != 1:
             raise ValueError(f"{what}: without an axis, indices are a vector, got {index.shape}")

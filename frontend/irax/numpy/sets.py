@@ -6,7 +6,6 @@ array needs `size`.
 
 from __future__ import annotations
 
-import operator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert, promote_dtypes
-from irax.lax.arguments import canonical_axis
+from irax.lax.arguments import canonical_axis, canonical_int
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
 from irax.numpy.manipulation import concatenate, moveaxis, ravel, reshape
 from irax.numpy.ordering import searchsorted, sort, sorted_runs
@@ -140,7 +139,7 @@ def _unique(
     if not keys:  # parts without elements are all equal
         keys = [lax.full((n,), 0, np.int32)]
     if not n:
-        count = 0 if size is None else operator.index(size)
+        count = 0 if size is None else _length(name, size)
         if count and fill_value is None:
             raise ValueError(f"{name}: size={count} of no elements needs a fill_value")
         none = lax.full((count,), 0, dtypes.default_int())
@@ -148,7 +147,7 @@ def _unique(
         inverse = lax.full(x.shape if axis is None else (0,), 0, dtypes.default_int())
         return moveaxis(fill, 0, along), none, inverse, none
     _, order, starts = sorted_runs(keys, equal_nan)
-    count = known_count(name, starts) if size is None else operator.index(size)
+    count = known_count(name, starts) if size is None else _length(name, size)
     bounds = nonzero(starts, size=count + 1, fill_value=n)[0]
     there = less(bounds[:-1], n)
     index = take(order, where(there, bounds[:-1], 0), mode="clip")
@@ -186,9 +185,16 @@ def _two(name: str, ar1: ArrayLike, ar2: ArrayLike) -> tuple[Array, Array]:
     return ravel(x), ravel(y)
 
 
+def _length(name: str, size: int) -> int:
+    length = canonical_int(name, "size", size)
+    if length < 0:
+        raise TypeError(f"{name}: size must be at least 0, got {length}")
+    return length
+
+
 def _places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]:
     """Return the indices of true elements, filled up to `size`, and a mask of those not filled."""
-    count = known_count(name, mask) if size is None else operator.index(size)
+    count = known_count(name, mask) if size is None else _length(name, size)
     places = nonzero(mask, size=count, fill_value=mask.size)[0]
     return places, less(places, mask.size)
 

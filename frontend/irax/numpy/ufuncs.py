@@ -16,7 +16,7 @@ from irax.core.array import Array
 from irax.core.dispatch import bind
 from irax.core.operands import as_arrays, check_dtype, judge_ranks
 from irax.core.promotion import apply, convert, elementwise_shortcut, promote, promote_dtypes
-from irax.lax.arguments import documented
+from irax.lax.arguments import canonical_int, documented
 from irax.numpy.logic import (
     equal,
     greater,
@@ -129,13 +129,13 @@ def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return apply(ew.power, x1, x2, what="float_power", dtype_kind=np.inexact)
 
 
-def fmax(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+def fmax(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Return the larger one; of nan and a number, the number."""
     x, y = promote(x1, x2, what="fmax")
     return where(isnan(x), y, where(isnan(y), x, maximum(x, y)))
 
 
-def fmin(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+def fmin(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Return the smaller one; of nan and a number, the number."""
     x, y = promote(x1, x2, what="fmin")
     return where(isnan(x), y, where(isnan(y), x, minimum(x, y)))
@@ -404,7 +404,7 @@ def rint(x: ArrayLike, /) -> Array:
     return apply(ew.round_nearest_even, number, what="rint")
 
 
-def trunc(x: ArrayLike, /) -> Array:
+def trunc(x: ArrayLike) -> Array:
     """Truncate x to its integral part, in x's dtype."""
     x = _real("trunc", x)
     return where(less(x, 0), ceil(x), floor(x)) if is_inexact(x) else x
@@ -424,6 +424,7 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     Array([0.5, 1.5, 2.3], dtype=float32)
     """
     no_out("round", out)
+    decimals = canonical_int("round", "decimals", decimals)
     (x,) = as_arrays([a], "round")
     if not is_inexact(x):
         if decimals < 0:

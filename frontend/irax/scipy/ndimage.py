@@ -52,14 +52,14 @@ def map_coordinates(
         order: 0 for the nearest element, 1 for the linear interpolation between those around.
         mode: the extension beyond the array: "constant" (SciPy's "grid-constant"), "nearest",
             "wrap" (SciPy's "grid-wrap"), "mirror" or "reflect".
-        cval: the constant outside, for "constant".
+        cval: the constant outside, for "constant"; it becomes a number of the input's dtype.
 
     Returns:
         The values, of the input's dtype; integers are rounded.
 
     Raises:
         NotImplementedError: another order or mode.
-        TypeError: complex coordinates.
+        TypeError: complex coordinates, or a complex constant for a real array.
         ValueError: not a coordinate for each dimension.
 
     >>> map_coordinates(irax.numpy.array([10.0, 20.0]), [irax.numpy.array([0.5])], 1)
@@ -77,6 +77,11 @@ def map_coordinates(
             f"{what}: coordinates must have an array for each of the {array.ndim} dimensions of "
             f"input, got {len(coordinates)}"
         )
+    if outside.dtype.kind == "c" and array.dtype.kind != "c":
+        raise TypeError(
+            f"{what}: cval must be a real number, as input is of {array.dtype}; got {cval}"
+        )
+    outside = convert(outside, array.dtype)
     places = as_arrays([from_lists(c) for c in coordinates], what)
     if any(place.dtype.kind == "c" for place in places):
         raise TypeError(f"{what}: coordinates must be real numbers, got complex ones; take real()")

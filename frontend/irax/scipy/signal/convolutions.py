@@ -197,8 +197,14 @@ def fftconvolve(
     """
     what = "fftconvolve"
     _check_mode(what, mode)
-    x, y = _operands(what, in1, in2)
-    places = canonical_axes(what, axes if axes is None else tuple(np.atleast_1d(axes)), x.ndim)
+    x, y = inexact(what, in1, in2)
+    if not x.ndim and not y.ndim:
+        return x * y
+    x, y = _operands(what, x, y)
+    axes = axes if axes is None else tuple(np.atleast_1d(np.asarray(axes, int)).tolist())
+    places = canonical_axes(what, axes, x.ndim)
+    if not places:
+        return x * y
     others = [d for d in range(x.ndim) if d not in places]
     if any(x.shape[d] != y.shape[d] and 1 not in (x.shape[d], y.shape[d]) for d in others):
         raise ValueError(

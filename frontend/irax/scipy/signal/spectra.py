@@ -58,10 +58,15 @@ def detrend(
     return jnp.moveaxis(jnp.concatenate(parts, -1), -1, along)
 
 
+def _is_name(window: Any) -> bool:
+    first = window[:1] if isinstance(window, tuple) else (window,)
+    return all(isinstance(x, str) for x in first)
+
+
 def _window(what: str, window: Any, length: int) -> np.ndarray[Any, Any] | Array:
     """Return a periodic window: SciPy's of a name (and parameters), or a given array."""
-    if not isinstance(window, str | tuple):
-        (given,) = as_arrays([window], f"{what}: window")
+    if not _is_name(window):
+        (given,) = as_arrays([from_lists(window)], f"{what}: window")
         if given.ndim != 1 or given.size != length:
             raise ValueError(
                 f"{what}: window must be a name or a vector of length nperseg={length}, got shape "
@@ -85,7 +90,9 @@ def _lengths(
     overlap = length // 2 if noverlap is None else int(noverlap)
     transform = length if nfft is None else int(nfft)
     if not 0 <= overlap < length:
-        raise ValueError(f"{what}: noverlap must be below nperseg={length}, got {overlap}")
+        raise ValueError(
+            f"{what}: noverlap must be from 0 to nperseg - 1 = {length - 1}, got {overlap}"
+        )
     if transform < length:
         raise ValueError(f"{what}: nfft must be at least nperseg={length}, got {transform}")
     return length, overlap, transform
@@ -99,7 +106,8 @@ def _segments(x: Array, length: int, overlap: int) -> Array:
 
 def _transformed(x: Array, window: Array, trend: Any, nfft: int, onesided: bool) -> Array:
     if trend is not None and trend is not False:
-        x = detrend(x, type=trend) if isinstance(trend, str) else trend(x)
+        is_name = isinstance(trend, str | bool)
+        x = detrend(x, type=str(trend)) if is_name else trend(x)
     x = x * window
     if onesided:
         return jnp.fft.rfft(x, nfft)
@@ -134,7 +142,7 @@ def csd(
         fs: the sampling frequency.
         window: a name that `scipy.signal.get_window` knows, a tuple of a name and parameters such
             as `("kaiser", 8.0)`, or an array.
-        nperseg: the length of segments, 256 by default.
+        nperseg: the length of segments; by default that of a window that is an array, or 256.
         noverlap: how much they overlap, by half by default.
         nfft: the length of transforms, `nperseg` by default.
         detrend: "constant", "linear", False or None, or a function of segments.
@@ -201,6 +209,11 @@ def _density(
     if average not in ("mean", "median"):
         raise ValueError(f"{what}: average must be 'mean' or 'median', got {average!r}")
     first, second = _together(what, x, x if y is None else y, axis)
+    if not first.size:
+        empty = jnp.moveaxis(first, -1, axis)
+        return empty, empty
+    if nperseg is None and not _is_name(window):
+        nperseg = np.size(window)
     length, overlap, transform = _lengths(what, nperseg, noverlap, nfft, first.shape[-1])
     onesided = onesided and first.dtype.kind != "c"
     real = real_dtype(first.dtype)
@@ -290,6 +303,8 @@ def stft(
         raise ValueError(f"{what}: boundary must be {listed} or None, got {boundary!r}")
     (signal,) = inexact(what, x)
     along = canonical_axis(what, axis, signal.ndim)
+    if not signal.size:
+        return signal, signal, convert(signal, np.result_type(signal.dtype, np.complex64))
     signal = jnp.moveaxis(signal, along, -1)
     length, overlap, transform = _lengths(what, nperseg, noverlap, nfft, signal.shape[-1])
     widths = [(0, 0)] * (signal.ndim - 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -13,10 +14,11 @@ from irax.core.array import Array
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
 from irax.core.strictness import library_methods
+from irax.scipy.arguments import from_lists
 
 
 def _floats(what: str, x: Any, size: int | None = None) -> Array:
-    (array,) = as_arrays([x], what)
+    (array,) = as_arrays([from_lists(x)], what)
     if size is not None and (not array.ndim or array.shape[-1] != size):
         raise ValueError(f"{what}: expected shape (..., {size}), got {array.shape}")
     return convert(array, inexact_dtype(array.dtype))
@@ -65,6 +67,8 @@ class Rotation(NamedTuple):
     def from_matrix(cls, matrix: Any) -> Rotation:
         """Make rotations from orthogonal matrices (..., 3, 3)."""
         m = _floats("Rotation.from_matrix", matrix, 3)
+        if m.shape[-2:] != (3, 3):
+            raise ValueError(f"Rotation.from_matrix: expected shape (..., 3, 3), got {m.shape}")
         trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
         rows = [
             [1 - trace + 2 * m[..., i, i] if i == j else m[..., i, j] + m[..., j, i]
@@ -94,6 +98,7 @@ class Rotation(NamedTuple):
         """Make rotations from angles around axes in turn: fixed ("xyz") or rotated ("XYZ")."""
         if not 1 <= len(seq) <= 3 or not (set(seq) <= set("xyz") or set(seq) <= set("XYZ")):
             raise ValueError(f"Rotation.from_euler: seq must be 1 to 3 of xyz or XYZ, got {seq!r}")
+        _check_turns("Rotation.from_euler", seq)
         a = _floats("Rotation.from_euler", angles)
         a = a[..., None] if len(seq) == 1 and (not a.ndim or a.shape[-1] != 1) else a
         if a.shape[-1] != len(seq):
@@ -164,8 +169,7 @@ class Rotation(NamedTuple):
         """
         if len(seq) != 3 or not (set(seq) <= set("xyz") or set(seq) <= set("XYZ")):
             raise ValueError(f"Rotation.as_euler: seq must be 3 of xyz or XYZ, got {seq!r}")
-        if seq[0] == seq[1] or seq[1] == seq[2]:
-            raise ValueError(f"Rotation.as_euler: axes that follow must differ, got {seq!r}")
+        _check_turns("Rotation.as_euler", seq)
         angles = _euler(self.quat, seq.lower(), fixed=seq.islower())
         return jnp.rad2deg(angles) if degrees else angles
 
@@ -192,13 +196,20 @@ class Rotation(NamedTuple):
 
         Raises:
             TypeError: it is a single rotation.
+            ValueError: not a weight for each.
         """
         if self.single:
             raise TypeError(
                 "Rotation.mean: expected several rotations, of quaternions of shape (n, 4); "
                 "a single Rotation is its own mean"
             )
-        count = jnp.ones(self.quat.shape[0]) if weights is None else _floats("mean", weights)
+        number = self.quat.shape[0]
+        count = jnp.ones(number) if weights is None else _floats("Rotation.mean: weights", weights)
+        if count.shape != (number,):
+            raise ValueError(
+                f"Rotation.mean: weights must have shape ({number},), a number for each rotation; "
+                f"got {count.shape}"
+            )
         return Rotation(jnp.linalg.eigh((self.quat.T * count) @ self.quat)[1][:, -1])
 
     @property
@@ -254,6 +265,11 @@ class Slerp(NamedTuple):
         share = (at - self.times[cell]) / self.timedelta[cell]
         step = Rotation.from_rotvec(self.rotvecs[cell] * share[..., None])
         return Rotation(self.rotations.quat[cell]) * step
+
+
+def _check_turns(what: str, seq: str) -> None:
+    if any(first == second for first, second in itertools.pairwise(seq)):
+        raise ValueError(f"{what}: axes that follow must differ, got {seq!r}")
 
 
 def _euler(quat: Array, seq: str, fixed: bool) -> Array:

@@ -110,12 +110,18 @@ def digamma(x: ArrayLike) -> Array:
 
 
 def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
-    """Derivative number n of digamma; n is 0 or a positive integer.
+    """Derivative number n of digamma; n is 0 or a positive integer, of an integer dtype.
+
+    Raises:
+        ValueError: n is of another dtype.
 
     >>> irax.scipy.special.polygamma(1, 1.0).round(4)
     Array(1.6449, dtype=float32, weak_type=True)
     """
-    return lax.polygamma(*floats("polygamma", n, x, error=ValueError))
+    number = as_array(n, "polygamma: n")
+    if not dtypes.issubdtype(number.dtype, np.integer):
+        raise ValueError(f"polygamma: n must be of an integer dtype, got {number.dtype}")
+    return lax.polygamma(*floats("polygamma", number, x, error=ValueError))
 
 
 def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
@@ -149,14 +155,14 @@ def multigammaln(a: ArrayLike, d: Any) -> Array:
     """The logarithm of the multivariate gamma function of dimension d, a Python int.
 
     >>> irax.scipy.special.multigammaln(2.5, 2).round(3)
-    Array(0.857, dtype=float32, weak_type=True)
+    Array(0.857, dtype=float32)
     """
     (a,) = floats("multigammaln", a)
     d = canonical_int("multigammaln", "d", d)
     total = jnp.multiply(d * (d - 1) / 4, np.log(np.pi).item())
     for i in range(d):
         total = jnp.add(total, lax.lgamma(jnp.subtract(a, i / 2)))
-    return jnp.asarray(total).astype(a.dtype) if not a.weak_type else total
+    return jnp.broadcast_to(jnp.asarray(total).astype(a.dtype), a.shape)
 
 
 def poch(z: ArrayLike, m: ArrayLike) -> Array:
@@ -184,7 +190,7 @@ def factorial(n: ArrayLike, exact: bool = False) -> Array:
     >>> irax.scipy.special.factorial(irax.numpy.array([0, 3])).round(3)
     Array([1., 6.], dtype=float32)
     """
-    unsupported("factorial", "exact", exact, False)
+    unsupported("factorial", "exact", bool(exact), False)
     (n,) = floats("factorial", n)
     return jnp.where(jnp.less(n, 0), 0.0, jnp.exp(lax.lgamma(jnp.add(n, 1))))
 
