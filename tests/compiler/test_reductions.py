@@ -138,3 +138,7 @@ def test_groups_of_dimensions():
         (6, True),
         (7, False),
     ]
+
+
+def test_constants_too_large_to_be_folded_beforehand() -> None:
+    assert irax.jit(lambda: jnp.ones((3000, 4000)).sum())() == 12e6

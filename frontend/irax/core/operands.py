@@ -86,6 +86,10 @@ def inexact_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the float dtype that an integer or boolean becomes: as wide, and at least float32."""
     if dtypes.issubdtype(dtype, np.inexact):
         return dtype
+    if dtype == dtypes.float0:
+        raise TypeError(
+            "expected numbers, got float0, the dtype of derivatives in integers: it holds none"
+        )
     return np.dtype(np.float64 if dtype.itemsize == 8 else np.float32)
 
 

@@ -63,7 +63,8 @@ class Kernel(ABC):
     def lanes(self) -> int:
         """The number of elements of a vector."""
         values = [*self.cluster.accesses, *(o.results[0] for o in self.cluster.members)]
-        return VECTOR // max(held_dtype(x).itemsize for x in values if self.domain.is_whole(x))
+        whole = [x for x in values if self.domain.is_whole(x)] or values  # none if it is constant
+        return VECTOR // max(held_dtype(x).itemsize for x in whole)
 
     @property
     @abstractmethod
