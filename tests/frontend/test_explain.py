@@ -160,6 +160,35 @@ def test_only_jitted_functions_are_explained():
     assert irax.explain(Model().apply).traced == 0
 
 
+@irax.tree_util.register_pytree_node_class
+class Picky:
+    """A pytree of an array, and of nothing else."""
+
+    def __init__(self, array):
+        assert array.shape is not None
+        self.array = array
+
+    def tree_flatten(self):
+        return (self.array,), None
+
+    @classmethod
+    def tree_unflatten(cls, aux, children):
+        return cls(*children)
+
+
+def test_leaves_of_all_kinds_have_names():
+    function = irax.jit(functools.partial(plain))
+    none = np.zeros(2, irax.dtypes.float0)
+    traced(function, {"key": irax.random.key(0), "none": none}, x=VECTOR)
+    traced(function, {"key": irax.random.key(0), "none": none}, x=jnp.ones(4))
+    assert last_of(function).differences[0].text == "x is float32[4], before float32[3]"
+    assert "params['key']" in last_of(function).signature
+    traced(function, Picky(VECTOR))
+    traced(function, Picky(jnp.ones(4)))
+    (found,) = last_of(function).differences
+    assert found.text == "leaf 0 of the arguments is float32[4], before float32[3]"
+
+
 def test_mutable_arrays_are_told_of():
     @irax.jit
     def count(ref):

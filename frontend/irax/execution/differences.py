@@ -7,6 +7,7 @@ import inspect
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any
 
 from irax.core import array_trees
@@ -63,8 +64,16 @@ class Difference:
 
 def nearest(function: Callable[..., Any], key: Key, others: Sequence[Key]) -> list[Difference]:
     """Return the differences from the signature that has the fewest; of several, from the last."""
-    found = [list(between(function, key, other)) for other in reversed(others)]
-    return min(found, key=len, default=[])
+    other = min(reversed(others), key=lambda other: _distance(key, other))
+    return list(between(function, key, other))
+
+
+def _distance(key: Key, other: Key) -> tuple[bool, int]:
+    """Return True for another structure, and a number that grows with that of differences."""
+    if key[0] != other[0]:
+        return True, abs(len(key) - len(other))
+    parts = ((key[1], other[1]), (key[2], other[2]), (key[3:], other[3:]))
+    return False, sum(a != b for now, then in parts for a, b in zip_longest(now, then))
 
 
 def between(function: Callable[..., Any], now: Key, then: Key) -> Iterator[Difference]:
@@ -142,8 +151,9 @@ def _of_options(now: tuple[Any, ...], then: tuple[Any, ...]) -> Iterator[Differe
 def _of_structure(
     now: Sequence[str], then: Sequence[str], key: Key, other: Key
 ) -> Iterator[Difference]:
-    more = [name for name in now if name not in then]
-    less = [name for name in then if name not in now]
+    known, before = set(now), set(then)
+    more = [name for name in now if name not in before]
+    less = [name for name in then if name not in known]
     for names, text in ((more, "is new"), (less, "is missing")):
         if names:
             shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if names[3:] else "")
@@ -160,7 +170,10 @@ def _root(name: str) -> str:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except Exception:  # the user's own
+        text = object.__repr__(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
@@ -194,7 +207,10 @@ class _Parameters:
 def names_of(function: Callable[..., Any], key: Key) -> list[str]:
     """Return a name for each leaf of a call's arguments, such as `params['w']`."""
     tree, static, *_ = key
-    args, kwargs = array_trees.tree_unflatten(tree, range(tree.num_leaves))
+    try:
+        args, kwargs = array_trees.tree_unflatten(tree, range(tree.num_leaves))
+    except Exception:  # a class of the user's that takes arrays only
+        return [f"leaf {n} of the arguments" for n in range(tree.num_leaves)]
     fixed = {s.where for s in static}
     parameters = _Parameters(function)
     free = [n for n in range(len(args) + len(fixed)) if n not in fixed]

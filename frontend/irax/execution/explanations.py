@@ -11,7 +11,7 @@ from typing import Any
 from irax.core.flattening import name_of
 from irax.execution import differences
 from irax.execution.differences import Difference
-from irax.execution.history import History
+from irax.execution.history import Entry, History
 from irax_compiler import spans
 from irax_compiler.spans import Span
 
@@ -150,22 +150,33 @@ def explain(fun: Callable[..., Any]) -> Explanation:
 def explained(history: History, function: Callable[..., Any]) -> Iterator[Trace]:
     """Yield the traces of a function that are kept, each compared with those before it."""
     entries = list(history.entries)
-    is_cut = history.traced > len(entries)
-    for number, entry in enumerate(entries):
-        earlier = [] if entry.is_after_clear else [e.key for e in entries[:number]]
-        found = differences.nearest(function, entry.key, earlier)
-        reason = ""
-        if entry.is_after_clear:
-            reason = "its programs had been removed, by clear_caches or clear_cache"
-        elif entry.others:
-            reason = (
-                f"it is a new function, and {entry.others} others of the same lines were traced "
-                f"for the same arguments: {_JIT_ONCE}"
-            )
-        elif not found:
-            reason = "it is traced for the first time" if not is_cut else "earlier calls are gone"
-        signature = differences.signature_text(function, entry.key)
-        yield Trace(entry.place, signature, tuple(found), reason, entry.is_part, tuple(entry.spans))
+    for number in range(len(entries)):
+        yield _explained(history, function, entries[: number + 1])
+
+
+def latest(history: History, function: Callable[..., Any]) -> Trace:
+    """Return the last trace of a function, compared with those before it."""
+    return _explained(history, function, list(history.entries))
+
+
+def _explained(history: History, function: Callable[..., Any], entries: Sequence[Entry]) -> Trace:
+    *earlier, entry = entries
+    found: list[Difference] = []
+    if entry.is_after_clear:
+        reason = "its programs had been removed, by clear_caches or clear_cache"
+    elif entry.others:
+        reason = (
+            f"it is a new function, and {entry.others} others of the same lines were traced for "
+            f"the same arguments: {_JIT_ONCE}"
+        )
+    elif earlier:
+        found = differences.nearest(function, entry.key, [e.key for e in earlier])
+        reason = "" if found else "another thread traced it at the same time"
+    else:
+        is_first = history.traced == len(history.entries)
+        reason = "it is traced for the first time" if is_first else "earlier calls are not kept"
+    signature = differences.signature_text(function, entry.key)
+    return Trace(entry.place, signature, tuple(found), reason, entry.is_part, tuple(entry.spans))
 
 
 def warning(history: History, function: Callable[..., Any]) -> str:

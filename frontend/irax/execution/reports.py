@@ -69,8 +69,8 @@ def missed(function: Callable[..., Any], history: History, key: Key, is_part: bo
         from irax.execution import explanations
 
         if config.explain_cache_misses:
-            (*_, last) = explanations.explained(history, function)
-            log("jit traces %s at %s: %s", name, source.user_line(), last.why)
+            why = explanations.latest(history, function).why
+            log("jit traces %s at %s: %s", name, source.user_line(), why)
         if is_often:
             source.warn(explanations.warning(history, function), UserWarning)
     return entry.spans
