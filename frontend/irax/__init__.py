@@ -65,6 +65,7 @@ from irax.execution.processes import process_index as process_index
 from irax.execution.processes import process_indices as process_indices
 from irax.execution.shapes import eval_shape as eval_shape
 from irax.ir import make_ir as make_ir
+from irax.jaxprs import of_traced
 from irax.transforms.autodiff import fwd_and_bwd as fwd_and_bwd
 from irax.transforms.autodiff import grad as grad
 from irax.transforms.autodiff import jvp as jvp
@@ -94,8 +95,11 @@ from irax.tree_util import tree_structure as tree_structure
 from irax.tree_util import tree_unflatten as tree_unflatten
 from irax_runtime.device import Device as Device
 
+of_traced.attach()
+
 if TYPE_CHECKING:
     from irax import (
+        ad,
         ad_checkpoint,
         custom_derivatives,
         debug,
@@ -139,6 +143,7 @@ if TYPE_CHECKING:
     from irax.version import __version__ as __version__
 
 _MODULES = {
+    "ad",
     "ad_checkpoint",
     "custom_batching",
     "custom_derivatives",
@@ -194,7 +199,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names."""
-    plumbing = {"Any", "TYPE_CHECKING", "annotations", "importlib", "irax"}
+    plumbing = {"Any", "TYPE_CHECKING", "annotations", "importlib", "irax", "of_traced"}
     rooms = {"core", "execution", "jaxprs", "transforms"}
     return sorted((globals().keys() | _MODULES | _FUNCTIONS.keys()) - plumbing - rooms)
 

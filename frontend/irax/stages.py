@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 from irax import tree_util
 from irax.core import array_trees
@@ -162,6 +162,9 @@ class Stage(OfThisProcess):
 
 class Traced(Stage):
     """A traced function, as `jit(f).trace(*args)` returns it."""
+
+    if TYPE_CHECKING:
+        jaxpr: Any  # attached by irax.jaxprs.of_traced
 
     def __repr__(self) -> str:
         return f"<Traced {self.fun_name}>"

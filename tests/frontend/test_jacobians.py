@@ -157,3 +157,9 @@ def test_arguments_are_those_of_jax(name):
     assert not missing, f"{name}: {missing}"
     order = [n for n in ours if n in theirs]
     assert order == [n for n in theirs if n in order] or name == "checkpoint"
+
+
+@BOTH
+def test_an_argument_without_elements(jacobian):
+    found = jacobian(lambda x: (x**2, x.sum()))(np.zeros(0, np.float32))
+    assert [x.shape for x in found] == [(0, 0), (0,)]

@@ -194,3 +194,61 @@ def test_nothing_keeps_refs_alive():
     found = run()
     gc.collect()
     assert found() is None
+
+
+# ---- pullbacks -----------------------------------------------------------------------------------
+
+
+def test_pullback_of_a_ref():
+    x, total = irax.new_ref(2.0), irax.new_ref(100.0)
+
+    def f(x: irax.Ref) -> irax.Array:
+        x[...] = jnp.sin(x[...])
+        return x[...] ** 2
+
+    y, pullback = irax.vjp(f, x)
+    np.testing.assert_allclose(y, np.sin(2.0) ** 2, rtol=1e-6)
+    np.testing.assert_allclose(x[...], np.sin(2.0), rtol=1e-6)
+    assert pullback.with_refs(total)(1.0) == (irax.ad.GradRef(),)
+    np.testing.assert_allclose(total[...], np.cos(2.0) * (100 + 2 * np.sin(2.0)), rtol=1e-5)
+    with pytest.raises(ValueError, match=r"must be accumulated into a Ref: .*with_refs"):
+        pullback(1.0)
+
+
+def test_forms_of_cotangents():
+    total = irax.new_ref(jnp.ones((2, 3)))
+    w, x = jnp.ones((2, 3)), jnp.arange(3.0)
+    _, pullback = irax.vjp(lambda w, x: w @ x, w, x)
+    forms = pullback.with_refs(total, irax.ad.GradValue())
+    placeholder, by_x = irax.jit(lambda: forms(jnp.ones(2)))()
+    assert placeholder == irax.ad.GradRef()
+    np.testing.assert_array_equal(by_x, [2, 2, 2])
+    np.testing.assert_array_equal(total[...], 1 + np.tile(np.arange(3.0), (2, 1)))
+    by_w, none = pullback.with_refs(irax.ad.GradValue(), irax.ad.DontWant())(jnp.ones(2))
+    assert none == irax.ad.DidntWant()
+    np.testing.assert_array_equal(by_w, np.tile(np.arange(3.0), (2, 1)))
+    with pytest.raises(ValueError, match="as many forms as arguments, 2, got 1"):
+        pullback.with_refs(total)
+    with pytest.raises(ValueError, match=r"expected a Ref, .* got 1"):
+        pullback.with_refs(1, 2)
+
+
+def test_gradients_accumulate_in_a_scan():
+    def loss(w: irax.Array, x: irax.Array) -> irax.Array:
+        return jnp.mean(jnp.tanh(x @ w))
+
+    def accumulated(w: irax.Array, xs: irax.Array) -> irax.Array:
+        total = irax.new_ref(jnp.zeros_like(w))
+
+        def step(carry: None, x: irax.Array) -> tuple[None, irax.Array]:
+            value, pullback = irax.vjp(lambda w: loss(w, x), w)
+            pullback.with_refs(total)(jnp.ones_like(value))
+            return None, value
+
+        lax.scan(step, None, xs)
+        return irax.freeze(total)
+
+    w, xs = jnp.full((2, 2), 0.3), jnp.arange(12.0).reshape(3, 2, 2) / 10
+    expected = irax.grad(lambda w: sum(loss(w, x) for x in xs))(w)
+    np.testing.assert_allclose(accumulated(w, xs), expected, rtol=1e-6)
+    np.testing.assert_allclose(irax.jit(accumulated)(w, xs), expected, rtol=1e-6)

@@ -14,6 +14,7 @@ from irax_compiler.ops.collective import axes_in
 from irax_compiler.ops.core import Axis
 from irax_compiler.ops.derived import Batched
 from irax_compiler.ops.shape import Constant, batched_at, insert
+from irax_compiler.ops.structured import Call
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
@@ -186,7 +187,9 @@ class BatchDeriver(Deriver[Batched]):
         if all(axis is None for axis in in_axes) and not self._is_collective(operation):
             env.update(zip(operation.results, mlir.clone(operation, env), strict=True))
             return
-        if not self.size and not effects.has_effects(operation):
+        # Of a call, some results may depend on no mapped argument.
+        is_call = operation.name == Call.name
+        if not self.size and not is_call and not effects.has_effects(operation):
             self._batch_nothing(operation, env, axes)
             return
         op = rule(operation, "batch")

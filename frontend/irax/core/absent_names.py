@@ -29,7 +29,7 @@ _REASONS = {
     "sends and receives are those of irax.lax.ppermute": ("lax: precv psend",),
     "use a slice, or irax.lax.dynamic_slice": (": ds",),
     "it has no counterpart in irax; irax.compat has it for libraries that import jax": (
-        ": ad api_util core interpreters lib",
+        ": api_util core interpreters lib",
     ),
     "it is internal to JAX and has no counterpart": (
         ": make_user_context",

@@ -12,17 +12,15 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core import array_trees, explicit_axes, refs
+from irax.core import array_trees, refs
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
 from irax.core.flattening import bind_others, name_of, normalize_argnums
 from irax.core.module_builder import ModuleBuilder
-from irax.core.shardings import Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
 from irax.core.wrapping import wraps
-from irax.execution.jit_shardings import constrained
 from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import (
     check_callable,
@@ -32,6 +30,7 @@ from irax.transforms.differentiable import (
     check_scalar,
     is_inexact,
 )
+from irax.transforms.pullbacks import VJP, Derived, layout_of
 from irax_compiler import api
 
 P = ParamSpec("P")
@@ -188,7 +187,8 @@ def vjp(
 
     Returns:
         `(result, pullback)`, or `(result, pullback, aux)`: `pullback(cotangent)` takes a cotangent
-        of the result's structure and returns a tuple with a cotangent for each argument.
+        of the result's structure and returns a tuple with a cotangent for each argument. One may be
+        a Ref: its cotangent is added to another one, by `pullback.with_refs(ref)`.
 
     >>> y, pullback = vjp(lambda x: x * x, 3.0)
     >>> pullback(1.0)
@@ -196,8 +196,38 @@ def vjp(
     """
     check_callable(fun, "vjp")
     check_no_axes(reduce_axes, "vjp")
+    if refs.exist():
+        function, args, _, held = refs.functional("vjp", fun, primals, {})
+        if held is not None:
+            return _vjp_of_refs(function, args, primals, has_aux, held)
     outputs, pullback = _vjp(fun, primals, "vjp", has_aux, None)
     return (outputs[0], pullback, outputs[1]) if has_aux else (outputs, pullback)
+
+
+def _vjp_of_refs(
+    function: Callable[..., Any],
+    args: Any,
+    primals: tuple[Any, ...],
+    has_aux: bool,
+    held: refs.Functional,
+) -> tuple[Any, ...]:
+    """`vjp` of a function that `refs.functional` made. Values of Refs among the arguments are
+    results that are differentiated; those of others are not.
+    """
+    leaves = array_trees.tree_leaves(primals)
+    boxed = frozenset(i for i, x in enumerate(leaves) if isinstance(x, refs.Ref))
+
+    @wraps(function)
+    def pure(*given: Any) -> Any:
+        out, values = function(*given)
+        result, aux = out if has_aux else (out, None)
+        own = values[: len(boxed)]
+        return ((result, own) if boxed else result), (aux, values)
+
+    (found, (aux, values)), pullback = _vjp(pure, args, "vjp", True, None, boxed)
+    held.write(values)
+    result = found[0] if boxed else found
+    return (result, pullback, aux) if has_aux else (result, pullback)
 
 
 @api_boundary
@@ -251,23 +281,25 @@ def _vjp(
     what: str,
     has_aux: bool,
     check: Callable[[Any, bool], None] | None,
-) -> tuple[Any, Any]:
-    """The outputs of `function` and its pullback, as a pytree that holds the residuals."""
+    boxed: frozenset[int] = frozenset(),
+) -> tuple[Any, VJP]:
+    """The outputs of `function` and its pullback. The inputs `boxed` are elements of Refs."""
     traced_call = TracedCall(what, _checked(function, what, has_aux, check), primals)
     traced, arrays = traced_call.traced, traced_call.arrays
     num_results = _num_results(traced_call.out_tree, has_aux)
     reverse, outputs, residuals = _forward_pass(traced_call, num_results, api.reverse)
     result = outputs[0] if has_aux else outputs
-    pullback = _Pullback(
+    derived = Derived(
         traced.builder,
         reverse.backward,
         tuple(x.aval for x in arrays),
         tuple(traced.results[:num_results]),
         array_trees.tree_structure((primals, {})),
         array_trees.tree_structure(result),
-        [_layout(x) for x in arrays],
+        [layout_of(x) for x in arrays],
+        boxed,
     )
-    return outputs, tree_util.Partial(pullback, residuals)
+    return outputs, VJP(derived, residuals)
 
 
 _Linearized = TypeVar("_Linearized", api.Linearized, api.Reversed)
@@ -296,64 +328,6 @@ def _outputs(traced_call: TracedCall, values: Sequence[Any]) -> Any:
             return result, aux.value
         case outputs:
             return outputs
-
-
-@dataclass(frozen=True, eq=False)
-class _Pullback:
-    """A pullback without its residuals: the static part of the pytree that `vjp` returns."""
-
-    builder: ModuleBuilder
-    name: str
-    inputs: tuple[ShapedArray, ...]
-    results: tuple[ShapedArray, ...]
-    in_tree: Any
-    out_tree: Any
-    layouts: Sequence[Sharding | None]
-    """The sharding of each input, where its type tells one; the cotangent has the same."""
-
-    @api_boundary
-    def __call__(self, residuals: Sequence[Array], cotangent: Any) -> tuple[Any, ...]:
-        cotangents = _matching(cotangent, self.out_tree, self.results, "vjp: the cotangent")
-        weak = [aval.weak_type for aval in self.inputs if is_inexact(aval)]
-        found = iter(call(self.builder, self.name, [*residuals, *cotangents], weak))
-        leaves = [
-            _divided(next(found), layout)
-            if is_inexact(aval)
-            else np.zeros(aval.shape, dtypes.float0)
-            for aval, layout in zip(self.inputs, self.layouts, strict=True)
-        ]
-        args, _ = array_trees.tree_unflatten(self.in_tree, leaves)
-        return args
-
-
-def _layout(x: Array) -> Sharding | None:
-    """The sharding that the type of an array tells, on the devices of the context's mesh."""
-    told = explicit_axes.type_of(x).sharding
-    return None if told is None else as_sharding("vjp", told.spec)
-
-
-def _divided(x: Array, layout: Sharding | None) -> Array:
-    return x if layout is None else constrained(x, layout)
-
-
-def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str) -> list[Array]:
-    """The inexact leaves of `tree`, checked against the structure and types they must have."""
-    leaves, given = array_trees.flatten_tangents(tree)
-    if given != structure:
-        raise ValueError(f"{what} has structure {given}; expected that of the result, {structure}")
-    arrays = []
-    for leaf, aval in zip(leaves, avals, strict=True):
-        if not is_inexact(aval):
-            continue
-        array = as_array(leaf, what)
-        if array.shape != aval.shape:
-            raise ValueError(f"{what} has type {array.aval}; expected {aval}, as the result has")
-        if array.dtype != aval.dtype:
-            if not array.weak_type:
-                raise TypeError(f"{what} has type {array.aval}; expected {aval}")
-            array = array.astype(aval.dtype)
-        arrays.append(array)
-    return arrays
 
 
 # ---- forward mode --------------------------------------------------------------------------------

@@ -1,0 +1,205 @@
+"""The pullback that `vjp` returns, and the forms in which it returns cotangents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from irax import dtypes, tree_util
+from irax.core import array_trees, explicit_axes, refs
+from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
+from irax.core.dispatch import call
+from irax.core.module_builder import ModuleBuilder
+from irax.core.shardings import Sharding, as_sharding
+from irax.core.tracebacks import api_boundary
+from irax.execution.jit_shardings import constrained
+from irax.transforms.differentiable import is_inexact
+
+
+@tree_util.register_static
+@dataclass(frozen=True)
+class GradValue:
+    """Asks a pullback for the cotangent of an argument as a value, as it is by default."""
+
+
+@tree_util.register_static
+@dataclass(frozen=True)
+class DontWant:
+    """Asks a pullback for no cotangent of an argument."""
+
+
+@tree_util.register_static
+@dataclass(frozen=True)
+class GradRef:
+    """Stands for a cotangent that a pullback has added to a Ref."""
+
+
+@tree_util.register_static
+@dataclass(frozen=True)
+class DidntWant:
+    """Stands for a cotangent that a pullback was not asked for."""
+
+
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """The function of a module that a pullback calls, and its types: all but the residuals."""
+
+    builder: ModuleBuilder
+    name: str
+    inputs: tuple[ShapedArray, ...]
+    results: tuple[ShapedArray, ...]
+    in_tree: Any
+    out_tree: Any
+    layouts: Sequence[Sharding | None]
+    """The sharding of each input, where its type tells one; the cotangent has the same."""
+    boxed: frozenset[int] = frozenset()
+    """The inputs that are elements of Refs; their last values are further results."""
+
+    def __call__(self, residuals: Sequence[Array], cotangent: Any) -> list[Any]:
+        """Return a cotangent for each input."""
+        cotangents = _matching(cotangent, self.out_tree, self.results, "vjp: the cotangent")
+        weak = [aval.weak_type for aval in self.inputs if is_inexact(aval)]
+        found = iter(call(self.builder, self.name, [*residuals, *cotangents], weak))
+        return [
+            _divided(next(found), layout)
+            if is_inexact(aval)
+            else np.zeros(aval.shape, dtypes.float0)
+            for aval, layout in zip(self.inputs, self.layouts, strict=True)
+        ]
+
+
+def layout_of(x: Array) -> Sharding | None:
+    """Return the sharding that the type of an array tells, on the devices of the context's mesh."""
+    told = explicit_axes.type_of(x).sharding
+    return None if told is None else as_sharding("vjp", told.spec)
+
+
+def _divided(x: Array, layout: Sharding | None) -> Array:
+    return x if layout is None else constrained(x, layout)
+
+
+def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str) -> list[Array]:
+    """The inexact leaves of `tree`, checked against the structure and types they must have."""
+    leaves, given = array_trees.flatten_tangents(tree)
+    if given != structure:
+        raise ValueError(f"{what} has structure {given}; expected that of the result, {structure}")
+    arrays = []
+    for leaf, aval in zip(leaves, avals, strict=True):
+        if not is_inexact(aval):
+            continue
+        array = as_array(leaf, what)
+        if array.shape != aval.shape:
+            raise ValueError(f"{what} has type {array.aval}; expected {aval}, as the result has")
+        if array.dtype != aval.dtype:
+            if not array.weak_type:
+                raise TypeError(f"{what} has type {array.aval}; expected {aval}")
+            array = array.astype(aval.dtype)
+        arrays.append(array)
+    return arrays
+
+
+@tree_util.register_pytree_node_class
+class VJP:
+    """The function from a cotangent of a result to those of the arguments, a pytree of residuals.
+
+    `vjp(f, *primals)[1]` is one. Called with a cotangent of the result's structure, it returns a
+    tuple with a cotangent for each argument.
+    """
+
+    def __init__(
+        self, derived: Derived, residuals: Sequence[Array], forms: tuple[Any, ...] | None = None
+    ) -> None:
+        self._derived = derived
+        self._residuals = residuals
+        self._forms = forms
+
+    def tree_flatten(self) -> tuple[tuple[Any, ...], Any]:
+        """Return the residuals, and the rest."""
+        return tuple(self._residuals), (self._derived, self._forms)
+
+    @classmethod
+    def tree_unflatten(cls, rest: Any, residuals: Any) -> VJP:
+        """Return the pullback of what `tree_flatten` returned."""
+        derived, forms = rest
+        return cls(derived, list(residuals), forms)
+
+    def __repr__(self) -> str:
+        return f"<VJP of {len(self._derived.inputs)} arrays, {len(self._residuals)} residuals>"
+
+    @property
+    def opaque_residuals(self) -> list[Array]:
+        """The arrays that the forward pass keeps for the backward pass."""
+        return list(self._residuals)
+
+    def with_refs(self, *forms: Any) -> VJP:
+        """Return the pullback that returns cotangents in other forms.
+
+        Args:
+            *forms: for each argument a `Ref`, to which its cotangent is added,
+                `irax.ad.GradValue()`, for a value, or `irax.ad.DontWant()`; or a pytree of these
+                for a pytree. An argument that is a Ref needs a Ref.
+
+        Raises:
+            ValueError: there are not as many as arguments, or one is none of these.
+
+        >>> total = irax.new_ref(1.0)
+        >>> y, pullback = irax.vjp(lambda x: x * x, 3.0)
+        >>> pullback.with_refs(total)(1.0), total
+        ((GradRef(),), Ref(7.0))
+        """
+        args, _ = array_trees.tree_unflatten(self._derived.in_tree, list(self._derived.inputs))
+        if len(forms) != len(args):
+            raise ValueError(
+                f"with_refs: expected as many forms as arguments, {len(args)}, got {len(forms)}"
+            )
+        spread = array_trees.prefix_broadcast(forms, args, is_leaf=_is_form)
+        for form in spread:
+            if not _is_form(form):
+                raise ValueError(
+                    "with_refs: expected a Ref, irax.ad.GradValue() or irax.ad.DontWant() for "
+                    f"each argument, got {form!r}"
+                )
+        return VJP(self._derived, self._residuals, tuple(spread))
+
+    @api_boundary
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]:
+        derived = self._derived
+        forms: tuple[Any, ...] = self._forms or (GradValue(),) * len(derived.inputs)
+        totals = [forms[i] for i in sorted(derived.boxed)]
+        if not all(isinstance(total, refs.Ref) for total in totals):
+            raise ValueError(
+                "vjp: an argument is a Ref, whose gradient must be accumulated into a Ref: give "
+                "one with pullback.with_refs(...)"
+            )
+        if totals:  # what a Ref held at the end has the cotangent that is there already
+            cotangent = (cotangent, [total.value for total in totals])
+        found = derived(self._residuals, cotangent)
+        leaves = [
+            _in_form(x, form, i in derived.boxed)
+            for i, (x, form) in enumerate(zip(found, forms, strict=True))
+        ]
+        args, _ = array_trees.tree_unflatten(derived.in_tree, leaves)
+        return args
+
+
+def _is_form(x: Any) -> bool:
+    return isinstance(x, refs.Ref | GradValue | DontWant)
+
+
+def _in_form(cotangent: Any, form: Any, is_whole: bool) -> Any:
+    """A cotangent as it was asked for; one that `is_whole` contains what the Ref held."""
+    match form:
+        case refs.Ref():
+            if is_whole:
+                form.assign(cotangent)
+            elif cotangent.dtype != dtypes.float0:
+                form.addupdate(cotangent)
+            return GradRef()
+        case DontWant():
+            return DidntWant()
+        case _:
+            return cotangent
