@@ -121,6 +121,21 @@ def test_arguments_that_fail(folder, irax):
     assert "Traceback" not in done.stderr
 
 
+def test_errors_of_functions_name_their_line(folder, irax):
+    (folder / "functions.py").write_text("def f(x):\n    return x.nothing\n")
+    done = irax("run", "functions.py:f", "--args", "f32[2]")
+    assert done.returncode == 1
+    assert done.stderr.endswith("at functions.py:2: return x.nothing\n")
+
+
+def test_files_that_are_no_programs_are_named(folder, irax):
+    (folder / "functions.py").write_bytes(b"x = 1\0")
+    assert "functions.py" in irax("run", "functions.py:f", "--args", "f32[2]").stderr
+    (folder / "functions.py").write_text("")
+    done = irax("run", "functions.py:f", "--args", "f32[2]")
+    assert "functions.py has no function 'f'; it has none" in done.stderr
+
+
 def test_a_module_with_its_types_in_a_file(folder):
     saved = export_source(str(folder / "in.mlir"), None, None, "cpu").to_bytes()
     (found,) = irax_runtime.load(saved)(X.ravel()[:4], X.ravel()[4:8])

@@ -9,7 +9,8 @@ import inspect
 import math
 import re
 import sys
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -97,8 +98,22 @@ def _trace(
     with contextlib.nullcontext() if mesh is None else _using(mesh):
         function, args = python_function(file, name, arguments)
         called = functools.wraps(function, updated=())(lambda *args: function(*args))
-        ir = make_ir(function if mesh is None else called)(*args)
+        with _naming_lines(file):
+            ir = make_ir(function if mesh is None else called)(*args)
     return Source(ir.module, ir.func, is_traced=True, examples=elements(args))
+
+
+@contextlib.contextmanager
+def _naming_lines(file: str) -> Iterator[None]:
+    """Errors of the functions of a file become errors that name its line."""
+    try:
+        yield
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if Path(frame.filename) == Path(file).absolute()]
+        if not own or file in str(error):
+            raise
+        raise ValueError(f"{error}\nat {file}:{own[-1].lineno}: {own[-1].line}") from error
 
 
 def _using(mesh: Mapping[str, int]) -> AbstractContextManager[Any]:
@@ -172,7 +187,9 @@ def _attribute(module: ModuleType, file: str, name: str) -> Callable[..., Any]:
     function = getattr(module, name, None)
     if not callable(function):
         there = [k for k, v in vars(module).items() if callable(v) and not k.startswith("_")]
-        raise click.UsageError(f"{file} has no function {name!r}; it has {', '.join(there)}")
+        raise click.UsageError(
+            f"{file} has no function {name!r}; it has {', '.join(there) or 'none'}"
+        )
     return function
 
 
@@ -187,6 +204,10 @@ def _python_module(file: str) -> ModuleType:
     sys.path.insert(0, str(path.parent))
     try:
         spec.loader.exec_module(module)
+    except (SyntaxError, ValueError) as error:
+        if "null bytes" not in str(error):
+            raise
+        raise ValueError(f"{file}: not a Python program: {error}") from None
     finally:
         sys.path.pop(0)
     return module
