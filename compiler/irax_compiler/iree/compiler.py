@@ -6,7 +6,7 @@ import functools
 import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from irax_compiler import cache, spans
@@ -33,7 +33,14 @@ _CALLS_LIBM = re.compile(
 )
 """Finds operations that become calls of sin, cos, tanh, atan2 or fmod of float64."""
 
+_LOOP = re.compile(r"stablehlo\.while|scf\.for [^\n]*tensor<")
+"""Finds loops outside of kernels that may carry arrays."""
+
 _TOO_LONG_TO_PRINT = 4 << 20
+
+
+Rewrite = Callable[[bytes], bytes | None]
+"""Rewrites a module as it is after IREE's phase flow, as bytecode; None leaves it as it is."""
 
 
 def compile(
@@ -42,6 +49,7 @@ def compile(
     *,
     data_tiling: bool = False,
     identity: bytes | None = None,
+    on_flow: Rewrite | None = None,
 ) -> bytes:
     """Compiles a lowered module, MLIR text or bytecode, to a .vmfb.
 
@@ -50,6 +58,7 @@ def compile(
     Args:
         module: StableHLO as it leaves `lowering.lower`.
         flags: IREE's flags for the device, after those that all programs are compiled with.
+        on_flow: what is done between IREE's phases.
         data_tiling: lays matrices out anew for multiplication, where IREE can compile that;
             `tiling` says for which programs it pays.
         identity: the module without what its artefact does not depend on, such as locations: the
@@ -62,19 +71,21 @@ def compile(
     data = module.encode() if isinstance(module, str) else module
     if data_tiling:
         try:
-            return _compile(data, (*FLAGS, *flags, *DATA_TILING), identity or data)
+            return _compile(data, (*FLAGS, *flags, *DATA_TILING), identity or data, on_flow)
         except CompileError:
             pass  # a defect of data tiling, or of the module: compiling it without will tell
-    return _compile(data, (*FLAGS, *flags), identity or data)
+    return _compile(data, (*FLAGS, *flags), identity or data, on_flow)
 
 
-def _compile(module: bytes, flags: Sequence[str], identity: bytes) -> bytes:
-    key = cache.key(identity, [*flags, "own references"])
+def _compile(
+    module: bytes, flags: Sequence[str], identity: bytes, on_flow: Rewrite | None
+) -> bytes:
+    key = cache.key(identity, [*flags, "own references", "carries" if on_flow else ""])
     with spans.span("cache", "look-up") as details:
         artefact = cache.load(key)
         details["found"] = artefact is not None
     if artefact is None:
-        artefact = _invoke_iree(module, flags)
+        artefact = _invoke_iree(module, flags, on_flow=on_flow)
         cache.store(key, artefact)
     return artefact
 
@@ -89,7 +100,9 @@ def resume(module: bytes, phase: str, flags: Sequence[str]) -> bytes:
     return _invoke_iree(module, (*FLAGS, *flags), phase)
 
 
-def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
+def _invoke_iree(
+    module: bytes, flags: Sequence[str], after: str = "", on_flow: Rewrite | None = None
+) -> bytes:
     with invocation(module, flags) as run:
         text = "" if len(module) > _TOO_LONG_TO_PRINT else run.text()
         if text.strip() == "module {\n}":
@@ -97,7 +110,15 @@ def _invoke_iree(module: bytes, flags: Sequence[str], after: str = "") -> bytes:
         calls_others = not text or blas.is_called(text)
         if calls_others or _CALLS_LIBM.search(text):
             library = blas.library() if calls_others else None
-            run.set_flags(*_linker_flags(library, tuple(addresses.definitions(module))))
+            linking = _linker_flags(library, tuple(addresses.definitions(module)))
+            run.set_flags(*linking)
+            flags = (*flags, *linking)
+        if on_flow is not None and (not text or _LOOP.search(text)):
+            run.execute_phases(after, "flow")
+            rewritten = on_flow(run.bytecode())
+            after = "flow"
+            if rewritten is not None:
+                return _invoke_iree(rewritten, flags, after)
         run.execute_phases(after)
         if after == "vm" or len(module) > _TOO_LONG_TO_PRINT:
             return run.program()

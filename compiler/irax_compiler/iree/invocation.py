@@ -97,8 +97,8 @@ class Invocation:
         if not self._inner.execute():
             raise self.failure()
 
-    def execute_phases(self, after: str = "") -> None:
-        """Compiles to the end, phase by phase; those up to `after` are skipped. Each is a span.
+    def execute_phases(self, after: str = "", last: str = ALL_PHASES[-1]) -> None:
+        """Compiles phase by phase, to the `last`; those up to `after` are skipped. Each is a span.
 
         Raises:
             CompileError: IREE refuses the module.
@@ -110,7 +110,7 @@ class Invocation:
             first = ALL_PHASES.index(after) + 1
         if first == len(ALL_PHASES):
             self.execute()
-        for phase in ALL_PHASES[first:]:
+        for phase in ALL_PHASES[first : ALL_PHASES.index(last) + 1]:
             with spans.span("phase", phase):
                 self.end_with(phase)
                 self.execute()

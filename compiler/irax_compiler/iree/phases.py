@@ -5,12 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from irax_compiler import mlir
 from irax_compiler.iree.invocation import invocation
-from irax_compiler.iree.target import all_flags
+from irax_compiler.iree.target import all_flags, iree_target
 from irax_compiler.mlir import Module
 
 PHASES = (
@@ -31,13 +31,21 @@ def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Modu
         CompileError: IREE refuses the module.
         ValueError: there is no such target, or it is not one of IREE's.
     """
-    with invocation(mlir.bytecode(module), all_flags(module, target)) as run:
-        for before, phase in itertools.pairwise(("", *PHASES)):
-            if before:
-                run.begin_after(before)
-            run.end_with(phase)
-            run.execute()
-            yield phase, mlir.parse_module(run.bytecode())
+    data, flags = mlir.bytecode(module), all_flags(module, target)
+    for before, phase in itertools.pairwise(("", *PHASES)):
+        data = _after(phase, data, flags, before, target)
+        yield phase, mlir.parse_module(data)
+
+
+def _after(phase: str, data: bytes, flags: Sequence[str], before: str, target: str) -> bytes:
+    """A module after a phase, from one after an earlier phase."""
+    with invocation(data, flags) as run:
+        if before:
+            run.begin_after(before)
+        run.end_with(phase)
+        run.execute()
+        data = run.bytecode()
+    return iree_target(target).on_flow(data) or data if phase == "flow" else data
 
 
 def transient_memory(module: Module, target: str = "iree-cpu") -> int:
@@ -55,8 +63,7 @@ def transient_memory(module: Module, target: str = "iree-cpu") -> int:
             "--iree-scheduling-dump-statistics-format=json",
             f"--iree-scheduling-dump-statistics-file={file}",
         )
-        with invocation(mlir.bytecode(module), flags) as run:
-            run.end_with("stream")
-            run.execute()
+        flow = _after("flow", mlir.bytecode(module), flags, "", target)
+        _after("stream", flow, flags, "flow", target)
         statistics = json.loads(file.read_text())
     return statistics["stream-aggregate"]["execution"]["transient-memory-size"]

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from irax_compiler import locations, mlir
 from irax_compiler.iree import compiler
 from irax_compiler.mlir import Module
+from irax_compiler.passes.core import Pass
+from irax_compiler.pipeline import run_passes
 from irax_compiler.targets.target import Target, find
 
 ASYNCHRONOUS = "--iree-execution-model=async-external"
@@ -38,6 +40,8 @@ class IreeTarget(Target):
     refuses every program."""
     newer: tuple[str, ...] = ()
     """Chips that IREE does not know, but that run programs for `chip`."""
+    flow_passes: tuple[Pass, ...] = ()
+    """The passes on IREE's dialect flow, after the phase of that name, for programs with loops."""
     any_chip: tuple[str, ...] = ()
     """The flags where no chip is named."""
 
@@ -73,13 +77,22 @@ class IreeTarget(Target):
         return False
 
     def compile(self, module: Module, chip: str = "", donated: Sequence[int] = ()) -> bytes:
-        flags = self.flags_for(chip)
         return compiler.compile(
             mlir.bytecode(module),
-            flags,
+            self.flags_for(chip),
             data_tiling=self.tiles(module),
             identity=mlir.bytecode(locations.without(module)),
+            on_flow=self.on_flow if self.flow_passes else None,
         )
+
+    def on_flow(self, module: bytes) -> bytes | None:
+        """The module after IREE's phase flow as the next phase is to get it; None if that is as it
+        is.
+        """
+        rewritten = mlir.parse_module(module)
+        before = str(rewritten)
+        run_passes(rewritten, self.flow_passes)
+        return None if str(rewritten) == before else mlir.bytecode(rewritten)
 
     def compile_text(self, module: str | bytes) -> bytes:
         """The .vmfb of a lowered module, MLIR text or bytecode, for the usual chip."""

@@ -24,6 +24,7 @@ from irax_compiler.mlir.bindings import (
     MLIRError,
     Module,
     Operation,
+    RankedTensorType,
     Type,
     Value,
     VectorType,

@@ -19,6 +19,7 @@ from iree.compiler import passmanager as passmanager  # noqa: E402
 
 Value = ir.Value
 Type = ir.Type
+RankedTensorType = ir.RankedTensorType
 VectorType = ir.VectorType
 Attribute = ir.Attribute
 Operation = ir.Operation

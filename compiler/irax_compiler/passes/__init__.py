@@ -26,6 +26,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         blas,
         callbacks,
         canonicalize,
+        carries,
         check,
         communicate,
         constant_folding,

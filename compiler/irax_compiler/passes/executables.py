@@ -28,6 +28,7 @@ def add_executable(
     counts: tuple[int, int],
     arrays: int,
     body: Body,
+    workload: int = 0,
 ) -> Operation:
     """Add the executable `name` to a module, with one function of the same name, and return it.
 
@@ -37,6 +38,7 @@ def add_executable(
         counts: the number of workgroups in two dimensions.
         arrays: the number of arrays that the function reads and writes.
         body: builds the function.
+        workload: how many numbers its dispatches have before their operands.
     """
     named = {"sym_name": mlir.string(name)}
     with InsertionPoint.at_block_begin(module.body):
@@ -47,7 +49,8 @@ def add_executable(
         export = mlir.emit("stream.executable.export", [], named | public, [], regions=1)
         inner = mlir.emit("builtin.module", [], {}, [], regions=1)
         mlir.emit("stream.executable.end", [], {}, [])
-    with InsertionPoint(Block.create_at_start(export.regions[0], [])):
+    numbers = [mlir.parse_type("index")] * workload
+    with InsertionPoint(Block.create_at_start(export.regions[0], numbers)):
         mlir.emit("stream.return", [*map(index, counts), index(1)], {}, [])
     inside = Block.create_at_start(inner.regions[0], [])
     bindings = [mlir.parse_type("!stream.binding")] * arrays
@@ -83,20 +86,24 @@ def dispatch(
     operands: Sequence[Value],
     types: Sequence[Type],
     ties: Mapping[int, int] | None = None,
+    workload: Sequence[Value] = (),
 ) -> list[Value]:
     """Build a dispatch of the executable `name`, with results of these types.
 
     `ties` has the numbers of results that are in the memory of an operand, and the operand's. These
-    results have no bindings of their own.
+    results have no bindings of their own. Equal dispatches are one to IREE, unless their `workload`
+    differs.
     """
     attributes = {
         "entry_points": mlir.array([mlir.parse_attribute(f"@{name}::@{name}")]),
-        "operandSegmentSizes": mlir.parse_attribute(f"array<i32: 0, {len(operands)}, 0, 0>"),
+        "operandSegmentSizes": mlir.parse_attribute(
+            f"array<i32: {len(workload)}, {len(operands)}, 0, 0>"
+        ),
     }
     if ties:
         tied = [mlir.parse_attribute(f"{ties.get(i, -1)} : index") for i in range(len(types))]
         attributes["tied_operands"] = mlir.array(tied)
-    return list(mlir.emit("flow.dispatch", operands, attributes, types).results)
+    return list(mlir.emit("flow.dispatch", [*workload, *operands], attributes, types).results)
 
 
 def workers_of(function: Operation) -> int:
