@@ -11,6 +11,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Block, InsertionPoint, Module, Operation, Type, Value
+from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.annotate import reflection
 
@@ -93,6 +94,10 @@ def dispatch(
     `ties` has the numbers of results that are in the memory of an operand, and the operand's. These
     results have no bindings of their own. Equal dispatches are one to IREE, unless their `workload`
     differs.
+
+    IREE takes a dispatch without operands for a constant, which it moves to where the program is
+    loaded. There it mixes up the results, if there are several and what follows from them is
+    constant, too: "invalid Read access range". Behind a barrier nothing else is.
     """
     attributes = {
         "entry_points": mlir.array([mlir.parse_attribute(f"@{name}::@{name}")]),
@@ -103,7 +108,10 @@ def dispatch(
     if ties:
         tied = [mlir.parse_attribute(f"{ties.get(i, -1)} : index") for i in range(len(types))]
         attributes["tied_operands"] = mlir.array(tied)
-    return list(mlir.emit("flow.dispatch", [*workload, *operands], attributes, types).results)
+    results = mlir.emit("flow.dispatch", [*workload, *operands], attributes, types).results
+    if operands or len(types) == 1:
+        return list(results)
+    return [barrier(x) for x in results]
 
 
 def workers_of(function: Operation) -> int:

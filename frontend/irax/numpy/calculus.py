@@ -112,7 +112,9 @@ def trapezoid(
     Array(1.5, dtype=float32)
     """
     if x is None:
-        values, width = promote_dtypes(y, dx, what="trapezoid")
+        (values,) = promote_dtypes(y, what="trapezoid")
+        values = convert(values, inexact_dtype(values.dtype))
+        values, width = promote_dtypes(values, dx, what="trapezoid")
     else:
         values, places = promote_dtypes(y, x, what="trapezoid")
         judge_ranks([values, places], "trapezoid")
