@@ -328,7 +328,7 @@ def test_inputs_are_multiplied_before_the_loop(monkeypatch):
 
 
 def read_after_update(c):
-    return lambda i, c: c.at[i].set(2.0 * c[i + 1]) + c[0] * c
+    return lambda i, c: c.at[i].set(2.0 * c[i + 1]) + 0.5 * jnp.sin(c[0]) * c
 
 
 def swapped(c):

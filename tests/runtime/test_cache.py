@@ -27,9 +27,12 @@ def folder(tmp_path, monkeypatch):
 def compilations(monkeypatch):
     """The modules that IREE is asked to compile."""
     made = []
-    monkeypatch.setattr(
-        iree_compiler, "_invoke_iree", lambda module, flags: made.append(module) or b"artefact"
-    )
+
+    def invoke(module: bytes, flags: tuple[str, ...], **options: object) -> bytes:
+        made.append(module)
+        return b"artefact"
+
+    monkeypatch.setattr(iree_compiler, "_invoke_iree", invoke)
     return made
 
 

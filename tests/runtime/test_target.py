@@ -83,7 +83,7 @@ def test_data_tiling():
 
 
 def test_data_tiling_is_left_out_where_iree_cannot(monkeypatch):
-    def refuse_tiling(module: bytes, flags: tuple[str, ...]) -> bytes:
+    def refuse_tiling(module: bytes, flags: tuple[str, ...], **options: object) -> bytes:
         if set(compiler.DATA_TILING) & set(flags):
             raise CompileError("NYI")
         return b"untiled"

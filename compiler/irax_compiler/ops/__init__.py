@@ -24,6 +24,7 @@ from irax_compiler.ops import (
     foreign,
     foreign_function,
     marks,
+    parts,
     random_bits,
     shape,
     slicing,
