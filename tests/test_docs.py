@@ -70,6 +70,7 @@ def test_examples(path: Path) -> None:
 
 
 @pytest.mark.parametrize("spmd", ["one_buffer", "threads"])
+@pytest.mark.slow
 def test_examples_of_several_devices(spmd: str) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "tests.test_docs"],
@@ -81,6 +82,7 @@ def test_examples_of_several_devices(spmd: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_examples_of_several_processes() -> None:
     done = job(2, module="tests.test_docs")
     assert done.returncode == 0, done.stderr

@@ -63,6 +63,7 @@ def _check(function: Callable[..., Any], *arrays: np.ndarray, tolerance: float =
     [np.float32, ml_dtypes.bfloat16, np.int8, np.uint16, np.bool_],
     ids=lambda d: np.dtype(d).name,
 )
+@pytest.mark.slow
 def test_reductions_of_each_dtype(dtype: Any):
     arrays = [_array(shape, dtype) for shape in SHAPES[1:4]]
 
@@ -75,6 +76,7 @@ def test_reductions_of_each_dtype(dtype: Any):
     _check(function, *arrays, tolerance=1e-2 if np.dtype(dtype).itemsize == 2 else 1e-5)
 
 
+@pytest.mark.slow
 def test_what_follows_from_results():
     arrays = [_array(shape, np.float32) for shape in SHAPES]
 

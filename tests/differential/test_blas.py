@@ -74,6 +74,7 @@ LAYOUTS = [
         (2, "float16", 2**-11),
     ],
 )
+@pytest.mark.slow
 def test_layouts(always, number, dtype, tolerance):
     """By default a third of the layouts for each dtype."""
     layouts = LAYOUTS if ALL_FORMS else LAYOUTS[number::3]
@@ -372,6 +373,7 @@ CONVOLUTIONS = [
     ("dtype", "cases"),
     [("float32", CONVOLUTIONS), ("float64", CONVOLUTIONS[: None if ALL_FORMS else 2])],
 )
+@pytest.mark.slow
 def test_convolutions(always, monkeypatch, dtype, cases):
     """Values and gradients, beside those of the evaluator, which is NumPy."""
     monkeypatch.setattr(passes, "pays_as_products", lambda windows: True)

@@ -91,6 +91,7 @@ def test_division():
     agree(np.asarray(found)[~whole], expected[~whole])
 
 
+@pytest.mark.slow
 def test_compiled():
     @irax.jit
     def all_of_them(z):
@@ -102,6 +103,7 @@ def test_compiled():
         signs_agree(found, expected)
 
 
+@pytest.mark.slow
 def test_near_zero_and_one():
     names = [name for name in (*NAMES, "expm1") if name != "log2"]
     rng = np.random.default_rng(0)

@@ -112,6 +112,7 @@ def everything() -> tuple[Evaluator, bytes]:
 
 
 @pytest.mark.parametrize("source", AT_THE_BOUNDARY, ids=str)
+@pytest.mark.slow
 def test_iree_agrees_with_the_evaluator(source: np.dtype) -> None:
     x = points(source)
     evaluator, artefact = everything()

@@ -58,6 +58,7 @@ def grids(dtype: np.dtype) -> dict[Elementwise, Arrays]:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.slow
 def test_iree_agrees_with_the_evaluator(dtype: np.dtype) -> None:
     points = grids(dtype)
     module = mlir.new_module()

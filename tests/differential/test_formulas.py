@@ -81,6 +81,7 @@ def check(module: mlir.Module, arrays: list[np.ndarray], tolerance: float) -> No
     ("size", "dtype", "tolerance"),
     [(4103, "f32", 1e-4), pytest.param(130, "f64", 1e-6, marks=all_forms), (9, "bf16", 0.1)],
 )
+@pytest.mark.slow
 def test_kernels_that_call_formulas(size: int, dtype: str, tolerance: float):
     x = np.linspace(0.1, 0.9, size)
     arrays = [a.astype(mlir.DTYPES[dtype]) for a in (x, np.asarray(0.5))]
@@ -134,6 +135,7 @@ def series(ops: list[ByFormula], size: tuple[int, ...], dtype: str, count: int) 
         (SERIES[1::2], (4103,), "f32", 1e-5),
     ],
 )
+@pytest.mark.slow
 def test_series_are_functions_of_kernels(
     ops: list[ByFormula], size: tuple[int, ...], dtype: str, tolerance: float
 ):
@@ -143,6 +145,7 @@ def test_series_are_functions_of_kernels(
 
 
 @pytest.mark.parametrize("size", [pytest.param((16,), marks=all_forms), (5000,)])
+@pytest.mark.slow
 def test_programs_of_series_grow_by_little_for_each(size: tuple[int, ...]):
     """Written out, each was a loop of its own with dozens of kernels."""
 

@@ -25,6 +25,7 @@ CASES = [
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.slow
 def test_kernels(dtype):
     """Lengths with all factors; last blocks and groups that overlap with those before."""
     generator = np.random.default_rng(0)

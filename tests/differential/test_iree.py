@@ -1,7 +1,7 @@
 """Every case, its derivatives and its batched forms, compiled by IREE, against the evaluator.
 
 Many functions share a module, because a compile costs a third of a second before it does anything.
-By default a ninth of the forms are compiled, a 27th in families that take long; all with
+By default a 16th of the forms are compiled, a 48th in families that take long; all with
 IRAX_ALL_FORMS=1.
 """
 
@@ -116,7 +116,7 @@ def _functions() -> Iterator[Function]:
             forms.append("batch")
         if case.has_derivative or (case.differentiable is None and case.name.endswith("-f32")):
             forms += ["jvp", "vjp"] + ["batch of vjp"] * bool(case.operands)
-        number, every = zlib.crc32(case.name.encode()), 36 if case.family in SLOW else 12
+        number, every = zlib.crc32(case.name.encode()), 48 if case.family in SLOW else 16
         for i, form in enumerate(forms):
             if ALL_FORMS or (i + number) % every == 0:
                 yield Function(case, form)

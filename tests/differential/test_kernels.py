@@ -95,6 +95,7 @@ def compiled(module: mlir.Module, most: int = 0) -> bytes:
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.slow
 def test_elementwise_operations(dtype: np.dtype) -> None:
     """In two loops, since each takes IREE a tenth of a second: all of one operand, all of two."""
     x = points(dtype)
@@ -151,6 +152,7 @@ FEW = [case for case in CASES if few(case)][:: 1 if ALL_FORMS else 3]
 
 
 @pytest.mark.parametrize("part", range(4))
+@pytest.mark.slow
 def test_operations_on_vectors(part: int) -> None:
     cases = FEW[part::4]
     module, given = mlir.new_module(), {}

@@ -96,6 +96,7 @@ def unsigned(name, results):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.slow
 def test_factorizations(dtype):
     square, many = drawn(37, 37, dtype=dtype), drawn(2, 3, 5, 5, dtype=dtype)
     tall, wide = drawn(3, 9, 4, dtype=dtype), drawn(6, 11, dtype=dtype)

@@ -29,6 +29,7 @@ PARTS = [FUNCTIONS[i::4] for i in range(4 if ALL_FORMS else 2)]
 
 
 @pytest.mark.parametrize("functions", PARTS, ids=range(len(PARTS)))
+@pytest.mark.slow
 def test_all_forms_of_windows(functions: Sequence[Function], monkeypatch) -> None:
     monkeypatch.setattr(moves, "MANY", 1)
     monkeypatch.setattr(gathers, "WIDE", 1)
@@ -71,6 +72,7 @@ def _moves(x, i, j, u):
 
 
 @pytest.mark.parametrize("number, dtype", [*enumerate([np.uint8, np.float64, np.bool_])])
+@pytest.mark.slow
 def test_shares_of_workgroups(number: int, dtype: type) -> None:
     part = slice(None) if ALL_FORMS else slice(number, None, 3)
     rng = np.random.default_rng(0)

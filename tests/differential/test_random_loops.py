@@ -3,6 +3,7 @@ against the evaluator.
 """
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.differential.test_random_programs import assert_close, examples, kept, random_case
@@ -53,6 +54,7 @@ def in_a_loop(module: mlir.Module) -> None:
 
 @examples(8)
 @given(st.data())
+@pytest.mark.slow
 def test_loops_agree_with_the_evaluator(data: st.DataObject):
     module, x = random_case(data, most=6)
     in_a_loop(module)

@@ -105,6 +105,7 @@ def test_a_batch_is_its_lanes(data: st.DataObject):
 @pytest.mark.parametrize("platform", ["cpu", pytest.param("pjrt:cpu", marks=needs_plugin)])
 @examples(8)
 @given(st.data())
+@pytest.mark.slow
 def test_a_device_agrees_with_the_evaluator(platform: str, data: st.DataObject):
     device = devices(platform)[0]
     module, x = random_case(data, most=10)

@@ -174,6 +174,7 @@ WITHIN = {
 """Operations of which IREE makes none on scalars: their names, dtypes and parameters."""
 
 
+@pytest.mark.slow
 def test_operations_within_scatters_and_sorts() -> None:
     body, results, types, arguments, arrays = [], [], [], [], []
     indices = np.array([[5], [0], [3]], np.int32)

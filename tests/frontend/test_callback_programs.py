@@ -121,6 +121,7 @@ def programs():
 @pytest.mark.parametrize(
     ("names", "wrapper"), list(programs()), ids=lambda x: x if isinstance(x, str) else "-".join(x)
 )
+@pytest.mark.slow
 def test_compiled_it_does_the_same(names, wrapper):
     world = World()
     f = world.leaf

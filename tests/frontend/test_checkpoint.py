@@ -107,6 +107,7 @@ NAMES = (
 
 
 @pytest.mark.parametrize("policy", NAMES)
+@pytest.mark.slow
 def test_policies_are_functions_of_primitives(policy):
     f = irax.checkpoint(layers, policy=policy)
     for transform in (irax.grad, irax.hessian, lambda f: irax.jit(irax.grad(f))):

@@ -87,6 +87,7 @@ def test_programs_run(command, tmp_path):
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_training_by_the_example_libraries():
     code = """
 import numpy as np, jax, jax.numpy as jnp

@@ -231,6 +231,7 @@ def test_rules_know_the_axes_around_their_call(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.slow
 def test_rules_leak_nothing(kind):
     f = Noting(kind).f
     with irax.checking_leaks():

@@ -235,6 +235,7 @@ def test_callbacks_are_refused_by_name(pjrt):
 
 
 @needs_plugin
+@pytest.mark.slow
 def test_the_environment_chooses_the_platforms():
     code = """
     import irax, irax.numpy as jnp
@@ -245,6 +246,7 @@ def test_the_environment_chooses_the_platforms():
 
 
 @needs_plugin
+@pytest.mark.slow
 def test_the_processor_as_several_devices():
     code = """
     import irax
@@ -340,6 +342,7 @@ def test_the_error_is_one_that_jax_users_expect():
 
 
 @needs_plugin
+@pytest.mark.slow
 def test_programs_are_compiled_once_on_a_machine(tmp_path):
     code = """
     import irax, irax.numpy as jnp, numpy as np

@@ -281,7 +281,11 @@ PROGRAMS: dict[str, Callable[[ModuleType, Figures], None]] = {
 }
 
 
-LONG = ("conv_net", "dqn", "lattice_boltzmann", "spline_fit")
+LONG = {
+    **dict.fromkeys(("conv_net", "dqn", "lattice_boltzmann", "spline_fit"), all_forms),
+    **dict.fromkeys(("gpt", "vae", "gaussian_process", "ray_marcher"), pytest.mark.slow),
+    **dict.fromkeys(("n_body", "black_scholes", "kalman_filter"), pytest.mark.slow),
+}
 """Examples that take long to compile; others use the same operations."""
 
 
@@ -289,7 +293,7 @@ LONG = ("conv_net", "dqn", "lattice_boltzmann", "spline_fit")
     "platform", ["cpu", pytest.param("pjrt:cpu", marks=[needs_plugin, all_forms])]
 )
 @pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=all_forms) if n in LONG else n for n in PROGRAMS]
+    "name", [pytest.param(n, marks=LONG[n]) if n in LONG else n for n in PROGRAMS]
 )
 def test_an_example_is_right(name: str, platform: str, capsys: pytest.CaptureFixture[str]):
     module = example(name)
@@ -340,6 +344,7 @@ def test_the_gallery_has_nothing_else():
 @pytest.mark.needs_system(
     "" if importlib.util.find_spec("matplotlib") else "matplotlib is not installed"
 )
+@pytest.mark.slow
 def test_a_picture(tmp_path: Path):
     example("spline_fit").main(["--small", "--picture", str(tmp_path / "x.png")])
     assert (tmp_path / "x.png").read_bytes().startswith(b"\x89PNG")

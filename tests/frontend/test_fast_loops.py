@@ -64,6 +64,7 @@ def test_elements_are_read_where_they_were_written():
 
 @pytest.mark.parametrize("width", [1, 5, 16])
 @pytest.mark.parametrize("dtype", [np.float32, np.uint8, np.bool_, np.int16])
+@pytest.mark.slow
 def test_two_stacks_of_one_kind(width, dtype):
     """Both start from the same zeros, and one holds what was carried."""
     xs = RNG.integers(0, 2, (9, width)).astype(dtype)
@@ -285,6 +286,7 @@ def test_a_cache_is_read_along_what_products_sum(heads, size, dtype):
 
 @pytest.mark.parametrize("size", [129, 1000])
 @pytest.mark.parametrize("dtype", [np.float16, np.float64, np.int8, np.uint32, np.bool_])
+@pytest.mark.slow
 def test_large_carries_that_change_places(size, dtype):
     """The next value of one is computed where nothing reads the last one any more."""
     x = RNG.integers(0, 2, size).astype(dtype)
@@ -437,6 +439,7 @@ def test_windows_of_any_dtype_in_place(dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.float64, np.int8, np.bool_])
+@pytest.mark.slow
 def test_sorts_of_short_rows(dtype):
     """Rows and columns, with ties and all kinds of floats; the few that are read, and all."""
     x = RNG.integers(-3, 3, (5, 24)).astype(dtype)

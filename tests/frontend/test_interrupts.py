@@ -28,13 +28,16 @@ def test_loops_that_never_end_are_interrupted():
     assert lines("loops") == ["interrupted", "interrupted", "2.0"]
 
 
+@pytest.mark.slow
 def test_a_compiler_that_takes_minutes_is_interrupted():
     assert lines("compiling") == ["interrupted", "2.0"]
 
 
+@pytest.mark.slow
 def test_callbacks_are_run_and_interrupted_where_the_program_was_called():
     assert lines("callbacks") == ["8.0", "interrupted", "interrupted", "True False"]
 
 
+@pytest.mark.slow
 def test_what_is_left_behind_may_end_while_python_does():
     assert lines("ending") == ["interrupted"]

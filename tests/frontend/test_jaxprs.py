@@ -59,6 +59,7 @@ def test_a_jaxpr_computes_what_its_function_does(name):
             np.testing.assert_allclose(a, b, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_jaxprs_are_compiled():
     closed = [irax.make_jaxpr(f)(X) for f in FUNCTIONS.values()]
     run = lambda x: [jaxpr_as_fun(one)(x) for one in closed]

@@ -77,6 +77,7 @@ def test_known_answers():
     ]
 
 
+@pytest.mark.slow
 def test_compiled():
     def draw(*keys):
         each = [random.bits(random.fold_in(k, 3), (3,)) for k in keys]

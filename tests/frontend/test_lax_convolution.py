@@ -352,6 +352,7 @@ def network(params, images):
     return jnp.tanh(x).reshape(x.shape[0], -1) @ params["d"]
 
 
+@pytest.mark.slow
 def test_gradients_of_a_network_on_iree():
     shapes = {"a": (2, 3, 1, 4), "b": (4,), "c": (6, 2, 2, 2), "d": (6 * 4 * 4, 10)}
     params = {k: numbers(s, low=-0.5, high=0.5, seed=i) for i, (k, s) in enumerate(shapes.items())}
@@ -365,6 +366,7 @@ def test_gradients_of_a_network_on_iree():
         near(compiled, eager, 1e-4)
 
 
+@pytest.mark.slow
 def test_many_forms_on_iree():
     def f(x, y):
         return (

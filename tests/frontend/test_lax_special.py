@@ -18,6 +18,7 @@ def draw(count: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("dtype, tolerance", [("float64", 3e-14), ("float32", 1e-5)])
+@pytest.mark.slow
 def test_as_scipy(dtype: str, tolerance: float) -> None:
     with irax.enable_x64(True):
         a, x = (v.astype(dtype) for v in draw(2000))

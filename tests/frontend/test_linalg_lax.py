@@ -133,6 +133,7 @@ def test_subsets():
     close(REAL @ adjoint(vh), u * s)
 
 
+@pytest.mark.slow
 def test_tridiagonal_solve():
     low, mid, high = drawn(3, 2, 6)
     mid += 3

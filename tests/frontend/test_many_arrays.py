@@ -54,6 +54,7 @@ def test_an_expression_may_have_any_number_of_results() -> None:
     np.testing.assert_allclose(np.stack(irax.jit(prefixes)(arrays)), expected, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_function_of_very_many_arrays_is_compiled_in_parts() -> None:
     """More than the passes look at together: those that are alike are compiled once."""
 

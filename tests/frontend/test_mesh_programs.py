@@ -81,6 +81,7 @@ def train(weights: Any, x: Any, y: Any) -> tuple[list[float], Any]:
 
 @every_mesh
 @pytest.mark.parametrize("layout", SPECS)
+@pytest.mark.slow
 def test_training_follows_the_layouts_of_its_arguments(kind: str, layout: str):
     w1, w2, x, y = arguments()
     expected, whole = train((w1, w2), x, y)
@@ -190,6 +191,7 @@ def report(done: subprocess.CompletedProcess[str]) -> str:
     return f"{done.stdout}\n{done.stderr}"
 
 
+@pytest.mark.slow
 def test_processes_train_as_one():
     done = job(2, module="tests.frontend.mesh_job")
     assert done.returncode == 0, report(done)
@@ -203,6 +205,7 @@ def test_processes_train_as_one():
         ("leaves", "has waited for other ranks for more than"),
     ],
 )
+@pytest.mark.slow
 def test_processes_that_part_end_the_job(fault: str, message: str):
     done = job(2, fault, module="tests.frontend.mesh_job")
     assert done.returncode != 0

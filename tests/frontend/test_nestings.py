@@ -150,6 +150,7 @@ def named(names):
 
 
 @pytest.mark.parametrize("names", [*NESTINGS[::EVERY], *OTHERS], ids=named)
+@pytest.mark.slow
 def test_derivatives(names):
     f, plain = nested(names, FORMS, jnp.sin), nested(names, PLAIN, sin)
     slope = lambda x: derivative(plain, x)

@@ -54,6 +54,7 @@ def loss(y, times, a):
 
 
 @pytest.mark.parametrize("transform", [lambda f: f, irax.jit], ids=["evaluator", "iree"])
+@pytest.mark.slow
 def test_adjoint(transform):
     found = transform(irax.grad(loss, (0, 1, 2)))(Y, TIMES, A)
     plain = lambda y, times, a: np.sum(exponential(a, y, times) ** 2)

@@ -109,6 +109,7 @@ def test_options_are_part_of_what_is_kept():
     np.testing.assert_array_equal(draw(LEGACY), first)
 
 
+@pytest.mark.slow
 def test_leaks():
     kept = []
 

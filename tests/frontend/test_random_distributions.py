@@ -234,6 +234,7 @@ def test_signatures_are_those_of_jax():
         assert list(ours.parameters) == list(inspect.signature(theirs).parameters), name
 
 
+@pytest.mark.slow
 def test_compiled_draws():
     def draw(key):
         k1, k2, k3 = random.split(key, 3)

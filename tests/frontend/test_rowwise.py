@@ -122,6 +122,7 @@ places = st.sampled_from(sorted(PLACES))
     st.lists(places, min_size=1, max_size=3), places, st.sampled_from(["set", "add", "scale"]),
     st.integers(0, 2), st.integers(1, 7), st.booleans(), st.booleans(),
 )  # fmt: skip
+@pytest.mark.slow
 def test_any_places(reads, write, how, start, end, reads_own_rows, scans):
     """Reverse mode, which goes by rows, against forward mode, which does not."""
 

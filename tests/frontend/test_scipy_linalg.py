@@ -163,6 +163,7 @@ DIFFERENTIABLE = {
 
 
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
+@pytest.mark.slow
 def test_derivatives_and_batches(name):
     f, x = DIFFERENTIABLE[name]
     check_grads(f, (x,), order=2, atol=1e-3, rtol=1e-3)
@@ -173,6 +174,7 @@ def test_derivatives_and_batches(name):
 
 
 @pytest.mark.parametrize("name", ["expm", "sqrtm"])
+@pytest.mark.slow
 def test_compiled(name):
     f, x = DIFFERENTIABLE[name]
     close(irax.jit(f)(x), f(x))

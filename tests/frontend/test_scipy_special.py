@@ -169,6 +169,7 @@ def test_dtypes_as_jax(name: str) -> None:
         assert [x.dtype for x in found] == [x.dtype for x in expected], kind
 
 
+@pytest.mark.slow
 def test_compiled_and_batched() -> None:
     def f(x):
         wave = special.fresnel(x)[0] + special.dawsn(x) + special.sici(x)[0]

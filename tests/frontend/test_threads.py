@@ -25,6 +25,7 @@ PROCESSES = 1 if "IRAX_FUZZ" not in os.environ else 32
 
 
 @pytest.mark.parametrize("seed", range(PROCESSES))
+@pytest.mark.slow
 def test_first_calls_of_sixteen_threads(seed: int, tmp_path: Path):
     path = os.pathsep.join(p for p in sys.path if p)
     done = subprocess.run(

@@ -362,6 +362,7 @@ def test_pairs(outer, inner):
 
 
 @pytest.mark.parametrize("outer, inner", [("cond", "scan"), ("scan", "while"), ("while", "cond")])
+@pytest.mark.slow
 def test_pairs_on_the_device(outer, inner):
     def f(x):
         return FORMS[outer](x, lambda y: FORMS[inner](y, lambda z: jnp.sin(z) * x))

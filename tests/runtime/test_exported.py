@@ -37,6 +37,7 @@ sys.meta_path.insert(0, Missing())
 Point = namedtuple("Point", "x y")
 
 
+@pytest.mark.slow
 def test_a_training_step_in_a_process_without_a_compiler(tmp_path):
     """The two programs of docs/export.md."""
     (train, serve), printed = (

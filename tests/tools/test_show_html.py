@@ -336,6 +336,7 @@ def test_paper_has_all_lines(browser, tmp_path):
     assert len(code(browser)) < len(text_of_stage(page, 3))
 
 
+@pytest.mark.slow
 def test_thousands_of_operations(browser, tmp_path):
     count = 6000
     body = "\n".join(

@@ -45,6 +45,7 @@ def test_stages(stages):
         np.testing.assert_allclose(found, np.tanh(X / 2).sum(), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_an_edited_stage(stages, tmp_path):
     inlined = next(path for path in stages if path.name.endswith("-inline.mlir"))
     edited = inlined.read_text().replace("stablehlo.tanh", "stablehlo.negate")
