@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from irax.core.array import Array, ConcreteArray
-from irax.core.interpreters.device import OnDevice
+from irax.core.interpreters.device import Compile, OnDevice
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
@@ -25,6 +25,11 @@ _NUMPY = NumPy()
 _ON_DEVICE = OnDevice(_NUMPY)
 
 clear_cache = _ON_DEVICE.clear_cache
+
+
+def use_compiler(compile: Compile) -> None:
+    """Have operations on devices compiled by a function of the room above."""
+    _ON_DEVICE.compile = compile
 
 
 def current(operands: Sequence[Any] = ()) -> Interpreter:

@@ -11,7 +11,7 @@ import numpy as np
 
 from irax import tree_util
 from irax.config import config
-from irax.core import array_trees
+from irax.core import array_trees, dispatch
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.key_arrays import KeyArray
 from irax.core.partition_specs import PartitionSpec
@@ -126,6 +126,9 @@ def compile(
         )
     lowered = api.lower(module, name, device.target, donated=donated)
     return interruptible.run(_program, lowered, name, device, donated, spans.lists())
+
+
+dispatch.use_compiler(compile)
 
 
 def _program(

@@ -21,6 +21,7 @@ from irax.core.module_builder import ModuleBuilder
 from irax.core.operands import Kinds, as_arrays
 from irax.core.tracing import Input, Traced, concrete_array, innermost, trace_function
 from irax_compiler import api
+from irax_compiler.mlir import Module
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_runtime.device import Device, Executable
 from irax_runtime.mesh import MeshDevice, Spec
@@ -32,8 +33,15 @@ Operation = Callable[..., list[Array]]
 """An operation: of an interpreter to run it, and its operands."""
 
 
+Compile = Callable[[Module, str, Device], Executable]
+"""Compiles a function of a module for a device."""
+
+
 class OnDevice(Interpreter):
     """The interpreter that runs operations where their operands were put."""
+
+    compile: Compile
+    """Compiles operations: the backend's, which is above, and hands it down."""
 
     def __init__(self, numpy: NumPy) -> None:
         self.numpy = numpy
@@ -42,6 +50,20 @@ class OnDevice(Interpreter):
 
         self._specs: dict[Hashable, Sequence[Spec]] = {}
         """The layouts of results of operations on arrays of a mesh in one buffer."""
+
+    def _compiled(
+        self,
+        operation: Operation,
+        arrays: Sequence[ConcreteArray],
+        device: Device,
+        builder: ModuleBuilder | None = None,
+    ) -> Program | None:
+        traced = _traced(operation, arrays, builder)
+        try:
+            executable = self.compile(traced.builder.module, traced.name, device)
+        except UnsupportedOp:
+            return None
+        return executable, traced.results
 
     def clear_cache(self) -> None:
         """Clear the cache of compiled operations."""
@@ -123,9 +145,9 @@ class OnDevice(Interpreter):
             full_key = (device, key, *(x.aval for x in arrays))
             program = self._programs.get(full_key)
             if program is None:
-                program = self._programs[full_key] = _compile(operation, arrays, device)
+                program = self._programs[full_key] = self._compiled(operation, arrays, device)
         elif _has_pieces(device):
-            program = _compile(operation, arrays, device, builder)
+            program = self._compiled(operation, arrays, device, builder)
         if program is None:
             results = [concrete_array(x) for x in operation(self.numpy, *arrays)]
             specs = self._layouts(operation, key, arrays, device, builder)
@@ -208,19 +230,3 @@ def _traced(
 
     inputs = [Input(type_of(x)) for x in arrays]
     return trace_function(traced_operation, inputs, "an operation", "operation", builder=builder)
-
-
-def _compile(
-    operation: Operation,
-    arrays: Sequence[ConcreteArray],
-    device: Device,
-    builder: ModuleBuilder | None = None,
-) -> Program | None:
-    from irax.execution import backend
-
-    traced = _traced(operation, arrays, builder)
-    try:
-        executable = backend.compile(traced.builder.module, traced.name, device)
-    except UnsupportedOp:
-        return None
-    return executable, traced.results
