@@ -25,7 +25,7 @@ REASONS: dict[str, str] = {
     "fft 100000": "A single transform of more than 8192 elements is a few products of matrices.",
     "fft2 256x256": "IREE transposes arrays of complex numbers before and after the transform of "
     "the first dimension.",
-    "int8 matmul 256 to int32": "IREE multiplies: OpenBLAS has no products of integers.",
+    "int8 matmul 256 to int32": "It is converted to float32 and back, for OpenBLAS.",
     "1D 5, 64x256x32 to 64": "A product of matrices for each element of the window. One product of "
     "all windows would take two thirds of that.",
 }

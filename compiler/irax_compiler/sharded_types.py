@@ -81,8 +81,8 @@ class ShardedTypes:
         return self._block(mlir.body(function), given)
 
     def _block(self, block: Block, arguments: Sequence[Spec]) -> tuple[Spec, ...]:
-        """The layouts of what a block returns. A value whose layout does not follow counts as whole:
-        the function was traced without that error, or is a derivative, which nobody wrote.
+        """The layouts of what a block returns. Where one does not follow, the value is whole: the
+        function was traced without that error, or is a derivative, which nobody wrote.
         """
         known: dict[Value, Spec] = dict(zip(block.arguments, arguments, strict=True))
         *operations, last = (view.operation for view in block.operations)
