@@ -34,6 +34,8 @@ def test_reading_and_writing(ref: irax.Ref):
     x[-1] += 3
     np.testing.assert_array_equal(irax.freeze(ref), x)
     assert (ref.shape, ref.dtype, ref.ndim, ref.size, len(ref)) == ((3,), F32, 1, 3, 3)
+    assert ref.sharding == ref[...].sharding
+    assert ref.unsafe_buffer_pointer() == ref[...].unsafe_buffer_pointer()
     assert (repr(ref), repr(ref.aval)) == (f"Ref({x})", "Ref{float32[3]}")
     irax.free_ref(ref)
     assert irax.empty_ref(irax.ShapeDtypeStruct((2, 3), "int32")).aval.inner_aval.shape == (2, 3)

@@ -92,6 +92,15 @@ class Ref:
         """The number of elements."""
         return self.aval.inner_aval.size
 
+    @property
+    def sharding(self) -> Any:
+        """Where its elements are."""
+        return self.value.sharding
+
+    def unsafe_buffer_pointer(self) -> int:
+        """Return the address of its elements, which a write may change."""
+        return self.value.unsafe_buffer_pointer()
+
     def __len__(self) -> int:
         return self.shape[0]
 
