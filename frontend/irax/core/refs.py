@@ -94,7 +94,7 @@ class Ref:
 
     @property
     def sharding(self) -> Any:
-        """Where its elements are."""
+        """The sharding of its elements."""
         return self.value.sharding
 
     def unsafe_buffer_pointer(self) -> int:
