@@ -19,7 +19,7 @@ from irax.experimental.sparse.products import (
     bcoo_multiply_sparse,
     elementwise,
 )
-from irax.experimental.sparse.structure import bcoo_broadcast_in_dim
+from irax.experimental.sparse.structure import bcoo_broadcast_in_dim, bcoo_transpose
 
 
 def in_coordinates(x: Any) -> Any:
@@ -135,8 +135,9 @@ def matmul(x: Any, y: Any) -> Any:
         return bcoo_dot_general(x, y, dimension_numbers=numbers)
     numbers = (((x.ndim - 1,), (contracted,)), ((), ()))
     found = bcoo_dot_general(x, y, dimension_numbers=numbers)
-    if x.ndim >= 2 or y.ndim <= 2:
-        if x.ndim == 2 and y.ndim > 2:  # the lanes of y come first
-            return jnp.moveaxis(found, 0, -2)
+    if x.ndim != 2 or y.ndim <= 2:
         return found
-    return found
+    order = (*range(1, found.ndim - 1), 0, found.ndim - 1)  # the lanes of y come first
+    if isinstance(found, BCOO):
+        return bcoo_transpose(found, permutation=order)
+    return found.transpose(order)

@@ -73,19 +73,6 @@ def _sum_duplicates(self: BCOO, nse: int | None = None, remove_zeros: bool = Tru
     return bcoo_sum_duplicates(self, nse)
 
 
-def _update_layout(
-    self: BCOO,
-    *,
-    n_batch: int | None = None,
-    n_dense: int | None = None,
-    on_inefficient: str = "error",
-) -> BCOO:
-    """Return it with other numbers of dimensions of a batch and dense ones, as
-    `bcoo_update_layout` does.
-    """
-    return bcoo_update_layout(self, n_batch=n_batch, n_dense=n_dense, on_inefficient=on_inefficient)
-
-
 def attach() -> None:
     """Attach the operators to the classes."""
     shared: dict[str, Any] = {
@@ -112,7 +99,7 @@ def attach() -> None:
         "reshape": _reshape,
         "sum_duplicates": _sum_duplicates,
         "sort_indices": bcoo_sort_indices,
-        "update_layout": _update_layout,
+        "update_layout": bcoo_update_layout,
     }
     for name, function in own.items():
         setattr(BCOO, name, function)

@@ -196,13 +196,13 @@ def _with_sparse_dimensions(
         else:
             column = jnp.broadcast_to(indices[..., own[d], None], (*batch, mat.nse, times))
         columns.append(column.reshape(*batch, mat.nse * times))
-    places_ = (
+    spread = (
         jnp.stack(columns, axis=-1)
         if columns
         else jnp.zeros((*batch, mat.nse, 0), mat.indices.dtype)
     )
     return BCOO(
-        (jnp.repeat(data, times, axis=n_batch) if times != 1 else data, places_),
+        (jnp.repeat(data, times, axis=n_batch) if times != 1 else data, spread),
         shape=shape,
         unique_indices=mat.unique_indices,
     )
