@@ -158,6 +158,10 @@ def test_reshape():
 def test_products_of_sparse_arrays():
     matrix = BCOO.fromdense(DENSE)
     np.testing.assert_array_equal((matrix @ matrix.T).todense(), DENSE @ DENSE.T)
+    lanes = np.stack([DENSE.T, 2 * DENSE.T])
+    np.testing.assert_array_equal(matrix @ lanes, DENSE @ lanes)
+    found = matrix @ BCOO.fromdense(lanes)
+    np.testing.assert_array_equal(found.todense(), DENSE @ lanes)
     x = BCOO.fromdense(CUBE, n_batch=1)
     numbers = (((2,), (2,)), ((0,), (0,)))
     found = sparse.bcoo_dot_general(x, x, dimension_numbers=numbers)
