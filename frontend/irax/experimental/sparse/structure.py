@@ -282,21 +282,21 @@ def bcoo_reshape(
 
 def _parts_of_shape(mat: BCOO, sizes: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """The lengths of the batch's, sparse and dense dimensions in another shape."""
-    numbers = range(len(sizes) + 1)
-    firsts = [k for k in numbers if prod(sizes[:k]) == prod(mat.batch_shape)]
-    first = firsts[0] if firsts and mat.n_sparse else firsts[-1] if firsts else 0
-    if not mat.n_batch and firsts:
-        first = 0
-    lasts = [k for k in numbers if k >= first and prod(sizes[k:]) == prod(mat.dense_shape)]
-    last = lasts[0] if mat.n_dense and lasts else len(sizes)
-    if (
-        not firsts
-        or (mat.n_dense and not lasts)
-        or (not mat.n_sparse and prod(sizes[first:last]) != 1)
-    ):
+    cuts = range(len(sizes) + 1)
+    firsts = [k for k in cuts if prod(sizes[:k]) == prod(mat.batch_shape)] if mat.n_batch else [0]
+    lasts = [k for k in cuts if prod(sizes[k:]) == prod(mat.dense_shape)]
+    pairs = [
+        (first, last)
+        for first in firsts
+        for last in (lasts if mat.n_dense else cuts[-1:])
+        if first <= last and prod(sizes[first:last]) == prod(mat.sparse_shape)
+    ]
+    if not pairs:
         raise ValueError(
             f"bcoo_reshape: new_sizes={sizes} mixes dimensions of the batch, sparse and dense ones "
             f"of {mat!r} with n_batch={mat.n_batch} and n_dense={mat.n_dense}; change the layout "
             "with update_layout first"
         )
+    # Lengths of 1 between the batch and what follows are sparse, if there are sparse dimensions.
+    first, last = min(pairs, key=lambda pair: (pair[0] if mat.n_sparse else -pair[0], pair[1]))
     return sizes[:first], sizes[first:last], sizes[last:]
