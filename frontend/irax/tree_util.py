@@ -36,7 +36,7 @@ from irax.core.tree_registry import (
     register_pytree_with_keys_class,
     register_static,
 )
-from irax.core.treedefs import PyTreeDef, unflatten
+from irax.core.treedefs import PyTreeDef, check_order, unflatten
 
 __all__ = [
     "DictKey",
@@ -93,12 +93,16 @@ def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeD
         tree: any pytree.
         is_leaf: called with every subtree; where it returns True, the subtree is a leaf.
 
+    Raises:
+        ValueError: a dict has keys that cannot be sorted.
+
     Example:
         >>> from irax.tree_util import tree_flatten
         >>> tree_flatten({"b": 1, "a": (2, None)})[0]
         [2, 1]
     """
     leaves, spec = optree.tree_flatten(tree, is_leaf, namespace=NAMESPACE)
+    check_order(spec)
     return leaves, PyTreeDef(spec)
 
 
@@ -125,7 +129,7 @@ def tree_leaves(tree: Any, is_leaf: _IsLeaf = None) -> list[Any]:
         >>> tree_leaves([1, (2, None), {"x": 3}])
         [1, 2, 3]
     """
-    return optree.tree_leaves(tree, is_leaf, namespace=NAMESPACE)
+    return tree_flatten(tree, is_leaf)[0]
 
 
 def tree_structure(tree: Any, is_leaf: _IsLeaf = None) -> PyTreeDef:
@@ -136,7 +140,7 @@ def tree_structure(tree: Any, is_leaf: _IsLeaf = None) -> PyTreeDef:
         >>> tree_structure([1, 2]) == tree_structure([3.0, "x"])
         True
     """
-    return PyTreeDef(optree.tree_structure(tree, is_leaf, namespace=NAMESPACE))
+    return tree_flatten(tree, is_leaf)[1]
 
 
 def all_leaves(iterable: Iterable[Any], is_leaf: _IsLeaf = None) -> bool:
@@ -175,6 +179,7 @@ def tree_flatten_with_path(
     answers = None if by_path is None else _preorder(by_path, (), tree, namespace)
     asked = is_leaf if answers is None else lambda _: next(answers)
     accessors, leaves, spec = optree.tree_flatten_with_accessor(tree, asked, namespace=namespace)
+    check_order(spec)
     return list(zip(map(key_path, accessors), leaves, strict=True)), PyTreeDef(spec)
 
 

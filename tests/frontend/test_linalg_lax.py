@@ -76,6 +76,10 @@ def test_schur_and_hessenberg(x):
     close(q @ np.triu(packed, -1) @ adjoint(q), x)
 
 
+def test_schur_selects_nothing():
+    close(linalg.schur(REAL, select_callable=lambda value: value > 0)[0], linalg.schur(REAL)[0])
+
+
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("x", [REAL, COMPLEX])
 def test_tridiagonal(x, lower):
@@ -175,6 +179,21 @@ def test_polar_factors(x):
     close(h, expected[1])
     assert converged
     check_grads(lambda x: linalg.qdwh(x)[:2], (x,), order=1, atol=1e-4, rtol=1e-4)
+
+
+def test_polar_factors_of_a_part():
+    x = drawn(6, 4)
+    expected = scipy.linalg.polar(x[:5, :3])
+
+    @irax.jit
+    def factors(x, rows, columns):
+        return linalg.qdwh(x, dynamic_shape=(rows, columns))
+
+    u, h, _, converged = factors(x, 5, 3)
+    close(u, np.pad(expected[0], ((0, 1), (0, 1))))
+    close(h, np.pad(expected[1], ((0, 1), (0, 1))))
+    assert converged
+    assert not linalg.qdwh(x * np.float64([1, 1, 1, 1e-6]), max_iterations=1)[3]
 
 
 @pytest.mark.parametrize(

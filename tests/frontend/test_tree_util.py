@@ -507,5 +507,31 @@ def test_dicts_that_are_put_together_have_their_keys_in_order():
     assert list(tu.tree_map(lambda x: x, collections.OrderedDict(b=1, a=2))) == ["b", "a"]
 
 
-def test_dicts_whose_keys_have_no_order_keep_the_one_they_have():
-    assert list(tu.tree_map(lambda x: x, {"b": 1, 2: 3})) == ["b", 2]
+UNORDERED = [
+    {1: 1.0, "a": 2.0},
+    ({None: 1.0, 2: 2.0},),
+    collections.defaultdict(int, {1: 1, "a": 2}),
+]
+
+
+@pytest.mark.parametrize("given", UNORDERED)
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(tree.flatten, tree.leaves, tree.structure, tree.leaves_with_path, tree.all),
+        lambda t: tree.map(lambda x: x, t),
+        lambda t: tree.reduce(operator.add, t),
+        lambda t: irax.jit(lambda t: 1.0)(t),
+        lambda t: irax.jit(lambda: t)(),
+        lambda t: irax.vmap(lambda x: t)(np.ones(2)),
+    ],
+)
+def test_keys_without_an_order(function, given):
+    with pytest.raises(ValueError, match=r"keys of a dict .* must have an order, got \[(1|None), "):
+        function(given)
+
+
+def test_one_key_needs_no_order():
+    assert tree.map(lambda x: x + 1, {1j: 1}) == {1j: 2}
+    mixed = collections.OrderedDict({1: 1, "a": 2})
+    assert tree.leaves(mixed) == [1, 2]

@@ -23,8 +23,8 @@ from irax.core.avals import ShapeDtypeStruct
 from irax.core.key_arrays import KeyArray
 from irax.core.tree_errors import structure_error as structure_error
 from irax.core.tree_registry import ARRAYS
+from irax.core.treedefs import check_order, unflatten
 from irax.core.treedefs import in_order as in_order
-from irax.core.treedefs import unflatten
 from irax.dtypes import KeyType, float0
 from irax.tree_util import keystr as keystr
 
@@ -67,7 +67,8 @@ def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeD
     leaves, treedef = optree.tree_flatten(tree, is_leaf, namespace=ARRAYS)
     if any(map(_is_float0, leaves)):
         tree = _without_float0(tree, is_leaf)
-        return optree.tree_flatten(tree, is_leaf, namespace=ARRAYS)
+        leaves, treedef = optree.tree_flatten(tree, is_leaf, namespace=ARRAYS)
+    check_order(treedef)
     return leaves, treedef
 
 

@@ -6,6 +6,7 @@ structures to users, wrap them.
 
 from __future__ import annotations
 
+import reprlib
 from collections import OrderedDict, defaultdict
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -100,12 +101,32 @@ def _in_order(node: Any) -> Any:
     kind = type(node)
     if kind is not dict and kind is not defaultdict:
         return node
-    try:
-        keys = sorted(node)
-    except TypeError:  # keys that have no order
-        return node
-    pairs = {key: node[key] for key in keys}
+    pairs = {key: node[key] for key in _sorted(node)}
     return pairs if kind is dict else defaultdict(node.default_factory, pairs)
+
+
+def _sorted(keys: Iterable[Any]) -> list[Any]:
+    try:
+        return sorted(keys)
+    except TypeError as error:
+        listed = reprlib.repr(list(keys))
+        raise ValueError(
+            f"the keys of a dict in a pytree must have an order, got {listed}: {error}"
+        ) from None
+
+
+def check_order(spec: optree.PyTreeSpec) -> None:
+    """Raises ValueError where a dict has keys that cannot be sorted. optree takes them in the order
+    of their classes' names.
+    """
+    spec.walk(range(spec.num_leaves), _check_node, None)
+
+
+def _check_node(kind: type, data: Any, children: Any) -> None:
+    if kind is dict:
+        _sorted(data)
+    elif kind is defaultdict:
+        _sorted(data[1])
 
 
 def in_order(spec: optree.PyTreeSpec) -> optree.PyTreeSpec:

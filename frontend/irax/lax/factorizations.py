@@ -275,6 +275,12 @@ def schur(
     2 x 2 for pairs of complex eigenvalues); T alone without `compute_schur_vectors`. The CPU has it
     alone, in LAPACK; it has no derivative.
 
+    Args:
+        x: square matrices [..., n, n].
+        compute_schur_vectors: compute Z.
+        sort_eig_vals: not supported.
+        select_callable: of no effect, as it would say which eigenvalues go first.
+
     Raises:
         NotImplementedError: eigenvalues are to be sorted.
 
@@ -282,7 +288,8 @@ def schur(
     Array([[1., 2.],
            [0., 3.]], dtype=float32)
     """
-    if sort_eig_vals or select_callable is not None:
+    del select_callable
+    if sort_eig_vals:
         raise NotImplementedError("lax.linalg.schur: eigenvalues cannot be sorted")
     t, z = m.factors(eigen.Schur(), m.matrices("schur", x, square=True))
     return (t, z) if compute_schur_vectors else t
@@ -304,19 +311,20 @@ def qdwh(
         is_hermitian: a hint.
         max_iterations: at most so many steps; by default as many as any matrix needs.
         eps: the assumed ratio of the smallest singular value to the largest.
-        dynamic_shape: not supported.
+        dynamic_shape: the numbers of rows and columns that count, which may be traced; what is
+            beyond them is taken for 0, and is 0 in U and H.
 
     Returns:
-        U, H, the number of steps taken, and True if the result is finite.
+        U, H, the number of steps taken, and True if another one would change little.
 
     >>> irax.lax.linalg.qdwh(jnp.array([[0.0, 2.0], [3.0, 0.0]]))[0].round(4) + 0.0
     Array([[0., 1.],
            [1., 0.]], dtype=float32)
     """
     del is_hermitian
-    if dynamic_shape is not None:
-        raise NotImplementedError("lax.linalg.qdwh: dynamic_shape is not supported")
     array = m.matrices("qdwh", x)
+    if dynamic_shape is not None:
+        array = _within(array, dynamic_shape)
     rows, columns = array.shape[-2:]
     if rows < columns:
         raise ValueError(
@@ -336,7 +344,17 @@ def qdwh(
         u = b / c * u + (a - b / c) / c**0.5 * (upper @ m.adjoint(lower))
     h = m.symmetrized(m.adjoint(u) @ array)
     count = as_array(np.array(len(weights), np.int32))
-    return u, h, count, elementwise.is_finite(abs(u)).all()
+    # A step leaves singular values of 0 and 1 as they are.
+    beside = _frobenius(u @ (m.adjoint(u) @ u) - u)
+    return u, h, count, (beside <= (5 * lowest) ** (1 / 3)).all()
+
+
+def _within(x: Array, dynamic_shape: tuple[Any, Any]) -> Array:
+    """Return matrices with zeros beyond a number of rows and columns, which may be traced."""
+    for axis, count in zip((-2, -1), dynamic_shape, strict=True):
+        place = structure.broadcasted_iota(np.int32, x.shape, x.ndim + axis)
+        x = select(place < count, x, structure.full_like(x, 0), "lax.linalg.qdwh")
+    return x
 
 
 def _frobenius(x: Array) -> Array:

@@ -455,7 +455,7 @@ def diagflat(v: ArrayLike, k: int = 0) -> Array:
     Array([[1, 0],
            [0, 2]], dtype=int32)
     """
-    return diag(ravel(v), k)
+    return diag(ravel(v), k).with_weak_type(False)
 
 
 def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:

@@ -246,7 +246,7 @@ def histogramdd(
     Args:
         sample: an array with a row for each point.
         bins: the number of intervals along all axes; or a list with a number, or a vector of
-            edges, for each axis.
+            edges, for each axis; or a vector of these numbers, or a matrix of these edges.
         range: the first and the last edge along each axis; None: the extrema.
         weights: the weight of each point; 1 by default.
         density: True to divide by the total and the volumes, so that the integral is 1.
@@ -269,7 +269,7 @@ def _grid(
     if points.ndim != 2:
         raise ValueError(f"{name}: expected a row for each point, got shape {points.shape}")
     axes = points.shape[1]
-    each = list(bins) if isinstance(bins, list | tuple) else [bins] * axes
+    each = list(bins) if isinstance(bins, Sequence) or np.ndim(bins) else [bins] * axes
     ranges = [None] * axes if range is None else list(range)
     if len(each) != axes or len(ranges) != axes:
         raise ValueError(
@@ -301,7 +301,7 @@ def histogram2d(
         x: the points' first coordinates, a vector.
         y: their second ones.
         bins: the number of intervals along both axes, or a vector of edges for both; or a list
-            with such a number or vector for each.
+            or a vector of two, such a number or vector for each.
         range: the first and the last edge along each axis; None: the extrema.
         weights: the weight of each point; 1 by default.
         density: True to divide by the total and the volumes, so that the integral is 1.
@@ -317,12 +317,9 @@ def histogram2d(
             f"histogram2d: expected two vectors of one length, got shapes {first.shape} and "
             f"{second.shape}"
         )
-    if not isinstance(bins, list | tuple) or len(bins) not in (1, 2):
-        if isinstance(bins, list | tuple):
-            bins = np.asarray(bins)
-        bins = [bins, bins]
-    elif len(bins) == 1:
-        bins = [bins[0], bins[0]]
+    if (isinstance(bins, Sequence) or np.ndim(bins)) and len(bins) > 2:
+        edges = np.asarray(bins) if isinstance(bins, Sequence) else bins
+        bins = [edges, edges]
     points = stack([first, second], 1)
     counts, edges = _grid("histogram2d", points, bins, range, weights, density)
     return counts, edges[0], edges[1]

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from irax import lax
+from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.promotion import promote_dtypes
+from irax.core.promotion import convert, promote_dtypes
 from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.contraction import PrecisionLike
 from irax.lax.reductions import fold
@@ -37,8 +37,8 @@ def contract(
     """The product of two arrays, of one dtype and without a label twice, summed over the labels
     that `out` lacks, with the axes in its order. `product` is called as `lax.dot_general` is.
     """
-    x, x_labels = _summed(x, x_labels, {*y_labels, *out})
-    y, y_labels = _summed(y, y_labels, {*x_labels, *out})
+    x, x_labels = _summed(x, x_labels, {*y_labels, *out}, preferred_element_type)
+    y, y_labels = _summed(y, y_labels, {*x_labels, *out}, preferred_element_type)
     batch = [name for name in x_labels if name in y_labels and name in out]
     shared = [name for name in x_labels if name in y_labels and name not in out]
     free = [name for name in (*x_labels, *y_labels) if name not in batch and name not in shared]
@@ -56,9 +56,14 @@ def contract(
     return lax.transpose(result, places([*batch, *free], out))
 
 
-def _summed(x: Array, labels: Labels, needed: set[Hashable]) -> tuple[Array, Labels]:
+def _summed(
+    x: Array, labels: Labels, needed: set[Hashable], preferred: DTypeLike | None
+) -> tuple[Array, Labels]:
+    """Sum over the labels that are not needed, in the dtype that is preferred if it is wider."""
     axes = tuple(d for d, name in enumerate(labels) if name not in needed)
     kept = [name for name in labels if name in needed]
+    if axes and preferred is not None:
+        x = convert(x, dtypes.result_type(x, np.dtype(preferred)))
     return fold(x, "or" if x.dtype == np.bool else "add", axes), kept
 
 
@@ -151,8 +156,11 @@ def einsum(
         )
         terms.append((result, kept))
     ((result, labels),) = terms
-    result, labels = _summed(result, labels, set(output))
-    return lax.transpose(result, [labels.index(name) for name in output])
+    result, labels = _summed(result, labels, set(output), preferred_element_type)
+    result = lax.transpose(result, [labels.index(name) for name in output])
+    if preferred_element_type is None:
+        return result
+    return lax.convert_element_type(result, preferred_element_type)
 
 
 def _from_lists(*arguments: Any) -> tuple[str, tuple[Any, ...]]:

@@ -30,32 +30,40 @@ from irax.typing import ArrayLike, Axis
 # ---- shape ---------------------------------------------------------------------------------------
 
 
-def shape(a: ArrayLike) -> tuple[int, ...]:
-    """Return the size of each dimension."""
-    return _array_or_none("shape", a).shape
+def shape(a: Any) -> tuple[int, ...]:
+    """Return the size of each dimension of an array, or of anything that has a shape.
+
+    A list is taken for an array, with a DeprecationWarning.
+    """
+    return a.shape if hasattr(a, "shape") else np.shape(_judged("shape", a))
 
 
-def ndim(a: ArrayLike) -> int:
-    """Return the number of dimensions."""
-    return _array_or_none("ndim", a).ndim
+def ndim(a: Any) -> int:
+    """Return the number of dimensions, as `shape` does."""
+    return a.ndim if hasattr(a, "ndim") else np.ndim(_judged("ndim", a))
 
 
-def size(a: ArrayLike, axis: Axis = None) -> int:
+def size(a: Any, axis: Axis = None) -> int:
     """Return the number of elements, or the size of an axis, or the product of several.
+
+    As for `shape`, anything that has a size will do, and a list.
 
     >>> irax.numpy.size(irax.numpy.ones((2, 3, 4)), (0, 1))
     6
     """
-    x = _array_or_none("size", a)
-    return math.prod(x.shape[d] for d in canonical_axes("size", axis, x.ndim))
+    if axis is None and hasattr(a, "size"):
+        return a.size
+    sizes = a.shape if hasattr(a, "shape") else np.shape(_judged("size", a))
+    return math.prod(sizes[d] for d in canonical_axes("size", axis, len(sizes)))
 
 
-def _array_or_none(what: str, x: Any) -> Array:
-    """An array, or a scalar for None, which NumPy takes for one."""
-    if x is None:
-        source.warn(f"{what}: None is taken for a scalar: give an array", DeprecationWarning)
-        x = False
-    return array_of(what, x)
+def _judged(what: str, x: Any) -> Any:
+    """Return an argument that NumPy knows the shape of; warn where it is no array or number."""
+    if hasattr(x, "__irax_array__") or hasattr(x, "__jax_array__"):
+        return array_of(what, x)
+    if not isinstance(x, bool | int | float | complex):
+        source.warn(f"{what}: {x!r} is no array: give irax.numpy.array(...)", DeprecationWarning)
+    return x
 
 
 def isscalar(element: Any) -> bool:

@@ -184,19 +184,18 @@ def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
 
 
 def spacing(x: ArrayLike, /) -> Array:
-    """Return the distance from x to the next float away from 0, with the sign of x.
+    """Return the distance from x to the next float away from 0, with the sign of x; in float16, as
+    NumPy does, to the next one above.
 
     >>> irax.numpy.spacing(1.0)
-    Array(1.1920929e-07, dtype=float32, weak_type=True)
+    Array(1.1920929e-07, dtype=float32)
     """
     number = lax.stop_gradient(real_floats("spacing", x))  # a step function
     beyond = lax.full_like(number, np.inf)
-    # Of the largest number, the distance is that from the one before.
-    outward = apply(chlo_functions.next_after, abs(number), beyond, what="spacing")
-    inward = apply(chlo_functions.next_after, abs(number), lax.full_like(number, 0), what="spacing")
-    step = where(isinf(outward), subtract(abs(number), inward), subtract(outward, abs(number)))
-    step = where(isfinite(number), step, np.nan)
-    return copysign(step, number)
+    if number.dtype != np.float16:
+        beyond = copysign(beyond, number)
+    following = apply(chlo_functions.next_after, number, beyond, what="spacing")
+    return subtract(following, number).with_weak_type(False)
 
 
 # ---- integers ------------------------------------------------------------------------------------

@@ -19,7 +19,6 @@ from irax.numpy.logic import equal, greater_equal, isnan, less, logical_and, log
 from irax.numpy.manipulation import reshape
 from irax.numpy.reductions import working_dtype
 from irax.numpy.searching import take, take_along_axis
-from irax.numpy.tables import no_out
 from irax.numpy.ufuncs import (
     add,
     ceil,
@@ -104,12 +103,17 @@ def _quantile(
     q: ArrayLike,
     axis: Axis,
     out: Any,
+    overwrite_input: bool,
     method: str,
     keepdims: bool,
     weights: ArrayLike | None = None,
     percent: bool = False,
 ) -> Array:
-    no_out(name, out)
+    if overwrite_input or out is not None:
+        raise ValueError(
+            f"{name}: overwrite_input=True and 'out' are not supported: arrays are immutable, use "
+            "the result"
+        )
     if method not in _METHODS:
         raise ValueError(
             f"{name}: method must be one of {', '.join(map(repr, _METHODS))}, got {method!r}"
@@ -231,7 +235,7 @@ def quantile(
         q: shares from 0 to 1; the result has their axes first.
         axis: the axis or axes; all by default.
         out: not supported.
-        overwrite_input: of no effect.
+        overwrite_input: not supported.
         method: the estimate between two elements: "linear", "lower", "higher", "nearest",
             "midpoint", "inverted_cdf", "averaged_inverted_cdf", "closest_observation",
             "interpolated_inverted_cdf", "hazen", "weibull", "median_unbiased" or "normal_unbiased";
@@ -246,7 +250,7 @@ def quantile(
     >>> irax.numpy.quantile(irax.numpy.array([1.0, 2.0, 4.0]), 0.75)
     Array(3., dtype=float32)
     """
-    return _quantile("quantile", a, q, axis, out, method, keepdims, weights)
+    return _quantile("quantile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
 def nanquantile(
@@ -265,7 +269,7 @@ def nanquantile(
     >>> irax.numpy.nanquantile(irax.numpy.array([1.0, irax.numpy.nan, 4.0]), 0.5)
     Array(2.5, dtype=float32)
     """
-    return _quantile("nanquantile", a, q, axis, out, method, keepdims, weights)
+    return _quantile("nanquantile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
 def percentile(
@@ -287,7 +291,9 @@ def percentile(
     """
     if out_sharding is not None:
         raise NotImplementedError("percentile: the argument 'out_sharding' is not supported")
-    return _quantile("percentile", a, q, axis, out, method, keepdims, weights, percent=True)
+    return _quantile(
+        "percentile", a, q, axis, out, overwrite_input, method, keepdims, weights, percent=True
+    )
 
 
 def nanpercentile(
@@ -302,7 +308,9 @@ def nanpercentile(
     weights: ArrayLike | None = None,
 ) -> Array:
     """Return percentiles as `percentile`, ignoring nan; nan if there is no other element."""
-    return _quantile("nanpercentile", a, q, axis, out, method, keepdims, weights, percent=True)
+    return _quantile(
+        "nanpercentile", a, q, axis, out, overwrite_input, method, keepdims, weights, percent=True
+    )
 
 
 def median(
@@ -318,7 +326,7 @@ def median(
     >>> irax.numpy.median(irax.numpy.array([3, 1, 2, 9]))
     Array(2.5, dtype=float32)
     """
-    return _quantile("median", a, 0.5, axis, out, "midpoint", keepdims)
+    return _quantile("median", a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)
 
 
 def nanmedian(
@@ -329,4 +337,4 @@ def nanmedian(
     keepdims: bool = False,
 ) -> Array:
     """Return the median over axes, ignoring nan; nan if there is no other element."""
-    return _quantile("nanmedian", a, 0.5, axis, out, "midpoint", keepdims)
+    return _quantile("nanmedian", a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)
