@@ -6,7 +6,9 @@ processor of one process, they share one buffer (`shares_memory`).
 
 from __future__ import annotations
 
+import hashlib
 import math
+import pickle
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,9 +18,8 @@ from typing import Any
 import numpy as np
 
 from irax_runtime.communication import current
-from irax_runtime.communication.communicator import Communicator
-from irax_runtime.communication.current import communicating
-from irax_runtime.communication.ranks import Ranks
+from irax_runtime.communication.communicator import Communicator, Group
+from irax_runtime.communication.ranks import ProcessRanks
 from irax_runtime.communication.threads import ThreadGroup
 from irax_runtime.device import Buffer, Device, Executable
 from irax_runtime.once import once
@@ -72,7 +73,16 @@ class MeshDevice:
 
     @property
     def first(self) -> Device:
-        """A device of this process."""
+        """A device of this process.
+
+        Raises:
+            ValueError: it has none of them.
+        """
+        if not self.local:
+            raise ValueError(
+                f"process {self.process_index} has no device of {self!r}; programs for a mesh are "
+                "for processes that have some of its devices"
+            )
         return next(iter(self.local.values()))
 
     @property
@@ -105,14 +115,27 @@ class MeshDevice:
         return self.first.memory_stats()
 
     @cached_property
-    def ranks(self) -> ThreadGroup:
-        """The threads that run programs, one for each device."""
-        return ThreadGroup(len(self.devices))
+    def ranks(self) -> ThreadGroup | ProcessRanks:
+        """The threads that run programs, one for each device of this process."""
+        process = current.of_process()
+        if len(self.processes) == 1:
+            return ThreadGroup(len(self.devices), process.limit)
+        return ProcessRanks(process, [d.process_index for d in self.devices])
 
     @cached_property
-    def communicator(self) -> Communicator:
-        """This process's rank among the devices, each of which belongs to another process."""
-        return Ranks(current.of_process(), tuple(d.process_index for d in self.devices))
+    def processes(self) -> Group:
+        """The processes that have the devices."""
+        return tuple(sorted({d.process_index for d in self.devices}))
+
+    def check_same(self, program: str, what: str) -> None:
+        """Compare a program that is about to run with those of the other processes.
+
+        Raises:
+            CommunicationError: another process has another one; `what` names it.
+        """
+        if len(self.processes) > 1:
+            digest = hashlib.sha256(program.encode()).hexdigest()
+            current.of_process().check_same(digest, what, self.processes)
 
     # -- layouts --
 
@@ -187,13 +210,14 @@ class MeshDevice:
             return buffer
         if buffer.is_addressable:
             return self.put_shards(buffer.numpy(), spec, may_alias=True)
-        communicator = self.communicator
-        (piece,) = buffer.pieces.values()
-        messages = communicator.exchange(piece.numpy().tobytes())
+        own = {place: piece.numpy().tobytes() for place, piece in buffer.pieces.items()}
+        messages = current.of_process().exchange(pickle.dumps(own), self.processes)
         whole = np.empty(buffer.shape, buffer.dtype)
-        for place, message in enumerate(messages):
-            part = np.frombuffer(message, buffer.dtype).reshape(piece.shape)
-            whole[self.part(buffer.shape, buffer.spec, place)] = part
+        for message in messages:
+            for place, elements in pickle.loads(message).items():
+                part = self.part(buffer.shape, buffer.spec, place)
+                shape = [piece.stop - piece.start for piece in part]
+                whole[part] = np.frombuffer(elements, buffer.dtype).reshape(shape)
         return self.put_shards(whole, spec, may_alias=True)
 
     def load_together(self, artefact: bytes, name: str) -> Launch:
@@ -204,18 +228,18 @@ class MeshDevice:
         """
         first: Any = self.first
         if hasattr(first, "load_together"):
-            return first.load_together(list(self.local.values()), artefact)
+            return first.load_together(self.devices, artefact)
         executables = [device.load(artefact, name) for device in self.local.values()]
-        if len(executables) == len(self.devices):
-            ranks = self.ranks
-            return lambda given: ranks.run(lambda c: executables[c.rank].run(given[c.rank]))
-        return lambda given: self._launch_rank(executables[0], given)
+        numbers = {place: number for number, place in enumerate(self.local)}
 
-    def _launch_rank(
-        self, executable: Executable, given: Sequence[Sequence[Buffer]]
-    ) -> Sequence[Sequence[Buffer]]:
-        with communicating(self.communicator):
-            return [executable.run(given[0])]
+        def launch(given: Sequence[Sequence[Buffer]]) -> Sequence[Sequence[Buffer]]:
+            def run(rank: Communicator) -> Sequence[Buffer]:
+                number = numbers[rank.rank]
+                return executables[number].run(given[number])
+
+            return self.ranks.run(run)
+
+        return launch
 
     def load(self, artefact: bytes, entry: str | None = None) -> Executable:
         """Raise TypeError: a program for a mesh is a `MeshExecutable`, made for the layouts of its

@@ -87,6 +87,9 @@ class PjrtPlatform(Platform):
     """Called before the plugin is loaded; raises what tells why it is of no use here."""
     options: Callable[[], Settings] = dict
     """The plugin's options when its devices are opened."""
+    of_process: Callable[[int, int], Settings] | None = None
+    """Further options of a process of a job, from its number and the count of processes; None where
+    the plugin's devices communicate within a process alone."""
     settings: Callable[[], Settings] = dict
     """The settings of its compiler that are better than what it has by itself."""
     check_topology: Callable[[str], None] = lambda name: None
@@ -211,6 +214,7 @@ TPU = register(
         package="irax[tpu]",
         target="tpu",
         device_files=tpu.DEVICE_FILES,
+        of_process=lambda index, count: {},  # libtpu knows by itself
         prepare=tpu.check_there_is_one,
         check_topology=tpu.check_topology,
         only_to_compile=tpu.only_to_compile,
@@ -283,6 +287,7 @@ PJRT_CUDA = register(
         package="jax-cuda13-pjrt",
         prepare=nvidia.preload,
         options=lambda: {"preallocate": False},  # other processes may use the GPU too
+        of_process=lambda index, count: {"node_id": index, "num_nodes": count},
         settings=nvidia.settings,
     )
 )

@@ -1,18 +1,22 @@
 """The program of each process of the MPI jobs of `test_mesh_programs.py`.
 
 python -m tests.frontend.mesh_job [other-program | leaves]: what process 1 does in the end.
+python -m tests.frontend.mesh_job devices: each process has two devices.
 """
 
 from __future__ import annotations
 
 import sys
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
-from tests.frontend.test_mesh_programs import SPECS, arguments, put, train
+from tests.frontend.test_mesh_programs import AXES, SPECS, arguments, put, train
 
 import irax
 from irax import lax
+from irax.experimental.multihost_utils import process_allgather
 from irax_runtime.mesh import MeshDevice, NotAddressableError, mesh_device
 
 
@@ -32,13 +36,92 @@ def check_pmap() -> None:
     np.testing.assert_array_equal(whole, rows.sum(0))
 
 
+def check_pmap_of_two_rows_each() -> None:
+    rows = np.arange(12, dtype=np.float32).reshape(4, 3)
+    own = rows[2 * irax.process_index() :][:2]
+    part = irax.pmap(lambda v: v / lax.psum(v, "i") + lax.axis_index("i"), "i")(own)
+    numbers = 2 * irax.process_index() + np.arange(2)[:, None]
+    np.testing.assert_allclose(part, own / rows.sum(0) + numbers, rtol=1e-6)
+
+
+def check_collectives() -> None:
+    """Collectives among threads, among processes, and among the threads of all processes."""
+    mesh = irax.make_mesh((2, 2), ("a", "b"))
+    x = np.arange(64, dtype=np.float32).reshape(8, 8)
+    blocks = x.reshape(2, 4, 2, 4).swapaxes(1, 2)
+    totals = {"a": blocks.sum(0), "b": blocks.sum(1), ("a", "b"): blocks.sum((0, 1))}
+    ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
+    for axes, total in totals.items():
+        rest = tuple(axis for axis in ("a", "b") if axis not in axes)
+
+        @irax.jit
+        @partial(
+            irax.shard_map, mesh=mesh, in_specs=irax.P("a", "b"), out_specs=irax.P(rest or None)
+        )
+        def summed(part: Any, axes: Any = axes) -> Any:
+            return lax.psum(part, axes)
+
+        found = process_allgather(summed(x))
+        np.testing.assert_array_equal(found, total.reshape(-1, 4))
+
+    @irax.jit
+    @partial(irax.shard_map, mesh=mesh, in_specs=irax.P(("a", "b")), out_specs=irax.P(("a", "b")))
+    def moved(part: Any) -> Any:
+        shifted = lax.ppermute(part, ("a", "b"), ring)
+        exchanged = lax.all_to_all(part.reshape(4, 4), ("a", "b"), 0, 0)
+        scattered = lax.psum_scatter(part.reshape(4, 4), ("a", "b"))
+        whole = lax.all_gather(part, "b").sum(0)
+        columns = [shifted.reshape(16), exchanged.reshape(16), whole.reshape(16)]
+        return irax.numpy.concatenate([*columns, scattered.reshape(4)])
+
+    parts = process_allgather(moved(x)).reshape(4, -1)
+    mine = x.reshape(4, 16)
+    np.testing.assert_array_equal(parts[:, :16], np.roll(mine, 1, 0))
+    by_part = mine.reshape(4, 4, 4)
+    np.testing.assert_array_equal(parts[:, 16:32], by_part.swapaxes(0, 1).reshape(4, 16))
+    pairs = mine.reshape(2, 2, 16).sum(1)
+    np.testing.assert_array_equal(parts[:, 32:48], np.repeat(pairs, 2, 0))
+    np.testing.assert_array_equal(parts[:, 48:], by_part.sum(0))
+
+
+def check_arrays() -> None:
+    """Arrays of parts, moved from layout to layout."""
+    mesh = irax.make_mesh((2, 2), ("a", "b"))
+    x = np.arange(32, dtype=np.float32).reshape(8, 4)
+    sharding = irax.NamedSharding(mesh, irax.P("b", "a"))
+    made = irax.make_array_from_callback(x.shape, sharding, lambda index: x[index])
+    assert len(made.addressable_shards) == 2
+    for spec in (irax.P("a"), irax.P(None, ("b", "a")), irax.P(), irax.P(("a", "b"))):
+        moved = irax.device_put(made, irax.NamedSharding(mesh, spec))
+        np.testing.assert_array_equal(process_allgather(moved, tiled=True), x)
+    rows = irax.NamedSharding(mesh, irax.P(("a", "b")))
+    own = irax.make_array_from_process_local_data(rows, x[4 * irax.process_index() :][:4])
+    np.testing.assert_array_equal(process_allgather(own), x)
+    assert float(irax.jit(lambda v: (v * v).sum())(own)) == (x * x).sum()
+
+
+def of_several_devices() -> None:
+    assert (irax.device_count(), irax.local_device_count()) == (4, 2)
+    assert [d.process_index for d in irax.devices()] == [0, 0, 1, 1]
+    for layout in SPECS:
+        for order in ((0, 1, 2, 3), (0, 2, 1, 3)):
+            devices = tuple(irax.devices()[i] for i in order)
+            check_training(mesh_device(AXES, devices, False), layout)
+    check_pmap_of_two_rows_each()
+    check_collectives()
+    check_arrays()
+    print("done", flush=True)
+
+
 def main(fault: str = "") -> None:
     irax.distributed.initialize(limit=2 if fault == "leaves" else 60)
     assert irax.process_count() == 2
+    if fault == "devices":
+        return of_several_devices()
     mesh = mesh_device((("data", 1), ("model", 2)), tuple(irax.devices()), False)
     if not fault:
         check_devices()
-        check_training(mesh)
+        check_training(mesh, "tensor")
         check_pmap()
     columns = put(mesh, arguments()[0], SPECS["tensor"][0])
     if fault == "leaves" and irax.process_index() == 1:
@@ -56,15 +139,16 @@ def check_devices() -> None:
     assert irax.local_devices() == [irax.devices()[irax.process_index()]]
 
 
-def check_training(mesh: MeshDevice) -> None:
+def check_training(mesh: MeshDevice, layout: str) -> None:
     w1, w2, x, y = arguments()
     with irax.disable_jit():
         expected, _ = train((w1, w2), x, y)
-    a, b, c, d = (put(mesh, v, s) for v, s in zip(arguments(), SPECS["tensor"], strict=True))
+    a, b, c, d = (put(mesh, v, s) for v, s in zip(arguments(), SPECS[layout], strict=True))
     losses, weights = train((a, b), c, d)
     np.testing.assert_allclose(losses, expected, rtol=1e-5)
-    with pytest.raises(NotAddressableError, match="process_allgather"):
-        np.asarray(weights[0])
+    if layout in ("tensor", "sharded"):
+        with pytest.raises(NotAddressableError, match="process_allgather"):
+            np.asarray(weights[0])
 
 
 if __name__ == "__main__":

@@ -134,7 +134,7 @@ def test_layouts_of_single_operations(kind: str, name: str):
     assert found._buffer.spec == spec
 
 
-@pytest.mark.parametrize("kind", ["one buffer", "threads"])
+@every_mesh
 def test_donated_arguments(kind: str):
     mesh = MESHES[kind]()
     w = 0.1 * np.random.default_rng(0).normal(size=(64, 64)).astype(np.float32)
@@ -194,6 +194,14 @@ def report(done: subprocess.CompletedProcess[str]) -> str:
 @pytest.mark.slow
 def test_processes_train_as_one():
     done = job(2, module="tests.frontend.mesh_job")
+    assert done.returncode == 0, report(done)
+    assert done.stdout.count("done") == 2, report(done)
+
+
+@pytest.mark.slow
+def test_processes_that_have_several_devices_train_as_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("IRAX_CPU_DEVICES", "2")
+    done = job(2, "devices", module="tests.frontend.mesh_job")
     assert done.returncode == 0, report(done)
     assert done.stdout.count("done") == 2, report(done)
 

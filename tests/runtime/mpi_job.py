@@ -1,6 +1,8 @@
 """The program of each process of the MPI jobs of `test_communication.py`.
 
 python -m tests.runtime.mpi_job [raise | exit | kill | hang | differ]: what rank 1 does.
+python -m tests.runtime.mpi_job devices [raise]: several ranks each; what the last does.
+python -m tests.runtime.mpi_job store | plugin: what the processes have in common.
 """
 
 from __future__ import annotations
@@ -13,12 +15,57 @@ import time
 import numpy as np
 from tests.runtime.collective_checks import check_all
 
-from irax_runtime.communication import mpi
+from irax_runtime.communication import mpi, store
+from irax_runtime.communication.communicator import Communicator
+from irax_runtime.communication.ranks import ProcessRanks
 
 LIMIT = 2.0
+OWNERS = ((0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 1, 1), (0, 1), (1, 0, 0))
+"""The processes of the devices of some meshes."""
 
 
-def main(fault: str = "") -> None:
+def of_devices(fault: str = "") -> None:
+    """Check the ranks of meshes of which a process has several."""
+    communicator = mpi.start(30)
+    meshes = [ProcessRanks(communicator, owners) for owners in OWNERS]
+
+    def fails(rank: Communicator) -> None:
+        if fault and rank.rank == 3:
+            raise ZeroDivisionError("a fault of a device")
+        rank.all_reduce(np.ones(3, np.float32), "add", (0, 1, 2, 3))
+
+    for _ in range(3):
+        counts = [count for mesh in meshes for count in mesh.run(check_all)]
+    meshes[0].run(fails)
+    print("checked", sum(counts), flush=True)
+
+
+def of_store() -> None:
+    """Have what another process puts."""
+    communicator = mpi.start(30)
+    own, other = communicator.rank, 1 - communicator.rank
+    store.of_process().put(f"rank {own}", b"%d" % own)
+    assert store.of_process().get(f"rank {other}", 10.0) == b"%d" % other
+    communicator.barrier()  # process 0 stays until the other one has read
+    print("stored", flush=True)
+
+
+def of_plugin() -> None:
+    """Ask a plugin for devices whose programs do not communicate with other processes."""
+    from irax_runtime.devices import devices
+
+    mpi.start(30)
+    try:
+        devices("pjrt:cpu")
+    except RuntimeError as error:
+        print(error, flush=True)
+
+
+def main(fault: str = "", *of_device: str) -> None:
+    if fault == "devices":
+        return of_devices(*of_device)
+    if fault in ("store", "plugin"):
+        return of_store() if fault == "store" else of_plugin()
     communicator = mpi.start(LIMIT)
     everyone = tuple(range(communicator.size))
     if communicator.rank == 1:

@@ -17,7 +17,7 @@ from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
 from irax_runtime.communication.communicator import Alone, CommunicationError, Communicator
 from irax_runtime.communication.current import current
-from irax_runtime.communication.ranks import Ranks
+from irax_runtime.communication.ranks import ProcessRanks, _Division
 from irax_runtime.communication.threads import ThreadGroup
 from irax_runtime.iree import cpu
 
@@ -34,10 +34,17 @@ def test_a_process_alone_communicates_with_itself():
     assert current().size == 1
 
 
-def test_a_process_is_one_rank():
-    assert Ranks(Alone(), (0,)).size == 1
-    with pytest.raises(CommunicationError, match="has 2 devices of process 0; expected one"):
-        Ranks(Alone(), (0, 0, 1, 1))
+@pytest.mark.parametrize("size", [1, 4])
+def test_a_process_may_have_all_ranks(size: int):
+    assert min(ProcessRanks(Alone(), (0,) * size).run(check_all)) > 0
+
+
+def test_arrays_go_from_process_to_process_in_rounds():
+    division = _Division(ProcessRanks(Alone(), (0, 1, 0, 1, 2)), (0, 1, 2, 3, 4))
+    # 2 from 0 stays in the process; 0 goes to 1 and 4 at once, and to 3 after it.
+    assert division.rounds([4, 0, 0, 0, 0]) == [{0: 4, 1: 0, 4: 0}, {3: 0}]
+    assert division.rounds([1, -1, 3, -1, -1]) == [{0: 1}, {2: 3}]
+    assert division.rounds([2, 3, 0, 1, 4]) == []
 
 
 def test_a_thread_group_runs_many_programs():
@@ -153,6 +160,20 @@ def test_processes_communicate_as_numpy_says():
     done = job(4)
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("checked") == 4
+
+
+def test_devices_of_processes_communicate_as_numpy_says():
+    done = job(2, "devices")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("checked") == 2
+
+
+def test_a_fault_of_a_device_ends_the_job():
+    done = job(2, "devices", "raise")
+    assert done.returncode != 0
+    assert "checked" not in done.stdout
+    assert "a fault of a device" in done.stderr
+    assert "ended by ZeroDivisionError" in done.stderr or "device 3 of the mesh" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ the devices share memory, it is compiled whole, and partitioned for the layouts 
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -50,10 +49,8 @@ def executable(
             whole = loaded[0]
             return MeshProgram(lambda given: [whole.run(given[0])], shapes, specs)
         lowered = api.lower(divided, name, device.target, donated=donated)
-        artefact = targets.compile(lowered, device.target)
-        if len(device.local) < len(device.devices):
-            digest = hashlib.sha256(str(lowered).encode()).hexdigest()
-            device.communicator.check_same(digest, f"jit of {name}")
+        artefact = targets.compile(lowered, device.target, donated)
+        device.check_same(str(lowered), f"jit of {name}")
         return MeshProgram(device.load_together(artefact, name), shapes, specs)
 
     return MeshExecutable(device, name, make)

@@ -23,6 +23,12 @@ COMBINERS: dict[str, Callable[..., Any]] = {
 """NumPy's functions of the combiners of `all_reduce`."""
 
 
+def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return the dtype in which arrays are combined: narrow floats are rounded once."""
+    is_narrow = dtype.itemsize < 4 and dtype.kind not in "biu"
+    return np.dtype(np.float32) if is_narrow else dtype
+
+
 class CommunicationError(RuntimeError):
     """A collective did not take place: a rank failed, is missing, or called another one."""
 
@@ -39,6 +45,8 @@ class Communicator(ABC):
     """The number of this rank, from 0."""
     size: int
     """The number of ranks."""
+    limit: float = DEFAULT_LIMIT
+    """Seconds that a rank waits for the others."""
 
     @abstractmethod
     def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
@@ -74,18 +82,31 @@ class Communicator(ABC):
     def abort(self, reason: str) -> None:
         """End the program in all ranks: those that wait for this one do not wait any more."""
 
+    def alongside(self, name: str) -> Communicator:
+        """Return a communicator of the same ranks for collectives that take place at the same time
+        as this one's, in other threads. The ranks ask for it by the same name.
+        """
+        return self
+
+    def is_communicating(self) -> bool:
+        """Return True if a thread of this process waits for others in a collective."""
+        return False
+
     def barrier(self) -> None:
         """Wait until all ranks have called this."""
         self.exchange(b"")
 
-    def check_same(self, digest: str, what: str) -> None:
-        """Compare a digest of what is about to run with those of the other ranks.
+    def check_same(self, digest: str, what: str, group: Group | None = None) -> None:
+        """Compare a digest of what is about to run with those of the other ranks, or of those of a
+        group.
 
         Raises:
             CommunicationError: another rank has another digest; `what` names the program.
         """
-        digests = self.exchange(digest.encode())
-        others = [rank for rank, other in enumerate(digests) if other != digests[self.rank]]
+        group = group or tuple(range(self.size))
+        digests = self.exchange(digest.encode(), group)
+        pairs = zip(group, digests, strict=True)
+        others = [rank for rank, other in pairs if other != digest.encode()]
         if others:
             raise CommunicationError(
                 f"{what}: rank {self.rank} runs another program than rank "

@@ -7,10 +7,12 @@ how long collectives take.
 
 from __future__ import annotations
 
+import copy
 import os
 import sys
 import threading
 import time
+import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
@@ -26,6 +28,7 @@ from irax_runtime.communication.communicator import (
     CommunicationError,
     Communicator,
     Group,
+    wide_dtype,
 )
 
 _VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")
@@ -84,6 +87,7 @@ class MpiCommunicator(Communicator):
     """This process's connection to the other processes of its MPI job."""
 
     def __init__(self, mpi: Any, limit: float) -> None:
+        self.limit = limit
         self._mpi = mpi
         self._world = mpi.COMM_WORLD.Dup()
         self.rank = self._world.Get_rank()
@@ -91,13 +95,39 @@ class MpiCommunicator(Communicator):
         self._groups: dict[Group, Any] = {tuple(range(self.size)): self._world}
         self._operations = {"add": mpi.SUM, "maximum": mpi.MAX, "minimum": mpi.MIN}
         self._watchdog = Watchdog(limit, self.abort)
+        self._alongside: dict[str, MpiCommunicator] = {}
+        self._tag = 0
+        """Tells the making of one communicator of MPI's from that of another, in other threads."""
+
+    def alongside(self, name: str) -> MpiCommunicator:
+        """Return a communicator of the same ranks for collectives that take place at the same time
+        as this one's.
+
+        Raises:
+            CommunicationError: MPI allows one thread of a process alone.
+        """
+        if name not in self._alongside:
+            if self._mpi.Query_thread() < self._mpi.THREAD_MULTIPLE:
+                raise CommunicationError(
+                    "MPI was started so that one thread of a process may communicate, and this "
+                    "one has several devices: start a process for each device (mpiexec -n N, "
+                    "without IRAX_CPU_DEVICES), or MPI with MPI_THREAD_MULTIPLE"
+                )
+            largest = self._mpi.COMM_WORLD.Get_attr(self._mpi.TAG_UB)
+            found = copy.copy(self)
+            found._groups, found._tag = {}, zlib.crc32(name.encode()) % largest
+            self._alongside.setdefault(name, found)
+        return self._alongside[name]
+
+    def is_communicating(self) -> bool:
+        return self._watchdog.is_watching()
 
     def _connection(self, group: Group) -> Any:
         """MPI's communicator of a group; its members make it together."""
         if group not in self._groups:
             with self._watchdog.watching("the first collective of a group"):
                 members = self._world.Get_group().Incl(group)
-                self._groups[group] = self._world.Create_group(members)
+                self._groups[group] = self._world.Create_group(members, self._tag)
         return self._groups[group]
 
     def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
@@ -147,7 +177,7 @@ class MpiCommunicator(Communicator):
         return received
 
     def exchange(self, message: bytes, group: Group | None = None) -> list[bytes]:
-        connection = self._world if group is None else self._connection(group)
+        connection = self._connection(group or tuple(range(self.size)))
         with self._watchdog.watching("exchange"):
             return connection.allgather(message)
 
@@ -162,26 +192,33 @@ class Watchdog:
     def __init__(self, limit: float, abort: Any) -> None:
         self._limit = limit
         self._abort = abort
-        self._entered: tuple[str, float] | None = None
+        self._entered: dict[int, tuple[str, float]] = {}
+        """The collectives that threads are in, and when they came."""
         threading.Thread(target=self._watch, name="irax watchdog", daemon=True).start()
 
     @contextmanager
     def watching(self, what: str, x: Array | None = None) -> Iterator[None]:
         """Watch the collective in a `with` block."""
         described = what if x is None else f"{what} of {x.dtype}{list(x.shape)}"
-        self._entered = described, time.monotonic()
+        thread = threading.get_ident()
+        self._entered[thread] = described, time.monotonic()
         try:
             yield
         finally:
-            self._entered = None
+            del self._entered[thread]
+
+    def is_watching(self) -> bool:
+        """Return True if a thread is in a collective."""
+        return bool(self._entered)
 
     def _watch(self) -> None:
         while True:
             time.sleep(min(1.0, self._limit / 4))
-            entered = self._entered
-            if entered is not None and time.monotonic() - entered[1] > self._limit:
+            late = time.monotonic() - self._limit
+            late_in = [what for what, since in list(self._entered.values()) if since < late]
+            if late_in:
                 self._abort(
-                    f"{entered[0]} has waited for other ranks for more than {self._limit:g} "
+                    f"{late_in[0]} has waited for other ranks for more than {self._limit:g} "
                     "seconds: one of them hangs, has ended, or runs another program"
                 )
 
@@ -201,11 +238,8 @@ def _end_job_on_errors(communicator: MpiCommunicator) -> None:
 
 
 def _reducible(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The dtype in which MPI reduces: narrow floats are rounded once, booleans are bytes."""
-    if dtype == np.bool_:
-        return np.dtype(np.uint8)
-    narrow = dtype.itemsize < 4 and dtype.kind not in "iu"
-    return np.dtype(np.float32) if narrow else dtype
+    """The dtype in which MPI reduces: booleans are bytes."""
+    return np.dtype(np.uint8) if dtype == np.bool_ else wide_dtype(dtype)
 
 
 def _octets(x: Array) -> Array:

@@ -24,6 +24,7 @@ from irax_runtime.communication.communicator import (
     CommunicationError,
     Communicator,
     Group,
+    wide_dtype,
 )
 from irax_runtime.communication.current import communicating
 
@@ -49,7 +50,7 @@ class ThreadGroup:
         self._pool = ThreadPoolExecutor(size - 1, "irax rank") if size > 1 else None
         self._running = threading.Lock()
 
-    def run(self, function: Callable[[Communicator], T]) -> list[T]:
+    def run(self, function: Callable[[ThreadRank], T]) -> list[T]:
         """Call a function in each rank, with the rank's communicator; return all results.
 
         The calling thread is rank 0. Runs of several threads take turns: their collectives would
@@ -60,7 +61,7 @@ class ThreadGroup:
         """
         with self._running:
             place = _MeetingPlace(self.size, self._limit)
-            ranks = [_Rank(place, rank) for rank in range(self.size)]
+            ranks = [ThreadRank(place, rank) for rank in range(self.size)]
             others = [self._pool.submit(_run, function, rank) for rank in ranks[1:] if self._pool]
             try:
                 first = _run(function, ranks[0])
@@ -72,7 +73,7 @@ class ThreadGroup:
                 raise place.cause or CommunicationError("the run was ended") from None
 
 
-def _run(function: Callable[[Communicator], T], rank: _Rank) -> T:
+def _run(function: Callable[[ThreadRank], T], rank: ThreadRank) -> T:
     try:
         with communicating(rank):
             return function(rank)
@@ -206,13 +207,19 @@ def _listed(ranks: list[int]) -> str:
     return ", ".join(map(str, sorted(ranks)))
 
 
-class _Rank(Communicator):
+class ThreadRank(Communicator):
     """One of the threads."""
 
     def __init__(self, place: _MeetingPlace, rank: int) -> None:
         self.place = place
         self.rank = rank
         self.size = place.size
+
+    def share(self, what: What, thing: Any, group: Group) -> list[Any]:
+        """Return the things of all ranks of a group. Their owners keep them as they are until the
+        group has met again.
+        """
+        return self.place.meet(self.rank, what, thing, group, lambda things: [things] * len(things))
 
     def _meet(self, what: str, x: Array, group: Group, finish: Finish) -> Any:
         return self.place.meet(self.rank, (what, x.dtype, x.shape), x, group, finish)
@@ -232,14 +239,18 @@ class _Rank(Communicator):
 
     def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
         what = f"all_reduce ({combiner})"
-        return self._together(what, x, group, lambda arrays: _combined(arrays, combiner))
+
+        def compute(arrays: list[Array]) -> Array:
+            return combined(arrays, combiner).astype(x.dtype, copy=False)
+
+        return self._together(what, x, group, compute)
 
     def all_gather(self, x: Array, group: Group) -> Array:
         return self._together("all_gather", x, group, _stacked)
 
     def reduce_scatter(self, x: Array, group: Group) -> Array:
         def finish(arrays: list[Array]) -> Sequence[Array]:
-            return list(_combined(arrays, "add"))
+            return list(combined(arrays, "add").astype(x.dtype, copy=False))
 
         return np.array(self._meet("reduce_scatter", x, group, finish))
 
@@ -256,11 +267,7 @@ class _Rank(Communicator):
         return self._meet(f"permute {list(sources)}", x, group, finish)
 
     def exchange(self, message: bytes, group: Group | None = None) -> list[bytes]:
-        def finish(messages: list[bytes]) -> list[list[bytes]]:
-            return [messages] * len(messages)
-
-        everyone = tuple(range(self.size))
-        return self.place.meet(self.rank, ("exchange",), message, group or everyone, finish)
+        return self.share(("exchange",), message, group or tuple(range(self.size)))
 
     def abort(self, reason: str) -> None:
         self.place.fail(self.rank, reason)
@@ -276,16 +283,17 @@ def _stacked(arrays: list[Array]) -> Array:
     return np.stack(arrays, out=_empty((len(arrays), *arrays[0].shape), arrays[0].dtype))
 
 
-def _combined(arrays: list[Array], combiner: str) -> Array:
-    """The sum, maximum or minimum of arrays, which is rounded once for narrow floats."""
-    dtype = arrays[0].dtype
+def combined(arrays: list[Array], combiner: str) -> Array:
+    """Return the sum, maximum or minimum of arrays as a new one. That of narrow floats is not yet
+    rounded.
+    """
+    wide = wide_dtype(arrays[0].dtype)
     if len(arrays) == 1:
-        return arrays[0].copy()
-    if dtype.itemsize < 4 and dtype.kind not in "biu":
-        arrays = [a.astype(np.float32) for a in arrays]
+        return arrays[0].astype(wide)
+    arrays = [x.astype(wide, copy=False) for x in arrays]
     combine = COMBINERS[combiner]
-    total = _empty(arrays[0].shape, arrays[0].dtype)
+    total = _empty(arrays[0].shape, wide)
     combine(arrays[0], arrays[1], out=total)
     for array in arrays[2:]:
         combine(total, array, out=total)
-    return total.astype(dtype, copy=False)
+    return total

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import itertools
 import os
 import struct
 import threading
@@ -21,12 +22,14 @@ from typing import Any
 import numpy as np
 
 from irax_runtime import interruptible
-from irax_runtime.device import DeviceClient, OneMemory
+from irax_runtime.communication import current, store
+from irax_runtime.device import Device, DeviceClient, OneMemory
 from irax_runtime.devices import numbered
 from irax_runtime.once import once
 from irax_runtime.pjrt import abi, buffers, executables, replicas
 from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, text
-from irax_runtime.pjrt.errors import PjrtError
+from irax_runtime.pjrt.errors import PjrtError, PluginError
+from irax_runtime.pjrt.key_value import KeyValueCallbacks
 from irax_runtime.pjrt.plugins import plugin_for
 from irax_runtime.platforms import PjrtPlatform, Settings, of_plugin
 
@@ -53,6 +56,8 @@ def devices(platform: PjrtPlatform) -> list[PjrtDevice]:
 def client_for(plugin: str) -> Client:
     """The client of this process for what plugins call "cpu", "cuda", ..., from the first of them.
 
+    In a job all processes ask for it together, and its plugin finds the devices of all.
+
     Raises:
         PluginError: there is no plugin for it, or none that can be used.
         PjrtError: the plugin finds no such device.
@@ -60,8 +65,35 @@ def client_for(plugin: str) -> Client:
     """
     platform = of_plugin(plugin)
     path = plugin_for(plugin).path
+    process = current.of_process()
+    if process.size == 1:
+        platform.prepare()
+        return Client(load_plugin(path), platform.options())
+    if platform.of_process is None:
+        raise PluginError(
+            f"{path}: the devices of this plugin communicate within a process alone, and this is a "
+            f"job of {process.size} processes: run it with IRAX_PLATFORMS=cpu, or as one process "
+            "that has several devices"
+        )
     platform.prepare()
-    return Client(load_plugin(path), platform.options())
+    options = {**platform.options(), **platform.of_process(process.rank, process.size)}
+    callbacks = KeyValueCallbacks(store.of_process(), f"{plugin}:")
+    return of_job(Client(load_plugin(path), options, callbacks), process.rank)
+
+
+def of_job(client: Client, rank: int) -> Client:
+    """Return the client of a process of a job.
+
+    Raises:
+        PluginError: its plugin numbers the processes in another way.
+    """
+    for device in client.devices():
+        if device.process_index != rank:
+            raise PluginError(
+                f"{client.api.path}: {device!r} has process {device.process_index} by the plugin, "
+                f"and process {rank} by the job: start the processes in the plugin's order"
+            )
+    return client
 
 
 class _Loans:
@@ -107,8 +139,14 @@ class _Loans:
 class Client(DeviceClient):
     """The devices of a plugin."""
 
-    def __init__(self, api: Api, options: Settings | None = None) -> None:
-        """Opens the devices. Of `options` each plugin has its own, `cpu_device_count` for one.
+    def __init__(
+        self,
+        api: Api,
+        options: Settings | None = None,
+        callbacks: KeyValueCallbacks | None = None,
+    ) -> None:
+        """Opens the devices. Of `options` each plugin has its own, `cpu_device_count` for one. By
+        `callbacks` it finds the devices of other processes.
 
         Raises:
             PjrtError: there are no such devices, or there is no such option.
@@ -117,7 +155,11 @@ class Client(DeviceClient):
         self.api = api
         values, _alive = as_named_values(options or {})
         address = ctypes.addressof(values) if options else None
-        created = api.call("Client_Create", create_options=address, num_options=len(values))
+        self._callbacks = callbacks
+        found = callbacks.fields() if callbacks else {}
+        created = api.call(
+            "Client_Create", create_options=address, num_options=len(values), **found
+        )
         self.pointer = created.client
         self.loans = _Loans(api)
         self._buffers: set[int] = set()
@@ -127,6 +169,7 @@ class Client(DeviceClient):
         self._destroy_arguments = partial(
             struct.Struct("NNP").pack, abi.Buffer_Destroy_Args.SIZE, 0
         )
+        self._launches = itertools.count(1)
         self._closed: int | None = None
         self._why_closed = "is closed"
         name = api.call("Client_PlatformName", client=self.pointer)
@@ -149,6 +192,12 @@ class Client(DeviceClient):
     def platform_version(self) -> str:  # pyright: ignore[reportIncompatibleVariableOverride]
         """The plugin's own description."""
         return self.version
+
+    def next_launch(self) -> int:
+        """Return a number for the next run of a program on several devices, which their processes
+        compare.
+        """
+        return next(self._launches)
 
     def check_open(self) -> None:
         """Raises PjrtError if the client is closed."""
@@ -319,16 +368,16 @@ class PjrtDevice(OneMemory):
         """
         return executables.load(self, artefact, entry)
 
-    def load_together(
-        self, devices: Sequence[PjrtDevice], artefact: bytes
-    ) -> replicas.PjrtReplicas:
-        """A program of which each of some devices of the client runs a replica.
+    def load_together(self, devices: Sequence[Device], artefact: bytes) -> replicas.PjrtReplicas:
+        """A program of which each of some devices runs a replica. Those of other processes load it
+        there.
 
         Raises:
             ValueError: the bytes are no such program.
             PjrtError: the plugin cannot compile it; the message is the compiler's.
         """
-        return replicas.PjrtReplicas(devices, artefact)
+        own = [device for device in devices if isinstance(device, PjrtDevice)]
+        return replicas.PjrtReplicas(own, [device.id for device in devices], artefact)
 
     def memory_stats(self) -> dict[str, int] | None:
         """Bytes in use, at most in use, and what else the plugin counts; None if it does not.

@@ -18,7 +18,7 @@ from irax_runtime.platforms import Settings, of_plugin
 from irax_runtime.signature import parse_signature
 
 if TYPE_CHECKING:
-    from irax_runtime.pjrt.client import PjrtDevice
+    from irax_runtime.pjrt.client import Client, PjrtDevice
 
 
 def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutable:
@@ -30,7 +30,7 @@ def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutab
         raise ValueError(f"the program has no function {entry}; it has {name}")
     made_by = header.get("serialized")
     if made_by is None:
-        pointer = compile_for([device], program)
+        pointer = compile_for(device.client, [device.id], program)
     else:
         here = [device.client.platform, device.client.version]
         if made_by != here:
@@ -43,28 +43,28 @@ def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutab
     return PjrtExecutable(device, pointer, header)
 
 
-def compile_for(devices: Sequence[PjrtDevice], program: bytes) -> int:
-    """Compile a program, with a replica on each of the devices; return the loaded executable.
+def compile_for(client: Client, devices: Sequence[int], program: bytes) -> int:
+    """Compile a program, with a replica on each of the devices of some numbers; return the loaded
+    executable.
 
     Raises:
         PjrtError: the plugin cannot compile it; the message is the compiler's.
     """
-    settings = of_plugin(devices[0].client.platform).settings()
+    settings = of_plugin(client.platform).settings()
     if settings:
         try:
-            return _compile_with(devices, program, settings)
+            return _compile_with(client, devices, program, settings)
         except PjrtError as error:  # of a plugin that has no such setting
             if error.code != abi.Error_Code.INVALID_ARGUMENT:
                 raise
-    return _compile_with(devices, program)
+    return _compile_with(client, devices, program)
 
 
 def _compile_with(
-    devices: Sequence[PjrtDevice], program: bytes, settings: Settings | None = None
+    client: Client, devices: Sequence[int], program: bytes, settings: Settings | None = None
 ) -> int:
-    client = devices[0].client
     described = programs.for_compiler(program)
-    options = compile_options([device.id for device in devices], settings)
+    options = compile_options(devices, settings)
     return client.api.call(
         "Client_Compile",
         client=client.pointer,
@@ -84,6 +84,12 @@ def _deserialize(device: PjrtDevice, program: bytes) -> int:
         overridden_serialized_compile_options=address(options),
         overridden_serialized_compile_options_size=len(options),
     ).loaded_executable
+
+
+def may_donate(arguments: Sequence[PjrtBuffer], i: int) -> bool:
+    """Return True if neither NumPy nor another argument shares an argument's memory."""
+    given = arguments[i]
+    return given._numpy is None and sum(other is given for other in arguments) == 1
 
 
 class PjrtExecutable:
@@ -154,7 +160,7 @@ class PjrtExecutable:
             call = _Call(self._pointer, len(self.arguments), len(self.results))
         call.arguments[:] = pointers
         if self._donated:
-            call.keep([i for i in self._donated if not self._may_donate(arguments, i)])
+            call.keep([i for i in self._donated if not may_donate(arguments, i)])
         error = self._start(call)  # interrupted, the plugin goes on to use the call's memory
         made: list[int] = call.results[:]
         self._calls.append(call)
@@ -162,7 +168,7 @@ class PjrtExecutable:
             client.api.fail(error)
         client.adopt_buffers(made)
         for i in self._donated:
-            if self._may_donate(arguments, i):
+            if may_donate(arguments, i):
                 arguments[i].delete()
         return [
             PjrtBuffer(pointer, type_.shape, type_.dtype, device)
@@ -172,12 +178,6 @@ class PjrtExecutable:
     def _enqueue(self, call: _Call) -> int | None:
         """Has the plugin run it; some do so before they return. Gives the address of an error."""
         return self._execute(call.address)
-
-    @staticmethod
-    def _may_donate(arguments: Sequence[PjrtBuffer], i: int) -> bool:
-        """Return True if neither NumPy nor another argument shares an argument's memory."""
-        given = arguments[i]
-        return given._numpy is None and sum(other is given for other in arguments) == 1
 
     def _check_results(self) -> None:
         with _Executable(self) as of_program:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from irax_runtime import interruptible
 from irax_runtime.pjrt import abi, programs
 from irax_runtime.pjrt.buffers import PjrtBuffer
-from irax_runtime.pjrt.executables import compile_for
+from irax_runtime.pjrt.executables import compile_for, may_donate
 from irax_runtime.signature import parse_signature
 
 if TYPE_CHECKING:
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 
 
 class PjrtReplicas:
-    """A program with a replica on each of some devices of one client.
+    """A program with a replica on each of some devices.
 
     Args:
-        devices: the devices.
+        devices: the devices of this process.
+        numbers: the numbers of all devices; there may be such of other processes among them.
         artefact: the program, as the target `pjrt` makes it.
 
     Raises:
@@ -31,14 +32,17 @@ class PjrtReplicas:
         PjrtError: the plugin cannot compile it.
     """
 
-    def __init__(self, devices: Sequence[PjrtDevice], artefact: bytes) -> None:
+    def __init__(
+        self, devices: Sequence[PjrtDevice], numbers: Sequence[int], artefact: bytes
+    ) -> None:
         self.devices = devices
         self._client = devices[0].client
         self._client.check_open()
         header, program = programs.split(artefact)
         self.name: str = header["name"]
         self._results = parse_signature(header["results"])
-        self._pointer = compile_for(devices, program)
+        self._donated: list[int] = header.get("donated", [])
+        self._pointer = compile_for(self._client, numbers, program)
         self._client.adopt_executable(self._pointer)
         self._execute = self._client.api.function("LoadedExecutable_Execute")
 
@@ -48,6 +52,7 @@ class PjrtReplicas:
 
     def __call__(self, arguments: Sequence[Sequence[Any]]) -> list[list[PjrtBuffer]]:
         """Run the program; give and return arrays by device. It may still be at work afterwards.
+        Donated arguments are deleted.
 
         Raises:
             RuntimeError: an argument was deleted.
@@ -56,7 +61,15 @@ class PjrtReplicas:
         self._client.check_open()
         given = [_pointers([x.live_pointer() for x in own]) for own in arguments]
         made = [_pointers([None] * len(self._results)) for _ in self.devices]
-        options = abi.ExecuteOptions(struct_size=abi.ExecuteOptions.SIZE)
+        given_up = [i for i in self._donated if all(may_donate(own, i) for own in arguments)]
+        kept = [i for i in self._donated if i not in given_up]
+        kept_numbers = (ctypes.c_int64 * len(kept))(*kept)
+        options = abi.ExecuteOptions(
+            struct_size=abi.ExecuteOptions.SIZE,
+            launch_id=self._client.next_launch(),
+            non_donatable_input_indices=ctypes.addressof(kept_numbers),
+            num_non_donatable_input_indices=len(kept),
+        )
         argument_lists, output_lists = map(_addresses, (given, made))
         call = abi.LoadedExecutable_Execute_Args(
             struct_size=abi.LoadedExecutable_Execute_Args.SIZE,
@@ -70,6 +83,9 @@ class PjrtReplicas:
         error = interruptible.run(self._execute, ctypes.addressof(call))
         if error:
             self._client.api.fail(error)
+        for own in arguments:
+            for i in given_up:
+                own[i].delete()
         results = []
         for device, own in zip(self.devices, made, strict=True):
             pointers: list[int] = own[:]

@@ -1,0 +1,192 @@
+"""A store of values by key that all processes of a job see.
+
+PJRT's plugins find the devices of other processes by one. Process 0 has the values, and serves them
+to the others by TCP; MPI tells these where.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import socket
+import socketserver
+import struct
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Protocol
+
+from irax_runtime.communication import current
+from irax_runtime.communication.communicator import CommunicationError, Communicator
+from irax_runtime.once import once
+
+Address = tuple[str, int]
+
+_TOKEN = 16
+"""The bytes that a process shows to be one of the job."""
+_REQUEST = struct.Struct("<cdII")
+"""The kind of a request, the seconds to wait for a value, the lengths of key and value."""
+_REPLY = struct.Struct("<?I")
+"""True if there is a value, and its length."""
+_CONNECTING = 10.0
+"""Seconds in which process 0 must answer."""
+
+
+class _Stream(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+class Store(ABC):
+    """Values by key. Any number of threads may use it at a time."""
+
+    @abstractmethod
+    def put(self, key: str, value: bytes) -> None:
+        """Keep a value, in place of another of this key."""
+
+    @abstractmethod
+    def find(self, key: str, timeout: float) -> bytes | None:
+        """Return the value of a key; None if nobody puts one there in `timeout` seconds."""
+
+    def get(self, key: str, timeout: float) -> bytes:
+        """Return the value of a key, when it is there.
+
+        Raises:
+            TimeoutError: nobody puts one there in `timeout` seconds.
+        """
+        found = self.find(key, timeout)
+        if found is None:
+            raise TimeoutError(f"no process has put {key!r} into the store in {timeout:g} seconds")
+        return found
+
+
+class OwnStore(Store):
+    """Values in the memory of this process.
+
+    >>> store = OwnStore()
+    >>> store.put("a", b"1")
+    >>> store.get("a", 1.0)
+    b'1'
+    """
+
+    def __init__(self) -> None:
+        self._values: dict[str, bytes] = {}
+        self._changed = threading.Condition()
+
+    def put(self, key: str, value: bytes) -> None:
+        with self._changed:
+            self._values[key] = value
+            self._changed.notify_all()
+
+    def find(self, key: str, timeout: float) -> bytes | None:
+        with self._changed:
+            self._changed.wait_for(lambda: key in self._values, timeout)
+            return self._values.get(key)
+
+
+class RemoteStore(Store):
+    """The values of process 0.
+
+    Args:
+        addresses: where it may be reached; the first that answers is taken.
+        token: what it expects to be shown.
+
+    Raises:
+        CommunicationError: it cannot be reached.
+    """
+
+    def __init__(self, addresses: Sequence[Address], token: bytes) -> None:
+        self._token = token
+        failures: dict[Address, str] = {}
+        for address in addresses:
+            self._address = address
+            try:
+                self._ask(b"f", "", b"", 0.0)
+            except (OSError, EOFError) as error:
+                failures[address] = str(error) or "not process 0 of this job"
+            else:
+                return
+        raise CommunicationError(f"process 0 cannot be reached: {failures}")
+
+    def put(self, key: str, value: bytes) -> None:
+        self._ask(b"p", key, value, 0.0)
+
+    def find(self, key: str, timeout: float) -> bytes | None:
+        return self._ask(b"f", key, b"", timeout)
+
+    def _ask(self, what: bytes, key: str, value: bytes, timeout: float) -> bytes | None:
+        encoded = key.encode()
+        request = _REQUEST.pack(what, timeout, len(encoded), len(value))
+        with socket.create_connection(self._address, _CONNECTING) as connection:
+            connection.settimeout(_CONNECTING + timeout)
+            with connection.makefile("rwb") as stream:
+                stream.write(self._token + request + encoded + value)
+                stream.flush()
+                is_there, length = _REPLY.unpack(_exactly(stream, _REPLY.size))
+                return _exactly(stream, length) if is_there else None
+
+
+def serve(store: Store, token: bytes) -> int:
+    """Serve the values of a store to all who show a token, while the process lives; return the port
+    where.
+    """
+
+    class Handler(socketserver.StreamRequestHandler):
+        def handle(self) -> None:
+            with suppress(OSError, EOFError):  # who asked has gone
+                self._answer()
+
+        def _answer(self) -> None:
+            if not hmac.compare_digest(_exactly(self.rfile, _TOKEN), token):
+                return
+            what, timeout, *lengths = _REQUEST.unpack(_exactly(self.rfile, _REQUEST.size))
+            key, value = (_exactly(self.rfile, length) for length in lengths)
+            found: bytes | None = None
+            if what == b"p":
+                store.put(key.decode(), value)
+            else:
+                found = store.find(key.decode(), timeout)
+            self.wfile.write(_REPLY.pack(found is not None, len(found or b"")) + (found or b""))
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+        request_queue_size = 128
+
+    server = Server(("", 0), Handler)
+    threading.Thread(target=server.serve_forever, name="irax store", daemon=True).start()
+    return server.server_address[1]
+
+
+def _exactly(stream: _Stream, length: int) -> bytes:
+    found = stream.read(length)
+    if len(found) < length:
+        raise EOFError
+    return found
+
+
+def store_of(communicator: Communicator) -> Store:
+    """Return a store that all processes see. All of them call this together."""
+    is_server = communicator.rank == 0
+    store, token, message = OwnStore(), secrets.token_bytes(_TOKEN), ""
+    if is_server:
+        port = serve(store, token)
+        message = "\n".join(f"{host} {port}" for host in _hosts())
+    told = communicator.exchange(token + message.encode())[0]
+    if is_server:
+        return store
+    lines = (line.split() for line in told[_TOKEN:].decode().splitlines())
+    return RemoteStore([(host, int(port)) for host, port in lines], told[:_TOKEN])
+
+
+def _hosts() -> list[str]:
+    """The names by which others may reach this machine, and that by which it reaches itself."""
+    names = [socket.gethostname()]
+    with suppress(OSError):
+        names += [str(entry[4][0]) for entry in socket.getaddrinfo(names[0], None, socket.AF_INET)]
+    return list(dict.fromkeys([*names, "127.0.0.1"]))
+
+
+@once
+def of_process() -> Store:
+    """Return the store of this process's job. All processes ask for it the first time together."""
+    return store_of(current.of_process())
