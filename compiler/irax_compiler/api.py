@@ -20,7 +20,9 @@ import numpy as np
 
 from irax_compiler.cost import cost_of
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.lowering import check, layouts_of_results, lower, mesh_of, partition
+from irax_compiler.layouts import StatedLayouts
+from irax_compiler.layouts import state as state_layouts
+from irax_compiler.lowering import check, layouts_of, layouts_of_results, lower, mesh_of, partition
 from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.derived import (
@@ -72,6 +74,7 @@ __all__ = [
     "Reversed",
     "ShardedTypes",
     "Simplify",
+    "StatedLayouts",
     "Transposed",
     "UnsupportedOp",
     "Vjp",
@@ -84,6 +87,7 @@ __all__ = [
     "evaluate",
     "find_function",
     "jvp",
+    "layouts_of",
     "layouts_of_results",
     "linearize",
     "lower",
@@ -97,6 +101,7 @@ __all__ = [
     "run_passes",
     "run_pipeline",
     "signature",
+    "state_layouts",
     "text_of",
     "transpose",
     "vjp",

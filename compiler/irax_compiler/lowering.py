@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from irax_compiler import mlir
-from irax_compiler.layouts import Mesh
+from irax_compiler.layouts import Mesh, StatedLayouts
 from irax_compiler.mlir import Module
 from irax_compiler.ops.control_flow.shard_map import Spec
 from irax_compiler.passes.check import Check
@@ -15,7 +15,8 @@ from irax_compiler.passes.donation import donate
 from irax_compiler.passes.lanes import Lanes
 from irax_compiler.passes.partition import (
     Partition,
-    layouts_of,
+    layouts_in,
+    layouts_of_partitioned,
     layouts_of_uses,
     layouts_wanted,
     mesh_in,
@@ -89,9 +90,16 @@ def mesh_of(module: Module, func: str) -> Mesh | None:
     return mesh_in(find_function(module, func))
 
 
+def layouts_of(module: Module, func: str) -> StatedLayouts | None:
+    """Return the mesh that a function is for, and the layouts of its arguments and results, as far
+    as the module states them; None for a program of one device.
+    """
+    return layouts_in(find_function(module, func))
+
+
 def layouts_of_results(module: Module, func: str) -> tuple[Spec, ...]:
     """Return the layouts of the results of a function that was partitioned."""
-    return layouts_of(find_function(module, func))
+    return layouts_of_partitioned(find_function(module, func))
 
 
 def check(module: Module, func: str = "main") -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import zipfile
 from collections.abc import Callable, Sequence
@@ -24,7 +25,9 @@ from irax.core.array import Array, ConcreteArray, device_of
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.copies import OfThisProcess
 from irax.core.flattening import argument_names
-from irax.execution import backend
+from irax.core.meshes import AbstractMesh, Mesh
+from irax.core.shardings import Sharding
+from irax.execution import backend, export_shardings
 from irax.execution.export_trees import describe, make, parts
 from irax.execution.export_trees import (
     register_namedtuple_serialization as register_namedtuple_serialization,
@@ -91,6 +94,7 @@ def export(
         module = with_rules(found.builder).module
         name = _closed(module, found.name, found.captures)
         module = _alone(module, name)
+        export_shardings.state(module, name, fun_jit, args, kwargs)
         in_avals = _avals(mlir.arguments(mlir.functions(module)[name]))
         structures = lowered._in_tree, lowered._traced.out_tree
         return Exported(module, name, (in_avals, found.results), structures, names)
@@ -135,8 +139,6 @@ class Exported(OfThisProcess):
 
     pickle_instead = "what its method serialize returns, which irax.export.deserialize takes"
 
-    nr_devices = 1
-
     def __init__(
         self,
         module: mlir.Module,
@@ -153,6 +155,7 @@ class Exported(OfThisProcess):
         self.out_avals: tuple[ShapedArray, ...] = tuple(avals[1])
         """The shapes and dtypes of its flat results."""
         self._in_tree, self._out_tree = structures
+        self._layouts = api.layouts_of(module, fun_name)
         self.platforms: tuple[str, ...] = tuple(platforms)
         """The platforms that it may run on."""
 
@@ -170,6 +173,39 @@ class Exported(OfThisProcess):
         """The structure of its result."""
         return tree_util.tree_structure(array_trees.tree_unflatten(self._out_tree, self.out_avals))
 
+    @property
+    def nr_devices(self) -> int:
+        """The number of devices that it is for.
+
+        >>> export(jit(jnp.sin))(1.0).nr_devices
+        1
+        """
+        return 1 if self._layouts is None else math.prod(self._layouts.mesh.values())
+
+    def in_shardings_jax(self, mesh: Mesh | AbstractMesh) -> tuple[Sharding | None, ...]:
+        """Return the shardings of its flat arguments on a mesh; None where it has none.
+
+        Raises:
+            ValueError: the mesh has other axes than that of the function.
+        """
+        return self._shardings(mesh, self.in_avals, "in_specs")
+
+    def out_shardings_jax(self, mesh: Mesh | AbstractMesh) -> tuple[Sharding | None, ...]:
+        """Return the shardings of its flat results on a mesh; None where it has none.
+
+        Raises:
+            ValueError: the mesh has other axes than that of the function.
+        """
+        return self._shardings(mesh, self.out_avals, "out_specs")
+
+    def _shardings(
+        self, mesh: Mesh | AbstractMesh, avals: Sequence[ShapedArray], side: str
+    ) -> tuple[Sharding | None, ...]:
+        if self._layouts is None:
+            return (None,) * len(avals)
+        specs = getattr(self._layouts, side)
+        return export_shardings.shardings(mesh, specs, self.fun_name, self._layouts.mesh)
+
     def mlir_module(self) -> str:
         """The text of the module."""
         return mlir.text_of(self._module.operation)
@@ -184,7 +220,8 @@ class Exported(OfThisProcess):
 
         Raises:
             TypeError: arguments of another structure, shape or dtype.
-            ValueError: it is to run on a platform that it was not exported for.
+            ValueError: it is to run on a platform that it was not exported for, or on another
+                number of devices.
 
         >>> export(jit(lambda x: x * x))(3.0).call(4.0)
         Array(16., dtype=float32, weak_type=True)
@@ -198,6 +235,8 @@ class Exported(OfThisProcess):
                 raise TypeError(f"{self.fun_name}: {name} is {array.aval}; exported for {aval}")
             arrays.append(array)
         self._check_platform(arrays)
+        if self._layouts is not None:
+            arrays = export_shardings.divided(arrays, self._layouts, self.fun_name)
         results = self._function.flat(arrays, [aval.weak_type for aval in self.out_avals])
         return array_trees.tree_unflatten(self._out_tree, results)
 

@@ -23,6 +23,7 @@ from irax_compiler.layouts import (
     MESH,
     OUT_SPECS,
     Mesh,
+    StatedLayouts,
     mesh_of,
     set_mesh,
     stated,
@@ -106,6 +107,26 @@ def layouts_wanted(function: Operation, mesh: Mesh) -> Sequence[Spec | None]:
     return [None] * len(mlir.result_types(function))
 
 
+def layouts_in(function: Operation) -> StatedLayouts | None:
+    """Return the mesh that a function is for, with the layouts of its arguments and those of its
+    results, as far as they are stated of it or calls of `irax.shard_map` have them; None for a
+    program of one device.
+    """
+    mesh = mesh_in(function)
+    if mesh is None:
+        return None
+    results = []
+    returned = mlir.terminator(mlir.body(function)).operands
+    for value, wanted in zip(returned, layouts_wanted(function, mesh), strict=True):
+        operation = mlir.definition(value)
+        if wanted is None and operation is not None and is_shard_map(operation):
+            op: Any = read(operation)
+            results_of_call: list[Any] = list(operation.results)
+            wanted = op.out_specs[results_of_call.index(value)]
+        results.append(wanted)
+    return StatedLayouts(mesh, layouts_of_uses(function, mesh), results)
+
+
 def mesh_in(function: Operation) -> Mesh | None:
     """Return the mesh that a function is for: one that is stated of it, or that of the first
     `irax.shard_map` in it. None for a program of one device.
@@ -120,7 +141,7 @@ def mesh_in(function: Operation) -> Mesh | None:
     return None
 
 
-def layouts_of(function: Operation) -> tuple[Spec, ...]:
+def layouts_of_partitioned(function: Operation) -> tuple[Spec, ...]:
     """Return the layouts of the results of a function that was partitioned."""
     return decoded(function.attributes[OUT_SPECS])
 

@@ -19,6 +19,7 @@ from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.placement import device_of_shardings
+from irax.core.shardings import Sharding
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, trace_function
 from irax.core.wrapping import wraps
@@ -39,6 +40,7 @@ from irax.execution.jit_shardings import (
     divided_arguments,
     divided_results,
     name_several_devices,
+    spread,
 )
 from irax.execution.program import Program
 from irax_compiler.spans import Span, collecting
@@ -321,6 +323,10 @@ class JitFunction(Generic[P, R]):
         jitted._may_touch_refs = False
         return jitted
 
+    def dynamic(self, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments of a call that are not static."""
+        return split_static(self._fun, self._static, args, kwargs)[:2]
+
     def traced_for(self, args: Any, kwargs: Any) -> tuple[Program, Any, Device | str | None]:
         """Return the traced program of a call, the pytree of its arguments, and its device."""
         own, named, static = split_static(self._fun, self._static, args, kwargs)
@@ -488,9 +494,10 @@ class DividedFunction(JitFunction[P, R]):
         return DividedFunction, self._arguments
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        _, (static, _), _, in_shardings, out_shardings = self._arguments
+        *_, in_shardings, out_shardings = self._arguments
         given = list(args)
         if in_shardings is not None:
+            _, (static, _), *_ = self._arguments
             fixed = {n % len(args) for n in static if -len(args) <= n < len(args)}
             own = [n for n in range(len(args)) if n not in fixed]
             found = divided_arguments("jit", in_shardings, tuple(given[n] for n in own))
@@ -498,6 +505,12 @@ class DividedFunction(JitFunction[P, R]):
                 given[n] = argument
         results = super().__call__(*given, **kwargs)  # pyright: ignore[reportCallIssue]
         return divided_results("jit", out_shardings, results)
+
+    def shardings_of(self, own: tuple[Any, ...]) -> Sequence[Sharding | None]:
+        """Return what the option `in_shardings` has for each leaf of the positional arguments that
+        are not static.
+        """
+        return spread("jit: in_shardings", self._arguments[3], own)
 
 
 def clear_caches() -> None:

@@ -95,7 +95,7 @@ def divided_arguments(what: str, shardings: Any, args: tuple[Any, ...]) -> tuple
     found = [
         leaf if wanted is None else _divided_argument(what, as_array(leaf, what), wanted)
         for leaf, wanted in zip(
-            leaves, _spread(f"{what}: in_shardings", shardings, args), strict=True
+            leaves, spread(f"{what}: in_shardings", shardings, args), strict=True
         )
     ]
     return array_trees.tree_unflatten(tree, found)
@@ -117,14 +117,18 @@ def divided_results(what: str, shardings: Any, results: Any) -> Any:
     found = [
         leaf if wanted is None else constrained(as_array(leaf, what), wanted)
         for leaf, wanted in zip(
-            leaves, _spread(f"{what}: shardings", shardings, results), strict=True
+            leaves, spread(f"{what}: shardings", shardings, results), strict=True
         )
     ]
     return array_trees.tree_unflatten(tree, found)
 
 
-def _spread(what: str, shardings: Any, tree: Any) -> Sequence[Sharding | None]:
-    """A sharding for each leaf of a pytree, from a prefix of it."""
+def spread(what: str, shardings: Any, tree: Any) -> Sequence[Sharding | None]:
+    """Return a sharding, or None, for each leaf of a pytree, from a prefix of it.
+
+    Raises:
+        ValueError: it is no prefix.
+    """
     try:
         found = array_trees.prefix_broadcast(shardings, tree, is_leaf=lambda x: x is None)
     except ValueError as error:
@@ -186,7 +190,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
         return divided_results(what, shardings, x)
     leaves, tree = array_trees.tree_flatten(x)
     arrays = [as_array(leaf, what) for leaf in leaves]
-    for array, wanted in zip(arrays, _spread(what, shardings, x), strict=True):
+    for array, wanted in zip(arrays, spread(what, shardings, x), strict=True):
         if isinstance(wanted, NamedSharding):
             _check_layout(array, wanted)
     return array_trees.tree_unflatten(tree, arrays)
