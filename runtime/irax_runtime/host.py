@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 import iree.runtime as rt
 import numpy as np
 
-from irax_runtime import interruptible, linalg
+from irax_runtime import interruptible, linalg, meter
 from irax_runtime.communication import collectives
 from irax_runtime.signature import TensorType, parse_signature
 
@@ -108,7 +108,8 @@ CALLBACKS: WeakValueDictionary[str, Callback] = WeakValueDictionary()
 
 
 def host_module(imports: str, wrap: Wrap, put: Put) -> Any:
-    """The module that a program imports from: functions f0, f1, ... as `imports` lists them.
+    """The module that a program imports from: functions f0, f1, ... as `imports` lists them, and
+    `meter`, the address of a number that loops take time from.
 
     Raises:
         ValueError: a function is not one of `FUNCTIONS`, or of `CALLBACKS`.
@@ -119,6 +120,7 @@ def host_module(imports: str, wrap: Wrap, put: Put) -> Any:
         convention = "0" + "_".join("r" * len(side) or "v" for side in types)
         function = _adapted(_found(name, parameters, types[1]), types, wrap, put)
         interface.export(f"f{number}", convention, function)
+    interface.export("meter", "0v_I", lambda state: meter.address())
     return interface.create()
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import threading
 import time
 import weakref
 from collections.abc import Collection, Mapping, Sequence
@@ -19,7 +20,16 @@ import iree.runtime as rt
 import numpy as np
 from iree.runtime._binding import disable_leak_checker
 
-from irax_runtime import elf, host, interruptible, libraries, memory, shared_library, threads
+from irax_runtime import (
+    elf,
+    host,
+    interruptible,
+    libraries,
+    memory,
+    meter,
+    shared_library,
+    threads,
+)
 from irax_runtime import iree_modules as modules
 from irax_runtime.choice import Choice
 from irax_runtime.communication import current, mpi
@@ -301,12 +311,10 @@ class IreeExecutable:
         if driver not in _DRIVERS:
             raise ValueError(f"irax.driver is {driver!r}; expected one of {', '.join(_DRIVERS)}")
         self._driver = driver
-        self._run = self._await
-        if reflection.get("irax.takes") == "moments":
-            self._run = self._invoke if driver == "sync" else self._invoke_by_faster
         self._choice = Choice("task", "sync")
-        imports = reflection.get("irax.host")
-        self._host = [] if imports is None else [self._host_module(imports)]
+        takes, imports = reflection.get("irax.takes"), reflection.get("irax.host")
+        has_imports = imports is not None or takes == "metered"
+        self._host = [self._host_module(imports or "[]")] if has_imports else []
         loaded = libraries.load(reflection.get("irax.libraries", ""))
         libraries.load_functions(reflection.get("irax.functions", "[]"))
         self._is_shared_library = undefined is not None
@@ -321,6 +329,12 @@ class IreeExecutable:
         self._takes_list = "irax.lists" in reflection
         self._donated = _numbers(reflection, "irax.donated")
         self._in_place = _numbers(reflection, "irax.in_place")
+        self._is_long = False
+        self._run = self._await
+        if takes == "moments":
+            self._run = self._invoke if driver == "sync" else self._invoke_by_faster
+        elif takes == "metered" and driver == "sync" and not (imports or self._in_place):
+            self._run = self._invoke_metered
         own = _numbers(reflection, "irax.own")
         self._is_own = [i in own for i in range(self._num_results)]
         device._executables.add(self)
@@ -430,6 +444,18 @@ class IreeExecutable:
     def _await(self, inputs: Any, outputs: Any) -> None:
         """Run in a way that Ctrl-C ends."""
         interruptible.run(self._invoke, inputs, outputs)
+
+    def _invoke_metered(self, inputs: Any, outputs: Any) -> None:
+        """Run in the calling thread, if the last call was short. A call that is not starts anew, in
+        a way that Ctrl-C ends.
+        """
+        if not self._is_long and threading.current_thread() is threading.main_thread():
+            self._is_long = meter.ran_out(self._invoke, inputs, outputs)
+            if not self._is_long:
+                return
+        start = time.perf_counter_ns()
+        self._await(inputs, outputs)
+        self._is_long = time.perf_counter_ns() - start > meter.BRIEF // 4  # estimates are rough
 
     def _error(self, failure: RuntimeError) -> RuntimeError:
         """The exception to raise for an error of IREE's."""

@@ -56,8 +56,13 @@ def test_reductions_are_shared_if_they_read_much(rows: int, driver: str) -> None
     assert reflection(mlir.functions(module)["main"])["irax.driver"] == driver
 
 
-@pytest.mark.parametrize(("limit", "takes"), [(100, "moments"), (1 << 30, "long")])
-def test_loops_that_end_soon_need_not_be_interrupted(limit: int, takes: str) -> None:
+LOOPS = [("LT, %i, %end", 100, "moments"), ("LT, %i, %end", 1 << 30, "long")]
+LOOPS.append(("LT, %y, %x", 100, "unknown"))
+
+
+@pytest.mark.parametrize(("test", "limit", "takes"), LOOPS)
+def test_loops_that_end_soon_need_not_be_interrupted(test: str, limit: int, takes: str) -> None:
+    type_ = "tensor<i32>" if "%i" in test else "tensor<f32>"
     module = mlir.parse_module(f"""
         func.func public @main(%x: tensor<f32>) -> tensor<f32> {{
           %zero = stablehlo.constant dense<0> : tensor<i32>
@@ -66,7 +71,7 @@ def test_loops_that_end_soon_need_not_be_interrupted(limit: int, takes: str) -> 
           %0:2 = stablehlo.while(%i = %zero, %y = %x) : tensor<i32>, tensor<f32>
           cond {{
             %p = stablehlo.compare LT, %y, %x : (tensor<f32>, tensor<f32>) -> tensor<i1>
-            %q = stablehlo.compare LT, %i, %end : (tensor<i32>, tensor<i32>) -> tensor<i1>
+            %q = stablehlo.compare {test} : ({type_}, {type_}) -> tensor<i1>
             %r = stablehlo.and %p, %q : tensor<i1>
             stablehlo.return %r : tensor<i1>
           }} do {{

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import inf, prod
+from math import prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -42,7 +42,8 @@ class Annotate(Pass):
     """Gives public functions reflection attributes for the runtime. `irax.args` and `irax.results`
     are the types of arguments and results (`f32[4,4];i32[]`). `irax.driver` is "task" where the
     work is worth several cores, and "sync" where sharing would take longer. `irax.takes` is
-    "moments" for programs too short to interrupt, and "long" for others. `irax.layouts` is for the
+    "moments" for programs too short to interrupt, "unknown" for those that are short but for loops
+    that need not end, and "long" for others. `irax.layouts` is for the
     program of each device of a mesh: the mesh, and how arguments and results are divided, in JSON.
     """
 
@@ -58,7 +59,7 @@ class Annotate(Pass):
                 "irax.args": signature(list(block.arguments)),
                 "irax.results": signature(returned(function)),
                 "irax.driver": "task" if _is_worth_sharing(work) else "sync",
-                "irax.takes": "moments" if work.total < MOMENTS else "long",
+                "irax.takes": _takes(work),
                 **_layouts(function),
             }
             function.attributes["iree.reflection"] = mlir.reflection(entries)
@@ -97,11 +98,24 @@ class _Work:
     """A rough estimate of the work of a block."""
 
     total: float = 0.0
-    """The most microseconds on one core; infinite for loops that need not end."""
+    """The most microseconds on one core, those of loops that need not end aside."""
+    may_not_end: bool = False
+    """True if there are such loops."""
     shared: float = 0.0
     """Microseconds on one core of work that several cores could share."""
     hand_offs: int = 0
     """The number of dispatches in steps of loops that are too short to run on several cores."""
+
+
+def _takes(work: _Work) -> str:
+    if work.total >= MOMENTS:
+        return "long"
+    return "unknown" if work.may_not_end else "moments"
+
+
+def step_time(loop: Operation) -> float:
+    """Return a rough estimate of the microseconds of a step of a `stablehlo.while` on one core."""
+    return _work(loop.regions[1].blocks[0], is_step=True).total
 
 
 def _is_worth_sharing(work: _Work) -> bool:
@@ -122,6 +136,7 @@ def _work(block: Block, is_step: bool = False) -> _Work:
         elif traits_of(operation).captures:
             branches = [_work(b, is_step) for region in operation.regions for b in region]
             total.total += max((branch.total for branch in branches), default=0.0)
+            total.may_not_end |= any(branch.may_not_end for branch in branches)
             total.shared += sum(branch.shared for branch in branches)
             total.hand_offs += sum(branch.hand_offs for branch in branches)
         elif not traits_of(operation).is_constant:
@@ -139,7 +154,11 @@ def _work(block: Block, is_step: bool = False) -> _Work:
 
 def _add_steps(total: _Work, step: _Work, steps: int | None, most: int | None) -> None:
     times = UNKNOWN_STEPS if steps is None else steps
-    total.total += inf if most is None else most * (step.total + LAUNCH)
+    if most is None:
+        total.may_not_end = True
+    else:
+        total.total += most * (step.total + LAUNCH)
+    total.may_not_end |= step.may_not_end
     total.shared += times * step.shared
     total.hand_offs += times * step.hand_offs
 

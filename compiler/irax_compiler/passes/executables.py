@@ -20,7 +20,7 @@ SHARE = 1_000_000
 
 Body = Callable[[Block, list[Value]], None]
 """Builds the code of a workgroup; gets the block of the executable's functions, and the bindings of
-the arrays."""
+the arrays with the numbers after them."""
 
 
 def add_executable(
@@ -30,6 +30,7 @@ def add_executable(
     arrays: int,
     body: Body,
     workload: int = 0,
+    numbers: int = 0,
 ) -> Operation:
     """Add the executable `name` to a module, with one function of the same name, and return it.
 
@@ -40,6 +41,7 @@ def add_executable(
         arrays: the number of arrays that the function reads and writes.
         body: builds the function.
         workload: how many numbers its dispatches have before their operands.
+        numbers: how many integers of 64 bits the function has after the arrays.
     """
     named = {"sym_name": mlir.string(name)}
     with InsertionPoint.at_block_begin(module.body):
@@ -50,14 +52,14 @@ def add_executable(
         export = mlir.emit("stream.executable.export", [], named | public, [], regions=1)
         inner = mlir.emit("builtin.module", [], {}, [], regions=1)
         mlir.emit("stream.executable.end", [], {}, [])
-    numbers = [mlir.parse_type("index")] * workload
-    with InsertionPoint(Block.create_at_start(export.regions[0], numbers)):
+    before = [mlir.parse_type("index")] * workload
+    with InsertionPoint(Block.create_at_start(export.regions[0], before)):
         mlir.emit("stream.return", [*map(index, counts), index(1)], {}, [])
     inside = Block.create_at_start(inner.regions[0], [])
-    bindings = [mlir.parse_type("!stream.binding")] * arrays
+    types = [mlir.parse_type("!stream.binding")] * arrays + [mlir.parse_type("i64")] * numbers
     with InsertionPoint(inside):
-        function = mlir.emit("func.func", [], named | typed(bindings), [], regions=1)
-    block = Block.create_at_start(function.regions[0], bindings)
+        function = mlir.emit("func.func", [], named | typed(types), [], regions=1)
+    block = Block.create_at_start(function.regions[0], types)
     with InsertionPoint(block):
         body(inside, list(block.arguments))
         mlir.emit("func.return", [], {}, [])

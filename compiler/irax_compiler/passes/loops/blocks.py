@@ -33,6 +33,7 @@ from irax_compiler.passes.core import walk
 from irax_compiler.passes.loops import (
     fusion,
     indexing,
+    meters,
     nests,
     products,
     sorting,
@@ -175,6 +176,12 @@ def loop(operation: Operation, scope: Scope) -> None:
     def holds(carried: list[Value]) -> Value:
         return spread(results(condition, inside(condition, carried)))[0]
 
+    def goes_on(carried: list[Value]) -> Value:
+        found = holds(carried)
+        found = found if scope.together == 1 else registers.any_of(found)
+        is_metered = scope.meter is not None and meters.may_not_end(operation)
+        return meters.metered(operation, scope.meter, found) if is_metered else found
+
     def step(carried: list[Value]) -> list[Value]:
         inner = inside(body, carried)
         build(body, inner)
@@ -189,9 +196,9 @@ def loop(operation: Operation, scope: Scope) -> None:
 
     first = spread([scope.register(start[i]) for i in few])
     if scope.together == 1:
-        found = while_loop(first, holds, step)
+        found = while_loop(first, goes_on, step)
     else:
-        found = while_loop(first, lambda x: registers.any_of(holds(x)), step_of_some)
+        found = while_loop(first, goes_on, step_of_some)
     final = list(operation.results)
     scope.registers.update(zip((final[i] for i in few), found, strict=True))
     scope.arrays.update({final[i]: array for i, array in arrays.items()})

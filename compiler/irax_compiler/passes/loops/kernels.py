@@ -21,7 +21,15 @@ from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
 from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.loops import blocks, indexing, launch, products, sorting, vectors
+from irax_compiler.passes.loops import (
+    blocks,
+    indexing,
+    launch,
+    meters,
+    products,
+    sorting,
+    vectors,
+)
 from irax_compiler.passes.loops.arrays import Array
 from irax_compiler.passes.loops.fusion import is_large
 from irax_compiler.passes.loops.memory import held, held_dtype, released
@@ -225,13 +233,19 @@ def _kernel(loop: Operation, parts: _Parts) -> list[Value]:
             shared={memories[carried[i]]: array for i, array in into.items()},
             memory=kernel.memory,
             functions=kernel.functions if is_long([loop]) else None,
+            meter=kernel.meter,
         )
         blocks.loop(loop, scope)
         for i, x in enumerate(loop.results):
             if i not in into:
                 kernel.results[i].write(scope.register(x))
 
-    results = launch.launched(list(dict.fromkeys(flat.values())), list(map(_held, start)), build)
+    results = launch.launched(
+        list(dict.fromkeys(flat.values())),
+        list(map(_held, start)),
+        build,
+        meter=meters.address([loop]),
+    )
     return [_as_it_was(x, y) for x, y in zip(results, start, strict=True)]
 
 
@@ -254,6 +268,7 @@ def of_operations(
         scope = Scope(
             {x: _seen_as(kernel.arrays[own], x).read() for x, own in flat.items()},
             functions=kernel.functions if is_long(operations) else None,
+            meter=kernel.meter,
         )
         blocks.translate(operations, scope)
         for x, place in places.items():
@@ -262,9 +277,10 @@ def of_operations(
             whole.part([registers.index(place)], (size,)).write(scope.register(x))
 
     results = [(size, dtype) for dtype, size in sizes.items()]
-    made = launch.launched(list(dict.fromkeys(flat.values())), results, build)
-    arrays = dict(zip(order, made, strict=True))
-    return [_as_it_was(_alone(arrays[held_dtype(x)], place, x), x) for x, place in places.items()]
+    arrays = list(dict.fromkeys(flat.values()))
+    made = launch.launched(arrays, results, build, meter=meters.address(operations))
+    by_dtype = dict(zip(order, made, strict=True))
+    return [_as_it_was(_alone(by_dtype[held_dtype(x)], place, x), x) for x, place in places.items()]
 
 
 def of_arrays(

@@ -91,6 +91,8 @@ class Kernel:
     results: list[Array]
     memory: Memory
     functions: Functions
+    meter: Value | None = None
+    """The address of the meter of loops that need not end."""
 
 
 Flat = tuple[int, np.dtype]
@@ -102,17 +104,20 @@ def launched(
     results: Sequence[Flat],
     build: Callable[[Kernel], None],
     shares: Shares | None = None,
+    meter: Value | None = None,
 ) -> list[Value]:
     """Build a kernel of arrays of one dimension, and its launch; return its results. With `shares`,
-    the body is that of one workgroup, which sees its share of the shared arrays.
+    the body is that of one workgroup, which sees its share of the shared arrays. `meter` is the
+    address that a kernel with loops that need not end gets.
     """
     module = mlir.open_module()
     name = mlir.unique_name(module, "kernel")
     taken = [(prod(mlir.shape_of(x)), mlir.dtype_of(x)) for x in arrays]
     size = 0
 
-    def body(functions: Block, bindings: list[Value]) -> None:
+    def body(functions: Block, given: list[Value]) -> None:
         nonlocal size
+        bindings = given if meter is None else given[:-1]
         each = zip(bindings, [*taken, *results], strict=True)
         bound = [_bound(binding, dtype, (count,), 0) for binding, (count, dtype) in each]
         if shares is not None:
@@ -120,18 +125,27 @@ def launched(
             bound = [
                 x.part([start], (shares.size,)) if x.size == shares.elements else x for x in bound
             ]
-        given, own = bound[: len(arrays)], bound[len(arrays) :]
+        inside = dict(zip(arrays, bound, strict=False))
         local = Memory(InsertionPoint.current.block)
-        inside = dict(zip(arrays, given, strict=True))
-        build(Kernel(inside, own, local, Functions(name, functions)))
+        build(
+            Kernel(
+                inside,
+                bound[len(arrays) :],
+                local,
+                Functions(name, functions),
+                meter=None if meter is None else given[-1],
+            )
+        )
         size = local.size
 
     count = 1 if shares is None else shares.count
-    add_executable(module, name, (count, 1), len(taken) + len(results), body)
+    numbers = [] if meter is None else [meter]
+    bindings = len(taken) + len(results)
+    add_executable(module, name, (count, 1), bindings, body, numbers=len(numbers))
     types = [mlir.tensor_type((count,), dtype) for count, dtype in results]
     if size:
         types.append(mlir.tensor_type((size,), np.dtype(np.int8)))
-    return dispatch(name, arrays, types)[: len(results)]
+    return dispatch(name, [*arrays, *numbers], types)[: len(results)]
 
 
 _SHARE = 4096

@@ -13,7 +13,7 @@ from irax_compiler.ops import barrier, parts
 from irax_compiler.ops.formulas import HAS_LOOP, definition, has_loop, inlined, is_formula
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.loops import blocks
+from irax_compiler.passes.loops import blocks, meters
 from irax_compiler.passes.loops.clusters import gather_in_kernels
 from irax_compiler.passes.loops.factors import transpose_factors
 from irax_compiler.passes.loops.kernels import as_kernel
@@ -53,6 +53,7 @@ class Loops(Pass):
             _write_out(_calls(function))
         for function in formulas:
             function.erase()
+        meters.record(module)
 
 
 def _calls(function: Operation) -> Iterator[Operation]:

@@ -35,6 +35,8 @@ class Scope:
     """The kernel's own memory; without it, all values are registers."""
     functions: Functions | None = None
     """The functions that formulas call; without them, formulas are inlined."""
+    meter: Value | None = None
+    """The address of the meter that loops take their steps from if they need not end."""
     together: int = 1
     """The number of elements for which a scalar computation runs at once."""
     lanes: int | None = None
