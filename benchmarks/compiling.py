@@ -31,37 +31,35 @@ from benchmarks.timing import rival
 
 FUNCTIONS = {
     "lax": (
-        *("abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bessel_i0e"),
-        *("bessel_i1e", "betainc", "bitwise_and", "bitwise_not", "cbrt", "ceil", "clamp", "clz"),
-        *("cos", "cosh", "digamma", "div", "eq", "erf", "erf_inv", "erfc", "exp", "exp2", "expm1"),
-        *("floor", "igamma", "igamma_grad_a", "igammac", "is_finite", "lgamma", "log", "log1p"),
-        *("logistic", "max", "mul", "mulhi", "neg", "nextafter", "polygamma", "population_count"),
-        *("pow", "random_gamma_grad", "reciprocal", "rem", "round", "rsqrt", "shift_left", "sign"),
-        *("shift_right_arithmetic", "sin", "sinh", "sqrt", "square", "tan", "tanh", "zeta"),
+        "abs acos acosh add asin asinh atan atan2 atanh bessel_i0e bessel_i1e betainc bitwise_and "
+        "bitwise_not bitwise_or bitwise_xor cbrt ceil clamp clz cos cosh digamma div eq erf "
+        "erf_inv erfc exp exp2 expm1 floor ge gt igamma igamma_grad_a igammac is_finite le lgamma "
+        "log log1p logistic lt max min mul mulhi ne neg nextafter polygamma population_count pow "
+        "random_gamma_grad reciprocal rem round rsqrt shift_left shift_right_arithmetic "
+        "shift_right_logical sign sin sinh sqrt square sub tan tanh zeta"
     ),
     "numpy": (
-        *("absolute", "angle", "arctan2", "cbrt", "copysign", "deg2rad", "divide", "divmod"),
-        *("exp2", "fabs", "float_power", "floor_divide", "fmax", "fmin", "fmod", "frexp", "gcd"),
-        *("heaviside", "hypot", "i0", "isclose", "lcm", "ldexp", "log10", "log2", "logaddexp"),
-        *("logaddexp2", "logical_and", "logical_not", "maximum", "mod", "modf", "nan_to_num"),
-        *("nextafter", "power", "rad2deg", "remainder", "rint", "sign", "signbit", "sinc"),
-        *("spacing", "square", "trunc", "unwrap"),
+        "absolute angle arctan2 argsort cbrt clip conjugate copysign cumsum deg2rad digitize "
+        "divide divmod exp2 fabs float_power floor_divide fmax fmin fmod frexp gcd heaviside "
+        "hypot i0 imag isclose isinf isnan lcm ldexp log10 log2 logaddexp logaddexp2 logical_and "
+        "logical_not logical_or logical_xor maximum mod modf nan_to_num nextafter power rad2deg "
+        "real remainder rint sign signbit sinc sort spacing square trunc unwrap"
     ),
     "nn": (
-        *("celu", "elu", "gelu", "hard_sigmoid", "hard_silu", "hard_tanh", "leaky_relu"),
-        *("log1mexp", "log_sigmoid", "mish", "relu", "relu6", "selu", "sigmoid", "silu"),
-        *("soft_sign", "softplus", "sparse_plus", "sparse_sigmoid", "squareplus"),
+        "celu elu gelu hard_sigmoid hard_silu hard_tanh leaky_relu log1mexp log_sigmoid "
+        "log_softmax mish relu relu6 selu sigmoid silu soft_sign softmax softplus sparse_plus "
+        "sparse_sigmoid squareplus"
     ),
     "scipy.special": (
-        *("bernoulli", "beta", "betainc", "betaln", "boxcox", "boxcox1p", "comb", "dawsn"),
-        *("digamma", "entr", "erf", "erfc", "erfcx", "erfinv", "exp1", "expi", "expit", "expn"),
-        *("factorial", "fresnel", "gamma", "gammainc", "gammaincc", "gammaln", "gammasgn"),
-        *("hyp1f1", "hyp2f1", "i0", "i0e", "i1", "i1e", "kl_div", "log_ndtr", "loggamma", "logit"),
-        *("multigammaln", "ndtr", "ndtri", "owens_t", "poch", "polygamma", "rel_entr", "sici"),
-        *("spence", "wofz", "xlog1py", "xlogy", "zeta"),
+        "bernoulli beta betainc betaln boxcox boxcox1p comb dawsn digamma entr erf erfc erfcx "
+        "erfinv exp1 expi expit expn factorial fresnel gamma gammainc gammaincc gammaln gammasgn "
+        "hyp1f1 hyp2f1 i0 i0e i1 i1e kl_div log_ndtr loggamma logit multigammaln ndtr ndtri "
+        "owens_t poch polygamma rel_entr sici spence wofz xlog1py xlogy zeta"
     ),
 }
-DTYPES = ("float32", "float64", "complex64", "int32", "bool")
+"""The functions by module. Those of rows, `argsort`, `cumsum`, `digitize`, `log_softmax`,
+`softmax`, `sort` and `unwrap`, are not elementwise, but used so."""
+DTYPES = ("float32", "float64", "complex64", "int32", "bool", "uint8", "bfloat16")
 COUNTS = (10, 100, 300, 1000)
 OPERANDS = {
     "numpy.unwrap": lambda f, x, y: f(x, axis=-1, discont=1.0),
@@ -91,7 +89,8 @@ def main() -> None:
     if jax is not None:
         jax.config.update("jax_enable_x64", True)
     libraries = {"irax": irax, "jax": jax}
-    names = options.only or [f"{module}.{f}" for module, fs in FUNCTIONS.items() for f in fs]
+    all_names = [f"{module}.{f}" for module, fs in FUNCTIONS.items() for f in fs.split()]
+    names = options.only or all_names
     known = _known(options.rows) if options.rows else set()
     for name, dtype in _distinct(names, options.dtype, options.size):
         if (name, dtype) in known:
@@ -170,10 +169,10 @@ def _chained(library: Any, name: str, count: int) -> Callable[..., Any]:
             result = result[0] if isinstance(result, tuple) else result
             if dtype.kind == "b":
                 x = result.astype(bool) ^ (z if i % 2 else y)
-            elif dtype == np.int32:
-                x = result.astype(dtype) * 3 + i
+            elif dtype.kind in "iu":
+                x = result.astype(dtype) * 3 + i % 100
             else:
-                real = result.real if dtype.kind == "f" else result
+                real = result if dtype.kind == "c" else result.real
                 x = real.astype(dtype) * 1.01 + i
         return x
 

@@ -38,6 +38,14 @@ CASES = [
         "ndtri", normal.Ndtri(), [0.02, 0.04, 0.1, 0.4, 0.6, 0.9, 0.97, 0.98], [0, 1, 1e-10, 2, NAN]
     ),
     *smooth("expi", integrals.Expi(), SIGNED, [0, INF, NAN]),
+    Case(
+        "expi-end-of-series-f32",
+        integrals.Expi(),
+        [fixed([19.5, 19.7, 19.9], "f4")],
+        scipy.special.expi,
+        1e-5,
+        differentiable=False,
+    ),
     *smooth("spence", integrals.Spence(), POSITIVE, [0, 1, -1, NAN]),
     *smooth(
         "sine-integral",

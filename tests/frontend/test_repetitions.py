@@ -36,6 +36,19 @@ def test_results_are_those_of_single_operations():
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
+def test_a_repeated_sequence_may_have_a_series():
+    def repeated(x: Any, y: Any) -> Any:
+        for i in range(16):
+            z = lax.igamma(abs(x) + 0.5, abs(y) + 0.1) * 1.5 - x * 0.3 + y * y
+            x = jnp.where(z > 1, z / 2, jnp.floor(z) * y - x) * 0.5 + i
+        return x
+
+    found = irax.jit(repeated)(X, Y)
+    with irax.disable_jit():
+        expected = repeated(irax.numpy.asarray(X), irax.numpy.asarray(Y))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
 def test_a_repetition_is_two_operations():
     counts = []
 

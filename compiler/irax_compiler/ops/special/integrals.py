@@ -19,7 +19,7 @@ from irax_compiler.ops.core import full_like
 from irax_compiler.ops.formula import Number, function, polynomial, where
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.ops.special.normal import complex_number, scaled
-from irax_compiler.ops.special.series import Smooth, is_single
+from irax_compiler.ops.special.series import Smooth, State, is_single, steps
 
 _EULER = float(np.euler_gamma)
 
@@ -31,7 +31,7 @@ real = partial(function, elementwise.real)
 imag = partial(function, elementwise.imag)
 
 
-def _steps(x: Number, single: int, double: int) -> int:
+def _count(x: Number, single: int, double: int) -> int:
     return single if is_single(x) else double
 
 
@@ -43,11 +43,11 @@ def _odd(x: Number, value: Number) -> Number:
 # ---- exponential ---------------------------------------------------------------------------------
 
 
-def _fraction(n: Number | float, x: Number, steps: int) -> Number:
+def _fraction(n: Number, x: Number, count: int) -> Number:
     """exp(x) E_n(x), for x far from 0."""
     start = x + n
-    bottom = start + 2.0 * steps
-    for k in range(steps, 0, -1):
+    bottom = start + 2.0 * count
+    for k in range(count, 0, -1):
         bottom = start + 2.0 * (k - 1) - (n + (k - 1.0)) * k / bottom
     return 1.0 / bottom
 
@@ -60,7 +60,7 @@ def _near(n: Number, x: Number) -> Number:
     size = exp(power * log(x) - function(chlo_functions.lgamma, n))
     total = sign * size * (function(chlo_functions.digamma, n) - log(x))
     term = x * 0.0 + 1.0
-    for k in range(_steps(x, 14, 26)):
+    for k in range(_count(x, 14, 26)):
         bottom = float(k) - power
         at_power = bottom.equals(0)
         total = total - where(at_power, 0.0, term / where(at_power, 1.0, bottom))
@@ -73,7 +73,7 @@ def _expn(n: Number, x: Number) -> Number:
     close = (x > 0) & (x <= 2)
     near = _near(safe_n, where(close, x, 1.0))
     large = where(x > 2, x, 3.0)
-    far = exp(-large) * _fraction(safe_n, large, _steps(x, 16, 46))
+    far = exp(-large) * _fraction(safe_n, large, _count(x, 16, 46))
     value = where(close, near, where(x.equals(np.inf), 0.0, far))
     value = where(n.equals(0), exp(-x) / x, value)
     at_zero = where(n > 1, 1.0 / where(n > 1, n - 1.0, 1.0), np.inf)
@@ -105,10 +105,12 @@ class Expi(Smooth):
     name = "irax.expi"
 
     def formula(self, x: Number) -> Number:
-        edge = _steps(x, 20, 40)
-        series = [0.0] + [1 / (k * math.factorial(k)) for k in range(1, _steps(x, 64, 130))]
+        edge = _count(x, 20, 40)
+        # In units of 16: the coefficients for x itself are too small for float32.
+        count = _count(x, 64, 130)
+        series = [0.0] + [16.0**k * (1 / (k * math.factorial(k))) for k in range(1, count)]
         small = where((x > 0) & (x <= edge), x, 1.0)
-        near = log(small) + _EULER + polynomial(small, series)
+        near = log(small) + _EULER + polynomial(small * (1 / 16), series)
         large = where(x > edge, x, float(edge))
         tail = polynomial(1.0 / large, [float(math.factorial(k)) for k in range(edge)])
         far = where(x.equals(np.inf), np.inf, exp(large) / large * tail)
@@ -125,7 +127,17 @@ class Expi(Smooth):
 
 def _exponential_of_imaginary(x: Number) -> Number:
     """E_1(i x), for x of at least 4."""
-    fraction = _fraction(1.0, complex_number(x * 0.0, x), _steps(x, 30, 90))
+    count, zero = _count(x, 30, 90), x * 0.0
+
+    def step(number: Number, state: State) -> State:
+        k = count - number
+        start = complex_number((k - 1.0) * 2.0 + 1.0, x)
+        bottom = start - complex_number(k * k, zero) / complex_number(*state)
+        return real(bottom), imag(bottom)
+
+    # A quotient of complex numbers is long: a loop has one.
+    bottom = steps(count, (zero + (1.0 + 2.0 * count), x), step)
+    fraction = 1.0 / complex_number(*bottom)
     return complex_number(cosine(x), -sine(x)) * fraction
 
 

@@ -52,6 +52,23 @@ def repeat(
     return tuple(map(Number, found))
 
 
+def steps(count: int, state: State, step: Callable[[Number, State], State]) -> State:
+    """Build a loop of a number of steps. A step takes its number, from 0, and the state."""
+    extents, dtype = shape_of(state[0].value), state[0].dtype
+
+    def goes_on(n: Value, *_: Value) -> Value:
+        return comparison.less(n, full((), count, I32))
+
+    def advance(n: Value, *values: Value) -> Sequence[Value]:
+        number = Number(shape.broadcast_scalar(conversion.convert(n, dtype), extents))
+        new = step(number, tuple(map(Number, values)))
+        return [elementwise.add(n, full((), 1, I32)), *(s.value for s in new)]
+
+    start = [full((), 0, I32), *(s.value for s in state)]
+    _, *found = while_loop(goes_on, advance, start)
+    return tuple(map(Number, found))
+
+
 @dataclass(frozen=True)
 class ByFormula(ComposedOp):
     """An elementwise function of operands of one shape, by a formula of wide enough floats."""

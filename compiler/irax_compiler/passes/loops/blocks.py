@@ -38,6 +38,7 @@ from irax_compiler.passes.loops import (
     products,
     sorting,
     stored,
+    uniform,
     vectors,
     windows,
 )
@@ -157,7 +158,8 @@ def results(source: Block, scope: Scope) -> list[Value]:
 
 def loop(operation: Operation, scope: Scope) -> None:
     """Build a `stablehlo.while`. If it runs for several elements at once, it runs until all are
-    done; those that are done keep their values.
+    done; those that are done keep their values. Values that are the same for all, such as counters,
+    are scalars.
     """
     condition, body = (region.blocks[0] for region in operation.regions)
     start = list(operation.operands)
@@ -170,15 +172,22 @@ def loop(operation: Operation, scope: Scope) -> None:
         inner.arrays.update({block.arguments[i]: array for i, array in arrays.items()})
         return inner
 
+    differing = None if scope.together == 1 else uniform.differing(operation, scope)
+    is_one = scope.together == 1 or differing is not None
+
     def spread(given: Registers) -> list[Value]:
-        return [registers.spread(x, scope.together) for x in given]
+        return [
+            registers.spread(x, scope.together) if differing is None or i in differing else x
+            for i, x in zip(few, given, strict=True)
+        ]
 
     def holds(carried: list[Value]) -> Value:
-        return spread(results(condition, inside(condition, carried)))[0]
+        (found,) = results(condition, inside(condition, carried))
+        return found if is_one else registers.spread(found, scope.together)
 
     def goes_on(carried: list[Value]) -> Value:
         found = holds(carried)
-        found = found if scope.together == 1 else registers.any_of(found)
+        found = found if is_one else registers.any_of(found)
         is_metered = scope.meter is not None and meters.may_not_end(operation)
         return meters.metered(operation, scope.meter, found) if is_metered else found
 
@@ -195,10 +204,7 @@ def loop(operation: Operation, scope: Scope) -> None:
         return [registers.select(needed, x, y) for x, y in zip(new, carried, strict=True)]
 
     first = spread([scope.register(start[i]) for i in few])
-    if scope.together == 1:
-        found = while_loop(first, goes_on, step)
-    else:
-        found = while_loop(first, goes_on, step_of_some)
+    found = while_loop(first, goes_on, step if is_one else step_of_some)
     final = list(operation.results)
     scope.registers.update(zip((final[i] for i in few), found, strict=True))
     scope.arrays.update({final[i]: array for i, array in arrays.items()})
@@ -427,11 +433,12 @@ def _translated(operation: Operation, scope: Scope) -> Registers:
 
 
 def _formula(operation: Operation, operands: Registers, scope: Scope) -> Registers:
-    size = scope.size(operation.results[0])
+    size = max(scope.size(operation.results[0]), *map(registers.size_of, operands))
     function = definition(operation)
     body = mlir.body(function)
 
     def written_out(given: Registers) -> Registers:
+        # Without functions: IREE takes a function for recursive that several others call.
         inside = Scope(dict(zip(body.arguments, given, strict=True)), together=size)
         return [registers.spread(x, size) for x in results(body, inside)]
 

@@ -30,30 +30,35 @@ class Loops(Pass):
     name: ClassVar[str] = "loops"
 
     def run(self, module: Module) -> None:
-        calls = [o for o in nested(module.operation) if is_formula(o)]
-        formulas = {definition(call) for call in calls}
-        unknown: set[Operation] = set()
-        for function in sorted(
-            formulas, key=lambda f: any(_calls(f))
-        ):  # those that call none first
+        called = {_name(o) for o in nested(module.operation) if is_formula(o)}
+        functions = mlir.functions(module)
+        formulas = [f for name, f in functions.items() if name in called]
+        others = [f for name, f in functions.items() if name not in called]
+        unknown: set[str] = set()
+        for function in sorted(formulas, key=lambda f: any(_calls(f))):  # that call none first
             _simplify(function)
-            _write_out(call for call in _calls(function) if definition(call) in unknown)
+            _write_out(call for call in _calls(function) if _name(call) in unknown)
             if any(o.name == "stablehlo.while" for o in nested(function)) or any(
                 map(has_loop, _calls(function))
             ):
                 function.attributes[HAS_LOOP] = mlir.parse_attribute("unit")
             if not all(map(_is_of_scalars, nested(function))):
-                unknown.add(function)
-        others = [f for f in mlir.functions(module).values() if f not in formulas]
+                unknown.add(mlir.function_name(function))
         for function in others:
-            _write_out(call for call in _calls(function) if definition(call) in unknown)
+            _write_out(call for call in _calls(function) if _name(call) in unknown)
             for block in function.regions[0]:
                 _rewrite(block)
-        for function in (*formulas, *others):
+        left = {_name(call) for function in others for call in _calls(function)}
+        for function in (*(f for f in formulas if mlir.function_name(f) in left), *others):
             _write_out(_calls(function))
         for function in formulas:
             function.erase()
         meters.record(module)
+
+
+def _name(call: Operation) -> str:
+    """Return the name of the formula that a call calls."""
+    return mlir.function_name(definition(call))
 
 
 def _calls(function: Operation) -> Iterator[Operation]:
