@@ -105,6 +105,10 @@ class ShardedTypes:
         for spec, factors in zip(given, rule.operands, strict=True):
             for axes, factor in zip(spec, factors, strict=True):
                 if factor is None or not axes:
+                    if axes and op.needs_whole:
+                        raise AmbiguousLayoutError(
+                            f"it needs whole a dimension that is divided along {axes}"
+                        )
                     continue
                 if chosen.setdefault(factor, axes) != axes:
                     raise AmbiguousLayoutError(

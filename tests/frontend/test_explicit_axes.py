@@ -36,6 +36,7 @@ def spec_of(x: Any) -> Any:
     return irax.typeof(x).sharding.spec
 
 
+PLACES = np.array([1, 0], np.int32)
 OPERATIONS = {
     "product": (lambda x, w: x @ w, P("x", "y")),
     "product of columns": (lambda x, w: x @ irax.reshard(w, ROWS), ROWS),
@@ -65,6 +66,15 @@ OPERATIONS = {
     ),
     "auto": (lambda x, w: auto_axes(lambda v: v * 2, out_sharding=ROWS)(x), ROWS),
     "elements": (lambda x, w: x.at[np.array([0, 1])].get(out_sharding=P(None, "y")), P(None, "y")),
+    "taken columns": (lambda x, w: jnp.take(x, PLACES, 1), ROWS),
+    "column": (lambda x, w: x[:, 0], P("x")),
+    "columns": (lambda x, w: x[:, 1:3], ROWS),
+    "write columns": (lambda x, w: x.at[:, 1:3].set(0.0), ROWS),
+    "scatter columns": (lambda x, w: x.at[:, PLACES].set(0.0), ROWS),
+    "write rows": (lambda x, w: x.at[PLACES].add(1.0, out_sharding=ROWS), ROWS),
+    "cumsum of columns": (lambda x, w: jnp.cumsum(x, 1), ROWS),
+    "top_k of rows": (lambda x, w: irax.lax.top_k(x, 2)[0], ROWS),
+    "argmax of columns": (lambda x, w: jnp.argmax(x, 1), P("x")),
     "zeros": (lambda x, w: jnp.zeros((4, 8), out_sharding=ROWS), ROWS),
 }
 
@@ -86,6 +96,19 @@ def test_types_of_results(name: str):
 
 
 AMBIGUOUS = {
+    "sort": lambda x, w: jnp.sort(x, 0),
+    "argsort": lambda x, w: jnp.argsort(x, 0),
+    "top_k": lambda x, w: irax.lax.top_k(x.T, 2),
+    "cumsum": lambda x, w: jnp.cumsum(x, 0),
+    "windows": lambda x, w: irax.lax.reduce_window(x, 0.0, irax.lax.add, (2, 1), (1, 1), "VALID"),
+    "take": lambda x, w: jnp.take(x, PLACES, 0),
+    "gather": lambda x, w: x[PLACES],
+    "row": lambda x, w: x[0],
+    "rows": lambda x, w: x[:3],
+    "dynamic row": lambda x, w: x[jnp.argmax(w)],
+    "scatter": lambda x, w: x.at[PLACES].set(0.0),
+    "add to rows": lambda x, w: x.at[PLACES].add(1.0),
+    "write a row": lambda x, w: x.at[0].set(0.0),
     "both contracted": lambda x, w: x.T @ x,
     "one axis twice": lambda x, w: x + x.reshape(8, 4).T,
     "two ways": lambda x, w: x + irax.reshard(x, P("y", None)),
@@ -148,3 +171,36 @@ def test_axes_of_other_types():
         with pytest.raises(TypeError, match="expected in_sharding"):
             explicit_axes(double)(x)
     assert spec_of(auto_axes(double, out_sharding=COLUMNS)(x)) == COLUMNS
+
+
+def test_explicit_axes_beside_auto_ones():
+    kinds = (AxisType.Explicit, AxisType.Auto)
+    with irax.set_mesh(Mesh(mesh().devices, ("x", "y"), kinds)) as there:
+        x = irax.device_put(np.ones((4, 8), np.float32), irax.NamedSharding(there, P("x", "y")))
+        assert spec_of(x) == ROWS
+        found = []
+        irax.eval_shape(lambda v: found.append(spec_of(jnp.sin(v))), x)
+        assert found == [ROWS]
+        constrained = irax.jit(lambda v: irax.lax.with_sharding_constraint(v, P(None, "y")))
+        assert constrained(irax.reshard(x, P("x"))).sharding.spec == P("x", "y")
+        with pytest.raises(ValueError, match=r"names \['x'\]; .* not of type Auto"):
+            irax.lax.with_sharding_constraint(x, P("x"))
+        with pytest.raises(ValueError, match=r"reshard: P\('y',\) names \['y'\]; .* type Explicit"):
+            irax.reshard(x, P("y"))
+
+
+def test_types_tell_along_which_manual_axes_values_vary():
+    found = []
+
+    def of_shard(v: Any) -> Any:
+        total = irax.lax.psum(v, "x")
+        found.append([irax.typeof(y).manual_axis_type.varying for y in (v, total)])
+        return total
+
+    irax.shard_map(of_shard, mesh=mesh(), in_specs=P("x", "y"), out_specs=P(None, "y"))(
+        put(P("x", "y"), 4, 4)
+    )
+    assert found == [[{"x", "y"}, {"y"}]]
+    assert irax.typeof(1.0).manual_axis_type == irax.sharding.ManualAxisType()
+    with pytest.raises(ValueError, match="varying and reduced without a common axis"):
+        irax.sharding.ManualAxisType(varying=frozenset("x"), reduced=frozenset("x"))

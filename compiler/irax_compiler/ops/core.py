@@ -169,6 +169,9 @@ class Op:
     joins_operands: bool = True
     """True if its results depend on all operands together: in a function that devices run on their
     shards, these vary along the same axes then (`varying.py`)."""
+    needs_whole: bool = False
+    """True if, along explicit axes of a mesh, operands must not be divided in dimensions that have
+    no factor in its sharding rule. Those of another op become whole."""
     linear_in: Sequence[int] | None = ()
     """The operands that its results are linear in, by number; None for all of them."""
 

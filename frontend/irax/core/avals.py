@@ -13,6 +13,30 @@ import numpy as np
 from irax import dtypes
 
 
+@dataclass(frozen=True, kw_only=True)
+class ManualAxisType:
+    """The relation of the values that devices have of an array along manual axes of a mesh.
+
+    >>> irax.sharding.ManualAxisType(varying=frozenset({"data"})).varying
+    frozenset({'data'})
+    """
+
+    varying: frozenset[Any] = frozenset()
+    """The axes along which they may differ."""
+    unreduced: frozenset[Any] = frozenset()
+    """The axes along which they are still to be summed."""
+    reduced: frozenset[Any] = frozenset()
+    """The axes along which those of cotangents are still to be summed."""
+
+    def __post_init__(self) -> None:
+        for name in ("unreduced", "reduced"):
+            if both := self.varying & getattr(self, name):
+                raise ValueError(
+                    f"ManualAxisType: expected varying and {name} without a common axis, got "
+                    f"{sorted(map(str, both))} in both"
+                )
+
+
 @dataclass(frozen=True)
 class ShapedArray:
     """The shape and dtype of an array, and whether its dtype gives way to other operands'.
@@ -50,6 +74,11 @@ class ShapedArray:
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)
+
+    @property
+    def manual_axis_type(self) -> ManualAxisType:
+        """The manual axes of meshes along which the array may differ between devices."""
+        return ManualAxisType(varying=self.vma)
 
     @property
     def is_inexact(self) -> bool:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from irax import errors
 from irax.config import config
-from irax.core.array import ConcreteArray, aval_of
+from irax.core.array import Array, ConcreteArray, aval_of
 from irax.core.avals import ShapedArray
 from irax.core.axis_names import text_of
 from irax.core.meshes import AbstractMesh, get_abstract_mesh
@@ -38,6 +39,11 @@ def layout_is_stated() -> Iterator[None]:
         yield
     finally:
         _state.is_stated = outer
+
+
+def is_layout_stated() -> bool:
+    """Return True in such a block."""
+    return _state.is_stated
 
 
 def typed(aval: ShapedArray, sharding: Any) -> ShapedArray:
@@ -137,6 +143,37 @@ class ExplicitAxes:
             shown = aval if spec is None else _with_spec(aval, get_abstract_mesh(), spec)
             texts.append(str(shown))
         return " and ".join(texts)
+
+
+def check_region(x: Array, sizes: Sequence[int], what: str, is_new: bool) -> None:
+    """Check that the layout of a region of an array follows, or is stated.
+
+    Args:
+        x: the array.
+        sizes: the shape of the region, of the same rank.
+        what: the name of what is done, for the message.
+        is_new: True if the region is the result; such a one may be a multiple of the number of
+            parts long. Otherwise it is written to.
+
+    Raises:
+        ShardingTypeError: it is a part of a dimension that is divided.
+    """
+    if _state.is_stated or not are_in_types():
+        return
+    aval = type_of(x)
+    mesh = get_abstract_mesh()
+    for axes, n, size in zip(spec_of(aval) or (), x.shape, sizes, strict=False):
+        if axes and n != size and not (is_new and size % _parts(mesh, axes) == 0):
+            raise errors.ShardingTypeError(
+                f"{what} of {aval} is of a part of a dimension that is divided along {axes}: the "
+                "layout of the result does not follow; give it as out_sharding= to x.at[...], or "
+                "move the array before by irax.reshard"
+            )
+
+
+def _parts(mesh: AbstractMesh, axes: Sequence[str]) -> int:
+    sizes = {text_of(name): size for name, size in mesh.shape_tuple}
+    return math.prod(sizes[axis] for axis in axes)
 
 
 def is_divided(aval: ShapedArray) -> bool:

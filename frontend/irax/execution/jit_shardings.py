@@ -16,7 +16,12 @@ from irax.core.dispatch import bind, staged
 from irax.core.explicit_axes import layout_is_stated, typeof
 from irax.core.meshes import Mesh, get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
-from irax.core.partition_specs import UNCONSTRAINED, PartitionSpec, axes_by_dimension
+from irax.core.partition_specs import (
+    UNCONSTRAINED,
+    PartitionSpec,
+    axes_by_dimension,
+    axes_of_entry,
+)
 from irax.core.sharded import placed, sharding_of, spec_of
 from irax.core.shardings import NamedSharding, Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
@@ -186,14 +191,47 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     """
     what = "with_sharding_constraint"
     mesh = get_abstract_mesh()
-    if mesh.empty or not mesh.are_all_axes_explicit:
+    if mesh.empty or not mesh.explicit_axes:
         return divided_results(what, shardings, x)
     leaves, tree = array_trees.tree_flatten(x)
     arrays = [as_array(leaf, what) for leaf in leaves]
+    if not mesh.are_all_axes_explicit:
+        wanted = spread(what, shardings, x)
+        pairs = zip(arrays, wanted, strict=True)
+        found = [x if s is None else constrained(x, _along_auto_axes(x, s)) for x, s in pairs]
+        return array_trees.tree_unflatten(tree, found)
     for array, wanted in zip(arrays, spread(what, shardings, x), strict=True):
         if isinstance(wanted, NamedSharding):
             _check_layout(array, wanted)
     return array_trees.tree_unflatten(tree, arrays)
+
+
+def _along_auto_axes(x: Array, wanted: Sharding) -> Sharding:
+    """A sharding along `Auto` axes of the mesh of the context, with the layout that an array's type
+    tells along the `Explicit` ones.
+
+    Raises:
+        ValueError: the sharding names an axis of another type.
+    """
+    mesh = get_abstract_mesh()
+    if not isinstance(wanted, NamedSharding) or wanted.mesh.shape_tuple != mesh.shape_tuple:
+        return wanted
+    if UNCONSTRAINED in wanted.spec.partitions:
+        return wanted
+    _check_axes("with_sharding_constraint", wanted, mesh.auto_axes, "Auto")
+    told = axes_by_dimension(cast(NamedSharding, typeof(x).sharding).spec, x.ndim)
+    pairs = zip(told, axes_by_dimension(wanted.spec, x.ndim), strict=True)
+    return wanted.update(spec=PartitionSpec(*(own + other for own, other in pairs)))
+
+
+def _check_axes(what: str, sharding: NamedSharding, axes: Sequence[Any], kind: str) -> None:
+    """Raise ValueError for a sharding along an axis that is not of a type."""
+    named = [axis for entry in sharding.spec.partitions for axis in axes_of_entry(entry)]
+    if others := [axis for axis in named if axis not in axes]:
+        raise ValueError(
+            f"{what}: {sharding.spec} names {others}; along axes of the mesh of the context that "
+            f"are not of type {kind} it has no say: it may name {tuple(axes)}"
+        )
 
 
 def _check_layout(x: Array, wanted: NamedSharding) -> None:
@@ -209,10 +247,19 @@ def _check_layout(x: Array, wanted: NamedSharding) -> None:
 
 @api_boundary
 def reshard(xs: Any, out_shardings: Any) -> Any:
-    """Return arrays divided among devices in another way; as `irax.lax.with_sharding_constraint`.
+    """Return arrays divided among devices in another way; as `irax.lax.with_sharding_constraint`,
+    along `Explicit` axes of the mesh of the context, if it has some.
+
+    Raises:
+        ValueError: an axis of another type, or an array cannot be divided so.
 
     >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
     >>> irax.reshard(irax.numpy.ones(2), sharding)
     Array([1., 1.], dtype=float32)
     """
+    mesh = get_abstract_mesh()
+    if mesh.explicit_axes:
+        for wanted in spread("reshard", out_shardings, xs):
+            if isinstance(wanted, NamedSharding) and wanted.mesh.shape_tuple == mesh.shape_tuple:
+                _check_axes("reshard", wanted, mesh.explicit_axes, "Explicit")
     return divided_results("reshard", out_shardings, xs)

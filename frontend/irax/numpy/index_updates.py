@@ -20,6 +20,7 @@ from irax import dtypes
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, elements
+from irax.core.explicit_axes import check_region
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.tracebacks import api_boundary
 from irax.execution.jit_shardings import takes_out_sharding
@@ -335,6 +336,7 @@ class _Update:
     def _write_dynamic(self, x: Array, values: Array) -> Array:
         """Writes where traced scalars say, which a dynamic_update_slice clamps."""
         part, dims = indexing.fold_strides(x, self.parts)
+        check_region(part, values.shape, "x.at[...]", is_new=False)
         starts = indexing.start_scalars(dims)
         inside = indexing.is_inside(self.parts) if self.drops else None
         if inside is not None:
@@ -364,6 +366,7 @@ def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
     """Replaces what `indexing.slice_region` reads; `values` has the shape of that."""
     if values.shape == x.shape:
         return values
+    check_region(x, values.shape, "x.at[...]", is_new=False)
     if all(dim.step == 1 for dim in dims):
         starts = [ConcreteArray(np.array(dim.start, np.int32)) for dim in dims]
         return bind(dynamic_slices.DynamicUpdateSlice(), x, values, *starts, weak_type=x.weak_type)

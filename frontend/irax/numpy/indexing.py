@@ -17,6 +17,7 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, elements
+from irax.core.explicit_axes import check_region
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.execution.replay import replayed
 from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, parse
@@ -84,6 +85,7 @@ def read(x: Array, parts: Parts) -> Array:
         x, dims = fold_strides(x, parts)
         starts = start_scalars(dims)
         op = dynamic_slices.DynamicSlice(region_sizes(parts))
+        check_region(x, region_sizes(parts), "x[...]", is_new=True)
         x = flip(bind(op, x, *starts, weak_type=x.weak_type), dims)
     else:
         x = flip(slice_region(x, parts.dims), parts.dims)
@@ -178,6 +180,7 @@ def slice_region(x: Array, dims: Sequence[Dim]) -> Array:
     """Return a slice of an array, of the same rank."""
     if tuple(dim.size for dim in dims) == x.shape:
         return x
+    check_region(x, [dim.size for dim in dims], "x[...]", is_new=True)
     starts = tuple(dim.start for dim in dims)
     steps = tuple(dim.step for dim in dims)
     limits = tuple(

@@ -43,6 +43,7 @@ class Gather(Op):
     """Windows of the operand that start at the index vectors, moved so as to lie within it."""
 
     name = "stablehlo.gather"
+    needs_whole = True
     memory = Memory.PART
     linear_in = (0,)
     dims: window_shapes.WindowDims = attribute(window_shapes.GATHER_NUMBERS, "dimension_numbers")
@@ -219,6 +220,7 @@ class Scatter(Op):
     """
 
     name = "stablehlo.scatter"
+    needs_whole = True
     updates = True
     memory = Memory.FRESH
     combiner: str = from_operation(_find_combiner)

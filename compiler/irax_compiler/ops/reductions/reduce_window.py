@@ -29,6 +29,7 @@ from irax_compiler.ops.reductions import cumulative, reduce, window_shapes
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.reductions.windows import Pairs, Window
 from irax_compiler.ops.registry import computed, register_class
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import (
@@ -83,6 +84,7 @@ class ReduceWindow(DefinedOp):
     """
 
     name = "stablehlo.reduce_window"
+    needs_whole = True
     reduces = True
     num_results: ClassVar[int] = -1
     computation: str | Computation = from_operation(_computation)
@@ -103,6 +105,14 @@ class ReduceWindow(DefinedOp):
             "window_dilations": I64S.encode(window.dilations),
             "padding": PAIRS.encode(window.padding),
         }
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        window = self.window
+        along = zip(
+            *(window.sizes, window.strides, window.base_dilations, window.padding), strict=True
+        )
+        kept = [d for d, of_one in enumerate(along) if of_one == (1, 1, 1, (0, 0))]
+        return same_along(kept, operands, results)
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         half = len(operands) // 2

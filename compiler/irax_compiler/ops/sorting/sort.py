@@ -45,6 +45,7 @@ class Sort(Op):
     """The operands, all of one shape, in the order of the first of them."""
 
     name = "stablehlo.sort"
+    needs_whole = True
     updates = True
     memory = Memory.FRESH
     num_results: ClassVar[int] = -1  # as many as operands

@@ -14,6 +14,7 @@ from irax_compiler.ops import comparison, shape, slicing
 from irax_compiler.ops.attributes import I64, attribute
 from irax_compiler.ops.core import Axis, Op, Tangent, no_calls
 from irax_compiler.ops.registry import register_class
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
@@ -32,6 +33,7 @@ class TopK(Op):
     """
 
     name = "chlo.top_k"
+    needs_whole = True
     num_results: ClassVar[int] = 2
     k: int = attribute(I64)
 
@@ -68,6 +70,9 @@ class TopK(Op):
         results = transform.results(self, primals)
         (t,) = tangents
         return results, [None if t is None else sort.take(t, results[1], -1), None]
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        return same_along(range(len(operands[0]) - 1), operands, results)
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         (x,), (axis,) = operands, axes

@@ -16,7 +16,3 @@ class PositionalSharding(sharding.Sharding):
 
 class GSPMDSharding(sharding.Sharding):
     """A sharding of XLA's: of no array of irax's."""
-
-
-class ManualAxisType:
-    """The type of arrays in manual axes: of no array of irax's."""

@@ -13,7 +13,7 @@ from typing import Any
 from irax.config import config
 from irax.core.array import Array, ConcreteArray, device_of
 from irax.core.avals import ShapedArray
-from irax.core.explicit_axes import spec_of, type_of
+from irax.core.explicit_axes import is_layout_stated, signature, spec_of, type_of
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
@@ -142,7 +142,7 @@ class OnDevice(Interpreter):
             return operation(self.numpy, *arrays)
         program = None
         if key is not None and _compiles(device):
-            full_key = (device, key, *(x.aval for x in arrays))
+            full_key = (device, key, is_layout_stated(), *map(signature, arrays))
             program = self._programs.get(full_key)
             if program is None:
                 program = self._programs[full_key] = self._compiled(operation, arrays, device)
@@ -180,7 +180,8 @@ class OnDevice(Interpreter):
         layouts = tuple(buffer.spec for buffer in buffers)
         if key is None:
             return _layouts_found(operation, arrays, device, layouts, builder)
-        full_key = (device, key, layouts, config.mesh, *(x.aval for x in arrays))
+        told = (config.mesh, is_layout_stated())
+        full_key = (device, key, layouts, told, *(x.aval for x in arrays))
         if full_key not in self._specs:
             self._specs[full_key] = _layouts_found(operation, arrays, device, layouts, None)
         return self._specs[full_key]
