@@ -20,7 +20,7 @@ from weakref import WeakValueDictionary
 import iree.runtime as rt
 import numpy as np
 
-from irax_runtime import interruptible, linalg, meter
+from irax_runtime import fourier, interruptible, linalg, meter
 from irax_runtime.communication import collectives
 from irax_runtime.signature import TensorType, parse_signature
 
@@ -87,6 +87,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "cholesky": linalg.cholesky,
     "eig": linalg.eig,
     "eigh": linalg.eigh,
+    "fft": fourier.fft,
     "first": first,
     "lu": linalg.lu,
     "qr": linalg.qr,

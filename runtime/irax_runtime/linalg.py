@@ -6,27 +6,18 @@ installed; without it, it is done here, in NumPy's operations. Schur's form need
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
-from functools import cache
 from math import prod
 from typing import Any
 
 import numpy as np
 
+from irax_runtime import optional
+
 Array = np.ndarray[Any, Any]
 
 MANY = 16
 """So many times more matrices than columns are eliminated together rather than one by one."""
-
-
-@cache
-def _scipy(module: str) -> Any:
-    """A module of SciPy's; None where it is not installed."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        return None
 
 
 def _of_finite(function: Callable[[Array], Sequence[Array]], x: Array) -> tuple[Array, ...]:
@@ -86,7 +77,7 @@ def eig(x: Array, *, vectors: int) -> tuple[Array, ...]:
 
 def schur(x: Array) -> tuple[Array, ...]:
     """T and Z with x = Z T Z^H."""
-    scipy = _scipy("scipy.linalg")
+    scipy = optional.module("scipy.linalg")
     if scipy is None:
         raise RuntimeError(
             "the program needs Schur's form of a matrix, which SciPy has: install it"
@@ -104,7 +95,7 @@ def lu(x: Array) -> tuple[Array, ...]:
     count, depth = prod(batch), min(m, n)
     factors = np.ascontiguousarray(x).reshape(count, m, n).copy()
     pivots = np.zeros((count, depth), np.int32)
-    lapack = _scipy("scipy.linalg.lapack")
+    lapack = optional.module("scipy.linalg.lapack")
     if lapack is None or count > MANY * n:
         with np.errstate(all="ignore"):
             _eliminate(factors, pivots)
@@ -156,7 +147,7 @@ def triangular_solve(
     """The x with op(a) x = b, or x op(a) = b, of a triangle of a; op is the identity (0), the
     transpose (1) or the adjoint (2).
     """
-    blas = _scipy("scipy.linalg.blas")
+    blas = optional.module("scipy.linalg.blas")
     if blas is None:
         with np.errstate(all="ignore"):
             return _substituted(a, b, left_side, lower, unit_diagonal, transpose_a)

@@ -79,14 +79,23 @@ def _transform(what: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
     return x if factor == 1 else x * np.asarray(factor, x.real.dtype)
 
 
+MOST_AXES = 3
+"""The most dimensions of one transform of `lax.fft`."""
+
+
 def _along(x: Array, kind: str, places: Sequence[int], sizes: Sequence[int]) -> Array:
-    """Apply a transform to any number of dimensions, one after the other."""
+    """Apply a transform to any number of dimensions, a few at a time; the real ones are last."""
     plain = {"RFFT": "FFT", "IRFFT": "IFFT"}.get(kind, kind)
-    steps = [(d, n, plain) for d, n in zip(places[:-1], sizes[:-1], strict=True)]
-    last = (places[-1], sizes[-1], kind)
-    for d, n, one in [last, *steps] if kind == "RFFT" else [*steps, last]:
-        turned = manipulation.moveaxis(x, d, -1)
-        x = manipulation.moveaxis(fourier.fft(turned, one, (n,)), -1, d)
+    most = MOST_AXES if len(set(places)) == len(places) else 1
+    steps = [(places[:-most], sizes[:-most], plain)] if places[:-most] else []
+    last = (places[-most:], sizes[-most:], kind)
+    for axes, lengths, one in [last, *steps] if kind == "RFFT" else [*steps, last]:
+        if len(axes) > most:
+            x = _along(x, one, axes, lengths)
+            continue
+        order = range(-len(axes), 0)
+        turned = manipulation.moveaxis(x, axes, order)
+        x = manipulation.moveaxis(fourier.fft(turned, one, lengths), order, axes)
     return x
 
 

@@ -100,6 +100,16 @@ func.func @fourier_transform(%x: tensor<3x8xcomplex<f32>>) -> tensor<3x8xcomplex
 // CHECK:        stablehlo.dot_general {{.*}} -> tensor<2x3x16xf32>
 // CHECK-NOT:    stablehlo.fft
 
+// A longer one is two, with a factor for each number between them.
+func.func @composite(%x: tensor<3x128xf32>) -> tensor<3x65xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [128] : (tensor<3x128xf32>) -> tensor<3x65xcomplex<f32>>
+  return %0 : tensor<3x65xcomplex<f32>>
+}
+// CHECK:      func.func @composite
+// CHECK:        stablehlo.dot_general {{.*}} -> tensor<2x3x2x128xf32>
+// CHECK:        stablehlo.dot_general {{.*}} -> tensor<2x192x4xf32>
+// CHECK-NOT:    dot_general
+
 // exp(x) - 1, corrected by what the subtraction lost.
 func.func @exponential_minus_one_of_doubles(%x: tensor<4xf64>) -> tensor<4xf64> {
   %0 = stablehlo.exponential_minus_one %x : tensor<4xf64>

@@ -51,7 +51,7 @@ IREE: tuple[Legalization, ...] = (
     definitions.windows_of_one_element,
     cumulative_windows.cumulative_window,
     definitions.reduction_in_another_dtype,
-    fourier.fourier_transform_by_axes,
+    fourier.fourier_transform_on_host,
     fourier.fourier_transform_without_kernel,
     small_matrices.small_triangular_solve,
     small_matrices.small_cholesky,
@@ -156,6 +156,7 @@ IREE: tuple[Legalization, ...] = (
 """The legalizations that IREE needs for the CPU, most of them for all its targets."""
 
 ON_HOST = (
+    fourier.fourier_transform_on_host,
     triangular.triangular_solve_on_host,
     triangular.cholesky_on_host,
     sorting.first_on_host,
@@ -165,7 +166,6 @@ ON_HOST = (
 
 _ON_CPU = (
     *ON_HOST,
-    fourier.fourier_transform_by_axes,
     fourier.fourier_transform_without_kernel,
     narrow_floats.smallest_normal_of_float8,
     narrow_floats.nan_of_float8,

@@ -20,6 +20,7 @@ from irax_compiler.ops import conversion, dot, elementwise, fft, shape, slicing
 from irax_compiler.ops.core import constant, full, full_like
 from irax_compiler.ops.formula import Number
 from irax_compiler.passes.fourier import transform_of
+from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
@@ -40,26 +41,26 @@ def fourier_transform(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.fft", kind="missing", of="IREE", reproduction="fourier_transform")
-def fourier_transform_by_axes(operation: Operation) -> Sequence[Value] | None:
-    """Transform one axis after the other, as the last one, for which there are kernels."""
+def fourier_transform_on_host(operation: Operation) -> Sequence[Value] | None:
+    """Call a library for the Fourier transforms that the pass `fourier` has no kernel for, short
+    ones aside.
+    """
     op = read_as(fft.Fft, operation)
-    if op is None or op.rank == 1 or 0 in shape_of(operation.results[0]):
+    if op is None or transform_of(operation) is not None:
         return None
-    (x,) = operation.operands
-    rank, last = len(shape_of(x)), fft.Fft(op.fft_type, op.fft_length[-1:])
-    is_last = op.fft_type == "IRFFT"
-    z = x if is_last else last(x)
-    kind = "IFFT" if op.fft_type in ("IFFT", "IRFFT") else "FFT"
-    for axis in range(rank - op.rank, rank - 1):
-        order = [*(d for d in range(rank) if d != axis), axis]
-        z = fft.Fft(kind, (shape_of(z)[axis],))(shape.transpose(z, order))
-        z = shape.transpose(z, np.argsort(order).tolist())
-    return [last(z) if is_last else z]
+    (x,), (result,) = operation.operands, operation.results
+    is_short = op.rank == 1 and op.fft_length[0] <= DIRECT
+    if is_short or 0 in (*shape_of(x), *shape_of(result)):
+        return None
+    lengths = ",".join(map(str, op.fft_length))
+    return host_call("fft", [x], [result.type], kind=op.fft_type, lengths=lengths)
 
 
 @legalizes("stablehlo.fft", kind="missing", of="IREE", reproduction="fourier_transform")
 def fourier_transform_without_kernel(operation: Operation) -> Sequence[Value] | None:
-    """Compute the Fourier transforms that the pass `fourier` has no kernel for."""
+    """Compute short Fourier transforms, for which the pass `fourier` has no kernel, as products of
+    matrices.
+    """
     op = read_as(fft.Fft, operation)
     if op is None or transform_of(operation) is not None:
         return None
