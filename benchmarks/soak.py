@@ -1,5 +1,5 @@
-"""Many calls, operations, signatures, and processes killed or at once on one cache: memory stays
-bounded, and nothing wrong is read.
+"""Many calls, operations, signatures, collectives, and processes killed or at once on one cache:
+memory stays bounded, and nothing wrong is read.
 
 python -m benchmarks.soak                                   all of it: an hour
 python -m benchmarks.soak --only calls eager --scale 0.01   a hundredth of two parts
@@ -17,6 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -24,14 +25,17 @@ import numpy as np
 import irax
 import irax.numpy as jnp
 from benchmarks import cache_writers
+from benchmarks.random_collectives import in_processes, in_threads
 from irax_compiler import cache
 
 CALLS, OPERATIONS, SIGNATURES, KILLS, PROCESSES = 1_000_000, 20_000, 2_000, 200, 8
+COLLECTIVES = 3_000
+"""Batches of collectives: minutes."""
 
 LIVE = 16
 """The most arrays that a part may leave behind: constants that are kept for later."""
 
-MAY_GROW = {"calls": 8.0, "eager": 8.0}
+MAY_GROW = {"calls": 8.0, "eager": 8.0, "threads": 16.0}
 """The most MiB by which memory may grow from the first tenth of a part to its end. Signatures keep
 their programs, so memory grows with their number."""
 
@@ -105,6 +109,9 @@ PARTS: dict[str, tuple[Callable[[int], Iterator[int]], int]] = {
     "signatures": (signatures, SIGNATURES),
     "kills": (kills, KILLS),
     "processes": (processes, PROCESSES),
+    "threads": (in_threads, COLLECTIVES),
+    "mpi": (in_processes, COLLECTIVES),
+    "mpi devices": (partial(in_processes, size=2, devices=2), COLLECTIVES),
 }
 """The parts of the soak, and how often each does what it does."""
 

@@ -1,6 +1,6 @@
 """The program of each process of the MPI jobs of `test_mesh_programs.py`.
 
-python -m tests.frontend.mesh_job [other-program | leaves]: what process 1 does in the end.
+python -m tests.frontend.mesh_job [other-program | other-shapes | leaves]: what process 1 does at last.
 python -m tests.frontend.mesh_job devices: each process has two devices.
 """
 
@@ -123,6 +123,8 @@ def main(fault: str = "") -> None:
         check_devices()
         check_training(mesh, "tensor")
         check_pmap()
+    if fault == "other-shapes":
+        process_allgather(np.ones(2 + irax.process_index(), np.float32))
     columns = put(mesh, arguments()[0], SPECS["tensor"][0])
     if fault == "leaves" and irax.process_index() == 1:
         return

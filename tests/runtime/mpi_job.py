@@ -1,6 +1,6 @@
 """The program of each process of the MPI jobs of `test_communication.py`.
 
-python -m tests.runtime.mpi_job [raise | exit | kill | hang | differ]: what rank 1 does.
+python -m tests.runtime.mpi_job [raise | exit | kill | stop | hang | differ]: what rank 1 does.
 python -m tests.runtime.mpi_job devices [raise]: several ranks each; what the last does.
 python -m tests.runtime.mpi_job store | plugin: what the processes have in common.
 """
@@ -76,6 +76,8 @@ def main(fault: str = "", *of_device: str) -> None:
                 return
             case "kill":
                 os.kill(os.getpid(), signal.SIGKILL)
+            case "stop":
+                os.kill(os.getpid(), signal.SIGSTOP)
             case "hang":
                 time.sleep(1000)
     communicator.check_same(f"{fault == 'differ' and communicator.rank}", "jit of step")

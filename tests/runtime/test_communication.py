@@ -6,11 +6,15 @@ import os
 import re
 import subprocess
 import sys
+import textwrap
+import time
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.random_collectives import in_processes, in_threads
 from tests.runtime.collective_checks import check_all
 
 from irax_compiler import mlir, targets
@@ -81,6 +85,12 @@ def differs_in_program(communicator: Communicator) -> None:
     communicator.check_same(str(communicator.rank == 1), "jit of step")
 
 
+def hangs(communicator: Communicator) -> None:
+    if communicator.rank == 1:
+        time.sleep(1000)
+    communicator.all_reduce(np.ones(3, np.float32), "add", (0, 1, 2))
+
+
 def comes_late(communicator: Communicator) -> None:
     if communicator.rank == 1:
         communicator.exchange(b"")
@@ -96,6 +106,11 @@ def comes_late(communicator: Communicator) -> None:
         (differs_in_shape, CommunicationError, r"of float32\[.\], but rank . calls"),
         (differs_in_collective, CommunicationError, "calls all_"),
         (differs_in_program, CommunicationError, "runs another program than rank"),
+        (
+            hangs,
+            CommunicationError,
+            "rank . in all_reduce .*: rank (1 did not come within|. failed)",
+        ),
         (comes_late, CommunicationError, "did not come within 0.3 seconds|failed"),
     ],
 )
@@ -104,6 +119,24 @@ def test_faults_of_threads_end_the_run(program: Any, error: Any, message: str):
     with pytest.raises(error, match=message):
         group.run(program)
     assert group.run(lambda c: c.rank) == [0, 1, 2]
+
+
+def test_a_rank_that_hangs_does_not_keep_the_process():
+    code = """
+        from tests.runtime.test_communication import *
+        try:
+            ThreadGroup(3, limit=0.3).run(hangs)
+        except CommunicationError as error:
+            print("did not come" in str(error))
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
 
 
 PROGRAM = """
@@ -162,6 +195,16 @@ def test_processes_communicate_as_numpy_says():
     assert done.stdout.count("checked") == 4
 
 
+@pytest.mark.parametrize(
+    "ranks",
+    [in_threads, in_processes, partial(in_processes, size=2, devices=2)],
+    ids=["threads", "processes", "devices of processes"],
+)
+@pytest.mark.slow
+def test_random_collectives_are_as_numpy_says(ranks: Any):
+    assert list(ranks(20)) == list(range(20))
+
+
 def test_devices_of_processes_communicate_as_numpy_says():
     done = job(2, "devices")
     assert done.returncode == 0, done.stderr
@@ -181,6 +224,7 @@ def test_a_fault_of_a_device_ends_the_job():
     [
         ("raise", "a fault of rank 1"),
         ("kill", "signal 9|Killed"),
+        ("stop", "rank .* exchange has waited for other ranks for more than 2 seconds"),
         ("hang", "rank .* exchange has waited for other ranks for more than 2 seconds"),
         ("exit", "has waited for other ranks"),
         ("differ", "runs another program than rank"),

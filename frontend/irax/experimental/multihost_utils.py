@@ -36,6 +36,14 @@ def sync_global_devices(name: str) -> None:
     current.of_process().check_same(digest, f"sync_global_devices({name!r})")
 
 
+def _check_types(what: str, in_tree: Any) -> None:
+    """Check that all processes call this with arrays of the same types: MPI does not."""
+    leaves, tree = tree_util.tree_flatten(in_tree)
+    types = [(np.shape(leaf), str(as_array(leaf).dtype)) for leaf in leaves]
+    digest = hashlib.sha256(f"{what} {tree} {types}".encode()).hexdigest()
+    current.of_process().check_same(digest, what)
+
+
 def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
     """Return what all processes have of the arrays of a pytree, as NumPy arrays.
 
@@ -45,9 +53,13 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
         tiled: join arrays of single processes along their first dimension, instead of stacking
             them along a new one.
 
+    Raises:
+        CommunicationError: the processes have arrays of different shapes or dtypes.
+
     >>> process_allgather(np.ones(2, "float32"))
     array([[1., 1.]], dtype=float32)
     """
+    _check_types("process_allgather", in_tree)
 
     def gather(leaf: Any) -> np.ndarray[Any, Any]:
         if isinstance(leaf, Array) and not leaf.is_fully_addressable:
@@ -81,10 +93,12 @@ def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
 
     Raises:
         ValueError: no process is the source, or several are.
+        CommunicationError: the processes have arrays of different shapes or dtypes.
 
     >>> broadcast_one_to_all(np.ones(2, "float32"))
     array([1., 1.], dtype=float32)
     """
+    _check_types("broadcast_one_to_all", in_tree)
     communicator = current.of_process()
     own = communicator.rank == 0 if is_source is None else is_source
     sources = communicator.all_gather(np.array(own, np.int32), _everyone())

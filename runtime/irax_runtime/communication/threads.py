@@ -9,9 +9,11 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
+from functools import partial
 from math import prod
+from queue import SimpleQueue
 from typing import Any, TypeVar
 
 import numpy as np
@@ -47,7 +49,7 @@ class ThreadGroup:
     def __init__(self, size: int, limit: float = DEFAULT_LIMIT) -> None:
         self.size = size
         self._limit = limit
-        self._pool = ThreadPoolExecutor(size - 1, "irax rank") if size > 1 else None
+        self._workers = [_Worker(rank) for rank in range(1, size)]
         self._running = threading.Lock()
 
     def run(self, function: Callable[[ThreadRank], T]) -> list[T]:
@@ -62,15 +64,52 @@ class ThreadGroup:
         with self._running:
             place = _MeetingPlace(self.size, self._limit)
             ranks = [ThreadRank(place, rank) for rank in range(self.size)]
-            others = [self._pool.submit(_run, function, rank) for rank in ranks[1:] if self._pool]
+            pairs = zip(self._workers, ranks[1:], strict=True)
+            others = [worker.submit(partial(_run, function, rank)) for worker, rank in pairs]
             try:
                 first = _run(function, ranks[0])
                 return [first, *(future.result() for future in others)]
             except BaseException:
                 place.fail(0, "the run was ended")
-                for future in others:
-                    future.exception()
+                self._leave_behind(others)
                 raise place.cause or CommunicationError("the run was ended") from None
+
+    def _leave_behind(self, others: Sequence[Future[Any]]) -> None:
+        """Wait until the other ranks have ended. One that does not in time has other threads take
+        its place.
+        """
+        late = wait(others, self._limit).not_done
+        for number, future in enumerate(others):
+            if future in late:
+                self._workers[number] = _Worker(number + 1)
+
+
+class _Worker:
+    """A thread that does one thing after the other. It does not keep the process from ending."""
+
+    def __init__(self, rank: int) -> None:
+        tasks: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None] = SimpleQueue()
+        threading.Thread(target=_work, args=(tasks,), name=f"irax rank {rank}", daemon=True).start()
+        self._tasks = tasks
+
+    def submit(self, task: Callable[[], Any]) -> Future[Any]:
+        """Have the thread do something; return what will have the result."""
+        future: Future[Any] = Future()
+        self._tasks.put((task, future))
+        return future
+
+    def __del__(self) -> None:
+        self._tasks.put(None)
+
+
+def _work(tasks: SimpleQueue[tuple[Callable[[], Any], Future[Any]] | None]) -> None:
+    while given := tasks.get():
+        task, future = given
+        try:
+            future.set_result(task())
+        except BaseException as error:  # whoever waits raises it
+            future.set_exception(error)
+        del given, task, future  # nothing is kept until the next one
 
 
 def _run(function: Callable[[ThreadRank], T], rank: ThreadRank) -> T:
