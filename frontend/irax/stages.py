@@ -270,8 +270,9 @@ class Lowered(Stage):
         Args:
             compiler_options: accepted; they are XLA's, and of no effect.
             device_assignment: the device to compile for and to run on, in a tuple.
-            topology: chips of TPUs to compile for that need not be here: "v5e:2x2x1" are four of
-                v5e. The program tells what it costs, and can be taken to where such chips are.
+            topology: chips to compile for that need not be here: "v5e:2x2x1" are four TPUs,
+                "h100:1x1x4" four GPUs. The program tells what it costs, and can be taken to where
+                such chips are.
 
         Raises:
             RuntimeError: the device, or its compiler, is not there or refuses the module.
@@ -365,14 +366,18 @@ class Compiled(Stage):
 
 
 class CompiledForTopology(Stage):
-    """A program for chips of TPUs that need not be here. `irax[tpu]` has their compiler."""
+    """A program for chips that need not be here. `irax[tpu]` has the compiler for TPUs, the package
+    jax-cuda13-pjrt that for GPUs.
+    """
 
     def __init__(self, traced: Program, in_tree: Any, topology: str) -> None:
         """Compiles it, for one of the chips."""
+        from irax_runtime.pjrt import gpu_topologies
         from irax_runtime.pjrt.topology import topology_for
 
         super().__init__(traced, in_tree, None)
-        chips = topology_for("tpu", topology)
+        platform = "cuda" if gpu_topologies.is_one(topology) else "tpu"
+        chips = topology_for(platform, topology)
         lowered = api.lower(traced.traced.builder.module, traced.traced.name, chips.target)
         self._program = chips.compile(targets.compile(lowered, chips.target, traced.donated))
 

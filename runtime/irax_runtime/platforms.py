@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 from irax_runtime.device import Device
-from irax_runtime.pjrt import nvidia, tpu
+from irax_runtime.pjrt import gpu_topologies, nvidia, tpu
 
 PJRT = "pjrt:"
 """The prefix of the names of plugins' platforms."""
@@ -94,6 +94,8 @@ class PjrtPlatform(Platform):
     """The settings of its compiler that are better than what it has by itself."""
     check_topology: Callable[[str], None] = lambda name: None
     """Raises ValueError for the name of a topology that the plugin must not see."""
+    topology: Callable[[str], Settings] = lambda name: {}
+    """The plugin's options for the topology of a name."""
     only_to_compile: Callable[[], AbstractContextManager[None]] = nullcontext
     """In which the plugin is loaded where it is only to compile."""
 
@@ -288,6 +290,8 @@ PJRT_CUDA = register(
         prepare=nvidia.preload,
         options=lambda: {"preallocate": False},  # other processes may use the GPU too
         of_process=lambda index, count: {"node_id": index, "num_nodes": count},
+        check_topology=gpu_topologies.check,
+        topology=gpu_topologies.options,
         settings=nvidia.settings,
     )
 )

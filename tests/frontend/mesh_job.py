@@ -1,6 +1,6 @@
 """The program of each process of the MPI jobs of `test_mesh_programs.py`.
 
-python -m tests.frontend.mesh_job [other-program | other-shapes | leaves]: what process 1 does at last.
+python -m tests.frontend.mesh_job [other-program | other-shapes | leaves]: what process 1 does.
 python -m tests.frontend.mesh_job devices: each process has two devices.
 """
 

@@ -182,8 +182,8 @@ chip = click.option(
 topology = click.option(
     "--topology",
     metavar="NAME",
-    help="Compile for chips that need not be here, such as v5e:2x2x1 with --device tpu, and tell "
-    "what the program costs.",
+    help="Compile for chips that need not be here, such as v5e:2x2x1 with --device tpu or "
+    "h100:1x1x4 with --device pjrt:cuda, and tell what the program costs.",
 )
 hlo = click.option(
     "--hlo", metavar="FILE", help="With --topology: where to write the optimised HLO, or -."

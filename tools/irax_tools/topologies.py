@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
+from irax_runtime.pjrt.abi import Error_Code
+from irax_runtime.pjrt.errors import PjrtError
 from irax_runtime.pjrt.topology import CompiledForTopology, topology_for
 from irax_tools.programs import compile_source
 from irax_tools.sources import Source
@@ -21,7 +24,7 @@ def compile_for(source: Source, platform: str, topology: str) -> CompiledForTopo
 def report(program: CompiledForTopology) -> Iterator[str]:
     """A line for each thing that the compiler tells."""
     chips = program.topology.chips
-    costs, memory = program.cost_analysis(), program.memory_analysis()
+    costs, memory = _costs(program), program.memory_analysis()
     yield f"{program.name} for one {chips[0]['kind']} of {program.topology.name} ({len(chips)})"
     for label, size in (
         ("code", memory["generated_code_size_in_bytes"]),
@@ -31,7 +34,18 @@ def report(program: CompiledForTopology) -> Iterator[str]:
         ("peak memory", memory["peak_memory_in_bytes"]),
     ):
         yield f"{label:14}{size:14,} bytes"
-    yield f"{'flops':14}{costs.get('flops', 0):14,.0f}"
-    yield f"{'moved':14}{costs.get('bytes accessed', 0):14,.0f} bytes"
+    if costs:
+        yield f"{'flops':14}{costs.get('flops', 0):14,.0f}"
+        yield f"{'moved':14}{costs.get('bytes accessed', 0):14,.0f} bytes"
     if "optimal_seconds" in costs:
         yield f"{'at best':14}{costs['optimal_seconds'] * 1e6:14,.2f} us"
+
+
+def _costs(program: CompiledForTopology) -> dict[str, Any]:
+    """The compiler's estimates; none where it makes none for chips that are not here."""
+    try:
+        return program.cost_analysis()
+    except PjrtError as error:
+        if error.code != Error_Code.UNIMPLEMENTED:
+            raise
+        return {}

@@ -16,7 +16,7 @@ from typing import Any
 
 from irax_runtime.once import once
 from irax_runtime.pjrt import abi, analysis, programs
-from irax_runtime.pjrt.api import Api, load_plugin, named_values, text
+from irax_runtime.pjrt.api import Api, as_named_values, load_plugin, named_values, text
 from irax_runtime.pjrt.errors import PjrtError
 from irax_runtime.pjrt.options import compile_options
 from irax_runtime.pjrt.plugins import plugin_for
@@ -27,7 +27,8 @@ from irax_runtime.signature import parse_signature
 
 @once
 def topology_for(platform: str, name: str) -> Topology:
-    """The topology of a platform that has this name; of TPUs it is like `v5e:2x2x1`.
+    """The topology of a platform that has this name: of TPUs it is like `v5e:2x2x1`, of GPUs like
+    `h100:1x1x4`.
 
     Raises:
         PluginError: there is no plugin for the platform, or none that can be used.
@@ -38,21 +39,26 @@ def topology_for(platform: str, name: str) -> Topology:
     served.check_topology(name)
     plugin = plugin_for(platform)
     with served.only_to_compile():
-        return Topology(load_plugin(plugin.path), name)
+        return Topology(load_plugin(plugin.path), name, served.topology(name))
 
 
 class Topology:
     """A plugin's chips, as its compiler sees them. Lives as long as the process."""
 
-    def __init__(self, api: Api, name: str) -> None:
-        """Asks the plugin for it. Raises PjrtError if it has none of this name."""
+    def __init__(self, api: Api, name: str, options: Settings | None = None) -> None:
+        """Asks the plugin for it, with options of its own. Raises PjrtError if it has none of this
+        name.
+        """
         self.api = api
         self.name = name
         spelled = name.encode()
+        values, _alive = as_named_values(options or {})
         created = api.call(
             "TopologyDescription_Create",
             topology_name=address(spelled),
             topology_name_size=len(spelled),
+            create_options=ctypes.addressof(values) if options else None,
+            num_options=len(values),
         )
         self.pointer: int = created.topology
         found = api.call("TopologyDescription_PlatformName", topology=self.pointer)
