@@ -53,9 +53,12 @@ def _found(data: bytes) -> str | bytes:
     if MAGIC in data:
         return _of_jax(data)
     try:
-        return data.decode()
+        text = data.decode()
     except UnicodeDecodeError:
-        raise ValueError("neither MLIR text nor MLIR bytecode") from None
+        text = "\0"
+    if "\0" in text:  # where MLIR's reader ends
+        raise ValueError("neither MLIR text nor MLIR bytecode")
+    return text
 
 
 def _of_archive(data: bytes) -> str:

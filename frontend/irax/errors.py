@@ -42,6 +42,15 @@ class TracerArrayConversionError(JAXTypeError):
     """A traced array was given to a function of NumPy, which needs its values."""
 
 
+class TracedArgumentError(
+    ConcretizationTypeError, TracerIntegerConversionError, TracerArrayConversionError
+):
+    """A traced array was given for an argument that a function has to know: an axis, a size.
+
+    JAX raises now one of the base classes for these, now another. The message names the argument.
+    """
+
+
 class UnexpectedTracerError(ValueError):
     """A traced array was used after the function it belongs to had been traced.
 

@@ -11,6 +11,7 @@ from irax import dtypes, errors
 from irax.core.array import Array, as_array
 from irax.core.placement import no_sharding
 from irax.core.strictness import library
+from irax.lax.arguments import canonical_int
 
 __all__ = [
     "index",
@@ -167,11 +168,11 @@ def _segments(
         )
     if num_segments is None:
         num_segments = _needed(what, ids)
-    elif num_segments < 0:
+    elif (num_segments := canonical_int(what, "num_segments", num_segments)) < 0:
         raise ValueError(f"{what}: num_segments must not be negative, got {num_segments}")
     is_sorted, unique, mode, bucket_size, out_sharding = options
     no_sharding(what, out_sharding)
-    if bucket_size is not None and bucket_size < 1:
+    if bucket_size is not None and canonical_int(what, "bucket_size", bucket_size) < 1:
         raise ValueError(f"{what}: bucket_size must be at least 1, got {bucket_size}")
     n = data.shape[0]
     buckets = -(-n // bucket_size) if bucket_size and n else 1

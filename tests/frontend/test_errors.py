@@ -287,3 +287,47 @@ def test_failure_inside_a_nested_trace_leaves_the_outer_module_whole():
 
     assert float(irax.grad(f)(1.0)) == 2.0
     assert float(irax.jit(f)(1.0)) == 2.0
+
+
+STATIC = {
+    "axis": lambda n: jnp.sum(X, axis=n),
+    "keepdims": lambda n: jnp.max(X, keepdims=n),
+    "shape": lambda n: jnp.zeros((n, 2)),
+    "new_sizes": lambda n: irax.lax.reshape(X, (n,)),
+    "num": lambda n: jnp.linspace(0, 1, n),
+    "k": lambda n: jnp.diag(X, n),
+    "y": lambda n: irax.lax.integer_pow(X, n),
+    "n": lambda n: jnp.fft.fft(X, n),
+    "ndim": lambda n: jnp.diag_indices(2, n),
+    "indices_or_sections": lambda n: jnp.split(X, [n]),
+    "length": lambda n: jnp.bincount(jnp.arange(3), length=n),
+    "num_classes": lambda n: irax.nn.one_hot(jnp.arange(3), n),
+    "num_segments": lambda n: irax.ops.segment_sum(X, jnp.arange(3), n),
+    "bucket_size": lambda n: irax.ops.segment_sum(X, jnp.arange(3), 3, bucket_size=n),
+    "d": lambda n: irax.random.ball(irax.random.key(0), n),
+    "subset_by_index": lambda n: irax.lax.linalg.svd(jnp.eye(3), subset_by_index=(0, n)),
+    "axes": lambda n: irax.scipy.fft.dctn(jnp.eye(3), axes=(0, n)),
+    "nperseg": lambda n: irax.scipy.signal.stft(X, nperseg=n),
+    "max_squarings": lambda n: irax.scipy.linalg.expm(jnp.eye(2), max_squarings=n),
+}
+
+
+@pytest.mark.parametrize("name", STATIC)
+def test_traced_arguments_that_must_be_static_are_named(name):
+    with pytest.raises(errors.ConcretizationTypeError) as found:
+        irax.jit(STATIC[name])(1)
+    told = str(found.value)
+    assert f"the argument {name!r}, a traced array of type int32[]" in told
+    assert "static_argnums=...) or jit(f, static_argnames=...)" in told
+    assert "test_errors.py" in told
+
+
+def test_axes_and_sizes_that_are_traced_have_the_classes_of_both_of_jax_errors():
+    with pytest.raises(errors.TracerIntegerConversionError, match="argument 'axis'"):
+        irax.jit(lambda n: jnp.sum(X, axis=n))(0)
+    with pytest.raises(errors.TracerIntegerConversionError) as found:
+        irax.jit(lambda n: [1, 2][n])(0)
+    assert not isinstance(found.value, errors.ConcretizationTypeError)
+    with pytest.raises(errors.ConcretizationTypeError) as found:
+        irax.jit(int)(0)
+    assert "the argument" not in str(found.value).split("Declare")[0].split("Keep")[0]

@@ -81,6 +81,30 @@ def test_programs(folder, irax):
         assert done.returncode == 1 or done.stdout == expected
 
 
+CUT = {
+    ".vmfb": (b"", b"P", b"PK\x03\x04", bytes(100), b"hello\n"),
+    ".irax": (b"", b"PK\x03\x04", bytes(100)),
+    ".pjrt": (b"", b"// ir", b"// irax: {", b"// irax: []\n", bytes(100)),
+    ".mlir": (b"", b"// nothing", b"func.func @", bytes(100)),
+    ".mlirbc": (b"ML\xefR", b"ML\xefR" + bytes(100)),
+}
+
+
+@pytest.mark.parametrize("suffix", CUT)
+def test_errors_name_the_file(folder, irax, suffix):
+    for number, data in enumerate(CUT[suffix]):
+        name = f"cut{number}{suffix}"
+        (folder / name).write_bytes(data)
+        commands = [("run", name), ("show", name)]
+        if data not in (b"// nothing", b"// ir"):  # modules of no functions
+            commands.append(("info", name))
+        for command in commands:
+            done = irax(*command)
+            assert done.returncode == 1, (command, data)
+            assert done.stderr.startswith(f"irax: error: {name}: "), done.stderr
+            assert done.stderr.count("\n") == 1
+
+
 def test_a_process_that_ends(folder, irax):
     (folder / "end.py").write_text(
         "import os, signal\ndef f(x):\n    os.kill(os.getpid(), signal.SIGSEGV)\n"

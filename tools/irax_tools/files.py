@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -14,6 +16,17 @@ def read_file(path: str) -> bytes:
         return sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes()
     except OSError as error:
         raise click.UsageError(f"{path}: {error.strerror}") from None
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """In a `with` block, each ValueError begins with the name of a file."""
+    try:
+        yield
+    except ValueError as error:
+        if str(error).startswith(path):
+            raise
+        raise ValueError(f"{path}: {error}") from None
 
 
 def write_file(path: str, contents: str | bytes) -> None:

@@ -17,6 +17,7 @@ from irax_runtime import archives, exported, iree_modules
 from irax_runtime.pjrt import programs
 from irax_runtime.signature import parse_signature
 from irax_tools import dumps
+from irax_tools.files import naming
 
 NATIVE = "native code, which runs with your rights"
 
@@ -35,11 +36,9 @@ def describe(data: bytes, name: str) -> list[str]:
 
     Raises ValueError where they are of none, or damaged.
     """
-    try:
+    with naming(name):
         kind, lines = _described(data, name)
         return [f"{name}: {kind}, {len(data)} bytes", *(f"  {line}" for line in lines)]
-    except ValueError as error:
-        raise ValueError(f"{name}: {str(error).removeprefix(f'{name}: ')}") from None
 
 
 def _described(data: bytes, name: str) -> tuple[str, Iterator[str]]:

@@ -18,7 +18,7 @@ from irax_runtime import archives, divided, exported
 from irax_runtime.devices import devices
 from irax_runtime.platforms import choose_cpu_devices
 from irax_tools import arrays, dumps, sources
-from irax_tools.files import read_file
+from irax_tools.files import naming, read_file
 from irax_tools.sources import Source
 
 Program = Callable[[Sequence[np.ndarray[Any, Any]]], list[np.ndarray[Any, Any]]]
@@ -61,9 +61,10 @@ def load_program(
     if device != REFERENCE and path.endswith(COMPILED):
         return _compiled(path, func, device), None
     if device != REFERENCE and path != "-" and not sources.is_python(path):
-        stage = dumps.read_stage(read_file(path), path)
-        if stage is not None:
-            return _executable(dumps.compile_stage(*stage), stage[0].func, device), None
+        with naming(path):
+            stage = dumps.read_stage(read_file(path), path)
+            if stage is not None:
+                return _executable(dumps.compile_stage(*stage), stage[0].func, device), None
     source = sources.load(path, arguments, func)
     return program(source, device), source.examples
 
@@ -111,7 +112,8 @@ def _of_each_device(path: str, arguments: str | None, func: str | None, count: i
         target = devices("cpu")[0].target
         artefact = compile_source(sources.of_each_device(source, mesh, target), target)
         func = source.func
-    layouts = divided.layouts_of(artefact, func)
+    with naming(path):
+        layouts = divided.layouts_of(artefact, func)
     if layouts is None:
         raise click.UsageError(f"--devices {count}: {path} is a program of one device")
     if layouts.count != count:
@@ -132,19 +134,21 @@ def _of_each_device(path: str, arguments: str | None, func: str | None, count: i
 
 def compile_from_stage(path: str) -> bytes:
     """The artefact of a file of `irax compile --save-stages`. Raises ValueError for others."""
-    stage = dumps.read_stage(read_file(path), path)
-    if stage is None:
-        raise ValueError(f"{path}: not a stage that `irax compile --save-stages` wrote")
-    return dumps.compile_stage(*stage)
+    with naming(path):
+        stage = dumps.read_stage(read_file(path), path)
+        if stage is None:
+            raise ValueError("not a stage that `irax compile --save-stages` wrote")
+        return dumps.compile_stage(*stage)
 
 
 def _compiled(path: str, func: str | None, device: str) -> Program:
     data = read_file(path)
-    is_archive = data.startswith(archives.MAGIC)
-    contents = archives.read(data, path) if is_archive else {}  # where damage is found
-    if exported.MANIFEST in contents:
-        return exported.load(path, devices(device)[0]).flat
-    return _executable(data, func, device)
+    with naming(path):
+        is_archive = data.startswith(archives.MAGIC)
+        contents = archives.read(data, path) if is_archive else {}  # where damage is found
+        if exported.MANIFEST in contents:
+            return exported.load(path, devices(device)[0]).flat
+        return _executable(data, func, device)
 
 
 def program(source: Source, device: str) -> Program:

@@ -23,7 +23,7 @@ import numpy as np
 from irax_compiler import api, containers, mlir
 from irax_runtime.platforms import choose_cpu_devices
 from irax_tools import arrays
-from irax_tools.files import read_file
+from irax_tools.files import naming, read_file
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,10 @@ def load(
         raise click.UsageError("--args goes with FILE.py:FUNCTION")
     module, text = _read(source)
     name = containers.main_function(module) if func is None else func
+    there = mlir.functions(module)
+    if name not in there:
+        listed = ", ".join(f"@{other}" for other in there) or "none"
+        raise ValueError(f"{source}: the module has no function @{name}; it has {listed}")
     return Source(module, name, path=source, text=text)
 
 
@@ -83,11 +87,9 @@ def read_module(path: str) -> mlir.Module:
 
 
 def _read(path: str) -> tuple[mlir.Module, str]:
-    try:
+    with naming(path):
         found = containers.module_in(read_file(path))
         return api.parse(found, path), "" if isinstance(found, bytes) else found
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
 
 
 def _trace(

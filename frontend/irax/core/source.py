@@ -117,6 +117,27 @@ def user_place() -> str | None:
     return None if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
 
 
+def argument_name(x: object) -> str | None:
+    """Return the name of the argument that holds an object, itself or in a tuple or list, of the
+    public function of irax that the user called; None where the user's code itself uses it.
+    """
+    found = None
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and is_internal(frame.f_code.co_filename):
+        code = frame.f_code
+        if code.co_name[0] not in "_<":
+            given = frame.f_locals
+            for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]:
+                if name != "self" and name in given and _holds(given[name], x):
+                    found = name
+        frame = frame.f_back
+    return found
+
+
+def _holds(value: object, x: object) -> bool:
+    return value is x or (isinstance(value, tuple | list) and any(_holds(v, x) for v in value))
+
+
 def user_line() -> str:
     """The user's file and line, and the text of the line if it can be read."""
     import linecache

@@ -321,9 +321,15 @@ class Tracer(Array):
         self.check_open()
         known = self.home.concretize(self.value)
         if known is None:
+            name = source.argument_name(self)
+            what = f"a traced array of type {self.aval}"
+            if name is not None:
+                what = f"the argument {name!r}, {what},"
+                if error in errors.TracedArgumentError.__bases__:
+                    error = errors.TracedArgumentError
             raise error(
-                f"{why} at {source.user_line()}: the value of a traced array of type {self.aval} "
-                f"is not known while {self._unknown_in()}. {_CURES[error]}"
+                f"{why} at {source.user_line()}: the value of {what} is not known while "
+                f"{self._unknown_in()}. {_CURES[error]}"
             )
         return known
 
@@ -339,17 +345,20 @@ class Tracer(Array):
 
 
 _CURES: dict[type[Exception], str] = {
+    errors.TracedArgumentError: (
+        "Declare it static: jit(f, static_argnums=...) or jit(f, static_argnames=...)."
+    ),
     errors.TracerBoolConversionError: (
         "Use irax.numpy.where(condition, a, b) or irax.lax.cond to choose by value, or declare the "
-        "argument static: jit(f, static_argnums=...)."
+        "argument static: jit(f, static_argnums=...) or jit(f, static_argnames=...)."
     ),
     errors.TracerIntegerConversionError: (
-        "Declare the argument static: jit(f, static_argnums=...), or index an irax array with it "
-        "instead of a list."
+        "Declare the argument static: jit(f, static_argnums=...) or jit(f, static_argnames=...), "
+        "or index an irax array with it instead of a list."
     ),
     errors.ConcretizationTypeError: (
         "Keep it an array (irax.numpy functions take it), or declare the argument static: "
-        "jit(f, static_argnums=...)."
+        "jit(f, static_argnums=...) or jit(f, static_argnames=...)."
     ),
     errors.TracerArrayConversionError: (
         "Use the function of irax.numpy in place of NumPy's, or move the call out of the "

@@ -24,7 +24,7 @@ def canonical_int(what: str, name: str, value: Any) -> int:
     """
     try:
         return operator.index(value)
-    except errors.TracerIntegerConversionError:
+    except errors.JAXTypeError:  # a traced array
         raise
     except TypeError:
         raise TypeError(f"{what}: {name} must be an int, got {value!r}") from None
@@ -43,6 +43,8 @@ def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
         single = hasattr(shape, "__index__") and not getattr(shape, "ndim", 0)
         sizes: Any = (shape,) if single else shape
         sizes = tuple(operator.index(n) for n in sizes)
+    except errors.JAXTypeError:  # a traced array
+        raise
     except TypeError as error:
         raise TypeError(f"{what}: expected a shape of ints, got {shape!r}: {error}") from None
     if any(n < 0 for n in sizes):

@@ -16,7 +16,7 @@ from irax.core.dispatch import bind
 from irax.core.operands import Kinds, as_arrays, broadcast_shapes, check_dtype
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.lax.accuracy import AccuracyMode, Tolerance
-from irax.lax.arguments import documented, strict
+from irax.lax.arguments import canonical_int, documented, strict
 from irax.lax.signatures import Binary, Unary, UnaryInexact
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bitwise, comparison, conversion, shape
@@ -156,6 +156,7 @@ def integer_pow(x: ArrayLike, y: int) -> Array:
     what = "lax.integer_pow"
     (base,) = as_arrays([x], what)
     check_dtype(what, base.dtype, NUMBER)
+    y = canonical_int(what, "y", y)
     if y < 0:
         if not dtypes.issubdtype(base.dtype, np.inexact):
             raise TypeError(

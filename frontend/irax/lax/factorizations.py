@@ -15,6 +15,7 @@ from irax.core.promotion import broadcast_to, select
 from irax.core.strictness import library
 from irax.lax import elementwise, structure
 from irax.lax import matrices as m
+from irax.lax.arguments import canonical_int
 from irax.lax.gathering import take_along
 from irax.typing import ArrayLike
 from irax_compiler.ops.linalg import eigen, householder, spectral, triangular
@@ -161,7 +162,7 @@ def _hermitian(what: str, x: ArrayLike, lower: bool, symmetrize: bool) -> Array:
 def _subset(what: str, subset: tuple[int, int] | None, count: int) -> slice | None:
     if subset is None:
         return None
-    first, end = subset
+    first, end = (canonical_int(f"lax.linalg.{what}", "subset_by_index", n) for n in subset)
     if not 0 <= first <= end <= count:
         raise ValueError(
             f"lax.linalg.{what}: subset_by_index must be a range within 0 to {count}, got {subset}"
@@ -330,7 +331,9 @@ def qdwh(
         raise ValueError(
             f"lax.linalg.qdwh: expected at least as many rows as columns, got shape {array.shape}"
         )
-    lowest = float(dtypes.finfo(array.dtype).eps) if eps is None else eps
+    lowest = float(dtypes.finfo(array.dtype).eps if eps is None else eps)
+    if max_iterations is not None:
+        max_iterations = canonical_int("lax.linalg.qdwh", "max_iterations", max_iterations)
     weights = _halley_weights(lowest, max_iterations)
     # U does not depend on the scale, so no derivative goes through it.
     size = structure.stop_gradient(_frobenius(array))

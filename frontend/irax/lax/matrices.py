@@ -83,9 +83,12 @@ def symmetrized(x: Array) -> Array:
     return (x + adjoint(x)) / 2
 
 
-def is_lower(shape: tuple[int, ...], k: int = 0) -> Array:
-    """Return True for elements of a matrix on the diagonal number k, or below it."""
-    within = max(-shape[-2], min(k, shape[-1]))  # a diagonal beyond the corners may not fit an int
+def is_lower(shape: tuple[int, ...], k: Any = 0) -> Array:
+    """Return True for elements of a matrix on the diagonal number k, which may be an array, or
+    below it.
+    """
+    # The number of a diagonal beyond the corners may not fit an int.
+    within = k if isinstance(k, Array) else max(-shape[-2], min(k, shape[-1]))
     rows, columns = (structure.broadcasted_iota(dtypes.default_int(), shape, d) for d in (0, 1))
     return apply(comparison.greater_equal, rows + within, columns, what="tri")
 

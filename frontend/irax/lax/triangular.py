@@ -13,7 +13,7 @@ from irax.core.promotion import broadcast_to, select
 from irax.core.strictness import library
 from irax.lax import elementwise, structure
 from irax.lax import matrices as m
-from irax.lax.arguments import array_of
+from irax.lax.arguments import array_of, canonical_int
 from irax.lax.factorizations import qr
 from irax.lax.scans import scan
 from irax.typing import ArrayLike
@@ -225,15 +225,15 @@ def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
     >>> irax.lax.linalg.lu_pivots_to_permutation(jnp.array([1, 1]), 3)
     Array([1, 0, 2], dtype=int32)
     """
-    array = array_of("lax.linalg.lu_pivots_to_permutation", pivots)
+    what = "lax.linalg.lu_pivots_to_permutation"
+    array = array_of(what, pivots)
+    permutation_size = canonical_int(what, "permutation_size", permutation_size)
     if array.dtype != np.int32:
-        raise TypeError(
-            f"lax.linalg.lu_pivots_to_permutation: expected int32 pivots, got {array.dtype}"
-        )
+        raise TypeError(f"{what}: expected int32 pivots, got {array.dtype}")
     if array.ndim < 1 or array.shape[-1] > permutation_size:
         raise ValueError(
-            f"lax.linalg.lu_pivots_to_permutation: expected at most {permutation_size} pivots in "
-            f"the last dimension, got shape {array.shape}"
+            f"{what}: expected at most {permutation_size} pivots in the last dimension, got shape "
+            f"{array.shape}"
         )
     rows = structure.iota(np.int32, permutation_size)
     order = broadcast_to(rows, (*array.shape[:-1], permutation_size))

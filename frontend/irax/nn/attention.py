@@ -81,7 +81,8 @@ def dot_product_attention(
     wide = dtypes.promote_types(q.dtype, np.float32)
     logits = jnp.einsum("btkgh,bskh->bkgts", q, k, preferred_element_type=wide)
     logits = jnp.reshape(logits, (batch, heads, places, k.shape[1]))
-    logits = logits * np.array(1 / math.sqrt(features) if scale is None else scale, wide)
+    factor = 1 / math.sqrt(features) if scale is None else scale
+    logits = logits * convert(as_array(factor), wide)
     if bias is not None:
         logits = convert(logits + _fitting("bias", bias, logits.shape), wide)
     lengths = [

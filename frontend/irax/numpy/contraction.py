@@ -16,6 +16,7 @@ from irax.lax.contraction import PrecisionLike
 from irax.numpy import reductions
 from irax.numpy.creation import diagonal
 from irax.numpy.labelled import contract, einsum, stretched
+from irax.numpy.logic import equal, where
 from irax.numpy.manipulation import moveaxis, ravel
 from irax.numpy.ufuncs import conjugate, multiply, subtract
 from irax.typing import ArrayLike, DTypeLike
@@ -295,7 +296,12 @@ def trace(
     out: None = None,
 ) -> Array:
     """Return the sum of a diagonal: see `diagonal`."""
-    return reductions.sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
+    if not isinstance(offset, Array):
+        return reductions.sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
+    x = moveaxis(a, (axis1, axis2), (-2, -1))
+    rows, columns = (lax.broadcasted_iota(np.int32, x.shape, x.ndim + d) for d in (-2, -1))
+    chosen = equal(subtract(columns, rows), offset)
+    return reductions.sum(where(chosen, x, lax.full_like(x, 0)), (-2, -1), dtype, out)
 
 
 def cross(

@@ -383,7 +383,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
            [1., 1., 0.]], dtype=float32)
     """
     shape = canonical_shape("tri", (N, N if M is None else M))
-    mask = matrices.is_lower(shape, canonical_int("tri", "k", k))
+    mask = matrices.is_lower(shape, k if isinstance(k, Array) else canonical_int("tri", "k", k))
     return astype(mask, np.float32 if dtype is None else dtype)
 
 
@@ -427,7 +427,8 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """Return the indices of the main diagonal of an array with `ndim` dimensions of size n."""
-    return (lax.iota(dtypes.default_int(), n),) * ndim
+    count = canonical_int("diag_indices", "ndim", ndim)
+    return (lax.iota(dtypes.default_int(), n),) * count
 
 
 def diag(v: ArrayLike, k: int = 0) -> Array:
@@ -442,6 +443,7 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
         return diagonal(x, k)
     if x.ndim != 1:
         raise ValueError(f"diag: expected 1 or 2 dimensions, got shape {x.shape}")
+    k = canonical_int("diag", "k", k)
     size = x.shape[0] + abs(k)
     low = max(k, 0)
     row = lax.pad(x, np.zeros((), x.dtype), [(low, size - low - x.shape[0], 0)])

@@ -12,6 +12,7 @@ from irax.core.dispatch import bind
 from irax.core.operands import inexact_dtype, judge_ranks
 from irax.core.promotion import convert, promote_dtypes
 from irax.lax import factorizations, linalg
+from irax.lax.arguments import canonical_int
 from irax.lax.matrices import adjoint, factors, one_batch
 from irax.lax.matrices import matrices as lapack_matrices
 from irax.numpy import contraction, creation, logic, manipulation, reductions, searching, ufuncs
@@ -343,6 +344,7 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
 def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """Return the inverse of `a` for tensordot(., ., ind)."""
     (x,) = inexact("linalg.tensorinv", a)
+    ind = canonical_int("linalg.tensorinv", "ind", ind)
     if ind <= 0:
         raise ValueError(f"linalg.tensorinv: ind must be positive, got {ind}")
     first, rest = x.shape[:ind], x.shape[ind:]

@@ -193,6 +193,7 @@ def _frequencies(
 ) -> Array:
     if np.ndim(n):
         raise ValueError(f"fft.{name}: n must be an int, got {n!r}")
+    n = canonical_int(f"fft.{name}", "n", n)
     if np.ndim(d):
         raise ValueError(f"fft.{name}: d must be a number, got {d!r}")
     wanted = dtypes.requested_dtype(float if dtype is None else dtype, name)

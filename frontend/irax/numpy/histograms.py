@@ -126,9 +126,10 @@ def _edges(name: str, x: Array, bins: Any, range: Any) -> Array:
     if count < 1:
         raise ValueError(f"{name}: expected at least one interval, got bins={count}")
     if range is not None:
-        if np.shape(range) != (2,):
+        ends = list(range) if np.iterable(range) else []
+        if len(ends) != 2:
             raise ValueError(f"{name}: range must be a pair of numbers or None, got {range!r}")
-        low, high = (convert(v, dtype) for v in as_arrays([range[0], range[1]], name))
+        low, high = (convert(v, dtype) for v in as_arrays(ends, name))
     elif x.size:
         low, high = (convert(f(x), dtype) for f in (reductions.min, reductions.max))
     else:

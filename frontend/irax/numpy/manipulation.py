@@ -119,6 +119,8 @@ def _sizes(x: Array, shape: Any) -> tuple[int, ...]:
         shape = (shape,)
     try:
         sizes = tuple(operator.index(n) for n in shape)
+    except errors.JAXTypeError:  # a traced array
+        raise
     except TypeError as error:
         raise TypeError(f"reshape: expected a shape of ints, got {shape!r}: {error}") from None
     open_places = [d for d, n in enumerate(sizes) if n == -1]
@@ -426,7 +428,7 @@ def _split(name: str, ary: ArrayLike, sections: Any, axis: int, even: bool) -> l
     (x,) = as_arrays([ary], name)
     axis = canonical_axis(name, axis, x.ndim)
     n = x.shape[axis]
-    if not np.ndim(sections):
+    if not np.iterable(sections):
         sections = canonical_int(name, "indices_or_sections", sections)
         if sections < 1:
             raise ValueError(f"{name}: expected at least 1 section, got {sections}")

@@ -265,7 +265,7 @@ def unravel_index(indices: ArrayLike, shape: ArrayLike | Sequence[Any]) -> tuple
     """
     (rest,) = as_arrays([indices], "unravel_index")
     given: Any = shape
-    sizes: list[Any] = list(given) if np.ndim(given) else [given]
+    sizes: list[Any] = list(given) if np.iterable(given) else [given]
     if any(np.ndim(n) for n in sizes):
         raise ValueError(f"unravel_index: shape must be a sequence of sizes, got {shape}")
     places = []

@@ -10,7 +10,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
-from irax.lax.arguments import canonical_axes, canonical_axis
+from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int
 from irax.numpy.fft import resized
 from irax.scipy.arguments import inexact, unsupported
 from irax.typing import ArrayLike
@@ -96,7 +96,8 @@ def _transforms(
     if axes is None and s is not None:
         axes = range(array.ndim - len(s), array.ndim)
     places = canonical_axes(what, axes if axes is None else tuple(axes), array.ndim)
-    sizes = [array.shape[a] for a in places] if s is None else list(s)
+    given = [array.shape[a] for a in places] if s is None else s
+    sizes = [canonical_int(what, "s", n) for n in given]
     if len(sizes) != len(places) or any(n < 1 for n in sizes):
         raise ValueError(f"{what}: expected a length of at least 1 for each axis, got {s}")
     step = _inverse if what.startswith("i") else _forward

@@ -13,6 +13,7 @@ from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
+from irax.lax.arguments import canonical_int
 from irax.scipy.arguments import from_lists, real_dtype
 from irax.typing import ArrayLike
 
@@ -66,7 +67,7 @@ def map_coordinates(
     Array([15.], dtype=float32)
     """
     what = "map_coordinates"
-    if order not in (0, 1):
+    if canonical_int(what, "order", order) not in (0, 1):
         raise NotImplementedError(f"{what}: order={order!r} is not supported; expected 0 or 1")
     if mode not in _MODES:
         listed = ", ".join(map(repr, _MODES))
