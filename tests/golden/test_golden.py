@@ -4,7 +4,9 @@
     // CHECK: func.func @main.jvp
 
 A file's RUN lines are pipelines that run one after the other on the module in it; the module that
-comes out is compared with the CHECK lines, as LLVM's FileCheck does it.
+comes out is compared with the CHECK lines, as LLVM's FileCheck does it. With the line
+`// PROCESSOR: wide registers` the passes take this processor for one that has these, without it for
+one that has not.
 """
 
 import io
@@ -18,6 +20,7 @@ from filecheck.options import Options
 from filecheck.parser import Parser, pattern_for_opts
 
 from irax_compiler import mlir
+from irax_compiler.passes.blas import tiles
 from irax_compiler.pipeline import run_pipeline
 
 FOLDER = Path(__file__).parent
@@ -46,8 +49,9 @@ def complaint(text: str, output: str, name: str = "golden.mlir") -> str:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_golden(name: str):
+def test_golden(name: str, monkeypatch: pytest.MonkeyPatch):
     text = (FOLDER / name).read_text("utf-8")
+    monkeypatch.setattr(tiles, "are_fast", lambda: "// PROCESSOR: wide registers\n" in text)
     output = transformed(text)
     problem = complaint(text, output, name)
     assert not problem, f"{problem}\nThe output was:\n{output}"

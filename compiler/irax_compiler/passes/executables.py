@@ -18,6 +18,9 @@ from irax_compiler.passes.annotate import reflection
 SHARE = 1_000_000
 """The least multiplications and additions for which a workgroup pays."""
 
+IMPORTED = "hal.import.static"
+"""The attribute of functions that are in a shared library."""
+
 Body = Callable[[Block, list[Value]], None]
 """Builds the code of a workgroup; gets the block of the executable's functions, and the bindings of
 the arrays with the numbers after them."""
@@ -178,7 +181,7 @@ def declare_import(
     attributes = {
         "sym_name": mlir.string(name),
         "sym_visibility": mlir.string("private"),
-        "hal.import.static": mlir.parse_attribute("unit"),
+        IMPORTED: mlir.parse_attribute("unit"),
         "llvm.bareptr": mlir.parse_attribute("true"),
     }
     with InsertionPoint.at_block_begin(block):

@@ -28,7 +28,7 @@ from irax_compiler.passes.blas.library import LETTERS
 from irax_compiler.passes.blas.measured import pays, pays_as_dispatch, pays_as_products
 from irax_compiler.passes.blas.products import add_product
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.executables import Executables, dispatch, workers_of
+from irax_compiler.passes.executables import IMPORTED, Executables, dispatch, workers_of
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrite_in_order
 
@@ -55,13 +55,13 @@ class Blas(Pass):
         is_found = any(o.name in _REPLACED for o in nested(module.operation))
         if not is_found or (blas.calls() is None and not self.always):
             return
-        calls = _Calls(module, self.always)
+        calls, imports = _Calls(module, self.always), _imports(module)
         for function in mlir.functions(module).values():
             self._choose_driver(function)
             calls.workers = self.workers or workers_of(function)
             # Users first: what an epilogue computes again, no earlier one has to give.
             rewrite_in_order(function, calls.patterns, last_first=True)
-        if calls.executables.names:
+        if _imports(module) > imports:
             for function in mlir.functions(module).values():
                 if mlir.is_public(function):
                     add_reflection(function, {"irax.libraries": blas.PACKAGE})
@@ -76,6 +76,11 @@ class Blas(Pass):
 
 _REPLACED = Convolution.name, DotGeneral.name, ForeignCall.name
 """The names of operations that may be replaced."""
+
+
+def _imports(module: Module) -> int:
+    """Return the number of functions that a module's executables find in libraries."""
+    return sum(IMPORTED in o.attributes for o in nested(module.operation))
 
 
 @dataclass
@@ -103,7 +108,8 @@ class _Calls:
         windows = None if op is None else convolutions.windows_of(operation, op)
         if op is None or windows is None:
             return None
-        if not (windows.is_product or self.always or pays_as_products(windows)):
+        is_fast = windows.is_product or windows.is_of_lines or pays_as_products(windows)
+        if not (is_fast or self.always):
             return None
         x, y = operation.operands
         x = convolutions.padded(op, x)

@@ -1,7 +1,9 @@
 """Executables that convolve by products of matrices.
 
-A workgroup copies the windows of some rows of the result into a matrix, with a row for each window,
-and multiplies that by the kernel. So it needs memory for these rows alone.
+Windows in an array of float32 are the rows of a matrix that code of irax's multiplies where they
+are (see `tiles`). For OpenBLAS, a workgroup copies the windows of some rows of the result into a
+matrix, with a row for each window, and multiplies that by the kernel. So it needs memory for these
+rows alone.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from irax_compiler.ops import dot, shape, slicing
 from irax_compiler.ops.convolution import ConvDimensions, Convolution
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.library import LETTERS, Cblas, Library
 from irax_compiler.passes.executables import (
     SHARE,
@@ -52,8 +55,15 @@ class Windows:
 
     @property
     def is_product(self) -> bool:
-        """True if windows are single elements."""
-        return self.kernel[:2] == (1, 1)
+        """True if windows are single elements, which are to be rows of a matrix."""
+        return self.kernel[:2] == (1, 1) and not (self.is_of_lines and max(self.strides) > 1)
+
+    @property
+    def is_of_lines(self) -> bool:
+        """True if windows are read where they are, by code that multiplies them (see `tiles`)."""
+        is_large = self.operations >= SHARE and self.out[3] >= tiles.FEWEST_COLUMNS
+        is_known = self.dtype == tiles.FLOAT and self.dilation[1] == 1
+        return is_large and is_known and tiles.are_fast()
 
     @property
     def window(self) -> int:
@@ -127,8 +137,34 @@ class Tiles:
         """Return the types of the dispatch's results: the convolution's, and scratch memory."""
         return [mlir.tensor_type(extents, self.windows.dtype) for extents in self._results]
 
+    def _build_lines(self, arrays: Sequence[Value]) -> None:
+        x, kernel, out = arrays
+        windows, size = self.windows, self.windows.dtype.itemsize
+        _, height, width, features = windows.array
+        rows, columns, outputs = windows.out[1:]
+        first, last = share(self._all_rows, self._share(self._groups), 0)
+
+        def line(number: Value) -> Value:
+            image = emit("arith.divui", number, index(rows))
+            top = times(emit("arith.remui", number, index(rows)), windows.strides[0])
+            row = emit("arith.addi", times(image, height), top)
+            return moved(x, row, width * features * size)
+
+        lines = tiles.Lines(
+            rows=columns,
+            stride=windows.strides[1] * features,
+            segments=windows.kernel[0],
+            jump=windows.dilation[0] * width * features,
+            depth=windows.kernel[1] * features,
+            columns=outputs,
+        )
+        result = moved(out, first, columns * outputs * size)
+        lines.build(first, last, line, kernel, result)
+
     @property
     def _results(self) -> list[tuple[int, ...]]:
+        if self.windows.is_of_lines:
+            return [self.windows.out]
         of_windows = self._groups, self._rows * self.windows.out[2], self.windows.window
         return [self.windows.out, of_windows]
 
@@ -162,7 +198,11 @@ class Tiles:
 
         def build(block: Block, bindings: list[Value]) -> None:
             pairs = zip(bindings, sizes, strict=True)
-            self._build(Library(windows.dtype, block), [base(x, size) for x, size in pairs])
+            arrays = [base(x, size) for x, size in pairs]
+            if self.windows.is_of_lines:
+                self._build_lines(arrays)
+            else:
+                self._build(Library(windows.dtype, block), arrays)
 
         return add_executable(module, name, (self._groups, 1), len(sizes), build)
 

@@ -83,6 +83,7 @@ IREE: tuple[Legalization, ...] = (
     convolution.convolution_of_moved,
     convolution_forms.convolution_with_small_result,
     convolution_forms.convolution_of_dilated,
+    convolution_forms.convolution_of_sequences,
     convolution_forms.convolution_by_elements,
     convolution_forms.convolution_of_another_layout,
     convolution_forms.convolution_of_volumes,
@@ -167,6 +168,7 @@ ON_HOST = (
 _ON_CPU = (
     *ON_HOST,
     fourier.fourier_transform_without_kernel,
+    convolution_forms.convolution_of_sequences,
     narrow_floats.smallest_normal_of_float8,
     narrow_floats.nan_of_float8,
     trigonometry.atan2_of_doubles,

@@ -1,0 +1,336 @@
+"""Products of matrices of float32 as code, tile by tile, for processors with vectors of 64 bytes.
+
+OpenBLAS lays out both factors anew before it multiplies them, which takes a good part of the time
+where the right one has few columns. The code here lays out a panel of the right factor, of as many
+columns as a few vectors have, and reads the left one where it is: the sums of a tile of the result
+are all in registers. So the rows of the left factor may overlap, as the windows of a convolution
+do. The design is that of "Anatomy of High-Performance Matrix Multiplication" (K. Goto and R. van de
+Geijn, 2008) without the copy of the left factor.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Attribute, InsertionPoint, Type, Value
+from irax_compiler.once import once
+from irax_compiler.ops.registers import constant, emit, index
+from irax_compiler.passes.executables import for_each, long, moved, plus, times
+from irax_compiler.passes.reductions.lanes import for_loop
+
+FLOAT = np.dtype(np.float32)
+SIZE, LANES = 4, 16
+"""The bytes of an element, and the elements of a vector."""
+SUMS = 28
+"""The most vectors of a tile: with those that they are computed from, they fit in 32 registers."""
+FEWEST = 12
+"""The fewest vectors of a tile that keep a processor's multipliers busy."""
+PANEL = 1 << 18
+"""The most bytes of a panel, which stays in a core's cache of the second level."""
+FEWEST_COLUMNS = 8
+"""The fewest columns for which a panel pays."""
+
+
+@once
+def are_fast() -> bool:
+    """True if this processor has 32 registers of 64 bytes."""
+    if platform.machine() not in ("x86_64", "AMD64"):
+        return False
+    facts = Path("/proc/cpuinfo")
+    return facts.exists() and " avx512f " in facts.read_text()
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The rows and the vectors of a tile."""
+
+    rows: int
+    vectors: int
+
+    @classmethod
+    def best(cls, rows: int, columns: int) -> Shape:
+        """Return the shape with which tiles cover lines of `rows` and `columns` with least waste;
+        of several, the one that loads the least for each sum.
+        """
+        found = [
+            cls(r, v) for v in (1, 2, 3, 4) for r in range(1, SUMS // v + 1) if r * v >= FEWEST
+        ]
+        return min(found, key=lambda x: (x._covered(rows, columns), 1 / x.rows + 1 / x.vectors))
+
+    def _covered(self, rows: int, columns: int) -> int:
+        """The sums that are computed."""
+        width = self.vectors * LANES
+        return -(-rows // self.rows) * self.rows * (-(-columns // width) * width)
+
+    @property
+    def depth(self) -> int:
+        """The most rows of a panel."""
+        return PANEL // (self.vectors * LANES * SIZE)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Products of lines of rows by a matrix. Elements of a row that follow each other in memory are
+    a segment. The segments of a row are at equal distances, and so are the rows of a line.
+    """
+
+    rows: int
+    """The number of rows of a line."""
+    stride: int
+    """The elements between the beginnings of two rows."""
+    segments: int
+    jump: int
+    """The elements between the beginnings of two segments."""
+    depth: int
+    """The number of elements of a segment."""
+    columns: int
+    """The number of columns of the matrix, and of the result; their rows follow each other."""
+
+    def build(self, first: Value, last: Value, line: Line, matrix: Value, result: Value) -> None:
+        """Build the code of the lines from `first` to before `last`.
+
+        Args:
+            first: the number of a line.
+            last: the number after that of the last line.
+            line: builds the address of a line's first row.
+            matrix: the address of the matrix.
+            result: the address of the first line's product.
+        """
+        _Code(self, Shape.best(self.rows, self.columns), line, matrix, result).build(first, last)
+
+
+Line = Callable[[Value], Value]
+
+
+@dataclass(frozen=True)
+class _Code:
+    lines: Lines
+    shape: Shape
+    line: Line
+    matrix: Value
+    result: Value
+
+    def build(self, first: Value, last: Value) -> None:
+        lines, width = self.lines, self.shape.vectors * LANES
+        panel = self._panel()
+
+        def of_columns(number: Value) -> None:
+            column = times(number, width)
+            masks = self._masks(column)
+
+            def of_segments(number: Value) -> None:
+                segment = times(number, self._together)
+                count = _least(emit("arith.subi", index(lines.segments), segment), self._together)
+
+                def of_part(number: Value) -> None:
+                    start = times(number, self._depth)
+                    depth = _least(emit("arith.subi", index(lines.depth), start), self._depth)
+                    part = Part(segment, count, start, depth, column, masks)
+                    self._lay_out(panel, part)
+                    for_each(first, last, lambda line: self._line(panel, part, line, first))
+
+                for_each(index(0), index(-(-lines.depth // self._depth)), of_part)
+
+            for_each(index(0), index(-(-lines.segments // self._together)), of_segments)
+
+        for_each(index(0), index(-(-lines.columns // width)), of_columns)
+
+    @property
+    def _depth(self) -> int:
+        """The most elements of a segment that a panel has."""
+        return min(self.lines.depth, self.shape.depth)
+
+    @property
+    def _together(self) -> int:
+        """The most segments that a panel has."""
+        return max(1, min(self.lines.segments, self.shape.depth // self.lines.depth))
+
+    def _line(self, panel: Value, part: Part, line: Value, first: Value) -> None:
+        """Multiply the rows of a line by the panel."""
+        lines, rows = self.lines, self.shape.rows
+        place = emit("arith.addi", times(part.segment, lines.jump), part.start)
+        lhs = moved(self.line(line), place, SIZE)
+        done = times(emit("arith.subi", line, first), lines.rows)
+        whole, rest = divmod(lines.rows, rows)
+
+        def tile(number: Value) -> None:
+            self._tile(panel, part, lhs, done, times(number, rows), rows)
+
+        for_each(index(0), index(whole), tile)
+        if rest:
+            self._tile(panel, part, lhs, done, index(whole * rows), rest)
+
+    def _panel(self) -> Value:
+        attributes = {
+            "operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>"),
+            "alignment": mlir.parse_attribute("64 : i64"),
+        }
+        size = self._together * self._depth * self.shape.vectors * LANES
+        type_ = mlir.parse_type(f"memref<{size}xf32>")
+        return mlir.emit("memref.alloca", [], attributes, [type_]).results[0]
+
+    def _masks(self, column: Value) -> Masks:
+        """The elements of the vectors from a column on that are columns; None for all."""
+        if self.lines.columns % (self.shape.vectors * LANES) == 0:
+            return [None] * self.shape.vectors
+        left = emit("arith.subi", index(self.lines.columns), column)
+        return [
+            emit("vector.create_mask", plus(left, -v * LANES), to=_of_bits())
+            for v in range(self.shape.vectors)
+        ]
+
+    def _lay_out(self, panel: Value, part: Part) -> None:
+        """Copy a part of the matrix to the panel."""
+        lines = self.lines
+        row = emit("arith.addi", times(part.segment, lines.depth), part.start)
+        start = moved(self.matrix, _place(row, lines.columns, part.column), SIZE)
+
+        def copy(at: Value) -> None:
+            there = moved(start, at, lines.columns * SIZE)
+            for v, mask in enumerate(part.masks):
+                found = _load(plus(there, v * LANES * SIZE), mask)
+                mlir.emit("vector.store", [found, panel, self._of_panel(at, v)], {}, [])
+
+        # Segments follow each other in the matrix, and several are there only if they are whole.
+        for_each(index(0), emit("arith.muli", part.count, part.depth), copy)
+
+    def _of_panel(self, row: Value, vector: int) -> Value:
+        return _place(row, self.shape.vectors * LANES, index(vector * LANES))
+
+    def _tile(
+        self, panel: Value, part: Part, lhs: Value, done: Value, row: Value, rows: int
+    ) -> None:
+        """Multiply some rows by the panel, and add the products to the sums so far."""
+        lines, vectors = self.lines, self.shape.vectors
+        start = moved(lhs, row, lines.stride * SIZE)
+        number = emit("arith.addi", done, row)
+        out = moved(self.result, _place(number, lines.columns, part.column), SIZE)
+        places = [
+            plus(out, (r * lines.columns + v * LANES) * SIZE)
+            for r in range(rows)
+            for v in range(vectors)
+        ]
+
+        def of_segment(number: Value, sums: Sequence[Value]) -> list[Value]:
+            here = moved(start, number, lines.jump * SIZE)
+            before = emit("arith.muli", number, part.depth)
+
+            def step(at: Value, sums: Sequence[Value]) -> list[Value]:
+                right = self._row(panel, emit("arith.addi", before, at))
+                left = moved(here, at, SIZE)
+                found = []
+                for r in range(rows):
+                    x = _spread(plus(left, r * lines.stride * SIZE))
+                    own = sums[r * vectors : (r + 1) * vectors]
+                    found += [emit("vector.fma", x, y, z) for y, z in zip(right, own, strict=True)]
+                return found
+
+            return for_loop(index(0), part.depth, 1, sums, step)
+
+        sums = for_loop(index(0), part.count, 1, [_zeros()] * len(places), of_segment)
+
+        def store(add: bool) -> None:
+            for i, (place, total) in enumerate(zip(places, sums, strict=True)):
+                mask = part.masks[i % vectors]
+                value = emit("arith.addf", _load(place, mask), total) if add else total
+                _store(value, place, mask)
+
+        is_first = _is_zero(emit("arith.addi", part.segment, part.start))
+        _if_else(is_first, lambda: store(False), lambda: store(True))
+
+    def _row(self, panel: Value, row: Value) -> list[Value]:
+        """Load a row of the panel."""
+        return [
+            emit("vector.load", panel, self._of_panel(row, v), to=_vector())
+            for v in range(self.shape.vectors)
+        ]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a panel has of the matrix, and the elements of rows that it is multiplied with."""
+
+    segment: Value
+    """The first of its segments."""
+    count: Value
+    """The number of segments."""
+    start: Value
+    """The place of the first element in each segment."""
+    depth: Value
+    """The number of elements of each."""
+    column: Value
+    """The first of its columns."""
+    masks: Masks
+
+
+Masks = Sequence[Value | None]
+
+
+def _place(row: Value, columns: int, column: Value) -> Value:
+    return emit("arith.addi", times(row, columns), column)
+
+
+def _least(x: Value, y: int) -> Value:
+    return emit("arith.minsi", x, index(y))
+
+
+def _spread(address: Value) -> Value:
+    """Load a number, as a vector."""
+    number = emit("llvm.load", _pointer(address), to=mlir.parse_type("f32"))
+    return emit("vector.broadcast", number, to=_vector())
+
+
+def _is_zero(x: Value) -> Value:
+    equal = mlir.parse_attribute("0 : i64")
+    return emit("arith.cmpi", x, index(0), to=mlir.parse_type("i1"), predicate=equal)
+
+
+def _if_else(condition: Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
+    made = mlir.emit("scf.if", [condition], {}, [], regions=2)
+    for region, build in zip(made.regions, (then, otherwise), strict=True):
+        with InsertionPoint(mlir.Block.create_at_start(region, [])):
+            build()
+            mlir.emit("scf.yield", [], {}, [])
+
+
+def _load(address: Value, mask: Value | None) -> Value:
+    """Load a vector; elements that the mask leaves out are zeros."""
+    place, aligned = _pointer(address), _aligned()
+    if mask is None:
+        return mlir.emit("llvm.load", [place], aligned, [_vector()]).results[0]
+    operands = [place, mask, _zeros()]
+    return mlir.emit("llvm.intr.masked.load", operands, aligned, [_vector()]).results[0]
+
+
+def _store(x: Value, address: Value, mask: Value | None) -> None:
+    place, aligned = _pointer(address), _aligned()
+    if mask is None:
+        mlir.emit("llvm.store", [x, place], aligned, [])
+    else:
+        mlir.emit("llvm.intr.masked.store", [x, place, mask], aligned, [])
+
+
+def _pointer(address: Value) -> Value:
+    return emit("llvm.inttoptr", long(address), to=mlir.parse_type("!llvm.ptr"))
+
+
+def _zeros() -> Value:
+    return constant(np.zeros(LANES, FLOAT))
+
+
+def _vector() -> Type:
+    return mlir.parse_type(f"vector<{LANES}xf32>")
+
+
+def _of_bits() -> Type:
+    return mlir.parse_type(f"vector<{LANES}xi1>")
+
+
+def _aligned() -> dict[str, Attribute]:
+    return {"alignment": mlir.parse_attribute(f"{SIZE} : i64")}

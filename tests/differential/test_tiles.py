@@ -1,0 +1,74 @@
+"""Convolutions by irax's own code, beside the evaluator: edges of tiles, vectors and panels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import irax
+from irax import lax
+from irax_compiler import mlir
+from irax_compiler.lowering import lower
+from irax_compiler.passes.blas import tiles
+
+pytestmark = pytest.mark.skipif(not tiles.are_fast(), reason="registers of 64 bytes")
+
+IMAGES = "NHWC", "HWIO", "NHWC"
+SEQUENCES = "NWC", "WIO", "NWC"
+CASES = [
+    # array, kernel, strides, padding, dilation of the window, layout
+    ((2, 9, 14, 20), (3, 3, 20, 50), (1, 2), "SAME", (1, 1), IMAGES),  # rests of both kinds
+    ((1, 7, 7, 64), (3, 3, 64, 128), (1, 1), "VALID", (2, 1), IMAGES),  # whole vectors
+    ((3, 33, 25, 3), (7, 5, 3, 9), (2, 1), "SAME", (1, 1), IMAGES),  # several segments
+    ((1, 12, 13, 400), (2, 3, 400, 33), (1, 1), "SAME", (1, 1), IMAGES),  # parts of segments
+    ((4, 16, 16, 70), (1, 1, 70, 40), (2, 3), "VALID", (1, 1), IMAGES),  # single elements
+    ((4, 301, 24), (8, 24, 31), (3,), "SAME", (1,), SEQUENCES),
+]
+
+
+def convolved(*arrays):
+    pairs = zip(arrays[::2], arrays[1::2], CASES, strict=True)
+    return [
+        lax.conv_general_dilated(
+            x, y, strides, padding, rhs_dilation=dilation, dimension_numbers=layout
+        )
+        for x, y, (_, _, strides, padding, dilation, layout) in pairs
+    ]
+
+
+@pytest.fixture(scope="module")
+def arrays():
+    generator = np.random.default_rng(0)
+    shapes = [shape for case in CASES for shape in case[:2]]
+    return [generator.standard_normal(shape).astype(np.float32) for shape in shapes]
+
+
+def test_values(arrays):
+    text = irax.jit(convolved).lower(*arrays).as_text()
+    module = mlir.parse_module(text)
+    (main,) = (name for name, f in mlir.functions(module).items() if mlir.is_public(f))
+    lowered = str(lower(module, main))
+    assert lowered.count("flow.dispatch @convolution") == len(CASES)
+    assert "scipy_cblas" not in lowered
+    assert "irax.libraries" not in lowered
+    for found, expected in zip(irax.jit(convolved)(*arrays), convolved(*arrays), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-3)
+
+
+def test_nan_and_infinities_stay_in_their_windows():
+    x = np.ones((1, 40, 40, 16), np.float32)
+    x[0, 3, 5, 0], x[0, 20, 20, 1] = np.nan, np.inf
+    y = np.ones((3, 3, 16, 20), np.float32)
+    found = irax.jit(
+        lambda x, y: lax.conv_general_dilated(x, y, (1, 1), "VALID", None, None, IMAGES)
+    )(x, y)
+    expected = np.full((38, 38), 144.0)
+    expected[18:21, 18:21] = np.inf
+    expected[1:4, 3:6] = np.nan
+    np.testing.assert_array_equal(found[0], np.broadcast_to(expected[..., None], (38, 38, 20)))
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(1, 8), (7, 512), (56, 64), (112, 64), (14, 10)])
+def test_tiles_fit_in_registers(rows, columns):
+    shape = tiles.Shape.best(rows, columns)
+    assert tiles.FEWEST <= shape.rows * shape.vectors <= tiles.SUMS
