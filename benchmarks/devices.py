@@ -2,10 +2,10 @@
 
     python -m benchmarks.devices
 
-A training step of a network with two hidden layers, its rows divided among 1, 2 and 4 devices: on
-one buffer, in threads, by XLA's plugin, and by JAX. Sums over the devices of arrays of three sizes:
-in threads, in MPI processes, by mpi4py itself, and by JAX. Microseconds, the least of several runs;
-each way runs in processes of its own, and they take turns.
+Training steps of a network with two hidden layers and of a layer of a transformer, their rows
+divided among 1, 2 and 4 devices: on one buffer, in threads, in MPI processes, by XLA's plugin, and
+by JAX. Sums over the devices of arrays of three sizes: the same ways, and by mpi4py itself.
+Microseconds, the least of several runs; each way runs in processes of its own, and they take turns.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from benchmarks.timing import rival
 
 SIZES = {"4 B": 1, "1 MB": 250_000, "16 MB": 4_000_000}
 CALLS = 40
+HEADS = 4
 
 
 def least(call: Callable[[], Any]) -> float:
@@ -42,7 +43,7 @@ def least(call: Callable[[], Any]) -> float:
 
 
 def of_library(library: Any) -> dict[str, float]:
-    """The step and the sums by irax or by JAX, on the devices that there are."""
+    """The steps and the sums by irax or by JAX, on the devices that there are."""
     jnp = library.numpy
     count = library.device_count()
     mesh = library.make_mesh((count,), ("data",))
@@ -56,17 +57,35 @@ def of_library(library: Any) -> dict[str, float]:
             x = jnp.tanh(x @ w)
         return jnp.mean((x @ weights[-1] - y) ** 2)
 
-    @library.jit
-    def step(weights: Any, x: Any, y: Any) -> Any:
-        slopes = library.grad(loss)(weights, x, y)
-        return library.tree.map(lambda w, s: w - 0.01 * s, weights, slopes)
+    def layer(weights: Any, x: Any, y: Any) -> Any:
+        mixed, joined, wide, narrow = weights
+        rows, length, width = x.shape
+        heads = (x @ mixed).reshape(rows, length, 3, HEADS, width // HEADS)
+        q, k, v = (heads[:, :, i].swapaxes(1, 2) for i in range(3))
+        share = library.nn.softmax(q @ k.swapaxes(2, 3) / (width // HEADS) ** 0.5)
+        x = x + (share @ v).swapaxes(1, 2).reshape(x.shape) @ joined
+        return jnp.mean((x + library.nn.gelu(x @ wide) @ narrow - y) ** 2)
+
+    def step_of(loss: Any) -> Any:
+        def step(weights: Any, x: Any, y: Any) -> Any:
+            slopes = library.grad(loss)(weights, x, y)
+            return library.tree.map(lambda w, s: w - 0.01 * s, weights, slopes)
+
+        return library.jit(step)
+
+    def measured_step(loss: Any, shapes: Any, given: Any, wanted: Any) -> float:
+        weights = [put(0.05 * rng.normal(size=s).astype(np.float32), whole) for s in shapes]
+        x, y = (put(rng.normal(size=s).astype(np.float32), spec) for s in (given, wanted))
+        step = step_of(loss)
+        return least(lambda: library.block_until_ready(step(weights, x, y)))
 
     rng = np.random.default_rng(0)
-    shapes = ((784, 512), (512, 512), (512, 10))
-    weights = [put(rng.normal(size=s).astype(np.float32), whole) for s in shapes]
-    x = put(rng.normal(size=(512, 784)).astype(np.float32), spec)
-    y = put(rng.normal(size=(512, 10)).astype(np.float32), spec)
-    found = {"step": least(lambda: library.block_until_ready(step(weights, x, y)))}
+    width, text = 128, (16, 64, 128)
+    of_layer = ((width, 3 * width), (width, width), (width, 4 * width), (4 * width, width))
+    found = {
+        "MLP": measured_step(loss, ((784, 512), (512, 512), (512, 10)), (512, 784), (512, 10)),
+        "layer": measured_step(layer, of_layer, text, text),
+    }
     for name, size in SIZES.items():
         total = library.jit(
             library.shard_map(
@@ -149,7 +168,7 @@ def main() -> None:
         if own is not None:
             print(json.dumps(own), flush=True)
         return
-    rows = ("step", *SIZES)
+    rows = ("MLP", "layer", *SIZES)
     print(f"{'devices':8}{'':8}" + "".join(f"{way:>12}" for way in WAYS))
     for count in options.devices:
         best: dict[str, dict[str, float]] = {way: {} for way in WAYS}

@@ -7,12 +7,10 @@ how long collectives take.
 
 from __future__ import annotations
 
-import copy
 import os
 import sys
 import threading
 import time
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
@@ -30,6 +28,7 @@ from irax_runtime.communication.communicator import (
     Group,
     wide_dtype,
 )
+from irax_runtime.communication.mpi_messages import MessageCommunicator
 
 _VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")
 """Variables that launchers of MPI set in the processes that they start."""
@@ -95,11 +94,10 @@ class MpiCommunicator(Communicator):
         self._groups: dict[Group, Any] = {tuple(range(self.size)): self._world}
         self._operations = {"add": mpi.SUM, "maximum": mpi.MAX, "minimum": mpi.MIN}
         self._watchdog = Watchdog(limit, self.abort)
-        self._alongside: dict[str, MpiCommunicator] = {}
-        self._tag = 0
-        """Tells the making of one communicator of MPI's from that of another, in other threads."""
+        self._messages = mpi.COMM_WORLD.Dup()
+        self._alongside: dict[str, MessageCommunicator] = {}
 
-    def alongside(self, name: str) -> MpiCommunicator:
+    def alongside(self, name: str) -> MessageCommunicator:
         """Return a communicator of the same ranks for collectives that take place at the same time
         as this one's.
 
@@ -113,9 +111,7 @@ class MpiCommunicator(Communicator):
                     "one has several devices: start a process for each device (mpiexec -n N, "
                     "without IRAX_CPU_DEVICES), or MPI with MPI_THREAD_MULTIPLE"
                 )
-            largest = self._mpi.COMM_WORLD.Get_attr(self._mpi.TAG_UB)
-            found = copy.copy(self)
-            found._groups, found._tag = {}, zlib.crc32(name.encode()) % largest
+            found = MessageCommunicator(self, self._mpi, self._messages, self._watchdog, name)
             self._alongside.setdefault(name, found)
         return self._alongside[name]
 
@@ -127,7 +123,7 @@ class MpiCommunicator(Communicator):
         if group not in self._groups:
             with self._watchdog.watching("the first collective of a group"):
                 members = self._world.Get_group().Incl(group)
-                self._groups[group] = self._world.Create_group(members, self._tag)
+                self._groups[group] = self._world.Create_group(members)
         return self._groups[group]
 
     def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
