@@ -36,6 +36,15 @@ def test_results_are_those_of_single_operations():
     np.testing.assert_allclose(found, expected, rtol=1e-5)
 
 
+def test_results_on_arrays_in_memory():
+    x, y = np.linspace(0.1, 2, 1003), np.linspace(1, -1, 1003)
+    with irax.enable_x64(True):
+        found = irax.jit(_repeated(17))(x, y)
+        with irax.disable_jit():
+            expected = _repeated(17)(irax.numpy.asarray(x), irax.numpy.asarray(y))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
 def test_a_repeated_sequence_may_have_a_series():
     def repeated(x: Any, y: Any) -> Any:
         for i in range(16):

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
+from itertools import accumulate
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -17,7 +17,7 @@ from irax_compiler.ops.formulas import FormulaCall, definition, is_formula
 from irax_compiler.ops.registers import is_known
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
-from irax_compiler.passes.loops.fusion import REGISTERS
+from irax_compiler.passes.loops.fusion import is_large
 from irax_compiler.passes.loops.kernels import is_plain
 
 _NEAR = 256
@@ -29,9 +29,10 @@ _MOST = 16
 @register_pass
 @dataclass
 class Repetitions(Pass):
-    """Replaces sequences of at least `shortest` elementwise operations on registers, which a module
-    has at least `many` times, by calls of scalar functions: each is then legalized and compiled
-    once. Takes time in proportion to the number of operations.
+    """Replaces sequences of at least `shortest` elementwise operations, which a module has at least
+    `many` times, by calls of scalar functions: each is then legalized and compiled once. Sequences
+    on arrays that registers do not hold are replaced if there are so many without another operation
+    between them. Takes time in proportion to the number of operations.
     """
 
     name: ClassVar[str] = "repetitions"
@@ -53,10 +54,15 @@ class Repetitions(Pass):
         line = list(_line(block))
         if len(line) < self.many * self.shortest:
             return
+        runs = list(accumulate(o is None for o in line))
         for starts, length in self._found(_numbered(line)):
+            # Calls on arrays are kept where they can share a kernel.
+            counts = Counter(runs[start] for start in starts)
             alike: dict[tuple[tuple[int, ...], tuple[int, ...]], list[_Sequence]] = {}
             for start in starts:
                 part = _Sequence([o for o in line[start : start + length] if o is not None])
+                if is_large(part.operations[0].results[0]) and counts[runs[start]] < self.many:
+                    continue
                 alike.setdefault(part.key(), []).append(part)
             for (used, given), group in alike.items():
                 taken = {number for number in used if number < 0}
@@ -134,9 +140,7 @@ def _line(block: Block) -> Iterator[Operation | None]:
 
 
 def _is_taken(operation: Operation) -> bool:
-    """True for an elementwise operation on constants and on values of one shape that registers can
-    hold.
-    """
+    """True for an elementwise operation on constants and on values of one shape."""
     if not operation.results or operation.regions:
         return False
     if not (is_formula(operation) or traits_of(operation).elementwise or is_known(operation)):
@@ -147,7 +151,7 @@ def _is_taken(operation: Operation) -> bool:
     if not operands or len(shapes) != 1 or not all(map(is_plain, values)):
         return False
     is_counter = shapes == {()} and all(dtype_of(x).kind in "iub" for x in values)
-    return not is_counter and prod(shapes.pop()) <= REGISTERS
+    return not is_counter
 
 
 def _numbered(line: Sequence[Operation | None]) -> list[int]:

@@ -5,7 +5,7 @@
 // CHECK:       stream.executable private @kernel
 // CHECK:         [[TWO:%\w+]] = arith.constant 2 : index
 // CHECK:         stream.return [[TWO]]
-// CHECK:         func.func private @kernel_f_0(%arg0: vector<16xf32>) -> vector<16xf32>
+// CHECK:         func.func private @kernel_f_0(%arg0: vector<32xf32>) -> vector<32xf32>
 // CHECK-NEXT:      math.sin
 // CHECK-NEXT:      arith.negf
 // CHECK:         func.func @kernel(

@@ -26,17 +26,35 @@ func.func @sequences(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:    [[D:%\w+]] = stablehlo.add [[C]]
 // CHECK-NEXT:    stablehlo.divide [[B]], [[D]]
 
-// Operations on more elements than registers hold, and those that are not elementwise, remain.
-func.func @others(%x: tensor<999xf32>, %y: tensor<3x3xf32>) -> (tensor<999xf32>, tensor<3x3xf32>) {
-  %0 = stablehlo.abs %x : tensor<999xf32>
-  %1 = stablehlo.negate %0 : tensor<999xf32>
-  %2 = stablehlo.abs %1 : tensor<999xf32>
-  %3 = stablehlo.negate %2 : tensor<999xf32>
-  %4 = stablehlo.transpose %y, dims = [1, 0] : (tensor<3x3xf32>) -> tensor<3x3xf32>
-  %5 = stablehlo.negate %4 : tensor<3x3xf32>
-  %6 = stablehlo.transpose %5, dims = [1, 0] : (tensor<3x3xf32>) -> tensor<3x3xf32>
-  %7 = stablehlo.negate %6 : tensor<3x3xf32>
-  return %3, %7 : tensor<999xf32>, tensor<3x3xf32>
+// So do those on arrays that registers do not hold, ...
+func.func @arrays(%x: tensor<999xf32>, %y: tensor<999xf32>) -> (tensor<999xf32>, tensor<999xf32>) {
+  %0 = stablehlo.negate %x : tensor<999xf32>
+  %1 = stablehlo.multiply %0, %0 : tensor<999xf32>
+  %2 = stablehlo.subtract %1, %0 : tensor<999xf32>
+  %3 = stablehlo.negate %y : tensor<999xf32>
+  %4 = stablehlo.multiply %3, %3 : tensor<999xf32>
+  %5 = stablehlo.subtract %4, %3 : tensor<999xf32>
+  return %2, %5 : tensor<999xf32>, tensor<999xf32>
+}
+// CHECK-LABEL: func.func @arrays(
+// CHECK-NEXT:    [[A:%\w+]] = stablehlo.custom_call @irax.formula(%arg0) {{.*}}@repeated_1}
+// CHECK-NEXT:    [[B:%\w+]] = stablehlo.custom_call @irax.formula(%arg1) {{.*}}@repeated_1}
+// CHECK-NEXT:    return [[A]], [[B]]
+
+// ... unless operations between them divide the kernel. Those that are not elementwise remain.
+func.func @others(%x: tensor<999xf32>, %y: tensor<3x3xf32>) -> (tensor<999xf32>, tensor<999xf32>, tensor<3x3xf32>) {
+  %0 = stablehlo.negate %x : tensor<999xf32>
+  %1 = stablehlo.multiply %0, %0 : tensor<999xf32>
+  %2 = stablehlo.subtract %1, %0 : tensor<999xf32>
+  %3 = stablehlo.reverse %x, dims = [0] : tensor<999xf32>
+  %4 = stablehlo.negate %3 : tensor<999xf32>
+  %5 = stablehlo.multiply %4, %4 : tensor<999xf32>
+  %6 = stablehlo.subtract %5, %4 : tensor<999xf32>
+  %7 = stablehlo.transpose %y, dims = [1, 0] : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %8 = stablehlo.negate %7 : tensor<3x3xf32>
+  %9 = stablehlo.transpose %8, dims = [1, 0] : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %10 = stablehlo.negate %9 : tensor<3x3xf32>
+  return %2, %6, %10 : tensor<999xf32>, tensor<999xf32>, tensor<3x3xf32>
 }
 // CHECK-LABEL: func.func @others(
 // CHECK-NOT:     custom_call

@@ -135,8 +135,9 @@ def chunks(
     scope: Scope,
     taken: Mapping[Value, Array],
     given: Mapping[Value, Array],
+    lanes: int = nests.LANES,
 ) -> None:
-    """Build elementwise operations from arrays to arrays, chunk by chunk."""
+    """Build elementwise operations from arrays to arrays, a number of elements at a time."""
 
     def body(size: int, places: list[Place]) -> None:
         loaded = {x: place.read(size) for x, place in zip(taken, places, strict=False)}
@@ -145,7 +146,7 @@ def chunks(
         for x, place in zip(given, places[len(taken) :], strict=True):
             place.write(registers.spread(inside.register(x), size))
 
-    nests.each([array.squeezed() for array in (*taken.values(), *given.values())], body)
+    nests.each([array.squeezed() for array in (*taken.values(), *given.values())], body, lanes)
 
 
 def results(source: Block, scope: Scope) -> list[Value]:

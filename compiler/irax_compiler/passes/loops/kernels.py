@@ -290,7 +290,9 @@ def of_arrays(
     the arrays.
     """
     flat = {x: _flat(x) for x in taken}
-    shares = launch.Shares.of(prod(shape_of(operations[0].results[0])), LANES)
+    values = (*taken, *(x for o in operations for x in o.results))
+    lanes = LANES if max(dtype_of(x).itemsize for x in values) > 4 else 2 * LANES
+    shares = launch.Shares.of(prod(shape_of(operations[0].results[0])), lanes)
 
     def build(kernel: launch.Kernel) -> None:
         arrays = {x: replace(kernel.arrays[own], dtype=dtype_of(x)) for x, own in flat.items()}
@@ -301,7 +303,7 @@ def of_arrays(
             for x, array in zip(given, kernel.results, strict=True)
         ]
         scope = Scope(numbers, functions=kernel.functions)
-        blocks.chunks(operations, scope, others, dict(zip(given, results, strict=True)))
+        blocks.chunks(operations, scope, others, dict(zip(given, results, strict=True)), lanes)
 
     made = launch.launched(
         list(dict.fromkeys(flat.values())), list(map(_held, given)), build, shares
