@@ -1,6 +1,7 @@
 """Jitted functions that call jitted functions."""
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -43,6 +44,15 @@ def test_five_hundred_levels_where_python_allows_them():
     sys.setrecursionlimit(20_000)
     try:
         assert irax.jit(nested(500)).trace(2.0).out_info.shape == ()
+    finally:
+        sys.setrecursionlimit(limit)
+
+
+def test_a_hundred_levels_are_allowed_below_a_thousand_frames():
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(1000 + len(inspect.stack()))
+    try:
+        assert nested(100)(2.0) == 2.0
     finally:
         sys.setrecursionlimit(limit)
 

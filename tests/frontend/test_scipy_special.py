@@ -243,3 +243,17 @@ def test_weak_types_as_jax() -> None:
     assert special.rel_entr(1.0, 2).weak_type
     assert not special.rel_entr(np.ones(2, "f4"), 2.0).weak_type
     assert not special.wofz(1.0).weak_type
+
+
+def test_combinations_of_very_many():
+    found = special.comb(np.float32([1e20, 1e20]), np.float32([1.0, 0.5]))
+    np.testing.assert_allclose(found, [1e20, 1.1283792e10], rtol=1e-4)
+
+
+def test_beta_of_a_negative_and_a_large_number():
+    # By mpmath, with 50 digits.
+    expected = [34.482528303408636, 115.07301093320461, 2.9534701698290202]
+    a, b = np.array([-2.5, -2.5, -0.5]), np.array([1e6, 1e20, 30.0])
+    with irax.enable_x64(True):
+        np.testing.assert_allclose(special.betaln(a, b), expected, rtol=1e-14)
+        np.testing.assert_allclose(special.beta(a, b), -np.exp(expected), rtol=1e-12)

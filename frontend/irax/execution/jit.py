@@ -360,30 +360,28 @@ class JitFunction(Generic[P, R]):
         arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
         options = (*config.traced, *axis_names.bound())
         key = (tree, static, options, *map(signature_in_trace, arrays))
+        among = trace.builder.jitted
         compiled = self._cache.get(key)
-        if compiled is None:
-            compiled = self._traced_within(trace.builder, key, arrays)
+        if compiled is None and among is not None:
+            *_, compiled = among.get((id(self._cache), key), (None,))
+        if compiled is None:  # each frame between calls counts: Python allows 1000
+            spans = reports.missed(self._fun, self._cache.history, key, is_part=True)
+            compiled = self._trace(arrays, tree, static, spans, within=among is not None)
+            compiled = self._kept(among, key, compiled)
         traced = compiled.traced
         results = call(traced.builder, traced.name, [*arrays, *traced.captures], traced.weak)
         return array_trees.tree_unflatten(compiled.out_tree, results)
 
-    def _traced_within(self, builder: ModuleBuilder, key: Any, arrays: Sequence[Array]) -> Program:
-        """Return the traced program of a call inside of a trace. Where that is of a jitted
-        function, too, this one is traced into its module: to copy it there would copy all that it
-        calls, at each level anew.
+    def _kept(self, among: dict[Any, Any] | None, key: Any, compiled: Program) -> Program:
+        """Keep the traced program of a call inside of a trace. Where that is of a jitted function,
+        too, this one is in its module (`among`): to copy it there would copy all that it calls, at
+        each level anew.
         """
-        among = builder.jitted
-        place = (id(self._cache), key)
-        if among is not None and place in among:
-            return among[place][-1]
-        spans = reports.missed(self._fun, self._cache.history, key, is_part=True)
-        tree, static, *_ = key
-        compiled = self._trace(arrays, tree, static, spans, within=among is not None)
         if compiled.traced.captures_tracers():
             return compiled
         if among is None:
             return self._cache.setdefault(key, compiled)
-        among[place] = self._cache, key, compiled
+        among[(id(self._cache), key)] = self._cache, key, compiled
         return compiled
 
     def _trace(

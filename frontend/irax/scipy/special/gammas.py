@@ -214,8 +214,8 @@ def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:
     rest = jnp.subtract(n, k)
     possible = jnp.logical_and(jnp.greater_equal(k, 0), jnp.greater_equal(rest, 0))
     k, rest = jnp.where(possible, k, 0.0), jnp.where(possible, rest, 0.0)
-    logarithm = jnp.negative(betaln(jnp.add(rest, 1), jnp.add(k, 1)))
-    ways = jnp.divide(jnp.exp(logarithm), jnp.add(jnp.add(rest, k), 1))
+    root = jnp.exp(jnp.multiply(-0.5, betaln(jnp.add(rest, 1), jnp.add(k, 1))))
+    ways = jnp.multiply(jnp.divide(root, jnp.add(jnp.add(rest, k), 1)), root)
     return jnp.where(possible, ways, 0.0)
 
 
@@ -228,7 +228,7 @@ def betaln(a: ArrayLike, b: ArrayLike) -> Array:
     a, b = floats("betaln", a, b)
     plain = jnp.subtract(jnp.add(lax.lgamma(a), lax.lgamma(b)), lax.lgamma(jnp.add(a, b)))
     small, large = jnp.minimum(a, b), jnp.maximum(a, b)
-    apart = jnp.logical_and(jnp.greater(small, 0), jnp.greater_equal(large, _LARGE))
+    apart = jnp.greater_equal(jnp.minimum(large, jnp.add(small, large)), _LARGE)
     small, large = jnp.where(apart, small, 1.0), jnp.where(apart, large, float(_LARGE))
     cancelled = jnp.add(lax.lgamma(small), _difference_of_gammaln(large, small))
     return jnp.where(apart, cancelled, plain)
