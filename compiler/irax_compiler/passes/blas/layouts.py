@@ -13,7 +13,14 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, shape
 from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.epilogues import Epilogue, epilogue_of
+
+LARGE = 50_000_000
+"""The fewest multiplications and additions for which code of irax's own is worth its compilation.
+"""
+WIDE = 256
+"""The fewest columns for it."""
 
 Dimensions = Sequence[int]
 Groups = tuple[Dimensions, Dimensions, Dimensions]
@@ -66,6 +73,21 @@ class Product:
     def is_of_vector(self) -> bool:
         """True if one factor is a vector."""
         return 1 in (self.m, self.n)
+
+    @property
+    def is_of_lines(self) -> bool:
+        """True if code of irax's own multiplies (see `tiles`): in 0.75 to 0.95 of OpenBLAS's time,
+        but a tenth of a second more to compile.
+        """
+        is_dense = self.rhs.rows == self.out.rows == self.n and self.lhs.columns == 1
+        is_plain = is_dense and self.rhs.columns == self.out.columns == 1
+        is_large = self.operations >= LARGE and self.n >= WIDE and self.m >= tiles.FEWEST
+        return self.dtype == tiles.FLOAT and is_plain and is_large and tiles.are_fast()
+
+    @property
+    def lines(self) -> tiles.Lines:
+        """Return the product for that code: it is one line."""
+        return tiles.Lines(self.m, self.lhs.rows, self.k, self.n)
 
     @property
     def line(self) -> int:

@@ -44,10 +44,11 @@ class Shares:
         wanted = max(1, min(workers, product.operations // SHARE))
         products = -(-product.count // wanted)
         parts = max(1, wanted // product.count)
-        by_rows = product.m >= product.n
-        extent = max(product.m, product.n)
+        by_rows = product.m >= product.n and not product.is_of_lines
+        extent = product.m if by_rows else product.n
+        multiple = product.lines.shape.columns if product.is_of_lines else _MULTIPLE
         part = -(-extent // parts)
-        return cls(products, by_rows, min(extent, -(-part // _MULTIPLE) * _MULTIPLE))
+        return cls(products, by_rows, min(extent, -(-part // multiple) * multiple))
 
 
 def add_product(
@@ -93,8 +94,14 @@ class _Calls:
                 self._place(array, x, number, start if flag else None)
                 for array, x, flag in zip(arrays, layouts, is_shared, strict=True)
             ]
-            call = self._of_vector if product.is_of_vector else self._of_matrices
-            call(library, places, long(part), scalars)
+            if product.is_of_lines:
+                line, *others = places
+                first, last = index(0), index(1)
+                product.lines.build(first, last, lambda _: line, *others, columns=part)
+            elif product.is_of_vector:
+                self._of_vector(library, [*map(long, places)], long(part), scalars)
+            else:
+                self._of_matrices(library, [*map(long, places)], long(part), scalars)
             if epilogue is not None:
                 self._finish(epilogue, of_epilogue, number, start, part)
 
@@ -127,7 +134,7 @@ class _Calls:
     ) -> Value:
         """Return the address of the workgroup's part of one of the matrices."""
         offset = self._offset(matrices, number, start)
-        return long(moved(address, offset, self.product.dtype.itemsize))
+        return moved(address, offset, self.product.dtype.itemsize)
 
     def _offset(self, matrices: Matrices, number: Value, start: Value | None) -> Value:
         """Return the place of that part's first element."""

@@ -27,12 +27,13 @@ from irax_compiler.passes.reductions.lanes import for_loop
 FLOAT = np.dtype(np.float32)
 SIZE, LANES = 4, 16
 """The bytes of an element, and the elements of a vector."""
-SUMS = 28
-"""The most vectors of a tile: with those that they are computed from, they fit in 32 registers."""
+REGISTERS = 32
+"""The registers, which hold the vectors of a tile, a row of the panel, and a number."""
 FEWEST = 12
 """The fewest vectors of a tile that keep a processor's multipliers busy."""
-PANEL = 1 << 18
-"""The most bytes of a panel, which stays in a core's cache of the second level."""
+PANELS, TOGETHER = 1 << 18, 4
+"""The most bytes of the panels that are laid out together, which stay in a core's cache of the
+second level, and their number at most."""
 FEWEST_COLUMNS = 8
 """The fewest columns for which a panel pays."""
 
@@ -55,23 +56,21 @@ class Shape:
 
     @classmethod
     def best(cls, rows: int, columns: int) -> Shape:
-        """Return the shape with which tiles cover lines of `rows` and `columns` with least waste;
-        of several, the one that loads the least for each sum.
-        """
-        found = [
-            cls(r, v) for v in (1, 2, 3, 4) for r in range(1, SUMS // v + 1) if r * v >= FEWEST
-        ]
-        return min(found, key=lambda x: (x._covered(rows, columns), 1 / x.rows + 1 / x.vectors))
+        """Return the shape with which lines of `rows` and `columns` take the least time."""
+        vectors = (1, 2, 3, 4) if columns <= LANES else (2, 3, 4)
+        found = [cls(r, v) for v in vectors for r in range(FEWEST // v, (REGISTERS - 1) // v)]
+        return min(found, key=lambda x: x._time(rows, columns))
 
-    def _covered(self, rows: int, columns: int) -> int:
-        """The sums that are computed."""
-        width = self.vectors * LANES
-        return -(-rows // self.rows) * self.rows * (-(-columns // width) * width)
+    def _time(self, rows: int, columns: int) -> float:
+        """The sums that are computed, those beyond the edges too, and a part of the loads."""
+        width = self.columns
+        covered = -(-rows // self.rows) * self.rows * (-(-columns // width) * width)
+        return covered * (1 + (1 / self.rows + 1 / self.vectors) / 4)
 
     @property
-    def depth(self) -> int:
-        """The most rows of a panel."""
-        return PANEL // (self.vectors * LANES * SIZE)
+    def columns(self) -> int:
+        """The columns of a tile."""
+        return self.vectors * LANES
 
 
 @dataclass(frozen=True)
@@ -84,15 +83,28 @@ class Lines:
     """The number of rows of a line."""
     stride: int
     """The elements between the beginnings of two rows."""
-    segments: int
-    jump: int
-    """The elements between the beginnings of two segments."""
     depth: int
     """The number of elements of a segment."""
     columns: int
     """The number of columns of the matrix, and of the result; their rows follow each other."""
+    segments: int = 1
+    jump: int = 0
+    """The elements between the beginnings of two segments."""
 
-    def build(self, first: Value, last: Value, line: Line, matrix: Value, result: Value) -> None:
+    @property
+    def shape(self) -> Shape:
+        """The shape of tiles."""
+        return Shape.best(self.rows, self.columns)
+
+    def build(
+        self,
+        first: Value,
+        last: Value,
+        line: Line,
+        matrix: Value,
+        result: Value,
+        columns: Value | None = None,
+    ) -> None:
         """Build the code of the lines from `first` to before `last`.
 
         Args:
@@ -101,8 +113,11 @@ class Lines:
             line: builds the address of a line's first row.
             matrix: the address of the matrix.
             result: the address of the first line's product.
+            columns: the number of columns that are multiplied, if not all; of a workgroup's share,
+                whole vectors of a tile.
         """
-        _Code(self, Shape.best(self.rows, self.columns), line, matrix, result).build(first, last)
+        count = index(self.columns) if columns is None else columns
+        _Code(self, self.shape, line, matrix, result, count).build(first, last)
 
 
 Line = Callable[[Value], Value]
@@ -115,14 +130,16 @@ class _Code:
     line: Line
     matrix: Value
     result: Value
+    columns: Value
 
     def build(self, first: Value, last: Value) -> None:
-        lines, width = self.lines, self.shape.vectors * LANES
-        panel = self._panel()
+        lines, width = self.lines, self.shape.columns
+        memory = self._memory()
 
-        def of_columns(number: Value) -> None:
-            column = times(number, width)
-            masks = self._masks(column)
+        def of_panels(number: Value) -> None:
+            column = times(number, self._panels * width)
+            left = emit("arith.subi", self.columns, column)
+            panels = _least(emit("arith.ceildivsi", left, index(width)), self._panels)
 
             def of_segments(number: Value) -> None:
                 segment = times(number, self._together)
@@ -131,27 +148,48 @@ class _Code:
                 def of_part(number: Value) -> None:
                     start = times(number, self._depth)
                     depth = _least(emit("arith.subi", index(lines.depth), start), self._depth)
-                    part = Part(segment, count, start, depth, column, masks)
-                    self._lay_out(panel, part)
-                    for_each(first, last, lambda line: self._line(panel, part, line, first))
+                    part = Part(segment, count, start, depth)
+                    self._lay_out(memory, part, column, panels)
+
+                    def of_panel(number: Value) -> None:
+                        own = emit("arith.addi", column, times(number, width))
+                        panel = Panel(memory, self._place(number), own, self._masks(own))
+                        for_each(first, last, lambda line: self._line(panel, part, line, first))
+
+                    for_each(index(0), panels, of_panel)
 
                 for_each(index(0), index(-(-lines.depth // self._depth)), of_part)
 
             for_each(index(0), index(-(-lines.segments // self._together)), of_segments)
 
-        for_each(index(0), index(-(-lines.columns // width)), of_columns)
+        groups = emit("arith.ceildivsi", self.columns, index(self._panels * width))
+        for_each(index(0), groups, of_panels)
+
+    @property
+    def _panels(self) -> int:
+        """The most panels that are laid out together: rows of the matrix are read in long parts."""
+        return min(TOGETHER, -(-self.lines.columns // self.shape.columns))
 
     @property
     def _depth(self) -> int:
         """The most elements of a segment that a panel has."""
-        return min(self.lines.depth, self.shape.depth)
+        return min(self.lines.depth, self._rows)
 
     @property
     def _together(self) -> int:
         """The most segments that a panel has."""
-        return max(1, min(self.lines.segments, self.shape.depth // self.lines.depth))
+        return max(1, min(self.lines.segments, self._rows // self.lines.depth))
 
-    def _line(self, panel: Value, part: Part, line: Value, first: Value) -> None:
+    @property
+    def _rows(self) -> int:
+        """The most rows of a panel."""
+        return PANELS // (self._panels * self.shape.columns * SIZE)
+
+    def _place(self, panel: Value) -> Value:
+        """The place of a panel in the memory of all."""
+        return times(panel, self._together * self._depth * self.shape.columns)
+
+    def _line(self, panel: Panel, part: Part, line: Value, first: Value) -> None:
         """Multiply the rows of a line by the panel."""
         lines, rows = self.lines, self.shape.rows
         place = emit("arith.addi", times(part.segment, lines.jump), part.start)
@@ -166,51 +204,55 @@ class _Code:
         if rest:
             self._tile(panel, part, lhs, done, index(whole * rows), rest)
 
-    def _panel(self) -> Value:
+    def _memory(self) -> Value:
         attributes = {
             "operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>"),
             "alignment": mlir.parse_attribute("64 : i64"),
         }
-        size = self._together * self._depth * self.shape.vectors * LANES
+        size = self._panels * self._together * self._depth * self.shape.columns
         type_ = mlir.parse_type(f"memref<{size}xf32>")
         return mlir.emit("memref.alloca", [], attributes, [type_]).results[0]
 
     def _masks(self, column: Value) -> Masks:
         """The elements of the vectors from a column on that are columns; None for all."""
-        if self.lines.columns % (self.shape.vectors * LANES) == 0:
+        if self.lines.columns % self.shape.columns == 0:
             return [None] * self.shape.vectors
-        left = emit("arith.subi", index(self.lines.columns), column)
+        left = emit("arith.subi", self.columns, column)
         return [
             emit("vector.create_mask", plus(left, -v * LANES), to=_of_bits())
             for v in range(self.shape.vectors)
         ]
 
-    def _lay_out(self, panel: Value, part: Part) -> None:
-        """Copy a part of the matrix to the panel."""
-        lines = self.lines
+    def _lay_out(self, memory: Value, part: Part, column: Value, panels: Value) -> None:
+        """Copy a part of the matrix to panels."""
+        lines, width = self.lines, self.shape.columns
         row = emit("arith.addi", times(part.segment, lines.depth), part.start)
-        start = moved(self.matrix, _place(row, lines.columns, part.column), SIZE)
+        start = moved(self.matrix, _place(row, lines.columns, column), SIZE)
 
         def copy(at: Value) -> None:
             there = moved(start, at, lines.columns * SIZE)
-            for v, mask in enumerate(part.masks):
-                found = _load(plus(there, v * LANES * SIZE), mask)
-                mlir.emit("vector.store", [found, panel, self._of_panel(at, v)], {}, [])
+
+            def copy_to(number: Value) -> None:
+                masks = self._masks(emit("arith.addi", column, times(number, width)))
+                source = moved(there, number, width * SIZE)
+                place = emit("arith.addi", self._place(number), times(at, width))
+                for v, mask in enumerate(masks):
+                    found = _load(plus(source, v * LANES * SIZE), mask)
+                    mlir.emit("vector.store", [found, memory, plus(place, v * LANES)], {}, [])
+
+            for_each(index(0), panels, copy_to)
 
         # Segments follow each other in the matrix, and several are there only if they are whole.
         for_each(index(0), emit("arith.muli", part.count, part.depth), copy)
 
-    def _of_panel(self, row: Value, vector: int) -> Value:
-        return _place(row, self.shape.vectors * LANES, index(vector * LANES))
-
     def _tile(
-        self, panel: Value, part: Part, lhs: Value, done: Value, row: Value, rows: int
+        self, panel: Panel, part: Part, lhs: Value, done: Value, row: Value, rows: int
     ) -> None:
         """Multiply some rows by the panel, and add the products to the sums so far."""
         lines, vectors = self.lines, self.shape.vectors
         start = moved(lhs, row, lines.stride * SIZE)
         number = emit("arith.addi", done, row)
-        out = moved(self.result, _place(number, lines.columns, part.column), SIZE)
+        out = moved(self.result, _place(number, lines.columns, panel.column), SIZE)
         places = [
             plus(out, (r * lines.columns + v * LANES) * SIZE)
             for r in range(rows)
@@ -237,33 +279,43 @@ class _Code:
 
         def store(add: bool) -> None:
             for i, (place, total) in enumerate(zip(places, sums, strict=True)):
-                mask = part.masks[i % vectors]
+                mask = panel.masks[i % vectors]
                 value = emit("arith.addf", _load(place, mask), total) if add else total
                 _store(value, place, mask)
 
         is_first = _is_zero(emit("arith.addi", part.segment, part.start))
         _if_else(is_first, lambda: store(False), lambda: store(True))
 
-    def _row(self, panel: Value, row: Value) -> list[Value]:
+    def _row(self, panel: Panel, row: Value) -> list[Value]:
         """Load a row of the panel."""
+        place = emit("arith.addi", panel.place, times(row, self.shape.columns))
         return [
-            emit("vector.load", panel, self._of_panel(row, v), to=_vector())
+            emit("vector.load", panel.memory, plus(place, v * LANES), to=_vector())
             for v in range(self.shape.vectors)
         ]
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a panel has of the matrix, and the elements of rows that it is multiplied with."""
+    """The elements of rows that panels are multiplied with."""
 
     segment: Value
-    """The first of its segments."""
+    """The first segment."""
     count: Value
     """The number of segments."""
     start: Value
     """The place of the first element in each segment."""
     depth: Value
     """The number of elements of each."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Some columns of the part of the matrix that is laid out."""
+
+    memory: Value
+    place: Value
+    """The place of its first element in the memory."""
     column: Value
     """The first of its columns."""
     masks: Masks
