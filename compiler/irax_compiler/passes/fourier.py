@@ -34,6 +34,7 @@ from irax_compiler.passes.executables import (
     workers_of,
     workgroup,
 )
+from irax_compiler.passes.loops.vectors import transposed
 from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrite_in_order
 
 LANES = {"float32": 16, "float64": 8}
@@ -289,7 +290,7 @@ class _Kernel:
 
         def block(start: Value) -> None:
             rows = self._of_rows(row, start, length)
-            for i, x in enumerate(_transposed([self._load(self.rows, p) for p in rows])):
+            for i, x in enumerate(transposed([self._load(self.rows, p) for p in rows])):
                 place = self._place(half, plus(start, i), step)
                 self._store(x, self.memory, place)
                 if step == 2:
@@ -319,7 +320,7 @@ class _Kernel:
 
         def block(start: Value) -> None:
             places = [self._place(half, plus(start, i), step) for i in range(transform.lanes)]
-            turned = _transposed([self._load(self.memory, place) for place in places])
+            turned = transposed([self._load(self.memory, place) for place in places])
             for x, place in zip(turned, self._of_rows(row, start, length), strict=True):
                 self._store(x, self.out, place)
 
@@ -387,22 +388,6 @@ class _Kernel:
 
 
 # ---- arithmetic ----------------------------------------------------------------------------------
-
-
-def _transposed(rows: Sequence[Value]) -> list[Value]:
-    """Transpose a square matrix of vectors, by exchanging a bit of the numbers of rows and columns
-    at a time.
-    """
-    found, n = list(rows), len(rows)
-    for bit in (1 << i for i in range(n.bit_length() - 1)):
-        upper = [j if not j & bit else n + j - bit for j in range(n)]
-        lower = [j + bit if not j & bit else n + j for j in range(n)]
-        masks = [mlir.parse_attribute(f"array<i64: {str(m)[1:-1]}>") for m in (upper, lower)]
-        for i in range(n):
-            if not i & bit:
-                pair = found[i], found[i + bit]
-                found[i], found[i + bit] = (emit("vector.shuffle", *pair, mask=m) for m in masks)
-    return found
 
 
 def _sum(x: Complex, y: Complex) -> Complex:

@@ -152,11 +152,13 @@ class Tiles:
 
         lines = tiles.Lines(
             rows=columns,
-            stride=windows.strides[1] * features,
-            segments=windows.kernel[0],
-            jump=windows.dilation[0] * width * features,
             depth=windows.kernel[1] * features,
             columns=outputs,
+            lhs=(windows.strides[1] * features, 1),
+            rhs=(outputs, 1),
+            out=outputs,
+            segments=windows.kernel[0],
+            jump=windows.dilation[0] * width * features,
         )
         result = moved(out, first, columns * outputs * size)
         lines.build(first, last, line, kernel, result)

@@ -76,18 +76,19 @@ class Product:
 
     @property
     def is_of_lines(self) -> bool:
-        """True if code of irax's own multiplies (see `tiles`): in 0.75 to 0.95 of OpenBLAS's time,
+        """True if code of irax's own multiplies (see `tiles`): in 0.7 to 0.95 of OpenBLAS's time,
         but a tenth of a second more to compile.
         """
-        is_dense = self.rhs.rows == self.out.rows == self.n and self.lhs.columns == 1
-        is_plain = is_dense and self.rhs.columns == self.out.columns == 1
-        is_large = self.operations >= LARGE and self.n >= WIDE and self.m >= tiles.FEWEST
-        return self.dtype == tiles.FLOAT and is_plain and is_large and tiles.are_fast()
+        is_dense = self.lhs.is_dense and self.rhs.is_dense and self.out.columns == 1
+        is_wide = self.n >= WIDE and min(self.m, self.k) >= tiles.LANES
+        is_large = self.operations >= LARGE and is_wide
+        return self.dtype == tiles.FLOAT and is_dense and is_large and tiles.are_fast()
 
     @property
     def lines(self) -> tiles.Lines:
         """Return the product for that code: it is one line."""
-        return tiles.Lines(self.m, self.lhs.rows, self.k, self.n)
+        lhs, rhs = ((x.rows, x.columns) for x in (self.lhs, self.rhs))
+        return tiles.Lines(self.m, self.k, self.n, lhs, rhs, self.out.rows)
 
     @property
     def line(self) -> int:

@@ -21,7 +21,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, InsertionPoint, Type, Value
 from irax_compiler.once import once
 from irax_compiler.ops.registers import constant, emit, index
-from irax_compiler.passes.executables import for_each, long, moved, plus, times
+from irax_compiler.passes.executables import address, for_each, long, moved, plus, times
+from irax_compiler.passes.loops.vectors import transposed
 from irax_compiler.passes.reductions.lanes import for_loop
 
 FLOAT = np.dtype(np.float32)
@@ -75,21 +76,26 @@ class Shape:
 
 @dataclass(frozen=True)
 class Lines:
-    """Products of lines of rows by a matrix. Elements of a row that follow each other in memory are
-    a segment. The segments of a row are at equal distances, and so are the rows of a line.
+    """Products of lines of rows by a matrix. The rows of a line are at equal distances in memory.
+    Elements of a row at equal distances are a segment, and so are the segments of a row. All
+    distances are in elements.
     """
 
     rows: int
     """The number of rows of a line."""
-    stride: int
-    """The elements between the beginnings of two rows."""
     depth: int
     """The number of elements of a segment."""
     columns: int
-    """The number of columns of the matrix, and of the result; their rows follow each other."""
+    """The number of columns of the matrix."""
+    lhs: tuple[int, int]
+    """The distances of rows, and of the elements of a segment."""
+    rhs: tuple[int, int]
+    """The distances of the matrix's rows and columns, of which one is 1."""
+    out: int
+    """The distance of the result's rows."""
     segments: int = 1
     jump: int = 0
-    """The elements between the beginnings of two segments."""
+    """The distance of segments."""
 
     @property
     def shape(self) -> Shape:
@@ -134,12 +140,14 @@ class _Code:
 
     def build(self, first: Value, last: Value) -> None:
         lines, width = self.lines, self.shape.columns
-        memory = self._memory()
+        panels_memory = _memory(self._panels * self._size)
+        rows_memory = _memory(self._depth * self.shape.rows + LANES) if self._turns_rows else None
 
         def of_panels(number: Value) -> None:
             column = times(number, self._panels * width)
             left = emit("arith.subi", self.columns, column)
-            panels = _least(emit("arith.ceildivsi", left, index(width)), self._panels)
+            count = _least(emit("arith.ceildivsi", left, index(width)), self._panels)
+            panels = Panels(panels_memory, column, count)
 
             def of_segments(number: Value) -> None:
                 segment = times(number, self._together)
@@ -149,14 +157,12 @@ class _Code:
                     start = times(number, self._depth)
                     depth = _least(emit("arith.subi", index(lines.depth), start), self._depth)
                     part = Part(segment, count, start, depth)
-                    self._lay_out(memory, part, column, panels)
+                    self._lay_out(panels, part)
 
-                    def of_panel(number: Value) -> None:
-                        own = emit("arith.addi", column, times(number, width))
-                        panel = Panel(memory, self._place(number), own, self._masks(own))
-                        for_each(first, last, lambda line: self._line(panel, part, line, first))
+                    def of_line(number: Value) -> None:
+                        self._line(panels, rows_memory, part, number, first)
 
-                    for_each(index(0), panels, of_panel)
+                    for_each(first, last, of_line)
 
                 for_each(index(0), index(-(-lines.depth // self._depth)), of_part)
 
@@ -185,33 +191,17 @@ class _Code:
         """The most rows of a panel."""
         return PANELS // (self._panels * self.shape.columns * SIZE)
 
-    def _place(self, panel: Value) -> Value:
-        """The place of a panel in the memory of all."""
-        return times(panel, self._together * self._depth * self.shape.columns)
+    @property
+    def _size(self) -> int:
+        """The elements of a panel."""
+        return self._together * self._depth * self.shape.columns
 
-    def _line(self, panel: Panel, part: Part, line: Value, first: Value) -> None:
-        """Multiply the rows of a line by the panel."""
-        lines, rows = self.lines, self.shape.rows
-        place = emit("arith.addi", times(part.segment, lines.jump), part.start)
-        lhs = moved(self.line(line), place, SIZE)
-        done = times(emit("arith.subi", line, first), lines.rows)
-        whole, rest = divmod(lines.rows, rows)
+    @property
+    def _turns_rows(self) -> bool:
+        """True if the rows of a tile are laid out, too: elements of a row are far apart."""
+        return self.lines.lhs[1] != 1
 
-        def tile(number: Value) -> None:
-            self._tile(panel, part, lhs, done, times(number, rows), rows)
-
-        for_each(index(0), index(whole), tile)
-        if rest:
-            self._tile(panel, part, lhs, done, index(whole * rows), rest)
-
-    def _memory(self) -> Value:
-        attributes = {
-            "operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>"),
-            "alignment": mlir.parse_attribute("64 : i64"),
-        }
-        size = self._panels * self._together * self._depth * self.shape.columns
-        type_ = mlir.parse_type(f"memref<{size}xf32>")
-        return mlir.emit("memref.alloca", [], attributes, [type_]).results[0]
+    # ---- the panels ------------------------------------------------------------------------------
 
     def _masks(self, column: Value) -> Masks:
         """The elements of the vectors from a column on that are columns; None for all."""
@@ -223,38 +213,114 @@ class _Code:
             for v in range(self.shape.vectors)
         ]
 
-    def _lay_out(self, memory: Value, part: Part, column: Value, panels: Value) -> None:
+    def _lay_out(self, panels: Panels, part: Part) -> None:
         """Copy a part of the matrix to panels."""
-        lines, width = self.lines, self.shape.columns
-        row = emit("arith.addi", times(part.segment, lines.depth), part.start)
-        start = moved(self.matrix, _place(row, lines.columns, column), SIZE)
+        row = emit("arith.addi", times(part.segment, self.lines.depth), part.start)
+        # Segments follow each other in the matrix, and several are there only if they are whole.
+        rows = emit("arith.muli", part.count, part.depth)
+        lay_out = self._copy if self.lines.rhs[1] == 1 else self._turn
+        lay_out(panels, row, rows)
+
+    def _copy(self, panels: Panels, row: Value, rows: Value) -> None:
+        distance, width = self.lines.rhs[0], self.shape.columns
+        start = moved(self.matrix, _place(row, distance, panels.column), SIZE)
 
         def copy(at: Value) -> None:
-            there = moved(start, at, lines.columns * SIZE)
+            there = moved(start, at, distance * SIZE)
 
             def copy_to(number: Value) -> None:
-                masks = self._masks(emit("arith.addi", column, times(number, width)))
+                masks = self._masks(panels.at(number, width))
                 source = moved(there, number, width * SIZE)
-                place = emit("arith.addi", self._place(number), times(at, width))
+                place = emit("arith.addi", times(number, self._size), times(at, width))
                 for v, mask in enumerate(masks):
                     found = _load(plus(source, v * LANES * SIZE), mask)
-                    mlir.emit("vector.store", [found, memory, plus(place, v * LANES)], {}, [])
+                    _keep(found, panels.memory, plus(place, v * LANES))
 
-            for_each(index(0), panels, copy_to)
+            for_each(index(0), panels.count, copy_to)
 
-        # Segments follow each other in the matrix, and several are there only if they are whole.
-        for_each(index(0), emit("arith.muli", part.count, part.depth), copy)
+        for_each(index(0), rows, copy)
+
+    def _turn(self, panels: Panels, row: Value, rows: Value) -> None:
+        """Transpose blocks of a matrix with contiguous columns. The last block of rows overlaps
+        with the one before; past the last column, that is read again.
+        """
+        distance, width = self.lines.rhs[1], self.shape.columns
+        last = plus(self.columns, -1)
+
+        def of_rows(number: Value) -> None:
+            at = emit("arith.minsi", times(number, LANES), plus(rows, -LANES))
+            there = emit("arith.addi", row, at)
+
+            def of_panel(number: Value) -> None:
+                column = panels.at(number, width)
+                place = emit("arith.addi", times(number, self._size), times(at, width))
+                for v in range(self.shape.vectors):
+                    columns = [
+                        emit("arith.minsi", plus(column, v * LANES + i), last) for i in range(LANES)
+                    ]
+                    sources = [
+                        moved(self.matrix, _place(c, distance, there), SIZE) for c in columns
+                    ]
+                    for i, x in enumerate(transposed([_load(x, None) for x in sources])):
+                        _keep(x, panels.memory, plus(place, i * width + v * LANES))
+
+            for_each(index(0), panels.count, of_panel)
+
+        for_each(index(0), emit("arith.ceildivsi", rows, index(LANES)), of_rows)
+
+    # ---- the tiles -------------------------------------------------------------------------------
+
+    def _line(
+        self, panels: Panels, memory: Value | None, part: Part, line: Value, first: Value
+    ) -> None:
+        """Multiply the rows of a line by the panels."""
+        lines, rows = self.lines, self.shape.rows
+        start = times(part.start, lines.lhs[1])
+        place = emit("arith.addi", times(part.segment, lines.jump), start)
+        lhs = moved(self.line(line), place, SIZE)
+        done = times(emit("arith.subi", line, first), lines.rows)
+        whole, rest = divmod(lines.rows, rows)
+
+        def tiles(row: Value, count: int) -> None:
+            start = moved(lhs, row, lines.lhs[0] * SIZE)
+            if memory is not None:
+                self._lay_out_rows(memory, start, part.depth, count)
+                start = emit("arith.addi", address(memory), index(0))
+            result = moved(self.result, emit("arith.addi", done, row), lines.out * SIZE)
+
+            def tile(number: Value) -> None:
+                self._tile(panels, number, part, start, result, count)
+
+            for_each(index(0), panels.count, tile)
+
+        for_each(index(0), index(whole), lambda number: tiles(times(number, rows), rows))
+        if rest:
+            tiles(index(whole * rows), rest)
+
+    def _lay_out_rows(self, memory: Value, start: Value, depth: Value, rows: int) -> None:
+        """Copy the elements of some rows that are neighbours in memory, for one element of all rows
+        after the other.
+        """
+        mask = constant(np.arange(LANES) < rows)
+
+        def copy(at: Value) -> None:
+            found = _load(moved(start, at, self.lines.lhs[1] * SIZE), mask)
+            _keep(found, memory, times(at, rows))
+
+        for_each(index(0), depth, copy)
 
     def _tile(
-        self, panel: Panel, part: Part, lhs: Value, done: Value, row: Value, rows: int
+        self, panels: Panels, number: Value, part: Part, start: Value, result: Value, rows: int
     ) -> None:
-        """Multiply some rows by the panel, and add the products to the sums so far."""
+        """Multiply some rows by a panel, and add the products to the sums so far."""
         lines, vectors = self.lines, self.shape.vectors
-        start = moved(lhs, row, lines.stride * SIZE)
-        number = emit("arith.addi", done, row)
-        out = moved(self.result, _place(number, lines.columns, panel.column), SIZE)
+        row, step = (1, rows) if self._turns_rows else lines.lhs
+        column = panels.at(number, self.shape.columns)
+        masks = self._masks(column)
+        panel = times(number, self._size)
+        out = moved(result, column, SIZE)
         places = [
-            plus(out, (r * lines.columns + v * LANES) * SIZE)
+            plus(out, (r * lines.out + v * LANES) * SIZE)
             for r in range(rows)
             for v in range(vectors)
         ]
@@ -263,36 +329,32 @@ class _Code:
             here = moved(start, number, lines.jump * SIZE)
             before = emit("arith.muli", number, part.depth)
 
-            def step(at: Value, sums: Sequence[Value]) -> list[Value]:
-                right = self._row(panel, emit("arith.addi", before, at))
-                left = moved(here, at, SIZE)
+            def of_element(at: Value, sums: Sequence[Value]) -> list[Value]:
+                place = _place(emit("arith.addi", before, at), self.shape.columns, panel)
+                right = [
+                    emit("vector.load", panels.memory, plus(place, v * LANES), to=_vector())
+                    for v in range(vectors)
+                ]
+                left = moved(here, at, step * SIZE)
                 found = []
                 for r in range(rows):
-                    x = _spread(plus(left, r * lines.stride * SIZE))
+                    x = _spread(plus(left, r * row * SIZE))
                     own = sums[r * vectors : (r + 1) * vectors]
                     found += [emit("vector.fma", x, y, z) for y, z in zip(right, own, strict=True)]
                 return found
 
-            return for_loop(index(0), part.depth, 1, sums, step)
+            return for_loop(index(0), part.depth, 1, sums, of_element)
 
         sums = for_loop(index(0), part.count, 1, [_zeros()] * len(places), of_segment)
 
         def store(add: bool) -> None:
             for i, (place, total) in enumerate(zip(places, sums, strict=True)):
-                mask = panel.masks[i % vectors]
+                mask = masks[i % vectors]
                 value = emit("arith.addf", _load(place, mask), total) if add else total
                 _store(value, place, mask)
 
         is_first = _is_zero(emit("arith.addi", part.segment, part.start))
         _if_else(is_first, lambda: store(False), lambda: store(True))
-
-    def _row(self, panel: Panel, row: Value) -> list[Value]:
-        """Load a row of the panel."""
-        place = emit("arith.addi", panel.place, times(row, self.shape.columns))
-        return [
-            emit("vector.load", panel.memory, plus(place, v * LANES), to=_vector())
-            for v in range(self.shape.vectors)
-        ]
 
 
 @dataclass(frozen=True)
@@ -310,15 +372,30 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Panel:
-    """Some columns of the part of the matrix that is laid out."""
+class Panels:
+    """The panels that are laid out together."""
 
     memory: Value
-    place: Value
-    """The place of its first element in the memory."""
     column: Value
-    """The first of its columns."""
-    masks: Masks
+    """The first column of the first panel."""
+    count: Value
+
+    def at(self, number: Value, width: int) -> Value:
+        """Build the first column of a panel."""
+        return emit("arith.addi", self.column, times(number, width))
+
+
+def _memory(elements: int) -> Value:
+    attributes = {
+        "operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>"),
+        "alignment": mlir.parse_attribute("64 : i64"),
+    }
+    type_ = mlir.parse_type(f"memref<{elements}xf32>")
+    return mlir.emit("memref.alloca", [], attributes, [type_]).results[0]
+
+
+def _keep(x: Value, memory: Value, place: Value) -> None:
+    mlir.emit("vector.store", [x, memory, place], {}, [])
 
 
 Masks = Sequence[Value | None]

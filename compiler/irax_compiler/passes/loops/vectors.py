@@ -54,6 +54,21 @@ def shuffled(x: Value, y: Value, places: np.ndarray) -> Value:
     return emit("vector.shuffle", x, y, to=to, mask=mask)
 
 
+def transposed(rows: Registers) -> list[Value]:
+    """Transpose a square matrix of vectors, by exchanging a bit of the numbers of rows and columns
+    at a time.
+    """
+    found, n = list(rows), len(rows)
+    for bit in (1 << i for i in range(n.bit_length() - 1)):
+        upper = np.array([j if not j & bit else n + j - bit for j in range(n)])
+        lower = np.array([j + bit if not j & bit else n + j for j in range(n)])
+        for i in range(n):
+            if not i & bit:
+                pair = found[i], found[i + bit]
+                found[i], found[i + bit] = (shuffled(*pair, m) for m in (upper, lower))
+    return found
+
+
 def moved(operation: Operation, operands: Registers) -> Value:
     """Lower an operation that moves elements; NumPy computes the source of each."""
     sizes = [prod(shape_of(x)) for x in operation.operands]
