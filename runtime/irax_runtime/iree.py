@@ -313,7 +313,7 @@ class IreeExecutable:
         self._driver = driver
         self._choice = Choice("task", "sync")
         takes, imports = reflection.get("irax.takes"), reflection.get("irax.host")
-        has_imports = imports is not None or takes == "metered"
+        has_imports = imports is not None or "irax.meter" in reflection
         self._host = [self._host_module(imports or "[]")] if has_imports else []
         loaded = libraries.load(reflection.get("irax.libraries", ""))
         libraries.load_functions(reflection.get("irax.functions", "[]"))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from irax_runtime import linalg
+from irax_runtime import linalg, optional
 
 DTYPES = ("f4", "f8", "c8", "c16")
 
@@ -12,7 +12,7 @@ DTYPES = ("f4", "f8", "c8", "c16")
 def library(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The libraries that the host has: SciPy, or NumPy alone."""
     if request.param == "numpy":
-        monkeypatch.setattr(linalg, "_scipy", lambda name: None)
+        monkeypatch.setattr(optional, "module", lambda name: None)
 
 
 def drawn(*shape: int, dtype: str = "f8") -> np.ndarray:
@@ -103,6 +103,6 @@ def test_schur_needs_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
     x = drawn(4, 4)
     t, z = linalg.schur(x)
     assert_close(z @ t @ z.T, x)
-    monkeypatch.setattr(linalg, "_scipy", lambda name: None)
+    monkeypatch.setattr(optional, "module", lambda name: None)
     with pytest.raises(RuntimeError, match="SciPy has: install it"):
         linalg.schur(x)

@@ -251,7 +251,8 @@ def test_a_plugin_without_a_setting_of_irax_s():
         executables.of_plugin = lambda plugin: tomorrow
         again = one.load(ADD)
         program = executables.programs.split(ADD)[1]
-        told = refused(lambda: executables._compile_with([one], program, {"xla_of_tomorrow": 1}))
+        settings = {"xla_of_tomorrow": 1}
+        told = refused(lambda: executables._compile_with(client, [one.id], program, settings))
         print(again([x, x])[0].numpy(), told)
         """,
     )

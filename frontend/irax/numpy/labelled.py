@@ -136,6 +136,8 @@ def einsum(
     if not isinstance(subscripts, str):
         subscripts, operands = _from_lists(subscripts, *operands)
     arrays = promote_dtypes(*operands, what="einsum")
+    if preferred_element_type is not None:
+        preferred_element_type = dtypes.requested_dtype(preferred_element_type, "einsum")
     inputs, output = _parse(subscripts, [x.ndim for x in arrays])
     terms = [_prepared(x, labels) for x, labels in zip(arrays, inputs, strict=True)]
     _check_sizes(subscripts, terms)

@@ -63,10 +63,14 @@ def metered(loop: Operation, meter: Value, holds: Value) -> Value:
 
 
 def record(module: Module) -> None:
-    """Write into the reflection attributes which programs are metered."""
-    for function in mlir.functions(module).values():
-        if not mlir.is_public(function) or reflection(function).get("irax.takes") != "unknown":
-            continue
-        loops = [o for o in nested(function) if o.name == "stablehlo.while"]
-        takes = "long" if any(map(may_not_end, loops)) else "metered"
-        add_reflection(function, {"irax.takes": takes})
+    """Write into the reflection attributes which programs are metered, and on all functions of a
+    module that asks for the meter's address, `irax.meter`.
+    """
+    functions = mlir.functions(module)
+    for function in filter(mlir.is_public, functions.values()):
+        entries = {"irax.meter": "true"} if ADDRESS in functions else {}
+        if reflection(function).get("irax.takes") == "unknown":
+            loops = [o for o in nested(function) if o.name == "stablehlo.while"]
+            entries["irax.takes"] = "long" if any(map(may_not_end, loops)) else "metered"
+        if entries:
+            add_reflection(function, entries)
