@@ -189,8 +189,9 @@ def loop(operation: Operation, scope: Scope) -> None:
     def goes_on(carried: list[Value]) -> Value:
         found = holds(carried)
         found = found if is_one else registers.any_of(found)
-        is_metered = scope.meter is not None and meters.may_not_end(operation)
-        return meters.metered(operation, scope.meter, found) if is_metered else found
+        if scope.meter is None or not meters.may_not_end(operation):
+            return found
+        return meters.metered(operation, scope.meter, found)
 
     def step(carried: list[Value]) -> list[Value]:
         inner = inside(body, carried)

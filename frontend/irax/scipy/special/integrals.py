@@ -64,12 +64,12 @@ def fresnel(x: ArrayLike) -> tuple[Array, Array]:
     >>> [v.round(4) for v in irax.scipy.special.fresnel(1.0)]
     [Array(0.4383, dtype=float32), Array(0.7799, dtype=float32)]
     """
-    (x,) = floats("fresnel", x, error=NotImplementedError)
-    x = x.astype(x.dtype)
-    if x.dtype.itemsize > 2:  # from there on both are 1/2, and the square overflows at last
-        x = jnp.clip(x, -1e18, 1e18)
+    (y,) = floats("fresnel", x, error=NotImplementedError)
+    y = y.astype(y.dtype)
+    if y.dtype.itemsize > 2:  # from there on both are 1/2, and the square overflows at last
+        y = jnp.clip(y, -1e18, 1e18)
     ops = (integrals.FresnelSine(), integrals.FresnelCosine())
-    return apply(ops[0], x, what="fresnel"), apply(ops[1], x, what="fresnel")
+    return apply(ops[0], y, what="fresnel"), apply(ops[1], y, what="fresnel")
 
 
 def spence(x: ArrayLike) -> Array:
