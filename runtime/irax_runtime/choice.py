@@ -8,14 +8,15 @@ The compiler cannot know that, and it changes.
 from __future__ import annotations
 
 from math import inf
-from statistics import fmean
+from statistics import median
 
 FEW, MANY = 16, 512
 """The numbers of calls by the faster driver before a trial of the other: at first, and at most."""
-TRIAL = 4
+TRIAL = 6
 """The number of calls of a trial. The first does not count: it is a cold start."""
-_WEIGHT, _OUTLIER = 0.1, 4.0
-"""The weight of a call's time in the mean, and the multiple of the mean that it counts as at most.
+_WEIGHT, _OUTLIER = 0.1, 1.5
+"""The weight of a call's time in the mean, and the multiple of the mean that it counts as at most: a
+call that was interrupted tells nothing of the others.
 """
 
 
@@ -53,7 +54,7 @@ class Choice:
         else:
             self._trial.append(seconds)
             if len(self._trial) >= TRIAL:
-                self._end_trial(fmean(self._trial[1:]))
+                self._end_trial(median(self._trial[1:]))
 
     def _tell_of_usual(self, seconds: float) -> None:
         self._left -= 1
@@ -64,13 +65,13 @@ class Choice:
         if self._mean > self._others_mean:
             self._left = 0
 
-    def _end_trial(self, mean: float) -> None:
+    def _end_trial(self, time: float) -> None:
         self._trial.clear()
-        if mean < self._mean:
+        if time < self._mean:
             self.usual, self._other = self._other, self.usual
-            self._mean, self._others_mean = mean, self._mean
+            self._mean, self._others_mean = time, self._mean
             self._period = FEW
         else:
-            self._others_mean = mean
+            self._others_mean = time
             self._period = min(2 * self._period, MANY)
         self._left = self._period

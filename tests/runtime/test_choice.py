@@ -24,15 +24,15 @@ def calls(choice: Choice, number: int, **seconds: float) -> Counter[str]:
 
 
 def test_the_faster_driver_runs_nearly_all_calls() -> None:
-    assert calls(Choice("task", "sync"), 1000, task=1.0, sync=2.0)["sync"] < 30
-    assert calls(Choice("task", "sync"), 1000, task=2.0, sync=1.0)["task"] < 30
+    assert calls(Choice("task", "sync"), 1000, task=1.0, sync=2.0)["sync"] < 40
+    assert calls(Choice("task", "sync"), 1000, task=2.0, sync=1.0)["task"] < 40
 
 
 def test_the_choice_follows_a_load_that_comes_and_goes() -> None:
     choice = Choice("task", "sync")
     calls(choice, 200, task=1.0, sync=2.0)
     assert choice.usual == "task"
-    assert calls(choice, 200, task=30.0, sync=3.0)["task"] < 40
+    assert calls(choice, 200, task=30.0, sync=3.0)["task"] < 50
     assert choice.usual == "sync"
     assert calls(choice, 2000, task=1.0, sync=2.0)["task"] > 1000
     assert choice.usual == "task"

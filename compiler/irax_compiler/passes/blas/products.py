@@ -24,6 +24,8 @@ from irax_compiler.passes.executables import (
     times,
 )
 
+PARTS = 4
+"""The number of parts of a worker's share, where smaller parts take no longer."""
 _MULTIPLE = 16
 """The number of rows or columns of a workgroup is a multiple of this."""
 
@@ -44,6 +46,8 @@ class Shares:
         wanted = max(1, min(workers, product.operations // SHARE))
         products = -(-product.count // wanted)
         parts = max(1, wanted // product.count)
+        if product.is_of_lines:  # shares are as fast as the whole: a worker that waits has fewer
+            parts *= PARTS
         by_rows = product.m >= product.n and not product.is_of_lines
         extent = product.m if by_rows else product.n
         multiple = product.lines.shape.columns if product.is_of_lines else _MULTIPLE
