@@ -15,8 +15,8 @@ FEW, MANY = 16, 512
 TRIAL = 6
 """The number of calls of a trial. The first does not count: it is a cold start."""
 _WEIGHT, _OUTLIER = 0.1, 1.5
-"""The weight of a call's time in the mean, and the multiple of the mean that it counts as at most: a
-call that was interrupted tells nothing of the others.
+"""The weight of a call's time in the mean, and the multiple of the mean that it counts as at most:
+a call that was interrupted tells nothing of the others.
 """
 
 
