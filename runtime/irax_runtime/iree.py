@@ -333,8 +333,9 @@ class IreeExecutable:
         self._run = self._await
         if takes == "moments":
             self._run = self._invoke if driver == "sync" else self._invoke_by_faster
-        elif takes == "metered" and driver == "sync" and not (imports or self._in_place):
-            self._run = self._invoke_metered
+        elif takes == "metered" and driver == "sync":
+            acts = imports or self._in_place or "irax.functions" in reflection
+            self._run = self._await if acts else self._invoke_metered  # which may run it twice
         own = _numbers(reflection, "irax.own")
         self._is_own = [i in own for i in range(self._num_results)]
         device._executables.add(self)
