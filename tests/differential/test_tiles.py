@@ -71,6 +71,26 @@ def test_products():
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-3)
 
 
+def test_every_rest_of_a_panel():
+    """Products by transposes, whose last panel has one row, a few, a block of them, or many."""
+    shape = tiles.Lines(130, 1, 1000, (1, 1), (1, 1), 1).shape
+    most = tiles.PANELS // (tiles.TOGETHER * shape.columns * tiles.SIZE)
+    depths = [most + 1, 2 * most + 7, most + tiles.LANES, 2 * most - 1]
+    generator = np.random.default_rng(0)
+    arrays = [
+        generator.standard_normal((rows, depth)).astype(np.float32)
+        for depth in depths
+        for rows in (130, 1000)
+    ]
+
+    def products(*arrays):
+        return [x @ y.T for x, y in zip(arrays[::2], arrays[1::2], strict=True)]
+
+    assert "scipy_cblas" not in lowered(products, *arrays)
+    for found, expected in zip(irax.jit(products)(*arrays), products(*arrays), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-3)
+
+
 def test_values(arrays):
     text = lowered(convolved, *arrays)
     assert text.count("flow.dispatch @convolution") == len(CASES)

@@ -23,7 +23,7 @@ from irax_compiler.once import once
 from irax_compiler.ops.registers import constant, emit, index
 from irax_compiler.passes.executables import address, for_each, long, moved, plus, times
 from irax_compiler.passes.loops.vectors import transposed
-from irax_compiler.passes.reductions.lanes import for_loop
+from irax_compiler.passes.reductions.lanes import for_loop, least
 
 FLOAT = np.dtype(np.float32)
 SIZE, LANES = 4, 16
@@ -146,16 +146,16 @@ class _Code:
         def of_panels(number: Value) -> None:
             column = times(number, self._panels * width)
             left = emit("arith.subi", self.columns, column)
-            count = _least(emit("arith.ceildivsi", left, index(width)), self._panels)
+            count = least(emit("arith.ceildivsi", left, index(width)), self._panels)
             panels = Panels(panels_memory, column, count)
 
             def of_segments(number: Value) -> None:
                 segment = times(number, self._together)
-                count = _least(emit("arith.subi", index(lines.segments), segment), self._together)
+                count = least(emit("arith.subi", index(lines.segments), segment), self._together)
 
                 def of_part(number: Value) -> None:
                     start = times(number, self._depth)
-                    depth = _least(emit("arith.subi", index(lines.depth), start), self._depth)
+                    depth = least(emit("arith.subi", index(lines.depth), start), self._depth)
                     part = Part(segment, count, start, depth)
                     self._lay_out(panels, part)
 
@@ -194,7 +194,15 @@ class _Code:
     @property
     def _size(self) -> int:
         """The elements of a panel."""
-        return self._together * self._depth * self.shape.columns
+        rows = self._together * self._depth
+        if not self._has_rows:  # the last block is whole, too
+            rows = -(-rows // LANES) * LANES
+        return rows * self.shape.columns
+
+    @property
+    def _has_rows(self) -> bool:
+        """True if elements of the matrix's rows follow each other in memory."""
+        return self.lines.rhs[1] == 1
 
     @property
     def _turns_rows(self) -> bool:
@@ -218,7 +226,7 @@ class _Code:
         row = emit("arith.addi", times(part.segment, self.lines.depth), part.start)
         # Segments follow each other in the matrix, and several are there only if they are whole.
         rows = emit("arith.muli", part.count, part.depth)
-        lay_out = self._copy if self.lines.rhs[1] == 1 else self._turn
+        lay_out = self._copy if self._has_rows else self._turn
         lay_out(panels, row, rows)
 
     def _copy(self, panels: Panels, row: Value, rows: Value) -> None:
@@ -241,15 +249,16 @@ class _Code:
         for_each(index(0), rows, copy)
 
     def _turn(self, panels: Panels, row: Value, rows: Value) -> None:
-        """Transpose blocks of a matrix with contiguous columns. The last block of rows overlaps
-        with the one before; past the last column, that is read again.
+        """Transpose blocks of a matrix with contiguous columns. Past the last row, zeros are laid
+        out; past the last column, that is read again.
         """
         distance, width = self.lines.rhs[1], self.shape.columns
         last = plus(self.columns, -1)
 
         def of_rows(number: Value) -> None:
-            at = emit("arith.minsi", times(number, LANES), plus(rows, -LANES))
+            at = times(number, LANES)
             there = emit("arith.addi", row, at)
+            mask = emit("vector.create_mask", emit("arith.subi", rows, at), to=_of_bits())
 
             def of_panel(number: Value) -> None:
                 column = panels.at(number, width)
@@ -261,7 +270,7 @@ class _Code:
                     sources = [
                         moved(self.matrix, _place(c, distance, there), SIZE) for c in columns
                     ]
-                    for i, x in enumerate(transposed([_load(x, None) for x in sources])):
+                    for i, x in enumerate(transposed([_load(x, mask) for x in sources])):
                         _keep(x, panels.memory, plus(place, i * width + v * LANES))
 
             for_each(index(0), panels.count, of_panel)
@@ -285,7 +294,7 @@ class _Code:
             start = moved(lhs, row, lines.lhs[0] * SIZE)
             if memory is not None:
                 self._lay_out_rows(memory, start, part.depth, count)
-                start = emit("arith.addi", address(memory), index(0))
+                start = address(memory)
             result = moved(self.result, emit("arith.addi", done, row), lines.out * SIZE)
 
             def tile(number: Value) -> None:
@@ -301,6 +310,7 @@ class _Code:
         """Copy the elements of some rows that are neighbours in memory, for one element of all rows
         after the other.
         """
+        assert rows <= LANES
         mask = constant(np.arange(LANES) < rows)
 
         def copy(at: Value) -> None:
@@ -403,10 +413,6 @@ Masks = Sequence[Value | None]
 
 def _place(row: Value, columns: int, column: Value) -> Value:
     return emit("arith.addi", times(row, columns), column)
-
-
-def _least(x: Value, y: int) -> Value:
-    return emit("arith.minsi", x, index(y))
 
 
 def _spread(address: Value) -> Value:
