@@ -155,6 +155,15 @@ def memory(binding: Value, elements: int, dtype: np.dtype, start: int = 0) -> Va
     return emit("stream.binding.subspan", binding, index(start), to=view)
 
 
+def local_memory(elements: int, element: Type | str, alignment: int | None = None) -> Value:
+    """Allocate memory of the workgroup's own, from an address divisible by `alignment` bytes."""
+    attributes = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
+    if alignment is not None:
+        attributes["alignment"] = mlir.parse_attribute(f"{alignment} : i64")
+    buffer = mlir.parse_type(f"memref<{elements}x{element}>")
+    return mlir.emit("memref.alloca", [], attributes, [buffer]).results[0]
+
+
 def base(binding: Value, size: int) -> Value:
     """The address of an array of `size` bytes."""
     # A type with an offset that is known would lose that of the binding.

@@ -30,6 +30,7 @@ from irax_compiler.passes.executables import (
     base,
     declare_import,
     dispatch,
+    local_memory,
     long,
 )
 from irax_compiler.passes.host import is_host_call, read_host_call
@@ -142,9 +143,7 @@ def _stored(values: np.ndarray) -> Value:
     if not values.size:
         return _number(0)
     elements = [constant(np.asarray(value)) for value in values]
-    buffer = mlir.parse_type(f"memref<{len(elements)}x{elements[0].type}>")
-    segments = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
-    memory = mlir.emit("memref.alloca", [], segments, [buffer]).results[0]
+    memory = local_memory(len(elements), elements[0].type)
     for i, element in enumerate(elements):
         mlir.emit("memref.store", [element, memory, index(i)], {}, [])
     return long(address(memory))

@@ -30,42 +30,48 @@ def repeat(
     """Build a loop. A step takes its number, from 1, and the state of all elements, and returns
     where another step is needed; other elements keep their state.
     """
-    extents, dtype = shape_of(active.value), state[0].dtype
+    extents = shape_of(active.value)
 
-    def goes_on(n: Value, active: Value, *_: Value) -> Value:
-        more = comparison.less(n, full((), MOST_STEPS, I32))
-        if extents:
-            dimensions = tuple(range(len(extents)))
-            active = reduce.Reduce("or", dimensions)(active, full((), False, BOOL))
-        return bitwise.and_(more, active)
+    def goes_on(active: Value, *_: Value) -> Value:
+        if not extents:
+            return active
+        dimensions = tuple(range(len(extents)))
+        return reduce.Reduce("or", dimensions)(active, full((), False, BOOL))
 
-    def advance(n: Value, active: Value, *values: Value) -> Sequence[Value]:
-        n = elementwise.add(n, full((), 1, I32))
-        number = Number(shape.broadcast_scalar(conversion.convert(n, dtype), extents))
-        old, running = tuple(map(Number, values)), Number(active)
-        new, needed = step(number, old)
-        kept = [where(running, a, b).value for a, b in zip(new, old, strict=True)]
-        return [n, (running & needed).value, *kept]
+    def advance(number: Number, active: Number, *old: Number) -> Sequence[Number]:
+        new, needed = step(number + 1, old)
+        return [active & needed, *(where(active, a, b) for a, b in zip(new, old, strict=True))]
 
-    start = [full((), 0, I32), active.value, *(s.value for s in state)]
-    _, _, *found = while_loop(goes_on, advance, start)
-    return tuple(map(Number, found))
+    _, *found = _loop(MOST_STEPS, state[0].dtype, (active, *state), goes_on, advance)
+    return tuple(found)
 
 
 def steps(count: int, state: State, step: Callable[[Number, State], State]) -> State:
     """Build a loop of a number of steps. A step takes its number, from 0, and the state."""
-    extents, dtype = shape_of(state[0].value), state[0].dtype
+    return _loop(count, state[0].dtype, state, None, lambda number, *old: step(number, old))
 
-    def goes_on(n: Value, *_: Value) -> Value:
-        return comparison.less(n, full((), count, I32))
 
-    def advance(n: Value, *values: Value) -> Sequence[Value]:
+def _loop(
+    count: int,
+    dtype: np.dtype,
+    state: State,
+    goes_on: Callable[..., Value] | None,
+    step: Callable[..., Sequence[Number]],
+) -> State:
+    """Build a loop of `count` steps at most. A step takes its number, from 0, in `dtype`."""
+    extents = shape_of(state[0].value)
+
+    def condition(n: Value, *values: Value) -> Value:
+        more = comparison.less(n, full((), count, I32))
+        return more if goes_on is None else bitwise.and_(more, goes_on(*values))
+
+    def body(n: Value, *values: Value) -> Sequence[Value]:
         number = Number(shape.broadcast_scalar(conversion.convert(n, dtype), extents))
-        new = step(number, tuple(map(Number, values)))
-        return [elementwise.add(n, full((), 1, I32)), *(s.value for s in new)]
+        new = step(number, *map(Number, values))
+        return [elementwise.add(n, full((), 1, I32)), *(x.value for x in new)]
 
     start = [full((), 0, I32), *(s.value for s in state)]
-    _, *found = while_loop(goes_on, advance, start)
+    _, *found = while_loop(condition, body, start)
     return tuple(map(Number, found))
 
 

@@ -1,4 +1,6 @@
-"""The pass blas, which makes products of matrices and factorizations calls of OpenBLAS."""
+"""The pass blas, which makes products of matrices, convolutions and factorizations calls of
+OpenBLAS, or code of irax's own.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +38,11 @@ from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrit
 @register_pass
 @dataclass
 class Blas(Pass):
-    """Replaces products of matrices, and of matrices and vectors, by dispatches that call BLAS, and
-    calls of host functions that factor matrices or solve equations by dispatches that call LAPACK,
-    where measurements say that it is faster. The elementwise operations on a product are part of
-    its dispatch. Equal computations share an executable. Public functions get the reflection
+    """Replaces products of matrices, of matrices and vectors, and convolutions by dispatches that
+    call BLAS, or that are code of irax's own for this processor (see `tiles`), and calls of host
+    functions that factor matrices or solve equations by dispatches that call LAPACK, where
+    measurements say that it is faster. The elementwise operations on a product are part of its
+    dispatch. Equal computations share an executable. Public functions get the reflection
     attribute `irax.libraries`, the packages that the program needs.
 
     With `always`, all computations that the library supports are replaced. Without the library,

@@ -61,9 +61,8 @@ class Windows:
     @property
     def is_of_lines(self) -> bool:
         """True if windows are read where they are, by code that multiplies them (see `tiles`)."""
-        is_large = self.operations >= SHARE and self.out[3] >= tiles.FEWEST_COLUMNS
-        is_known = self.dtype == tiles.FLOAT and self.dilation[1] == 1
-        return is_large and is_known and tiles.are_fast()
+        pays = tiles.pay_for_convolution(self.dtype, self.operations, self.out[3])
+        return pays and self.dilation[1] == 1
 
     @property
     def window(self) -> int:

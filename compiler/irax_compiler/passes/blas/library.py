@@ -16,7 +16,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Type, Value
 from irax_compiler.ops.fft import real_dtype
 from irax_compiler.ops.registers import constant, index
-from irax_compiler.passes.executables import address, declare_import, long
+from irax_compiler.passes.executables import address, declare_import, local_memory, long
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 """BLAS's letters for the dtypes it supports."""
@@ -84,9 +84,7 @@ class Library:
         """Return a number as BLAS takes it: complex ones by address."""
         if self.dtype.kind != "c":
             return self._value(float(number))
-        buffer = mlir.parse_type(f"memref<2x{self.real.element}>")
-        attributes = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>")}
-        memory = mlir.emit("memref.alloca", [], attributes, [buffer]).results[0]
+        memory = local_memory(2, self.real.element)
         for i, x in enumerate((number, 0)):
             mlir.emit("memref.store", [self._value(float(x)), memory, index(i)], {}, [])
         return long(address(memory))

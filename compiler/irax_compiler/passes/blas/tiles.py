@@ -20,14 +20,23 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, InsertionPoint, Type, Value
 from irax_compiler.once import once
-from irax_compiler.ops.registers import constant, emit, index
-from irax_compiler.passes.executables import address, for_each, long, moved, plus, times
+from irax_compiler.ops.registers import constant, emit, equal, index
+from irax_compiler.passes.executables import (
+    SHARE,
+    address,
+    for_each,
+    local_memory,
+    long,
+    moved,
+    plus,
+    times,
+)
 from irax_compiler.passes.loops.vectors import transposed
 from irax_compiler.passes.reductions.lanes import for_loop, least
 
 FLOAT = np.dtype(np.float32)
-SIZE, LANES = 4, 16
-"""The bytes of an element, and the elements of a vector."""
+SIZE, LANES, VECTOR = 4, 16, 64
+"""The bytes of an element, the elements of a vector, and its bytes."""
 REGISTERS = 32
 """The registers, which hold the vectors of a tile, a row of the panel, and a number."""
 FEWEST = 12
@@ -46,6 +55,13 @@ def are_fast() -> bool:
         return False
     facts = Path("/proc/cpuinfo")
     return facts.exists() and " avx512f " in facts.read_text()
+
+
+def pay_for_convolution(dtype: np.dtype, operations: int, outputs: int) -> bool:
+    """Return True if a convolution of so many multiplications and additions, and of so many output
+    features, is faster as code of irax's own.
+    """
+    return dtype == FLOAT and operations >= SHARE and outputs >= FEWEST_COLUMNS and are_fast()
 
 
 @dataclass(frozen=True)
@@ -363,7 +379,7 @@ class _Code:
                 value = emit("arith.addf", _load(place, mask), total) if add else total
                 _store(value, place, mask)
 
-        is_first = _is_zero(emit("arith.addi", part.segment, part.start))
+        is_first = equal(emit("arith.addi", part.segment, part.start), 0)
         _if_else(is_first, lambda: store(False), lambda: store(True))
 
 
@@ -396,12 +412,7 @@ class Panels:
 
 
 def _memory(elements: int) -> Value:
-    attributes = {
-        "operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>"),
-        "alignment": mlir.parse_attribute("64 : i64"),
-    }
-    type_ = mlir.parse_type(f"memref<{elements}xf32>")
-    return mlir.emit("memref.alloca", [], attributes, [type_]).results[0]
+    return local_memory(elements, mlir.element_type(FLOAT), VECTOR)
 
 
 def _keep(x: Value, memory: Value, place: Value) -> None:
@@ -419,11 +430,6 @@ def _spread(address: Value) -> Value:
     """Load a number, as a vector."""
     number = emit("llvm.load", _pointer(address), to=mlir.parse_type("f32"))
     return emit("vector.broadcast", number, to=_vector())
-
-
-def _is_zero(x: Value) -> Value:
-    equal = mlir.parse_attribute("0 : i64")
-    return emit("arith.cmpi", x, index(0), to=mlir.parse_type("i1"), predicate=equal)
 
 
 def _if_else(condition: Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:

@@ -88,14 +88,8 @@ class Columns(Kernel):
         """
         if (x, depth) not in self._memory:
             element = mlir.element_type(held_dtype(x))
-            type_ = mlir.parse_type(f"memref<{self.width}x{element}>")
-            attributes = {
-                "operandSegmentSizes": mlir.parse_attribute("array<i32: 0, 0>"),
-                "alignment": mlir.parse_attribute("64 : i64"),
-            }
             with mlir.InsertionPoint.at_block_begin(self._block):  # not in each step of a loop
-                memory = mlir.emit("memref.alloca", [], attributes, [type_]).results[0]
-            self._memory[x, depth] = memory
+                self._memory[x, depth] = executables.local_memory(self.width, element, alignment=64)
         return self._memory[x, depth]
 
 

@@ -13,6 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from irax_compiler.iree import blas
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.convolution import ConvDimensions, Convolution, dilated
@@ -67,14 +68,20 @@ def convolution_of_dilated(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.convolution", kind="slow", of="IREE", reproduction="convolution_by_elements")
 def convolution_of_sequences(operation: Operation) -> Sequence[Value] | None:
-    """Convolve sequences of float32 as images of one row, for which irax has code of its own where
-    that is fast: IREE takes three to ten times as long otherwise.
+    """Convolve sequences of float32 as images of one row, where irax has code of its own for these
+    (see the pass blas): IREE takes three to ten times as long otherwise.
     """
     op = read_as(Convolution, operation)
-    if op is None or len(op.strides) != 1 or op.dtype != tiles.FLOAT or not tiles.are_fast():
+    if op is None or len(op.strides) != 1 or blas.calls() is None:
         return None
     groups = op.feature_group_count * op.batch_group_count
     if groups > 1 or (*op.lhs_dilation, *op.rhs_dilation) != (1, 1):
+        return None
+    result, kernel = shape_of(operation.results[0]), shape_of(operation.operands[1])
+    inputs, outputs = (kernel[d] for d in op.dimensions.rhs[1::-1])
+    (window,) = _extents(op, operation)[1]
+    operations = 2 * math.prod(result) * window * inputs
+    if not tiles.pay_for_convolution(op.dtype, operations, outputs):
         return None
     return [_with_features_last(op, operation, _as_images)]
 
