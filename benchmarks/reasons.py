@@ -20,8 +20,6 @@ REASONS: dict[str, str] = {
     "keeps the largest so far.",
     "searchsorted 1e5 in 1000": "Each of ten steps goes through all places in memory.",
     "repeat 1e5 x 10": "Rows shorter than a vector are put together from two vectors.",
-    "fft 100000": "SciPy's transform, on one thread, and a copy of its result.",
-    "fft2 256x256": "SciPy's transform, on one thread, and a copy of its result.",
     "int8 matmul 256 to int32": "It is converted to float32 and back, for OpenBLAS.",
 }
 """By the program's name; a sentence or two. A program that is no longer slow keeps its reason until

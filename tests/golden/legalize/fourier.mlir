@@ -17,6 +17,16 @@ func.func @fourier_transform_on_host(%x: tensor<3x128xf32>) -> tensor<3x65xcompl
 // CHECK:      func.func @fourier_transform_on_host
 // CHECK:        stablehlo.custom_call @irax_host.fft(%arg0) {{{.*}}kind = "RFFT", lengths = "128"{{.*}}} : (tensor<3x128xf32>) -> tensor<3x65xcomplex<f32>>
 
+// Long rows of real numbers are complex ones, for which there are kernels.
+func.func @long_real_rows(%x: tensor<4000xf32>) -> tensor<2001xcomplex<f32>> {
+  %0 = stablehlo.fft %x, type = RFFT, length = [4000] : (tensor<4000xf32>) -> tensor<2001xcomplex<f32>>
+  return %0 : tensor<2001xcomplex<f32>>
+}
+// CHECK:      func.func @long_real_rows
+// CHECK:        [[X:%\w+]] = stablehlo.complex %arg0
+// CHECK:        [[ALL:%\w+]] = stablehlo.fft [[X]], type = FFT, length = [4000]
+// CHECK:        stablehlo.slice [[ALL]] [0:2001]
+
 func.func @of_two_axes(%x: tensor<4x8xcomplex<f32>>) -> tensor<4x8xcomplex<f32>> {
   %0 = stablehlo.fft %x, type = FFT, length = [4, 8] : (tensor<4x8xcomplex<f32>>) -> tensor<4x8xcomplex<f32>>
   return %0 : tensor<4x8xcomplex<f32>>

@@ -51,6 +51,7 @@ IREE: tuple[Legalization, ...] = (
     definitions.windows_of_one_element,
     cumulative_windows.cumulative_window,
     definitions.reduction_in_another_dtype,
+    fourier.fourier_transform_of_long_real_rows,
     fourier.fourier_transform_on_host,
     fourier.fourier_transform_without_kernel,
     small_matrices.small_triangular_solve,
@@ -167,6 +168,7 @@ ON_HOST = (
 
 _ON_CPU = (
     *ON_HOST,
+    fourier.fourier_transform_of_long_real_rows,
     fourier.fourier_transform_without_kernel,
     convolution_forms.convolution_of_sequences,
     narrow_floats.smallest_normal_of_float8,

@@ -20,7 +20,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, dot, elementwise, fft, shape, slicing
 from irax_compiler.ops.core import constant, full, full_like
 from irax_compiler.ops.formula import Number
-from irax_compiler.passes.fourier import transform_of
+from irax_compiler.passes.fourier.transforms import has_kernels_for_rows, transforms_of
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
@@ -42,12 +42,31 @@ def fourier_transform(operation: Operation) -> Sequence[Value] | None:
 
 
 @legalizes("stablehlo.fft", kind="missing", of="IREE", reproduction="fourier_transform")
+def fourier_transform_of_long_real_rows(operation: Operation) -> Sequence[Value] | None:
+    """Transform long rows of real numbers as complex ones, for which the pass `fourier` has
+    kernels.
+    """
+    op = read_as(fft.Fft, operation)
+    if op is None or op.rank > 1 or op.fft_type not in ("RFFT", "IRFFT"):
+        return None
+    (x,), (result,) = operation.operands, operation.results
+    n, axis = op.fft_length[0], len(shape_of(x)) - 1
+    if transforms_of(operation) or not has_kernels_for_rows((*shape_of(x)[:axis], n), x):
+        return None
+    if op.fft_type == "RFFT":
+        whole = fft.Fft("FFT", (n,))(elementwise.complex_(x, full_like(x, 0)))
+        return [slicing.slice_in_dim(whole, 0, shape_of(result)[axis], axis)]
+    parts = _with_conjugates(elementwise.real(x), elementwise.imag(x), n)
+    return [elementwise.real(fft.Fft("IFFT", (n,))(elementwise.complex_(*parts)))]
+
+
+@legalizes("stablehlo.fft", kind="missing", of="IREE", reproduction="fourier_transform")
 def fourier_transform_on_host(operation: Operation) -> Sequence[Value] | None:
     """Call a library for the Fourier transforms that the pass `fourier` has no kernel for, short
     ones aside.
     """
     op = read_as(fft.Fft, operation)
-    if op is None or transform_of(operation) is not None:
+    if op is None or transforms_of(operation):
         return None
     (x,), (result,) = operation.operands, operation.results
     is_short = op.rank == 1 and op.fft_length[0] <= DIRECT
@@ -63,7 +82,7 @@ def fourier_transform_without_kernel(operation: Operation) -> Sequence[Value] | 
     matrices.
     """
     op = read_as(fft.Fft, operation)
-    if op is None or transform_of(operation) is not None:
+    if op is None or transforms_of(operation):
         return None
     return [_by_products(op, operation)]
 
@@ -106,28 +125,31 @@ def _part(z: Value, number: int) -> Value:
 
 
 def _real_result(parts: Value, n: int) -> Value:
-    """Return the real inverse transform along the last dimension. The missing half of the
-    frequencies are conjugates, in reverse; the first one, and for even n the last one, count as
-    real.
+    """Return the real inverse transform of [2, ...] along the last dimension."""
+    whole = _stacked(*_with_conjugates(_part(parts, 0), _part(parts, 1), n))
+    axis = len(shape_of(whole)) - 2
+    return _part(_transformed(whole, [axis], inverse=True), 0)
+
+
+def _with_conjugates(re: Value, im: Value, n: int) -> tuple[Value, Value]:
+    """Return all n frequencies of real numbers. Those of the missing half are conjugates, in
+    reverse; the first one, and for even n the last one, count as real.
     """
-    rank = len(shape_of(parts))
-    half = shape_of(parts)[-1]
-    re, im = _part(parts, 0), _part(parts, 1)
+    axis = len(shape_of(re)) - 1
+    half = shape_of(re)[axis]
     real_only = np.ones(half)
     real_only[0] = 0
     if n % 2 == 0:
         real_only[-1] = 0
     mask = constant(real_only.astype(dtype_of(im)))
-    im = elementwise.multiply(im, shape.BroadcastInDim(shape_of(im), (rank - 2,))(mask))
-    axis = rank - 2
+    im = elementwise.multiply(im, shape.BroadcastInDim(shape_of(im), (axis,))(mask))
 
     def with_rest(v: Value, sign: int) -> Value:
         rest = slicing.slice_in_dim(v, 1, n - half + 1, axis)
         rest = slicing.Reverse((axis,))(rest)
         return slicing.Concatenate(axis)(v, rest if sign > 0 else elementwise.negate(rest))
 
-    whole = _stacked(with_rest(re, 1), with_rest(im, -1))
-    return _part(_transformed(whole, [axis], inverse=True), 0)
+    return with_rest(re, 1), with_rest(im, -1)
 
 
 def _transformed(z: Value, axes: Sequence[int], inverse: bool) -> Value:
