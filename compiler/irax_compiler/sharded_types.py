@@ -1,21 +1,25 @@
 """Layouts of values, as types have them along the explicit axes of a mesh.
 
 They follow from the operations' sharding rules: a dimension of a result is divided as those
-dimensions of operands are that it is computed with. Where these are divided in several ways, or
-where a sum is over a divided dimension of both operands, a program must say what it wants.
+dimensions of operands are that it is computed with. Where these are divided in several ways, where
+a sum is over a divided dimension of both operands, or where the result cannot be divided into as
+many parts, a program must say what it wants.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from math import prod
 from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value, shape_of
+from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec, axes_of
 from irax_compiler.ops.core import Op, UnsupportedOp
-from irax_compiler.ops.registry import read
-from irax_compiler.ops.sharding_rule import Factors
+from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.ops.sharding_rule import Factors, ShardingRule
 
 
 class AmbiguousLayoutError(ValueError):
@@ -23,10 +27,15 @@ class AmbiguousLayoutError(ValueError):
 
 
 class ShardedTypes:
-    """The layouts of results of a module's functions and operations."""
+    """The layouts of results of a module's functions and operations.
 
-    def __init__(self, functions: Mapping[str, Operation]) -> None:
-        self._functions = functions
+    Args:
+        functions: the functions of the module, by name.
+        mesh: the sizes of the mesh's axes.
+    """
+
+    def __init__(self, functions: Mapping[str, Operation], mesh: Mapping[str, int]) -> None:
+        self._functions, self._mesh = functions, mesh
 
     def of(self, operation: Operation, known: Mapping[Value, Spec]) -> tuple[Spec, ...]:
         """Return the layouts of an operation's results; values that are not `known` are whole.
@@ -36,6 +45,9 @@ class ShardedTypes:
         """
         given = [known.get(x, ((),) * len(shape_of(x))) for x in operation.operands]
         whole = tuple(((),) * len(shape_of(x)) for x in operation.results)
+        if traits_of(operation).captures:
+            is_loop = operation.name == "stablehlo.while"
+            return tuple(given) if is_loop else self._branches(operation, known) or whole
         try:
             op = read(operation)
         except UnsupportedOp:
@@ -44,8 +56,8 @@ class ShardedTypes:
             return op.out_specs
         if not any(axes_of(spec) for spec in given):
             return whole
-        if operation.name == "stablehlo.while":
-            return tuple(given)
+        if isinstance(op, Scan):
+            return self._scan(op, operation, given)
         for name in mlir.named_functions(operation):
             found = self._called(name, operation, given)
             if found is not None:
@@ -60,7 +72,7 @@ class ShardedTypes:
             operation = mlir.definition(value)
             if operation is None:
                 return ((),) * len(shape_of(value))
-            for x in operation.operands:
+            for x in (*operation.operands, *mlir.captured(operation)):
                 self.of_value(x, known)
             known.update(zip(operation.results, self.of(operation, known), strict=True))
         return known[value]
@@ -78,13 +90,24 @@ class ShardedTypes:
             return None
         if results != mlir.result_types(function):
             return None
-        return self._block(mlir.body(function), given)
+        return self._function(function, given)
 
-    def _block(self, block: Block, arguments: Sequence[Spec]) -> tuple[Spec, ...]:
+    def _branches(
+        self, operation: Operation, known: Mapping[Value, Spec]
+    ) -> tuple[Spec, ...] | None:
+        """The layouts of the results of branches, if they are the same in all of them."""
+        found = {self._block(region.blocks[0], known) for region in operation.regions}
+        return found.pop() if len(found) == 1 else None
+
+    def _function(self, function: Operation, arguments: Sequence[Spec]) -> tuple[Spec, ...]:
+        block = mlir.body(function)
+        return self._block(block, dict(zip(block.arguments, arguments, strict=True)))
+
+    def _block(self, block: Block, outside: Mapping[Value, Spec]) -> tuple[Spec, ...]:
         """The layouts of what a block returns. Where one does not follow, the value is whole: the
         function was traced without that error, or is a derivative, which nobody wrote.
         """
-        known: dict[Value, Spec] = dict(zip(block.arguments, arguments, strict=True))
+        known = dict(outside)
         *operations, last = (view.operation for view in block.operations)
         for operation in operations:
             try:
@@ -92,7 +115,19 @@ class ShardedTypes:
             except AmbiguousLayoutError:
                 specs = tuple(((),) * len(shape_of(x)) for x in operation.results)
             known.update(zip(operation.results, specs, strict=True))
-        return tuple(known[x] for x in last.operands)
+        return tuple(known.get(x, ((),) * len(shape_of(x))) for x in last.operands)
+
+    def _scan(self, scan: Scan, operation: Operation, given: Sequence[Spec]) -> tuple[Spec, ...]:
+        """The layouts of the results of a loop: carried values keep theirs; of stacked rows, the
+        first dimension is whole.
+        """
+        consts, carry, xs = scan.parts(given)
+        if any(spec[0] for spec in xs):
+            raise AmbiguousLayoutError("it goes over the rows of an array whose rows are divided")
+        rows = [spec[1:] for spec in xs]
+        found = self._function(self._functions[scan.body], [*consts, *carry, *rows])
+        _, stacked = scan.results(found)
+        return (*carry, *(((), *spec) for spec in stacked))
 
     def _by_rule(
         self, op: Op, operation: Operation, given: Sequence[Spec]
@@ -115,6 +150,7 @@ class ShardedTypes:
                         f"a dimension is divided along {chosen[factor]} in one operand, and along "
                         f"{axes} in another one"
                     )
+        self._check_parts(rule, chosen, chain(*shapes))
         for factor in rule.reduced:
             divided = [s for s, f in zip(given, rule.operands, strict=True) if _along(s, f, factor)]
             if len(divided) > 1:
@@ -123,6 +159,23 @@ class ShardedTypes:
                     "summed over: the sum may be whole or divided"
                 )
         return tuple(_result(factors, chosen) for factors in rule.results)
+
+    def _check_parts(
+        self,
+        rule: ShardingRule,
+        chosen: Mapping[int, Sequence[str]],
+        shapes: Iterable[Sequence[int]],
+    ) -> None:
+        """Check that results can be divided where the op gathers parts of its operands."""
+        for extents, factors in zip(shapes, (*rule.operands, *rule.results), strict=True):
+            for n, factor in zip(extents, factors, strict=True):
+                if factor not in rule.gathered:
+                    continue
+                count = prod(self._mesh[axis] for axis in chosen.get(factor, ()))
+                if n % count:
+                    raise AmbiguousLayoutError(
+                        f"{n} elements cannot be divided into {count} parts along {chosen[factor]}"
+                    )
 
 
 def _along(spec: Spec, factors: Factors, factor: int) -> bool:

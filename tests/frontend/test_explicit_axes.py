@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.differential.partitions import evaluate_partitioned
 
 import irax
 import irax.numpy as jnp
@@ -76,7 +77,36 @@ OPERATIONS = {
     "top_k of rows": (lambda x, w: irax.lax.top_k(x, 2)[0], ROWS),
     "argmax of columns": (lambda x, w: jnp.argmax(x, 1), P("x")),
     "zeros": (lambda x, w: jnp.zeros((4, 8), out_sharding=ROWS), ROWS),
+    "rows": (lambda x, w: x[:2], ROWS),
+    "every other row": (lambda x, w: irax.lax.slice(x, (0, 0), (4, 8), (2, 1)), ROWS),
+    "dynamic rows": (lambda x, w: irax.lax.dynamic_slice(x, (PLACES[0], 0), (2, 8)), ROWS),
+    "rows updated": (
+        lambda x, w: irax.lax.dynamic_update_slice(x, 2 * x[:2], (PLACES[0], 0)),
+        ROWS,
+    ),
+    "write all": (lambda x, w: x.at[:].set(0.0), ROWS),
+    "reverse": (lambda x, w: x[::-1], ROWS),
+    "pad": (lambda x, w: jnp.pad(x, 1), ROWS),
+    "pad within": (lambda x, w: irax.lax.pad(x, 0.0, ((0, 1, 1), (0, 0, 0))), ROWS),
+    "concatenate": (lambda x, w: jnp.concatenate([x, x]), ROWS),
+    "stack": (lambda x, w: jnp.stack([x, x]), P(None, "x", None)),
+    "halves": (lambda x, w: jnp.split(x, 2)[1], ROWS),
+    "windows": (
+        lambda x, w: irax.lax.reduce_window(x, 0.0, irax.lax.add, (3, 1), (1, 1), "SAME"),
+        ROWS,
+    ),
+    "Fourier": (lambda x, w: jnp.fft.fft(x, axis=0), ROWS),
+    "convolution": (lambda x, w: jnp.convolve(x[:, 0], jnp.ones(3), "same"), P("x")),
+    "bits": (lambda x, w: irax.lax.bitcast_convert_type(x, "int16"), P("x", None, None)),
+    "like": (lambda x, w: jnp.ones_like(x), ROWS),
+    "rows of steps": (lambda x, w: irax.lax.map(jnp.sin, x.T), COLUMNS),
+    "carried": (lambda x, w: irax.lax.scan(lambda c, v: (c + v, c), x[:, 0], x.T)[0], P("x")),
+    "branches": (
+        lambda x, w: irax.lax.cond(w.sum() > 0, lambda: x[:2], lambda: 2 * x[2:]),
+        ROWS,
+    ),
 }
+"""Operations, and the layouts that JAX's types have for them."""
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
@@ -95,6 +125,23 @@ def test_types_of_results(name: str):
     assert found == [expected]
 
 
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_programs_divide_results_as_types_tell(name: str):
+    operation, expected = OPERATIONS[name]
+    x, w = put(ROWS, 4, 8), put(P(None, "y"), 8, 6)
+
+    def main(x: Any, w: Any) -> Any:
+        return operation(x, w)
+
+    module = irax.jit(main).lower(x, w).compiler_ir()
+    assert module is not None
+    arrays = [np.asarray(x), np.asarray(w)]
+    specs = [(("x",), ()), ((), ("y",))]
+    (found,), (spec,) = evaluate_partitioned(module, arrays, {"x": 2, "y": 2}, specs)
+    np.testing.assert_allclose(found, operation(x, w), rtol=1e-5, atol=1e-5)
+    assert spec == tuple(() if name is None else (name,) for name in expected)
+
+
 AMBIGUOUS = {
     "sort": lambda x, w: jnp.sort(x, 0),
     "argsort": lambda x, w: jnp.argsort(x, 0),
@@ -105,6 +152,14 @@ AMBIGUOUS = {
     "gather": lambda x, w: x[PLACES],
     "row": lambda x, w: x[0],
     "rows": lambda x, w: x[:3],
+    "dynamic rows": lambda x, w: irax.lax.dynamic_slice(x, (PLACES[0], 0), (3, 8)),
+    "pad": lambda x, w: jnp.pad(x, ((1, 0), (0, 0))),
+    "split": lambda x, w: jnp.split(x, 4),
+    "roll": lambda x, w: jnp.roll(x, 1, 0),
+    "differences": lambda x, w: jnp.diff(x, axis=0),
+    "flat": lambda x, w: x.T.reshape(32),
+    "tile": lambda x, w: jnp.tile(x, (2, 1)),
+    "scan of rows": lambda x, w: irax.lax.map(jnp.sin, x),
     "dynamic row": lambda x, w: x[jnp.argmax(w)],
     "scatter": lambda x, w: x.at[PLACES].set(0.0),
     "add to rows": lambda x, w: x.at[PLACES].add(1.0),

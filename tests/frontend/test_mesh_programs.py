@@ -36,14 +36,18 @@ def processor(shares_memory: bool) -> MeshDevice:
     return mesh_device(AXES, tuple(cpu(i) for i in range(4)), shares_memory)
 
 
-def xla() -> MeshDevice:
+def xla_devices() -> tuple[Any, ...]:
+    """Four devices of a client of XLA's plugin."""
     from irax_runtime.pjrt.api import load_plugin
     from irax_runtime.pjrt.client import Client
     from irax_runtime.pjrt.plugins import plugin_for
 
     settings = {**of_plugin("cpu").options(), "cpu_device_count": 4}
-    client = Client(load_plugin(plugin_for("cpu").path), settings)
-    return mesh_device(AXES, tuple(client.devices()), False)
+    return tuple(Client(load_plugin(plugin_for("cpu").path), settings).devices())
+
+
+def xla() -> MeshDevice:
+    return mesh_device(AXES, xla_devices(), False)
 
 
 MESHES = {"one buffer": lambda: processor(True), "threads": lambda: processor(False), "xla": xla}

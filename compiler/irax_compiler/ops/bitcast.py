@@ -13,6 +13,7 @@ from irax_compiler.ops import registers, shape
 from irax_compiler.ops.attributes import result_dtype, result_shape
 from irax_compiler.ops.core import Axis, Op, Recomputation, Tangent, Widened
 from irax_compiler.ops.registry import register_class
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 
@@ -43,6 +44,10 @@ class BitcastConvert(Op):
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         results = transform.results(self, primals)
         return results, [None]
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        kept = min(len(operands[0]), len(results[0]))
+        return same_along(range(kept), operands, results)
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         x = shape.move_axis(operands[0], axes[0], 0)

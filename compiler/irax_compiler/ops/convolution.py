@@ -319,7 +319,11 @@ class Convolution(Bilinear):
         x[dims.lhs[0]] = result[dims.out[0]] = batch
         x[dims.lhs[1]] = y[dims.rhs[1]] = contracted
         y[dims.rhs[0]] = result[dims.out[1]] = features
-        return ShardingRule((tuple(x), tuple(y)), (tuple(result),), {contracted: "add"})
+        spatial = range(3, len(x) + 1)
+        for place, of_x, of_result in zip(spatial, dims.lhs[2:], dims.out[2:], strict=True):
+            x[of_x] = result[of_result] = place
+        rule = (tuple(x), tuple(y)), (tuple(result),), {contracted: "add"}
+        return ShardingRule(*rule, gathered=frozenset(spatial))
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         """The mapped axis becomes part of a dimension that is there already: of the batch, or of

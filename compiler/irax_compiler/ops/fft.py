@@ -15,7 +15,7 @@ from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.attributes import I64S, attribute, keyword
 from irax_compiler.ops.core import Axis, Linear, Op, Tangent, constant, full, full_like, only
 from irax_compiler.ops.registry import register_class
-from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_in_all
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 _NUMPY = {"FFT": "fftn", "IFFT": "ifftn", "RFFT": "rfftn", "IRFFT": "irfftn"}
@@ -133,7 +133,7 @@ class Fft(Op):
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
         kept = range(len(results[0]) - len(self.fft_length))
-        return same_along(kept, operands, results)
+        return same_in_all(kept, operands, results)
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         return self.build([shape.move_axis(operands[0], axes[0], 0)]), [0]

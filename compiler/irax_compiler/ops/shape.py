@@ -150,6 +150,7 @@ class Reshape(LinearOp):
 
     name = "stablehlo.reshape"
     moves = True
+    needs_whole = True
     is_view = True
     recomputation = Recomputation.FREE
     shape: tuple[int, ...] = result_shape()

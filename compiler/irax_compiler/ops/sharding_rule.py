@@ -9,7 +9,7 @@ factor stays whole. This is what Shardy calls an op sharding rule. For a product
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -29,6 +29,9 @@ class ShardingRule:
     one is divided, the results of the devices are combined."""
     init: int | None = None
     """The operand that a reduction starts from, by number: a scalar, or of the result's shape."""
+    gathered: frozenset[int] = frozenset()
+    """Factors along which the op needs its operands whole, while its results are divided again as
+    these were: the part of a reversed array is no function of one part of the array."""
 
 
 def pointwise(operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
@@ -41,21 +44,37 @@ def pointwise(operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRu
     return ShardingRule(tuple(map(factors, operands)), tuple(map(factors, results)))
 
 
-def along(dimensions: Sequence[int], rank: int) -> Factors:
+def along(dimensions: Container[int], rank: int) -> Factors:
     """Return factors equal to the dimensions' numbers for some dimensions of an array."""
     return tuple(d if d in dimensions else None for d in range(rank))
 
 
 def same_along(
+    dimensions: Iterable[int],
+    operands: Sequence[Shape],
+    results: Sequence[Shape],
+    gathered: Iterable[int] = (),
+) -> ShardingRule:
+    """Return the rule of an op that handles each index of some dimensions by itself, and leaves
+    those that are `gathered` divided as they were. The operands that are scalars are not divided.
+    """
+    mixed = frozenset(gathered)
+    kept = {*dimensions, *mixed}
+    return ShardingRule(
+        tuple(along(kept if shape else (), len(shape)) for shape in operands),
+        tuple(along(kept, len(shape)) for shape in results),
+        gathered=mixed,
+    )
+
+
+def same_in_all(
     dimensions: Sequence[int], operands: Sequence[Shape], results: Sequence[Shape]
 ) -> ShardingRule:
-    """Return the rule of an op that handles each index of some dimensions by itself. The operands
-    that are scalars are not divided.
+    """Return the rule of an op that handles each index of some dimensions by itself, and leaves all
+    others divided as they were.
     """
-    return ShardingRule(
-        tuple(along(dimensions if shape else (), len(shape)) for shape in operands),
-        tuple(along(dimensions, len(shape)) for shape in results),
-    )
+    others = set(range(len(results[0]))) - set(dimensions)
+    return same_along(dimensions, operands, results, others)
 
 
 def whole_dims(array: Shape, part: Shape) -> list[int]:

@@ -27,7 +27,7 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.linear import LinearOp
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_class
-from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along, whole_dims
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_in_all, whole_dims
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 BOOL = np.dtype(np.bool_)
@@ -66,7 +66,7 @@ class Reverse(LinearOp):
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
         kept = [d for d in range(len(operands[0])) if d not in self.dimensions]
-        return same_along(kept, operands, results)
+        return same_in_all(kept, operands, results)
 
 
 @register_class
@@ -119,7 +119,7 @@ class Slice(LinearOp):
         return [wider(operands[0])], [axis]
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
-        return same_along(whole_dims(operands[0], results[0]), operands, results)
+        return same_in_all(whole_dims(operands[0], results[0]), operands, results)
 
     def on_shards(self, operands: Sequence[Shape], results: Sequence[Shape]) -> Slice:
         whole = whole_dims(operands[0], results[0])
@@ -222,7 +222,7 @@ class Pad(Op):
             self.edge_padding_low, self.edge_padding_high, self.interior_padding, strict=True
         )
         whole = [d for d, amounts in enumerate(padding) if not any(amounts)]
-        return same_along(whole, operands, results)
+        return same_in_all(whole, operands, results)
 
 
 @register_class
@@ -271,7 +271,7 @@ class Concatenate(Op):
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
         kept = [d for d in range(len(results[0])) if d != self.dimension]
-        return same_along(kept, operands, results)
+        return same_in_all(kept, operands, results)
 
 
 # ---- building blocks for rules -------------------------------------------------------------------

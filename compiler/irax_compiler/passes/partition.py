@@ -11,7 +11,7 @@ rule is computed from whole arrays, by all devices: that is right, if slow.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
@@ -248,14 +248,15 @@ class _Partitioner:
     ) -> Sequence[Shards]:
         chosen = self._chosen_axes(rule, operands, results)
 
-        def spec_of(factors: Sequence[int | None]) -> Spec:
-            return tuple(() if f is None else chosen.get(f, ()) for f in factors)
+        def spec_of(factors: Sequence[int | None], without: Collection[int] = ()) -> Spec:
+            kept = [f if f not in without else None for f in factors]
+            return tuple(() if f is None else chosen.get(f, ()) for f in kept)
 
         values = [
-            self._at(x, spec_of(factors))
+            self._at(x, spec_of(factors, rule.gathered))
             for x, factors in zip(operands, rule.operands, strict=True)
         ]
-        specs = [spec_of(factors) for factors in rule.results]
+        specs = [spec_of(factors, rule.gathered) for factors in rule.results]
         combined = {f: combiner for f, combiner in rule.reduced.items() if chosen.get(f)}
         start = None if rule.init is None or not combined else values[rule.init]
         if start is not None and rule.init is not None:
@@ -268,7 +269,9 @@ class _Partitioner:
                 found = [AllReduce(axis, self._mesh[axis], combiner=combiner)(x) for x in found]
         if start is not None:
             found = [_combined(next(iter(combined.values())), x, start) for x in found]
-        return list(map(Shards, found, specs))
+        wanted = map(spec_of, rule.results)
+        pairs = zip(map(Shards, found, specs), wanted, strict=True)
+        return [Shards(self._at(x, spec), spec) for x, spec in pairs]
 
     def _chosen_axes(
         self,
@@ -334,21 +337,39 @@ class _Partitioner:
             ]
             if better == specs or not results:
                 return list(map(Shards, results, specs))
-            loop = mlir.definition(results[0])
-            assert loop is not None
-            loop.erase()
+            _erase_definition(results[0])
             specs = better
 
     def _branches(self, operation: Operation, chooser: Shards, env: Env) -> list[Shards]:
-        """Build branches whose results are whole arrays."""
+        """Build branches whose results have the layouts that they have in all branches; those that
+        differ are whole arrays.
+        """
+        results = [shape_of(x) for x in operation.results]
+        specs = [replicated(len(extents)) for extents in results]
+        ends: list[list[Spec]] = []
 
         def build(block: Block) -> list[Value]:
             found = self.block(block, env)
-            return [self._at(x, replicated(len(x.spec))) for x in found]
+            ends.append([x.spec for x in found])
+            return [self._at(x, spec) for x, spec in zip(found, specs, strict=True)]
 
         branches = [lambda block=region.blocks[0]: build(block) for region in operation.regions]
         found = choose(operation.name, self._at(chooser, ()), branches)
-        return [Shards(x, replicated(len(shape_of(x)))) for x in found]
+        common = [
+            of_all[0] if len(set(of_all)) == 1 else spec
+            for of_all, spec in zip(zip(*ends, strict=True), specs, strict=True)
+        ]
+        if found and common != specs:
+            _erase_definition(found[0])
+            specs = common
+            found = choose(operation.name, self._at(chooser, ()), branches)
+        return list(map(Shards, found, specs))
+
+
+def _erase_definition(x: Value) -> None:
+    operation = mlir.definition(x)
+    assert operation is not None
+    operation.erase()
 
 
 def _combined(combiner: str, x: Value, start: Value) -> Value:

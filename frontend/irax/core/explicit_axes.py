@@ -113,7 +113,7 @@ class ExplicitAxes:
 
     def __init__(self, module: mlir.Module) -> None:
         self.known: dict[Value, Spec] = {}
-        self._analysis = ShardedTypes(mlir.Functions(module))
+        self._functions = mlir.Functions(module)
 
     def typed(self, value: Value, aval: ShapedArray) -> ShapedArray:
         """Return the type of a value with its layout.
@@ -121,8 +121,9 @@ class ExplicitAxes:
         Raises:
             ShardingTypeError: the layout does not follow from those of the operands.
         """
+        sizes = {text_of(name): size for name, size in get_abstract_mesh().shape_tuple}
         try:
-            spec = self._analysis.of_value(value, self.known)
+            spec = ShardedTypes(self._functions, sizes).of_value(value, self.known)
         except AmbiguousLayoutError as error:
             operation = mlir.definition(value)
             self.known[value] = ((),) * aval.ndim

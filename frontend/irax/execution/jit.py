@@ -38,6 +38,7 @@ from irax.execution.jit_parameters import (
 )
 from irax.execution.jit_shardings import (
     divided_arguments,
+    divided_as_told,
     divided_results,
     name_several_devices,
     spread,
@@ -405,7 +406,8 @@ class JitFunction(Generic[P, R]):
                 traced = trace_function(flat, inputs, "jit", name)
             else:
                 with _own_module() as builder:
-                    traced = trace_function(flat, inputs, "jit", name, True, builder)
+                    told = divided_as_told(flat)
+                    traced = trace_function(told, inputs, "jit", name, True, builder)
         donated = donated_leaves(self._donated, tree, len(leaves), static)
         return Program(traced, flat.out_tree, donated, self._when, spans=spans)
 

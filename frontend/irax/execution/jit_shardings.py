@@ -13,7 +13,13 @@ from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.axis_names import BoundAxis, text_of
 from irax.core.dispatch import bind, staged
-from irax.core.explicit_axes import layout_is_stated, typeof
+from irax.core.explicit_axes import (
+    are_in_types,
+    is_divided,
+    layout_is_stated,
+    type_of,
+    typeof,
+)
 from irax.core.meshes import Mesh, get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
 from irax.core.partition_specs import (
@@ -126,6 +132,30 @@ def divided_results(what: str, shardings: Any, results: Any) -> Any:
         )
     ]
     return array_trees.tree_unflatten(tree, found)
+
+
+def divided_like(what: str, result: Any, like: Any) -> Any:
+    """Return an array divided as the type of an array of its shape tells."""
+    if not are_in_types():
+        return result
+    told = type_of(like, what)
+    if not is_divided(told):
+        return result
+    return divided_results(what, cast(NamedSharding, told.sharding).spec, result)
+
+
+def divided_as_told(function: Callable[..., Sequence[Any]]) -> Callable[..., Sequence[Any]]:
+    """Return a function whose results are divided as their types tell, if these tell all of it,
+    whatever else would be best for the operations that compute them.
+    """
+
+    def divided(*args: Any) -> Sequence[Any]:
+        results = function(*args)
+        if not get_abstract_mesh().are_all_axes_explicit:
+            return results
+        return [divided_like("jit", x, x) for x in results]
+
+    return divided
 
 
 def spread(what: str, shardings: Any, tree: Any) -> Sequence[Sharding | None]:

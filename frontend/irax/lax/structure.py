@@ -21,7 +21,7 @@ from irax.core.key_arrays import KeyArray
 from irax.core.operands import as_arrays
 from irax.core.operands import broadcast_shapes as fitted_shape
 from irax.core.promotion import convert
-from irax.execution.jit_shardings import divided_results, takes_out_sharding
+from irax.execution.jit_shardings import divided_like, divided_results, takes_out_sharding
 from irax.lax.arguments import (
     adapted,
     array_of,
@@ -118,6 +118,8 @@ def full_like(
     x = array_of("lax.full_like", x)
     weak = dtype is None and x.weak_type
     filled = full(x.shape if shape is None else shape, fill_value, dtype or x.dtype)
+    if shape is None:
+        filled = divided_like("lax.full_like", filled, x)
     return filled.with_weak_type(True) if weak else filled
 
 

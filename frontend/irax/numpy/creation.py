@@ -12,6 +12,7 @@ from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray, as_array, aval_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
+from irax.execution.jit_shardings import divided_like
 from irax.lax import matrices
 from irax.lax.arguments import canonical_axis, canonical_int, canonical_shape, filling
 from irax.numpy.logic import equal, where
@@ -340,6 +341,8 @@ def full_like(
         result = convert(broadcast_to(fill, sizes), wanted, weak)
     else:
         result = convert(lax.full(sizes, convert(fill, wanted)), wanted, weak)
+    if shape is None and device is None and out_sharding is None:
+        return divided_like("full_like", result, a)
     return placed("full_like", result, device, out_sharding)
 
 

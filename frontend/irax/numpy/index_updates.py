@@ -23,7 +23,7 @@ from irax.core.dispatch import bind, elements
 from irax.core.explicit_axes import check_region
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.tracebacks import api_boundary
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.execution.jit_shardings import divided_like, takes_out_sharding
 from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, parse
 from irax_compiler.ops import comparison, slicing
@@ -365,7 +365,7 @@ def _as_region(values: Array, parts: Parts) -> Array:
 def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
     """Replaces what `indexing.slice_region` reads; `values` has the shape of that."""
     if values.shape == x.shape:
-        return values
+        return divided_like("x.at[...]", values, x)
     check_region(x, values.shape, "x.at[...]", is_new=False)
     if all(dim.step == 1 for dim in dims):
         starts = [ConcreteArray(np.array(dim.start, np.int32)) for dim in dims]

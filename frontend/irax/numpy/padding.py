@@ -77,9 +77,14 @@ def _by_function(
 
 
 def _with_constants(x: Array, widths: Widths, mode: str, values: Any) -> Array:
+    values = 0 if values is None else values
+    if np.ndim(values) == 0:
+        (value,) = as_arrays([values], "pad: constant_values")
+        padded = lax.pad(x, convert(value, x.dtype), [(*pair, 0) for pair in widths])
+        return padded.with_weak_type(True) if x.weak_type else padded
     pairs = [
         as_arrays(pair, "pad: constant_values")
-        for pair in _pairs("constant_values", 0 if values is None else values, x.ndim)
+        for pair in _pairs("constant_values", values, x.ndim)
     ]
     pairs = [tuple(convert(v, x.dtype) for v in pair) for pair in pairs]
     for axis, ((low, high), (before, after)) in enumerate(zip(widths, pairs, strict=True)):

@@ -26,7 +26,7 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.registry import register_class
-from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along, whole_dims
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_in_all, whole_dims
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 
@@ -65,7 +65,7 @@ class DynamicSlice(Op):
         return [ct_x, *[None] * len(starts)]
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
-        return same_along(whole_dims(operands[0], results[0]), operands, results)
+        return same_in_all(whole_dims(operands[0], results[0]), operands, results)
 
     def on_shards(self, operands: Sequence[Shape], results: Sequence[Shape]) -> DynamicSlice:
         return DynamicSlice(results[0])
@@ -129,7 +129,7 @@ class DynamicUpdateSlice(Op):
         ]
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
-        return same_along(whole_dims(operands[0], operands[1]), operands, results)
+        return same_in_all(whole_dims(operands[0], operands[1]), operands, results)
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         x, update, *starts = operands

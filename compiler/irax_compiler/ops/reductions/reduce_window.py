@@ -112,7 +112,9 @@ class ReduceWindow(DefinedOp):
             *(window.sizes, window.strides, window.base_dilations, window.padding), strict=True
         )
         kept = [d for d, of_one in enumerate(along) if of_one == (1, 1, 1, (0, 0))]
-        return same_along(kept, operands, results)
+        # Where a window holds a whole dimension, as in a cumulative sum, it must not be divided.
+        parts = [d for d, n in enumerate(operands[0]) if d not in kept and window.sizes[d] < n]
+        return same_along(kept, operands, results, parts)
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         half = len(operands) // 2
