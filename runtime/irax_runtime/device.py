@@ -192,6 +192,6 @@ class Executable(Protocol):
         """
         ...
 
-    def run(self, arguments: Sequence[Buffer]) -> Sequence[Buffer]:
+    def run(self, arguments: Sequence[Buffer], /) -> Sequence[Buffer]:
         """Run without checking the arguments: for callers that know that they fit."""
         ...

@@ -12,7 +12,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -35,6 +35,7 @@ from irax_runtime.choice import Choice
 from irax_runtime.communication import current, mpi
 from irax_runtime.device import OneMemory, OutOfMemoryError
 from irax_runtime.devices import PlatformClient, numbered
+from irax_runtime.iree_buffers import ArgumentLists, IreeBuffer, pushed
 from irax_runtime.iree_modules import plain
 from irax_runtime.once import once
 from irax_runtime.platforms import Platform, cpu_devices
@@ -54,6 +55,8 @@ _WORTH_ALIGNING = 512 << 10
 memory that has to be filled first."""
 
 _unusable_contexts: list[Any] = []
+_WORTH_PACKING = 4
+"""The number of arguments from which it is faster to pack their views."""
 
 
 class CpuDevice(OneMemory):
@@ -92,6 +95,7 @@ class CpuDevice(OneMemory):
             kind: rt.create_hal_module(self._instance, device)
             for kind, device in self._devices.items()
         }
+        self._lists = ArgumentLists(self._devices["sync"])
         if workers == 1:  # then the calling thread does the work by itself
             self._modules["task"] = self._modules["sync"]
         self._executables: weakref.WeakSet[IreeExecutable] = weakref.WeakSet()
@@ -145,7 +149,7 @@ class CpuDevice(OneMemory):
             view = self._wrap(memory.aligned_copy(array), element)
         else:
             view = self._copy(array, element)
-        return IreeBuffer(view.ref, array.shape, array.dtype, self, is_own)
+        return IreeBuffer(view.ref, array.shape, array.dtype, self, is_own, view)
 
     def _wrap(self, array: np.ndarray[Any, Any], element: Any) -> Any:
         """A view of the array's own memory, which lives as long as the view."""
@@ -209,92 +213,6 @@ def _opened(number: int) -> CpuDevice:
     return CpuDevice(number)
 
 
-class IreeBuffer:
-    """An array in the memory of an IREE device."""
-
-    __slots__ = ("_is_own", "_numpy", "device", "dtype", "ref", "shape")
-
-    def __init__(
-        self,
-        ref: Any,
-        shape: tuple[int, ...],
-        dtype: np.dtype[Any],
-        device: CpuDevice,
-        is_own: bool = False,
-    ) -> None:
-        self.ref: Any = ref
-        """IREE's reference to its view of the memory; None if it was deleted."""
-        self.shape = shape
-        self.dtype = dtype
-        self.device = device
-        self._is_own = is_own
-        self._numpy: np.ndarray[Any, Any] | None = None
-
-    def __repr__(self) -> str:
-        return f"<{TensorType(self.dtype, self.shape)} on {self.device!r}>"
-
-    def numpy(self) -> np.ndarray[Any, Any]:
-        """The elements, as a read-only view of the buffer's own memory. Raises RuntimeError if it
-        was deleted.
-        """
-        if self._numpy is None:
-            self.check()
-            view = self.ref.deref(rt.HalBufferView)
-            stand_in = plain(self.dtype)
-            if stand_in is not self.dtype:  # DLPack does not have this dtype
-                element = modules.element_type(stand_in, self.device)
-                view = rt.HalBufferView(view.get_buffer(), self.shape, element)
-            capsule = self.device._devices["sync"].create_dlpack_capsule(view, *_Exported.DEVICE)
-            self._numpy = np.from_dlpack(_Exported(capsule)).view(self.dtype)
-        return self._numpy
-
-    def wait(self) -> None:
-        """Nothing: a program's results are complete when its call returns."""
-
-    @property
-    def is_exclusive(self) -> bool:
-        """True if nothing else has the memory: no other buffer, and no array of NumPy's."""
-        return self._is_own and self._numpy is None
-
-    def delete(self) -> None:
-        """Give the memory up. Arrays of NumPy's that share it keep it."""
-        self.ref = self._numpy = None
-
-    def is_deleted(self) -> bool:
-        """Return True if it was deleted, or donated to a call."""
-        return self.ref is None
-
-    def check(self) -> None:
-        """Raises RuntimeError if it was deleted."""
-        if self.ref is None:
-            raise RuntimeError(
-                f"{TensorType(self.dtype, self.shape)} was used after its memory had been given "
-                "up: it was deleted or donated to a call"
-            )
-
-    def is_ready(self) -> bool:
-        """True: a program's results are complete when its call returns."""
-        return True
-
-
-class _Exported:
-    """A DLPack capsule in the form that NumPy takes it. NumPy holds what it describes as
-    read-only, and keeps the memory for as long as there are arrays of it.
-    """
-
-    __slots__ = ("_capsule",)
-    DEVICE = (1, 0)  # DLPack's numbers of the CPU
-
-    def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-
-    def __dlpack__(self, **_: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.DEVICE
-
-
 class IreeExecutable:
     """A function of a compiled IREE module. Any number of threads may call it at a time."""
 
@@ -330,14 +248,18 @@ class IreeExecutable:
         self._donated = _numbers(reflection, "irax.donated")
         self._in_place = _numbers(reflection, "irax.in_place")
         self._is_long = False
-        self._run = self._await
+        self._invoke_on = {kind: self._invoking(kind) for kind in _DRIVERS}
+        self._invoke = self._invoke_on[driver]
+        self._run: Callable[[Any, Any], None] = self._await
         if takes == "moments":
             self._run = self._invoke if driver == "sync" else self._invoke_by_faster
         elif takes == "metered" and driver == "sync":
             acts = imports or self._in_place or "irax.functions" in reflection
             self._run = self._await if acts else self._invoke_metered  # which may run it twice
-        own = _numbers(reflection, "irax.own")
-        self._is_own = [i in own for i in range(self._num_results)]
+        self._run_on = self._running()
+        self.run = self._run_on_donated if self._donated or self._in_place else self._run_on
+        """Runs without checking the arguments, deleted ones aside: for callers that know that they
+        fit."""
         device._executables.add(self)
 
     def _context(self, driver: str) -> Any:
@@ -374,38 +296,40 @@ class IreeExecutable:
             modules.check(self.name, arguments, self.arguments)
         return self.run(arguments)
 
-    def run(self, arguments: Sequence[Any]) -> list[Any]:
-        """Run without checking the arguments, deleted ones aside: for callers that know that they
-        fit.
-        """
+    def _running(self) -> Callable[[Sequence[Any]], list[Any]]:
+        """Return `run`: all that calls have in common is looked up once."""
+        device, work, takes_list = self.device, self._run, self._takes_list
+        make_list, count = rt.VmVariantList, self._num_results
+        is_small = self.arguments is not None and len(self.arguments) < _WORTH_PACKING
+        listed = pushed if is_small else device._lists.packed
+        own = _numbers(self._function.reflection, "irax.own")
+        types = [(i, x.shape, x.dtype, i in own) for i, x in enumerate(self.results or ())]
+
+        def run(arguments: Sequence[Any]) -> list[Any]:
+            inputs = listed(arguments)
+            outputs = make_list(count)
+            try:
+                if takes_list:
+                    work(_listed(inputs), outputs)
+                    outputs = outputs.get_as_list(0)
+                else:
+                    work(inputs, outputs)
+            except RuntimeError as failure:
+                raise (host.take_error() or self._error(failure)) from None
+            found: list[Any] = []
+            for i, shape, dtype, is_own in types:
+                found.append(IreeBuffer(outputs.get_as_ref(i), shape, dtype, device, is_own))
+            return found if types else self._untyped_results(outputs)
+
+        return run
+
+    def _run_on_donated(self, arguments: Sequence[Any]) -> list[Any]:
         given = self._writable(arguments) if self._in_place else arguments
-        inputs = rt.VmVariantList(len(given))
-        try:
-            for argument in given:
-                inputs.push_ref(argument.ref)
-        except TypeError:
-            for argument in given:
-                argument.check()
-            raise
-        if self._takes_list:
-            inputs = _listed(inputs)
-        outputs = rt.VmVariantList(self._num_results)
-        try:
-            self._run(inputs, outputs)
-        except RuntimeError as failure:
-            raise (host.take_error() or self._error(failure)) from None
-        if self._takes_list:
-            outputs = outputs.get_as_list(0)
+        results = self._run_on(given)
         for i in self._donated:
             if _is_once(arguments, i):
                 arguments[i].delete()
-        if self.results is None:
-            return [self._untyped_result(outputs, i) for i in range(len(outputs))]
-        device = self.device
-        return [
-            IreeBuffer(outputs.get_as_ref(i), type_.shape, type_.dtype, device, self._is_own[i])
-            for i, type_ in enumerate(self.results)
-        ]
+        return results
 
     def _writable(self, arguments: Sequence[Any]) -> list[Any]:
         """Return the arguments, with copies of those that the program writes to and that others may
@@ -417,30 +341,28 @@ class IreeExecutable:
                 given[i] = self.device.put(given[i].numpy())
         return given
 
-    def _invoke(self, inputs: Any, outputs: Any) -> None:
-        driver = self._driver
-        context = self._take_context(driver)
-        try:
-            context.invoke(self._function, inputs, outputs)
-        finally:
-            self._contexts[driver].append(context)
+    def _invoking(self, driver: str) -> Callable[[Any, Any], None]:
+        """Return the function that runs the program by a driver."""
+        free, function = self._contexts[driver], self._function
+
+        def invoke(inputs: Any, outputs: Any) -> None:
+            try:
+                context = free.pop()
+            except IndexError:
+                context = self._context(driver)
+            try:
+                context.invoke(function, inputs, outputs)
+            finally:
+                free.append(context)
+
+        return invoke
 
     def _invoke_by_faster(self, inputs: Any, outputs: Any) -> None:
         """Run with several threads or with one, whichever has been faster."""
         driver = self._choice.next()
-        context = self._take_context(driver)
         start = time.perf_counter()
-        try:
-            context.invoke(self._function, inputs, outputs)
-        finally:
-            self._contexts[driver].append(context)
+        self._invoke_on[driver](inputs, outputs)
         self._choice.tell(driver, time.perf_counter() - start)
-
-    def _take_context(self, driver: str) -> Any:
-        try:
-            return self._contexts[driver].pop()
-        except IndexError:
-            return self._context(driver)
 
     def _await(self, inputs: Any, outputs: Any) -> None:
         """Run in a way that Ctrl-C ends."""
@@ -465,10 +387,13 @@ class IreeExecutable:
             return failure
         return OutOfMemoryError(f"{self.device!r} does not have the memory: {text}")
 
-    def _untyped_result(self, outputs: Any, i: int) -> IreeBuffer:
-        view = outputs.get_as_object(i, rt.HalBufferView)
-        type_ = modules.type_of_view(view)
-        return IreeBuffer(view.ref, type_.shape, type_.dtype, self.device)
+    def _untyped_results(self, outputs: Any) -> list[IreeBuffer]:
+        views = [outputs.get_as_object(i, rt.HalBufferView) for i in range(len(outputs))]
+        types = map(modules.type_of_view, views)
+        return [
+            IreeBuffer(view.ref, type_.shape, type_.dtype, self.device)
+            for view, type_ in zip(views, types, strict=True)
+        ]
 
 
 def _numbers(reflection: Mapping[str, str], name: str) -> list[int]:

@@ -55,11 +55,11 @@ def test_calls_do_not_wait_for_the_compiler(compiler):
         np.testing.assert_allclose(found["sum"], np.sin(x) + 1, rtol=1e-6)
         np.testing.assert_array_equal(found["same"], y)
     assert not compiler.done.is_set()
-    assert f._cache.last is None
+    assert not f._cache.recent
     compiler.go.set()
     finished(f)
     np.testing.assert_allclose(f(x, y)["sum"], np.sin(x) + 1, rtol=1e-6)
-    assert f._cache.last is not None  # the compiled program's short way
+    assert f._cache.recent  # the compiled program's short way
 
 
 def test_the_option(compiler):

@@ -1,10 +1,15 @@
 """Calls of a jitted function with the signature of the last call, which take a short way."""
 
+from collections import OrderedDict, defaultdict, deque, namedtuple
+
 import numpy as np
+import optree
 import pytest
 
 import irax
 import irax.numpy as jnp
+from irax.core.array_trees import flatten_tangents
+from irax.core.known_structures import taking
 
 
 class Traced:
@@ -172,3 +177,113 @@ def test_results_of_committed_arrays_are_committed():
     f = irax.jit(lambda x: x + 1)
     there = irax.device_put(X, irax.devices()[0])
     assert [twice(f, x).committed for x in (X, there, X)] == [False, True, False]
+
+
+def test_static_arguments_by_name_are_told_apart():
+    f = Traced(
+        lambda x, *, mode, count=1: x * (count if mode == "some" else 0),
+        static_argnames=("mode", "count"),
+    )
+    calls = [{"mode": "some"}, {"mode": "none"}, {"mode": "some", "count": 2}]
+    for _ in range(2):
+        for options, factor in zip(calls, (1, 0, 2), strict=True):
+            np.testing.assert_array_equal(twice(f, X, **options), X * factor)
+    assert f.count == len(calls)
+
+
+def test_several_signatures_in_turn_take_the_short_way(monkeypatch):
+    f = irax.jit(lambda tree: irax.tree_util.tree_map(lambda x: x + 1, tree))
+    arguments = [X, (X,), {"a": X}, {"a": 2.0}]
+    for x in (*arguments, *arguments):
+        f(x)
+    monkeypatch.setattr(irax.execution.jit.JitFunction, "_call", None)
+    for x in arguments:
+        irax.tree_util.tree_map(lambda a, b: np.testing.assert_array_equal(a, b + 1), f(x), x)
+
+
+def test_deleted_arguments_are_refused_however_often_they_were_used():
+    f = irax.jit(lambda *xs: sum(xs))
+    give_up = irax.jit(lambda x: x + 1, donate_argnums=0)
+    arrays = [give_up(jnp.arange(3.0) + n) for n in range(6)]
+    for _ in range(4):
+        f(*arrays)
+    give_up(arrays[4])
+    with pytest.raises(RuntimeError, match="was used after its memory had been given up"):
+        f(*arrays)
+
+
+class MyDict(dict):
+    pass
+
+
+Pair, Two = namedtuple("Pair", "a b"), namedtuple("Two", "a b")
+
+
+class Tagged:
+    """A pytree whose structure has a tag, and a dict that is made whenever it is flattened."""
+
+    def __init__(self, content, tag):
+        self.content, self.tag = content, tag
+
+
+irax.tree_util.register_pytree_node(
+    Tagged, lambda x: (({"content": x.content},), x.tag), lambda t, c: Tagged(c[0]["content"], t)
+)
+
+TREES = {
+    "leaf": 1,
+    "none": None,
+    "tuple": (1, 2),
+    "list": [1, 2],
+    "pair": Pair(1, 2),
+    "two": Two(1, 2),
+    "dict": {"a": 1, "b": 2},
+    "dict in another order": {"b": 1, "a": 2},
+    "more": {"a": 1, "b": 2, "c": 3},
+    "fewer": {"a": 1},
+    "other keys": {"a": 1, "c": 2},
+    "ordered": OrderedDict(a=1, b=2),
+    "ordered otherwise": OrderedDict(b=1, a=2),
+    "with a default": defaultdict(int, a=1, b=2),
+    "with another default": defaultdict(list, a=1, b=2),
+    "subclass": MyDict(a=1, b=2),
+    "deque": deque([1, 2]),
+    "short deque": deque([1, 2], 5),
+    "tagged": Tagged(1, "a"),
+    "tagged otherwise": Tagged(1, "b"),
+    "tagged dict": Tagged({"a": 1}, "a"),
+    "tagged ordered": Tagged(OrderedDict(a=1), "a"),
+    "nested": {"a": {"a": 1}, "b": ({"c": 2}, None)},
+    "nested ordered": {"a": {"a": 1}, "b": (OrderedDict(c=2), None)},
+    "nested beside ordered": {"a": OrderedDict(a=1), "b": ({"c": 2}, None)},
+    "nested subclass": {"a": {"a": 1}, "b": (MyDict(c=2), None)},
+}
+
+
+@pytest.mark.parametrize("expected", TREES)
+@pytest.mark.parametrize("by_name", [False, True])
+def test_leaves_are_taken_of_trees_of_the_same_structure_alone(expected, by_name):
+    def call(tree):
+        return ((0,), {"x": tree}) if by_name else ((0, [tree]), {"y": 3})
+
+    _, structure = flatten_tangents(call(TREES[expected]))
+    take = taking(structure)
+    for name, tree in TREES.items():
+        leaves, found = flatten_tangents(call(tree))
+        taken = take(*call(tree))
+        if taken is not None and not all(isinstance(x, int | MyDict) for x in taken):
+            taken = None  # a tree in the place of a leaf, which calls look at
+        assert taken == (leaves if found == structure else None), name
+
+
+def test_a_class_that_takes_no_numbers_apart_is_flattened():
+    class Strict:
+        def __init__(self, x):
+            assert not isinstance(x, int)
+
+    optree.register_pytree_node(
+        Strict, lambda x: ((2.0,), None), lambda _, c: Strict(*c), namespace="irax.arrays"
+    )
+    leaves, structure = flatten_tangents(((Strict(2.0),), {}))
+    assert taking(structure)((Strict(1.0),), {}) == leaves
+    assert taking(structure)((2.0,), {}) is None

@@ -7,7 +7,7 @@ methods are attached in `irax.numpy`, once for both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,9 @@ from irax.core.avals import ShapedArray, aval_of_array
 
 if TYPE_CHECKING:
     from irax_runtime.device import Buffer, Device
+
+
+_new: Any = object.__new__
 
 
 class Array:
@@ -121,13 +124,23 @@ class ConcreteArray(Array):
         to theirs."""
         self.aval: ShapedArray = aval_of_array(tuple(holder.shape), holder.dtype, weak_type)
 
-    @classmethod
-    def of_buffer(cls, buffer: Buffer, aval: ShapedArray, committed: bool = False) -> ConcreteArray:
+    @staticmethod
+    def of_buffer(buffer: Buffer, aval: ShapedArray, committed: bool = False) -> ConcreteArray:
         """An array whose elements a program has left in a buffer."""
-        array = cls.__new__(cls)
-        array._numpy, array._buffer, array.aval = None, buffer, aval
-        array.committed = committed
-        return array
+        return ConcreteArray.of_buffers([buffer], [aval], committed)[0]
+
+    @staticmethod
+    def of_buffers(
+        buffers: Sequence[Buffer], avals: Sequence[ShapedArray], committed: bool = False
+    ) -> list[ConcreteArray]:
+        """Several such arrays: the results of a call."""
+        arrays: list[ConcreteArray] = []
+        for i, aval in enumerate(avals):
+            array = _new(ConcreteArray)
+            array._numpy, array._buffer, array.aval = None, buffers[i], aval
+            array.committed = committed
+            arrays.append(array)
+        return arrays
 
     def with_weak_type(self, weak_type: bool) -> Array:
         return ConcreteArray(self._numpy, weak_type, self._buffer, self.committed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from irax.config import config
 from irax.core import array_trees
 from irax.core.array import ConcreteArray
 from irax.core.avals import ShapedArray, aval_of_array
+from irax.core.known_structures import Taken
 from irax.execution.jit_parameters import Static
 from irax_runtime.device import Buffer, Executable
 from irax_runtime.mesh import MeshDevice
@@ -24,11 +26,23 @@ from irax_runtime.mesh import MeshDevice
 OTHER = object()
 """The result of a bound call for arguments of another signature, or in another state."""
 
-Results = Callable[[Sequence[Buffer], bool], Any]
-"""Makes a call's pytree of results from buffers, and from whether arguments were committed."""
-
 BoundCall = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 """Takes the arguments of a call outside of traces, and returns its results or `OTHER`."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Makes a call's pytree of results from buffers."""
+
+    avals: Sequence[ShapedArray]
+    unflatten: Callable[[Sequence[Any]], Any] | None
+    """Makes the pytree; None where it is an array."""
+
+    def __call__(self, buffers: Sequence[Buffer], committed: bool) -> Any:
+        """Return the results; arrays are committed if arguments were."""
+        arrays = ConcreteArray.of_buffers(buffers, self.avals, committed)
+        return arrays[0] if self.unflatten is None else self.unflatten(arrays)
+
 
 _NUMBERS = {bool, int, float, complex}
 _IMMUTABLE = {bool, int, float, complex, str, bytes, type(None)}
@@ -38,7 +52,7 @@ _LEAVES = {ConcreteArray, np.ndarray, *_NUMBERS}
 def bound_call(
     executable: Executable,
     leaves: Sequence[Any],
-    tree: Any,
+    take: Taken | None,
     captured: Sequence[Buffer],
     results: Results,
     state: Any,
@@ -50,7 +64,8 @@ def bound_call(
     Args:
         executable: the program, for one device.
         leaves: the leaves of arguments of this signature.
-        tree: their structure.
+        take: takes arguments of a call to their leaves; None where all arguments are leaves, given
+            by position.
         captured: further arguments of the program.
         results: makes the results.
         state: `config.state` when the signature was looked up.
@@ -62,18 +77,19 @@ def bound_call(
     is_mesh = isinstance(device, MeshDevice)
     run, put, array_type, ndarray = executable.run, device.put, ConcreteArray, np.ndarray
     signature = [_expected(x) for x in leaves]
-    flatten: Any = None if tree == tree_of_leaves(count) else array_trees.flatten_tangents
+    of_buffers, avals, unflatten = ConcreteArray.of_buffers, results.avals, results.unflatten
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if config.state is not state:
             return OTHER
-        given: Sequence[Any] = args
-        if flatten is not None:
-            given, structure = flatten((args, kwargs))
-            if structure != tree:
+        if take is None:
+            if kwargs or len(args) != count:
                 return OTHER
-        elif kwargs or len(args) != count:
-            return OTHER
+            given: Sequence[Any] = args
+        else:
+            given = take(args, kwargs)
+            if given is None:
+                return OTHER
         committed = is_mesh
         buffers: list[Buffer] = []
         for x, (expected, dtype) in zip(given, signature):  # noqa: B905 (of equal lengths)
@@ -98,10 +114,10 @@ def bound_call(
             buffers.append(buffer)
         if captured:
             buffers += captured
-        found = results(run(buffers), committed)
+        arrays = of_buffers(run(buffers), avals, committed)
         if donated:
             forget(given, donated)
-        return found
+        return arrays[0] if unflatten is None else unflatten(arrays)
 
     return call
 
@@ -116,26 +132,37 @@ def forget(leaves: Sequence[Any], donated: Sequence[int]) -> None:
 
 def with_static(bound: BoundCall, static: Sequence[Static], count: int) -> BoundCall | None:
     """Return a call that takes static arguments too, among `count` positional ones: objects that
-    are the same as before. None if one was given by name, or may have changed since.
+    are equal to those before. None if one may have changed since.
     """
-    fixed = {item.where: item.value for item in static if isinstance(item.where, int)}
-    if len(fixed) < len(static) or not all(map(_never_changes, fixed.values())):
+    if not all(_never_changes(item.value) for item in static):
         return None
+    placed = [(x.where, x.value, type(x.value)) for x in static if isinstance(x.where, int)]
+    named = [(x.where, x.value, type(x.value)) for x in static if isinstance(x.where, str)]
+    fixed = {where for where, *_ in placed}
     others = [i for i in range(count) if i not in fixed]
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(args) != count:
             return OTHER
-        for where, value in fixed.items():
-            if args[where] is not value:
+        for where, value, kind in placed:
+            given = args[where]
+            if given is not value and (type(given) is not kind or given != value):
                 return OTHER
-        return bound(tuple([args[i] for i in others]), kwargs)
+        if named:
+            kwargs = dict(kwargs)
+            for name, value, kind in named:
+                given = kwargs.pop(name, OTHER)
+                if given is not value and (type(given) is not kind or given != value):
+                    return OTHER
+        return bound(tuple([args[i] for i in others]) if placed else args, kwargs)
 
     return call
 
 
 def _never_changes(value: Any) -> bool:
-    """Return True if an object is equal to itself for ever, whatever is done to it."""
+    """Return True if what an object is equal to is the same for ever, whatever is done to it."""
+    if type(value) is tuple:
+        return all(map(_never_changes, value))
     return type(value) in _IMMUTABLE or type(value).__eq__ is object.__eq__
 
 
@@ -149,20 +176,11 @@ def _expected(x: Any) -> tuple[Any, np.dtype[Any] | None]:
 
 
 def results_as(tree: Any, avals: Sequence[ShapedArray]) -> Results:
-    """Return a function that makes a pytree of arrays from the buffers of their elements."""
-    of_buffer = ConcreteArray.of_buffer
+    """Return what makes a pytree of arrays from the buffers of their elements."""
     # When results become arguments, an aval that is the same object is found equal at once.
     avals = [aval_of_array(a.shape, a.dtype, a.weak_type) for a in avals]
-    if tree.num_nodes == 1 and len(avals) == 1:  # an empty tree is a leaf, too
-        (only,) = avals
-        return lambda buffers, committed: of_buffer(buffers[0], only, committed)
-    unflatten = array_trees.in_order(tree).unflatten
-
-    def results(buffers: Sequence[Buffer], committed: bool) -> Any:
-        arrays = [of_buffer(b, aval, committed) for b, aval in zip(buffers, avals, strict=True)]
-        return unflatten(arrays)
-
-    return results
+    is_array = tree.num_nodes == 1 and len(avals) == 1  # an empty tree is a leaf, too
+    return Results(avals, None if is_array else array_trees.in_order(tree).unflatten)
 
 
 def flattened(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Sequence[Any], Any]:

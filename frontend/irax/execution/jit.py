@@ -25,7 +25,7 @@ from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, 
 from irax.core.wrapping import wraps
 from irax.execution import bound_call, jit_refs, replay, reports
 from irax.execution.backend import check_device
-from irax.execution.bound_call import OTHER, BoundCall, flattened
+from irax.execution.bound_call import OTHER, flattened
 from irax.execution.history import History
 from irax.execution.jit_parameters import (
     Parameters,
@@ -44,6 +44,7 @@ from irax.execution.jit_shardings import (
     spread,
 )
 from irax.execution.program import Program
+from irax.execution.programs import Programs
 from irax_compiler.spans import Span, collecting
 from irax_runtime.device import Device
 
@@ -183,22 +184,6 @@ def jit(
     return JitFunction(fun, static, donated, device or backend, compile)
 
 
-class Programs(dict[Any, Program]):
-    """The programs of a function, by signature."""
-
-    last: BoundCall | None = None
-    """The short way of calls of the signature that was called last, if there is one."""
-
-    def __init__(self) -> None:
-        self.history = History()
-
-    def clear(self) -> None:
-        """Remove all programs."""
-        self.last = None
-        super().clear()
-        self.history.clear()
-
-
 class JitFunction(Generic[P, R]):
     """A jitted function, as `jit` returns it."""
 
@@ -252,9 +237,8 @@ class JitFunction(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            last = self._cache.last
-            if last is not None and innermost.trace is None:
-                result = last(args, kwargs)
+            if innermost.trace is None:
+                result = self._cache.called(args, kwargs)
                 if result is not OTHER:
                     return result
             return self._call(args, kwargs)
@@ -298,12 +282,13 @@ class JitFunction(Generic[P, R]):
         fixed = self._device is not None
         asked = self._device if fixed else config.default_device
         result = compiled.run(leaves, asked, fixed)
-        last = None
-        if not explicit_axes.are_in_types():  # which a bound call does not look at
-            last = compiled.bound(leaves, tree, asked, state)
-        self._cache.last = (
-            bound_call.with_static(last, static, len(args)) if static and last else last
-        )
+        if explicit_axes.are_in_types():  # which a bound call does not look at
+            return result
+        bound = compiled.bound(leaves, tree, asked, state)
+        if bound is not None and static:
+            bound = bound_call.with_static(bound, static, len(args))
+        if bound is not None:
+            self._cache.bind(key, bound)
         return result
 
     @api_boundary

@@ -11,10 +11,18 @@ from irax.config import config
 from irax.core import nans
 from irax.core.array import ConcreteArray, device_of
 from irax.core.avals import ShapedArray
+from irax.core.known_structures import Taken, taking
 from irax.core.sharded import device_of_mesh
 from irax.core.tracing import Traced, concrete_array
 from irax.execution import backend, progress, reports
-from irax.execution.bound_call import BoundCall, Results, bound_call, forget, results_as
+from irax.execution.bound_call import (
+    BoundCall,
+    Results,
+    bound_call,
+    forget,
+    results_as,
+    tree_of_leaves,
+)
 from irax.execution.callbacks import recorded, replayed
 from irax_compiler import mlir
 from irax_compiler.spans import Span, collecting, span
@@ -53,6 +61,8 @@ class Program:
     wait for nothing that could wait for them."""
     begun: dict[Device | str | None, Begun] = field(default_factory=dict)
     """The compilations that other threads do."""
+    take: Taken | None = None
+    """Takes arguments to their leaves, where some are pytrees or given by name."""
     spans: list[Span] = field(default_factory=list[Span])
     """The times that tracing and compiling took."""
 
@@ -119,8 +129,10 @@ class Program:
         if program is None:
             return None
         captured, results = program.captured, program.results
+        if self.take is None and tree != tree_of_leaves(len(leaves)):
+            self.take = taking(tree)
         run = program.executable
-        return bound_call(run, leaves, tree, captured, results, state, self.donated)
+        return bound_call(run, leaves, self.take, captured, results, state, self.donated)
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
         """Run the program, and if it returns a nan, say which operation made it."""

@@ -206,9 +206,9 @@ class PmapFunction(JitFunction[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         call: Callable[..., R] = super().__call__
-        last = self._cache.last
-        if last is not None and self._is_here and trace_state_clean():
-            found = last(args, kwargs)  # arrays that are on their devices, as results of a call are
+        if self._is_here and trace_state_clean():
+            # arrays that are on their devices, as results of a call are
+            found = self._cache.called(args, kwargs)
             if found is not OTHER:
                 return found
 
