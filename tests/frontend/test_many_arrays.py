@@ -10,6 +10,8 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import lax
+from irax_compiler import mlir
+from irax_compiler.lowering import lower
 
 COUNT = 40
 
@@ -70,3 +72,29 @@ def test_a_function_of_very_many_arrays_is_compiled_in_parts() -> None:
         np.testing.assert_array_equal(moved[name], [12, *3 * x[1:]])
     assert (float(scale), int(number), number.dtype) == (3, 144, np.uint8)
     np.testing.assert_array_equal(constant, [0, 1, 2])
+
+
+def test_equal_steps_of_an_optimizer_are_compiled_once() -> None:
+    """Leaves of two shapes in no regular order, with the norm of all gradients: a call of Adam's
+    step computes some of them.
+    """
+    shapes = [(4,) if i % 3 else (2, 3) for i in range(60)]
+    rng = np.random.default_rng(0)
+    trees = [[rng.random(shape).astype(np.float32) for shape in shapes] for _ in range(4)]
+
+    def step(lib: Any, p: Any, g: Any, m: Any, v: Any, rate: Any) -> Any:
+        norm = lib.sqrt(sum(lib.sum(x * x) for x in g))
+        g = [x / norm for x in g]
+        m = [0.75 * a + 0.25 * x for a, x in zip(m, g, strict=True)]
+        v = [0.5 * a + 0.5 * x * x for a, x in zip(v, g, strict=True)]
+        steps = zip(p, m, v, strict=True)
+        return [x - rate * a / (lib.sqrt(b) + 1e-3) for x, a, b in steps], m, v
+
+    lowered = irax.jit(lambda *a: step(jnp, *a)).lower(*trees, np.float32(0.125))
+    module = mlir.parse_module(lowered.as_text())
+    text = str(lower(module, next(iter(mlir.functions(module)))))
+    assert text.count("call @") > 2 * text.count("func.func private @") > 0
+    results = lowered.compile()(*trees, np.float32(0.125))
+    expected = step(np, *trees, np.float32(0.125))
+    for found, wanted in zip(irax.tree.leaves(results), irax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)

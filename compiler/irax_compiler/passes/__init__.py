@@ -29,6 +29,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         carries,
         check,
         communicate,
+        components,
         constant_folding,
         core,
         decompose,

@@ -9,10 +9,12 @@ same lists, and each uses only the arrays that it needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import ClassVar
+
+import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
@@ -26,9 +28,11 @@ _SMALL = 1024
 """The most elements of constants and iotas that each part computes for itself."""
 
 _LIST = mlir.parse_type("!util.list<?>")
+_TABLE = mlir.parse_type("!util.buffer")
 _VIEW = mlir.parse_type("!hal.buffer_view")
+_INDEX = mlir.parse_type("index")
 _IMPORTED = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 1, 0, 0, 0>")}
-_ON_ITS_OWN = dict.fromkeys(("no_inline", "noinline"), mlir.parse_attribute("unit"))
+ON_ITS_OWN = dict.fromkeys(("no_inline", "noinline"), mlir.parse_attribute("unit"))
 """The attributes that prevent inlining, by MLIR and by IREE."""
 
 
@@ -78,6 +82,12 @@ def _in_parts(module: Module, name: str, function: Operation, bound: int) -> Non
                 mlir.emit("util.list.set", [results, index(i), view], {}, [])
     mlir.finish_function(caller, [results])
     function.erase()
+    functions = mlir.functions(module)
+    for part in {call.function for call in calls}:
+        for inner in mlir.calls(functions[part]):
+            called = functions[mlir.callee(inner)]
+            for key in ON_ITS_OWN.keys() & set(called.attributes):
+                del called.attributes[key]  # IREE inlines what one part calls
 
 
 # ---- which operations ----------------------------------------------------------------------------
@@ -91,6 +101,8 @@ class _Flow:
     """All operations except those that each part repeats."""
     used: list[list[Value]]
     """The values that each operation uses, also in regions."""
+    calls: set[int]
+    """The calls of functions that the pass components made."""
     number: dict[Value, int]
     """The argument number of a value."""
     returned: list[Value]
@@ -106,16 +118,17 @@ class _Flow:
         for i, x in enumerate(results):
             places.setdefault(x, []).append(i)
         operations = [
-            o for o in walk(mlir.body(function)) if not _is_made(o) or o.results[0] in places
+            o for o in walk(mlir.body(function)) if not is_copied(o) or o.results[0] in places
         ]
         used = [[*o.operands, *(mlir.captured(o) if o.regions else ())] for o in operations]
+        calls = {i for i, o in enumerate(operations) if _is_call(o)}
         last = {x: i for i, values in enumerate(used) for x in values}
         number = {x: i for i, x in enumerate(mlir.arguments(function))}
-        return cls(operations, used, number, results, places, last)
+        return cls(operations, used, calls, number, results, places, last)
 
     def parts(self, bound: int) -> list[range]:
         """Divide the operations into parts with up to `bound` of the caller's arrays each. Parts
-        end where the fewest values are live.
+        end where the fewest values are live. A call is a part of its own.
         """
         crossing = self._crossing()
         found: list[range] = []
@@ -131,6 +144,8 @@ class _Flow:
         arrays: set[tuple[str, int]] = set()
         best: int | None = None
         for i in range(start, len(self.operations)):
+            if i > start and not self.calls.isdisjoint((start, i)):
+                return i
             if i > start and len(arrays) > bound // 2 and crossing[i] < float("inf"):
                 best = i if best is None or crossing[i] <= crossing[best] else best
             arrays.update(("argument", self.number[x]) for x in self.used[i] if x in self.number)
@@ -157,7 +172,15 @@ class _Flow:
         return found
 
 
-def _is_made(operation: Operation) -> bool:
+def _is_call(operation: Operation) -> bool:
+    """True for a call of a function of the module's."""
+    if operation.name != "func.call":
+        return False
+    return len(mlir.function_beside(operation, mlir.callee(operation)).regions[0].blocks) > 0
+
+
+def is_copied(operation: Operation) -> bool:
+    """True for a constant or an iota of which each function that uses it has a copy."""
     return is_generated(operation) and (
         mlir.splat(operation.results[0]) is not None
         or prod(shape_of(operation.results[0])) <= _SMALL
@@ -172,16 +195,16 @@ class _Call:
     """A part, and the arguments of its call."""
 
     function: str
-    starts: list[int]
-    """The starts of runs of consecutive arguments, then of results, that the part uses."""
+    table: list[int]
+    """The numbers of the arguments, then of the results, that the part uses."""
     taken: list[Value]
     given: list[Value]
     """Values from other parts, and for others."""
 
     def build(self, arguments: Value, results: Value, made: dict[Value, Value]) -> None:
         """Build the call; `made` has the results of other calls."""
-        starts = map(index, self.starts)
-        operands = [arguments, results, *starts, *(made[x] for x in self.taken)]
+        taken = (made[x] for x in self.taken)
+        operands = [arguments, results, _table(self.table), *taken]
         callee = {"callee": mlir.symbol(self.function)}
         call = mlir.emit("func.call", operands, callee, [x.type for x in self.given])
         made.update(zip(self.given, call.results, strict=True))
@@ -203,39 +226,39 @@ class _Builder:
         operations = [flow.operations[i] for i in part]
         made: dict[Value, None] = dict.fromkeys(x for o in operations for x in o.results)
         used = dict.fromkeys(x for i in part for x in flow.used[i] if x not in made)
-        arguments = {flow.number[x]: x for x in used if x in flow.number}
-        results = {p: x for o in operations for x in o.results for p in flow.places.get(x, ())}
+        arguments = [x for x in used if x in flow.number]
+        results = [(p, x) for o in operations for x in o.results for p in flow.places.get(x, ())]
         taken = [x for x in used if x not in flow.number and self._own(x) is None]
         given = [x for x in made if flow.last.get(x, 0) >= part.stop]
-        runs = _Runs.of(arguments), _Runs.of(results)
-        starts = [start for found in runs for start, _ in found.pieces]
-        types = [_LIST, _LIST, *[mlir.parse_type("index")] * len(starts), *(x.type for x in taken)]
+        types = [_LIST, _LIST, _TABLE, *(x.type for x in taken)]
         name = mlir.unique_name(self.module, f"{self.name}.part")
         location = operations[0].location
         function = mlir.new_function(self.module, name, types, location)
         with InsertionPoint(mlir.body(function)), location:
-            listed, filled, *rest = mlir.arguments(function)
-            env = dict(zip(taken, rest[len(starts) :], strict=True))
-            for place, i in runs[0].places(rest):
-                env[arguments[i]] = _imported(listed, place, arguments[i])
+            listed, filled, table, *rest = mlir.arguments(function)
+            places = _entries(table, len(arguments) + len(results))
+            env = dict(zip(taken, rest, strict=True))
+            for x in arguments:
+                env[x] = _imported(listed, next(places), x)
             for operation in filter(None, map(self._own, used)):
                 mlir.copy(operation, env)
             for operation in operations:
                 mlir.copy(operation, env)
-            for place, i in runs[1].places(rest[len(runs[0].pieces) :]):
-                _export(env[results[i]], filled, place)
+            for _, x in results:
+                _export(env[x], filled, next(places))
         mlir.finish_function(function, [env[x] for x in given])
-        return _Call(self._one_of_equal(name, function), starts, taken, given)
+        table = [*(flow.number[x] for x in arguments), *(p for p, _ in results)]
+        return _Call(self._one_of_equal(name, function), table, taken, given)
 
     def _own(self, x: Value) -> Operation | None:
         """Return the operation that computes a value in each part that uses it."""
         source = mlir.definition(x)
-        is_own = source is not None and _is_made(source) and x not in self.flow.places
+        is_own = source is not None and is_copied(source) and x not in self.flow.places
         return source if is_own else None
 
     def _one_of_equal(self, name: str, function: Operation) -> str:
         """Return the name of a function equal but for its name, and erase this one."""
-        for key, value in _ON_ITS_OWN.items():
+        for key, value in ON_ITS_OWN.items():
             function.attributes[key] = value
         text = str(function.get_asm(use_local_scope=True)).replace(f"@{name}", "@", 1)
         there = self._names.setdefault(text, name)
@@ -244,29 +267,19 @@ class _Builder:
         return there
 
 
-@dataclass(frozen=True)
-class _Runs:
-    """Numbers as runs of consecutive ones: their starts and lengths."""
+def _table(numbers: Sequence[int]) -> Value:
+    """Build a constant buffer of numbers."""
+    values = mlir.dense(np.asarray(numbers, np.int32))
+    return emit("util.buffer.constant", to=_TABLE, value=values)
 
-    pieces: list[tuple[int, int]]
 
-    @classmethod
-    def of(cls, numbers: Iterable[int]) -> _Runs:
-        found: list[tuple[int, int]] = []
-        for i in sorted(numbers):
-            if found and i == sum(found[-1]):
-                found[-1] = (found[-1][0], found[-1][1] + 1)
-            else:
-                found.append((i, 1))
-        return cls(found)
-
-    def places(self, starts: Sequence[Value]) -> Iterator[tuple[Value, int]]:
-        """Return the position of each number in a list, where the runs begin at the first of these
-        values.
-        """
-        for (first, length), start in zip(self.pieces, starts, strict=False):
-            for k in range(length):
-                yield emit("arith.addi", start, index(k)), first + k
+def _entries(table: Value, count: int) -> Iterator[Value]:
+    """Yield the numbers in a buffer, each of which is read when it is asked for."""
+    i32 = mlir.element_type(np.dtype(np.int32))
+    size = index(4 * count)
+    for i in range(count):
+        number = emit("util.buffer.load", table, size, index(4 * i), index(4), to=i32)
+        yield emit("arith.index_cast", number, to=_INDEX)
 
 
 def _imported(arguments: Value, place: Value, x: Value) -> Value:

@@ -8,6 +8,7 @@ from irax_compiler.passes.callbacks import Callbacks
 from irax_compiler.passes.canonicalize import Canonicalize
 from irax_compiler.passes.check import Check
 from irax_compiler.passes.communicate import Communicate
+from irax_compiler.passes.components import Components
 from irax_compiler.passes.constant_folding import ConstantFolding
 from irax_compiler.passes.core import NativePass, Pass
 from irax_compiler.passes.decompose import Decompose
@@ -55,7 +56,7 @@ def standard_passes(
         Defer(),
         Callbacks(),
         Widen(),
-        *((folding, Outline(), Decompose(target), INLINE) if calls_formulas else ()),
+        *((folding, Outline(), Decompose(target), INLINE, Components()) if calls_formulas else ()),
         LegalizeChlo(),
         EXPAND_CHLO,
         CSE,

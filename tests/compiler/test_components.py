@@ -1,0 +1,24 @@
+"""Components of random functions as calls: the values stay."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.differential.programs import EXACT, random_arguments, random_program
+
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.pipeline import run_pipeline
+
+NUMBERS = st.sampled_from([0.0, 1.0, -1.0, 2.0, -3.0, np.inf, np.nan])
+
+
+@pytest.mark.parametrize("many", [1, 2])
+@settings(max_examples=50)
+@given(st.data())
+def test_values_stay(many: int, data: st.DataObject) -> None:
+    module = random_program(data.draw, EXACT, NUMBERS)
+    arrays = random_arguments(data.draw, module, NUMBERS)
+    before = Evaluator(module)("main", arrays)
+    run_pipeline(module, f"components{{most=0 bound=4 many={many}}}")
+    for b, a in zip(before, Evaluator(module)("main", arrays), strict=True):
+        np.testing.assert_array_equal(b, a)
