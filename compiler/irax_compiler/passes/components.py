@@ -65,7 +65,7 @@ class Components(Pass):
             for operation in component.operations:
                 operation.move_before(end)
         for group in groups:
-            most = max(self.bound // group[0].arrays(), 1)
+            most = max(self.bound // max(group[0].arrays(), 1), 1)
             # Nothing is left for another function where the number is divisible.
             size = min(range(most, most // 2, -1), key=lambda n: len(group) % n)
             calls = _Calls(module, mlir.function_name(function))
