@@ -197,15 +197,6 @@ def declare_import(
         mlir.emit("func.func", [], attributes | typed(inputs, results), [], regions=1)
 
 
-def for_each(first: Value, last: Value, body: Callable[[Value], None]) -> None:
-    """Build a loop over the numbers from `first` to before `last`."""
-    loop = mlir.emit("scf.for", [first, last, index(1)], {}, [], regions=1)
-    block = Block.create_at_start(loop.regions[0], [mlir.parse_type("index")])
-    with InsertionPoint(block):
-        body(block.arguments[0])
-        mlir.emit("scf.yield", [], {}, [])
-
-
 def share(count: int, size: int, dimension: int) -> tuple[Value, Value]:
     """Return the first of `count` things that are the workgroup's, and the end of them; `size` of
     them, or less for the last.

@@ -90,8 +90,8 @@ func.func @argsort_on_host(%x: tensor<64xui16>, %y: tensor<64xf32>) -> tensor<64
 // CHECK:        stablehlo.custom_call @irax_host.sort([[BOTH]])
 // CHECK:        "stablehlo.gather"(%arg1
 
-// Of which just the first are read, NumPy looks for those alone.
-func.func @first_on_host(%x: tensor<2x100xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) {
+// Of which just the first are read, a kernel looks for those alone, or NumPy in short rows.
+func.func @first_of_sorted(%x: tensor<2x100xf32>) -> (tensor<2x3xf32>, tensor<2x3xi32>) {
   %i = stablehlo.iota dim = 1 : tensor<2x100xi32>
   %a, %b = "stablehlo.sort"(%x, %i) <{dimension = 1 : i64, is_stable = true}> ({
   ^bb0(%0: tensor<f32>, %1: tensor<f32>, %2: tensor<i32>, %3: tensor<i32>):
@@ -102,9 +102,24 @@ func.func @first_on_host(%x: tensor<2x100xf32>) -> (tensor<2x3xf32>, tensor<2x3x
   %d = stablehlo.slice %b [0:2, 0:3] : (tensor<2x100xi32>) -> tensor<2x3xi32>
   return %c, %d : tensor<2x3xf32>, tensor<2x3xi32>
 }
-// CHECK:      func.func @first_on_host
+// CHECK:      func.func @first_of_sorted
 // CHECK-NOT:    stablehlo.sort
 // CHECK:        [[PLACES:%\w+]] = stablehlo.custom_call @irax_host.first([[KEYS:%\w+]]) {{{.*}}backend_config = {count = 3 : i64, dimension = 1 : i64}} : (tensor<2x100xui32>) -> tensor<2x3xi32>
+// CHECK:        "stablehlo.gather"(%arg0, [[PLACES]])
+
+func.func @first_of_long_rows(%x: tensor<300x1000xui32>) -> tensor<300x3xui32> {
+  %a = "stablehlo.sort"(%x) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%0: tensor<ui32>, %1: tensor<ui32>):
+    %2 = stablehlo.compare LT, %0, %1 : (tensor<ui32>, tensor<ui32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  }) : (tensor<300x1000xui32>) -> tensor<300x1000xui32>
+  %b = stablehlo.slice %a [0:300, 0:3] : (tensor<300x1000xui32>) -> tensor<300x3xui32>
+  return %b : tensor<300x3xui32>
+}
+// CHECK:      func.func @first_of_long_rows
+// CHECK-NOT:    stablehlo.sort
+// CHECK:        [[KEYS:%\w+]] = stablehlo.bitcast_convert %arg0 : (tensor<300x1000xui32>) -> tensor<300x1000xi32>
+// CHECK:        [[PLACES:%\w+]] = flow.dispatch @first_2_[[HASH:\w+]]::@first_2_[[HASH]]([[KEYS]]) : (tensor<300x1000xi32>) -> tensor<300x3xi32>
 // CHECK:        "stablehlo.gather"(%arg0, [[PLACES]])
 
 // The bits of narrow floats are what is compared in the total order.

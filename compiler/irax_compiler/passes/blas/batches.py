@@ -18,13 +18,13 @@ from irax_compiler.passes.executables import (
     SHARE,
     add_executable,
     base,
-    for_each,
     long,
     moved,
     share,
     workgroup,
 )
 from irax_compiler.passes.host import read_host_call
+from irax_compiler.passes.scf import for_each
 
 INT8 = np.dtype(np.int8)
 LINE = 64

@@ -26,7 +26,6 @@ from irax_compiler.passes.executables import (
     SHARE,
     add_executable,
     base,
-    for_each,
     long,
     moved,
     plus,
@@ -34,6 +33,7 @@ from irax_compiler.passes.executables import (
     times,
     workgroup,
 )
+from irax_compiler.passes.scf import for_each
 
 FEATURES_LAST = ConvDimensions((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
 """The only layout: [batch, row, column, feature]; that of kernels is [row, column, input, output].

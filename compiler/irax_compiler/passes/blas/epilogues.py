@@ -25,6 +25,7 @@ from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.loops.memory import bound, bound_type, held_dtype, unbound
 from irax_compiler.passes.reductions import lanes
 from irax_compiler.passes.reductions.domains import Access, Domain
+from irax_compiler.passes.scf import for_loop
 
 ARRAYS = 24
 """The most arrays that an epilogue reads and writes; IREE binds 32."""
@@ -100,7 +101,7 @@ class Epilogue:
         size = line.lanes
         whole = length // size * size if isinstance(length, int) else 0
         if whole:
-            lanes.for_loop(index(0), index(whole), size, [], lambda at, _: line.vector(at, None))
+            for_loop(index(0), index(whole), size, [], lambda at, _: line.vector(at, None))
         if whole == length:
             return
         end = index(length) if isinstance(length, int) else length
@@ -110,7 +111,7 @@ class Epilogue:
             to = mlir.parse_type(f"vector<{size}xi1>")
             return line.vector(at, emit("vector.create_mask", left, to=to))
 
-        lanes.for_loop(index(whole), end, size, [], masked)
+        for_loop(index(whole), end, size, [], masked)
 
 
 def epilogue_of(product: Value, line: int) -> Epilogue | None:

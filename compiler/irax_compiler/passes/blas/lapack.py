@@ -12,7 +12,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Type, Value
 from irax_compiler.ops.registers import constant, emit, index
 from irax_compiler.passes.blas.library import Cblas, Library, Operand
-from irax_compiler.passes.executables import for_each, long, plus, times
+from irax_compiler.passes.executables import long, plus, times
+from irax_compiler.passes.scf import for_each
 
 
 @dataclass(frozen=True)

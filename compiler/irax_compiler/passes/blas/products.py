@@ -17,12 +17,12 @@ from irax_compiler.passes.executables import (
     SHARE,
     add_executable,
     base,
-    for_each,
     long,
     moved,
     share,
     times,
 )
+from irax_compiler.passes.scf import for_each
 
 PARTS = 4
 """The number of parts of a worker's share, where smaller parts take no longer."""

@@ -18,13 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Attribute, InsertionPoint, Type, Value
+from irax_compiler.mlir import Attribute, Type, Value
 from irax_compiler.once import once
 from irax_compiler.ops.registers import constant, emit, equal, index
 from irax_compiler.passes.executables import (
     SHARE,
     address,
-    for_each,
     local_memory,
     long,
     moved,
@@ -32,7 +31,8 @@ from irax_compiler.passes.executables import (
     times,
 )
 from irax_compiler.passes.loops.vectors import transposed
-from irax_compiler.passes.reductions.lanes import for_loop, least
+from irax_compiler.passes.reductions.lanes import least
+from irax_compiler.passes.scf import for_each, for_loop, if_else
 
 FLOAT = np.dtype(np.float32)
 SIZE, LANES, VECTOR = 4, 16, 64
@@ -380,7 +380,7 @@ class _Code:
                 _store(value, place, mask)
 
         is_first = equal(emit("arith.addi", part.segment, part.start), 0)
-        _if_else(is_first, lambda: store(False), lambda: store(True))
+        if_else(is_first, lambda: store(False), lambda: store(True))
 
 
 @dataclass(frozen=True)
@@ -430,14 +430,6 @@ def _spread(address: Value) -> Value:
     """Load a number, as a vector."""
     number = emit("llvm.load", _pointer(address), to=mlir.parse_type("f32"))
     return emit("vector.broadcast", number, to=_vector())
-
-
-def _if_else(condition: Value, then: Callable[[], None], otherwise: Callable[[], None]) -> None:
-    made = mlir.emit("scf.if", [condition], {}, [], regions=2)
-    for region, build in zip(made.regions, (then, otherwise), strict=True):
-        with InsertionPoint(mlir.Block.create_at_start(region, [])):
-            build()
-            mlir.emit("scf.yield", [], {}, [])
 
 
 def _load(address: Value, mask: Value | None) -> Value:

@@ -19,6 +19,7 @@ from irax_compiler.passes.elementwise.views import Axis, View, contiguous
 from irax_compiler.passes.loops.arrays import moved
 from irax_compiler.passes.loops.memory import held_dtype
 from irax_compiler.passes.reductions import lanes
+from irax_compiler.passes.scf import for_each, for_loop
 
 SHARE = 1 << 15
 """The fewest elements for a workgroup."""
@@ -76,7 +77,7 @@ class Kernel:
         for x, binding in zip(values, bindings, strict=True):
             self.memories[x] = executables.memory(binding, prod(shape_of(x)), held_dtype(x))
         start, stop = executables.share(prod(self._numbers), self._together, 0)
-        executables.for_each(start, stop, self._item)
+        for_each(start, stop, self._item)
 
     def _item(self, number: Value) -> None:
         *indices, part = lanes.split(number, self._numbers)
@@ -84,9 +85,7 @@ class Kernel:
         first = executables.times(part, self._part)
         last = lanes.least(executables.plus(first, self._part), self._shared.extent)
         if self.outer:
-            executables.for_each(
-                first, last, lambda at: self._row(place | {self._shared: at}, None)
-            )
+            for_each(first, last, lambda at: self._row(place | {self._shared: at}, None))
         else:
             self._row(place, (first, last))
 
@@ -102,7 +101,7 @@ class Kernel:
             return []
 
         first, last = part or (index(0), index(extent))
-        lanes.for_loop(first, last, size, [], step)
+        for_loop(first, last, size, [], step)
 
     def _step(self, place: Place, before: Sequence[dict[Value, Value]]) -> None:
         for vector, same in enumerate(before):

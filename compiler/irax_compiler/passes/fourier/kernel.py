@@ -10,11 +10,12 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Type, Value
 from irax_compiler.ops.registers import constant, emit, index, spread
-from irax_compiler.passes.executables import for_each, plus, share, times, workgroup
+from irax_compiler.passes.executables import plus, share, times, workgroup
 from irax_compiler.passes.fourier.butterflies import Butterfly, Complex, product
 from irax_compiler.passes.fourier.transforms import Transform
 from irax_compiler.passes.loops.vectors import shuffled, transposed
 from irax_compiler.passes.reductions.lanes import least
+from irax_compiler.passes.scf import for_each
 
 
 @dataclass(frozen=True)
@@ -123,16 +124,17 @@ class Kernel:
                 turn = emit("arith.addi", times(number, columns), line.number)
                 z = product(z, self._pair(self.twiddles, plus(times(turn, 2), turns)))
             place = self._of_columns(line, number, columns)
+            re, im = z
             for i, places in enumerate(pairs):
-                self._store(shuffled(*z, places), self.out, plus(place, i * lanes))
+                self._store(shuffled(re, im, places), self.out, plus(place, i * lanes))
 
         for_each(index(0), index(self.transform.n), write)
 
     def _pair(self, memory: Value, place: Value) -> Complex:
         """Load as many complex numbers as a vector has elements."""
         lanes = self.transform.lanes
-        pairs = [self._load(memory, plus(place, i * lanes)) for i in (0, 1)]
-        re, im = (shuffled(*pairs, np.arange(part, 2 * lanes, 2)) for part in (0, 1))
+        first, second = (self._load(memory, plus(place, i * lanes)) for i in (0, 1))
+        re, im = (shuffled(first, second, np.arange(part, 2 * lanes, 2)) for part in (0, 1))
         return re, im
 
     def _of_columns(self, line: Line, number: Value, columns: int) -> Value:

@@ -69,7 +69,7 @@ IREE: tuple[Legalization, ...] = (
     indexing.scatter_of_one_window,
     indexing.scatter_by_rows,
     sorting.sort_of_repeated_operands,
-    sorting.first_on_host,
+    sorting.first_of_sorted,
     sorting.sort_on_host,
     sorting.sort_of_many,
     sorting.sort_by_comparator,
@@ -161,7 +161,7 @@ ON_HOST = (
     fourier.fourier_transform_on_host,
     triangular.triangular_solve_on_host,
     triangular.cholesky_on_host,
-    sorting.first_on_host,
+    sorting.first_of_sorted,
     sorting.sort_on_host,
 )
 """Legalizations for IREE that call host functions: for the CPU only."""

@@ -47,6 +47,7 @@ from irax_compiler.passes.loops.fusion import Group, is_large
 from irax_compiler.passes.loops.scope import Scope
 from irax_compiler.passes.loops.sharing import is_update
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.passes.scf import choose
 
 
 def is_indexed(operation: Operation) -> bool:
@@ -374,8 +375,8 @@ def _branch(operation: Operation, scope: Scope) -> None:
     branches = [lambda r=region: build_branch(r.blocks[0]) for region in operation.regions]
     results = list(operation.results)
     to = [register_type(results[i]) for i in few]
-    choose = _if if operation.name == "stablehlo.if" else _case
-    found = choose(scope.register(operation.operands[0]), branches, to)
+    chosen = choose if operation.name == "stablehlo.if" else _case
+    found = chosen(scope.register(operation.operands[0]), branches, to)
     scope.registers.update(zip((results[i] for i in few), found, strict=True))
     scope.arrays.update({results[i]: array for i, array in arrays.items()})
 
@@ -450,16 +451,6 @@ def _formula(operation: Operation, operands: Registers, scope: Scope) -> Registe
     return scope.functions.call(mlir.function_name(function), given, written_out)
 
 
-def _if(
-    condition: Value, branches: Sequence[Callable[[], Registers]], to: Sequence[Type]
-) -> Registers:
-    made = mlir.emit("scf.if", [condition], {}, to, regions=2)
-    for region, branch in zip(made.regions, branches, strict=True):
-        with InsertionPoint(mlir.Block.create_at_start(region, [])):
-            mlir.emit("scf.yield", branch(), {}, [])
-    return list(made.results)
-
-
 def _case(
     number: Value, branches: Sequence[Callable[[], Registers]], to: Sequence[Type]
 ) -> Registers:
@@ -467,7 +458,7 @@ def _case(
     *others, last = branches
     choice = last
     for i, branch in reversed(list(enumerate(others))):
-        choice = lambda i=i, branch=branch, rest=choice: _if(  # noqa: E731
+        choice = lambda i=i, branch=branch, rest=choice: choose(  # noqa: E731
             registers.equal(number, i), [branch, rest], to
         )
     return choice()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from math import prod
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Value
+from irax_compiler.mlir import Value
 from irax_compiler.ops import registers
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
@@ -14,6 +14,7 @@ from irax_compiler.ops.registers import emit
 from irax_compiler.passes.loops import nests
 from irax_compiler.passes.loops.arrays import Array, Place
 from irax_compiler.passes.loops.nests import LANES
+from irax_compiler.passes.scf import if_else
 
 Starts = list[Value]
 Visit = Callable[[Starts, Value | None, Array], None]
@@ -67,10 +68,7 @@ def scatter(
         if fits is None:
             write(part, window)
         else:
-            made = mlir.emit("scf.if", [fits], {}, [], regions=2)
-            with InsertionPoint(mlir.Block.create_at_start(made.regions[0], [])):
-                write(part, window)
-                mlir.emit("scf.yield", [], {}, [])
+            if_else(fits, lambda: write(part, window))
 
     _each(op.dims, array, sizes, indices, updates, visit, is_moved=False)
 

@@ -10,7 +10,7 @@ from operator import mul
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Value, dtype_of, shape_of
+from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import registers, slicing
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.executables import workgroup
@@ -25,6 +25,7 @@ from irax_compiler.passes.moves.windows import (
     merged,
     strides,
 )
+from irax_compiler.passes.scf import for_each, if_else
 from irax_compiler.passes.simplify.matching import made_by
 
 
@@ -115,14 +116,14 @@ class Kernel:
             inner, outer = self.shares(part).counts
             own = emit("arith.subi", number, index(first))
             is_here = registers.compare("LT", "u", own, index(inner * outer))
-            chosen = mlir.emit("scf.if", [is_here], {}, [], regions=2)
-            with InsertionPoint(mlir.Block.create_at_start(chosen.regions[0], [])):
-                place = (
-                    emit("arith.remui", own, index(inner)),
-                    emit("arith.divui", own, index(inner)),
+
+            def copy(part: Part = part, own: Value = own, inner: int = inner) -> None:
+                remainder, quotient = (
+                    emit(f"arith.{name}", own, index(inner)) for name in ("remui", "divui")
                 )
-                self._copy(part, place, memory)
-                mlir.emit("scf.yield", [], {}, [])
+                self._copy(part, (remainder, quotient), memory)
+
+            if_else(is_here, copy)
             first += inner * outer
 
     def _copy(self, part: Part, place: tuple[Value, Value], memory: Sequence[Value]) -> None:
@@ -152,7 +153,7 @@ class Kernel:
                     ),
                 )
 
-            kernels.loop(first, last, 1, step)
+            for_each(first, last, step)
 
         shares.build(place, share)
 

@@ -27,6 +27,7 @@ from irax_compiler.passes.moves.windows import (
     bytes_of,
     from_the_end,
 )
+from irax_compiler.passes.scf import for_each
 
 WIDE = 16
 """The bytes of consecutive elements from which copying them by vectors pays."""
@@ -83,9 +84,9 @@ class Kernel(WindowKernel):
             if self._lanes > 1:
                 rest = emit("arith.remui", emit("arith.subi", last, first), index(self._lanes))
                 whole = emit("arith.subi", last, rest)
-                kernels.loop(first, whole, self._lanes, lambda at: self._elements(memory, base, at))
+                for_each(first, whole, lambda at: self._elements(memory, base, at), self._lanes)
                 first = whole
-            kernels.loop(first, last, 1, lambda at: self._window(memory, base, at))
+            for_each(first, last, lambda at: self._window(memory, base, at))
 
         self.shares.build((workgroup(0), workgroup(1)), share)
 

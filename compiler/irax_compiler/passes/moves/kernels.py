@@ -8,11 +8,12 @@ from hashlib import blake2s
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Type, Value, dtype_of, shape_of
+from irax_compiler.mlir import Type, Value, dtype_of, shape_of
 from irax_compiler.ops.registers import emit, index, signless_dtype
 from irax_compiler.passes.executables import add_executable
 from irax_compiler.passes.executables import dispatch as dispatch_of
 from irax_compiler.passes.loops.memory import seen_as
+from irax_compiler.passes.scf import for_each
 
 Body = Callable[[list[Value]], None]
 """Builds a kernel from the bindings of its operands, and of the result."""
@@ -51,15 +52,6 @@ def view(binding: Value, size: int, element: Type) -> Value:
     return emit("stream.binding.subspan", binding, index(0), to=buffer)
 
 
-def loop(first: Value, last: Value, step: int, body: Callable[[Value], None]) -> None:
-    """Build an `scf.for` of the body of a counter."""
-    made = mlir.emit("scf.for", [first, last, index(step)], {}, [], regions=1)
-    block = Block.create_at_start(made.regions[0], [first.type])
-    with InsertionPoint(block):
-        body(block.arguments[0])
-        mlir.emit("scf.yield", [], {}, [])
-
-
 def load(memory: Value, at: Value, size: int = 1) -> Value:
     """Load a register of `size` elements."""
     element = memory.type.element_type  # pyright: ignore
@@ -82,7 +74,7 @@ def in_registers(size: int, width: int, body: Callable[[Value, int], None]) -> N
     if whole == width:
         body(index(0), width)
     elif whole:
-        loop(index(0), index(whole), width, lambda at: body(at, width))
+        for_each(index(0), index(whole), lambda at: body(at, width), width)
     if size > whole:
         body(index(whole), size - whole)
 

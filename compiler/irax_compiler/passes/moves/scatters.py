@@ -13,7 +13,7 @@ from math import gcd
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.indexing.gather_scatter import Scatter, ScatterBy
 from irax_compiler.ops.registers import emit, index
@@ -33,6 +33,7 @@ from irax_compiler.passes.moves.windows import (
     Windows,
     bytes_of,
 )
+from irax_compiler.passes.scf import for_each, if_else
 
 SHARE = 128 << 10
 """The bytes of the array for a workgroup."""
@@ -154,10 +155,7 @@ class _Body:
 
         def window(places: Places) -> None:
             place, is_here = self._place(places, indices, first, last)
-            chosen = mlir.emit("scf.if", [is_here], {}, [], regions=2)
-            with InsertionPoint(mlir.Block.create_at_start(chosen.regions[0], [])):
-                self._combine(updates, places.windows, out, place)
-                mlir.emit("scf.yield", [], {}, [])
+            if_else(is_here, lambda: self._combine(updates, places.windows, out, place))
 
         _nested(windows.loops, Places.zero(), window)
 
@@ -174,8 +172,8 @@ class _Body:
         size = emit("arith.subi", last, first)
         rest = emit("arith.remui", size, index(self._width))
         whole = emit("arith.subi", last, rest)
-        kernels.loop(first, whole, self._width, lambda at: copy(at, self._width))
-        kernels.loop(whole, last, 1, lambda at: copy(at, 1))
+        for_each(first, whole, lambda at: copy(at, self._width), self._width)
+        for_each(whole, last, lambda at: copy(at, 1))
 
     def _place(
         self, places: Places, indices: Sequence[Value], first: Value, last: Value
@@ -216,10 +214,9 @@ def _nested(loops: Sequence[Loop], places: Places, body: Callable[[Places], None
     if not loops:
         return body(places)
     outer, *rest = loops
-    return kernels.loop(
+    return for_each(
         index(0),
         index(outer.extent),
-        1,
         lambda step: _nested(rest, places.after(outer, step), body),
     )
 

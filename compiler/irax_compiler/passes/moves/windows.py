@@ -17,6 +17,7 @@ from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.moves.kernels import plus, times
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.passes.scf import for_each
 from irax_compiler.passes.simplify.matching import is_full_of, made_by
 
 REGISTER = 64
@@ -272,7 +273,7 @@ class Shares:
             body(places, first, last)
 
         bounds = _share(workgroup[1], self.outer_steps, self._outer_extent)
-        kernels.loop(*bounds, 1, outer_step)
+        for_each(*bounds, outer_step)
 
 
 def _share(number: Value, steps: int, extent: int) -> tuple[Value, Value]:

@@ -20,6 +20,7 @@ from irax_compiler.passes.reductions import lanes
 from irax_compiler.passes.reductions.domains import Group
 from irax_compiler.passes.reductions.kernels import Kernel, Place
 from irax_compiler.passes.reductions.phases import Phase
+from irax_compiler.passes.scf import for_loop
 
 WIDEST = 2048
 """The most columns of a block: their accumulators stay in the fastest cache."""
@@ -120,7 +121,7 @@ class _Fold:
             return []
 
         if inner:
-            lanes.for_loop(start, stop, 1, [], step)
+            for_loop(start, stop, 1, [], step)
         else:
             blocks = lanes.block(group.extent // phase.unrolled, BLOCK)
             self._rows(phase, group, place, (start, stop), blocks * phase.unrolled)
@@ -148,7 +149,7 @@ class _Fold:
                 self._each(lambda at, slot, mask: self._join(phase, slot, depth))
                 return []
 
-            lanes.for_loop(start, stop, size, [], block)
+            for_loop(start, stop, size, [], block)
             return
 
         def rows(count: int) -> Callable[[Value, Registers], Registers]:
@@ -163,8 +164,8 @@ class _Fold:
         if count > 1:
             left = emit("arith.remui", emit("arith.subi", stop, start), index(count))
             main = emit("arith.subi", stop, left)
-            lanes.for_loop(start, main, count, [], rows(count))
-        lanes.for_loop(main, stop, 1, [], rows(1))
+            for_loop(start, main, count, [], rows(count))
+        for_loop(main, stop, 1, [], rows(1))
 
     def _join(self, phase: Phase, slot: Value, depth: int) -> None:
         """Add the accumulators of a block to others."""
@@ -215,7 +216,7 @@ class _Fold:
             body(at, emit("arith.subi", at, self.first), mask)
             return []
 
-        lanes.for_loop(self.first, self.last, size, [], step)
+        for_loop(self.first, self.last, size, [], step)
 
     # -- fast memory --
 

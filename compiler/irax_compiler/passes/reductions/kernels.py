@@ -24,6 +24,7 @@ from irax_compiler.passes.reductions import lanes
 from irax_compiler.passes.reductions.clusters import Cluster
 from irax_compiler.passes.reductions.domains import Domain, Group, groups
 from irax_compiler.passes.reductions.phases import Phase, phases
+from irax_compiler.passes.scf import for_each
 
 VECTOR = 64
 """The bytes of a vector."""
@@ -96,7 +97,7 @@ class Kernel(ABC):
             self.memories[x] = executables.memory(binding, elements, held_dtype(x))
         start, stop = executables.share(self.items, self._together, 0)
 
-        executables.for_each(start, stop, self.item)
+        for_each(start, stop, self.item)
 
     # -- places --
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of
+from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.reductions.reduce import find_combiner, identity
-from irax_compiler.ops.registers import Registers, emit, index
+from irax_compiler.ops.registers import emit, index
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.loops import blocks, vectors
 
@@ -194,23 +194,6 @@ def places(at: Value, dtype: np.dtype, lanes: int) -> Value:
 
 
 # ---- loops and places ----------------------------------------------------------------------------
-
-
-def for_loop(
-    start: Value,
-    stop: Value,
-    step: int,
-    carried: Registers,
-    body: Callable[[Value, Registers], Registers],
-) -> list[Value]:
-    """Build an `scf.for`, and return what it carries at its end."""
-    types = [x.type for x in carried]
-    loop = mlir.emit("scf.for", [start, stop, index(step), *carried], {}, types, regions=1)
-    block = mlir.Block.create_at_start(loop.regions[0], [start.type, *types])
-    with InsertionPoint(block):
-        at, *inside = block.arguments
-        mlir.emit("scf.yield", list(body(at, inside)), {}, [])
-    return list(loop.results)
 
 
 def block(steps: int, most: int) -> int:

@@ -19,6 +19,7 @@ from irax_compiler.passes.reductions import lanes
 from irax_compiler.passes.reductions.domains import Group
 from irax_compiler.passes.reductions.kernels import Kernel, Place
 from irax_compiler.passes.reductions.phases import Phase
+from irax_compiler.passes.scf import for_loop
 
 BLOCK = 32
 """The steps after which accumulators are added to others, and these after as many blocks to others
@@ -69,7 +70,7 @@ class _Fold:
             return self.phase.combined(totals, self.over(inner, place | {group: at}))
 
         start, stop = self.kernel.range_of(group)
-        return lanes.for_loop(start, stop, 1, self.phase.neutrals(self.size), step)
+        return for_loop(start, stop, 1, self.phase.neutrals(self.size), step)
 
     def _along(self, group: Group, place: Place) -> Registers:
         """Return the accumulators of a row: first of several vectors at a time, then of one after
@@ -86,7 +87,7 @@ class _Fold:
             def one(at: Value, totals: Registers) -> Registers:
                 return self.phase.combined(totals, self._vector(place | {group: at}, None))
 
-            totals = lanes.for_loop(index(steps), end, size, totals, one)
+            totals = for_loop(index(steps), end, size, totals, one)
         if whole < extent:
             mask = registers.constant(np.arange(size) < extent - whole)
             if is_last is not None:
@@ -124,14 +125,14 @@ class _Fold:
 
         def over(start: Value, stop: Value, size: int) -> Registers:
             if size == self.step:
-                found = lanes.for_loop(start, stop, size, several, step)
+                found = for_loop(start, stop, size, several, step)
                 return phase.together(_sets(found, count))
 
             def block(at: Value, totals: Registers) -> Registers:
                 end = emit("arith.minsi", executables.plus(at, size), stop)
                 return phase.combined(totals, over(at, end, size // BLOCK))
 
-            return lanes.for_loop(start, stop, size, phase.neutrals(self.size), block)
+            return for_loop(start, stop, size, phase.neutrals(self.size), block)
 
         return over(start, stop, lanes.block(group.extent // self.step, BLOCK) * self.step)
 

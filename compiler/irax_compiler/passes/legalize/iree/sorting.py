@@ -19,6 +19,7 @@ from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.sorting.sort import SortBy
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.moves import selection
 from irax_compiler.passes.rewriting import read_as
 
 
@@ -175,9 +176,10 @@ HOST_SORT_LENGTH = 64
 
 
 @legalizes("stablehlo.sort", kind="slow", of="IREE", reproduction="sort_on_host")
-def first_on_host(operation: Operation) -> Mapping[Value, Value] | None:
-    """Let NumPy find only the first few elements of sorted rows, where no others are read. It
-    returns their indices, by which all operands are then gathered.
+def first_of_sorted(operation: Operation) -> Mapping[Value, Value] | None:
+    """Find only the first few elements of sorted rows, where no others are read: by a kernel, or
+    by NumPy where they are many or wide. Both return their indices, by which all operands are then
+    gathered.
     """
     op = read_as(sort.Sort, operation)
     operands = list(operation.operands)
@@ -190,15 +192,24 @@ def first_on_host(operation: Operation) -> Mapping[Value, Value] | None:
         return None
     keys = keys_of(operands[0], op.order)
     count = max(shape_of(reader.results[0])[dimension] for _, reader in readers)
-    sizes = (*extents[:dimension], count, *extents[dimension + 1 :])
-    type_ = mlir.tensor_type(sizes, np.dtype(np.int32))
-    (order,) = host_call("first", keys, [type_], dimension=dimension, count=count)
+    order = _first(keys[0], dimension, count)
     first: dict[Value, Value] = {}
     for number, reader in readers:
         found = sort.take(operands[number], order, dimension)
         length = shape_of(reader.results[0])[dimension]
         first[reader.results[0]] = slicing.slice_in_dim(found, 0, length, dimension)
     return first
+
+
+def _first(key: Value, dimension: int, count: int) -> Value:
+    """Return the places of the first elements in the order of their keys."""
+    extents = shape_of(key)
+    is_last, is_narrow = dimension == len(extents) - 1, dtype_of(key).itemsize <= 4
+    if is_last and is_narrow and selection.pays(extents[dimension], count):
+        return selection.first_places(key, count)
+    sizes = (*extents[:dimension], count, *extents[dimension + 1 :])
+    type_ = mlir.tensor_type(sizes, np.dtype(np.int32))
+    return host_call("first", [key], [type_], dimension=dimension, count=count)[0]
 
 
 def _readers(operation: Operation, dimension: int) -> list[tuple[int, Operation]]:

@@ -1,0 +1,46 @@
+"""The first elements of sorted rows by a kernel, beside NumPy's stable sort."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import irax
+from irax import lax
+from irax_compiler.passes.moves import selection
+
+COUNT = 5
+LENGTH = 677  # a number of vectors, and a rest
+
+
+def _rows(dtype: str) -> np.ndarray:
+    """Random rows, and rows that are constant, ascending, descending, and of few numbers."""
+    generator = np.random.default_rng(0)
+    ascending = np.arange(LENGTH) // 3
+    kinds = [
+        generator.standard_normal(LENGTH) * 50,
+        np.zeros(LENGTH),
+        ascending,
+        ascending[::-1],
+        generator.integers(0, 3, LENGTH),
+    ]
+    return np.stack(kinds).astype(dtype)
+
+
+def test_first_elements():
+    assert selection.pays(LENGTH, COUNT)
+    arrays = [_rows(dtype) for dtype in ("float32", "int32", "uint32", "int16", "uint8", "float16")]
+    arrays[0][0, ::100] = np.nan, np.inf, -np.inf, 0, -0.0, np.nan, np.inf
+    results = irax.jit(lambda *xs: [lax.top_k(x, COUNT) for x in xs])(*arrays)
+    for x, (values, places) in zip(arrays, results, strict=True):
+        # NaN is the largest.
+        wide = np.nan_to_num(x.astype(np.float64), nan=1e301, posinf=1e300, neginf=-1e300)
+        wanted = np.argsort(-wide, axis=1, kind="stable")[:, :COUNT]
+        np.testing.assert_array_equal(places, wanted)
+        np.testing.assert_array_equal(values, np.take_along_axis(x, wanted, 1))
+
+
+def test_one_long_row():
+    x = np.random.default_rng(1).permutation(300_000).astype(np.int32)
+    values, places = irax.jit(lambda x: lax.top_k(x, 10))(x)
+    np.testing.assert_array_equal(values, 299_999 - np.arange(10))
+    np.testing.assert_array_equal(x[np.asarray(places)], values)
