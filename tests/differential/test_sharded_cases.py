@@ -16,8 +16,7 @@ from tests.differential.sharded_cases import (
     module_of,
     run_on,
 )
-from tests.frontend.test_mesh_programs import xla_devices
-from tests.runtime.pjrt_programs import needs_plugin
+from tests.runtime.pjrt_programs import devices, needs_plugin
 from tests.runtime.test_communication import job
 from tests.sampling import ALL_FORMS, sample
 
@@ -47,7 +46,7 @@ def threads() -> MeshDevice:
 
 
 def xla() -> MeshDevice:
-    return mesh_device(((AXIS, SIZE),), xla_devices()[:SIZE], False)
+    return mesh_device(((AXIS, SIZE),), devices(SIZE), False)
 
 
 @pytest.mark.parametrize("make", [threads, pytest.param(xla, marks=needs_plugin)])

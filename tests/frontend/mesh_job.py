@@ -1,23 +1,36 @@
 """The program of each process of the MPI jobs of `test_mesh_programs.py`.
 
-python -m tests.frontend.mesh_job [other-program | other-shapes | leaves]: what process 1 does.
+python -m tests.frontend.mesh_job [FAULT]: what process 1 does, one of `FAULTS`.
 python -m tests.frontend.mesh_job devices: each process has two devices.
 """
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.frontend.test_mesh_programs import AXES, SPECS, arguments, put, train
+from tests.frontend.mesh_training import AXES, SPECS, arguments, put, train
 
 import irax
 from irax import lax
 from irax.experimental.multihost_utils import process_allgather
 from irax_runtime.mesh import MeshDevice, NotAddressableError, mesh_device
+
+FAULTS = {
+    "other-program": "runs another program than rank",
+    "other-shapes": "process_allgather: rank . runs another program than rank .* same shapes",
+    "raises": "a fault of process 1",
+    "leaves": "has waited for other ranks for more than 2 seconds",
+    "leaves-later": "has waited for other ranks for more than 2 seconds",
+    "is-killed": "signal 9|Killed",
+    "is-stopped": "has waited for other ranks for more than 2 seconds",
+}
+"""What process 1 may do, and what the job then says."""
 
 
 def check_pmap() -> None:
@@ -114,7 +127,7 @@ def of_several_devices() -> None:
 
 
 def main(fault: str = "") -> None:
-    irax.distributed.initialize(limit=2 if fault == "leaves" else 60)
+    irax.distributed.initialize(limit=2 if fault in FAULTS else 60)
     assert irax.process_count() == 2
     if fault == "devices":
         return of_several_devices()
@@ -126,11 +139,22 @@ def main(fault: str = "") -> None:
     if fault == "other-shapes":
         process_allgather(np.ones(2 + irax.process_index(), np.float32))
     columns = put(mesh, arguments()[0], SPECS["tensor"][0])
-    if fault == "leaves" and irax.process_index() == 1:
+    faulty = irax.process_index() == 1
+    if fault == "leaves" and faulty:
         return
-    rows = 8 if fault != "other-program" or irax.process_index() == 0 else 4
-    total = irax.jit(lambda w: w[:rows].sum())(columns)
-    assert np.isfinite(float(total))
+    rows = 8 if fault != "other-program" or not faulty else 4
+    total = irax.jit(lambda w: w[:rows].sum())
+    assert np.isfinite(float(total(columns)))
+    match fault if faulty else "":
+        case "raises":
+            raise ValueError("a fault of process 1")
+        case "leaves-later":
+            return
+        case "is-killed":
+            os.kill(os.getpid(), signal.SIGKILL)
+        case "is-stopped":
+            os.kill(os.getpid(), signal.SIGSTOP)
+    assert np.isfinite(float(total(columns)))
     print("done", flush=True)
 
 

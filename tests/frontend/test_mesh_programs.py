@@ -4,84 +4,46 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
-from tests.runtime.pjrt_programs import needs_plugin
+from tests.frontend.mesh_job import FAULTS
+from tests.frontend.mesh_training import (
+    AXES,
+    COPIES,
+    ROWS,
+    SPECS,
+    WHOLE,
+    arguments,
+    loss,
+    put,
+    train,
+)
+from tests.runtime.pjrt_programs import devices, needs_plugin
 from tests.runtime.test_communication import job
 
 import irax
 import irax.numpy as jnp
-from irax.core.array import ConcreteArray
 from irax_runtime.communication.communicator import CommunicationError
 from irax_runtime.iree import cpu
 from irax_runtime.mesh import MeshDevice, mesh_device
-from irax_runtime.platforms import of_plugin
-
-AXES = (("data", 2), ("model", 2))
-WHOLE: tuple[str, ...] = ()
-ROWS, COPIES = (("data",), WHOLE), (WHOLE, WHOLE)
-SPECS = {
-    "data": [COPIES, COPIES, ROWS, ROWS],
-    "tensor": [(WHOLE, ("model",)), (("model",), WHOLE), ROWS, COPIES],
-    "sharded": [ROWS, ROWS, ROWS, ROWS],
-    "both": [(("data", "model"), WHOLE), COPIES, COPIES, (("model", "data"), WHOLE)],
-}
-"""The layouts of two layers' weights, the rows and the targets."""
 
 
 def processor(shares_memory: bool) -> MeshDevice:
     return mesh_device(AXES, tuple(cpu(i) for i in range(4)), shares_memory)
 
 
-def xla_devices() -> tuple[Any, ...]:
-    """Four devices of a client of XLA's plugin."""
-    from irax_runtime.pjrt.api import load_plugin
-    from irax_runtime.pjrt.client import Client
-    from irax_runtime.pjrt.plugins import plugin_for
-
-    settings = {**of_plugin("cpu").options(), "cpu_device_count": 4}
-    return tuple(Client(load_plugin(plugin_for("cpu").path), settings).devices())
-
-
 def xla() -> MeshDevice:
-    return mesh_device(AXES, xla_devices(), False)
+    return mesh_device(AXES, devices(4), False)
 
 
 MESHES = {"one buffer": lambda: processor(True), "threads": lambda: processor(False), "xla": xla}
 every_mesh = pytest.mark.parametrize(
     "kind", ["one buffer", "threads", pytest.param("xla", marks=needs_plugin)]
 )
-
-
-def put(mesh: MeshDevice, x: Any, spec: Any) -> ConcreteArray:
-    return ConcreteArray(None, buffer=mesh.put_shards(np.asarray(x), spec), committed=True)
-
-
-def loss(weights: Any, x: Any, y: Any) -> Any:
-    return jnp.mean((jnp.tanh(x @ weights[0]) @ weights[1] - y) ** 2)
-
-
-@irax.jit
-def step(weights: Any, x: Any, y: Any) -> Any:
-    value, slopes = irax.value_and_grad(loss)(weights, x, y)
-    return value, irax.tree.map(lambda w, s: w - 0.1 * s, weights, slopes)
-
-
-def arguments() -> list[np.ndarray[Any, Any]]:
-    rng = np.random.default_rng(0)
-    shapes = ((8, 16), (16, 4), (8, 8), (8, 4))
-    return [rng.normal(size=shape).astype(np.float32) for shape in shapes]
-
-
-def train(weights: Any, x: Any, y: Any) -> tuple[list[float], Any]:
-    losses = []
-    for _ in range(3):
-        value, weights = step(weights, x, y)
-        losses.append(float(value))
-    return losses, weights
 
 
 @every_mesh
@@ -196,31 +158,35 @@ def report(done: subprocess.CompletedProcess[str]) -> str:
     return f"{done.stdout}\n{done.stderr}"
 
 
+MeshJob = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture(params=["cpu", pytest.param("pjrt:cpu", marks=needs_plugin)])
+def mesh_job(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> MeshJob:
+    """Runs a job of two processes with so many devices each: by IREE, and by a plugin."""
+
+    def run(devices: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+        monkeypatch.setenv("IRAX_PLATFORMS", request.param)
+        if request.param == "cpu":
+            monkeypatch.setenv("IRAX_CPU_DEVICES", str(devices))
+            return job(2, *arguments, module="tests.frontend.mesh_job")
+        return job(2, str(devices), *arguments, module="tests.runtime.plugin_of_processes")
+
+    return run
+
+
+@pytest.mark.parametrize("devices, arguments", [(1, ()), (2, ("devices",))])
 @pytest.mark.slow
-def test_processes_train_as_one():
-    done = job(2, module="tests.frontend.mesh_job")
+def test_processes_train_as_one(mesh_job: MeshJob, devices: int, arguments: tuple[str, ...]):
+    done = mesh_job(devices, *arguments)
     assert done.returncode == 0, report(done)
     assert done.stdout.count("done") == 2, report(done)
 
 
+@pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.slow
-def test_processes_that_have_several_devices_train_as_one(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("IRAX_CPU_DEVICES", "2")
-    done = job(2, "devices", module="tests.frontend.mesh_job")
-    assert done.returncode == 0, report(done)
-    assert done.stdout.count("done") == 2, report(done)
-
-
-@pytest.mark.parametrize(
-    "fault, message",
-    [
-        ("other-program", "runs another program than rank"),
-        ("other-shapes", "process_allgather: rank . runs another program than rank .* same shapes"),
-        ("leaves", "has waited for other ranks for more than"),
-    ],
-)
-@pytest.mark.slow
-def test_processes_that_part_end_the_job(fault: str, message: str):
-    done = job(2, fault, module="tests.frontend.mesh_job")
+def test_processes_that_part_end_the_job(mesh_job: MeshJob, fault: str):
+    done = mesh_job(1, fault)
     assert done.returncode != 0
-    assert re.search(message, done.stderr), report(done)
+    assert "done" not in done.stdout
+    assert re.search(FAULTS[fault], done.stderr), report(done)

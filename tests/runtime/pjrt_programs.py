@@ -14,6 +14,7 @@ import pytest
 from irax_compiler import mlir
 from irax_compiler.lowering import lower
 from irax_compiler.targets import pjrt
+from irax_runtime.platforms import of_plugin
 
 
 def _is_absent(package: str) -> bool:
@@ -44,6 +45,16 @@ def device() -> Any:
     from irax_runtime.pjrt.client import client_for
 
     return client_for("cpu").devices()[0]
+
+
+def devices(count: int) -> tuple[Any, ...]:
+    """Devices of a client of their own."""
+    from irax_runtime.pjrt.api import load_plugin
+    from irax_runtime.pjrt.client import Client
+    from irax_runtime.pjrt.plugins import plugin_for
+
+    settings = {**of_plugin("cpu").options(), "cpu_device_count": count}
+    return tuple(Client(load_plugin(plugin_for("cpu").path), settings).devices())
 
 
 def artefact(text: str, name: str) -> bytes:

@@ -88,6 +88,11 @@ class Communicator(ABC):
         """
         return self
 
+    def watch(self, what: str, is_done: Callable[[], bool]) -> None:  # noqa: B027 (may do nothing)
+        """End the job if something that waits for other ranks, other than a collective of this
+        communicator, is not done within the limit.
+        """
+
     def is_communicating(self) -> bool:
         """Return True if a thread of this process waits for others in a collective."""
         return False

@@ -11,8 +11,9 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from queue import SimpleQueue
 from types import TracebackType
 from typing import Any
 
@@ -115,6 +116,9 @@ class MpiCommunicator(Communicator):
             self._alongside.setdefault(name, found)
         return self._alongside[name]
 
+    def watch(self, what: str, is_done: Callable[[], bool]) -> None:
+        self._watchdog.watch(what, is_done)
+
     def is_communicating(self) -> bool:
         return self._watchdog.is_watching()
 
@@ -190,6 +194,8 @@ class Watchdog:
         self._abort = abort
         self._entered: dict[int, tuple[str, float]] = {}
         """The collectives that threads are in, and when they came."""
+        self._others: SimpleQueue[tuple[str, float, Callable[[], bool]]] = SimpleQueue()
+        """Other things that wait for other ranks, and since when, in this order."""
         threading.Thread(target=self._watch, name="irax watchdog", daemon=True).start()
 
     @contextmanager
@@ -203,6 +209,10 @@ class Watchdog:
         finally:
             del self._entered[thread]
 
+    def watch(self, what: str, is_done: Callable[[], bool]) -> None:
+        """Watch something that another thread looks after, or none."""
+        self._others.put((what, time.monotonic(), is_done))
+
     def is_watching(self) -> bool:
         """Return True if a thread is in a collective."""
         return bool(self._entered)
@@ -211,7 +221,12 @@ class Watchdog:
         while True:
             time.sleep(min(1.0, self._limit / 4))
             late = time.monotonic() - self._limit
-            late_in = [what for what, since in list(self._entered.values()) if since < late]
+            others = [self._others.get() for _ in range(self._others.qsize())]
+            others = [other for other in others if not other[2]()]
+            for other in others:
+                self._others.put(other)
+            entered = [*self._entered.values(), *((what, since) for what, since, _ in others)]
+            late_in = [what for what, since in entered if since < late]
             if late_in:
                 self._abort(
                     f"{late_in[0]} has waited for other ranks for more than {self._limit:g} "

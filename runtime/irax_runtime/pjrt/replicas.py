@@ -10,13 +10,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from irax_runtime import interruptible
+from irax_runtime.communication import current
 from irax_runtime.pjrt import abi, programs
 from irax_runtime.pjrt.buffers import PjrtBuffer
 from irax_runtime.pjrt.executables import compile_for, may_donate
 from irax_runtime.signature import parse_signature
 
 if TYPE_CHECKING:
-    from irax_runtime.pjrt.client import PjrtDevice
+    from irax_runtime.pjrt.client import Client, PjrtDevice
 
 
 class PjrtReplicas:
@@ -45,6 +46,7 @@ class PjrtReplicas:
         self._pointer = compile_for(self._client, numbers, program)
         self._client.adopt_executable(self._pointer)
         self._execute = self._client.api.function("LoadedExecutable_Execute")
+        self._waits_for_others = len(numbers) > len(devices)
 
     def __del__(self) -> None:
         if hasattr(self, "_pointer"):
@@ -80,6 +82,10 @@ class PjrtReplicas:
             num_args=len(arguments[0]),
             output_lists=ctypes.addressof(output_lists),
         )
+        if self._waits_for_others:
+            run = _Run(self._client, len(self.devices))
+            call.device_complete_events = ctypes.addressof(run.ends)
+            current.of_process().watch(f"the program {self.name}", run.is_done)
         error = interruptible.run(self._execute, ctypes.addressof(call))
         if error:
             self._client.api.fail(error)
@@ -97,6 +103,28 @@ class PjrtReplicas:
                 ]
             )
         return results
+
+
+class _Run:
+    """A run of a program on devices of several processes. A plugin would wait for one that has
+    ended for ever.
+    """
+
+    def __init__(self, client: Client, count: int) -> None:
+        self.ends = _pointers([None] * count)
+        """The events of the devices' ends, which the plugin makes when it starts them."""
+        self._client = client
+
+    def is_done(self) -> bool:
+        """Return True if the devices of this process have come to the end."""
+        if self._client.pointer is None:
+            return True
+        ends = list(self.ends)
+        if not all(end and self._client.api.is_ready(end) for end in ends):
+            return False
+        for end in ends:
+            self._client.api.call("Event_Destroy", event=end)
+        return True
 
 
 def _pointers(values: Sequence[int | None]) -> Any:
