@@ -30,7 +30,7 @@ FAULTS = {
     "is-killed": "signal 9|Killed",
     "is-stopped": "has waited for other ranks for more than 2 seconds",
 }
-"""What process 1 may do, and what the job then says."""
+"""The faults of process 1, and what the job says of each."""
 
 
 def check_pmap() -> None:
