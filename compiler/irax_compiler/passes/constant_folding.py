@@ -10,9 +10,9 @@ from typing import ClassVar
 import numpy as np
 
 from irax_compiler import effects, mlir
-from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.core import Op, UnsupportedOp, constant, evaluated, full_like, no_calls
-from irax_compiler.ops.registry import read
+from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.shape import Constant, Iota
 from irax_compiler.passes.core import Pass, register_pass, walk
 
@@ -20,9 +20,8 @@ from irax_compiler.passes.core import Pass, register_pass, walk
 @register_pass
 @dataclass
 class ConstantFolding(Pass):
-    """Replaces operations on constants and iotas, outside of loops and branches, by constants of at
-    most `elements` elements, or by larger ones that take no more room than their operands. Values
-    are those of `evaluate`.
+    """Replaces operations on constants and iotas by constants of at most `elements` elements, or by
+    larger ones that take no more room than their operands. Values are those of `evaluate`.
 
     IREE's own constant folding compiles and runs a program, which takes more time than the rest of
     a compilation.
@@ -34,19 +33,25 @@ class ConstantFolding(Pass):
     def run(self, module: Module) -> None:
         for function in mlir.functions(module).values():
             known: dict[Value, np.ndarray] = {}
-            for operation in walk(mlir.body(function)):
-                op = _pure(operation) if all(v in known for v in operation.operands) else None
-                if op is None:
-                    continue
-                written = _written(
-                    operation.results if isinstance(op, Constant) else operation.operands
-                )
-                if sum(prod(shape_of(v)) for v in operation.results) > max(self.elements, written):
-                    continue
-                known.update(_evaluated(op, operation, known))
+            self._find(mlir.body(function), known)
             for value, array in known.items():
                 _write_down(value, array, known)
             effects.remove_dead_operations(mlir.body(function))
+
+    def _find(self, block: Block, known: dict[Value, np.ndarray]) -> None:
+        """Add the values of a block that follow from constants, and those of loops and branches in
+        it.
+        """
+        for operation in walk(block):
+            if traits_of(operation).captures:
+                for inner in (b for region in operation.regions for b in region.blocks):
+                    self._find(inner, known)
+            op = _pure(operation) if all(v in known for v in operation.operands) else None
+            if op is None:
+                continue
+            written = _written(operation.results if isinstance(op, Constant) else operation.operands)
+            if sum(prod(shape_of(v)) for v in operation.results) <= max(self.elements, written):
+                known.update(_evaluated(op, operation, known))
 
 
 def _written(values: Iterable[Value]) -> int:

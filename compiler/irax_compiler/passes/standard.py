@@ -66,6 +66,7 @@ def standard_passes(
         LoopInvariantCodeMotion(),
         *((Repetitions(),) if calls_formulas else ()),
         Legalize(target, "later" if kernels_of_loops else ""),
+        folding,
         Canonicalize(),
         CSE,
         Communicate(target),

@@ -29,7 +29,28 @@ func.func @splats() -> (tensor<3xf32>, tensor<2xf32>, tensor<3xi32>) {
   return %2, %4, %5 : tensor<3xf32>, tensor<2xf32>, tensor<3xi32>
 }
 
-// What is larger than it may be stays, as do loops, and what stands behind a barrier.
+// Loops stay, but what follows from constants in them is written down too.
+
+// CHECK-LABEL: func.func @loop
+// CHECK: stablehlo.while
+// CHECK: stablehlo.constant dense<8.000000e+00> : tensor<f32>
+// CHECK-NOT: stablehlo.power
+// CHECK: stablehlo.multiply %iterArg
+func.func @loop(%x: tensor<f32>) -> tensor<f32> {
+  %two = stablehlo.constant dense<2.0> : tensor<f32>
+  %0 = stablehlo.while(%iterArg = %x) : tensor<f32> cond {
+    %1 = stablehlo.compare LT, %iterArg, %two : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %three = stablehlo.constant dense<3.0> : tensor<f32>
+    %1 = stablehlo.power %two, %three : tensor<f32>
+    %2 = stablehlo.multiply %iterArg, %1 : tensor<f32>
+    stablehlo.return %2 : tensor<f32>
+  }
+  return %0 : tensor<f32>
+}
+
+// What is larger than it may be stays, and what stands behind a barrier.
 
 // CHECK-LABEL: func.func @others
 // CHECK: stablehlo.iota
