@@ -9,7 +9,7 @@ import numpy as np
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.refs import AbstractRef as AbstractRef
+from irax.core.avals import AbstractRef as AbstractRef
 from irax.core.refs import Ref as Ref
 from irax.core.tracebacks import api_boundary
 

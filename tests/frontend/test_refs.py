@@ -155,6 +155,23 @@ def test_derivatives(ref: irax.Ref):
         irax.grad(lambda mine: mine[0])(mine)
 
 
+def test_functions_that_are_differentiated_run_once(ref: irax.Ref):
+    calls = []
+
+    def f(x):
+        calls.append(x)
+        ref[0] = 2 * x
+        return x * lax.scan(lambda c, _: (c + ref[0], None), x, None, length=3)[0]  # x (x + 6x)
+
+    assert irax.grad(f)(3.0) == 7 * 2 * 3
+    assert (len(calls), ref[0]) == (1, 6)
+    assert irax.grad(irax.grad(f))(1.0) == 14
+    assert ref[0] == 2
+    y, pullback = irax.vjp(f, 2.0)
+    assert (y, pullback(1.0), ref[0]) == (28, (28,), 4)
+    assert len(calls) == 3
+
+
 def own_square(x):
     made = irax.new_ref(x)
     made[...] *= x
@@ -182,6 +199,10 @@ def test_bad_uses(ref: irax.Ref):
     with pytest.raises(TypeError):
         jnp.sin(ref)  # pyright: ignore[reportArgumentType]
     assert ref[...].tolist() == [0, 1, 2]
+
+
+def test_types(ref: irax.Ref):
+    assert irax.typeof(ref) == irax.ref.AbstractRef(irax.typeof(ref[...]).update(sharding=None))
 
 
 def test_nothing_keeps_refs_alive():

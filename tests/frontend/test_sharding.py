@@ -243,6 +243,15 @@ def test_constraints(mesh: Mesh):
         irax.jit(lambda v: constraint(v, P("a")))(X)
 
 
+def test_a_constraint_by_the_mesh_of_the_context(mesh: Mesh):
+    abstract = NamedSharding(mesh.abstract_mesh, P("a"))
+    with irax.set_mesh(mesh):
+        divided = irax.lax.with_sharding_constraint(jnp.arange(8.0), abstract)
+    assert divided.sharding == NamedSharding(mesh, P("a"))
+    with pytest.raises(ValueError, match="its mesh is abstract, and not that of the context"):
+        irax.lax.with_sharding_constraint(jnp.arange(8.0), abstract)
+
+
 def test_lanes_divided_among_devices(mesh: Mesh):
     """Layouts as JAX documents them: the mapped dimension is divided, too."""
     columns = NamedSharding(mesh, P("b"))

@@ -219,3 +219,17 @@ class ShapeDtypeStruct:
 
     def __hash__(self) -> int:
         return hash(self._key())
+
+
+@dataclass(frozen=True)
+class AbstractRef:
+    """The type of a mutable array: that of its elements.
+
+    >>> irax.typeof(irax.new_ref(1.0))
+    Ref{float32[]}
+    """
+
+    inner_aval: ShapedArray
+
+    def __repr__(self) -> str:
+        return f"Ref{{{self.inner_aval}}}"

@@ -11,7 +11,7 @@ from typing import Any
 from irax import errors
 from irax.config import config
 from irax.core.array import Array, ConcreteArray, aval_of
-from irax.core.avals import ShapedArray
+from irax.core.avals import AbstractRef, ShapedArray
 from irax.core.axis_names import text_of
 from irax.core.meshes import AbstractMesh, get_abstract_mesh
 from irax.core.partition_specs import PartitionSpec, axes_by_dimension
@@ -93,14 +93,17 @@ def are_in_types() -> bool:
     return config.mesh is not None and bool(config.mesh.explicit_axes)
 
 
-def typeof(x: Any) -> ShapedArray:
-    """Return the type of an array or a number: its shape and dtype, whether the dtype is weak, the
-    axes along which it varies, and as `sharding` the axes of the mesh of the context along which it
-    is divided, if these are explicit.
+def typeof(x: Any) -> Any:
+    """Return the type of an array or a number, a `ShapedArray`: its shape and dtype, whether the
+    dtype is weak, the axes along which it varies, and as `sharding` the axes of the mesh of the
+    context along which it is divided, if these are explicit. That of a `Ref` is an `AbstractRef`.
 
     >>> typeof(irax.numpy.ones((2, 3)))
     float32[2,3]
     """
+    told = getattr(x, "aval", None)
+    if isinstance(told, AbstractRef):
+        return told
     aval = type_of(x, "typeof")
     if aval.sharding is not None:
         return aval

@@ -3,7 +3,8 @@
 A trace may write to the Refs that were made in it, for their values are its values. To a function
 of control flow, or one that `jit` compiles, the Refs that it touches are given as arrays, and their
 last values are further results (`Functional`). Which it touches, a trace of it tells that is thrown
-away (`touched`).
+away (`touched`). A function that is differentiated is traced once: it adopts them as it runs
+(`functional`).
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 from irax import dtypes
 from irax.core import array_trees, source
 from irax.core.array import Array, as_array
-from irax.core.avals import ShapedArray
+from irax.core.avals import AbstractRef as AbstractRef
 from irax.core.promotion import convert
 from irax.core.tracing import Input, Trace, innermost, trace_function
 
@@ -31,23 +32,11 @@ _alive: WeakSet[Ref] = WeakSet()
 class _Recording(threading.local):
     touched: dict[Ref, None] | None = None
     """The Refs that the function being recorded has touched, in order; None outside of that."""
+    adopted: Adopted | None = None
+    """The Refs that the function being differentiated has touched."""
 
 
 _recording = _Recording()
-
-
-@dataclass(frozen=True)
-class AbstractRef:
-    """The type of a mutable array: that of its elements.
-
-    >>> irax.typeof(irax.new_ref(1.0)[...])
-    float32[]
-    """
-
-    inner_aval: ShapedArray
-
-    def __repr__(self) -> str:
-        return f"Ref{{{self.inner_aval}}}"
 
 
 class Ref:
@@ -169,9 +158,13 @@ class Ref:
         self._value = value.with_weak_type(self.aval.inner_aval.weak_type)
 
     def _touch(self) -> None:
-        touched = _recording.touched
-        if touched is not None and touched is not self._maker:
-            touched[self] = None
+        touched, adopted = _recording.touched, _recording.adopted
+        if touched is not None:
+            if touched is not self._maker:
+                touched[self] = None
+        elif adopted is not None and self._home is not innermost.trace is adopted.trace:
+            adopted.before[self] = self._value, self._home
+            self._home = innermost.trace
 
     @contextmanager
     def holding(self, value: Array) -> Iterator[None]:
@@ -182,6 +175,28 @@ class Ref:
             yield
         finally:
             self._value, self._home = before
+
+
+class Adopted:
+    """The Refs from outside that a trace has touched, and may write to while its function runs."""
+
+    def __init__(self) -> None:
+        self.trace: Trace | None = innermost.trace
+        self.before: dict[Ref, tuple[Array, Trace | None]] = {}
+        """The values and homes that they had."""
+
+    def __enter__(self) -> Adopted:
+        self._outer, _recording.adopted = _recording.adopted, self
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        _recording.adopted = self._outer
+        for ref, before in self.before.items():
+            ref._value, ref._home = before
+
+    def written(self) -> dict[Ref, Array]:
+        """Return the values of those that were written to."""
+        return {x: x._value for x, (value, _) in self.before.items() if x._value is not value}
 
 
 def is_recording() -> bool:
@@ -211,7 +226,7 @@ def touched(function: Callable[..., Any], inputs: Sequence[Input] = ()) -> list[
     return list(found)
 
 
-@dataclass(frozen=True)
+@dataclass
 class Functional:
     """Refs that functions touch, which are given to them as arrays instead."""
 
@@ -314,27 +329,26 @@ class Arguments:
 
 def functional(
     what: str, function: Callable[..., Any], args: Any, kwargs: Any
-) -> tuple[Callable[..., Any], Any, Any, Functional | None]:
-    """Return a function without Refs for a call with some: the function, which returns the values
-    of Refs at the end beside its result; its arguments; and the Refs. They are None, and the others
-    as they were, if the call touches none.
+) -> tuple[Callable[..., Any], Any, Any, Functional]:
+    """Return a function without Refs for a call with some, to be traced once: the function, which
+    returns the values of Refs at the end beside its result; its arguments; and the Refs, first
+    those among the arguments, which are known when the function has run.
     """
     boxed = Arguments.of(what, args, kwargs)
-    outside = touched(lambda: function(*args, **kwargs))
     own = [] if boxed is None else list(boxed.refs.refs)
-    held = Functional([ref for ref in outside if ref not in own])
-    if boxed is None and not held.refs:
-        return function, args, kwargs, None
     inner = function if boxed is None else boxed.of_arrays(what, function)
+    both = Functional(list(own))
 
     @functools.wraps(function, updated=())
     def pure(*given: Any, **named: Any) -> tuple[Any, list[Array]]:
-        out, values = held.of(inner)(held.values, *given, **named)
+        with Adopted() as adopted:
+            out = inner(*given, **named)
+            written = adopted.written()
+        both.refs = [*own, *written]
         if boxed is None:
-            return out, values
-        return out[0], [*out[1], *values]
+            return out, list(written.values())
+        return out[0], [*out[1], *written.values()]
 
-    both = Functional([*own, *held.refs])
     return pure, *((args, kwargs) if boxed is None else (boxed.args, boxed.kwargs)), both
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from irax.config import config
 from irax.core.array import Array, ConcreteArray
 from irax.core.axis_names import text_of
-from irax.core.meshes import Mesh
+from irax.core.meshes import Mesh, current_mesh
 from irax.core.partition_specs import PartitionSpec, axes_by_dimension
 from irax.core.shardings import NamedSharding, Sharding, SingleDeviceSharding
 from irax_runtime.mesh import MeshDevice, ShardedBuffer, Spec, mesh_device
@@ -74,9 +74,15 @@ def placed(x: ConcreteArray, sharding: Sharding) -> ConcreteArray:
         (device,) = sharding.devices
         return x.on(device)
     sharding.shard_shape(x.shape)  # raises where it does not fit
-    if not isinstance(sharding.mesh, Mesh):
-        raise ValueError(f"{sharding!r} has no devices to put an array on: its mesh is abstract")
-    device = device_of_mesh(sharding.mesh)
+    mesh = sharding.mesh
+    if not isinstance(mesh, Mesh):
+        if mesh != current_mesh().abstract_mesh:
+            raise ValueError(
+                f"{sharding!r} has no devices to put an array on: its mesh is abstract, and not "
+                "that of the context: with irax.set_mesh(mesh)"
+            )
+        mesh = current_mesh()
+    device = device_of_mesh(mesh)
     spec, buffer = spec_of(sharding, x.ndim), cast(Any, x._buffer)
     if isinstance(buffer, ShardedBuffer) and buffer.device is device:
         if x.committed and buffer.spec == spec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -33,3 +34,12 @@ def wraps(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callab
         return wrapper
 
     return decorate
+
+
+class SignatureOfWrapped:
+    """The `__signature__` of objects that stand in the place of functions, for `inspect`."""
+
+    def __get__(self, wrapper: Any, _: Any) -> inspect.Signature:
+        if wrapper is None:  # the class has a signature of its own
+            raise AttributeError("__signature__")
+        return inspect.signature(wrapper.__wrapped__)

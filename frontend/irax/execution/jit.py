@@ -22,7 +22,7 @@ from irax.core.placement import device_of_shardings
 from irax.core.shardings import Sharding
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, trace_function
-from irax.core.wrapping import wraps
+from irax.core.wrapping import SignatureOfWrapped, wraps
 from irax.execution import bound_call, jit_refs, replay, reports
 from irax.execution.backend import check_device
 from irax.execution.bound_call import OTHER, flattened
@@ -188,6 +188,7 @@ class JitFunction(Generic[P, R]):
     """A jitted function, as `jit` returns it."""
 
     _may_touch_refs = True
+    __signature__ = SignatureOfWrapped()
 
     def __init__(
         self,

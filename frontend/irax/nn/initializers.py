@@ -54,6 +54,7 @@ class _Initializer:
         self, what: str, dtype: DTypeLike | None, make: Any, kind: Any = np.inexact
     ) -> None:
         self.what, self.dtype, self.make, self.kind = what, dtype, make, kind
+        self.__name__ = "init"  # libraries show initializers by their names
 
     def __call__(
         self, key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: Any = None

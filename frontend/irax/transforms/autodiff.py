@@ -135,15 +135,12 @@ def value_and_grad(
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         options = argnums, holomorphic, allow_int
         if refs.exist():
+            check_no_refs([args[i] for i in normalize_argnums(argnums, len(args), "grad")])
             function, given, named, held = refs.functional("grad", fun, args, kwargs)
-            if held is not None:
-                check_no_refs([args[i] for i in normalize_argnums(argnums, len(args), "grad")])
-                pure = refs.with_values_beside(function, has_aux)
-                (out, (aux, values)), grads = _value_and_gradient(
-                    pure, given, named, True, *options
-                )
-                held.write(values)
-                return ((out, aux) if has_aux else out), grads
+            pure = refs.with_values_beside(function, has_aux)
+            (out, (aux, values)), grads = _value_and_gradient(pure, given, named, True, *options)
+            held.write(values)
+            return ((out, aux) if has_aux else out), grads
         return _value_and_gradient(fun, args, kwargs, has_aux, *options)
 
     return value_and_gradient
@@ -198,8 +195,7 @@ def vjp(
     check_no_axes(reduce_axes, "vjp")
     if refs.exist():
         function, args, _, held = refs.functional("vjp", fun, primals, {})
-        if held is not None:
-            return _vjp_of_refs(function, args, primals, has_aux, held)
+        return _vjp_of_refs(function, args, primals, has_aux, held)
     outputs, pullback = _vjp(fun, primals, "vjp", has_aux, None)
     return (outputs[0], pullback, outputs[1]) if has_aux else (outputs, pullback)
 
