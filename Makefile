@@ -8,6 +8,7 @@
 #   make upstream run what legalizations work around: which are still needed?
 #   make docs     write the tables in docs/ anew
 #   make ecosystem  install libraries for JAX, without JAX, and run a program of each on irax
+#   make suites   run samples of these libraries' own tests on irax
 #   make lint     check formatting, style and types
 #   make format   apply the formatting and the fixes that are safe
 #   make bench    run the benchmarks beside JAX
@@ -21,7 +22,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle fuzz sweep upstream docs ecosystem lint format bench clean
+.PHONY: help demo test oracle fuzz sweep upstream docs ecosystem suites lint format bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -79,17 +80,25 @@ docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.upstream.table
 
 # An environment of its own: JAX is in that of the tests. `make ecosystem ONLY="optax numpyro"` for some.
-# tests/ecosystem/documentation.py and suites.py run in it too, for JAX's and the libraries' sources.
+# tests/ecosystem/documentation.py runs in it too, for JAX's sources.
 $(VENV)-ecosystem/installed: pyproject.toml tests/ecosystem/requirements.txt
 	@$(PYTHON) -m venv $(VENV)-ecosystem
 	@$(VENV)-ecosystem/bin/python -m pip install -qq --disable-pip-version-check \
-	  --editable '.[examples]' pytest
+	  --editable '.[examples,test]'
 	@$(VENV)-ecosystem/bin/python -m pip install -qq --disable-pip-version-check --no-deps \
 	  --requirement tests/ecosystem/requirements.txt
 	@touch $@
 
 ecosystem: $(VENV)-ecosystem/installed
 	@$(VENV)-ecosystem/bin/python -m tests.ecosystem.run $(ONLY)
+
+# `make suites ONLY='"flax nnx"' TESTS=200` for one library. Their repositories are cloned.
+TESTS ?= 50
+
+suites: $(VENV)-ecosystem/installed
+	@mkdir -p build/suites
+	@IRAX_PLATFORMS=pjrt:cpu $(VENV)-ecosystem/bin/python -m tests.ecosystem.suites build/suites \
+	  --tests $(TESTS) $(ONLY)
 
 lint: $(VENV)/typings
 	@$(BIN)/ruff format --check .

@@ -1,13 +1,15 @@
 """Runs the cells of JAX's documentation on irax, and counts those that end as they do on JAX.
 
-python -m tests.ecosystem.documentation DOCS [PAGE ...]
+python -m tests.ecosystem.documentation DOCS [--jax PYTHON] [--errors] [PAGE ...]
 
 DOCS is the folder `docs` of JAX's sources. A page is a Markdown file with cells, which run in
-order in one process, as a notebook's do: one that raises an error does not end it. On JAX a cell
-raises an error where it has the tag `raises-exception`, and only there: JAX's own are built
-so. What is printed is not compared. `--errors` shows the errors of cells that end otherwise.
+order in one process, as a notebook's do: one that raises an error does not end it. PYTHON has JAX
+and runs the same cells; without it, a cell is taken to raise an error on JAX where it has the tag
+`raises-exception`, and only there. What is printed is not compared. `--errors` shows the errors of
+cells that end otherwise.
 """
 
+import argparse
 import ast
 import contextlib
 import json
@@ -106,13 +108,13 @@ def one(path: str, result: str) -> None:
     Path(result).write_text(json.dumps(errors(Path(path))), "utf-8")
 
 
-def run(path: Path) -> list[str]:
+def run(path: Path, python: list[str]) -> list[str]:
     """Run a page in a process of its own; return the errors of its cells."""
     with tempfile.TemporaryDirectory() as folder:
         result, log = Path(folder) / "result.json", Path(folder) / "log"
         call = f"one({str(path.resolve())!r}, {str(result)!r})"
         code = f"from tests.ecosystem.documentation import one; {call}"
-        command = [sys.executable, "-m", "irax.compat", "-c", code]
+        command = [*python, "-c", code]
         with log.open("w") as out, contextlib.suppress(subprocess.TimeoutExpired):
             subprocess.run(command, stdout=out, stderr=out, timeout=SECONDS, check=False)
         if result.exists():
@@ -121,25 +123,32 @@ def run(path: Path) -> list[str]:
         return [f"the process ended: {tail}"] * len(cells(path.read_text("utf-8")))
 
 
-def compare(name: str, path: Path, show: bool) -> tuple[int, int]:
+def compare(name: str, path: Path, jax: str | None, show: bool) -> tuple[int, int]:
     """Run a page, print its line, and return how many cells end as on JAX and how many it has."""
-    pairs = list(zip(cells(path.read_text("utf-8")), run(path), strict=True))
-    other = [(i, error) for i, (cell, error) in enumerate(pairs) if cell.raises != bool(error)]
-    print(f"{name:55} {len(pairs) - len(other):3} of {len(pairs):3}", flush=True)
-    for i, error in other if show else ():
-        print(f"    cell {i}: {error[:400] or 'no error'}", flush=True)
-    return len(pairs) - len(other), len(pairs)
+    found = cells(path.read_text("utf-8"))
+    raises = [bool(error) for error in run(path, [jax])] if jax else [c.raises for c in found]
+    mine = run(path, [sys.executable, "-m", "irax.compat"])
+    other = [i for i, error in enumerate(mine) if raises[i] != bool(error)]
+    print(f"{name:55} {len(mine) - len(other):3} of {len(mine):3}", flush=True)
+    for i in other if show else ():
+        print(f"    cell {i}: {mine[i][:400] or 'no error'}", flush=True)
+    return len(mine) - len(other), len(mine)
 
 
-def main(arguments: list[str]) -> int:
+def main() -> int:
     """Run pages; return 1 if a cell of theirs does not end as on JAX."""
-    docs, *names = (a for a in arguments if not a.startswith("-"))
-    chosen = {n: p for n, p in pages(Path(docs)).items() if not names or n in names}
-    counts = [compare(n, p, "--errors" in arguments) for n, p in chosen.items()]
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("docs", type=Path)
+    parser.add_argument("pages", nargs="*")
+    parser.add_argument("--jax")
+    parser.add_argument("--errors", action="store_true")
+    given = parser.parse_intermixed_args()
+    chosen = {n: p for n, p in pages(given.docs).items() if not given.pages or n in given.pages}
+    counts = [compare(n, p, given.jax, given.errors) for n, p in chosen.items()]
     same, total = (sum(column) for column in zip(*counts, strict=True))
     print(f"{same} of {total} cells end as on JAX: {100 * same / total:.1f}%")
     return int(same < total)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

@@ -1,83 +1,169 @@
-"""Runs a sample of a library's own tests on irax, and writes down how many passed.
+"""Runs samples of libraries' own tests on irax.
 
-python -m tests.ecosystem.suites LIBRARY SOURCES [--tests N] [--seed S] [PATH ...]
+python -m tests.ecosystem.suites SOURCES [--tests N] [--seed S] [--record --jax PYTHON] [NAME ...]
 
-SOURCES is the folder in which the library's tests run: that of its repository, at the version that
-is installed, or the one in which its tests lie. N tests are drawn at random from those in PATHs, 50
-if it is not given. `suites.json` gets the numbers, and `table` shows them. A LIBRARY of two words
-is a part of one: "flax linen".
+SOURCES is a folder with the repositories of libraries, each at the version that is installed; what
+is not there is cloned. N tests of each are drawn at random, and each has some minutes. A test that
+fails and is not in `suites.json` as one that does is an error. With `--record` the file gets what
+was found, and what PYTHON, which has JAX and the libraries, makes of the same tests; `table` shows
+it.
 """
 
 import argparse
+import hashlib
 import importlib.metadata
 import json
 import os
-import random
+import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-RESULTS = Path(__file__).parent / "suites.json"
+import pytest
+
+RESULTS = Path(__file__).resolve().parent / "suites.json"
 SAMPLE, SEED = "IRAX_SUITE_SAMPLE", "IRAX_SUITE_SEED"
+SECONDS = 240
+"""The time that a test has."""
+
+
+@dataclass(frozen=True)
+class Suite:
+    """Where the tests of a library are."""
+
+    repository: str
+    """On GitHub."""
+    folder: str
+    """The folder in which the tests run."""
+    tests: str
+    """The folder of the tests in it."""
+    tag: str = "v"
+    """The tag of a version, up to its number."""
+
+
+SUITES = {
+    "blackjax": Suite("blackjax-devs/blackjax", ".", "tests", ""),
+    "chex": Suite("google-deepmind/chex", ".", "chex"),
+    "diffrax": Suite("patrick-kidger/diffrax", ".", "test"),
+    "equinox": Suite("patrick-kidger/equinox", ".", "tests"),
+    "flax linen": Suite("google/flax", "tests", "linen"),
+    "flax nnx": Suite("google/flax", "tests", "nnx"),
+    "numpyro": Suite("pyro-ppl/numpyro", ".", "test", ""),
+    "optax": Suite("google-deepmind/optax", ".", "optax"),
+}
+"""By the names of libraries; the second word names a part of one."""
 
 
 def pytest_collection_modifyitems(items: list[Any]) -> None:
-    """Keep a sample of the tests: this module is a plugin of pytest's."""
-    wanted = int(os.environ[SAMPLE])
-    drawn = random.Random(os.environ[SEED]).sample(range(len(items)), min(wanted, len(items)))
-    items[:] = [items[i] for i in sorted(drawn)]
+    """Keep a sample of the tests: this module is a plugin of pytest's. Names alone decide, so that
+    irax and JAX get the same tests.
+    """
+
+    def lot(item: Any) -> bytes:
+        return hashlib.sha256(f"{os.environ[SEED]}{item.nodeid}".encode()).digest()
+
+    drawn = set(sorted(items, key=lot)[: int(os.environ[SAMPLE])])
+    items[:] = [item for item in items if item in drawn]
 
 
-def run(sources: Path, paths: list[str], sample: int, seed: int) -> ElementTree.Element:
-    """Run a sample of the tests in a process of its own; return pytest's report."""
-    with tempfile.TemporaryDirectory() as folder:
-        report = Path(folder) / "report.xml"
-        options = (
-            "-p tests.ecosystem.suites -p no:cacheprovider -c /dev/null --rootdir . -q --tb=short"
-        )
-        command = [sys.executable, "-m", "irax.compat", "-m", "pytest", *options.split()]
-        ours = os.pathsep.join([str(Path(__file__).parents[2]), os.environ.get("PYTHONPATH", "")])
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """End a test that takes too long."""
+
+    def end(*_: Any) -> None:
+        raise TimeoutError(f"the test took more than {SECONDS} seconds")
+
+    signal.signal(signal.SIGALRM, end)
+    signal.alarm(SECONDS)
+    try:
+        return (yield)
+    finally:
+        signal.alarm(0)
+
+
+def package(name: str) -> str:
+    """The name of the package that a suite is of."""
+    return name.partition(" ")[0]
+
+
+def sources(name: str, folder: Path) -> Path:
+    """Return the folder of a library's sources, which are cloned if they are not there."""
+    path = folder / package(name)
+    if not path.exists():
+        suite = SUITES[name]
+        tag = suite.tag + importlib.metadata.version(package(name))
+        url = f"https://github.com/{suite.repository}"
+        subprocess.run(["git", "clone", "-q", "--depth=1", "-b", tag, url, str(path)], check=True)
+    return path / SUITES[name].folder
+
+
+def run(
+    python: list[str], name: str, folder: Path, sample: int, seed: int
+) -> tuple[dict[str, Any], int]:
+    """Run a sample of a suite in a process of its own; return which tests failed, with their
+    errors, and how many ran.
+    """
+    with tempfile.TemporaryDirectory() as temporary:
+        report, plugin = Path(temporary) / "report.xml", Path(temporary) / "irax_sample.py"
+        plugin.symlink_to(__file__)  # by a name of its own: libraries have packages called tests
+        options = "-p irax_sample -p no:cacheprovider -c /dev/null --rootdir . -q --tb=short"
+        command = [*python, "-m", "pytest", *options.split(), "--continue-on-collection-errors"]
+        path = os.pathsep.join([temporary, os.environ.get("PYTHONPATH", "")])
         subprocess.run(
-            [*command, "--continue-on-collection-errors", f"--junitxml={report}", *paths],
-            cwd=sources,
-            env={**os.environ, "PYTHONPATH": ours, SAMPLE: str(sample), SEED: str(seed)},
+            [*command, f"--junitxml={report}", SUITES[name].tests],
+            cwd=sources(name, folder),
+            env={**os.environ, "PYTHONPATH": path, SAMPLE: str(sample), SEED: str(seed)},
             check=False,
         )
-        return ElementTree.parse(report).getroot()
-
-
-def counts(report: ElementTree.Element) -> dict[str, Any]:
-    """Return how many tests ran and passed, and the names and errors of those that did not."""
-    cases = [c for c in report.iter("testcase") if c.find("skipped") is None]
+        cases = ElementTree.parse(report).getroot().iter("testcase")
+        ran = [c for c in cases if c.find("skipped") is None]
     failed = {}
-    for case in cases:
-        found = [e for e in case if e.tag in ("failure", "error")]
-        if found:
-            failed[f"{case.get('classname')}.{case.get('name')}"] = found[0].get("message", "")[
-                :200
-            ]
-    return {"passed": len(cases) - len(failed), "run": len(cases), "failed": failed}
+    for case in ran:
+        errors = [e for e in case if e.tag in ("failure", "error")]
+        if errors:
+            told = errors[0].get("message", "")[:200]
+            failed[f"{case.get('classname')}.{case.get('name')}"] = told
+    return failed, len(ran)
 
 
 def main() -> int:
-    """Run a sample; return 1 if a test failed."""
+    """Run samples; return 1 if a test failed that is not known to fail."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("library")
     parser.add_argument("sources", type=Path)
-    parser.add_argument("paths", nargs="*")
+    parser.add_argument("names", nargs="*")
     parser.add_argument("--tests", type=int, default=50)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--record", action="store_true")
+    parser.add_argument("--jax")
     given = parser.parse_intermixed_args()
-    found = counts(run(given.sources, given.paths, given.tests, given.seed))
-    package = given.library.partition(" ")[0]
-    known = json.loads(RESULTS.read_text("utf-8")) if RESULTS.exists() else {}
-    known[given.library] = {"version": importlib.metadata.version(package)} | found
-    RESULTS.write_text(json.dumps(dict(sorted(known.items())), indent=1) + "\n", "utf-8")
-    print(f"{given.library}: {found['passed']} of {found['run']} tests passed")
-    return int(found["passed"] < found["run"])
+    known = json.loads(RESULTS.read_text("utf-8"))
+    is_wrong = False
+    for name in given.names or SUITES:
+        drawn = name, given.sources, given.tests, given.seed
+        failed, ran = run([sys.executable, "-m", "irax.compat"], *drawn)
+        print(f"{name}: {ran - len(failed)} of {ran} tests passed", flush=True)
+        if given.record:
+            on_jax = run([given.jax], *drawn) if given.jax else ({}, ran)
+            known[name] = {
+                "version": importlib.metadata.version(package(name)),
+                "run": ran,
+                "failed": failed,
+                "jax_run": on_jax[1],
+                "jax_failed": on_jax[0],
+            }
+            text = json.dumps(dict(sorted(known.items())), indent=1) + "\n"
+            RESULTS.write_text(text, "utf-8")
+            continue
+        unknown = failed.keys() - known.get(name, {}).get("failed", {}).keys()
+        for test in sorted(unknown):
+            print(f"    {test}: {failed[test]}")
+        is_wrong |= bool(unknown)
+    return int(is_wrong)
 
 
 if __name__ == "__main__":

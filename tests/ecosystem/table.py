@@ -52,11 +52,11 @@ SUITES = """
 ## Libraries' own tests
 
 Samples of the libraries' own tests, drawn at random and run as they are, without JAX
-(`python -m tests.ecosystem.suites`), most of them with `IRAX_PLATFORMS=pjrt:cpu`, which compiles
-fastest. Skipped tests are not counted.
+(`make suites`), with `IRAX_PLATFORMS=pjrt:cpu`, which compiles fastest; and the same tests with
+JAX. Skipped tests are not counted.
 
-| library | version | passed | run |
-|---------|---------|-------:|----:|
+| library | version | passed | run | passed on JAX | run |
+|---------|---------|-------:|----:|--------------:|----:|
 """
 
 DOCUMENTATION = """
@@ -122,7 +122,11 @@ def row(name: str) -> str:
 def suites() -> list[str]:
     """Return the rows of the table of libraries' own tests."""
     found = json.loads((HERE / "suites.json").read_text("utf-8"))
-    return [f"| {n} | {f['version']} | {f['passed']} | {f['run']} |" for n, f in found.items()]
+    return [
+        f"| {name} | {f['version']} | {f['run'] - len(f['failed'])} | {f['run']} "
+        f"| {f['jax_run'] - len(f['jax_failed'])} | {f['jax_run']} |"
+        for name, f in found.items()
+    ]
 
 
 def times() -> list[str]:
