@@ -34,7 +34,7 @@ SECONDS = 240
 
 @dataclass(frozen=True)
 class Suite:
-    """Where the tests of a library are."""
+    """The place of the tests of a library."""
 
     repository: str
     """On GitHub."""

@@ -246,10 +246,10 @@ def test_constraints(mesh: Mesh):
 def test_a_constraint_by_the_mesh_of_the_context(mesh: Mesh):
     abstract = NamedSharding(mesh.abstract_mesh, P("a"))
     with irax.set_mesh(mesh):
-        divided = irax.lax.with_sharding_constraint(jnp.arange(8.0), abstract)
+        divided = irax.lax.with_sharding_constraint(irax.numpy.arange(8.0), abstract)
     assert divided.sharding == NamedSharding(mesh, P("a"))
     with pytest.raises(ValueError, match="its mesh is abstract, and not that of the context"):
-        irax.lax.with_sharding_constraint(jnp.arange(8.0), abstract)
+        irax.lax.with_sharding_constraint(irax.numpy.arange(8.0), abstract)
 
 
 def test_lanes_divided_among_devices(mesh: Mesh):
