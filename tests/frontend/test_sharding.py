@@ -248,6 +248,8 @@ def test_a_constraint_by_the_mesh_of_the_context(mesh: Mesh):
     with irax.set_mesh(mesh):
         divided = irax.lax.with_sharding_constraint(irax.numpy.arange(8.0), abstract)
     assert divided.sharding == NamedSharding(mesh, P("a"))
+    x = irax.numpy.ones(2)  # a type has no axes outside of meshes
+    assert irax.lax.with_sharding_constraint(x, irax.typeof(x).sharding) is x
     with pytest.raises(ValueError, match="its mesh is abstract, and not that of the context"):
         irax.lax.with_sharding_constraint(irax.numpy.arange(8.0), abstract)
 

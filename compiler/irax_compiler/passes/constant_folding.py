@@ -49,7 +49,9 @@ class ConstantFolding(Pass):
             op = _pure(operation) if all(v in known for v in operation.operands) else None
             if op is None:
                 continue
-            written = _written(operation.results if isinstance(op, Constant) else operation.operands)
+            written = _written(
+                operation.results if isinstance(op, Constant) else operation.operands
+            )
             if sum(prod(shape_of(v)) for v in operation.results) <= max(self.elements, written):
                 known.update(_evaluated(op, operation, known))
 

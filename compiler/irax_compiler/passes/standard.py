@@ -39,8 +39,9 @@ def standard_passes(
 ) -> tuple[Pass, ...]:
     """Return the passes that make any module StableHLO without calls, composites and CHLO, legal on
     a target, with constants of up to `largest_constant` elements folded. Calls of formulas remain
-    if the target's own passes lower them. With `kernels_of_loops`, moves in loops are left for
-    another `Legalize` after the pass loops.
+    if the target's own passes lower them. With `kernels_of_loops`, what legalizations make of
+    constants is folded, so that kernels need not read it, and moves in loops are left for another
+    `Legalize` after the pass loops.
     """
     folding = ConstantFolding(largest_constant)
     return (
@@ -66,7 +67,7 @@ def standard_passes(
         LoopInvariantCodeMotion(),
         *((Repetitions(),) if calls_formulas else ()),
         Legalize(target, "later" if kernels_of_loops else ""),
-        folding,
+        *((folding,) if kernels_of_loops else ()),
         Canonicalize(),
         CSE,
         Communicate(target),

@@ -68,6 +68,8 @@ def constrained(x: Array, sharding: Sharding) -> Array:
     Raises:
         ValueError: it cannot be divided so.
     """
+    if isinstance(sharding, NamedSharding) and not sharding.mesh.axis_names:
+        return x  # as the type of an array says outside of meshes
     if isinstance(x, ConcreteArray):
         return staged(lambda: placed(x, sharding), lambda _: _constraint(x, sharding))
     return _constraint(x, sharding)
