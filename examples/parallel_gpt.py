@@ -73,11 +73,14 @@ def divide(tree, layout, mesh):
 
 
 def save(folder, tree, step):
-    """Write the parts of arrays that this process has: each part by one process. The folder appears
-    when it is complete.
+    """Write the parts of arrays that this process has: each part by one process. A checkpoint gets
+    its name when it is complete; then older ones are removed.
     """
-    partial = folder.with_suffix(".partial")
-    partial.mkdir(parents=True, exist_ok=True)
+    partial = folder / "partial"
+    if irax.process_index() == 0:
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+    multihost_utils.sync_global_devices("there is a folder")
     for path, x in irax.tree_util.tree_leaves_with_path(tree):
         name = irax.tree_util.keystr(path, simple=True, separator=".")
         for shard in x.addressable_shards:
@@ -86,14 +89,21 @@ def save(folder, tree, step):
                 np.save(partial / f"{name}@{starts}.npy", np.asarray(shard.data))
     multihost_utils.sync_global_devices("all parts are written")
     if irax.process_index() == 0:
-        (partial / "step").write_text(str(step))
-        shutil.rmtree(folder, ignore_errors=True)
-        os.replace(partial, folder)
+        older = checkpoints(folder)
+        os.replace(partial, folder / f"step-{step:06}")
+        for path in older:
+            shutil.rmtree(path)
     multihost_utils.sync_global_devices("the checkpoint is complete")
+
+
+def checkpoints(folder):
+    """The complete checkpoints in a folder, the last one last."""
+    return sorted(folder.glob("step-*"))
 
 
 def load(folder, like, layout, mesh):
     """Read arrays like those of a pytree, for the devices that there are now, and the step."""
+    folder = checkpoints(folder)[-1]
 
     def read(path, x):
         name = irax.tree_util.keystr(path, simple=True, separator=".")
@@ -106,7 +116,7 @@ def load(folder, like, layout, mesh):
         return whole
 
     tree = irax.tree_util.tree_map_with_path(read, like)
-    return divide(tree, layout, mesh), int((folder / "step").read_text())
+    return divide(tree, layout, mesh), int(folder.name.removeprefix("step-"))
 
 
 # ---- training ------------------------------------------------------------------------------------
@@ -116,7 +126,7 @@ def train(size, layout, steps, folder):
     """The loss after each step. A training that was cut off goes on from its last checkpoint."""
     mesh = mesh_for(layout)
     state, done = divide(gpt.start(size), layout, mesh), 0
-    if folder is not None and folder.exists():
+    if folder is not None and checkpoints(folder):
         state, done = load(folder, state, layout, mesh)
     params, moments = state
     rows = NamedSharding(mesh, P("data"))

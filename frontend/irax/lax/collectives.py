@@ -197,15 +197,15 @@ def all_gather(
         axis: the dimension of the result along which the lanes lie.
         tiled: lay them one after the other along a dimension that the array has, instead of along
             a new one.
-        to: "varying", or "invarying" for a result that counts as the same on all devices of a
-            mesh.
+        to: "varying", or "invarying" or "reduced" for a result that counts as the same on all
+            devices of a mesh.
 
     Returns:
         The arrays of all lanes, along `axis`: a new dimension, or a larger one if `tiled`.
 
     Raises:
         NameError: no vmap around gives an axis this name.
-        ValueError: there is no such dimension, or `to` is neither of the two.
+        ValueError: there is no such dimension, or `to` is none of these.
         NotImplementedError: groups of lanes along several axes.
 
     >>> irax.vmap(lambda x: irax.lax.all_gather(x, "i"), axis_name="i")(irax.numpy.arange(2))
@@ -213,8 +213,8 @@ def all_gather(
            [0, 1]], dtype=int32)
     """
     what = "lax.all_gather"
-    if to not in ("varying", "invarying"):
-        raise ValueError(f'{what}: to must be "varying" or "invarying", got {to!r}')
+    if to not in ("varying", "invarying", "reduced"):
+        raise ValueError(f'{what}: to must be "varying", "invarying" or "reduced", got {to!r}')
     axes = _axes(what, _names(axis_name))
     groups = _groups(what, axis_index_groups, axes)
     count = _width(axes, groups)
@@ -225,7 +225,7 @@ def all_gather(
         extents = list(array.shape)
         for each in reversed(axes):
             name = text_of(each.name)
-            op = ops.AllGather(name, each.size, place, groups, invariant=to == "invarying")
+            op = ops.AllGather(name, each.size, place, groups, invariant=to != "varying")
             array = bind(op, array)
         if tiled:
             extents[place] *= count

@@ -1,4 +1,4 @@
-"""Conversion of values that are the same on all devices of a mesh to values that may differ."""
+"""Conversion of types that tell along which axes of a mesh values differ between devices."""
 
 from __future__ import annotations
 
@@ -13,19 +13,22 @@ from irax.lax.arguments import array_of
 
 
 def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
-    """Return arrays that are the same on all devices along an axis as arrays that may differ.
+    """Return the same arrays as of another type along an axis of a mesh.
 
-    The values are the same. Derivatives with respect to `x` are summed over the axis.
+    Arrays that are the same on all devices become arrays that may differ ("varying"): derivatives
+    with respect to `x` are summed over the axis then. Or they stay as they are, with derivatives
+    that may be summed later ("reduced"), which irax sums at once. Arrays that differ become the
+    summands of a sum ("unreduced"), which `irax.lax.psum` takes; to irax these vary, too.
 
     Args:
         x: an array or a pytree of arrays.
         axis_name: the axis of the mesh, or a tuple of axes.
-        to: "varying".
+        to: "varying", "reduced" or "unreduced".
 
     Raises:
         NameError: no `shard_map` around has such an axis.
-        ValueError: the arrays differ along the axis already, or `to` is unknown.
-        NotImplementedError: JAX's "reduced" and "unreduced".
+        ValueError: the arrays differ along the axis already, or for "unreduced", they do not; or
+            `to` is unknown.
 
     >>> f = irax.shard_map(
     ...     lambda x: irax.lax.pcast(x, "i", to="varying"),
@@ -38,21 +41,26 @@ def pcast(x: Any, axis_name: Any, *, to: str) -> Any:
     what = "lax.pcast"
     if isinstance(axis_name, set | frozenset):
         raise TypeError(f"{what}: axis_name must be a name or a tuple of names, got {axis_name!r}")
-    if to in ("reduced", "unreduced"):
-        raise NotImplementedError(f'{what}: to={to!r} is not supported, only "varying"')
-    if to != "varying":
-        raise ValueError(f'{what}: to must be "varying", got {to!r}')
+    if to not in ("varying", "reduced", "unreduced"):
+        raise ValueError(f'{what}: to must be "varying", "reduced" or "unreduced", got {to!r}')
     names = axis_name if isinstance(axis_name, tuple) else (axis_name,)
     found = [axis_names.find(name, what) for name in names]
     axes = {text_of(axis.name) for axis in found if axis.is_checked}
 
     def cast(leaf: Any) -> Array:
         array = array_of(what, leaf)
+        if to == "unreduced":
+            if same := sorted(axes - array.aval.vma):
+                raise ValueError(
+                    f"{what}: an array of type {array.aval} is the same on all devices along {same}"
+                    ': only one that differs can be "unreduced"; cast it to "varying" first'
+                )
+            return array
         if both := sorted(axes & array.aval.vma):
             raise ValueError(
                 f"{what}: an array of type {array.aval} differs between devices along {both} "
                 "already"
             )
-        return pvary(array, axes)
+        return pvary(array, axes) if to == "varying" else array
 
     return tree_util.tree_map(cast, x)

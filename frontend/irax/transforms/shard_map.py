@@ -21,6 +21,7 @@ from irax.core.pvary import pvary
 from irax.core.shardings import NamedSharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, trace_function
+from irax.core.unreduced import summands, summed
 from irax.core.wrapping import wraps
 from irax.execution.jit_shardings import on_mesh
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec
@@ -160,13 +161,13 @@ class Setting:
         """Raise an error for what is no spec, or names another axis than the manual ones."""
         if not isinstance(spec, PartitionSpec):
             raise TypeError(f"shard_map: {what} must be of PartitionSpec (irax.P), got {spec!r}")
-        for entry in spec.partitions:
-            for axis in axes_of_entry(entry):
-                if axis not in self.manual:
-                    raise ValueError(
-                        f"shard_map: {what} has {spec}, but {axis!r} is none of the axes along "
-                        f"which {self.function} is mapped, {self.manual}"
-                    )
+        dividing = [axis for entry in spec.partitions for axis in axes_of_entry(entry)]
+        for axis in (*dividing, *spec.unreduced, *spec.reduced):
+            if axis not in self.manual:
+                raise ValueError(
+                    f"shard_map: {what} has {spec}, but {axis!r} is none of the axes along which "
+                    f"{self.function} is mapped, {self.manual}"
+                )
 
     def spec(self, spec: PartitionSpec, rank: int) -> Spec:
         """A spec as the IR has it."""
@@ -199,9 +200,12 @@ def call_on_shards(
     found: list[PartitionSpec] = []
 
     def of_shards(*shards: Array) -> list[Array]:
-        results = flat(*arguments.with_leaves(positions, shards))
+        taken = [summands(x, _unreduced(specs[i])) for i, x in zip(positions, shards, strict=True)]
+        results = flat(*arguments.with_leaves(positions, taken))
         skeleton = array_trees.tree_unflatten(flat.out_tree, results)
         found[:] = specs_of_results(skeleton)
+        pairs = zip(results, found, strict=True)
+        results = [summed(x, _unreduced(spec)) for x, spec in pairs]
         if not setting.check_vma:
             return results
         return [
@@ -228,6 +232,10 @@ def call_on_shards(
     results = setting.put(bind(op, *operands, builder=traced.builder), found)
     typed = [x.with_weak_type(w) for x, w in zip(results, traced.weak, strict=True)]
     return array_trees.tree_unflatten(flat.out_tree, typed)
+
+
+def _unreduced(spec: PartitionSpec | None) -> set[str]:
+    return set() if spec is None else set(map(text_of, spec.unreduced))
 
 
 def _in_specs(
