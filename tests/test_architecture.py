@@ -186,7 +186,8 @@ def test_asking_for_modes_is_found(source: str, asks: bool):
 DOORS = {
     "irax": (
         *("api", "mlir", "ops", "targets"),
-        *("cache", "containers", "effects", "evaluate", "quiet", "spans", "straight"),
+        *("cache", "containers", "effects", "evaluate", "kept_programs", "quiet", "spans"),
+        "straight",
         "iree.phases",
     ),
     "irax_tools": (

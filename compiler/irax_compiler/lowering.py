@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from irax_compiler import mlir
+from irax_compiler.kept_programs import alone
 from irax_compiler.layouts import Mesh, StatedLayouts
 from irax_compiler.mlir import Module
 from irax_compiler.ops.control_flow.shard_map import Spec
@@ -49,7 +50,7 @@ def lower(
         print(lowered)
     """
     with span("lower", func):
-        lowered = _alone(module, func, is_foreign=passes is None)
+        lowered = alone(module, func, is_foreign=passes is None)
         if find(target).overwrites:
             donate(mlir.functions(lowered)[func], donated)
         run_passes(lowered, find(target).passes if passes is None else passes, after)
@@ -71,7 +72,7 @@ def partition(
     mesh; other arguments have the layouts in which they are first used. `layouts_of_results`
     returns those that results have.
     """
-    divided = _alone(module, func, is_foreign=False)
+    divided = alone(module, func, is_foreign=False)
     run_passes(divided, (REMOVE_DEAD_FUNCTIONS, Decompose(target), INLINE, REMOVE_DEAD_FUNCTIONS))
     function = find_function(divided, func)
     if in_specs is None:
@@ -110,18 +111,4 @@ def check(module: Module, func: str = "main") -> None:
     """
     without_composites = (Lanes(), REMOVE_DEAD_FUNCTIONS, Decompose("iree-cpu"))
     passes = (REMOVE_DEAD_FUNCTIONS, *without_composites, REMOVE_DEAD_FUNCTIONS, Check())
-    run_passes(_alone(module, func, is_foreign=True), passes)
-
-
-def _alone(module: Module, func: str, is_foreign: bool) -> Module:
-    """Return a copy of a module in which `func` is the only public function. Of a foreign module
-    only the functions are copied; uses of other dialects' symbols are refused by name.
-    """
-    find_function(module, func)
-    copy = mlir.new_module()
-    for view in module.body.operations:
-        if not is_foreign or view.operation.name == "func.func":
-            view.operation.clone(ip=mlir.InsertionPoint(copy.body))
-    for name, function in mlir.functions(copy).items():
-        function.attributes["sym_visibility"] = mlir.string("public" if name == func else "private")
-    return copy
+    run_passes(alone(module, func, is_foreign=True), passes)

@@ -59,7 +59,7 @@ def test_calls_of_the_short_way_are_spans_too(tmp_path):
     assert [e["cat"] for e in events(tmp_path)] == ["execute"]
     assert len(list(tmp_path.glob("plugins/profile/*/perfetto_trace.json.gz"))) == 1
     step(1.0)
-    assert step._cache.last is not None
+    assert step._cache.recent
 
 
 def test_annotations_outside_of_profiles_and_of_functions(tmp_path):

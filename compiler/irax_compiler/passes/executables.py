@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +13,7 @@ from irax_compiler.mlir import Attribute, Block, InsertionPoint, Module, Operati
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.annotate import reflection
+from irax_compiler.processors import processors
 
 SHARE = 1_000_000
 """The least multiplications and additions for which a workgroup pays."""
@@ -122,13 +122,6 @@ def dispatch(
 def workers_of(function: Operation) -> int:
     """Return the number of workgroups of a function's dispatches that run at a time."""
     return 1 if reflection(function).get("irax.driver") == "sync" else processors()
-
-
-def processors() -> int:
-    """Return the number of processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def typed(inputs: Sequence[Type], results: Sequence[Type] = ()) -> dict[str, Attribute]:

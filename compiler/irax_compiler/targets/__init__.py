@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from irax_compiler.mlir import Module
 from irax_compiler.spans import span
-from irax_compiler.targets.target import Target, all_targets, find, for_platform, register
+from irax_compiler.targets.target import Target, all_targets, find, for_platform, is_own, register
 
-__all__ = ["Target", "all_targets", "compile", "find", "for_platform", "register"]
+__all__ = ["Target", "all_targets", "compile", "find", "for_platform", "is_own", "register"]
 
 
 def compile(module: Module, target: str, donated: Sequence[int] = ()) -> bytes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,6 +94,13 @@ def all_targets() -> list[Target]:
     for name in sorted(own - {__name__}):
         importlib.import_module(name)
     return sorted(_targets.values(), key=lambda target: target.name)
+
+
+def is_own(name: str) -> bool:
+    """True if the target of a name, with or without a chip, is no other package's."""
+    found = _targets.get(name.partition(":")[0])
+    own = [vars(m) for n, m in sys.modules.items() if n.startswith(f"{__package__}.")]
+    return found is None or any(found is value for names in own for value in names.values())
 
 
 def find(name: str) -> Target:

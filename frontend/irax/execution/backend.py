@@ -19,7 +19,7 @@ from irax.core.sharded import placed
 from irax.core.shardings import Format, Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.execution import mesh_programs
-from irax_compiler import api, mlir, spans, targets
+from irax_compiler import api, kept_programs, mlir, spans, targets
 from irax_runtime import devices as runtime_devices
 from irax_runtime import distributed, interruptible
 from irax_runtime.device import Device, Executable
@@ -124,26 +124,35 @@ def compile(
         return mesh_programs.executable(
             module, name, device, partial(compile, donated=donated), donated
         )
-    lowered = api.lower(module, name, device.target, donated=donated)
-    return interruptible.run(_program, lowered, name, device, donated, spans.lists())
+    key = kept_programs.key(module, name, device.target, donated)
+    artefact = kept_programs.load(key)
+    if artefact is None:
+        lowered = api.lower(module, name, device.target, donated=donated)
+        artefact = interruptible.run(_compiled, lowered, device.target, donated, spans.lists())
+        kept_programs.store(key, artefact)
+    return interruptible.run(_program, artefact, name, device, spans.lists())
 
 
 dispatch.use_compiler(compile)
 
 
-def _program(
+def _compiled(
     lowered: mlir.Module,
-    name: str,
-    device: Device,
+    target: str,
     donated: Sequence[int],
     recorded: Sequence[list[spans.Span]],
-) -> Executable:
+) -> bytes:
     with spans.recorded_in(recorded):
-        artefact = targets.compile(lowered, device.target, donated)
-        with spans.span("load", str(device)):
-            if device.compiler is None:
-                return device.load(artefact, name)
-            return _compiled_before(device, artefact, name) or _compiled_now(device, artefact, name)
+        return targets.compile(lowered, target, donated)
+
+
+def _program(
+    artefact: bytes, name: str, device: Device, recorded: Sequence[list[spans.Span]]
+) -> Executable:
+    with spans.recorded_in(recorded), spans.span("load", str(device)):
+        if device.compiler is None:
+            return device.load(artefact, name)
+        return _compiled_before(device, artefact, name) or _compiled_now(device, artefact, name)
 
 
 # Imported here because it would take a tenth of the time of `import irax`.

@@ -1,0 +1,94 @@
+"""Artefacts of functions that an earlier process lowered and compiled, found without doing either.
+
+The cache (`cache.py`) has an artefact by the module as IREE gets it, and here by the module as it
+was traced, and all else that lowering depends on: the code of the compiler, the libraries that it
+calls or computes with, the number of processors.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+from irax_compiler import cache, locations, mlir
+from irax_compiler.iree import blas
+from irax_compiler.mlir import Module
+from irax_compiler.once import once
+from irax_compiler.passes.core import find_function
+from irax_compiler.processors import processors
+from irax_compiler.spans import span
+from irax_compiler.targets import is_own
+
+_BEGUN = time.time_ns()
+
+_OF_PROCESS = (b"irax.callback", b"irax.ffi", b"irax.custom_vmap", b"irax.primitive")
+"""Operations that name objects of this process, which lowering may ask."""
+_OF_SEVERAL_DEVICES = (b"irax.shard_map", b"sdy.")
+
+_LIBRARIES = ("irax", "numpy", "scipy", "ml_dtypes", blas.PACKAGE)
+
+
+def key(module: Module, func: str, target: str, donated: Sequence[int]) -> str | None:
+    """Return the name in the cache of the artefact of a function. None where that depends on more
+    than is known: on objects of this process, or on code that was edited while it ran.
+    """
+    code = _code()
+    if code is None or cache.directory() is None or not is_own(target):
+        return None
+    text = mlir.bytecode(locations.without(alone(module, func, is_foreign=False)))
+    if any(name in text for name in (*_OF_PROCESS, *_OF_SEVERAL_DEVICES)):
+        return None
+    facts = (code, func, target, str(tuple(donated)), str(blas.calls()), str(processors()))
+    return cache.key(text, ["as it was traced", *facts])
+
+
+def load(name: str | None) -> bytes | None:
+    """Return the artefact of this name, or None."""
+    if name is None:
+        return None
+    with span("cache", "look-up as traced") as details:
+        artefact = cache.load(name)
+        details["found"] = artefact is not None
+    return artefact
+
+
+def store(name: str | None, artefact: bytes) -> None:
+    """Keep the artefact of a function for other processes."""
+    if name is not None:
+        cache.store(name, artefact)
+
+
+def alone(module: Module, func: str, is_foreign: bool) -> Module:
+    """Return a copy of a module in which `func` is the only public function. Of a foreign module
+    only the functions are copied; uses of other dialects' symbols are refused by name.
+    """
+    find_function(module, func)
+    copy = mlir.new_module()
+    for view in module.body.operations:
+        if not is_foreign or view.operation.name == "func.func":
+            view.operation.clone(ip=mlir.InsertionPoint(copy.body))
+    for name, function in mlir.functions(copy).items():
+        function.attributes["sym_visibility"] = mlir.string("public" if name == func else "private")
+    return copy
+
+
+@once
+def _code() -> str | None:
+    """Return what tells this compiler from others: the state of its files, and the versions of what
+    it uses. None where a file is newer than this process, which may have loaded what it was.
+    """
+    folder = Path(__file__).parent
+    facts = [(str(path.relative_to(folder)), path.stat()) for path in folder.rglob("*.py")]
+    if any(stat.st_mtime_ns >= _BEGUN for _, stat in facts):
+        return None
+    files = sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in facts)
+    return f"{files} {[_version(name) for name in _LIBRARIES]}"
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "none"

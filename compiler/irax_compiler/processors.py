@@ -1,0 +1,12 @@
+"""The processors that programs may use."""
+
+from __future__ import annotations
+
+import os
+
+
+def processors() -> int:
+    """Return the number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,128 @@
+"""Programs that are found in the cache by the module as it was traced, and not lowered again."""
+
+import dataclasses
+import os
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax_compiler import api, kept_programs, targets
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def refused(monkeypatch):
+    """Refuse to lower from now on."""
+
+    def refuse():
+        def lower(*_, **__):
+            raise AssertionError("lowered again")
+
+        monkeypatch.setattr(api, "lower", lower)
+
+    return refuse
+
+
+def key_of(function, *args, target="iree-cpu", donated=()):
+    ir = irax.make_ir(function)(*args)
+    return kept_programs.key(ir.module, ir.func, target, donated)
+
+
+def test_an_equal_module_is_not_lowered_again(refused):
+    def model(scale):
+        return irax.jit(lambda x: {"sum": jnp.sin(x * scale).sum(), "same": x})
+
+    x = np.arange(4.0, dtype=np.float32)
+    expected = model(2.0)(x)
+    refused()
+    found = model(2.0)(x)
+    np.testing.assert_array_equal(found["sum"], expected["sum"])
+    np.testing.assert_array_equal(found["same"], x)
+    with pytest.raises(AssertionError, match="lowered again"):
+        model(3.0)(x)
+    with pytest.raises(AssertionError, match="lowered again"):
+        model(2.0)(x[:3])
+
+
+def test_keys_tell_programs_apart(monkeypatch):
+    x = jnp.ones(3)
+
+    def f(x):
+        return x + 1
+
+    same = key_of(f, x)
+    assert same is not None
+    assert key_of(f, x) == same
+    others = [
+        key_of(lambda x: x + 2, x),
+        key_of(f, jnp.ones(4)),
+        key_of(f, x, target="iree-vulkan"),
+        key_of(f, x, target="iree-cuda:sm_89"),
+        key_of(f, x, donated=[0]),
+    ]
+    monkeypatch.setenv("IRAX_BLAS", "off")
+    others.append(key_of(f, x))
+    monkeypatch.delenv("IRAX_BLAS")
+    monkeypatch.setattr(kept_programs, "processors", lambda: 77)
+    others.append(key_of(f, x))
+    monkeypatch.undo()
+    monkeypatch.setattr(kept_programs, "_code", lambda: "another")
+    others.append(key_of(f, x))
+    assert len({same, None, *others}) == len(others) + 2
+
+
+def test_what_depends_on_the_process_is_lowered():
+    x = jnp.ones(3)
+
+    def called_back(x):
+        return irax.pure_callback(np.sin, x, x)
+
+    @irax.custom_batching.custom_vmap
+    def batched(x):
+        return x + 1
+
+    @batched.def_vmap
+    def rule(size, is_batched, x):
+        return x, True
+
+    mesh = irax.make_mesh((1,), ("a",))
+    spec = irax.sharding.PartitionSpec("a")
+    divided = irax.shard_map(lambda x: x, mesh=mesh, in_specs=spec, out_specs=spec)
+    for function in (called_back, batched, divided):
+        assert key_of(function, x) is None
+
+
+def test_targets_of_other_packages_are_lowered_for(monkeypatch):
+    assert targets.is_own("iree-cpu:host")
+    changed = dataclasses.replace(targets.find("iree-cpu"), name="theirs")
+    targets.register(changed)
+    assert not targets.is_own("theirs")
+    monkeypatch.delitem(targets.target._targets, "theirs")
+
+
+def test_a_compiler_that_was_edited_while_it_runs_is_not_trusted(monkeypatch):
+    monkeypatch.setattr(kept_programs, "_BEGUN", 0)
+    monkeypatch.setattr(kept_programs, "_code", kept_programs._code.__wrapped__)
+    assert key_of(lambda x: x, jnp.ones(3)) is None
+
+
+def test_files_of_the_compiler_are_part_of_the_key(tmp_path, monkeypatch):
+    monkeypatch.setattr(kept_programs, "__file__", str(tmp_path / "kept_programs.py"))
+    code = kept_programs._code.__wrapped__
+    found = {code()}
+    for name, text in [("a.py", "1"), ("passes/b.py", "1"), ("a.py", "12")]:
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+        os.utime(path, ns=(5, 5))
+        found.add(code())
+    os.utime(path, ns=(5, 6))
+    found.add(code())
+    assert len(found) == 5
