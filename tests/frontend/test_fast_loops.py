@@ -9,6 +9,7 @@ from irax import lax
 from irax_compiler import mlir
 from irax_compiler.iree import blas
 from irax_compiler.lowering import lower
+from irax_compiler.passes.legalize.iree import products as vectors
 from irax_compiler.passes.loops import kernels
 
 RNG = np.random.default_rng(0)
@@ -121,6 +122,7 @@ def test_rows_of_many_elements(width, reverse, few, monkeypatch):
 def test_matrices_are_transposed_before_the_loop(by_blas, monkeypatch):
     monkeypatch.setenv(blas.VARIABLE, by_blas)
     monkeypatch.setattr(kernels, "FEW", 0)
+    monkeypatch.setattr(vectors, "LEAST_MATRIX", 1 << 60)
     w = RNG.normal(size=(160, 140)).astype(np.float32) / 13
     v = RNG.normal(size=(140, 160)).astype(np.float32) / 13
     xs = RNG.normal(size=(9, 160)).astype(np.float32)

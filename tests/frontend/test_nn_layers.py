@@ -213,7 +213,8 @@ def rounded(x, mode):
         scales = np.exp2(np.ceil(np.log2(scales)))
     else:
         scales = scales.astype(ml_dtypes.float8_e4m3fn).astype("f4")
-    scaled = np.clip(blocks / scales, -limit, limit).astype(data).astype("f4")
+    with np.errstate(divide="ignore"):  # scales that are too small are zeros
+        scaled = np.clip(blocks / scales, -limit, limit).astype(data).astype("f4")
     return (scaled * scales).reshape(x.shape)
 
 
