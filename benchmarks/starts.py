@@ -49,13 +49,19 @@ def _set_up_jax() -> None:
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 
+def _environment(folder: str) -> dict[str, str]:
+    """Programs are kept in the folder, and Python's bytecode too."""
+    kept = {"IRAX_CACHE_DIR": folder, "PYTHONPYCACHEPREFIX": folder, "PYTHONDONTWRITEBYTECODE": ""}
+    return {**os.environ, **kept}
+
+
 def seconds(library: str, name: str, folder: str) -> list[float]:
     """Return what a process took in all, and what `first_step` prints."""
     code = f"from benchmarks.starts import first_step; first_step({library!r}, {name!r})"
     before = os.times()
     printed = subprocess.run(
         [sys.executable, "-c", code],
-        env={**os.environ, "IRAX_CACHE_DIR": folder},
+        env=_environment(folder),
         stdout=subprocess.PIPE,
         text=True,
         check=True,

@@ -14,7 +14,9 @@ has the types of the IR, and `irax_compiler.targets` the targets.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,7 +24,6 @@ from irax_compiler.cost import cost_of
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.layouts import StatedLayouts
 from irax_compiler.layouts import state as state_layouts
-from irax_compiler.lowering import check, layouts_of, layouts_of_results, lower, mesh_of, partition
 from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.derived import (
@@ -36,17 +37,17 @@ from irax_compiler.ops.derived import (
 )
 from irax_compiler.passes import Pass, PassError
 from irax_compiler.passes import by_name as passes
-from irax_compiler.passes.annotate import signature
 from irax_compiler.passes.batch import check_mapped, derive_batched
-from irax_compiler.passes.canonicalize import Canonicalize
-from irax_compiler.passes.core import find_function, nested
-from irax_compiler.passes.decompose import Decompose
+from irax_compiler.passes.core import (
+    CSE,
+    INLINE,
+    REMOVE_DEAD_FUNCTIONS,
+    find_function,
+    nested,
+)
 from irax_compiler.passes.deferred_rules import write_rules
-from irax_compiler.passes.donation import overwritten as overwritten
 from irax_compiler.passes.jvp import active_arguments, derive_jvp
 from irax_compiler.passes.linearize import Linearize, derive_linearized
-from irax_compiler.passes.simplify import Simplify
-from irax_compiler.passes.standard import CSE, INLINE, REMOVE_DEAD_FUNCTIONS
 from irax_compiler.passes.transpose import derive_transpose
 from irax_compiler.passes.vjp import derive_reversed, derive_vjp
 from irax_compiler.pipeline import parse_pipeline, run_passes, run_pipeline, text_of
@@ -54,6 +55,34 @@ from irax_compiler.reading import read_module as parse
 from irax_compiler.sharded_types import AmbiguousLayoutError, ShardedTypes
 from irax_compiler.spans import spanned
 from irax_compiler.targets import compile
+
+if TYPE_CHECKING:
+    from irax_compiler.lowering import (
+        check,
+        layouts_of,
+        layouts_of_results,
+        lower,
+        mesh_of,
+        partition,
+    )
+    from irax_compiler.passes.annotate import signature
+    from irax_compiler.passes.canonicalize import Canonicalize
+    from irax_compiler.passes.decompose import Decompose
+    from irax_compiler.passes.donation import overwritten as overwritten
+    from irax_compiler.passes.simplify import Simplify
+
+_LATER = {
+    **dict.fromkeys(
+        ("check", "layouts_of", "layouts_of_results", "lower", "mesh_of", "partition"), "lowering"
+    ),
+    "signature": "passes.annotate",
+    "Canonicalize": "passes.canonicalize",
+    "Decompose": "passes.decompose",
+    "overwritten": "passes.donation",
+    "Simplify": "passes.simplify",
+}
+"""The modules of names that are imported when they are first used: a process that finds its programs
+in the cache lowers nothing."""
 
 __all__ = [
     "CSE",
@@ -121,3 +150,10 @@ def evaluate(module: Module, func: str, arguments: Sequence[np.ndarray]) -> list
     it several times, keep an `Evaluator`.
     """
     return Evaluator(module)(func, arguments)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = getattr(importlib.import_module(f"irax_compiler.{_LATER[name]}"), name)
+    return globals().setdefault(name, found)

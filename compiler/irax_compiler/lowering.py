@@ -10,7 +10,7 @@ from irax_compiler.layouts import Mesh, StatedLayouts
 from irax_compiler.mlir import Module
 from irax_compiler.ops.control_flow.shard_map import Spec
 from irax_compiler.passes.check import Check
-from irax_compiler.passes.core import Pass, find_function
+from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS, Pass, find_function
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.donation import donate
 from irax_compiler.passes.lanes import Lanes
@@ -23,7 +23,6 @@ from irax_compiler.passes.partition import (
     mesh_in,
     state_layouts,
 )
-from irax_compiler.passes.standard import INLINE, REMOVE_DEAD_FUNCTIONS
 from irax_compiler.pipeline import run_passes
 from irax_compiler.spans import span
 from irax_compiler.targets import find

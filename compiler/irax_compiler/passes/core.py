@@ -64,6 +64,10 @@ class NativePass(Pass):
         return self.text
 
 
+CSE = NativePass("cse")
+INLINE = NativePass("inline")
+REMOVE_DEAD_FUNCTIONS = NativePass("symbol-dce")
+
 PASSES: dict[str, type[Pass]] = {}
 """The passes of irax by name."""
 

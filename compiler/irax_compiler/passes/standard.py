@@ -10,7 +10,7 @@ from irax_compiler.passes.check import Check
 from irax_compiler.passes.communicate import Communicate
 from irax_compiler.passes.components import Components
 from irax_compiler.passes.constant_folding import ConstantFolding
-from irax_compiler.passes.core import NativePass, Pass
+from irax_compiler.passes.core import CSE, INLINE, REMOVE_DEAD_FUNCTIONS, NativePass, Pass
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.defer import Defer
 from irax_compiler.passes.lanes import Lanes
@@ -25,9 +25,6 @@ FEW = 16
 """The most elements of a constant that may be part of a kernel where drivers compile kernels: one
 that has a mask of 33 x 33 in it takes some of them half a minute."""
 
-CSE = NativePass("cse")
-INLINE = NativePass("inline")
-REMOVE_DEAD_FUNCTIONS = NativePass("symbol-dce")
 EXPAND_CHLO = NativePass("func.func(chlo-legalize-to-stablehlo)")
 
 

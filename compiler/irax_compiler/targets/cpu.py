@@ -11,6 +11,7 @@ from irax_compiler.mlir import Module
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.blas import Blas
 from irax_compiler.passes.carries import Carries
+from irax_compiler.passes.core import CSE
 from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.donation import Donation
 from irax_compiler.passes.elementwise import Elementwise
@@ -21,7 +22,7 @@ from irax_compiler.passes.legalize import Legalize, sets
 from irax_compiler.passes.loops import Loops, Rows
 from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.split import Split
-from irax_compiler.passes.standard import CSE, standard_passes
+from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.target import register
 
 NAME = "iree-cpu"
