@@ -26,7 +26,11 @@ def initialize(
     local_device_ids: int | Sequence[int] | None = None,
     cluster_detection_method: str | None = None,
     initialization_timeout: int = 300,
+    heartbeat_timeout_seconds: int = 100,
+    shutdown_timeout_seconds: int = 300,
     coordinator_bind_address: str | None = None,
+    slice_index: int | None = None,
+    partition_index: int | None = None,
     *,
     limit: float = _DEFAULT_LIMIT,
     **options: Any,
@@ -45,7 +49,11 @@ def initialize(
         local_device_ids: accepted; a process has the devices that it sees.
         cluster_detection_method: accepted; it is MPI.
         initialization_timeout: accepted; MPI's launcher has its own.
+        heartbeat_timeout_seconds: accepted; `limit` is how long a process may hang.
+        shutdown_timeout_seconds: accepted.
         coordinator_bind_address: accepted.
+        slice_index: accepted.
+        partition_index: accepted.
         limit: the seconds that a process waits for the others in a collective.
         options: further options of JAX's, which are accepted.
 

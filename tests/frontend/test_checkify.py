@@ -1,5 +1,7 @@
 """checkify: the first check that fails is told, through every kind of call."""
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -108,9 +110,12 @@ def test_outside_of_checkify_a_failure_is_an_error():
         irax.jit(log)(-ONE)
 
 
-def test_debug_checks_hold_within_checkify_alone():
+@pytest.mark.parametrize(
+    "check", [checkify.debug_check, functools.partial(checkify.check, debug=True)]
+)
+def test_debug_checks_hold_within_checkify_alone(check):
     def f(x):
-        checkify.debug_check(x > 0, "negative")
+        check(x > 0, "negative")
         return x
 
     assert irax.jit(f)(-ONE) == -1

@@ -21,7 +21,7 @@ check_p.multiple_results = True
 
 
 @api_boundary
-def check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
+def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs: Any) -> None:
     """Check a condition. In a function of `checkify`, a failure is part of the result; elsewhere it
     is an error at once.
 
@@ -29,13 +29,14 @@ def check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
         pred: a boolean scalar.
         msg: the message for where it is False: a format for the arguments that follow.
         fmt_args: arrays, for `{}`.
+        debug: True checks in functions of `checkify` alone, as `debug_check` does.
         fmt_kwargs: arrays by name, for `{name}`.
 
     Raises:
         TypeError: `pred` is no boolean scalar, `msg` is no string, the others are no arrays.
         JaxRuntimeError: the condition does not hold, outside of traces.
     """
-    _check(pred, msg, False, fmt_args, fmt_kwargs)
+    _check(pred, msg, debug, fmt_args, fmt_kwargs)
 
 
 @api_boundary
