@@ -159,7 +159,13 @@ def _print(
     if not isinstance(fmt, str):
         raise TypeError(f"{what}: expected a format string, got {fmt!r}")
     if not skip_format_check:
-        _Check().format(fmt, *args, **kwargs)
+        try:
+            _Check().format(fmt, *args, **kwargs)
+        except (IndexError, KeyError) as error:
+            raise type(error)(
+                f"{what}: the format {fmt!r} asks for more than the {len(args)} arguments and the "
+                f"names {[*kwargs]} that are given"
+            ) from None
     options = tuple(sorted(np.get_printoptions().items()))
     try:
         printer = _printer(fmt, options, what)

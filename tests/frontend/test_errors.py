@@ -241,7 +241,36 @@ CASES = {
     "tangent shape": (
         lambda: irax.jvp(jnp.sin, (X,), (jnp.ones(2),)),
         ValueError,
-        [r"float32\[2\]", r"float32\[3\]"],
+        [r"tangents\[0\] has type float32\[2\]; expected float32\[3\]"],
+    ),
+    "branch": (
+        lambda: irax.lax.cond(True, 1, 2),
+        TypeError,
+        ["true_fun must be a function, got 1"],
+    ),
+    "key": (lambda: irax.random.normal(3), TypeError, ["^normal: expected a key"]),
+    "shape of numbers": (
+        lambda: irax.random.normal(irax.random.key(0), "x"),
+        TypeError,
+        ["^normal: expected a shape of ints"],
+    ),
+    "classes": (
+        lambda: irax.nn.one_hot(1, "a"),
+        TypeError,
+        ["num_classes must be an int, got 'a'"],
+    ),
+    "format": (lambda: irax.debug.print("{} {}", 1), IndexError, ["asks for more than the 1 arg"]),
+    "mask": (
+        lambda: jnp.nansum(X, where=np.ones((2, 3), bool)),
+        ValueError,
+        [r"where of shape \(2, 3\) does not broadcast to the array's shape \(3,\)"],
+    ),
+    "dtype of a variance": (lambda: jnp.std(X, dtype=int), ValueError, ["dtype must be of floats"]),
+    "deleted places": (lambda: jnp.delete(X, 1.5), ValueError, ["obj must be integers"]),
+    "places along an axis": (
+        lambda: jnp.take_along_axis(X, np.ones((2, 2)), 0),
+        TypeError,
+        ["indices must be integers, got float32"],
     ),
     "tangent of an integer": (
         lambda: irax.jvp(jnp.sin, (1,), (1.0,)),

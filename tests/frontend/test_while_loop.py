@@ -282,7 +282,7 @@ def test_fori_loop_of_a_traced_range():
         (lambda x: x > 0, lambda x: jnp.ones(2), r"(?s)init_val +float32\[\] +float32\[2\] +<- d"),
         (lambda x: x > 0, lambda x: (x, x), "must have the structure of init_val"),
         (lambda x: (x > 0,), lambda x: x, "boolean scalar, got the pytree"),
-        (lambda x: x > 0, 3, "expected two functions"),
+        (lambda x: x > 0, 3, "body_fun must be a function, got 3 of type int"),
     ],
 )
 def test_errors(condition, body, text):

@@ -78,9 +78,12 @@ def cond(
         on_true, on_false = false_fun, operands[1]
         operands = (true_fun, operands[0])
         true_fun, false_fun = lambda x, _: on_true(x), lambda _, y: on_false(y)
-    for function in (true_fun, false_fun):
+    for name, function in (("true_fun", true_fun), ("false_fun", false_fun)):
         if not callable(function):
-            raise TypeError(f"{what}: expected two functions, got {function!r}")
+            raise TypeError(
+                f"{what}: {name} must be a function, got {function!r} of type "
+                f"{type(function).__name__}: lambda: {function!r} returns it"
+            )
     if operand is not _MISSING:
         operands = (*operands, operand)
     predicate = array_of(what, pred)

@@ -70,9 +70,12 @@ def while_loop(
     Array(12., dtype=float32, weak_type=True)
     """
     what = "lax.while_loop"
-    for function in (cond_fun, body_fun):
+    for name, function in (("cond_fun", cond_fun), ("body_fun", body_fun)):
         if not callable(function):
-            raise TypeError(f"{what}: expected two functions, got {function!r}")
+            raise TypeError(
+                f"{what}: {name} must be a function, got {function!r} of type "
+                f"{type(function).__name__}"
+            )
     held = refs.touched_by(lambda: _while_loop(cond_fun, body_fun, init_val, max_steps, checkpoint))
     if held is None:
         return _while_loop(cond_fun, body_fun, init_val, max_steps, checkpoint)

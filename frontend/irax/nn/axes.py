@@ -11,7 +11,7 @@ from irax import dtypes, errors, lax
 from irax.core import source
 from irax.core.array import Array
 from irax.core.promotion import convert
-from irax.lax.arguments import canonical_axes, canonical_axis
+from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int
 from irax.nn.operands import inexact
 from irax.numpy.reductions import masked
 from irax.typing import ArrayLike, Axis, DTypeLike
@@ -219,6 +219,7 @@ def one_hot(
             "static_argnames, or bound by functools.partial)"
         )
         num_classes = int(num_classes.concrete(why, errors.ConcretizationTypeError))
+    num_classes = canonical_int("nn.one_hot", "num_classes", num_classes)
     along = canonical_axis("nn.one_hot", axis, numbers.ndim + 1)
     column = lax.expand_dims(numbers, (along,))
     sizes = [num_classes if d == along else 1 for d in range(column.ndim)]

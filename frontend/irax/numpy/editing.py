@@ -126,8 +126,12 @@ def delete(
             raise IndexError(f"delete: place {obj} is out of range for an axis of size {n}")
         places = as_array(np.asarray([int(obj) % n], np.int32))
     else:
-        (places,) = as_arrays([np.asarray(obj) if isinstance(obj, list) else obj], "delete")
+        if isinstance(obj, list):
+            obj = np.asarray(obj, None if obj else np.int32)
+        (places,) = as_arrays([obj], "delete")
         places = ravel(places)
+    if not (places.dtype == np.bool or dtypes.issubdtype(places.dtype, np.integer)):
+        raise ValueError(f"delete: obj must be integers, booleans or a slice, got {places.dtype}")
     if not places.size:
         return x
     if places.dtype == np.bool or not (assume_unique_indices or places.size == 1):

@@ -142,7 +142,7 @@ def _quantile(
             parts = reshape(clip(shares, 0, 1), shares.shape + (1,) * lanes)
             place, share = _METHODS[method](count, parts)
         else:
-            place, share = _METHODS[method](x.shape[0], shares)
+            place, share = _METHODS[method](x.shape[0], clip(shares, 0, 1))
         result = _interpolated(x, place, share, left_out, shares.ndim)
     else:
         if method != "inverted_cdf":

@@ -77,7 +77,12 @@ def masked(name: str, x: Array, where: ArrayLike | None, value: ArrayLike) -> Ar
     """Return `x` with a number where a mask, broadcast to its shape, does not hold."""
     if where is None:
         return x
-    return choose(broadcast_to(mask_of(name, where), x.shape), x, value)
+    mask = mask_of(name, where)
+    if broadcast_shapes(mask.shape, x.shape) != x.shape:
+        raise ValueError(
+            f"{name}: where of shape {mask.shape} does not broadcast to the array's shape {x.shape}"
+        )
+    return choose(broadcast_to(mask, x.shape), x, value)
 
 
 def _begun(name: str, op: Callable[..., Array], folded: Array, initial: ArrayLike | None) -> Array:

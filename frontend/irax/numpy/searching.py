@@ -162,8 +162,9 @@ def take_along_axis(
     """
     what = "take_along_axis"
     x, index = as_arrays([arr, indices], what)
-    if index.dtype.kind == "b":
-        raise TypeError(f"{what}: indices must be integers, got bool; take x[mask] with a mask")
+    if not dtypes.issubdtype(index.dtype, np.integer):
+        hint = "; take x[mask] with a mask" if index.dtype == np.bool else ""
+        raise TypeError(f"{what}: indices must be integers, got {index.dtype}{hint}")
     if axis is None:
         if index.ndim != 1:
             raise ValueError(f"{what}: without an axis, indices are a vector, got {index.shape}")

@@ -148,7 +148,7 @@ def _variance_dtype(x: Array, dtype: DTypeLike | None) -> np.dtype[Any]:
     """Return the dtype of the result of `var`: real by default."""
     if dtype is None:
         return real(lax.full((), 0, _float_dtype(x, None))).dtype
-    asked = dtypes.requested_dtype(dtype, "var")
+    asked = _inexact("var", dtype)
     if x.dtype.kind == "c" and asked.kind != "c":
         raise ValueError(f"var: complex numbers are given, and dtype={asked} is not complex")
     return asked

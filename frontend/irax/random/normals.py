@@ -34,10 +34,11 @@ def normal(
     (2, 3)
     """
     dtype = dtype_of("normal", dtype, np.inexact)
+    key, shape = one_key(key, "normal"), shape_of("normal", shape)
     if dtypes.issubdtype(dtype, np.complexfloating):
         real = np.finfo(dtype).dtype
         half = np.array(math.sqrt(0.5), real)
-        parts = (normal(k, shape, real) * half for k in split_key(one_key(key, "normal")))
+        parts = (normal(k, shape, real) * half for k in split_key(key))
         return lax.complex(*parts)
     above = np.nextafter(np.array(-1, dtype), np.array(0, dtype), dtype=dtype)
     u = uniform(key, shape, dtype, above, 1.0)

@@ -403,7 +403,7 @@ def _directions(
             f"{structure}"
         )
     directions: list[Array | None] = []
-    for leaf, aval in zip(leaves, avals, strict=True):
+    for number, (leaf, aval) in enumerate(zip(leaves, avals, strict=True)):
         if not is_inexact(aval):
             if getattr(leaf, "dtype", None) != dtypes.float0:
                 raise error(
@@ -416,7 +416,10 @@ def _directions(
         same_shape = array.shape == aval.shape
         if not same_shape or (array.dtype != aval.dtype and not array.weak_type):
             kind = error if same_shape else ValueError
-            raise kind(f"{what}: a tangent has type {array.aval}; expected {aval}")
+            path = tree_util.keystr(tree_util.tree_leaves_with_path(tangents)[number][0])
+            raise kind(
+                f"{what}: tangents{path} has type {array.aval}; expected {aval}, as the primal has"
+            )
         directions.append(array if array.dtype == aval.dtype else array.astype(aval.dtype))
     return directions
 
