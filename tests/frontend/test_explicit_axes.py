@@ -259,3 +259,11 @@ def test_types_tell_along_which_manual_axes_values_vary():
     assert irax.typeof(1.0).manual_axis_type == irax.sharding.ManualAxisType()
     with pytest.raises(ValueError, match="varying and reduced without a common axis"):
         irax.sharding.ManualAxisType(varying=frozenset("x"), reduced=frozenset("x"))
+
+
+def test_shards_are_divided_as_types_tell():
+    x = put(ROWS, 4, 3)
+    summed = irax.shard_map(lambda part: irax.lax.psum(part, "x"), out_specs=P())
+    expected = np.asarray(x).reshape(2, 2, 3).sum(0)
+    np.testing.assert_array_equal(summed(x), expected)
+    np.testing.assert_array_equal(irax.jit(summed)(x), expected)

@@ -462,3 +462,15 @@ def test_sorts_of_short_rows(dtype):
         found, expected = irax.jit(run)(x, np.arange(3)), run(x, np.arange(3))
         for a, b in zip(irax.tree.leaves(found), irax.tree.leaves(expected), strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def test_a_sum_bounds_a_loop_of_unknown_length():
+    @irax.jit
+    def f(x):
+        steps = lax.while_loop(lambda t: t * t < x.sum(), lambda t: t + 1, jnp.float32(0))
+        weights = jnp.exp(x + steps)
+        return weights / weights.sum()
+
+    x = np.linspace(0, 1, 1000, dtype=np.float32)
+    weights = np.exp(x.astype(np.float64))
+    np.testing.assert_allclose(f(x), weights / weights.sum(), rtol=1e-5)

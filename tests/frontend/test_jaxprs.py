@@ -122,3 +122,8 @@ def test_layers_of_functions():
     f, out_tree = flatten_fun(wrap_init(lambda d, k: {"sum": d["a"] + d["b"] + k}), tree)
     assert f.call_wrapped(*args) == [6]
     assert str(out_tree()) == str(irax.tree_util.tree_structure({"sum": 0}))
+
+
+def test_calls_of_functions():
+    function = irax.extend.linear_util.wrap_init(lambda x, y: [x + y, x])
+    assert irax.extend.core.primitives.call_p.bind(1.0, 2.0, subfuns=(function,)) == [3, 1]

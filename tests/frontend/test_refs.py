@@ -275,3 +275,26 @@ def test_gradients_accumulate_in_a_scan():
     expected = irax.grad(lambda w: sum(loss(w, x) for x in xs))(w)
     np.testing.assert_allclose(accumulated(w, xs), expected, rtol=1e-6)
     np.testing.assert_allclose(irax.jit(accumulated)(w, xs), expected, rtol=1e-6)
+
+
+def test_what_a_pullback_keeps_of_arguments():
+    a, b = jnp.arange(6.0).reshape(2, 3), jnp.ones((3, 2))
+    _, pullback = irax.vjp(jnp.matmul, a, b)
+    assert pullback.opaque_residuals == []
+    np.testing.assert_array_equal(pullback.args_res[0], a)
+    pullback.args_res[1] = 2 * b
+    np.testing.assert_array_equal(pullback(jnp.ones((2, 2)))[0], np.full((2, 3), 4))
+    pullback.args_res[1] = a
+    with pytest.raises(
+        ValueError, match=r"args_res has type float32\[2,3\]; expected float32\[3,2\]"
+    ):
+        pullback(jnp.ones((2, 2)))
+    given = {"x": 2.0, "y": 3.0}
+    _, pullback = irax.vjp(lambda p, q: (p["x"] * q + jnp.sin(p["y"]), q), given, jnp.float32(4.0))
+    assert (
+        str(pullback.args_res)
+        == "[(Array(2., dtype=float32), NotNeeded()), Array(4., dtype=float32)]"
+    )
+    assert len(pullback.opaque_residuals) == 1
+    _, again = irax.jit(lambda a: irax.vjp(jnp.sin, a))(1.0)
+    np.testing.assert_allclose(again(1.0), np.cos(1), rtol=1e-6)

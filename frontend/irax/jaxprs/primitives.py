@@ -4,7 +4,7 @@ operation for the given operands and parameters.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -47,8 +47,18 @@ class _Call(Primitive):
 
     multiple_results = True
 
-    def bind(self, *args: Any, jaxpr: ClosedJaxpr, name: str = "", **params: Any) -> Any:
-        """Call the function."""
+    def bind(
+        self,
+        *args: Any,
+        jaxpr: ClosedJaxpr | None = None,
+        subfuns: Sequence[Any] = (),
+        name: str = "",
+        **params: Any,
+    ) -> Any:
+        """Call the function: that of a jaxpr, or a `WrappedFun`."""
+        if jaxpr is None:
+            (function,) = subfuns
+            return list(function.call_wrapped(*args))
         return list(jit(jaxpr_as_fun(jaxpr))(*args))
 
 

@@ -20,6 +20,7 @@ from irax.core.flattening import bind_others, name_of, normalize_argnums
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
+from irax.core.tracing import Traced
 from irax.core.wrapping import wraps
 from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import (
@@ -31,7 +32,7 @@ from irax.transforms.differentiable import (
     is_inexact,
 )
 from irax.transforms.pullbacks import VJP, Derived, layout_of
-from irax_compiler import api
+from irax_compiler import api, mlir
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -293,9 +294,19 @@ def _vjp(
         array_trees.tree_structure((primals, {})),
         array_trees.tree_structure(result),
         [layout_of(x) for x in arrays],
+        _forwarded(reverse.forward, traced, len(arrays)) if what == "vjp" else {},
         boxed,
     )
-    return outputs, VJP(derived, residuals)
+    return outputs, VJP.of(derived, residuals)
+
+
+def _forwarded(forward: str, traced: Traced, num_arguments: int) -> dict[int, int]:
+    """Return which residuals of a forward pass are arguments of the function."""
+    function = mlir.Functions(traced.builder.module)[forward]
+    numbers = {x: n for n, x in enumerate(mlir.arguments(function)[:num_arguments])}
+    returned = list(mlir.terminator(mlir.body(function)).operands)
+    residuals = enumerate(returned[len(traced.results) :])
+    return {k: numbers[x] for k, x in residuals if x in numbers}
 
 
 _Linearized = TypeVar("_Linearized", api.Linearized, api.Reversed)

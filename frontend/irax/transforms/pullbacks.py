@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,12 @@ class DidntWant:
     """Stands for a cotangent that a pullback was not asked for."""
 
 
+@tree_util.register_static
+@dataclass(frozen=True)
+class NotNeeded:
+    """Stands for an argument that a pullback does not need itself."""
+
+
 @dataclass(frozen=True, eq=False)
 class Derived:
     """The function of a module that a pullback calls, and its types: all but the residuals."""
@@ -56,6 +62,8 @@ class Derived:
     out_tree: Any
     layouts: Sequence[Sharding | None]
     """The sharding of each input, where its type tells one; the cotangent has the same."""
+    forwarded: Mapping[int, int]
+    """The residuals that are inputs themselves, with the numbers of the inputs."""
     boxed: frozenset[int] = frozenset()
     """The inputs that are elements of Refs; their last values are further results."""
 
@@ -111,29 +119,68 @@ class VJP:
     """
 
     def __init__(
-        self, derived: Derived, residuals: Sequence[Array], forms: tuple[Any, ...] | None = None
+        self,
+        derived: Derived,
+        opaque_residuals: Sequence[Array],
+        args_res: Sequence[Any],
+        forms: tuple[Any, ...] | None = None,
     ) -> None:
         self._derived = derived
-        self._residuals = residuals
         self._forms = forms
+        self.opaque_residuals: list[Array] = list(opaque_residuals)
+        """The arrays that the forward pass keeps for the backward pass."""
+        self.args_res: list[Any] = list(args_res)
+        """For each argument itself what the backward pass needs of it: `NotNeeded()`, or the array,
+        which may be replaced; for a pytree a tuple of these.
+        """
+
+    @classmethod
+    def of(cls, derived: Derived, residuals: Sequence[Array]) -> VJP:
+        """Return the pullback of what the forward pass has returned."""
+        own = {n: residuals[k] for k, n in derived.forwarded.items()}
+        rest = [x for k, x in enumerate(residuals) if k not in derived.forwarded]
+        numbers = range(len(derived.inputs))
+        args, _ = array_trees.tree_unflatten(derived.in_tree, list(numbers))
+        kept = [
+            tuple(own.get(n, NotNeeded()) for n in array_trees.tree_leaves(arg))
+            if not isinstance(arg, int)
+            else own.get(arg, NotNeeded())
+            for arg in args
+        ]
+        return cls(derived, rest, kept)
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], Any]:
         """Return the residuals, and the rest."""
-        return tuple(self._residuals), (self._derived, self._forms)
+        return (self.opaque_residuals, self.args_res), (self._derived, self._forms)
 
     @classmethod
     def tree_unflatten(cls, rest: Any, residuals: Any) -> VJP:
         """Return the pullback of what `tree_flatten` returned."""
         derived, forms = rest
-        return cls(derived, list(residuals), forms)
+        opaque_residuals, args_res = residuals
+        return cls(derived, opaque_residuals, args_res, forms)
 
     def __repr__(self) -> str:
-        return f"<VJP of {len(self._derived.inputs)} arrays, {len(self._residuals)} residuals>"
+        count = len(self.opaque_residuals) + len(self._derived.forwarded)
+        return f"<VJP of {len(self._derived.inputs)} arrays, {count} residuals>"
 
-    @property
-    def opaque_residuals(self) -> list[Array]:
-        """The arrays that the forward pass keeps for the backward pass."""
-        return list(self._residuals)
+    def _residuals(self) -> list[Array]:
+        """The residuals as the backward pass takes them."""
+        forwarded, inputs = self._derived.forwarded, self._derived.inputs
+        leaves = [x for arg in self.args_res for x in (arg if isinstance(arg, tuple) else (arg,))]
+        if len(leaves) != len(inputs):
+            raise ValueError(
+                f"vjp: args_res has {len(leaves)} items for {len(inputs)} arrays: expected one for "
+                "each, NotNeeded() where it was that"
+            )
+        opaque = iter(self.opaque_residuals)
+        count = len(self.opaque_residuals) + len(forwarded)
+        return [
+            _replaced(leaves[forwarded[k]], inputs[forwarded[k]])
+            if k in forwarded
+            else next(opaque)
+            for k in range(count)
+        ]
 
     def with_refs(self, *forms: Any) -> VJP:
         """Return the pullback that returns cotangents in other forms.
@@ -163,7 +210,7 @@ class VJP:
                     "with_refs: expected a Ref, irax.ad.GradValue() or irax.ad.DontWant() for "
                     f"each argument, got {form!r}"
                 )
-        return VJP(self._derived, self._residuals, tuple(spread))
+        return VJP(self._derived, self.opaque_residuals, self.args_res, tuple(spread))
 
     @api_boundary
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
@@ -177,13 +224,21 @@ class VJP:
             )
         if totals:  # what a Ref held at the end has the cotangent that is there already
             cotangent = (cotangent, [total.value for total in totals])
-        found = derived(self._residuals, cotangent)
+        found = derived(self._residuals(), cotangent)
         leaves = [
             _in_form(x, form, i in derived.boxed)
             for i, (x, form) in enumerate(zip(found, forms, strict=True))
         ]
         args, _ = array_trees.tree_unflatten(derived.in_tree, leaves)
         return args
+
+
+def _replaced(x: Any, aval: ShapedArray) -> Array:
+    """Return what `args_res` has for an argument, as an array of its type."""
+    array = as_array(x, "vjp: args_res")
+    if (array.shape, array.dtype) != (aval.shape, aval.dtype):
+        raise ValueError(f"vjp: args_res has type {array.aval}; expected {aval}, as the argument")
+    return array
 
 
 def _is_form(x: Any) -> bool:

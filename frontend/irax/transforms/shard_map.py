@@ -9,7 +9,7 @@ from math import prod
 from typing import Any
 
 from irax import tree_util
-from irax.core import array_trees, axis_names, meshes
+from irax.core import array_trees, axis_names, explicit_axes, meshes
 from irax.core.array import Array
 from irax.core.avals import ShapedArray
 from irax.core.axis_names import BoundAxis, text_of
@@ -20,7 +20,7 @@ from irax.core.partition_specs import Infer, PartitionSpec, axes_by_dimension, a
 from irax.core.pvary import pvary
 from irax.core.shardings import NamedSharding
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Traced, trace_function
+from irax.core.tracing import Input, Traced, Tracer, trace_function
 from irax.core.unreduced import summands, summed
 from irax.core.wrapping import wraps
 from irax.execution.jit_shardings import on_mesh
@@ -256,7 +256,8 @@ def _in_specs(
 
 def _spec_of(setting: Setting, x: Any) -> PartitionSpec:
     """The part of an argument's sharding that divides it along the axes of the mesh."""
-    sharding = getattr(x, "sharding", None)
+    told = explicit_axes.type_of(x).sharding if isinstance(x, Tracer) else None
+    sharding = told or getattr(x, "sharding", None)
     if not isinstance(sharding, NamedSharding):
         return PartitionSpec()
     own = [[a for a in axes_of_entry(e) if a in setting.manual] for e in sharding.spec.partitions]

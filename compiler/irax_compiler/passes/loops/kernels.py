@@ -171,6 +171,9 @@ def too_many(taken: Sequence[Value], results: int) -> bool:
 
 
 def is_plain(x: Value) -> bool:
+    """True for an array of numbers that kernels compute with, not for the meter of a loop."""
+    if not isinstance(x.type, mlir.RankedTensorType):
+        return False
     dtype = dtype_of(x)
     is_number = dtype.kind in "biu" or (inexact(dtype) and dtype.kind != "c" and dtype.itemsize > 1)
     return is_number and prod(shape_of(x)) > 0
