@@ -44,11 +44,13 @@ class Suite:
     """The folder of the tests in it."""
     tag: str = "v"
     """The tag of a version, up to its number."""
+    left_out: str = ""
+    """A test that ends the process for those after it, by what is to run at its end."""
 
 
 SUITES = {
     "blackjax": Suite("blackjax-devs/blackjax", ".", "tests", ""),
-    "chex": Suite("google-deepmind/chex", ".", "chex"),
+    "chex": Suite("google-deepmind/chex", ".", "chex", left_out="test_uninspected_checks"),
     "diffrax": Suite("patrick-kidger/diffrax", ".", "test"),
     "equinox": Suite("patrick-kidger/equinox", ".", "tests"),
     "flax linen": Suite("google/flax", "tests", "linen"),
@@ -113,6 +115,8 @@ def run(
         plugin.symlink_to(__file__)  # by a name of its own: libraries have packages called tests
         options = "-p irax_sample -p no:cacheprovider -c /dev/null --rootdir . -q --tb=short"
         command = [*python, "-m", "pytest", *options.split(), "--continue-on-collection-errors"]
+        if SUITES[name].left_out:
+            command += ["-k", f"not {SUITES[name].left_out}"]
         path = os.pathsep.join([temporary, os.environ.get("PYTHONPATH", "")])
         subprocess.run(
             [*command, f"--junitxml={report}", SUITES[name].tests],
