@@ -192,22 +192,15 @@ class Watchdog:
     def __init__(self, limit: float, abort: Any) -> None:
         self._limit = limit
         self._abort = abort
-        self._entered: dict[int, tuple[str, float]] = {}
+        self._entered: dict[int, tuple[_Collective, float]] = {}
         """The collectives that threads are in, and when they came."""
         self._others: SimpleQueue[tuple[str, float, Callable[[], bool]]] = SimpleQueue()
         """Other things that wait for other ranks, and since when, in this order."""
         threading.Thread(target=self._watch, name="irax watchdog", daemon=True).start()
 
-    @contextmanager
-    def watching(self, what: str, x: Array | None = None) -> Iterator[None]:
+    def watching(self, what: str, x: Array | None = None) -> _Collective:
         """Watch the collective in a `with` block."""
-        described = what if x is None else f"{what} of {x.dtype}{list(x.shape)}"
-        thread = threading.get_ident()
-        self._entered[thread] = described, time.monotonic()
-        try:
-            yield
-        finally:
-            del self._entered[thread]
+        return _Collective(self._entered, what, x)
 
     def watch(self, what: str, is_done: Callable[[], bool]) -> None:
         """Watch something that another thread looks after, or none."""
@@ -226,12 +219,37 @@ class Watchdog:
             for other in others:
                 self._others.put(other)
             entered = [*self._entered.values(), *((what, since) for what, since, _ in others)]
-            late_in = [what for what, since in entered if since < late]
+            late_in = [str(what) for what, since in entered if since < late]
             if late_in:
                 self._abort(
                     f"{late_in[0]} has waited for other ranks for more than {self._limit:g} "
                     "seconds: one of them hangs, has ended, or runs another program"
                 )
+
+
+class _Collective:
+    """A collective that a thread is in: a `with` block, which costs little to enter."""
+
+    __slots__ = ("_entered", "_thread", "_what", "_x")
+
+    def __init__(
+        self, entered: dict[int, tuple[_Collective, float]], what: str, x: Array | None
+    ) -> None:
+        self._entered, self._what, self._x = entered, what, x
+        self._thread = threading.get_ident()
+
+    def __str__(self) -> str:
+        return (
+            self._what
+            if self._x is None
+            else f"{self._what} of {self._x.dtype}{list(self._x.shape)}"
+        )
+
+    def __enter__(self) -> None:
+        self._entered[self._thread] = self, time.monotonic()
+
+    def __exit__(self, *error: object) -> None:
+        del self._entered[self._thread]
 
 
 def _end_job_on_errors(communicator: MpiCommunicator) -> None:
