@@ -1,4 +1,4 @@
-"""What a training step costs a process as their number grows, each with as many rows.
+"""The processor time of a training step as processes are added, each with as many rows.
 
     python -m benchmarks.weak_scaling
 
@@ -35,11 +35,11 @@ class Collectives:
         all_reduce = MpiCommunicator.all_reduce
 
         def timed(own: Any, x: Any, *rest: Any) -> Any:
-            start = time.thread_time()
+            start = time.process_time()
             try:
                 return all_reduce(own, x, *rest)
             finally:
-                self.seconds += time.thread_time() - start
+                self.seconds += time.process_time() - start
                 self.bytes += x.nbytes
 
         MpiCommunicator.all_reduce = timed
@@ -76,9 +76,9 @@ def measured() -> dict[str, float]:
 
     def seconds(given: tuple[Any, Any]) -> float:
         current.of_process().barrier()
-        begin, collective = time.thread_time(), collectives.seconds
+        begin, collective = time.process_time(), collectives.seconds
         irax.block_until_ready(step(*given))
-        return (time.thread_time() - begin) - (collectives.seconds - collective)
+        return (time.process_time() - begin) - (collectives.seconds - collective)
 
     ways = {"step": arguments(mesh, rows), "alone": arguments(alone, rows[:ROWS])}
     first = {name: seconds(given) for name, given in ways.items()}

@@ -327,11 +327,12 @@ def combined(arrays: list[Array], combiner: str) -> Array:
     rounded.
     """
     wide = wide_dtype(arrays[0].dtype)
-    if len(arrays) == 1:
-        return arrays[0].astype(wide)
     arrays = [x.astype(wide, copy=False) for x in arrays]
     combine = COMBINERS[combiner]
     total = _empty(arrays[0].shape, wide)
+    if len(arrays) == 1:
+        np.copyto(total, arrays[0])
+        return total
     combine(arrays[0], arrays[1], out=total)
     for array in arrays[2:]:
         combine(total, array, out=total)
