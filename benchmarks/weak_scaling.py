@@ -32,15 +32,16 @@ class Collectives:
         from irax_runtime.communication.mpi import MpiCommunicator
 
         self.seconds, self.bytes = 0.0, 0
+        collectives = self
         all_reduce = MpiCommunicator.all_reduce
 
-        def timed(own: Any, x: Any, *rest: Any) -> Any:
+        def timed(self: Any, x: Any, combiner: str, group: Any) -> Any:
             start = time.process_time()
             try:
-                return all_reduce(own, x, *rest)
+                return all_reduce(self, x, combiner, group)
             finally:
-                self.seconds += time.process_time() - start
-                self.bytes += x.nbytes
+                collectives.seconds += time.process_time() - start
+                collectives.bytes += x.nbytes
 
         MpiCommunicator.all_reduce = timed
 
