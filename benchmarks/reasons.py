@@ -15,7 +15,6 @@ REASONS: dict[str, str] = {
     "it in each step.",
     "matmul 512x784x1024": _SHARED,
     "matmul 128x784x512": _SHARED,
-    "f64 matmul 512": "By OpenBLAS: the tiles of irax's own are for float32 alone.",
     "searchsorted 1e5 in 1000": "Each of ten steps goes through all places in memory.",
     "repeat 1e5 x 10": "Rows shorter than a vector are put together from two vectors.",
     "int8 matmul 256 to int32": "It is converted to float32 and back, for OpenBLAS.",

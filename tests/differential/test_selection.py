@@ -1,10 +1,14 @@
-"""The first elements of sorted rows by a kernel, beside NumPy's stable sort."""
+"""The order of short rows, and the first elements of long ones, by kernels, beside NumPy's stable
+sort.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 import irax
+import irax.numpy as jnp
 from irax import lax
 from irax_compiler.passes.moves import selection
 
@@ -12,29 +16,52 @@ COUNT = 5
 LENGTH = 677  # a number of vectors, and a rest
 
 
-def _rows(dtype: str) -> np.ndarray:
+def _rows(dtype: str, length: int) -> np.ndarray:
     """Random rows, and rows that are constant, ascending, descending, and of few numbers."""
     generator = np.random.default_rng(0)
-    ascending = np.arange(LENGTH) // 3
+    ascending = np.arange(length) // 3
     kinds = [
-        generator.standard_normal(LENGTH) * 50,
-        np.zeros(LENGTH),
+        generator.standard_normal(length) * 50,
+        np.zeros(length),
         ascending,
         ascending[::-1],
-        generator.integers(0, 3, LENGTH),
+        generator.integers(0, 3, length),
     ]
     return np.stack(kinds).astype(dtype)
 
 
+def _finite(x: np.ndarray) -> np.ndarray:
+    """Finite numbers in the same order; nan is the largest."""
+    return np.nan_to_num(x.astype(np.float64), nan=1e301, posinf=1e300, neginf=-1e300)
+
+
+@pytest.mark.parametrize("length", [23, 32, 63])
+def test_short_rows(length):
+    dtypes = ("float32", "int32", "uint32", "int16", "uint8", "float16", "float64", "int64")
+    with irax.enable_x64(True):
+        arrays = [_rows(dtype, length) for dtype in dtypes]
+        arrays[0][0, 3:10] = np.nan, np.inf, -np.inf, 0, -0.0, np.nan, np.inf
+        arrays[0][0, length - 1] = np.nan
+        results = irax.jit(lambda xs: [(jnp.argsort(x), jnp.sort(x, descending=True)) for x in xs])(
+            arrays
+        )
+    for x, (places, descending) in zip(arrays, results, strict=True):
+        wanted = np.argsort(_finite(x), axis=1, kind="stable")
+        np.testing.assert_array_equal(places, wanted)
+        ordered = np.take_along_axis(x, wanted, 1)[:, ::-1]
+        np.testing.assert_array_equal(descending, ordered)
+
+
 def test_first_elements():
     assert selection.pays(LENGTH, COUNT)
-    arrays = [_rows(dtype) for dtype in ("float32", "int32", "uint32", "int16", "uint8", "float16")]
+    arrays = [
+        _rows(dtype, LENGTH)
+        for dtype in ("float32", "int32", "uint32", "int16", "uint8", "float16")
+    ]
     arrays[0][0, ::100] = np.nan, np.inf, -np.inf, 0, -0.0, np.nan, np.inf
     results = irax.jit(lambda *xs: [lax.top_k(x, COUNT) for x in xs])(*arrays)
     for x, (values, places) in zip(arrays, results, strict=True):
-        # NaN is the largest.
-        wide = np.nan_to_num(x.astype(np.float64), nan=1e301, posinf=1e300, neginf=-1e300)
-        wanted = np.argsort(-wide, axis=1, kind="stable")[:, :COUNT]
+        wanted = np.argsort(-_finite(x), axis=1, kind="stable")[:, :COUNT]
         np.testing.assert_array_equal(places, wanted)
         np.testing.assert_array_equal(values, np.take_along_axis(x, wanted, 1))
 

@@ -60,22 +60,27 @@ def multiplied(x, y, bias, many, matrices):
     return g, many @ matrices, x.T @ g, g @ y.T
 
 
-def test_products():
+@pytest.mark.parametrize(("dtype", "error"), [("float32", 1e-3), ("float64", 1e-11)])
+def test_products(dtype, error):
     generator = np.random.default_rng(0)
     shapes = (130, 515), (515, 410), (410,), (2, 65, 300), (2, 300, 768)
-    arrays = [generator.standard_normal(shape).astype(np.float32) for shape in shapes]
-    text = lowered(multiplied, *arrays)
-    assert text.count("flow.dispatch @product") == 4
-    assert "scipy_cblas" not in text
-    for found, expected in zip(irax.jit(multiplied)(*arrays), multiplied(*arrays), strict=True):
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-3)
+    with irax.enable_x64(True):
+        arrays = [generator.standard_normal(shape).astype(dtype) for shape in shapes]
+        text = lowered(multiplied, *arrays)
+        assert text.count("flow.dispatch @product") == 4
+        assert "scipy_cblas" not in text
+        pairs = zip(irax.jit(multiplied)(*arrays), multiplied(*arrays), strict=True)
+    for x, expected in pairs:
+        assert x.dtype == dtype
+        np.testing.assert_allclose(x, expected, rtol=0, atol=error)
 
 
 def test_every_rest_of_a_panel():
     """Products by transposes, whose last panel has one row, a few, a block of them, or many."""
-    shape = tiles.Lines(130, 1, 1000, (1, 1), (1, 1), 1).shape
-    most = tiles.PANELS // (tiles.TOGETHER * shape.columns * tiles.SIZE)
-    depths = [most + 1, 2 * most + 7, most + tiles.LANES, 2 * most - 1]
+    dtype = np.dtype(np.float32)
+    shape = tiles.Lines(dtype, 130, 1, 1000, (1, 1), (1, 1), 1).shape
+    most = tiles.PANELS // (tiles.TOGETHER * shape.columns * dtype.itemsize)
+    depths = [most + 1, 2 * most + 7, most + shape.lanes, 2 * most - 1]
     generator = np.random.default_rng(0)
     arrays = [
         generator.standard_normal((rows, depth)).astype(np.float32)
@@ -115,6 +120,6 @@ def test_nan_and_infinities_stay_in_their_windows():
 
 @pytest.mark.parametrize(("rows", "columns"), [(1, 8), (7, 512), (56, 64), (112, 64), (14, 10)])
 def test_tiles_fit_in_registers(rows, columns):
-    shape = tiles.Shape.best(rows, columns)
+    shape = tiles.Shape.best(rows, columns, lanes=16)
     assert shape.rows * shape.vectors >= tiles.FEWEST
     assert (shape.rows + 1) * shape.vectors < tiles.REGISTERS

@@ -122,6 +122,21 @@ func.func @first_of_long_rows(%x: tensor<300x1000xui32>) -> tensor<300x3xui32> {
 // CHECK:        [[PLACES:%\w+]] = flow.dispatch @first_2_[[HASH:\w+]]::@first_2_[[HASH]]([[KEYS]]) : (tensor<300x1000xi32>) -> tensor<300x3xi32>
 // CHECK:        "stablehlo.gather"(%arg0, [[PLACES]])
 
+// Short rows are ordered by a kernel, if there are many of them.
+func.func @short_rows(%x: tensor<100x20xui32>, %y: tensor<100x20xf32>) -> (tensor<100x20xui32>, tensor<100x20xf32>) {
+  %a:2 = "stablehlo.sort"(%x, %y) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%0: tensor<ui32>, %1: tensor<ui32>, %2: tensor<f32>, %3: tensor<f32>):
+    %4 = stablehlo.compare LT, %0, %1 : (tensor<ui32>, tensor<ui32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<100x20xui32>, tensor<100x20xf32>) -> (tensor<100x20xui32>, tensor<100x20xf32>)
+  return %a#0, %a#1 : tensor<100x20xui32>, tensor<100x20xf32>
+}
+// CHECK:      func.func @short_rows
+// CHECK-NOT:    stablehlo.sort
+// CHECK:        [[ORDER:%\w+]] = flow.dispatch @order_2_{{.*}} : (tensor<100x20xi32>) -> tensor<100x20xi32>
+// CHECK:        "stablehlo.gather"(%arg0, [[ORDER]])
+// CHECK:        "stablehlo.gather"(%arg1, [[ORDER]])
+
 // The bits of narrow floats are what is compared in the total order.
 func.func @total_order_of_narrow(%x: tensor<9xbf16>) -> tensor<9xbf16> {
   %a = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = false}> ({

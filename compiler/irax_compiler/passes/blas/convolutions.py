@@ -150,6 +150,7 @@ class Tiles:
             return moved(x, row, width * features * size)
 
         lines = tiles.Lines(
+            dtype=windows.dtype,
             rows=columns,
             depth=windows.kernel[1] * features,
             columns=outputs,

@@ -17,10 +17,11 @@ from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.epilogues import Epilogue, epilogue_of
 
 LARGE = 50_000_000
-"""The fewest multiplications and additions for which code of irax's own is worth its compilation.
+"""The fewest multiplications and additions for which code of irax's own is worth its compilation;
+of float64, which take twice as long, half as many.
 """
-WIDE = 256
-"""The fewest columns for it."""
+WIDE, LEAST = 256, 16
+"""The fewest columns, and other extents, for it."""
 
 Dimensions = Sequence[int]
 Groups = tuple[Dimensions, Dimensions, Dimensions]
@@ -80,15 +81,15 @@ class Product:
         but a tenth of a second more to compile.
         """
         is_dense = self.lhs.is_dense and self.rhs.is_dense and self.out.columns == 1
-        is_wide = self.n >= WIDE and min(self.m, self.k) >= tiles.LANES
-        is_large = self.operations >= LARGE and is_wide
-        return self.dtype == tiles.FLOAT and is_dense and is_large and tiles.are_fast()
+        is_wide = self.n >= WIDE and min(self.m, self.k) >= LEAST
+        is_large = self.operations * self.dtype.itemsize >= LARGE * 4 and is_wide
+        return self.dtype in tiles.DTYPES and is_dense and is_large and tiles.are_fast()
 
     @property
     def lines(self) -> tiles.Lines:
         """Return the product for that code: it is one line."""
         lhs, rhs = ((x.rows, x.columns) for x in (self.lhs, self.rhs))
-        return tiles.Lines(self.m, self.k, self.n, lhs, rhs, self.out.rows)
+        return tiles.Lines(self.dtype, self.m, self.k, self.n, lhs, rhs, self.out.rows)
 
     @property
     def line(self) -> int:

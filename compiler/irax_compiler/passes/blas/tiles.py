@@ -1,4 +1,4 @@
-"""Products of matrices of float32 as code, tile by tile, for processors with vectors of 64 bytes.
+"""Products of matrices of floats as code, tile by tile, for processors with vectors of 64 bytes.
 
 OpenBLAS lays out both factors anew before it multiplies them, which takes a good part of the time
 where the right one has few columns. The code here lays out a panel of the right factor, of as many
@@ -18,14 +18,13 @@ from pathlib import Path
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Attribute, Type, Value
+from irax_compiler.mlir import Value
 from irax_compiler.once import once
 from irax_compiler.ops.registers import constant, emit, equal, index
+from irax_compiler.passes.blas.vector import BYTES, Vector
 from irax_compiler.passes.executables import (
     SHARE,
     address,
-    local_memory,
-    long,
     moved,
     plus,
     times,
@@ -34,9 +33,8 @@ from irax_compiler.passes.loops.vectors import transposed
 from irax_compiler.passes.reductions.lanes import least
 from irax_compiler.passes.scf import for_each, for_loop, if_else
 
-FLOAT = np.dtype(np.float32)
-SIZE, LANES, VECTOR = 4, 16, 64
-"""The bytes of an element, the elements of a vector, and its bytes."""
+DTYPES = np.dtype(np.float32), np.dtype(np.float64)
+"""The dtypes of the numbers."""
 REGISTERS = 32
 """The registers, which hold the vectors of a tile, a row of the panel, and a number."""
 FEWEST = 12
@@ -61,7 +59,7 @@ def pay_for_convolution(dtype: np.dtype, operations: int, outputs: int) -> bool:
     """Return True if a convolution of so many multiplications and additions, and of so many output
     features, is faster as code of irax's own.
     """
-    return dtype == FLOAT and operations >= SHARE and outputs >= FEWEST_COLUMNS and are_fast()
+    return dtype in DTYPES and operations >= SHARE and outputs >= FEWEST_COLUMNS and are_fast()
 
 
 @dataclass(frozen=True)
@@ -70,12 +68,16 @@ class Shape:
 
     rows: int
     vectors: int
+    lanes: int
+    """The elements of a vector."""
 
     @classmethod
-    def best(cls, rows: int, columns: int) -> Shape:
+    def best(cls, rows: int, columns: int, lanes: int) -> Shape:
         """Return the shape with which lines of `rows` and `columns` take the least time."""
-        vectors = (1, 2, 3, 4) if columns <= LANES else (2, 3, 4)
-        found = [cls(r, v) for v in vectors for r in range(FEWEST // v, (REGISTERS - 1) // v)]
+        vectors = (1, 2, 3, 4) if columns <= lanes else (2, 3, 4)
+        found = [
+            cls(r, v, lanes) for v in vectors for r in range(FEWEST // v, (REGISTERS - 1) // v)
+        ]
         return min(found, key=lambda x: x._time(rows, columns))
 
     def _time(self, rows: int, columns: int) -> float:
@@ -87,7 +89,7 @@ class Shape:
     @property
     def columns(self) -> int:
         """The columns of a tile."""
-        return self.vectors * LANES
+        return self.vectors * self.lanes
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,7 @@ class Lines:
     distances are in elements.
     """
 
+    dtype: np.dtype
     rows: int
     """The number of rows of a line."""
     depth: int
@@ -116,7 +119,7 @@ class Lines:
     @property
     def shape(self) -> Shape:
         """The shape of tiles."""
-        return Shape.best(self.rows, self.columns)
+        return Shape.best(self.rows, self.columns, Vector(self.dtype).lanes)
 
     def build(
         self,
@@ -156,8 +159,11 @@ class _Code:
 
     def build(self, first: Value, last: Value) -> None:
         lines, width = self.lines, self.shape.columns
-        panels_memory = _memory(self._panels * self._size)
-        rows_memory = _memory(self._depth * self.shape.rows + LANES) if self._turns_rows else None
+        panels_memory = self._vector.memory(self._panels * self._size)
+        rows_memory = None
+        if self._turns_rows:  # the last vector of the last element is whole, too
+            size = self._depth * self.shape.rows + self._vector.lanes
+            rows_memory = self._vector.memory(size)
 
         def of_panels(number: Value) -> None:
             column = times(number, self._panels * width)
@@ -188,6 +194,10 @@ class _Code:
         for_each(index(0), groups, of_panels)
 
     @property
+    def _vector(self) -> Vector:
+        return Vector(self.lines.dtype)
+
+    @property
     def _panels(self) -> int:
         """The most panels that are laid out together: rows of the matrix are read in long parts."""
         return min(TOGETHER, -(-self.lines.columns // self.shape.columns))
@@ -205,14 +215,14 @@ class _Code:
     @property
     def _rows(self) -> int:
         """The most rows of a panel."""
-        return PANELS // (self._panels * self.shape.columns * SIZE)
+        return PANELS // (self._panels * self.shape.columns * self._vector.size)
 
     @property
     def _size(self) -> int:
         """The elements of a panel."""
         rows = self._together * self._depth
         if not self._has_rows:  # the last block is whole, too
-            rows = -(-rows // LANES) * LANES
+            rows = -(-rows // self._vector.lanes) * self._vector.lanes
         return rows * self.shape.columns
 
     @property
@@ -233,7 +243,7 @@ class _Code:
             return [None] * self.shape.vectors
         left = emit("arith.subi", self.columns, column)
         return [
-            emit("vector.create_mask", plus(left, -v * LANES), to=_of_bits())
+            self._vector.mask(plus(left, -v * self._vector.lanes))
             for v in range(self.shape.vectors)
         ]
 
@@ -247,18 +257,19 @@ class _Code:
 
     def _copy(self, panels: Panels, row: Value, rows: Value) -> None:
         distance, width = self.lines.rhs[0], self.shape.columns
-        start = moved(self.matrix, _place(row, distance, panels.column), SIZE)
+        lanes, size = self._vector.lanes, self._vector.size
+        start = moved(self.matrix, _place(row, distance, panels.column), size)
 
         def copy(at: Value) -> None:
-            there = moved(start, at, distance * SIZE)
+            there = moved(start, at, distance * size)
 
             def copy_to(number: Value) -> None:
                 masks = self._masks(panels.at(number, width))
-                source = moved(there, number, width * SIZE)
+                source = moved(there, number, width * size)
                 place = emit("arith.addi", times(number, self._size), times(at, width))
                 for v, mask in enumerate(masks):
-                    found = _load(plus(source, v * LANES * SIZE), mask)
-                    _keep(found, panels.memory, plus(place, v * LANES))
+                    found = self._vector.load(plus(source, v * BYTES), mask)
+                    _keep(found, panels.memory, plus(place, v * lanes))
 
             for_each(index(0), panels.count, copy_to)
 
@@ -269,29 +280,32 @@ class _Code:
         out; past the last column, that is read again.
         """
         distance, width = self.lines.rhs[1], self.shape.columns
+        lanes, size = self._vector.lanes, self._vector.size
         last = plus(self.columns, -1)
 
         def of_rows(number: Value) -> None:
-            at = times(number, LANES)
+            at = times(number, lanes)
             there = emit("arith.addi", row, at)
-            mask = emit("vector.create_mask", emit("arith.subi", rows, at), to=_of_bits())
+            mask = self._vector.mask(emit("arith.subi", rows, at))
 
             def of_panel(number: Value) -> None:
                 column = panels.at(number, width)
                 place = emit("arith.addi", times(number, self._size), times(at, width))
                 for v in range(self.shape.vectors):
                     columns = [
-                        emit("arith.minsi", plus(column, v * LANES + i), last) for i in range(LANES)
+                        emit("arith.minsi", plus(column, v * lanes + i), last) for i in range(lanes)
                     ]
                     sources = [
-                        moved(self.matrix, _place(c, distance, there), SIZE) for c in columns
+                        moved(self.matrix, _place(c, distance, there), size) for c in columns
                     ]
-                    for i, x in enumerate(transposed([_load(x, mask) for x in sources])):
-                        _keep(x, panels.memory, plus(place, i * width + v * LANES))
+                    for i, x in enumerate(
+                        transposed([self._vector.load(x, mask) for x in sources])
+                    ):
+                        _keep(x, panels.memory, plus(place, i * width + v * lanes))
 
             for_each(index(0), panels.count, of_panel)
 
-        for_each(index(0), emit("arith.ceildivsi", rows, index(LANES)), of_rows)
+        for_each(index(0), emit("arith.ceildivsi", rows, index(lanes)), of_rows)
 
     # ---- the tiles -------------------------------------------------------------------------------
 
@@ -300,18 +314,19 @@ class _Code:
     ) -> None:
         """Multiply the rows of a line by the panels."""
         lines, rows = self.lines, self.shape.rows
+        size = self._vector.size
         start = times(part.start, lines.lhs[1])
         place = emit("arith.addi", times(part.segment, lines.jump), start)
-        lhs = moved(self.line(line), place, SIZE)
+        lhs = moved(self.line(line), place, size)
         done = times(emit("arith.subi", line, first), lines.rows)
         whole, rest = divmod(lines.rows, rows)
 
         def tiles(row: Value, count: int) -> None:
-            start = moved(lhs, row, lines.lhs[0] * SIZE)
+            start = moved(lhs, row, lines.lhs[0] * size)
             if memory is not None:
                 self._lay_out_rows(memory, start, part.depth, count)
                 start = address(memory)
-            result = moved(self.result, emit("arith.addi", done, row), lines.out * SIZE)
+            result = moved(self.result, emit("arith.addi", done, row), lines.out * size)
 
             def tile(number: Value) -> None:
                 self._tile(panels, number, part, start, result, count)
@@ -326,12 +341,14 @@ class _Code:
         """Copy the elements of some rows that are neighbours in memory, for one element of all rows
         after the other.
         """
-        assert rows <= LANES
-        mask = constant(np.arange(LANES) < rows)
+        lanes, size = self._vector.lanes, self._vector.size
 
         def copy(at: Value) -> None:
-            found = _load(moved(start, at, self.lines.lhs[1] * SIZE), mask)
-            _keep(found, memory, times(at, rows))
+            source = moved(start, at, self.lines.lhs[1] * size)
+            for first in range(0, rows, lanes):
+                mask = constant(np.arange(first, first + lanes) < rows)
+                found = self._vector.load(plus(source, first * size), mask)
+                _keep(found, memory, plus(times(at, rows), first))
 
         for_each(index(0), depth, copy)
 
@@ -339,45 +356,50 @@ class _Code:
         self, panels: Panels, number: Value, part: Part, start: Value, result: Value, rows: int
     ) -> None:
         """Multiply some rows by a panel, and add the products to the sums so far."""
-        lines, vectors = self.lines, self.shape.vectors
+        lines, vectors, vector = self.lines, self.shape.vectors, self._vector
         row, step = (1, rows) if self._turns_rows else lines.lhs
         column = panels.at(number, self.shape.columns)
         masks = self._masks(column)
         panel = times(number, self._size)
-        out = moved(result, column, SIZE)
+        out = moved(result, column, vector.size)
         places = [
-            plus(out, (r * lines.out + v * LANES) * SIZE)
+            plus(out, r * lines.out * vector.size + v * BYTES)
             for r in range(rows)
             for v in range(vectors)
         ]
 
         def of_segment(number: Value, sums: Sequence[Value]) -> list[Value]:
-            here = moved(start, number, lines.jump * SIZE)
+            here = moved(start, number, lines.jump * vector.size)
             before = emit("arith.muli", number, part.depth)
 
             def of_element(at: Value, sums: Sequence[Value]) -> list[Value]:
                 place = _place(emit("arith.addi", before, at), self.shape.columns, panel)
                 right = [
-                    emit("vector.load", panels.memory, plus(place, v * LANES), to=_vector())
+                    emit(
+                        "vector.load",
+                        panels.memory,
+                        plus(place, v * vector.lanes),
+                        to=vector.type,
+                    )
                     for v in range(vectors)
                 ]
-                left = moved(here, at, step * SIZE)
+                left = moved(here, at, step * vector.size)
                 found = []
                 for r in range(rows):
-                    x = _spread(plus(left, r * row * SIZE))
+                    x = vector.spread(plus(left, r * row * vector.size))
                     own = sums[r * vectors : (r + 1) * vectors]
                     found += [emit("vector.fma", x, y, z) for y, z in zip(right, own, strict=True)]
                 return found
 
             return for_loop(index(0), part.depth, 1, sums, of_element)
 
-        sums = for_loop(index(0), part.count, 1, [_zeros()] * len(places), of_segment)
+        sums = for_loop(index(0), part.count, 1, [vector.zeros()] * len(places), of_segment)
 
         def store(add: bool) -> None:
             for i, (place, total) in enumerate(zip(places, sums, strict=True)):
                 mask = masks[i % vectors]
-                value = emit("arith.addf", _load(place, mask), total) if add else total
-                _store(value, place, mask)
+                value = emit("arith.addf", vector.load(place, mask), total) if add else total
+                vector.store(value, place, mask)
 
         is_first = equal(emit("arith.addi", part.segment, part.start), 0)
         if_else(is_first, lambda: store(False), lambda: store(True))
@@ -411,10 +433,6 @@ class Panels:
         return emit("arith.addi", self.column, times(number, width))
 
 
-def _memory(elements: int) -> Value:
-    return local_memory(elements, mlir.element_type(FLOAT), VECTOR)
-
-
 def _keep(x: Value, memory: Value, place: Value) -> None:
     mlir.emit("vector.store", [x, memory, place], {}, [])
 
@@ -424,46 +442,3 @@ Masks = Sequence[Value | None]
 
 def _place(row: Value, columns: int, column: Value) -> Value:
     return emit("arith.addi", times(row, columns), column)
-
-
-def _spread(address: Value) -> Value:
-    """Load a number, as a vector."""
-    number = emit("llvm.load", _pointer(address), to=mlir.parse_type("f32"))
-    return emit("vector.broadcast", number, to=_vector())
-
-
-def _load(address: Value, mask: Value | None) -> Value:
-    """Load a vector; elements that the mask leaves out are zeros."""
-    place, aligned = _pointer(address), _aligned()
-    if mask is None:
-        return mlir.emit("llvm.load", [place], aligned, [_vector()]).results[0]
-    operands = [place, mask, _zeros()]
-    return mlir.emit("llvm.intr.masked.load", operands, aligned, [_vector()]).results[0]
-
-
-def _store(x: Value, address: Value, mask: Value | None) -> None:
-    place, aligned = _pointer(address), _aligned()
-    if mask is None:
-        mlir.emit("llvm.store", [x, place], aligned, [])
-    else:
-        mlir.emit("llvm.intr.masked.store", [x, place, mask], aligned, [])
-
-
-def _pointer(address: Value) -> Value:
-    return emit("llvm.inttoptr", long(address), to=mlir.parse_type("!llvm.ptr"))
-
-
-def _zeros() -> Value:
-    return constant(np.zeros(LANES, FLOAT))
-
-
-def _vector() -> Type:
-    return mlir.parse_type(f"vector<{LANES}xf32>")
-
-
-def _of_bits() -> Type:
-    return mlir.parse_type(f"vector<{LANES}xi1>")
-
-
-def _aligned() -> dict[str, Attribute]:
-    return {"alignment": mlir.parse_attribute(f"{SIZE} : i64")}

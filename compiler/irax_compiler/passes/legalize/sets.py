@@ -70,6 +70,7 @@ IREE: tuple[Legalization, ...] = (
     indexing.scatter_by_rows,
     sorting.sort_of_repeated_operands,
     sorting.first_of_sorted,
+    sorting.sort_of_short_rows,
     sorting.sort_on_host,
     sorting.sort_of_many,
     sorting.sort_by_comparator,
@@ -169,6 +170,7 @@ ON_HOST = (
 
 _ON_CPU = (
     *ON_HOST,
+    sorting.sort_of_short_rows,
     fourier.fourier_transform_of_long_real_rows,
     fourier.fourier_transform_without_kernel,
     convolution_forms.convolution_of_sequences,

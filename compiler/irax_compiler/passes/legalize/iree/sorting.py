@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.sorting.sort import SortBy
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalization import legalizes
-from irax_compiler.passes.moves import selection
+from irax_compiler.passes.moves import ranks, selection
 from irax_compiler.passes.rewriting import read_as
 
 
@@ -230,6 +231,30 @@ def _readers(operation: Operation, dimension: int) -> list[tuple[int, Operation]
                 return []
             found.append((number, reader.operation))
     return found
+
+
+MANY_PAIRS = 2048
+"""The pairs of elements, in all rows, from which a kernel orders short rows faster than IREE."""
+
+
+@legalizes("stablehlo.sort", kind="slow", of="IREE", reproduction="sort_on_host")
+def sort_of_short_rows(operation: Operation) -> Sequence[Value] | None:
+    """Order short rows by a kernel that compares vectors: IREE compares pairs of elements, and
+    takes twenty times as long.
+    """
+    op = read_as(sort.Sort, operation)
+    operands = list(operation.operands)
+    extents = shape_of(operands[0])
+    if op is None or op.order.num_keys > 1 or dtype_of(operands[0]).kind == "c":
+        return None
+    length = extents[op.dimension]
+    is_last = op.dimension % len(extents) == len(extents) - 1
+    is_short = is_last and length < HOST_SORT_LENGTH
+    if not is_short or prod(extents) * length < MANY_PAIRS:
+        return None
+    (key,) = keys_of(operands[0], op.order)
+    order = ranks.order(key)
+    return [sort.take(x, order, op.dimension) for x in operands]
 
 
 @legalizes("stablehlo.sort", kind="slow", of="IREE")
