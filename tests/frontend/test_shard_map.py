@@ -161,3 +161,10 @@ def test_carries_that_begin_to_vary():
         )(W)
     with pytest.raises(ValueError, match="already"):
         on_line(lambda v: lax.pcast(v, "i", to="varying"), P("i"), P("i"))(W)
+
+
+def test_the_older_name():
+    with pytest.warns(DeprecationWarning, match=r"use irax\.shard_map"):
+        from irax.experimental.shard_map import shard_map
+    total = shard_map(lambda v: lax.psum(v, "i"), LINE, P("i"), P(), check_rep=False)
+    np.testing.assert_allclose(total(np.arange(4.0)), [6.0])
