@@ -97,8 +97,7 @@ TESTS ?= 50
 
 suites: $(VENV)-ecosystem/installed
 	@mkdir -p build/suites
-	@IRAX_PLATFORMS=pjrt:cpu $(VENV)-ecosystem/bin/python -m tests.ecosystem.suites build/suites \
-	  --tests $(TESTS) $(ONLY)
+	@$(VENV)-ecosystem/bin/python -m tests.ecosystem.suites build/suites --tests $(TESTS) $(ONLY)
 
 lint: $(VENV)/typings
 	@$(BIN)/ruff format --check .

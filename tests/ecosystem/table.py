@@ -52,8 +52,8 @@ SUITES = """
 ## Libraries' own tests
 
 Samples of the libraries' own tests, drawn at random and run as they are, without JAX
-(`make suites`), with `IRAX_PLATFORMS=pjrt:cpu`, which compiles fastest; and the same tests with
-JAX. Skipped tests are not counted.
+(`make suites`), and the same tests with JAX; on IREE those of diffrax and equinox, on XLA's plugin
+for PJRT, which compiles faster, the others. Skipped tests are not counted.
 
 | library | version | passed | run | passed on JAX | run |
 |---------|---------|-------:|----:|--------------:|----:|

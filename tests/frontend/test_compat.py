@@ -16,6 +16,7 @@ assert irax.numpy.__name__ == irax.numpy.__spec__.name == "irax.numpy"
 assert jax.jit is irax.jit and isinstance(jnp.ones(2), jax.Array)
 import jax.core, jax.extend.core.primitives, jax.api_util, jax.experimental.pjit
 import jax.interpreters.ad as ad, jax.scipy.stats.norm as norm
+import jax.scipy.stats.multivariate_normal as multivariate_normal
 from jax.interpreters import batching, mlir, partial_eval
 from jax.example_libraries import optimizers, stax
 from jax.extend import linear_util
@@ -25,6 +26,7 @@ assert multihost_utils is irax.experimental.multihost_utils
 assert mesh_utils is irax.experimental.mesh_utils
 assert not hasattr(irax.core, "ShapedArray") and jax.core.ShapedArray is type(jnp.ones(2).aval)
 assert norm.pdf(0.0) == irax.scipy.stats.norm.pdf(0.0)
+assert multivariate_normal is irax.scipy.stats.multivariate_normal
 assert jax.lax.sin_p.bind(jnp.zeros(2)).shape == (2,)
 from jax._src import api
 from jax._src.lax import lax

@@ -50,7 +50,8 @@ def _found(home: str) -> Any:
         pass
     parent, _, last = home.rpartition(".")
     found = getattr(sys.modules.get(parent), last, None)
-    return None if callable(found) else found
+    is_function = callable(found) and not isinstance(found, type)
+    return None if is_function else found
 
 
 class _Alias(Loader):
