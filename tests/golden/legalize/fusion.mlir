@@ -105,3 +105,16 @@ func.func @sort_in_padded(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
 // CHECK:        [[S:%\w+]] = "stablehlo.sort"
 // CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[S]]
 // CHECK:        "stablehlo.reduce_window"([[B]],
+
+// Booleans of a choice by one boolean are made behind a barrier; other numbers need none.
+func.func @booleans_of_choice(%p: tensor<i1>, %x: tensor<4xi32>, %y: tensor<4xi32>) -> (tensor<4xi1>, tensor<4xi32>) {
+  %0 = stablehlo.select %p, %x, %y : tensor<i1>, tensor<4xi32>
+  %1 = stablehlo.convert %0 : (tensor<4xi32>) -> tensor<4xi1>
+  %2 = stablehlo.select %p, %y, %x : tensor<i1>, tensor<4xi32>
+  %3 = stablehlo.add %2, %x : tensor<4xi32>
+  return %1, %3 : tensor<4xi1>, tensor<4xi32>
+}
+// CHECK:      func.func @booleans_of_choice
+// CHECK:        [[S:%\w+]] = stablehlo.select
+// CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[S]]
+// CHECK-NOT:    optimization_barrier

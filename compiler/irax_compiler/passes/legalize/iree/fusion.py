@@ -7,14 +7,29 @@ from dataclasses import replace
 from math import prod
 from typing import Any
 
+import numpy as np
+
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.ops import slicing
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import barrier, slicing
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.aliasing import UPDATES
 from irax_compiler.passes.rewriting import read_as
+
+
+@legalizes("stablehlo.select", kind="bug", of="IREE")
+def booleans_of_choice(operation: Operation) -> Sequence[Value] | None:
+    """Put a barrier behind a choice between arrays by one boolean, of which booleans are made: IREE
+    does not compile a kernel that returns these booleans beside what it makes of them.
+    """
+    (result,) = operation.results
+    made = [x for use in result.uses for x in use.owner.operation.results]
+    is_one = not shape_of(operation.operands[0]) and shape_of(result)
+    if not is_one or dtype_of(result) == np.bool or all(dtype_of(x) != np.bool for x in made):
+        return None
+    return barrier.barrier.build(list(operation.clone().operation.results))
 
 
 @legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
