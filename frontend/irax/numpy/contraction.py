@@ -52,7 +52,7 @@ def dot(
         b: an array.
         precision: of the products: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
-        out_sharding: not supported.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Returns:
         An array with the other axes of `a`, then those of `b`.
@@ -100,7 +100,7 @@ def matmul(
         b: likewise.
         precision: of the products: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
-        out_sharding: not supported.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Raises:
         TypeError: the inner axes have different sizes.
@@ -249,7 +249,7 @@ def tensordot(
             axes of b).
         precision: of the products: see `irax.lax.Precision`.
         preferred_element_type: the dtype of the sums.
-        out_sharding: not supported.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Raises:
         TypeError: axes of different sizes, or different numbers of them.

@@ -43,7 +43,7 @@ def array(
         order: only "K", "A" and "C", which make no difference.
         ndmin: the least number of dimensions; ones are put in front.
         device: the device to put it on, one of `irax.devices()`.
-        out_sharding: not supported.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Raises:
         TypeError: data that are not numbers.
@@ -260,7 +260,7 @@ def full(
         fill_value: a number, or an array.
         dtype: of the result; that of `fill_value` by default.
         device: the device to put the result on.
-        out_sharding: not supported.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     >>> irax.numpy.full((2, 2), irax.numpy.arange(2))
     Array([[0, 1],
@@ -325,7 +325,7 @@ def full_like(
         dtype: of the result, in place of that of `a`.
         shape: of the result, in place of that of `a`.
         device: the device to put the result on.
-        out_sharding: not supported.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     >>> irax.numpy.full_like(irax.numpy.arange(3), 7)
     Array([7, 7, 7], dtype=int32)

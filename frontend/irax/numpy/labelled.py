@@ -123,7 +123,7 @@ def einsum(
         preferred_element_type: the dtype of the sums.
         _dot_general: multiplies two operands in the place of `irax.lax.dot_general`, as a quantized
             product does; it is called with the same arguments.
-        out_sharding: not supported.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Raises:
         ValueError: subscripts that do not fit the operands.

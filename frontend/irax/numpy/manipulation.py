@@ -89,7 +89,7 @@ def reshape(
         shape: ints, or one int.
         order: "C": the last axis runs fastest; "F": the first one does, in both shapes.
         copy: of no effect.
-        out_sharding: not supported.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Raises:
         TypeError: the sizes make up another number of elements.

@@ -76,7 +76,7 @@ def repeat(
         axis: the axis; by default the array is flattened.
         total_repeat_length: the size of the result. With it `repeats` may be traced; the result is
             truncated, or filled up with the last part.
-        out_sharding: not supported.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Raises:
         ConcretizationTypeError: traced `repeats` without `total_repeat_length`.
