@@ -57,7 +57,7 @@ class ShardedTypes:
         if not any(axes_of(spec) for spec in given):
             return whole
         if isinstance(op, Scan):
-            return self._scan(op, operation, given)
+            return self._scan(op, given)
         for name in mlir.named_functions(operation):
             found = self._called(name, operation, given)
             if found is not None:
@@ -117,7 +117,7 @@ class ShardedTypes:
             known.update(zip(operation.results, specs, strict=True))
         return tuple(known.get(x, ((),) * len(shape_of(x))) for x in last.operands)
 
-    def _scan(self, scan: Scan, operation: Operation, given: Sequence[Spec]) -> tuple[Spec, ...]:
+    def _scan(self, scan: Scan, given: Sequence[Spec]) -> tuple[Spec, ...]:
         """The layouts of the results of a loop: carried values keep theirs; of stacked rows, the
         first dimension is whole.
         """
