@@ -81,8 +81,8 @@ _LATER = {
     "overwritten": "passes.donation",
     "Simplify": "passes.simplify",
 }
-"""The modules of names that are imported when they are first used: a process that finds its programs
-in the cache lowers nothing."""
+"""The modules of names that are imported when they are first used: a process that finds its
+programs in the cache lowers nothing."""
 
 __all__ = [
     "CSE",

@@ -7,6 +7,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
+from irax import lax
 from irax_compiler.iree import blas
 
 SIZE = 256
@@ -101,3 +102,102 @@ def test_what_the_program_still_reads():
     w = first[0].astype(np.float64)
     expected = w - rate * (x.T.astype(np.float64) @ x)
     check((new, product / SIZE, total), (expected, expected @ w / SIZE, w.sum(0)))
+
+
+def same_again(x):
+    return jnp.negative(jnp.negative(x))
+
+
+def donated_steps(function, state, *arguments, steps=4):
+    """Run a step that takes over its state, beside the evaluator on copies. Return how much of the
+    state's memory a program writes to.
+    """
+    step = irax.jit(function, donate_argnums=0)
+    seen = []
+    expected = np.asarray(state).copy()
+    for i in range(steps):
+        with irax.disable_jit():
+            expected, *others = map(np.asarray, function(jnp.asarray(expected), *arguments, i))
+        expected = expected.copy()
+        new, *found = step(state, *arguments, i)
+        assert not isinstance(state, irax.Array) or state.is_deleted()
+        state = new
+        seen.append((found, others))
+        np.testing.assert_array_equal(state, expected)
+    for found, others in seen:  # nothing of an earlier step has changed meanwhile
+        for a, b in zip(found, others, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-6)
+    program = step.lower(state, *arguments, 0).compile().memory_analysis()
+    return program.alias_size_in_bytes
+
+
+V = np.full(3, 100.0, np.float32)
+ROWS = np.array([1, 5, 5, 20], np.int32)
+
+UPDATES = {
+    "slice": (lambda x, v, i: (lax.dynamic_update_slice(x, v, (i,)),), True),
+    "element": (lambda x, v, i: (x.at[i].set(v[0]),), True),
+    "sum": (lambda x, v, i: (x.at[ROWS + i].add(v[0]),), True),
+    "sort": (lambda x, v, i: (jnp.sort(x),), None),
+    "twice": (
+        lambda x, v, i: (lax.dynamic_update_slice(x.at[2].set(v[1]), v, (i,)),),
+        None,
+    ),
+    "old too": (lambda x, v, i: (x.at[i].set(v[0]), x), False),
+    "sum of old": (lambda x, v, i: (x.at[i].set(v[0]), x.sum()), False),
+    "old rows": (lambda x, v, i: (x.at[i].set(x[i + 1] + x[0]), x[3:9]), False),
+    "reshaped": (lambda x, v, i: ((n := x.at[i].set(v[0])), n.reshape(4, -1)), None),
+    "part": (lambda x, v, i: ((n := x.at[i].set(v[0])), n[8:]), None),
+    "negated twice": (
+        lambda x, v, i: ((n := x.at[i].set(v[0])), same_again(n)),
+        None,
+    ),
+    "two of one": (lambda x, v, i: (x.at[i].set(v[0]), x.at[i + 1].set(v[1])), False),
+    "in a loop": (
+        lambda x, v, i: (lax.fori_loop(0, 3, lambda k, c: c.at[k + i].add(v[0]), x),),
+        None,
+    ),
+    "captured by a loop": (
+        lambda x, v, i: (lax.fori_loop(0, 3, lambda k, c: c + x.at[k].set(v[0] + i), x),),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UPDATES)
+def test_updates_of_a_donated_array(name):
+    function, is_in_place = UPDATES[name]
+    x = np.random.default_rng(1).standard_normal(256).astype(np.float32)
+    kept = x.copy()
+    alias = donated_steps(function, x, V)
+    np.testing.assert_array_equal(x, kept)
+    if is_in_place is not None:
+        assert alias == is_in_place * x.nbytes
+
+
+@pytest.mark.parametrize(
+    "form", [lambda n: n.reshape(-1), lambda n: n[:5], lambda n: same_again(n)]
+)
+def test_a_result_that_shares_memory_is_not_overwritten(form):
+    def step(w, x):
+        new = w - 0.1 * (x.T @ x)
+        return new, form(new)
+
+    jitted = irax.jit(step, donate_argnums=0)
+    w, other = jitted(jnp.ones((SIZE, SIZE)), jnp.ones((64, SIZE)))
+    kept = np.array(other)
+    jitted(w, jnp.ones((64, SIZE)))
+    np.testing.assert_array_equal(other, kept)
+
+
+def test_views_of_an_updated_array_stay():
+    step = irax.jit(lambda x, i: x.at[i].set(7.0), donate_argnums=0)
+    x = step(jnp.zeros(3000), 0)
+    view = np.asarray(x)
+    x = step(x, 1)
+    assert view[:3].tolist() == [7, 0, 0]
+    assert np.asarray(x)[:3].tolist() == [7, 7, 0]
+    same = irax.jit(lambda a: a)(x)
+    other = irax.jit(lambda a: a)(same)
+    step(same, 2)
+    assert np.asarray(other)[:3].tolist() == [7, 7, 0]

@@ -133,7 +133,7 @@ def test_compiled_twice(caplog, monkeypatch, tmp_path):
     table = found.table()
     for line in ("trace double x 2", "compile double x 2"):
         assert line in table
-    assert "pass simplify x 2" in found.table(0)
+    assert "pass simplify" in found.table(0)
     text = str(found)
     assert "double: traced 2 times, compiled 2 times" in text
     assert "(found in the cache on disk)" in text

@@ -22,7 +22,9 @@ def inside(inner, outer):
     return outer["ts"] <= begin and end <= outer["ts"] + outer["dur"]
 
 
-def test_spans_of_a_new_function_and_of_its_calls(tmp_path):
+def test_spans_of_a_new_function_and_of_its_calls(tmp_path, monkeypatch):
+    monkeypatch.setenv("IRAX_CACHE_DIR", "off")
+
     @irax.jit
     def step(x):
         return x * 2 + 1

@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation, Value
+from irax_compiler.ops.core import Memory
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.annotate import add_reflection
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.split import Split
@@ -85,13 +87,46 @@ class Donation(Pass):
 
 
 def _is_own(x: Value, results: Sequence[Value]) -> bool:
-    """True for what a dispatch wrote, and is returned once."""
+    """True for what a dispatch wrote, or an update of an argument, if no other result may be in its
+    memory.
+    """
     source = mlir.definition(x)
-    return source is not None and source.name == "flow.dispatch" and results.count(x) == 1
+    if source is None or results.count(x) > 1:
+        return False
+    if source.name != "flow.dispatch" and not any(map(is_donated, _updated(source))):
+        return False
+    return not any(_may_be_in_memory_of(x, y) for y in results if y != x)
+
+
+def _may_be_in_memory_of(x: Value, result: Value) -> bool:
+    """True if a result may be `x`, or a part of it, in another form."""
+    seen: set[Value] = set()
+    pending = [result]
+    while pending:
+        value = pending.pop()
+        source = mlir.definition(value)
+        if value in seen or source is None:
+            continue
+        if value == x:
+            return True
+        seen.add(value)
+        if source.name != "flow.dispatch" and traits_of(source).memory is not Memory.FRESH:
+            pending += [
+                operand for inner in (source, *nested(source)) for operand in inner.operands
+            ]
+    return False
+
+
+def _updated(operation: Operation) -> list[Value]:
+    """Return the operands of an operation that IREE updates in place: one for each result."""
+    updates = traits_of(operation).updates
+    return list(operation.operands)[: len(operation.results)] if updates else []
 
 
 def _written(operation: Operation) -> list[Value]:
-    """Return the operands of a dispatch that results are tied to."""
+    """Return the operands that results are written over."""
+    if operation.name != "flow.dispatch":
+        return _updated(operation)
     if _TIED not in operation.attributes:
         return []
     ties: Any = operation.attributes[_TIED]

@@ -10,6 +10,24 @@ func.func @update_of_argument(%x: tensor<8x4xf32>, %u: tensor<2x4xf32>, %i: tens
 // CHECK:        [[FRESH:%\w+]] = stablehlo.select [[ALWAYS]], [[X]],
 // CHECK:        stablehlo.dynamic_update_slice [[FRESH]], [[U]]
 
+// A donated argument may change.
+func.func @update_of_donated(%x: tensor<8x4xf32> {iree.abi.consume}, %u: tensor<2x4xf32>, %i: tensor<i32>) -> tensor<8x4xf32> {
+  %0 = stablehlo.dynamic_update_slice %x, %u, %i, %i : (tensor<8x4xf32>, tensor<2x4xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
+  return %0 : tensor<8x4xf32>
+}
+// CHECK:      func.func @update_of_donated([[X:%\w+]]: tensor<8x4xf32>
+// CHECK-NOT:    stablehlo.select
+// CHECK:        stablehlo.dynamic_update_slice [[X]],
+
+// But for what else reads it.
+func.func @update_of_donated_and_read(%x: tensor<8x4xf32> {iree.abi.consume}, %u: tensor<2x4xf32>, %i: tensor<i32>) -> (tensor<8x4xf32>, tensor<8x4xf32>) {
+  %0 = stablehlo.dynamic_update_slice %x, %u, %i, %i : (tensor<8x4xf32>, tensor<2x4xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>
+  return %0, %x : tensor<8x4xf32>, tensor<8x4xf32>
+}
+// CHECK:      func.func @update_of_donated_and_read([[X:%\w+]]: tensor<8x4xf32>
+// CHECK:        [[FRESH:%\w+]] = stablehlo.select {{.*}}, [[X]],
+// CHECK:        stablehlo.dynamic_update_slice [[FRESH]],
+
 // One array updated in two ways: in a copy each.
 func.func @update_of_shared(%a: tensor<8x3xf32>, %b: tensor<3xf32>, %u: tensor<2xf32>, %i: tensor<i32>, %j: tensor<i32>) -> (tensor<8xf32>, tensor<8xf32>) {
   %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<8x3xf32>, tensor<3xf32>) -> tensor<8xf32>

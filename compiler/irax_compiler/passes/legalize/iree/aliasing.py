@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from irax_compiler.ops.core import Memory, full, full_like
 from irax_compiler.ops.registry import registered_names, traits_named, traits_of
 from irax_compiler.ops.shape import Iota
 from irax_compiler.passes.core import enclosing
+from irax_compiler.passes.donation import is_donated
 from irax_compiler.passes.legalization import legalizes
 
 _USERS = 64
@@ -28,9 +30,18 @@ UPDATES = tuple(name for name in registered_names() if traits_named(name).update
 @legalizes(*UPDATES, kind="bug", of="IREE")
 def update_of_argument(operation: Operation) -> Sequence[Value] | None:
     """Copy an argument before it is updated. IREE would update its memory in place, which changes
-    the caller's array (and results that are the same argument).
+    the caller's array (and results that are the same argument). A donated argument may change.
     """
-    return _with_copies(operation, _may_be_argument)
+    return _with_copies(
+        operation,
+        lambda x: _may_be_argument(x) and not (is_donated(x) and _is_of_block(x, operation)),
+    )
+
+
+def _is_of_block(x: Value, operation: Operation) -> bool:
+    """True if an argument is one of the block that an operation is in: no loop is between them."""
+    argument: Any = x
+    return argument.owner == operation.block
 
 
 @legalizes(*UPDATES, kind="bug", of="IREE")
