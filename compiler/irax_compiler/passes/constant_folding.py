@@ -16,6 +16,8 @@ from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.shape import Constant, Iota
 from irax_compiler.passes.core import Pass, register_pass, walk
 
+_UNKNOWN = "irax.unknown"
+
 
 @register_pass
 @dataclass
@@ -56,13 +58,22 @@ class ConstantFolding(Pass):
                 known.update(_evaluated(op, operation, known))
 
 
+def keep_unknown(x: Value) -> None:
+    """Keep a value from being folded, though it follows from constants."""
+    source = mlir.definition(x)
+    assert source is not None
+    source.attributes[_UNKNOWN] = mlir.parse_attribute("unit")
+
+
 def _written(values: Iterable[Value]) -> int:
     """Return the total number of elements of the constants that are not splats."""
     return sum(prod(shape_of(v)) for v in values if mlir.splat(v) is None)
 
 
 def _pure(operation: Operation) -> Op | None:
-    """Return the op, if its results depend on its operands alone."""
+    """Return the op, if its results depend on its operands alone, and may be known."""
+    if _UNKNOWN in operation.attributes:
+        return None
     try:
         op = read(operation)
     except UnsupportedOp:

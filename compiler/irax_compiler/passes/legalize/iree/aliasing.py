@@ -16,6 +16,7 @@ from irax_compiler.ops import comparison
 from irax_compiler.ops.core import Memory, full, full_like
 from irax_compiler.ops.registry import registered_names, traits_named, traits_of
 from irax_compiler.ops.shape import Iota
+from irax_compiler.passes.constant_folding import keep_unknown
 from irax_compiler.passes.core import enclosing
 from irax_compiler.passes.donation import is_donated
 from irax_compiler.passes.legalization import legalizes
@@ -174,4 +175,5 @@ def copy(x: Value, number: int) -> Value:
         index = mlir.emit("stablehlo.optimization_barrier", [zero], results=[zero.type]).results[0]
     before = sum(use.owner.operation.name == "stablehlo.select" for use in x.uses)
     always = comparison.greater_equal(index, full(shape, -before - number, int32))
+    keep_unknown(always)
     return comparison.select(always, x, full_like(x, 0))
