@@ -228,6 +228,7 @@ def test_tangents_of_exponential_integrals():
         _, tangent = irax.jvp(function, (2.0,), (1.0,))
         np.testing.assert_allclose(tangent, -np.exp(-2) / 2, rtol=1e-5)
     assert np.isnan(irax.jvp(lambda n: special.expn(n, 2.0), (1.0,), (1.0,))[1])
+    assert np.isnan(special.expn(np.array([1.5, 0.5]), np.array([0.5, 2.0]))).all()
 
 
 @pytest.mark.parametrize("name", ["ndtr", "log_ndtr", "spence"])

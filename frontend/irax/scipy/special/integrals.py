@@ -14,14 +14,16 @@ def expn(n: ArrayLike, x: ArrayLike) -> Array:
     """The exponential integral E_n: the integral of exp(-x t) / t**n from 1 on.
 
     Args:
-        n: integers of at least 0. There is no derivative in them: it is nan.
+        n: integers of at least 0; for others the result is nan. There is no derivative in them: it
+            is nan.
         x: numbers of at least 0; below, the result is nan.
 
     >>> irax.scipy.special.expn(2, 1.0).round(4)
     Array(0.1485, dtype=float32)
     """
     n, x = floats("expn", n, x, error=ValueError)
-    return apply(integrals.Expn(), n.astype(n.dtype), x.astype(x.dtype), what="expn")
+    result = apply(integrals.Expn(), n.astype(n.dtype), x.astype(x.dtype), what="expn")
+    return jnp.where(n == jnp.floor(n), result, jnp.nan)
 
 
 def exp1(x: ArrayLike) -> Array:
