@@ -89,6 +89,7 @@ def test_functions_and_arguments(folder, function, arguments):
     [
         ("types()", TypeError, "step takes 2 arguments, got 0"),
         ("nothing()", click.UsageError, "has no function 'nothing'; it has step, batch, types"),
+        ("f32[4] f32[4]", click.UsageError, "expected types such as .*, separated by commas"),
         ("number()", click.UsageError, r"--args number\(\): it returns a int; expected a tuple"),
     ],
 )

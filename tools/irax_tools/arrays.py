@@ -192,8 +192,11 @@ def parse_arguments(text: str) -> tuple[Any, ...]:
             return ShapeDtypeStruct(shape, dtype(name))
         return leaf
 
-    marked = re.sub(r"\b\w+\[[\d,\s]*\]", mark, text)
+    type_ = r"\b\w+\[[\d,\s]*\]"
+    marked = re.sub(type_, mark, text)
     try:
+        if re.search(rf"{type_}\s*{type_}", text):  # which Python would take for one text
+            raise ValueError
         literal = ast.literal_eval(f"({marked},)") if text.strip() else ()
     except (ValueError, SyntaxError):
         raise click.UsageError(
