@@ -12,6 +12,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
+from irax.execution import program
 from irax.execution.program import Program
 from irax_compiler.iree.invocation import CompileError
 
@@ -137,3 +138,19 @@ def test_the_process_may_end_before_the_compiler(tmp_path):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
     assert (done.returncode, done.stderr) == (0, "")
     assert float(done.stdout) == pytest.approx(3 / np.sin(1), rel=1e-5)
+
+
+def test_the_first_call_goes_before_the_compiler(compiler, monkeypatch):
+    seen, compile = [], Program.compile
+    compiler.go.set()
+
+    def compiled(self, asked):
+        seen.append(self.evaluated.is_set())
+        return compile(self, asked)
+
+    monkeypatch.setattr(program, "_HEAD_START", 60.0)
+    monkeypatch.setattr(Program, "compile", compiled)
+    f = irax.jit(lambda x: x - 3, compile="background")
+    assert f(5.0) == 2.0
+    finished(f)
+    assert seen == [True]

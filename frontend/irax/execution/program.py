@@ -34,6 +34,10 @@ _beginning = threading.Lock()
 """Held while another thread is told to compile a program: one thread for each program."""
 
 
+_HEAD_START = 0.1
+"""The most seconds that the evaluator has for the first call before the compiler begins."""
+
+
 @dataclass(frozen=True)
 class DeviceProgram:
     """A program for one device."""
@@ -63,6 +67,8 @@ class Program:
     """The compilations that other threads do."""
     take: Taken | None = None
     """Takes arguments to their leaves, where some are pytrees or given by name."""
+    evaluated: threading.Event = field(default_factory=threading.Event)
+    """Set when the evaluator has run a call."""
     spans: list[Span] = field(default_factory=list[Span])
     """The times that tracing and compiling took."""
 
@@ -157,12 +163,19 @@ class Program:
         with _beginning:
             begun = self.begun.get(asked)
             if begun is None:
-                self.begun[asked] = Begun(self.compile, asked)
+                self.begun[asked] = Begun(self._compile_after_a_call, asked)
                 return True
         if not begun.is_done():
             return True
         begun.outcome()
         return False
+
+    def _compile_after_a_call(self, asked: Device | str | None) -> DeviceProgram:
+        """Compile the program once the evaluator has run a call, unless that takes long: lowering
+        would take Python's lock from it.
+        """
+        self.evaluated.wait(_HEAD_START)
+        return self.compile(asked)
 
     def _run_evaluated(self, leaves: Sequence[Any], asked: Device | str | None) -> Any:
         """Runs the function in the evaluator, as long as there is no program."""
@@ -171,6 +184,7 @@ class Program:
         name, committed = self.traced.name, any(x.committed for x in arrays)
         with span("evaluate", name, device=device):
             found = self.traced.builder.evaluator(name, [x.value for x in arrays])
+        self.evaluated.set()
         for i in self.donated:
             buffer: Any = arrays[i].buffer(device)
             buffer.delete()
