@@ -4,6 +4,7 @@ import atexit
 import gc
 import os
 import tempfile
+from collections.abc import Iterator
 
 import hypothesis
 import pytest
@@ -24,6 +25,21 @@ def pytest_configure(config: pytest.Config) -> None:
         cache = tempfile.TemporaryDirectory(prefix="irax-test-cache-")
         os.environ["IRAX_CACHE_DIR"] = cache.name
         config.add_cleanup(cache.cleanup)
+
+
+@pytest.fixture(autouse=True)
+def lowered_anew(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tests that may patch the compiler get what it makes of their programs, and leave that to no
+    other test.
+    """
+    if "monkeypatch" not in request.fixturenames or "test_kept_programs" in request.node.nodeid:
+        yield
+        return
+    from irax_compiler import kept_programs
+
+    key, kept_programs.key = kept_programs.key, lambda *_: None
+    yield
+    kept_programs.key = key
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
