@@ -16,11 +16,11 @@ from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.epilogues import Epilogue, epilogue_of
 
-LARGE = 50_000_000
+LARGE = 16_000_000
 """The fewest multiplications and additions for which code of irax's own is worth its compilation;
 of float64, which take twice as long, half as many.
 """
-WIDE, LEAST = 256, 16
+WIDE, LEAST = 64, 16
 """The fewest columns, and other extents, for it."""
 
 Dimensions = Sequence[int]
