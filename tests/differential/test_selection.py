@@ -42,14 +42,17 @@ def test_short_rows(length):
         arrays = [_rows(dtype, length) for dtype in dtypes]
         arrays[0][0, 3:10] = np.nan, np.inf, -np.inf, 0, -0.0, np.nan, np.inf
         arrays[0][0, length - 1] = np.nan
-        results = irax.jit(lambda xs: [(jnp.argsort(x), jnp.sort(x, descending=True)) for x in xs])(
-            arrays
-        )
-    for x, (places, descending) in zip(arrays, results, strict=True):
+        results = irax.jit(
+            lambda xs: [
+                (jnp.argsort(x), jnp.sort(x, descending=True), jnp.sort(x.T, axis=0)) for x in xs
+            ]
+        )(arrays)
+    for x, (places, descending, columns) in zip(arrays, results, strict=True):
         wanted = np.argsort(_finite(x), axis=1, kind="stable")
         np.testing.assert_array_equal(places, wanted)
         ordered = np.take_along_axis(x, wanted, 1)[:, ::-1]
         np.testing.assert_array_equal(descending, ordered)
+        np.testing.assert_array_equal(columns, ordered[:, ::-1].T)
 
 
 def test_first_elements():

@@ -247,14 +247,13 @@ def sort_of_short_rows(operation: Operation) -> Sequence[Value] | None:
     extents = shape_of(operands[0])
     if op is None or op.order.num_keys > 1 or dtype_of(operands[0]).kind == "c":
         return None
-    length = extents[op.dimension]
-    is_last = op.dimension % len(extents) == len(extents) - 1
-    is_short = is_last and length < HOST_SORT_LENGTH
-    if not is_short or prod(extents) * length < MANY_PAIRS:
+    dimension, length = op.dimension % len(extents), extents[op.dimension]
+    if length >= HOST_SORT_LENGTH or prod(extents) * length < MANY_PAIRS:
         return None
     (key,) = keys_of(operands[0], op.order)
-    order = ranks.order(key)
-    return [sort.take(x, order, op.dimension) for x in operands]
+    turn = [d for d in range(len(extents)) if d != dimension] + [dimension]
+    order = shape.transpose(ranks.order(shape.transpose(key, turn)), np.argsort(turn).tolist())
+    return [sort.take(x, order, dimension) for x in operands]
 
 
 @legalizes("stablehlo.sort", kind="slow", of="IREE")
