@@ -190,6 +190,11 @@ def declare_import(
         mlir.emit("func.func", [], attributes | typed(inputs, results), [], regions=1)
 
 
+def size_of_share(count: int, most: int) -> int:
+    """Return the number of things of a workgroup, where at most `most` workgroups share `count`."""
+    return -(-count // max(1, min(count, most)))
+
+
 def share(count: int, size: int, dimension: int) -> tuple[Value, Value]:
     """Return the first of `count` things that are the workgroup's, and the end of them; `size` of
     them, or less for the last.

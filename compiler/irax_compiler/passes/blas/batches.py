@@ -21,6 +21,7 @@ from irax_compiler.passes.executables import (
     long,
     moved,
     share,
+    size_of_share,
     workgroup,
 )
 from irax_compiler.passes.host import read_host_call
@@ -53,8 +54,7 @@ class Batch:
     @property
     def _share(self) -> int:
         """The number of matrices of a workgroup."""
-        wanted = min(self.workers, self.operations // SHARE)
-        return -(-self.count // max(1, wanted))
+        return size_of_share(self.count, min(self.workers, self.operations // SHARE))
 
     @property
     def groups(self) -> int:

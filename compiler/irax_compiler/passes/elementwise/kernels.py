@@ -64,7 +64,7 @@ class Kernel:
     def _together(self) -> int:
         """The number of items of a workgroup."""
         items = prod(self._numbers)
-        return -(-items // max(1, min(items, prod(self.cluster.extents) // SHARE)))
+        return executables.size_of_share(items, prod(self.cluster.extents) // SHARE)
 
     @property
     def counts(self) -> tuple[int, int]:

@@ -18,7 +18,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops.fft import Fft, real_dtype
-from irax_compiler.passes.executables import SHARE
+from irax_compiler.passes.executables import SHARE, size_of_share
 from irax_compiler.passes.rewriting import read_as
 
 LANES = {"float32": 16, "float64": 8}
@@ -193,8 +193,7 @@ class Transform:
     def share(self) -> int:
         """The number of groups of a workgroup."""
         operations = 5 * self.batch * self.n * self.n.bit_length()
-        wanted = min(self.workers, operations // SHARE, self.groups)
-        return -(-self.groups // max(1, wanted))
+        return size_of_share(self.groups, min(self.workers, operations // SHARE))
 
     @property
     def extents(self) -> tuple[int, int]:

@@ -12,7 +12,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import constant, emit, index
-from irax_compiler.passes.executables import local_memory, share, times
+from irax_compiler.passes.executables import local_memory, share, size_of_share, times
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.scf import for_each
 
@@ -43,8 +43,7 @@ class _Rows:
     @property
     def share(self) -> int:
         """The number of rows of a workgroup."""
-        wanted = min(self.rows * self.length**2 // SHARED, self.rows)
-        return -(-self.rows // max(1, wanted))
+        return size_of_share(self.rows, self.rows * self.length**2 // SHARED)
 
     @property
     def workgroups(self) -> int:

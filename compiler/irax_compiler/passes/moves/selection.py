@@ -18,7 +18,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import constant, emit, index
-from irax_compiler.passes.executables import local_memory, plus, share, times
+from irax_compiler.passes.executables import local_memory, plus, share, size_of_share, times
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.scf import for_each, for_loop, if_else
 
@@ -66,8 +66,7 @@ class _Rows:
     @property
     def share(self) -> int:
         """The number of rows of a workgroup."""
-        wanted = min(self.rows * self.length // SHARED, self.rows)
-        return -(-self.rows // max(1, wanted))
+        return size_of_share(self.rows, self.rows * self.length // SHARED)
 
     @property
     def workgroups(self) -> int:
