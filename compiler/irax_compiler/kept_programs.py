@@ -17,8 +17,6 @@ from irax_compiler.iree import blas
 from irax_compiler.mlir import Module
 from irax_compiler.once import once
 from irax_compiler.passes.core import find_function
-from irax_compiler.passes.standard import REMOVE_DEAD_FUNCTIONS
-from irax_compiler.pipeline import run_passes
 from irax_compiler.processors import processors
 from irax_compiler.spans import span
 from irax_compiler.targets import is_own
@@ -39,9 +37,7 @@ def key(module: Module, func: str, target: str, donated: Sequence[int]) -> str |
     code = _code()
     if code is None or cache.directory() is None or not is_own(target):
         return None
-    own = alone(module, func, is_foreign=False)
-    run_passes(own, (REMOVE_DEAD_FUNCTIONS,))  # which the artefact does not depend on
-    text = mlir.bytecode(locations.without(own))
+    text = mlir.bytecode(locations.without(alone(module, func, is_foreign=False)))
     if any(name in text for name in (*_OF_PROCESS, *_OF_SEVERAL_DEVICES)):
         return None
     facts = (code, func, target, str(tuple(donated)), str(blas.calls()), str(processors()))

@@ -8,7 +8,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax_compiler import api, kept_programs, mlir, targets
+from irax_compiler import api, kept_programs, targets
 
 
 @pytest.fixture(autouse=True)
@@ -126,13 +126,3 @@ def test_files_of_the_compiler_are_part_of_the_key(tmp_path, monkeypatch):
     os.utime(path, ns=(5, 6))
     found.add(code())
     assert len(found) == 5
-
-
-def test_functions_that_are_not_called_are_no_part_of_a_key():
-    text = "func.func @main(%x: tensor<f32>) -> tensor<f32> { return %x : tensor<f32> }"
-    unused = "func.func private @unused() { return }"
-    names = {
-        kept_programs.key(mlir.parse_module(t), "main", "iree-cpu", ())
-        for t in (text, f"{text}\n{unused}")
-    }
-    assert len(names) == 1

@@ -118,3 +118,15 @@ def test_what_fails_inside_and_is_caught_leaves_the_rest_alone():
     assert outer(1.0) == 6.0
     assert irax.vmap(outer)(irax.numpy.arange(3.0)).tolist() == [0.0, 6.0, 12.0]
     assert inner(1.0) == 2.0
+
+
+def test_a_call_that_names_one_function_twice_is_copied_with_one():
+    @irax.custom_jvp
+    def doubled(x):
+        return 2 * x
+
+    doubled.defjvp(lambda primals, tangents: (doubled(*primals), 2 * tangents[0]))
+    closed = irax.make_jaxpr(lambda x: doubled(x) + 1)(1.0)
+    lowered = irax.jit(irax.extend.core.jaxpr_as_fun(closed)).lower(1.0)
+    module = mlir.parse_module(lowered.as_text())  # which is refused if two have one name
+    assert len(mlir.functions(module)) == 4

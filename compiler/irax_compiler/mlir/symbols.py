@@ -175,8 +175,8 @@ def callee(call: Operation) -> str:
 
 
 def named_functions(reference: Operation) -> list[str]:
-    """The names of the functions that one of `references` names."""
-    return [a.value for a in _symbols(reference).values()]
+    """The names of the functions that one of `references` names, each once, in order."""
+    return list(dict.fromkeys(a.value for a in _symbols(reference).values()))
 
 
 def rename_functions(reference: Operation, names: Mapping[str, str]) -> None:
