@@ -257,7 +257,9 @@ def check_strictly(case, kinds=None):
             check_judgement(case, call, arrays)
             continue
         for x, y in zip(strict, lenient, strict=True):
-            np.testing.assert_array_equal(np.asarray(x), np.asarray(y), err_msg=str(case))
+            values = map(np.asarray, (x, y))
+            narrow = (wide(z) if z.dtype.kind == "V" else z for z in values)  # where nan is nan
+            np.testing.assert_array_equal(*narrow, err_msg=str(case))
         kinds_of_operands = {x.dtype for x in arrays}, {x.ndim for x in arrays if x.ndim}
         if any(len(found) > 1 for found in kinds_of_operands):
             check_judgement(case, call, arrays)
@@ -273,7 +275,7 @@ def check_judgement(case, call, arrays):
         theirs = judgement(
             jax, lambda *given: call(getattr(module, case.name), given), arrays, case.traced
         )
-    except (TypeError, ValueError, NotImplementedError):  # JAX has it not
+    except (TypeError, ValueError, NotImplementedError, AssertionError):  # JAX has it not
         return
     ours = judgement(irax, lambda *given: call(case.function, given), arrays, case.traced)
     types = [(x.shape, x.dtype) for x in arrays]
@@ -285,7 +287,9 @@ def mixtures(case):
     call, arrays = bound(case, 0)
     for i, x in enumerate(arrays if len(arrays) > 1 else ()):
         others = {"f": ("float16", "int32"), "i": ("int8",)}.get(x.dtype.kind, ())
-        for changed in (*(x.astype(dtype) for dtype in others), x[None]):
+        with np.errstate(over="ignore", invalid="ignore"):
+            cast = [x.astype(dtype) for dtype in others]
+        for changed in (*cast, x[None]):
             yield call, [*arrays[:i], changed, *arrays[i + 1 :]]
 
 

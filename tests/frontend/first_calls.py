@@ -6,14 +6,17 @@ import faulthandler
 import functools
 import random
 import sys
+import tempfile
 import threading
 import traceback
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import irax
 import irax.numpy as jnp
+import irax_runtime
 from irax import lax
 
 THREADS = 16
@@ -27,6 +30,11 @@ def weighted(x: Any) -> Any:
 @irax.jit
 def outer(x: Any) -> Any:
     return weighted(x) + weighted(2.0 * x)
+
+
+@irax.jit
+def doubled(x: Any) -> Any:
+    return x * 2.0
 
 
 @irax.jit
@@ -72,13 +80,26 @@ def eager(number: int) -> None:
 
 
 def export(number: int) -> None:
+    """Through bytes, and through a file, which holds a compiled program."""
     if number < 2:
-        same(irax.export.export(weighted)(1.0).call(1.0), expected(1.0))
+        exported = irax.export.export(weighted)(np.float32(number))
+        same(exported.call(1.0), expected(1.0))
+        same(irax.export.deserialize(exported.serialize()).call(2.0), expected(2.0))
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder, "weighted.irax")
+            exported.save(path)
+            same(irax_runtime.load(path)(np.float32(3)), expected(3.0))
+            same(irax.export.load(path).call(3.0), expected(3.0))
 
 
-def devices(_: int) -> None:
-    (device,) = {irax.devices()[0], irax.devices("cpu")[0]}
-    assert irax.device_put(1.0, device).device is device
+def devices(number: int) -> None:
+    (device,) = {irax.devices()[0], irax.devices("cpu")[0], *irax.local_devices()}
+    assert irax.device_count() == irax.local_device_count() == 1
+    put = irax.device_put({"x": np.full(3, number, np.float32), "n": number}, device)
+    assert put["x"].device is put["n"].device is device
+    same(put["x"] + put["n"], [2 * number] * 3)
+    copied = irax.device_put(put["x"], device, may_alias=False)
+    same(doubled(copied), [2 * number] * 3)
 
 
 def callback(number: int) -> None:

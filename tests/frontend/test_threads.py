@@ -128,3 +128,26 @@ def test_once_makes_one_thing_for_all_threads(once: Callable[..., Any]):
         found = {*threads.map(thing, ["cpu", "gpu"] * 4)}
     assert sorted(made) == ["cpu", "cpu", "gpu"]
     assert found == {thing("cpu"), thing("gpu")}
+
+
+def test_targets_are_found_while_threads_import():
+    names = [f"irax_of_no_file_{i}" for i in range(20_000)]
+    is_first = threading.Event()
+
+    def imports() -> None:
+        for name in names:
+            sys.modules[name] = sys
+            is_first.set()
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(1) as threads:
+            done = threads.submit(imports)
+            is_first.wait()
+            while not done.done():
+                assert targets.is_own("iree-cpu")
+    finally:
+        sys.setswitchinterval(interval)
+        for name in names:
+            sys.modules.pop(name, None)

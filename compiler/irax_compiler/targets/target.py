@@ -99,7 +99,8 @@ def all_targets() -> list[Target]:
 def is_own(name: str) -> bool:
     """True if the target of a name, with or without a chip, is no other package's."""
     found = _targets.get(name.partition(":")[0])
-    own = [vars(m) for n, m in sys.modules.items() if n.startswith(f"{__package__}.")]
+    modules = sys.modules.copy()  # other threads may import
+    own = [vars(m) for n, m in modules.items() if n.startswith(f"{__package__}.")]
     return found is None or any(found is value for names in own for value in names.values())
 
 

@@ -145,6 +145,7 @@ def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
     Array(4., dtype=float32, weak_type=True)
     """
     x, power = inexact("boxcox", x, lmbda)
+    judge_ranks([x, power], "boxcox")
     return _of_logarithm(jnp.log(x), power)
 
 
@@ -155,6 +156,7 @@ def boxcox1p(x: ArrayLike, lmbda: ArrayLike) -> Array:
     Array(4., dtype=float32, weak_type=True)
     """
     x, power = inexact("boxcox1p", x, lmbda)
+    judge_ranks([x, power], "boxcox1p")
     return _of_logarithm(jnp.log1p(x), power)
 
 
