@@ -7,6 +7,7 @@
 #   make sweep    run thousands of JAX's own functions, as it lowers them, against its results
 #   make upstream run what legalizations work around: which are still needed?
 #   make docs     write the tables in docs/ anew
+#   make site     build the documentation site into build/site
 #   make ecosystem  install libraries for JAX, without JAX, and run a program of each on irax
 #   make suites   run samples of these libraries' own tests on irax
 #   make lint     check formatting, style and types
@@ -22,7 +23,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle fuzz sweep upstream docs ecosystem suites lint format bench clean
+.PHONY: help demo test oracle fuzz sweep upstream docs site ecosystem suites lint format bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -78,6 +79,11 @@ docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.differential.device_table
 	@$(BIN)/python -m tests.frontend.api_table
 	@$(BIN)/python -m tests.upstream.table
+
+# Warnings, such as of links that lead nowhere, are errors.
+site: $(VENV)/installed-docs
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
+	@echo "Wrote build/site: open build/site/index.html"
 
 # An environment of its own: JAX is in that of the tests. `make ecosystem ONLY="optax numpyro"` for some.
 # tests/ecosystem/documentation.py runs in it too, for JAX's sources.

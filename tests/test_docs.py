@@ -27,7 +27,7 @@ DEVICES = DOCS / "devices.md"
 """Its examples are of several devices; `python -m tests.test_docs` runs them."""
 FILES = [
     path
-    for path in sorted(DOCS.glob("*.md"))
+    for path in sorted(DOCS.rglob("*.md"))
     if "```python\n" in path.read_text("utf-8") and path not in (COMPATIBILITY, DEVICES)
 ]
 
@@ -64,7 +64,7 @@ def test_examples_that_import_jax() -> None:
     assert done.stdout == expected
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(DOCS)))
 def test_examples(path: Path) -> None:
     check(path)
 

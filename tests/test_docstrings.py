@@ -9,7 +9,9 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 BLOCKS = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-FOLDERS = ("frontend", "compiler", "runtime", "tools", "tests", "examples", "benchmarks")
+FOLDERS = (
+    *("frontend", "compiler", "runtime", "tools", "tests", "examples", "benchmarks", "website"),
+)
 RIDDLE = re.compile(r"(Of what|What|Whether|Who|How|Where|That|The same|Those|Of)\b")
 """The first words of sentences that say what a thing is only to those who know it: "Whether ..."
 is "True if ...", "How many ..." is "The number of ...", "The same ..." names what is returned."""

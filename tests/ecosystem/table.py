@@ -38,6 +38,8 @@ print(jax.jit(jax.grad(jnp.sin))(0.0))
 `irax python script.py` (or `python -m irax.compat script.py`) runs a whole program that way. The
 libraries are installed without their dependency on JAX: `pip install --no-deps optax`.
 
+To write a program for irax itself, see [Moving from JAX](moving-from-jax.md).
+
 The programs of this table ([tests/ecosystem](../tests/ecosystem)) train, solve or sample for some
 seconds with one library each. `make ecosystem` installs the libraries and runs the programs;
 `python -m tests.ecosystem.table` writes the table. "Equal" is within 0.2% of what the same program
@@ -79,23 +81,6 @@ tests.ecosystem.speed --jax PYTHON` measures.
 
 | a step | us | JAX | ratio | first call, ms | JAX | ratio |
 |--------|---:|----:|------:|---------------:|----:|------:|
-"""
-
-TAIL = """
-## Moving from JAX
-
-- `import jax` becomes `import irax`, `jax.numpy` becomes `irax.numpy`, and so on;
-  [api.md](api.md) lists the names, and why some are absent.
-- Primitives (`jax.extend.core.Primitive`) have their rules in Python, as in JAX. A lowering is a
-  function of irax's operations (`mlir.lower_fun`), or one that builds operations of StableHLO that
-  have no parameters (`jax.extend.mlir.dialects`); it runs on traced arrays. JAX's bindings of MLIR
-  are not there otherwise.
-- `make_jaxpr` shows StableHLO as equations with JAX's names. Their parameters are those of
-  StableHLO's operations, and operands are in StableHLO's order. An index that Python knows is a
-  slice, which `checkify.index_checks` does not see.
-- While there are Refs (`new_ref`), loops, branches and new signatures of jitted functions are
-  traced once more, to find which they touch.
-- Interpreters that replace the trace (`set_current_trace`) are functions of a jaxpr instead.
 """
 
 
@@ -159,7 +144,7 @@ def main(arguments: list[str]) -> None:
         for name in NAMES
     ]
     tests = SUITES + "\n".join(suites())
-    lines = [HEAD + "\n".join(rows), tests, DOCUMENTATION, TIMES + "\n".join(times()), TAIL]
+    lines = [HEAD + "\n".join(rows), tests, DOCUMENTATION, TIMES + "\n".join(times()) + "\n"]
     PATH.write_text("\n".join(lines), "utf-8")
 
 

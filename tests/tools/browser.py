@@ -102,13 +102,16 @@ class Browser:
                 return answer["result"]
             self._note(answer)
 
-    def open(self, path: Path, address: str = "", width: int = 1440, height: int = 900) -> None:
-        """Opens a file, and forgets what other pages did wrong."""
+    def open(
+        self, page: Path | str, address: str = "", width: int = 1440, height: int = 900
+    ) -> None:
+        """Opens a file or a URL, and forgets what other pages did wrong."""
         self.errors.clear()
         self.requests.clear()
         screen = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False}
         self.send("Emulation.setDeviceMetricsOverride", **screen)
-        for url in ("about:blank", f"{path.as_uri()}{address}"):  # not a mere change of address
+        target = page if isinstance(page, str) else page.as_uri()
+        for url in ("about:blank", f"{target}{address}"):  # not a mere change of address
             self._loaded = False
             self.send("Page.navigate", url=url)
             while not self._loaded:

@@ -1,0 +1,125 @@
+"""Markdown files: their links lead somewhere, they have titles, and places on the site."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+from website import commands, links, passes, reference
+
+from irax_compiler import api
+from irax_tools.cli import main
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted((ROOT / "docs").rglob("*.md"))
+FILES = [*PAGES, *sorted(ROOT.glob("*.md")), ROOT / "examples" / "README.md"]
+NAV = re.findall(r"^ +- .*?: (\S+\.md)\b", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def prose(path: Path) -> str:
+    """The text of a file without what is between fences."""
+    return "".join(p for p in links.FENCE.split(path.read_text("utf-8")) if p[:3] != "```")
+
+
+def anchors(path: Path) -> set[str]:
+    """The names by which links refer to the headings of a file."""
+    headings = re.findall(r"^#+ (.*)$", prose(path), re.MULTILINE)
+    return {
+        re.sub(r"[^\w -]", "", heading).strip().lower().replace(" ", "-") for heading in headings
+    }
+
+
+def problems(path: Path, text: str) -> list[str]:
+    """The complaints about the links in a text of a file."""
+    found = []
+    for _, _, address in links.LINK.findall(text):
+        name, _, anchor = address.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        if "://" in address:
+            continue
+        if not target.exists():
+            found.append(f"{address}: there is no such file")
+        elif anchor and anchor not in anchors(target):
+            found.append(f"{address}: there is no such heading")
+    return found
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_links_lead_somewhere(path: Path) -> None:
+    assert problems(path, prose(path)) == []
+
+
+@pytest.mark.parametrize(
+    "link, problem",
+    [
+        ("[a](nowhere.md)", "no such file"),
+        ("[`a`](devices.md#nothing)", "no such heading"),
+        ("![a [b]](pictures/none.png)", "no such file"),
+    ],
+)
+def test_a_broken_link_is_found(link: str, problem: str) -> None:
+    (found,) = problems(ROOT / "docs" / "export.md", f"See {link}.")
+    assert problem in found
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_pages_have_one_title(path: Path) -> None:
+    assert prose(path).startswith("# ")
+    assert len(re.findall(r"^# ", prose(path), re.MULTILINE)) == 1
+
+
+def test_the_site_has_a_place_for_each_page() -> None:
+    pages = {str(path.relative_to(ROOT / "docs")) for path in PAGES}
+    generated = {*links.OUTSIDE.values(), "reference/index.md", "reference/command.md"}
+    assert sorted(NAV) == sorted(pages | generated | {"reference/passes.md"})
+
+
+@pytest.mark.parametrize(
+    "source, here, link, expected",
+    [
+        ("docs/export.md", "export.md", "[a](devices.md#x)", "[a](devices.md#x)"),
+        ("docs/index.md", "index.md", "[a](../examples/README.md)", "[a](gallery.md)"),
+        ("docs/reports/a.md", "reports/a.md", "[a](../../CHANGELOG.md)", "[a](../changelog.md)"),
+        ("CHANGELOG.md", "changelog.md", "[a](docs/api.md)", "[a](api.md)"),
+        ("examples/README.md", "gallery.md", "![a](b.png)", "![a](examples/b.png)"),
+        ("docs/export.md", "export.md", "[`a`](../tests/a.py)", "`a`"),
+        ("docs/export.md", "export.md", "[a](https://a.b) [b](#c)", "[a](https://a.b) [b](#c)"),
+        ("docs/export.md", "export.md", "```py\na[b](c.md)\n```", "```py\na[b](c.md)\n```"),
+    ],
+)
+def test_links_on_the_site(source: str, here: str, link: str, expected: str) -> None:
+    assert links.linked(link, source, here, {"examples/b.png"}.__contains__) == expected
+
+
+def test_the_reference_has_every_option_of_every_command() -> None:
+    (text,) = commands.pages().values()
+    for name, command in main.commands.items():
+        assert f"## irax {name}\n" in text
+        for parameter in command.params:
+            if isinstance(parameter, click.Option):
+                assert all(
+                    f"{option} " in text or f"{option}`" in text for option in parameter.opts
+                )
+
+
+@pytest.mark.slow
+def test_the_reference_has_every_pass() -> None:
+    (text,) = passes.pages().values()
+    headings = set(re.findall(r"^## (.*)$", text, re.MULTILINE))
+    assert headings == set(api.passes())
+    assert text.count('`--pipeline "') > 0.75 * len(headings)
+    assert "func.func @main.vjp(" in text
+
+
+def test_the_reference_shows_arguments_errors_and_examples() -> None:
+    text = reference.page("irax")
+    grad = text.partition("\n## grad\n")[2].partition("\n## ")[0]
+    assert "    fun: Callable[P, Any],\n    argnums: ArgNums = 0,\n" in grad
+    assert "\n**Raises**\n\n- `TypeError`: on a call" in grad
+    assert "\n```pycon\n>>> grad(lambda x: x**2)(3.0)\nArray(6." in grad

@@ -1,0 +1,45 @@
+"""MkDocs's hooks: they add the pages that are not files of docs/, and rewrite links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+from website import commands, passes, reference
+from website.links import OUTSIDE, linked
+
+ROOT = Path(__file__).parents[1]
+PICTURES = "examples/pictures"
+
+
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Put the modules' pages below that which lists them."""
+    assert config.nav is not None
+    section = next(part["Reference"] for part in config.nav if "Reference" in part)
+    page = section[0]["Public modules"]
+    modules = [{name: f"reference/{name}.md"} for name in reference.MODULES]
+    section[0] = {"Public modules": [page, *modules]}
+    return config
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are not files of docs/."""
+    for source, page in OUTSIDE.items():
+        files.append(File.generated(config, page, content=(ROOT / source).read_text("utf-8")))
+    for picture in sorted((ROOT / PICTURES).glob("*.png")):
+        name = f"{PICTURES}/{picture.name}"
+        files.append(File.generated(config, name, abs_src_path=str(picture)))
+    for make in (reference.pages, commands.pages, passes.pages):
+        for page, text in make().items():
+            files.append(File.generated(config, page, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Turn the paths of the repository in links into those of the site."""
+    here = page.file.src_uri
+    source = next((s for s, name in OUTSIDE.items() if name == here), f"docs/{here}")
+    return linked(markdown, source, here, lambda name: files.get_file_from_path(name) is not None)

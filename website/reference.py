@@ -1,0 +1,155 @@
+"""Pages of the reference, one for each public module, made from what Python sees of it.
+
+Many functions are made by tables when they are first asked for, so modules are imported, not read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+import types
+from collections.abc import Iterator
+from typing import Any
+
+from tests.frontend.api_table import MODULES as OF_JAX
+
+OWN = ("irax.ir", "irax.sharding", "irax.distributed", "irax.extend")
+"""Modules that JAX's list does not have."""
+MODULES = [*(name.replace("jax", "irax", 1) for name in OF_JAX), *OWN]
+SECTION = re.compile(r"^(Args|Returns|Raises|Yields|Attributes):$", re.MULTILINE)
+FIELD = re.compile(r"^    (?P<name>[\w*`, ]+): (?P<text>.*(?:\n     .*)*)", re.MULTILINE)
+OBJECT = re.compile(r"<(?:(?:function|class|object|module) )?'?([\w.<>]+?)'?(?: [^>]*)?>")
+"""Default values without a text of their own: functions and classes by their names."""
+EXAMPLE = re.compile(r"^>>> .*(?:\n(?!$).*)*", re.MULTILINE)
+
+
+class _Bare(str):
+    """An annotation, which a signature shows without quotes."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def pages() -> dict[str, str]:
+    """Return the text of each page by its name."""
+    made = {f"reference/{name}.md": page(name) for name in MODULES}
+    rows = [f"| [`{name}`]({name}.md) | {_summary(name)} |" for name in MODULES]
+    made["reference/index.md"] = "\n".join(
+        [
+            "# Public modules",
+            "",
+            "The public names of irax, with their arguments, errors and examples, which the tests",
+            "run. [Names](../api.md) has the names of JAX that are absent, and says how functions",
+            "are tested.",
+            "",
+            "| module | contents |",
+            "|---|---|",
+            *rows,
+        ]
+    )
+    return made
+
+
+def names(module: types.ModuleType) -> list[str]:
+    """Return the public names of a module, without the modules that it imports."""
+    return [
+        name
+        for name in sorted(dir(module), key=str.lower)
+        if not name.startswith("_")
+        if not isinstance(getattr(module, name), types.ModuleType)
+    ]
+
+
+def _summary(name: str) -> str:
+    doc = inspect.getdoc(importlib.import_module(name)) or ""
+    return " ".join(doc.partition("\n\n")[0].split()).replace("|", "\\|")
+
+
+def page(name: str) -> str:
+    """Return the page of a module."""
+    module = importlib.import_module(name)
+    parts = [f"# {name}", _doc(module)]
+    for member in names(module):
+        value = getattr(module, member)
+        parts.append(f"## {member}")
+        if callable(value):
+            parts.append(f"```py\n{member}{signature(value)}\n```")
+            parts.append(_doc(value))
+        else:
+            parts.append(f"A value: `{type(value).__name__}`.")
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def signature(value: Any) -> str:
+    """Return the parameters of a function; one a line where they are long."""
+    try:
+        found = inspect.signature(value)
+    except (TypeError, ValueError):
+        return "(...)"
+    parameters = [_bare(p) for p in found.parameters.values()]
+    found = found.replace(parameters=parameters, return_annotation=_annotation(found))
+    text = OBJECT.sub(r"\1", str(found))
+    if len(text) < 80:
+        return text
+    inside, _, result = text.rpartition(")")
+    shown = ",\n    ".join(OBJECT.sub(r"\1", part) for part in _each(found))
+    return f"(\n    {shown},\n){result}" if inside else text
+
+
+def _each(found: inspect.Signature) -> Iterator[str]:
+    """Yield each parameter as a signature writes it, with its / and *."""
+    kinds = inspect.Parameter
+    last = None
+    for parameter in found.parameters.values():
+        if last is kinds.POSITIONAL_ONLY and parameter.kind is not last:
+            yield "/"
+        if parameter.kind is kinds.KEYWORD_ONLY and last not in (
+            kinds.VAR_POSITIONAL,
+            parameter.kind,
+        ):
+            yield "*"
+        yield str(parameter)
+        last = parameter.kind
+    if last is kinds.POSITIONAL_ONLY:
+        yield "/"
+
+
+def _bare(parameter: inspect.Parameter) -> inspect.Parameter:
+    kind = parameter.annotation
+    return parameter.replace(annotation=_Bare(kind)) if isinstance(kind, str) else parameter
+
+
+def _annotation(found: inspect.Signature) -> Any:
+    kind = found.return_annotation
+    return _Bare(kind) if isinstance(kind, str) else kind
+
+
+def _doc(value: Any) -> str:
+    """Return a docstring as Markdown."""
+    doc = inspect.getdoc(value) or ""
+    if inspect.isclass(value) and doc == inspect.getdoc(object):
+        return ""
+    return "\n\n".join(_parts(doc))
+
+
+def _parts(doc: str) -> Iterator[str]:
+    doc = EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", doc)
+    head, *sections = SECTION.split(doc)
+    yield head.strip()
+    for title, body in zip(sections[::2], sections[1::2], strict=True):
+        body, rest = _indented(body.strip("\n"))
+        yield f"**{title}**"
+        fields = list(FIELD.finditer(body))
+        if fields and title not in ("Returns", "Yields"):
+            yield "\n".join(f"- `{f['name']}`: {' '.join(f['text'].split())}" for f in fields)
+        else:
+            yield inspect.cleandoc(body)
+        yield rest
+
+
+def _indented(text: str) -> tuple[str, str]:
+    """Return the lines of a section, which are indented, and what follows it."""
+    lines = text.split("\n")
+    end = next((i for i, line in enumerate(lines) if line and line[0] != " "), len(lines))
+    return "\n".join(lines[:end]), "\n".join(lines[end:])
