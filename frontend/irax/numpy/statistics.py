@@ -148,7 +148,7 @@ def _variance_dtype(x: Array, dtype: DTypeLike | None) -> np.dtype[Any]:
     """Return the dtype of the result of `var`: real by default."""
     if dtype is None:
         return real(lax.full((), 0, _float_dtype(x, None))).dtype
-    asked = _inexact("var", dtype)
+    asked = dtypes.requested_dtype(dtype, "var")
     if x.dtype.kind == "c" and asked.kind != "c":
         raise ValueError(f"var: complex numbers are given, and dtype={asked} is not complex")
     return asked
@@ -168,9 +168,13 @@ def std(
 ) -> Array:
     """Return the standard deviation over axes: the square root of `var`, whose arguments
     it takes.
+
+    Raises:
+        ValueError: a `dtype` of integers, or as `var`.
     """
     no_out("std", out)
     (x,) = as_arrays([a], "std")
+    dtype = None if dtype is None else _inexact("std", dtype)
     options = {"where": where, "mean": mean, "correction": correction}
     return sqrt(var(x, axis, dtype, ddof=ddof, keepdims=keepdims, **options))
 
