@@ -87,3 +87,16 @@ def test_products_with_constants(size):
     with irax.enable_x64():
         found = irax.jit(product)(x)
     np.testing.assert_allclose(found, product(x, np), rtol=1e-9)
+
+
+def test_arrays_of_equal_elements_of_complex128():
+    def run(x):
+        full = jnp.full(4, 1 + 1j)
+        return full, irax.lax.scan(lambda c, i: (c, c * i), full, x)[0], jnp.concatenate([x, full])
+
+    x = np.array([1j, 2.0])
+    with irax.enable_x64():
+        full, carried, joined = irax.jit(run)(x)
+    np.testing.assert_array_equal(full, np.full(4, 1 + 1j))
+    np.testing.assert_array_equal(carried, full)
+    np.testing.assert_array_equal(joined, np.concatenate([x, full]))

@@ -127,3 +127,13 @@ def test_layers_of_functions():
 def test_calls_of_functions():
     function = irax.extend.linear_util.wrap_init(lambda x, y: [x + y, x])
     assert irax.extend.core.primitives.call_p.bind(1.0, 2.0, subfuns=(function,)) == [3, 1]
+
+
+def test_results_are_weakly_typed_as_they_were_traced():
+    def counted(n, x):
+        return lax.while_loop(lambda c: c[1] < 3, lambda c: (c[0] + 1, c[1] + 1), (n, x)), 2.0
+
+    found = jaxpr_as_fun(irax.make_jaxpr(counted)(0, 1.5))
+    assert [x.weak_type for x in irax.jit(found)(0, 1.5)] == [True, True, True]
+    assert [x.weak_type for x in found(0, 1.5)] == [True, True, True]
+    assert not irax.jit(found)(0, jnp.float32(1.5))[1].weak_type

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from irax.core.array import as_array
 from irax.jaxprs.language import Atom, ClosedJaxpr, Jaxpr, Literal, Var
 
 
@@ -23,7 +24,21 @@ def eval_jaxpr(
         found = eqn.primitive.bind(*functions, *map(read, eqn.invars), **params)
         results = found if eqn.primitive.multiple_results else [found]
         env.update(zip(eqn.outvars, results, strict=True))
-    return [read(v) for v in jaxpr.outvars]
+    results = [read(v) for v in jaxpr.outvars]
+    return _weakly_typed(jaxpr, args, results)
+
+
+def _weakly_typed(jaxpr: Jaxpr, args: Sequence[Any], results: list[Any]) -> list[Any]:
+    """Return results with the weak types that they had when the function was traced, for arguments
+    that are weakly typed where they were: operations of a module do not say it.
+    """
+    for var, x in zip(jaxpr.invars, args, strict=True):
+        if var.aval.weak_type and not getattr(x, "weak_type", isinstance(x, int | float | complex)):
+            return results
+    return [
+        as_array(x).with_weak_type(True) if atom.aval.weak_type else x
+        for atom, x in zip(jaxpr.outvars, results, strict=True)
+    ]
 
 
 def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:

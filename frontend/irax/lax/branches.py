@@ -194,10 +194,8 @@ def _called(
     for name in functions:
         if name != chosen:
             outcomes[name], _ = _traced(what, name, functions, operands, apart=True)
-    weak = _check_same(what, list(outcomes.values()))
-    return array_trees.tree_unflatten(
-        tree, [x.with_weak_type(w) for x, w in zip(results, weak, strict=True)]
-    )
+    _check_same(what, list(outcomes.values()))
+    return array_trees.tree_unflatten(tree, _typed(results, outcomes[_number_0(functions)]))
 
 
 def _traced(
@@ -240,7 +238,7 @@ def _chosen(
     given = array_trees.tree_unflatten(tree, arrays)
     traced = [_traced(what, name, functions, given, chosen_by=chosen_by) for name in functions]
     outcomes, branches = zip(*traced, strict=True)
-    weak = _check_same(what, outcomes)
+    _check_same(what, outcomes)
     op = _Choice(
         kind,
         tuple(t.name for t in branches),
@@ -249,16 +247,24 @@ def _chosen(
     )
     captured = [pvary(x, chosen_by) for t in branches for x in t.captures]
     found = bind(op, chooser, *arrays, *captured)
-    results = [x.with_weak_type(w) for x, w in zip(found, weak, strict=True)]
-    return array_trees.tree_unflatten(outcomes[0].tree, results)
+    own = dict(zip(functions, outcomes, strict=True))[_number_0(functions)]
+    return array_trees.tree_unflatten(own.tree, _typed(found, own))
 
 
-def _check_same(what: str, outcomes: Sequence[_Outcome]) -> list[bool]:
-    """Return which results are weakly typed: those that are so for all functions.
-
-    Raises:
-        TypeError: the functions return different types.
+def _number_0(functions: Mapping[str, Any]) -> str:
+    """Return the name of the function whose results say if those of the choice are weakly typed:
+    JAX takes number 0 for that, which is false_fun of a `cond`.
     """
+    return "false_fun" if "false_fun" in functions else next(iter(functions))
+
+
+def _typed(results: Sequence[Array], outcome: _Outcome) -> list[Array]:
+    """Return results with the weak types that those of one function have."""
+    return [x.with_weak_type(a.weak_type) for x, a in zip(results, outcome.avals, strict=True)]
+
+
+def _check_same(what: str, outcomes: Sequence[_Outcome]) -> None:
+    """Raise a TypeError if functions return different types."""
     first, *others = outcomes
     for other in others:
         titles = (first.title, other.title)
@@ -276,9 +282,6 @@ def _check_same(what: str, outcomes: Sequence[_Outcome]) -> list[bool]:
                 f"{what} at {source.user_line()}: all functions must return the same shapes and "
                 f"dtypes, got\n{table}\nConvert with .astype(...), or broadcast."
             )
-    return [
-        all(a.weak_type for a in each) for each in zip(*(o.avals for o in outcomes), strict=True)
-    ]
 
 
 @dataclass(frozen=True)

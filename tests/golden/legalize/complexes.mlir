@@ -10,6 +10,20 @@ func.func @constant_of_complex128() -> tensor<2xcomplex<f64>> {
 // CHECK-NEXT:   [[R:%\w+]] = stablehlo.complex [[B]]#0, [[B]]#1
 // CHECK-NEXT:   return [[R]]
 
+// IREE cannot fill memory with elements of 128 bits.
+func.func @equal_elements(%x: tensor<2xcomplex<f64>>) -> (tensor<2xcomplex<f64>>, tensor<2xcomplex<f64>>) {
+  %0 = stablehlo.constant dense<(1.0, 1.0)> : tensor<2xcomplex<f64>>
+  %1 = stablehlo.add %x, %0 : tensor<2xcomplex<f64>>
+  %2 = stablehlo.constant dense<(2.0, 2.0)> : tensor<2xcomplex<f64>>
+  return %1, %2 : tensor<2xcomplex<f64>>, tensor<2xcomplex<f64>>
+}
+// CHECK:      func.func @equal_elements
+// CHECK:        [[ONE:%\w+]] = stablehlo.complex
+// CHECK-NEXT:   stablehlo.add {{.*}}, [[ONE]]
+// CHECK:        [[B:%\w+]]:2 = stablehlo.optimization_barrier
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.complex [[B]]#0, [[B]]#1
+// CHECK-NEXT:   return {{.*}}, [[R]]
+
 func.func @pad_of_complex(%x: tensor<2xcomplex<f64>>, %y: tensor<complex<f64>>) -> tensor<4xcomplex<f64>> {
   %0 = stablehlo.pad %x, %y, low = [1], high = [1], interior = [0] : (tensor<2xcomplex<f64>>, tensor<complex<f64>>) -> tensor<4xcomplex<f64>>
   return %0 : tensor<4xcomplex<f64>>

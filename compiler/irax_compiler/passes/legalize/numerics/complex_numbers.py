@@ -12,7 +12,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier, bitcast, conversion, elementwise, fft, shape, slicing
 from irax_compiler.ops.core import constant
-from irax_compiler.ops.registry import read
+from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.legalization import legalizes
 
 
@@ -28,14 +28,23 @@ def constant_of_complex128(operation: Operation) -> Sequence[Value] | None:
 @legalizes("stablehlo.complex", kind="bug", of="IREE")
 def complex128_of_constants(operation: Operation) -> Sequence[Value] | None:
     """Put a barrier behind constants of complex128. IREE's constant folding uses one part for both
-    where the constant is transposed for a product.
+    where the constant is transposed for a product, and cannot fill memory with equal elements:
+    these have no barrier where they are part of a kernel.
     """
     parts = list(operation.operands)
-    if dtype_of(parts[0]) != np.float64 or all(mlir.splat(x) is not None for x in parts):
+    if dtype_of(parts[0]) != np.float64:
+        return None
+    users = [use.owner for use in operation.results[0].uses]
+    if all(mlir.splat(x) is not None for x in parts) and all(map(_is_kernel, users)):
         return None
     if not _follow_from_constants(parts):
         return None
     return [elementwise.complex_(*barrier.barrier.build(parts))]
+
+
+def _is_kernel(operation: Operation) -> bool:
+    traits = traits_of(operation)
+    return traits.elementwise or traits.reduces
 
 
 def _follow_from_constants(values: Sequence[Value]) -> bool:

@@ -1,1 +1,1 @@
-"""jax._src.interpreters: what flax imports of it."""
+"""jax._src.interpreters: what libraries import of it."""

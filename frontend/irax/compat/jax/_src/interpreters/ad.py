@@ -1,0 +1,5 @@
+"""jax._src.interpreters.ad: what diffrax's tests import of it."""
+
+from irax.errors import UnexpectedTracerError as CustomVJPException
+
+__all__ = ["CustomVJPException"]
