@@ -40,7 +40,7 @@ def outcome(source: str, names: dict[str, object]) -> str:
     error = ""
     with contextlib.redirect_stdout(printed):
         try:
-            exec(compile(source, "example.py", "exec"), names)
+            exec(compile(source, "example.py", "exec", dont_inherit=True), names)
         except Exception as raised:
             error = f"{type(raised).__name__}: {raised}\n"
     return printed.getvalue() + error
