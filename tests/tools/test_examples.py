@@ -1,4 +1,8 @@
-"""The example in each command's help runs, in a shell, and so does docs/command_line.md."""
+"""The example in each command's help runs, in a shell, and so do the pages of docs/ on commands.
+
+A block of MLIR is the file in.mlir; a block of Python that begins with `# NAME.py` is that file. A
+block of text after commands is what they print.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,13 @@ from tests.tools.commands import __file__ as CLIENT
 
 from irax_tools.cli import main
 
-DOCS = Path(__file__).parents[2] / "docs" / "command_line.md"
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = (
+    "command_line.md",
+    pytest.param("tutorials/modules.md", marks=pytest.mark.slow),
+    pytest.param("tutorials/deployment.md", marks=pytest.mark.slow),
+)
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FUNCTION = """
 import irax
 import irax.numpy as jnp
@@ -51,7 +61,7 @@ def shell(folder: Path, server: str) -> Shell:
     client = shlex.join([sys.executable, "-I", "-S", CLIENT, server])
     command.write_text(f'#!/bin/sh\nexec {client} "$@"\n')
     command.chmod(0o755)
-    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join([str(folder), str(Path(sys.executable).parent), os.environ["PATH"]])
 
     def run(commands: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
@@ -76,16 +86,19 @@ def test_example(name, shell):
     assert "error" not in done.stderr
 
 
-BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```", DOCS.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+def test_every_command_is_documented():
+    text = (DOCS / "command_line.md").read_text("utf-8")
+    assert {name for name in main.commands if f"irax {name}" not in text} == set()
 
 
-def test_docs(shell, folder):
-    assert {
-        name for name in main.commands if f"irax {name}" not in DOCS.read_text("utf-8")
-    } == set()
-    for (kind, commands), (next_kind, printed) in itertools.pairwise([*BLOCKS, ("", "")]):
+@pytest.mark.parametrize("page", PAGES)
+def test_docs(page, shell, folder):
+    blocks = BLOCK.findall((DOCS / page).read_text("utf-8"))
+    for (kind, commands), (next_kind, printed) in itertools.pairwise([*blocks, ("", "")]):
         if kind == "mlir":
             (folder / "in.mlir").write_text(commands)
+        if kind == "py" and (name := re.match(r"# (\w+\.py)\n", commands)):
+            (folder / name[1]).write_text(commands)
         if kind == "sh":
             done = shell(commands)
             assert done.returncode == 0, done.stderr
