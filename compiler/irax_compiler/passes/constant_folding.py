@@ -78,7 +78,7 @@ def _pure(operation: Operation) -> Op | None:
         op = read(operation)
     except UnsupportedOp:
         return None
-    return op if op.is_pure and not operation.regions else None
+    return op if op.is_pure and not traits_of(operation).captures else None
 
 
 def _evaluated(

@@ -63,3 +63,19 @@ func.func @others() -> (tensor<101xf32>, tensor<2xf32>) {
   %3 = stablehlo.optimization_barrier %2 : tensor<2xf32>
   return %1, %3 : tensor<101xf32>, tensor<2xf32>
 }
+
+// Sums of windows are operations on constants too: cumsum of known lengths.
+
+// CHECK-LABEL: func.func @sums_so_far
+// CHECK-NEXT: stablehlo.constant dense<[2, 5, 9]> : tensor<3xi32>
+// CHECK-NEXT: return
+func.func @sums_so_far() -> tensor<3xi32> {
+  %0 = stablehlo.constant dense<[2, 3, 4]> : tensor<3xi32>
+  %1 = stablehlo.constant dense<0> : tensor<i32>
+  %2 = "stablehlo.reduce_window"(%0, %1) <{padding = dense<[[2, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 3>}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %3 = stablehlo.add %a, %b : tensor<i32>
+    stablehlo.return %3 : tensor<i32>
+  }) : (tensor<3xi32>, tensor<i32>) -> tensor<3xi32>
+  return %2 : tensor<3xi32>
+}

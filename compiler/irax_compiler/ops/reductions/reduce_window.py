@@ -84,6 +84,7 @@ class ReduceWindow(DefinedOp):
     """
 
     name = "stablehlo.reduce_window"
+    is_pure = True
     needs_whole = True
     reduces = True
     num_results: ClassVar[int] = -1
