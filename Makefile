@@ -8,6 +8,7 @@
 #   make upstream run what legalizations work around: which are still needed?
 #   make docs     write the tables in docs/ anew
 #   make site     build the documentation site into build/site
+#   make dist     build the packages, and try the wheel in a clean environment
 #   make ecosystem  install libraries for JAX, without JAX, and run a program of each on irax
 #   make suites   run samples of these libraries' own tests on irax
 #   make lint     check formatting, style and types
@@ -23,7 +24,7 @@ PYTEST_ARGS ?=
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle fuzz sweep upstream docs site ecosystem suites lint format bench clean
+.PHONY: help demo test oracle fuzz sweep upstream docs site dist ecosystem suites lint format bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -84,6 +85,9 @@ docs: $(VENV)/installed-test
 site: $(VENV)/installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
 	@echo "Wrote build/site: open build/site/index.html"
+
+dist: $(VENV)/installed-dist
+	@.ci/dist $(BIN)/python
 
 # An environment of its own: JAX is in that of the tests. `make ecosystem ONLY="optax numpyro"` for some.
 # tests/ecosystem/documentation.py runs in it too, for JAX's sources.
