@@ -122,6 +122,20 @@ def test_debug_checks_hold_within_checkify_alone(check):
     assert checkify.checkify(f)(-ONE)[0].get() == "negative (`check` failed)"
 
 
+def test_messages_show_keys():
+    def f(x, key):
+        checkify.check(x > 0, "{} of {}", x, key)
+        return x
+
+    checked = irax.jit(checkify.checkify(f))
+    key = irax.random.key(3)
+    assert checked(-ONE, key)[0].get() == f"-1.0 of {key!s} (`check` failed)"
+    keys = irax.random.split(key)
+    mapped = irax.vmap(checkify.checkify(f))(jnp.array([1.0, -1.0]), keys)[0]
+    assert mapped.get() == f"at mapped index 1: -1.0 of {keys[1]!s} (`check` failed)"
+    assert checkify.checkify(irax.random.split)(key)[1].shape == (2,)
+
+
 @pytest.mark.parametrize(
     "args, words",
     [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax import tree_util
+from irax.core import array_trees
 from irax.core.array import as_array
 from irax.core.avals import ShapedArray
 from irax.experimental.checkify.errors import (
@@ -48,7 +48,7 @@ def automatic(eqn: JaxprEqn, categories: Categories) -> list[Found]:
 
 
 def _site(category: Any, message: str, avals: Sequence[ShapedArray] = ()) -> Site:
-    _, structure = tree_util.tree_flatten((tuple(avals), {}), is_leaf=_is_aval)
+    _, structure = array_trees.tree_flatten((tuple(avals), {}), is_leaf=_is_aval)
     return Site(category, message, structure, tuple(avals))
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import tree_util
+from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.tracebacks import api_boundary
 from irax.experimental.checkify.errors import Error, FailedCheckError, JaxRuntimeError, Site
@@ -54,13 +55,13 @@ def _check(pred: Any, msg: str, debug: bool, args: Any, kwargs: Any) -> None:
         )
     if not isinstance(msg, str):
         raise TypeError(f"checkify.check: msg must be a string, got {msg!r}")
-    leaves, structure = tree_util.tree_flatten((args, kwargs))
-    for leaf in leaves:
+    for leaf in tree_util.tree_leaves((args, kwargs)):
         if not isinstance(leaf, Array | np.ndarray | np.generic):
             raise TypeError(
                 f"checkify.check: what msg shows must be arrays, got {leaf!r} of type "
                 f"{type(leaf).__name__}: write it into the message, or make it an array"
             )
+    leaves, structure = array_trees.tree_flatten((args, kwargs))  # a key is its words
     arrays = [as_array(x) for x in leaves]
     site = Site(FailedCheckError, msg, structure, tuple(x.aval for x in arrays))
     check_p.bind(array, *arrays, site=site, debug=debug)

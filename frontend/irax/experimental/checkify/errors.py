@@ -10,6 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from irax import tree_util
+from irax.core import array_trees
+from irax.core.array import as_array
 from irax.numpy import where
 
 
@@ -74,7 +76,7 @@ class Site:
 
     def text(self, payload: Sequence[Any]) -> str:
         """Return the message for a payload."""
-        args, kwargs = tree_util.tree_unflatten(self.structure, payload)
+        args, kwargs = array_trees.tree_unflatten(self.structure, map(as_array, payload))
         suffix = " (`check` failed)" if self.category is FailedCheckError else ""
         return self.message.format(*args, **kwargs) + suffix
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax import tree_util
+from irax.core import array_trees
 from irax.core.array import as_array
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
@@ -59,9 +59,10 @@ def checkify(
         closed, structs = make_jaxpr(f, return_shape=True)(*args, **kwargs)
         reading = _Checked(errors)
         error = Error.of(list(reading.sites(closed)))
-        leaves = [as_array(x) for x in tree_util.tree_leaves((args, kwargs))]
+        leaves = [as_array(x) for x in array_trees.tree_leaves((args, kwargs))]
         error, results = reading.run(closed, error, leaves)
-        return error, tree_util.tree_unflatten(tree_util.tree_structure(structs), results)
+        _, structure = array_trees.tree_flatten(array_trees.with_words(structs))
+        return error, array_trees.tree_unflatten(structure, results)
 
     return checked
 
