@@ -12,13 +12,13 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
-from irax.execution import callbacks
+from irax.execution import callbacks, debugger
 from irax.execution.show_shardings import inspect_array_sharding as inspect_array_sharding
 from irax.execution.show_shardings import visualize_array_sharding as visualize_array_sharding
 from irax.execution.show_shardings import visualize_sharding as visualize_sharding
@@ -127,12 +127,39 @@ def log(
     return _print(what, ordered, skip_format_check, fmt, *args, **kwargs)
 
 
-def breakpoint(*args: Any, **kwargs: Any) -> NoReturn:
-    """Not supported: raises NotImplementedError, which says what to do instead."""
-    raise NotImplementedError(
-        "debug.breakpoint is not supported: use `with irax.disable_jit():` and Python's own "
-        "breakpoint(), or debug.callback with a function that calls it"
-    )
+def breakpoint(
+    *,
+    backend: str | None = None,
+    filter_frames: bool = True,
+    num_frames: int | None = None,
+    ordered: bool = False,
+    token: Any = None,
+    **kwargs: Any,
+) -> Any:
+    """Stop when the program comes here, and read commands from the terminal, which look at the
+    variables of the function and of its callers.
+
+    The commands are those of Python's pdb: `p x`, `pp x`, `a`, `l`, `w`, `u`, `d`, `c`, `q`. The
+    program cannot be changed, and goes on as a whole.
+
+    Args:
+        backend: "cli", or None for the same.
+        filter_frames: leave out the frames of irax.
+        num_frames: the most frames to look at; all, if it is None.
+        ordered: accepted: calls have the order that they would have in Python, always.
+        token: returned as it is.
+        kwargs: `stdin` and `stdout`, files in place of the terminal.
+
+    Raises:
+        ValueError: `backend` is unknown.
+        RuntimeError: when it runs, there is no terminal.
+    """
+    what = "debug.breakpoint"
+    if backend not in (None, "cli"):
+        raise ValueError(f"{what}: backend must be None or 'cli', got {backend!r}")
+    places, traced = debugger.places(sys._getframe(1), num_frames, filter_frames)
+    _call(what, ordered, debugger.Debugger(places, **kwargs).run, *traced)
+    return token
 
 
 def _no_arguments(what: str, args: Any, kwargs: Any) -> None:

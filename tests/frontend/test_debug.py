@@ -1,5 +1,7 @@
 """debug.print and debug.callback; debug_nans and debug_infs."""
 
+import bdb
+import io
 import re
 
 import numpy as np
@@ -230,9 +232,44 @@ def test_an_exception_in_a_callback():
             f(2.0)
 
 
-def test_what_there_is_not():
-    with pytest.raises(NotImplementedError, match=r"debug\.breakpoint is not supported.*disable"):
-        debug.breakpoint()
+def test_a_breakpoint_shows_variables_of_compiled_functions():
+    out = io.StringIO()
+    commands = io.StringIO("p y\nscale * 2\np z\na\nl\nu\np offset\nw\nu 1\nd\nc\n")
+
+    def inner(x, scale):
+        y = x * scale
+        debug.breakpoint(stdin=commands, stdout=out, num_frames=2)
+        return y
+
+    def outer(x):
+        offset = x + 1
+        return inner(offset, 3)
+
+    assert irax.jit(outer)(1.0) == 6
+    told = out.getvalue().replace("(irax) ", "").splitlines()
+    assert told[0].endswith("inner()")
+    assert told[1:5] == [
+        "Array(6., dtype=float32)",
+        "6",
+        "*** NameError: name 'z' is not defined",
+        "x = Array(2., dtype=float32)",
+    ]
+    assert sum("-> " in line and "debug.breakpoint(" in line for line in told) == 1
+    assert "Array(2., dtype=float32)" in told[-6:]
+    assert "*** there are no more frames" in told
+
+
+def test_a_breakpoint_quits_and_needs_a_terminal():
+    def f(x, commands):
+        return debug.breakpoint(stdin=io.StringIO(commands), stdout=io.StringIO(), token=x)
+
+    with pytest.raises(bdb.BdbQuit):
+        irax.jit(f, static_argnums=1)(1.0, "q\n")
+    with pytest.raises(RuntimeError, match=r"test_debug\.py.*there is no terminal"):
+        irax.jit(f, static_argnums=1)(1.0, "")
+    assert f(1.0, "c\n") == 1.0
+    with pytest.raises(ValueError, match="backend must be None or 'cli', got 'web'"):
+        debug.breakpoint(backend="web")
 
 
 # ---- shardings -----------------------------------------------------------------------------------
