@@ -15,6 +15,7 @@ from irax.config import default_device as default_device
 from irax.config import default_matmul_precision as default_matmul_precision
 from irax.config import default_prng_impl as default_prng_impl
 from irax.config import disable_jit as disable_jit
+from irax.config import enable_custom_prng as enable_custom_prng
 from irax.config import enable_x64 as enable_x64
 from irax.config import explain_cache_misses as explain_cache_misses
 from irax.config import legacy_prng_key as legacy_prng_key

@@ -28,6 +28,7 @@ __all__ = [
     "default_matmul_precision",
     "default_prng_impl",
     "disable_jit",
+    "enable_custom_prng",
     "enable_x64",
     "explain_cache_misses",
     "legacy_prng_key",
@@ -56,6 +57,21 @@ def enable_x64(new_val: bool = True) -> AbstractContextManager[None]:
         True
     """
     return _override("enable_x64", new_val)
+
+
+def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
+    """Let `irax.random.PRNGKey` return typed keys, or words, for the length of a `with` block.
+
+    Raises:
+        TypeError: the value isn't a bool.
+
+    Example:
+        >>> from irax.config import config, enable_custom_prng
+        >>> with enable_custom_prng():
+        ...     config.enable_custom_prng
+        True
+    """
+    return _override("enable_custom_prng", new_val)
 
 
 def debug_nans(new_val: bool = True) -> AbstractContextManager[None]:

@@ -147,3 +147,14 @@ def test_seeds_have_64_bits():
 
 def test_shapes_of_more_numbers_than_memory_holds():
     assert irax.eval_shape(lambda k: random.normal(k, (10**12,)), KEY).size == 10**12
+
+
+def test_prng_keys_are_typed_where_the_option_says_so():
+    made = irax.jit(random.PRNGKey)
+    words = made(3)
+    with irax.enable_custom_prng():
+        keys = random.PRNGKey(3), made(3)
+    for key in keys:
+        assert jnp.issubdtype(key.dtype, irax.dtypes.prng_key)
+        np.testing.assert_array_equal(random.key_data(key), words)
+    np.testing.assert_array_equal(made(3), words)

@@ -40,7 +40,7 @@ _REASONS = {
     ),
     "it is an option of JAX's that irax has no counterpart of": (
         ": allow_f16_reductions array_garbage_collection_guard enable_checks thread_guard",
-        ": enable_custom_prng jax2tf_associative_scan_reductions no_execution",
+        ": jax2tf_associative_scan_reductions no_execution",
         ": softmax_custom_jvp",
     ),
     "arrays outside of compiled functions are in the processor's memory: irax.device_put puts them "

@@ -85,6 +85,7 @@ class Config(threading.local):
         default_matmul_precision: the `precision` of products that are given none.
         default_prng_impl: the generator of random keys that name none: "threefry2x32", or another
             of `irax.random.key`.
+        enable_custom_prng: `random.PRNGKey` returns typed keys, as `random.key` does.
         explain_cache_misses: log why jitted functions are traced; `explain` is the same option.
         spmd: how programs for several devices run where these are the processor of this process:
             on "one_buffer", as a program for one device, or in "threads", one for each.
@@ -118,6 +119,7 @@ class Config(threading.local):
     debug_key_reuse: bool = _from_environment("debug_key_reuse")
     default_matmul_precision: Any = _choice_from_environment("default_matmul_precision", None)
     default_prng_impl: str = _choice_from_environment("default_prng_impl", "threefry2x32")
+    enable_custom_prng: bool = _from_environment("enable_custom_prng")
     explain_cache_misses: bool = _from_environment(
         "explain_cache_misses", _from_environment("explain")
     )
@@ -261,6 +263,7 @@ _OPTIONS = tuple(Config.__annotations__)
 SEEN_IN_TRACES = (
     *("enable_x64", "threefry_partitionable", "default_matmul_precision"),
     *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
+    "enable_custom_prng",
     *("default_prng_impl", "mesh"),
 )
 """The names of the values in `Config.traced`."""

@@ -35,7 +35,7 @@ Key = Array
 
 def PRNGKey(seed: int | Array, *, impl: str | None = None) -> Array:
     """Return the words of a key from an integer seed: uint32 of shape (2,), unless `impl` says
-    otherwise.
+    otherwise. With the option `enable_custom_prng` it is a typed key, as `key` returns it.
 
     Args:
         seed: an integer scalar.
@@ -50,7 +50,8 @@ def PRNGKey(seed: int | Array, *, impl: str | None = None) -> Array:
     >>> irax.random.PRNGKey(0)
     Array([0, 0], dtype=uint32)
     """
-    return _seeded("PRNGKey", seed, impl).data
+    made = _seeded("PRNGKey", seed, impl)
+    return made if config.enable_custom_prng else made.data
 
 
 def _seeded(what: str, seed: Any, impl: Any) -> KeyArray:
