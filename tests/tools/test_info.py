@@ -97,9 +97,20 @@ def test_arrays(folder, irax):
     assert irax("check", "in.mlir", "--inputs", "all.npz").returncode == 1
 
 
+def test_python_programs_are_named_as_such(folder, irax):
+    (folder / "p.py").write_text(FUNCTION)
+    for command in ("info", "opt"):
+        done = irax(command, "p.py")
+        assert done.returncode
+        assert "p.py: a Python program; expected " in done.stderr
+        assert "irax show p.py:FUNCTION" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
+        (b"what is this", "bad: not a valid MLIR module: loc(\"bad\":1:1)"),
+        (b"what is this", "; expected MLIR, a .vmfb, .pjrt or .irax file, "),
         (b"", "bad: empty; expected a module"),
         (b"PK\x03\x04" + bytes(50), "bad: not a compiled program, or damaged: "),
         (claiming(1 << 31), "bytes claim to hold 2147483648; expected at most 1 GiB"),

@@ -21,6 +21,9 @@ from irax_tools.files import naming
 
 NATIVE = "native code, which runs with your rights"
 
+_EXPECTED = (
+    "expected MLIR, a .vmfb, .pjrt or .irax file, an export of JAX's, or NumPy's .npy or .npz"
+)
 _NUMPY = b"\x93NUMPY"
 _FLATBUFFER = b"IREE"
 _HEADERS = {
@@ -55,13 +58,16 @@ def _described(data: bytes, name: str) -> tuple[str, Iterator[str]]:
     if data.startswith(_NUMPY):
         return "an array of NumPy's", _of_array("", data)
     if data.startswith(programs.PREFIX):
-        return "a program for PJRT", _of_pjrt(data)
+        return "a program for PJRT", _of_pjrt(data, name)
     if stage := dumps.read_stage(data, name):
         return f"a stage of a compilation for {stage[0].target}", iter([f"after {stage[0].after}"])
+    if name.endswith(".py"):
+        shown = f"irax show {name}:FUNCTION shows a function of it"
+        raise ValueError(f"a Python program; {_EXPECTED}; {shown}")
     found = containers.module_in(data)
     kind = "MLIR text" if isinstance(found, str) else "MLIR bytecode"
     is_inside = isinstance(found, bytes) and not data.startswith(containers.MAGIC)
-    return "an export of JAX's" if is_inside else kind, _of_module(found)
+    return "an export of JAX's" if is_inside else kind, _of_module(found, name)
 
 
 def _of_export(contents: dict[str, bytes], name: str) -> Iterator[str]:
@@ -73,7 +79,7 @@ def _of_export(contents: dict[str, bytes], name: str) -> Iterator[str]:
         line = f"{entry}, {len(data)} bytes"
         yield f"{line}: for {targets[entry]}, {NATIVE}" if entry in targets else line
     if exported.MODULE in contents:
-        yield from _of_module(contents[exported.MODULE].decode())
+        yield from _of_module(contents[exported.MODULE].decode(), name)
 
 
 def _of_program(data: bytes, contents: dict[str, bytes]) -> Iterator[str]:
@@ -90,17 +96,20 @@ def _of_program(data: bytes, contents: dict[str, bytes]) -> Iterator[str]:
     yield NATIVE
 
 
-def _of_pjrt(data: bytes) -> Iterator[str]:
+def _of_pjrt(data: bytes, name: str) -> Iterator[str]:
     header, program = programs.split(data)
     yield _signature(header["name"], header["args"], header["results"])
     if "serialized" in header:
         yield f"compiled by {' '.join(map(str, header['serialized']))}: {NATIVE}"
     else:
-        yield from _of_module(program.decode())
+        yield from _of_module(program.decode(), name)
 
 
-def _of_module(found: str | bytes) -> Iterator[str]:
-    module = api.parse(found)
+def _of_module(found: str | bytes, file: str) -> Iterator[str]:
+    try:
+        module = api.parse(found, file)
+    except ValueError as error:
+        raise ValueError(f"{error}; {_EXPECTED}") from None
     counts: Counter[str] = Counter()
     called: set[str] = set()
     for name, function in mlir.functions(module).items():

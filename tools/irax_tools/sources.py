@@ -83,6 +83,9 @@ def of_each_device(source: Source, mesh: Mapping[str, int], target: str) -> Sour
 
 def read_module(path: str) -> mlir.Module:
     """The module of a file, or of standard input. Raises UsageError or ValueError."""
+    if path.endswith(".py"):
+        shown = f"irax show {path}:FUNCTION --stage traced --locations writes that of a function"
+        raise click.UsageError(f"{path}: a Python program; expected a module: {shown}")
     return _read(path)[0]
 
 
