@@ -149,6 +149,7 @@ def test_notebooks_leave_out_marked_frames():
     ]
     assert __file__ in shown
     assert not any(tracebacks.is_internal(f) for f in shown)
+    assert files_of(caught.value)[-1] == __file__  # IPython shows the last frame in any case
 
 
 def test_what_is_printed(tmp_path):

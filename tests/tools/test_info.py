@@ -109,7 +109,7 @@ def test_python_programs_are_named_as_such(folder, irax):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
-        (b"what is this", "bad: not a valid MLIR module: loc(\"bad\":1:1)"),
+        (b"what is this", 'bad: not a valid MLIR module: loc("bad":1:1)'),
         (b"what is this", "; expected MLIR, a .vmfb, .pjrt or .irax file, "),
         (b"", "bad: empty; expected a module"),
         (b"PK\x03\x04" + bytes(50), "bad: not a compiled program, or damaged: "),

@@ -62,7 +62,7 @@ def hide_frames(error: BaseException) -> None:
         return
     if mode == "tracebackhide":
         for one in _chain(error):
-            _mark(one.__traceback__)
+            one.__traceback__ = _marked(one.__traceback__)
         return
     if mode == "remove_frames" and not isinstance(error.__cause__, UnfilteredStackTrace):
         whole = UnfilteredStackTrace("the traceback with irax's own frames is above")
@@ -114,7 +114,17 @@ def _without_internal(traceback: TracebackType | None) -> TracebackType | None:
     return found
 
 
-def _mark(traceback: TracebackType | None) -> None:
-    for t in _frames(traceback):
+def _marked(traceback: TracebackType | None) -> TracebackType | None:
+    """Mark frames as hidden; leave out those after the user's last, as IPython shows the last one,
+    marked or not.
+    """
+    frames = list(_frames(traceback))
+    while frames and _is_hidden(frames[-1]):
+        frames.pop()
+    if not frames:
+        return None
+    frames[-1].tb_next = None
+    for t in frames:
         if _is_hidden(t):
             t.tb_frame.f_locals["__tracebackhide__"] = True
+    return traceback
