@@ -59,7 +59,7 @@ FUNCTIONS = {
 }
 """The functions by module. Those of rows, `argsort`, `cumsum`, `digitize`, `log_softmax`,
 `softmax`, `sort` and `unwrap`, are not elementwise, but used so."""
-DTYPES = ("float32", "float64", "complex64", "int32", "bool", "uint8", "bfloat16")
+DTYPES = ("float32", "float64", "complex64", "int32", "bool", "uint8", "bfloat16", "float16")
 COUNTS = (10, 100, 300, 1000)
 OPERANDS = {
     "numpy.unwrap": lambda f, x, y: f(x, axis=-1, discont=1.0),
