@@ -56,7 +56,8 @@ class Process:
             stdout=pipe,
             stderr=subprocess.DEVNULL,
             text=True,
-            env=os.environ | environment,
+            # Python keeps what it compiled of irax, as of any package that is installed.
+            env=os.environ | {"PYTHONDONTWRITEBYTECODE": ""} | environment,
         )
         self.first = self._line()
 

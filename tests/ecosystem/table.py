@@ -68,8 +68,7 @@ DOCUMENTATION = """
 order, and counts those that end as on JAX, which runs too with `--jax PYTHON`. `--errors` shows why
 others do not. Pages that need a TPU, a GPU, Pallas, several hosts or downloads are left out; of the
 772 cells of the others, at JAX 0.10.2, 748 end as on JAX. Others build MLIR by JAX's bindings (20),
-ask for `debug.breakpoint`, import JAX's internals, use a mesh without devices, or raise an error
-that JAX does not."""
+import JAX's internals, use a mesh without devices, or raise an error that JAX does not."""
 
 TIMES = """
 ## Time per step
