@@ -14,8 +14,9 @@ from irax_tools.cli import main
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
-FILES = [*PAGES, *sorted(ROOT.glob("*.md")), ROOT / "examples" / "README.md"]
-NAV = re.findall(r"^ +- (?:.*: )?(\S+\.md)\b", (ROOT / "mkdocs.yml").read_text("utf-8"), re.MULTILINE)
+FILES = [*PAGES, *sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("examples/**/README.md"))]
+MKDOCS = (ROOT / "mkdocs.yml").read_text("utf-8")
+NAV = re.findall(r"^ +- (?:.*: )?(\S+\.md)\b", MKDOCS, re.MULTILINE)
 
 
 def name_of(path: Path) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 OUTSIDE = {
     "examples/README.md": "gallery.md",
+    "examples/extension/README.md": "extension.md",
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
 }

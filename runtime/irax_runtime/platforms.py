@@ -19,6 +19,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from irax_runtime import extensions
 from irax_runtime.device import Device
 from irax_runtime.pjrt import gpu_topologies, nvidia, tpu
 
@@ -113,6 +114,7 @@ def register(platform: T) -> T:
 
 def all_platforms() -> list[Platform]:
     """The platforms that are registered, the one to be preferred first."""
+    extensions.load("irax.pjrt")
     return list(_platforms.values())
 
 
@@ -125,6 +127,8 @@ def find(name: str) -> Platform:
     >>> find("pjrt:abacus").plugin
     'abacus'
     """
+    if name not in _platforms:
+        extensions.load("irax.pjrt")
     if name in _platforms:
         return _platforms[name]
     if name.startswith(PJRT) and name != PJRT:

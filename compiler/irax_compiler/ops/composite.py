@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
-from irax_compiler import mlir
+from irax_compiler import extensions, mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value
 from irax_compiler.ops.attributes import AttributeCodec
 from irax_compiler.ops.core import Op
@@ -33,6 +33,8 @@ class Composite(Call):
     @classmethod
     def read(cls, operation: Operation) -> Op:
         kind: Any = operation.attributes["name"]
+        if kind.value not in COMPOSED:
+            extensions.load("irax.ops")
         if kind.value in COMPOSED:
             return COMPOSED[kind.value].read(operation)
         types = tuple(r.type for r in operation.results)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
+from irax_compiler import extensions
 from irax_compiler.mlir import Operation
 from irax_compiler.ops.core import Op, Recomputation, UnsupportedOp
 
@@ -42,6 +43,7 @@ def unregister(name: str) -> None:
 
 def registered_names() -> list[str]:
     """The names of all ops irax knows, sorted."""
+    extensions.load("irax.ops")
     return sorted(_READERS)
 
 
@@ -84,11 +86,12 @@ def is_generated(operation: Operation) -> bool:
 
 def read(operation: Operation) -> Op:
     """The op that an operation in the IR is. Raises UnsupportedOp for one irax does not know."""
-    try:
-        reader = _READERS[operation.name]
-    except KeyError:
-        raise unknown(operation) from None
-    return reader(operation)
+    name = operation.name
+    if name not in _READERS:
+        extensions.load("irax.ops")
+    if name not in _READERS:
+        raise unknown(operation)
+    return _READERS[name](operation)
 
 
 _REASONS = {

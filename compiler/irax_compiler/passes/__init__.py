@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from irax_compiler import extensions
 from irax_compiler.once import once
 from irax_compiler.passes.core import Pass, PassError
 
@@ -57,4 +58,5 @@ def by_name() -> Mapping[str, type[Pass]]:
         widen,
     )
 
+    extensions.load("irax.passes")
     return core.PASSES

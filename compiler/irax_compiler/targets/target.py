@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
+from irax_compiler import extensions
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import Pass
 from irax_compiler.passes.legalization import Legalization
@@ -88,11 +89,14 @@ def register(target: T) -> T:
 
 
 def all_targets() -> list[Target]:
-    """The targets there are: those of this folder, and those that were registered besides."""
+    """The targets there are: those of this folder, those that installed packages
+    declare, and those that were registered besides.
+    """
     folder = str(Path(__file__).parent)
     own = {f"{__package__}.{module.name}" for module in pkgutil.iter_modules([folder])}
     for name in sorted(own - {__name__}):
         importlib.import_module(name)
+    extensions.load("irax.targets")
     return sorted(_targets.values(), key=lambda target: target.name)
 
 
