@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
 from pathlib import Path
 
 import click
+import numpy as np
 import pytest
 from website import commands, links, passes, reference
 
+import irax
 from irax_compiler import api
 from irax_tools.cli import main
 
@@ -124,3 +128,22 @@ def test_the_reference_shows_arguments_errors_and_examples() -> None:
     assert "    fun: Callable[P, Any],\n    argnums: ArgNums = 0,\n" in grad
     assert "\n**Raises**\n\n- `TypeError`: on a call" in grad
     assert "\n```pycon\n>>> grad(lambda x: x**2)(3.0)\nArray(6." in grad
+
+
+@pytest.mark.slow
+def test_the_examples_of_the_reference_run() -> None:
+    """Modules whose examples need other names than these run in the tests of these modules."""
+    homes = {
+        getattr(getattr(module, name), "__module__", None)
+        for module in map(importlib.import_module, reference.MODULES)
+        for name in reference.names(module)
+    }
+    names = {"irax": irax, "jnp": irax.numpy, "np": np, "lax": irax.lax, "jit": irax.jit}
+    names |= {"stats": irax.scipy.stats}
+    failed = [
+        home
+        for home in sorted(filter(None, homes))
+        if home.startswith("irax")
+        if doctest.testmod(importlib.import_module(home), extraglobs=names).failed
+    ]
+    assert failed == []

@@ -225,8 +225,8 @@ class ShapeDtypeStruct:
 class AbstractRef:
     """The type of a mutable array: that of its elements.
 
-    >>> irax.typeof(irax.new_ref(1.0))
-    Ref{float32[]}
+    >>> irax.typeof(irax.new_ref(irax.numpy.zeros(2)))
+    Ref{float32[2]}
     """
 
     inner_aval: ShapedArray

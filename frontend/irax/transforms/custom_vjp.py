@@ -40,7 +40,7 @@ class custom_vjp(Ruled):
     ...     return x
     >>> clipped.defvjp(lambda x: (x, None), lambda _, ct: (jnp.clip(ct, -1, 1),))
     >>> irax.grad(lambda x: 5 * clipped(x))(3.0)
-    Array(1., dtype=float32)
+    Array(1., dtype=float32, weak_type=True)
     """
 
     fwd: Callable[..., Any] | None = None

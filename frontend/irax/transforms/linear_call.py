@@ -38,7 +38,7 @@ def linear_call(
 
     >>> divide = lambda r, x: x / r
     >>> f = lambda x: irax.custom_derivatives.linear_call(divide, divide, 4.0, x)
-    >>> f(2.0), irax.grad(f)(2.0)
+    >>> f(jnp.array(2.0)), irax.grad(f)(jnp.array(2.0))
     (Array(0.5, dtype=float32, weak_type=True), Array(0.25, dtype=float32, weak_type=True))
     """
 
