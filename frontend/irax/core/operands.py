@@ -139,8 +139,8 @@ def broadcast_shapes(
     except ValueError:
         listed = " and ".join(map(str, shapes))
         raise error(
-            f"{what}{': ' * bool(what)}Incompatible shapes for broadcasting: {listed} do not fit "
-            "together: aligned at their last dimensions, sizes must be equal or 1"
+            f"{what}{': ' * bool(what)}shapes {listed} do not fit together: aligned at their last "
+            "dimensions, sizes must be equal or 1 (Incompatible shapes for broadcasting)"
         ) from None
 
 

@@ -252,7 +252,21 @@ def _object_to_words(what: str) -> None:
 
 
 def one_key(keys: Key, what: str) -> KeyArray:
-    """Return a single key, as a typed one.
+    """Return a single key, as a typed one, which is used thereby.
+
+    Raises:
+        TypeError: it is not a key.
+        ValueError: there are several.
+        KeyReuseError: it was used before, with the option `debug_key_reuse`.
+    """
+    typed = unused_key(keys, what)
+    if config.debug_key_reuse and isinstance(keys, KeyArray) and what != "fold_in":
+        _use(keys, what)
+    return typed
+
+
+def unused_key(keys: Key, what: str) -> KeyArray:
+    """Return a single key, as a typed one, for another function to use.
 
     Raises:
         TypeError: it is not a key.
@@ -264,8 +278,6 @@ def one_key(keys: Key, what: str) -> KeyArray:
             f"{what}: expected a single key, got an array of keys of shape {typed.shape}; "
             "map over them with irax.vmap"
         )
-    if config.debug_key_reuse and isinstance(keys, KeyArray) and what != "fold_in":
-        _use(keys, what)
     return typed
 
 

@@ -17,7 +17,7 @@ from irax.core.promotion import broadcast_to, convert, promote_dtypes
 from irax.execution.jit_shardings import takes_out_sharding
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
-from irax.random.keys import Key, one_key, split_key
+from irax.random.keys import Key, one_key, split_key, unused_key
 from irax.typing import ArrayLike, DTypeLike, Shape
 from irax_compiler.ops.special import chlo_functions
 
@@ -34,11 +34,11 @@ def normal(
     (2, 3)
     """
     dtype = dtype_of("normal", dtype, np.inexact)
-    key, shape = one_key(key, "normal"), shape_of("normal", shape)
+    key, shape = unused_key(key, "normal"), shape_of("normal", shape)
     if dtypes.issubdtype(dtype, np.complexfloating):
         real = np.finfo(dtype).dtype
         half = np.array(math.sqrt(0.5), real)
-        parts = (normal(k, shape, real) * half for k in split_key(key))
+        parts = (normal(k, shape, real) * half for k in split_key(one_key(key, "normal")))
         return lax.complex(*parts)
     above = np.nextafter(np.array(-1, dtype), np.array(0, dtype), dtype=dtype)
     u = uniform(key, shape, dtype, above, 1.0)
