@@ -46,6 +46,20 @@ def test_stages(stages):
 
 
 @pytest.mark.slow
+def test_a_program_that_calls_a_library(tmp_path):
+    product = "func.func @main(%x: {0}, %y: {0}) -> {0} {{ {1} return %0 : {0} }}"
+    multiply = "%0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : ({0}, {0}) -> {0}"
+    type_ = "tensor<100x100xf64>"
+    (tmp_path / "in.mlir").write_text(product.format(type_, multiply.format(type_) + "\n"))
+    dumps.save_stages(sources.load(str(tmp_path / "in.mlir")), "iree-cpu", str(tmp_path / "stages"))
+    stages = sorted((tmp_path / "stages").iterdir())
+    assert stages[-1].name.endswith("iree-vm.mlir")
+    artefact = programs.compile_from_stage(str(stages[-1]))
+    x = np.random.default_rng(0).standard_normal((100, 100))
+    np.testing.assert_allclose(irax_runtime.load(artefact)(x, x)[0], x @ x, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.slow
 def test_an_edited_stage(stages, tmp_path):
     inlined = next(path for path in stages if path.name.endswith("-inline.mlir"))
     edited = inlined.read_text().replace("stablehlo.tanh", "stablehlo.negate")

@@ -107,10 +107,8 @@ def _invoke_iree(
         text = "" if len(module) > _TOO_LONG_TO_PRINT else run.text()
         if text.strip() == "module {\n}":
             raise run.failure("the module is empty")
-        calls_others = not text or blas.is_called(text)
-        if calls_others or _CALLS_LIBM.search(text):
-            library = blas.library() if calls_others else None
-            linking = _linker_flags(library, tuple(addresses.definitions(module)))
+        linking = linking_flags(module, text)
+        if linking:
             run.set_flags(*linking)
             flags = (*flags, *linking)
         if on_flow is not None and (not text or _LOOP.search(text)):
@@ -127,6 +125,17 @@ def _invoke_iree(
         if cured == text:
             return run.program()
     return _invoke_iree(cured.encode(), flags, "vm")
+
+
+def linking_flags(module: bytes, text: str) -> tuple[str, ...]:
+    """Return the flags for a program that calls C's functions or those of a library; none for
+    others. `text` is the module's, or empty if it is too long, and then both may be called.
+    """
+    calls_others = not text or blas.is_called(text)
+    if not (calls_others or _CALLS_LIBM.search(text)):
+        return ()
+    library = blas.library() if calls_others else None
+    return _linker_flags(library, tuple(addresses.definitions(module)))
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from irax_compiler import mlir
+from irax_compiler.iree.compiler import linking_flags
 from irax_compiler.iree.invocation import invocation
 from irax_compiler.iree.target import all_flags, iree_target
 from irax_compiler.mlir import Module
@@ -31,7 +32,8 @@ def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Modu
         CompileError: IREE refuses the module.
         ValueError: there is no such target, or it is not one of IREE's.
     """
-    data, flags = mlir.bytecode(module), all_flags(module, target)
+    data = mlir.bytecode(module)
+    flags = (*all_flags(module, target), *linking_flags(data, mlir.text_of(module.operation)))
     for before, phase in itertools.pairwise(("", *PHASES)):
         data = _after(phase, data, flags, before, target)
         yield phase, mlir.parse_module(data)
