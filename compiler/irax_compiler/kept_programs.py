@@ -16,7 +16,7 @@ from irax_compiler import cache, locations, mlir
 from irax_compiler.iree import blas
 from irax_compiler.mlir import Module
 from irax_compiler.once import once
-from irax_compiler.passes.core import find_function
+from irax_compiler.passes.core import alone
 from irax_compiler.processors import processors
 from irax_compiler.spans import span
 from irax_compiler.targets import is_own
@@ -58,20 +58,6 @@ def store(name: str | None, artefact: bytes) -> None:
     """Keep the artefact of a function for other processes."""
     if name is not None:
         cache.store(name, artefact)
-
-
-def alone(module: Module, func: str, is_foreign: bool) -> Module:
-    """Return a copy of a module in which `func` is the only public function. Of a foreign module
-    only the functions are copied; uses of other dialects' symbols are refused by name.
-    """
-    find_function(module, func)
-    copy = mlir.new_module()
-    for view in module.body.operations:
-        if not is_foreign or view.operation.name == "func.func":
-            view.operation.clone(ip=mlir.InsertionPoint(copy.body))
-    for name, function in mlir.functions(copy).items():
-        function.attributes["sym_visibility"] = mlir.string("public" if name == func else "private")
-    return copy
 
 
 @once

@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from irax_compiler import mlir
-from irax_compiler.kept_programs import alone
 from irax_compiler.layouts import Mesh, StatedLayouts
 from irax_compiler.mlir import Module
 from irax_compiler.ops.control_flow.shard_map import Spec
 from irax_compiler.passes.check import Check
-from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS, Pass, find_function
+from irax_compiler.passes.core import (
+    INLINE,
+    REMOVE_DEAD_FUNCTIONS,
+    Pass,
+    alone,
+    find_function,
+)
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.donation import donate
 from irax_compiler.passes.lanes import Lanes

@@ -92,6 +92,20 @@ def find_function(module: Module, name: str) -> Operation:
     return found[name]
 
 
+def alone(module: Module, func: str, is_foreign: bool) -> Module:
+    """Return a copy of a module in which `func` is the only public function. Of a foreign module
+    only the functions are copied; uses of other dialects' symbols are refused by name.
+    """
+    find_function(module, func)
+    copy = mlir.new_module()
+    for view in module.body.operations:
+        if not is_foreign or view.operation.name == "func.func":
+            view.operation.clone(ip=mlir.InsertionPoint(copy.body))
+    for name, function in mlir.functions(copy).items():
+        function.attributes["sym_visibility"] = mlir.string("public" if name == func else "private")
+    return copy
+
+
 def publish(module: Module, *names: str) -> None:
     """Make functions public, because the user asked for them by name."""
     for name in names:

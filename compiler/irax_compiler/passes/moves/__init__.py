@@ -1,1 +1,1 @@
-"""Moves of data as dispatches whose kernels copy by vectors."""
+"""Moves of data, and the order of rows, as dispatches whose kernels copy and compare by vectors."""

@@ -12,14 +12,13 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import constant, emit, index
-from irax_compiler.passes.executables import local_memory, share, size_of_share, times
+from irax_compiler.passes.executables import local_memory, times
 from irax_compiler.passes.moves import kernels
+from irax_compiler.passes.moves.rows import Rows
 from irax_compiler.passes.scf import for_each
 
 LANES = 16
 """The elements that are compared at a time."""
-SHARED = 1 << 20
-"""The least number of comparisons for which a workgroup pays."""
 INT32 = np.dtype(np.int32)
 
 
@@ -35,19 +34,13 @@ def order(x: Value) -> Value:
 
 
 @dataclass(frozen=True)
-class _Rows:
-    dtype: np.dtype
-    rows: int
-    length: int
+class _Rows(Rows):
+    work = 1 << 20
 
     @property
-    def share(self) -> int:
-        """The number of rows of a workgroup."""
-        return size_of_share(self.rows, self.rows * self.length**2 // SHARED)
-
-    @property
-    def workgroups(self) -> int:
-        return -(-self.rows // self.share)
+    def steps(self) -> int:
+        """The number of comparisons."""
+        return self.rows * self.length**2
 
     @property
     def vectors(self) -> int:
@@ -65,7 +58,7 @@ class _Rows:
         # What follows the row in its last vector is never less than an element of the row.
         highest = constant(np.full(LANES, np.iinfo(self.dtype).max, self.dtype))
         kernels.store(highest, row, index((self.vectors - 1) * LANES))
-        for_each(*share(self.rows, self.share, 0), _Row(self, numbers, places, row).build)
+        for_each(*self.own(), _Row(self, numbers, places, row).build)
 
 
 @dataclass(frozen=True)

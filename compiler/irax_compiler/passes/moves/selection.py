@@ -18,8 +18,9 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import constant, emit, index
-from irax_compiler.passes.executables import local_memory, plus, share, size_of_share, times
+from irax_compiler.passes.executables import local_memory, plus, times
 from irax_compiler.passes.moves import kernels
+from irax_compiler.passes.moves.rows import Rows
 from irax_compiler.passes.scf import for_each, for_loop, if_else
 
 LANES = 16
@@ -29,8 +30,6 @@ STEPS = 20
 in units of the latter."""
 SLOW = 2
 """The time that NumPy takes for an element of a row, in the same unit: 1 to 9 nanoseconds."""
-SHARED = 1 << 17
-"""The least number of elements for which a workgroup pays."""
 HALF = 32
 """The bits of an element, and of its place."""
 INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
@@ -57,20 +56,15 @@ def first_places(x: Value, count: int) -> Value:
 
 
 @dataclass(frozen=True)
-class _Rows:
-    dtype: np.dtype
-    rows: int
-    length: int
+class _Rows(Rows):
     count: int
 
-    @property
-    def share(self) -> int:
-        """The number of rows of a workgroup."""
-        return size_of_share(self.rows, self.rows * self.length // SHARED)
+    work = 1 << 17
 
     @property
-    def workgroups(self) -> int:
-        return -(-self.rows // self.share)
+    def steps(self) -> int:
+        """The number of elements."""
+        return self.rows * self.length
 
     def build(self, bindings: list[Value]) -> None:
         """Build the code of a workgroup."""
@@ -81,7 +75,7 @@ class _Rows:
             for x, size, dtype in zip(bindings, sizes, dtypes, strict=True)
         )
         kept = local_memory(self.count, mlir.element_type(INT64), alignment=64)
-        for_each(*share(self.rows, self.share, 0), _Row(self, numbers, places, kept).build)
+        for_each(*self.own(), _Row(self, numbers, places, kept).build)
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""Legalizations of Fourier transforms, where there is no kernel: as products of matrices, or, long
-ones and those of several axes, as calls of SciPy on the host.
+"""Legalizations of Fourier transforms, where there is no kernel: short ones as products of
+matrices, others as calls of SciPy on the host.
 
 A transform of length n = n1 * n2 is n2 transforms of length n1, a twiddle factor for each number,
 and n1 transforms of length n2 (J. W. Cooley and J. W. Tukey, 1965). One of length up to `DIRECT` is
