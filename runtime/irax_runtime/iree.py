@@ -27,6 +27,7 @@ from irax_runtime import (
     libraries,
     memory,
     meter,
+    scheduling,
     shared_library,
     threads,
 )
@@ -355,7 +356,7 @@ class IreeExecutable:
             finally:
                 free.append(context)
 
-        return invoke
+        return scheduling.without_preemption(invoke) if driver == "task" else invoke
 
     def _invoke_by_faster(self, inputs: Any, outputs: Any) -> None:
         """Run with several threads or with one, whichever has been faster."""
