@@ -7,25 +7,28 @@ The compiler cannot know that, and it changes.
 
 from __future__ import annotations
 
+import threading
 from math import inf
 from statistics import median
 
 FEW, MANY = 16, 512
-"""The numbers of calls by the faster driver before a trial of the other: at first, and at most."""
+"""The numbers of calls by the fastest driver before a trial of another: at first, and at most."""
 TRIAL = 6
 """The number of calls of a trial. The first does not count: it is a cold start."""
 _WEIGHT, _OUTLIER = 0.1, 1.5
 """The weight of a call's time in the mean, and the multiple of the mean that it counts as at most:
 a call that was interrupted tells nothing of the others.
 """
+_SLOWER = 1.1
+"""The multiple of another driver's time from which the usual one is slower than that."""
 
 
 class Choice:
-    """The driver for each call of a program, of two.
+    """The driver for each call of a program, of several.
 
-    The faster one runs nearly all calls. The other has a trial when the faster becomes slower than
-    the other was, and now and then, more rarely each time that it loses. Results do not depend on
-    it: both run the same code.
+    The fastest one runs nearly all calls. Another has a trial when the fastest becomes slower than
+    the other was, and now and then each has one, more rarely each time that it loses. The first two
+    have theirs at once. Results do not depend on it: all run the same code.
 
     >>> choice = Choice("task", "sync")
     >>> for _ in range(100):
@@ -35,43 +38,54 @@ class Choice:
     'sync'
     """
 
-    def __init__(self, first: str, second: str) -> None:
-        self.usual = first
-        self._other = second
-        self._mean = self._others_mean = inf
+    def __init__(self, *drivers: str) -> None:
+        self.usual = drivers[0]
+        self._times = dict.fromkeys(drivers, inf)
+        self._in_trial: str | None = drivers[0]
         self._trial: list[float] = []
+        self._others = list(drivers[1:])  # the one that waits longest for a trial is first
         self._period = FEW
-        self._left = TRIAL
+        self._left = 0
+        self._lock = threading.Lock()
 
     def next(self) -> str:
         """Return the driver for the next call."""
-        return self.usual if self._left > 0 else self._other
+        return self._in_trial or self.usual
 
     def tell(self, driver: str, seconds: float) -> None:
         """Take account of the time of a call."""
-        if driver == self.usual:
-            self._tell_of_usual(seconds)
-        else:
-            self._trial.append(seconds)
-            if len(self._trial) >= TRIAL:
-                self._end_trial(median(self._trial[1:]))
+        with self._lock:
+            if driver == self._in_trial:
+                self._trial.append(seconds)
+                if len(self._trial) == TRIAL:
+                    self._end_trial(driver)
+            elif driver == self.usual:
+                self._tell_of_usual(seconds)
 
     def _tell_of_usual(self, seconds: float) -> None:
+        time = self._times[self.usual]
+        time += _WEIGHT * (min(seconds, _OUTLIER * time) - time)
+        self._times[self.usual] = time
         self._left -= 1
-        if self._mean == inf:
-            self._mean = seconds if self._left < TRIAL - 1 else inf
-            return
-        self._mean += _WEIGHT * (min(seconds, _OUTLIER * self._mean) - self._mean)
-        if self._mean > self._others_mean:
-            self._left = 0
+        fastest = min(self._others, key=self._times.__getitem__)
+        if time > _SLOWER * self._times[fastest]:
+            self._in_trial = fastest
+        elif self._left <= 0:
+            self._in_trial = self._others[0]
 
-    def _end_trial(self, time: float) -> None:
+    def _end_trial(self, driver: str) -> None:
+        self._times[driver] = time = median(self._trial[1:])
         self._trial.clear()
-        if time < self._mean:
-            self.usual, self._other = self._other, self.usual
-            self._mean, self._others_mean = time, self._mean
+        if driver == self.usual:
+            self._in_trial = self._others[0]
+            return
+        self._in_trial = None
+        self._others.remove(driver)
+        if time < self._times[self.usual]:
+            self._others.append(self.usual)
+            self.usual = driver
             self._period = FEW
         else:
-            self._others_mean = time
+            self._others.append(driver)
             self._period = min(2 * self._period, MANY)
         self._left = self._period

@@ -82,11 +82,14 @@ class CpuDevice(OneMemory):
         )
         self._instance = rt.VmInstance()
         allocators = memory.keeping_freed_buffers()
+        others = scheduling.workers()
         with mpi.hidden():
             self._devices = {
                 kind: rt.get_driver(driver).create_default_device(allocators)
                 for kind, driver in _DRIVERS.items()
             }
+        self.placement = scheduling.Placement(scheduling.workers() - others)
+        self.ways = ("fixed", "sync", "task") if self.placement.has_choice else ("task", "sync")
         # A device must outlive its buffers, also those that NumPy arrays hold when Python exits:
         # it is never freed, and the bindings must not complain about that.
         disable_leak_checker()
@@ -108,6 +111,7 @@ class CpuDevice(OneMemory):
         for ever. All programs run in the calling thread there.
         """
         self._modules["task"] = self._modules["sync"]
+        self.placement.forget()
         for executable in self._executables:
             executable.forget_contexts()
 
@@ -230,7 +234,7 @@ class IreeExecutable:
         if driver not in _DRIVERS:
             raise ValueError(f"irax.driver is {driver!r}; expected one of {', '.join(_DRIVERS)}")
         self._driver = driver
-        self._choice = Choice("task", "sync")
+        self._choice = Choice(*device.ways)
         takes, imports = reflection.get("irax.takes"), reflection.get("irax.host")
         has_imports = imports is not None or "irax.meter" in reflection
         self._host = [self._host_module(imports or "[]")] if has_imports else []
@@ -249,7 +253,7 @@ class IreeExecutable:
         self._donated = _numbers(reflection, "irax.donated")
         self._in_place = _numbers(reflection, "irax.in_place")
         self._is_long = False
-        self._invoke_on = {kind: self._invoking(kind) for kind in _DRIVERS}
+        self._invoke_on = {kind: self._invoking(kind) for kind in ("sync", "task", "fixed")}
         self._invoke = self._invoke_on[driver]
         self._run: Callable[[Any, Any], None] = self._await
         if takes == "moments":
@@ -342,9 +346,14 @@ class IreeExecutable:
                 given[i] = self.device.put(given[i].numpy())
         return given
 
-    def _invoking(self, driver: str) -> Callable[[Any, Any], None]:
-        """Return the function that runs the program by a driver."""
+    def _invoking(self, way: str) -> Callable[[Any, Any], None]:
+        """Return the function that runs the program in a way: `sync`, `task`, or `fixed`, which is
+        the driver `task` with workers that each have a processor of their own.
+        """
+        driver = "sync" if way == "sync" else "task"
         free, function = self._contexts[driver], self._function
+        placement = self.device.placement
+        place = placement.fix if way == "fixed" else placement.free
 
         def invoke(inputs: Any, outputs: Any) -> None:
             try:
@@ -356,14 +365,18 @@ class IreeExecutable:
             finally:
                 free.append(context)
 
-        return scheduling.without_preemption(invoke) if driver == "task" else invoke
+        def invoke_workers(inputs: Any, outputs: Any) -> None:
+            place()
+            invoke(inputs, outputs)
+
+        return invoke if way == "sync" else scheduling.without_preemption(invoke_workers)
 
     def _invoke_by_faster(self, inputs: Any, outputs: Any) -> None:
-        """Run with several threads or with one, whichever has been faster."""
-        driver = self._choice.next()
+        """Run in the way that has been the fastest."""
+        way = self._choice.next()
         start = time.perf_counter()
-        self._invoke_on[driver](inputs, outputs)
-        self._choice.tell(driver, time.perf_counter() - start)
+        self._invoke_on[way](inputs, outputs)
+        self._choice.tell(way, time.perf_counter() - start)
 
     def _await(self, inputs: Any, outputs: Any) -> None:
         """Run in a way that Ctrl-C ends."""

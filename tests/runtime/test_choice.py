@@ -9,7 +9,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.lowering import lower
 from irax_compiler.targets import compile
-from irax_runtime.choice import FEW, Choice
+from irax_runtime.choice import FEW, TRIAL, Choice
 from irax_runtime.iree import cpu
 
 
@@ -38,6 +38,15 @@ def test_the_choice_follows_a_load_that_comes_and_goes() -> None:
     assert choice.usual == "task"
 
 
+def test_each_of_three_drivers_has_its_trials() -> None:
+    choice = Choice("fixed", "sync", "task")
+    calls(choice, 300, fixed=2.0, sync=3.0, task=1.0)
+    assert choice.usual == "task"
+    calls(choice, 300, fixed=2.0, sync=3.0, task=9.0)
+    assert choice.usual == "fixed"
+    assert calls(choice, 1000, fixed=2.0, sync=3.0, task=9.0)["fixed"] > 900
+
+
 def test_a_single_long_call_changes_nothing() -> None:
     choice = Choice("task", "sync")
     calls(choice, FEW, task=1.0, sync=2.0)
@@ -47,9 +56,11 @@ def test_a_single_long_call_changes_nothing() -> None:
 
 def test_the_first_call_of_each_driver_does_not_count() -> None:
     choice = Choice("task", "sync")
-    choice.tell("task", 1000.0)
-    calls(choice, 10, task=1.0, sync=2.0)
+    for first in ("task", "sync"):
+        choice.tell(first, 1000.0)
+        calls(choice, TRIAL - 1, task=1.0, sync=2.0)
     assert choice.usual == "task"
+    assert choice.next() == "task"
 
 
 SUM = """

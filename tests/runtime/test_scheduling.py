@@ -6,7 +6,10 @@ import os
 from typing import Any
 
 import pytest
-from irax_runtime.scheduling import without_preemption
+
+from irax_runtime import scheduling
+from irax_runtime.iree import cpu
+from irax_runtime.scheduling import Placement, without_preemption
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "SCHED_BATCH"), reason="needs Linux's policies")
 
@@ -45,3 +48,44 @@ def test_that_a_refusal_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     without_preemption(lambda a, b: seen.append(a + b))(1, 2)
     assert seen == [3]
+
+
+class Threads:
+    """The processors that threads may use, on a machine with two."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.processors: dict[int, set[int]] = {}
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: {4, 7})
+        monkeypatch.setattr(os, "sched_setaffinity", self.processors.__setitem__)
+
+
+def test_that_workers_are_fixed_to_different_processors(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = Threads(monkeypatch)
+    placement = Placement({30, 20})
+    placement.free()
+    assert threads.processors == {}
+    placement.fix()
+    assert threads.processors == {20: {4}, 30: {7}}
+    placement.free()
+    assert threads.processors == {20: {4, 7}, 30: {4, 7}}
+
+
+def test_that_a_forked_process_places_no_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads = Threads(monkeypatch)
+    placement = Placement({30, 20})
+    placement.forget()
+    placement.fix()
+    assert threads.processors == {}
+
+
+@pytest.mark.parametrize(("count", "expected"), [(0, False), (1, False), (2, True), (3, False)])
+def test_that_a_choice_needs_a_processor_for_each_worker(
+    monkeypatch: pytest.MonkeyPatch, count: int, expected: bool
+) -> None:
+    Threads(monkeypatch)
+    assert Placement(set(range(20, 20 + count))).has_choice == expected
+
+
+def test_that_the_workers_of_a_device_are_found() -> None:
+    cpu()
+    assert len(scheduling.workers()) >= 1
