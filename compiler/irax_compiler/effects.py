@@ -36,7 +36,7 @@ def effects(operation: Operation, seen: set[str] | None = None) -> Iterator[Oper
 
 def _says_that_it_acts(custom_call: Operation) -> bool:
     attribute: Any = custom_call.attributes.get("has_side_effect")
-    return attribute is None or attribute.value
+    return attribute is not None and attribute.value  # StableHLO's default is false
 
 
 def has_effects(operation: Operation) -> bool:

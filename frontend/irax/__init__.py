@@ -146,6 +146,7 @@ if TYPE_CHECKING:
 _MODULES = {
     "ad",
     "ad_checkpoint",
+    "core",
     "custom_batching",
     "custom_derivatives",
     "debug",
@@ -201,7 +202,7 @@ def __getattr__(name: str) -> Any:
 def __dir__() -> list[str]:
     """The public names."""
     plumbing = {"Any", "TYPE_CHECKING", "annotations", "importlib", "irax", "of_traced"}
-    rooms = {"core", "execution", "jaxprs", "transforms"}
+    rooms = {"execution", "jaxprs", "transforms"}
     return sorted((globals().keys() | _MODULES | _FUNCTIONS.keys()) - plumbing - rooms)
 
 

@@ -6,6 +6,7 @@ python -m tests.frontend.api_table --record    after recording those of the JAX 
 
 import importlib
 import json
+import pkgutil
 import sys
 import textwrap
 import types
@@ -39,7 +40,13 @@ MODULES = (
         "jax.scipy.spatial.transform",
         "jax.scipy.sparse.linalg",
     ),
+    *("jax.core", "jax.sharding", "jax.typing", "jax.distributed", "jax.experimental"),
+    *("jax.experimental.checkify", "jax.experimental.mesh_utils", "jax.extend"),
+    *("jax.extend.core", "jax.extend.backend", "jax.extend.source_info_util"),
 )
+
+PACKAGES = ("jax", "jax.experimental", "jax.extend")
+"""The modules whose submodules are names, too: they are for users to import."""
 
 HEAD = """# Names
 
@@ -67,17 +74,22 @@ def record() -> None:
 
 
 def jax_names(module: str) -> list[str]:
-    """The public names of a module of JAX: what it has itself, and modules of its own."""
+    """The public names of a module of JAX: what it has itself, and modules of its own, also those
+    that are not imported with it.
+    """
     if module == "jax.experimental.ode":  # all else in it is imported from elsewhere
         return ["odeint"]
     found = importlib.import_module(module)
-    return sorted(
+    own = {
         name
         for name in dir(found)
         if not name.startswith("_")
         for value in [getattr(found, name)]
         if not isinstance(value, types.ModuleType) or value.__name__.startswith(f"{module}.")
-    )
+    }
+    folder = [path for path in getattr(found, "__path__", ()) if module in PACKAGES]
+    inner = (i.name for i in pkgutil.iter_modules(folder))
+    return sorted(own | {name for name in inner if not name.startswith("_")})
 
 
 def recorded() -> tuple[str, dict[str, list[str]]]:

@@ -1,1 +1,27 @@
-"""The core of the frontend: arrays, tracing, promotion, pytrees, locations."""
+"""The core of the frontend: arrays, tracing, promotion, pytrees, locations.
+
+Of its names, those are public that `jax.core` has: `Tracer`, `Trace`, `ShapedArray` and
+`ensure_compile_time_eval`.
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from irax.core.avals import ShapedArray
+    from irax.core.tracing import Trace, Tracer, ensure_compile_time_eval
+
+_PUBLIC = {
+    "ShapedArray": "avals",
+    **dict.fromkeys(("Trace", "Tracer", "ensure_compile_time_eval"), "tracing"),
+}
+"""The public names, by the submodules that they are in."""
+
+
+def __getattr__(name: str) -> Any:
+    """Import submodules when their public names are first used."""
+    if name in _PUBLIC:
+        return getattr(importlib.import_module(f"{__name__}.{_PUBLIC[name]}"), name)
+    from irax.core.absent_names import missing_attribute
+
+    raise missing_attribute(__name__, name)

@@ -15,6 +15,7 @@ _REASONS = {
     "shapes are static: export the function once for each shape": (
         "export: SymbolicScope is_symbolic_dim symbolic_args_specs symbolic_shape",
         "errors: InconclusiveDimensionOperation",
+        "extend.core: InconclusiveDimensionOperation",
     ),
     "exported files have no such checks to turn off: what cannot run is refused": (
         "export: DisabledSafetyCheck",
@@ -29,14 +30,77 @@ _REASONS = {
     "sends and receives are those of irax.lax.ppermute": ("lax: precv psend",),
     "use a slice, or irax.lax.dynamic_slice": (": ds",),
     "it has no counterpart in irax; irax.compat has it for libraries that import jax": (
-        ": api_util core interpreters lib",
+        ": api_util example_libraries interpreters lib",
+        "core: AbstractValue",
+        "experimental: EArray array_serialization colocated_python layout",
+        "extend: lowering mlir random",
+    ),
+    "jaxprs run as functions: irax.extend.core.jaxpr_as_fun": ("core: eval_jaxpr",),
+    "it names a type of Python, for annotations: use typing.Any, or irax.extend.core": (
+        "core: Atom ParamDict Value",
+    ),
+    "operations on known arrays run at once in a block of irax.ensure_compile_time_eval": (
+        "core: eval_context",
+    ),
+    "shapes are static: sizes are numbers of Python": ("core: max_dim min_dim",),
+    "devices are those of irax.devices, and a mesh without devices is irax.sharding.AbstractMesh": (
+        "sharding: AbstractDevice",
+        "experimental.mesh_utils: device_kind_handler_dict",
+    ),
+    "kernels are the compiler's: a pass can write them (docs/architecture.md), and a C "
+    "function can be called (irax.ffi)": (
+        "experimental: mosaic pallas fused",
+        "extend: pallas",
+    ),
+    "use irax.jit, which takes in_shardings and out_shardings": ("experimental: pjit",),
+    "use irax.shard_map": ("experimental: shard_map",),
+    "modules are StableHLO, for other tools too: irax.export": ("experimental: jax2tf",),
+    "use irax.pure_callback, or irax.ffi for C functions": ("experimental: buffer_callback",),
+    "artefacts are kept on disk without being asked: IRAX_CACHE_DIR, and irax cache": (
+        "experimental: compilation_cache",
+        "extend.backend: clear_in_memory_compilation_cache",
+    ),
+    "programs run whole on the device of their arguments": (
+        "experimental: compute_on control_deps scheduling_groups transfer",
+    ),
+    "state how arrays are divided: irax.shard_map and irax.lax.with_sharding_constraint": (
+        "experimental: custom_partitioning shard_alike",
+        "extend: sharding",
+    ),
+    "use mutable arrays, irax.new_ref, and pytrees of one's own": (
+        "experimental: cur_qdd hijax primal_tangent_dtype",
+    ),
+    "keys that are used again are not found": ("experimental: key_reuse",),
+    "use irax.profiler, irax.explain, and irax run --time": ("experimental: profiler roofline",),
+    "use irax.random": ("experimental: random",),
+    "use irax.lax.scan with a cell of one's own": ("experimental: rnn",),
+    "compiled functions are kept as files by irax.export, or irax compile": (
+        "experimental: serialize_executable",
+    ),
+    "irax show has the lines of each operation, stage by stage": ("experimental: source_mapper",),
+    "irax compile --topology compiles for chips that are not here": ("experimental: topologies",),
+    "XLA alone reads such metadata": ("experimental: xla_metadata",),
+    "a platform is added as docs/devices.md says": (
+        ": cloud_tpu_init",
+        "extend.backend: register_backend_cache register_backend_factory",
+    ),
+    "it is a program of JAX's: the command irax has irax's": (": collect_profile tools",),
+    "it is a part of XLA, and irax compiles by IREE and by any PJRT plugin": (
+        "extend: ifrt_programs xla",
+        "extend.backend: backend_xla_version get_compile_options",
     ),
     "it is internal to JAX and has no counterpart": (
         ": make_user_context",
         "debug: DebugEffect OrderedDebugEffect",
+        "extend.core: AbstractToken DebugInfo Effects call_impl nonempty_axis_env_DO_NOT_USE",
+        "extend.core: unsafe_am_i_under_a_jit_DO_NOT_USE unsafe_am_i_under_a_vmap_DO_NOT_USE",
+        "extend.core: unsafe_get_axis_names_DO_NOT_USE",
+        "extend.source_info_util: NameStack current_name_stack extend_name_stack new_name_stack",
+        "extend.source_info_util: reset_name_stack set_name_stack transform_name_stack",
     ),
     "jaxprs are views of StableHLO, whose verifier finds errors of types": (
         "errors: JaxprTypeError",
+        "extend.core: JaxprTypeError check_jaxpr",
     ),
     "it is an option of JAX's that irax has no counterpart of": (
         ": allow_f16_reductions array_garbage_collection_guard enable_checks thread_guard",

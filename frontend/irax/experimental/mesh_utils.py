@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from irax.core.absent_names import GetAttr as _GetAttr
+from irax.core.absent_names import refuse_names as _refuse_names
 from irax.execution.make_meshes import device_mesh
 
 
@@ -79,3 +81,6 @@ def create_hybrid_device_mesh(
     rank = len(pairs)
     together = apart.transpose([d for axis in range(rank) for d in (axis, rank + axis)])
     return together.reshape([n * m for n, m in pairs])
+
+
+__getattr__: _GetAttr = _refuse_names(__name__)

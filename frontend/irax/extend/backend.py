@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from irax.core.absent_names import GetAttr as _GetAttr
+from irax.core.absent_names import refuse_names as _refuse_names
 from irax.execution.backend import current_device as get_default_device
 from irax.execution.backend import resolve_device
 from irax_runtime.device import DeviceClient
 
 __all__ = ["backends", "clear_backends", "get_backend", "get_default_device"]
+
+__getattr__: _GetAttr = _refuse_names(__name__)
 
 
 def get_backend(platform: str | None = None) -> DeviceClient:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from irax.core import source
+from irax.core.absent_names import GetAttr as _GetAttr
+from irax.core.absent_names import refuse_names as _refuse_names
 
 
 @dataclass(frozen=True)
@@ -29,9 +31,9 @@ def new_source_info() -> SourceInfo:
     return SourceInfo()
 
 
-def summarize(info: SourceInfo) -> str:
-    """Return the line as text."""
-    return info.line
+def summarize(source_info: SourceInfo, num_frames: int = 1) -> str:
+    """Return the line as text; irax keeps no more than one."""
+    return source_info.line
 
 
 def register_exclusion(path: str) -> None:
@@ -42,3 +44,6 @@ def register_exclusion(path: str) -> None:
 def user_context(traceback: Any = None, **_: Any) -> Iterator[None]:
     """Run a `with` block as it is."""
     yield
+
+
+__getattr__: _GetAttr = _refuse_names(__name__)

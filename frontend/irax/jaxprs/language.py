@@ -75,7 +75,7 @@ def new_jaxpr_eqn(
     outvars: Sequence[Any],
     primitive: Any,
     params: dict[str, Any],
-    effects: Any = frozenset(),
+    effects: Any,
     source_info: Any = None,
     ctx: Any = None,
 ) -> JaxprEqn:

@@ -7,6 +7,8 @@ on by default, the bits are drawn in the order that is cheap to split over devic
 older order.
 """
 
+from irax.core.absent_names import GetAttr as _GetAttr
+from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.key_arrays import KeyArray as KeyArray
 from irax.execution.replay import replay_functions as _replay_functions
 from irax.random.basic import bernoulli as bernoulli
@@ -64,3 +66,5 @@ _replay_functions(
         "wrap_key_data",
     ),
 )
+
+__getattr__: _GetAttr = _refuse_names(__name__)

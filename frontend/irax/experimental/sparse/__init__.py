@@ -4,6 +4,8 @@ x = BCOO.fromdense(jnp.eye(3))
 x @ v, x.T, x.sum(), x.todense(), sparsify(jnp.sin)(x)
 """
 
+from irax.core.absent_names import GetAttr as _GetAttr
+from irax.core.absent_names import refuse_names as _refuse_names
 from irax.experimental.sparse import linalg, methods
 from irax.experimental.sparse.arithmetic import todense
 from irax.experimental.sparse.bcoo import (
@@ -131,3 +133,5 @@ __all__ = [
     "todense",
     "value_and_grad",
 ]
+
+__getattr__: _GetAttr = _refuse_names(__name__)

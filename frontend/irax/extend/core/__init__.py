@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from irax.core.absent_names import GetAttr as _GetAttr
+from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.array import Array as _Array
 from irax.core.array import as_array as _as_array
 from irax.core.array import aval_of
@@ -86,16 +88,20 @@ def mapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
     return aval.update(shape=(*aval.shape[:axis], *aval.shape[axis + 1 :]))
 
 
-def unmapped_aval(size: int, axis: int | None, aval: ShapedArray, *_: Any) -> ShapedArray:
-    """Return the type of the array of all lanes, with the mapped axis at `axis`."""
+def unmapped_aval(
+    size: int, axis: int | None, aval: ShapedArray, explicit_mesh_axis: Any = None
+) -> ShapedArray:
+    """Return the type of the array of all lanes, with the mapped axis at `axis`. Along which axis
+    of a mesh lanes are divided is no part of it.
+    """
     if axis is None:
         return aval
     return aval.update(shape=(*aval.shape[:axis], size, *aval.shape[axis:]))
 
 
-def primal_dtype_to_tangent_dtype(dtype: Any) -> np.dtype[Any]:
+def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> np.dtype[Any]:
     """Return the dtype of the tangents of arrays of a dtype."""
-    return ShapedArray((), dtype).to_tangent_aval().dtype
+    return ShapedArray((), primal_dtype).to_tangent_aval().dtype
 
 
 def find_top_trace(xs: Any) -> Any:
@@ -143,3 +149,6 @@ def set_current_trace(trace: Any) -> Iterator[None]:
         )
     with outside_traces():
         yield
+
+
+__getattr__: _GetAttr = _refuse_names(__name__)
