@@ -36,6 +36,9 @@ _CALLS_LIBM = re.compile(
 _LOOP = re.compile(r"stablehlo\.while|scf\.for [^\n]*tensor<")
 """Finds loops outside of kernels that may carry arrays."""
 
+_MANY = 64
+"""The lines of a module from which IREE may make many kernels of it."""
+
 _TOO_LONG_TO_PRINT = 4 << 20
 
 
@@ -80,7 +83,7 @@ def compile(
 def _compile(
     module: bytes, flags: Sequence[str], identity: bytes, on_flow: Rewrite | None
 ) -> bytes:
-    key = cache.key(identity, [*flags, "own references", "carries" if on_flow else ""])
+    key = cache.key(identity, [*flags, "own references", "carries, merge" if on_flow else ""])
     with spans.span("cache", "look-up") as details:
         artefact = cache.load(key)
         details["found"] = artefact is not None
@@ -111,7 +114,7 @@ def _invoke_iree(
         if linking:
             run.set_flags(*linking)
             flags = (*flags, *linking)
-        if on_flow is not None and (not text or _LOOP.search(text)):
+        if on_flow is not None and _is_rewritten(text):
             run.execute_phases(after, "flow")
             rewritten = on_flow(run.bytecode())
             after = "flow"
@@ -125,6 +128,11 @@ def _invoke_iree(
         if cured == text:
             return run.program()
     return _invoke_iree(cured.encode(), flags, "vm")
+
+
+def _is_rewritten(text: str) -> bool:
+    """True for a module whose loops or kernels something is done about after the phase flow."""
+    return not text or text.count("\n") >= _MANY or _LOOP.search(text) is not None
 
 
 def linking_flags(module: bytes, text: str) -> tuple[str, ...]:

@@ -41,7 +41,8 @@ class IreeTarget(Target):
     newer: tuple[str, ...] = ()
     """Chips that IREE does not know, but that run programs for `chip`."""
     flow_passes: tuple[Pass, ...] = ()
-    """The passes on IREE's dialect flow, after the phase of that name, for programs with loops."""
+    """The passes on IREE's dialect flow, after the phase of that name, for programs with loops or
+    many operations."""
     any_chip: tuple[str, ...] = ()
     """The flags where no chip is named."""
 

@@ -46,6 +46,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         linearize,
         loop_invariant_code_motion,
         loops,
+        merge,
         outline,
         partition,
         prune,

@@ -20,6 +20,7 @@ from irax_compiler.passes.fourier import Fourier
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
 from irax_compiler.passes.loops import Loops, Rows
+from irax_compiler.passes.merge import Merge
 from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.split import Split
 from irax_compiler.passes.standard import standard_passes
@@ -62,7 +63,7 @@ CPU = register(
             Donation(),
             Split(),
         ),
-        flow_passes=(CSE, Carries()),
+        flow_passes=(CSE, Carries(), Merge()),
         legalizations=sets.IREE,
         host_functions={
             f"irax.{name}": name for name in ("eig", "eigh", "lu", "qr", "schur", "solve", "svd")

@@ -17,19 +17,34 @@ func.func @stable_sort(%x: tensor<8xi32>, %y: tensor<8xf32>) -> tensor<8xf32> {
 // CHECK:          compare LT, %arg2, %arg3
 // CHECK:        return [[R]]#2
 
-// An argsort has them already.
-func.func @argsort(%x: tensor<8xi32>) -> tensor<8xi32> {
-  %i = stablehlo.iota dim = 0 : tensor<8xi32>
+// An argsort has them already, in any integers.
+func.func @sort_with_places(%x: tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi64>) {
+  %i = stablehlo.iota dim = 0 : tensor<8xi64>
   %a, %b = "stablehlo.sort"(%x, %i) <{dimension = 0 : i64, is_stable = true}> ({
-  ^bb0(%0: tensor<i32>, %1: tensor<i32>, %2: tensor<i32>, %3: tensor<i32>):
+  ^bb0(%0: tensor<i32>, %1: tensor<i32>, %2: tensor<i64>, %3: tensor<i64>):
     %4 = stablehlo.compare LT, %0, %1 : (tensor<i32>, tensor<i32>) -> tensor<i1>
     stablehlo.return %4 : tensor<i1>
-  }) : (tensor<8xi32>, tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>)
-  return %b : tensor<8xi32>
+  }) : (tensor<8xi32>, tensor<8xi64>) -> (tensor<8xi32>, tensor<8xi64>)
+  return %a, %b : tensor<8xi32>, tensor<8xi64>
+}
+// CHECK:      func.func @sort_with_places
+// CHECK:        [[R:%\w+]]:2 = "stablehlo.sort"
+// CHECK:        return [[R]]#0, [[R]]#1
+
+// Where they alone are read, a kernel finds the order.
+func.func @argsort(%x: tensor<8xui32>) -> tensor<8xi64> {
+  %i = stablehlo.iota dim = 0 : tensor<8xi64>
+  %a, %b = "stablehlo.sort"(%x, %i) <{dimension = 0 : i64, is_stable = true}> ({
+  ^bb0(%0: tensor<ui32>, %1: tensor<ui32>, %2: tensor<i64>, %3: tensor<i64>):
+    %4 = stablehlo.compare LT, %0, %1 : (tensor<ui32>, tensor<ui32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<8xui32>, tensor<8xi64>) -> (tensor<8xui32>, tensor<8xi64>)
+  return %b : tensor<8xi64>
 }
 // CHECK:      func.func @argsort
-// CHECK:        [[R:%\w+]]:2 = "stablehlo.sort"
-// CHECK:        return [[R]]#1
+// CHECK:        [[ORDER:%\w+]] = flow.dispatch @order_2
+// CHECK:        [[WIDE:%\w+]] = stablehlo.convert [[ORDER]] : (tensor<8xi32>) -> tensor<8xi64>
+// CHECK:        return [[WIDE]]
 
 // One array twice is sorted once.
 func.func @sort_of_repeated_operands(%x: tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi32>) {

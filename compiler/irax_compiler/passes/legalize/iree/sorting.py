@@ -18,6 +18,7 @@ from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.sorting.sort import SortBy
+from irax_compiler.passes.core import enclosing
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.moves import ranks, selection
@@ -62,8 +63,9 @@ def stable_sort(operation: Operation) -> Sequence[Value] | None:
     operands = list(operation.operands)
     num_keys, ascending = op.order.num_keys, op.order.direction == "LT"
     keyed = sort.Sort(op.dimension, False, replace(op.order, num_keys=num_keys + 1))
-    iota = shape.Iota(shape_of(operands[0]), np.dtype(np.int32), op.dimension % _rank(operands[0]))
-    there = [i for i, x in enumerate(operands) if ascending and _is(x, iota)]
+    dimension = op.dimension % _rank(operands[0])
+    iota = shape.Iota(shape_of(operands[0]), np.dtype(np.int32), dimension)
+    there = [i for i, x in enumerate(operands) if ascending and _counts(x, dimension)]
     if there and there[0] < num_keys:
         return replace(op, is_stable=False).build(operands)
     if there:
@@ -83,9 +85,14 @@ def _rank(x: Value) -> int:
     return len(shape_of(x))
 
 
-def _is(x: Value, iota: shape.Iota) -> bool:
-    operation = mlir.definition(x)
-    return operation is not None and read_as(shape.Iota, operation) == iota
+def _counts(x: Value, dimension: int) -> bool:
+    """True for the numbers of elements along a dimension, in any integers that hold them."""
+    operation, dtype = mlir.definition(x), dtype_of(x)
+    if operation is None or dtype.kind not in "iu":
+        return False
+    iota = shape.Iota(shape_of(x), dtype, dimension)
+    is_one = read_as(shape.Iota, operation) == iota
+    return is_one and shape_of(x)[dimension] - 1 <= np.iinfo(dtype).max
 
 
 MOST_BOUND = 31
@@ -240,7 +247,8 @@ MANY_PAIRS = 2048
 @legalizes("stablehlo.sort", kind="slow", of="IREE", reproduction="sort_on_host")
 def sort_of_short_rows(operation: Operation) -> Sequence[Value] | None:
     """Order short rows by a kernel that compares vectors: IREE compares pairs of elements, and
-    takes twenty times as long.
+    takes twenty times as long. Where only the order is wanted, as in an argsort, it needs a copy of
+    the numbers of elements, too, in which it sorts them.
     """
     op = read_as(sort.Sort, operation)
     operands = list(operation.operands)
@@ -248,12 +256,29 @@ def sort_of_short_rows(operation: Operation) -> Sequence[Value] | None:
     if op is None or op.order.num_keys > 1 or dtype_of(operands[0]).kind == "c":
         return None
     dimension, length = op.dimension % len(extents), extents[op.dimension]
-    if length >= HOST_SORT_LENGTH or prod(extents) * length < MANY_PAIRS:
+    is_argsort = _is_argsort(operation, dimension) and not any(map(_is_loop, enclosing(operation)))
+    least = 1 if is_argsort else MANY_PAIRS
+    if length >= HOST_SORT_LENGTH or prod(extents) * length < least:
         return None
     (key,) = keys_of(operands[0], op.order)
     turn = [d for d in range(len(extents)) if d != dimension] + [dimension]
     order = shape.transpose(ranks.order(shape.transpose(key, turn)), np.argsort(turn).tolist())
-    return [sort.take(x, order, dimension) for x in operands]
+    return [
+        conversion.convert(order, dtype_of(x))
+        if _counts(x, dimension)
+        else sort.take(x, order, dimension)
+        for x in operands
+    ]
+
+
+def _is_argsort(operation: Operation, dimension: int) -> bool:
+    """True if nothing is read but the sorted numbers of the elements."""
+    pairs = zip(operation.operands, operation.results, strict=True)
+    return all(_counts(x, dimension) or not mlir.num_uses(y) for x, y in pairs)
+
+
+def _is_loop(operation: Operation) -> bool:
+    return operation.name == "stablehlo.while"
 
 
 @legalizes("stablehlo.sort", kind="slow", of="IREE")
