@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irax_compiler.cost import cost_of
+from irax_compiler.effects import remove_dead_operations
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.layouts import StatedLayouts
 from irax_compiler.layouts import state as state_layouts
@@ -126,6 +127,7 @@ __all__ = [
     "parse_pipeline",
     "partition",
     "passes",
+    "remove_dead_operations",
     "reverse",
     "run_passes",
     "run_pipeline",

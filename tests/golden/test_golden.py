@@ -3,8 +3,8 @@
     // RUN: --pipeline "jvp{func=main},cse"
     // CHECK: func.func @main.jvp
 
-A file's RUN lines are pipelines that run one after the other on the module in it; the module that
-comes out is compared with the CHECK lines, as LLVM's FileCheck does it. With the line
+A file's RUN lines are options of `irax opt`, which run one after the other on the module in it;
+what that prints is compared with the CHECK lines, as LLVM's FileCheck does it. With the line
 `// PROCESSOR: wide registers` the passes take this processor for one that has these, without it for
 one that has not.
 """
@@ -14,14 +14,14 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from filecheck.finput import FInput
 from filecheck.matcher import Matcher
 from filecheck.options import Options
 from filecheck.parser import Parser, pattern_for_opts
 
-from irax_compiler import mlir
 from irax_compiler.passes.blas import tiles
-from irax_compiler.pipeline import run_pipeline
+from irax_tools.cli import main
 
 FOLDER = Path(__file__).parent
 FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.mlir"))
@@ -33,10 +33,11 @@ def transformed(text: str) -> str:
     pipelines = RUN.findall(text)
     assert pipelines, 'no line of the form: // RUN: --pipeline "..."'
     assert len(pipelines) == text.count("RUN:"), 'expected // RUN: --pipeline "..."'
-    module = mlir.parse_module(text)
     for pipeline in pipelines:
-        run_pipeline(module, pipeline)
-    return str(module)
+        done = CliRunner().invoke(main, ["opt", "--pipeline", pipeline], input=text)
+        assert done.exit_code == 0, done.stderr
+        text = done.stdout
+    return text
 
 
 def complaint(text: str, output: str, name: str = "golden.mlir") -> str:

@@ -112,7 +112,7 @@ def test_what_says_nothing_is_not_tried(text, property_, reason):
 
 @pytest.mark.parametrize("property_", ["evaluator = IREE", "vmap = loop", "text round trip"])
 def test_each_property_can_fail(folder, monkeypatch, property_):
-    source = Source(read_module(str(folder / "in.mlir")), "main")
+    source = Source(read_module(str(folder / "in.mlir"))[0], "main")
     right = checking.program
 
     def wrong(source, device):

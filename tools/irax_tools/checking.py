@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from irax_compiler import api, mlir
 from irax_compiler.iree.invocation import CompileError
-from irax_compiler.mlir import InsertionPoint
 from irax_compiler.ops.core import UnsupportedOp
 from irax_tools import arrays, derive
-from irax_tools.files import write_file
 from irax_tools.noise import noise
 from irax_tools.programs import REFERENCE, argument_types, check_operands, program
+from irax_tools.reduce.children import run_job
 from irax_tools.sources import Source
 
 REFUSALS = (UnsupportedOp, CompileError)
@@ -42,6 +41,16 @@ class NotTried(Exception):
 
 
 @dataclass(frozen=True)
+class Changed:
+    """Passes to try, in place of those that irax would run."""
+
+    pipeline: Sequence[api.Pass] | None = None
+    """Passes that must leave what a function computes."""
+    lowering: Sequence[api.Pass] | None = None
+    """Passes that lower for the processor, in place of all that the target has."""
+
+
+@dataclass(frozen=True)
 class Row:
     """The outcome for one property."""
 
@@ -49,6 +58,12 @@ class Row:
     outcome: str
     """ok, FAILED, refused or not tried"""
     detail: str = ""
+    kind: str = ""
+    """The way in which it failed or was refused: the name of an exception, or of a signal."""
+    output: str = ""
+    """The text that was written while it failed."""
+    seconds: float = 0.0
+    """The time that it took."""
     inputs: Arrays = ()
     """The inputs for which it failed."""
     seed: int = 0
@@ -62,6 +77,7 @@ class Trial:
     source: Source
     inputs: Arrays
     random: np.random.Generator
+    changed: Changed = field(default_factory=Changed)
 
     def evaluate(self, source: Source, inputs: Arrays) -> Arrays:
         """The results in the evaluator."""
@@ -97,7 +113,19 @@ def text_round_trip(trial: Trial) -> None:
 def evaluator_against_iree(trial: Trial) -> None:
     """Compiled for the processor, it computes what the evaluator computes."""
     expected = trial.evaluate(trial.source, trial.inputs)
-    found = program(trial.source, "cpu")(trial.inputs)
+    passes = trial.changed.lowering
+    compiled = program(trial.source, "cpu", *(() if passes is None else (passes,)))
+    close(compiled(trial.inputs), expected, lambda: trial.noise(trial.inputs, expected))
+
+
+def evaluator_before_and_after(trial: Trial) -> None:
+    """After the passes of a pipeline, it computes what it did before."""
+    if trial.changed.pipeline is None:
+        raise NotTried("no --pipeline")
+    expected = trial.evaluate(trial.source, trial.inputs)
+    module = mlir.clone_module(trial.source.module)
+    api.run_passes(module, trial.changed.pipeline)
+    found = trial.evaluate(Source(module, trial.source.func), trial.inputs)
     close(found, expected, lambda: trial.noise(trial.inputs, expected))
 
 
@@ -206,14 +234,23 @@ PROPERTIES: dict[str, tuple[Callable[[Trial], None], str]] = {
 }
 """Each property, and what it means that an operation's rule refuses by name."""
 
+OF_PIPELINES = {"before = after": (evaluator_before_and_after, "not run")}
+"""Properties of pipelines."""
+
 
 # ---- trying them ---------------------------------------------------------------------------------
 
 
 def check_source(
-    source: Source, trials: int, seed: int, inputs: Arrays | None = None
+    source: Source,
+    trials: int,
+    seed: int,
+    inputs: Arrays | None = None,
+    changed: Changed = Changed(),
+    limit: float | None = None,
 ) -> Iterator[Row]:
-    """A row for each property, tried on random inputs or on those given.
+    """A row for each property, tried on random inputs or on those given, in a process of its own
+    and for at most `limit` seconds.
 
     Raises UnsupportedOp for what irax cannot run at all, and TypeError for inputs of other types
     than the function's.
@@ -222,87 +259,59 @@ def check_source(
     if inputs is not None:
         inputs = arrays.typed(inputs, [dtype for _, dtype in argument_types(source)])
         check_operands(source, inputs)
-    for name in PROPERTIES:
-        yield _try(name, source, trials, seed, inputs)
+    properties = PROPERTIES if changed.pipeline is None else {**OF_PIPELINES, **PROPERTIES}
+    for name in properties:
+        yield try_alone(name, source, range(seed, seed + trials), inputs, changed, limit)
 
 
-def _try(name: str, source: Source, trials: int, seed: int, inputs: Arrays | None) -> Row:
-    tried, refused = PROPERTIES[name]
+def try_alone(
+    name: str,
+    source: Source,
+    seeds: Sequence[int],
+    inputs: Arrays | None = None,
+    changed: Changed = Changed(),
+    limit: float | None = None,
+) -> Row:
+    """Try a property in a process of its own: what ends that process is a failure, too."""
+    row = Row(name, "FAILED", inputs=inputs or (), seed=seeds[0])
+    ending = run_job(partial(_try, name, source, seeds, inputs, changed), limit)
+    if ending.how == "returned":
+        if isinstance(ending.result, Exception):
+            raise ending.result
+        said = ending.result.output or ending.output
+        return replace(ending.result, output=said, seconds=ending.seconds)
+    inputs = trial_of(source, seeds[0], inputs).inputs
+    told = f"takes more than {limit:g} s" if ending.how == "time" else f"ends with {ending.how}"
+    return replace(row, detail=told, kind=ending.how, inputs=inputs, output=ending.output)
+
+
+def _try(
+    name: str, source: Source, seeds: Sequence[int], inputs: Arrays | None, changed: Changed
+) -> Row:
+    tried, refused = {**OF_PIPELINES, **PROPERTIES}[name]
     reasons: list[str] = []
-    for number in range(seed, seed + trials):
-        trial = trial_of(source, number, inputs)
+    for number in seeds:
+        trial = trial_of(source, number, inputs, changed)
+        found = partial(Row, inputs=trial.inputs, seed=number)
         try:
             tried(trial)
         except NotTried as reason:
             reasons.append(str(reason))
-        except REFUSALS as reason:
-            return Row(name, "refused", f"{refused}: {_first_line(reason)}")
+        except REFUSALS as error:
+            detail = f"{refused}: {_first_line(error)}"
+            return found(name, "refused", detail, type(error).__name__, str(error))
         except Exception as error:
-            return Row(name, "FAILED", _first_line(error), trial.inputs, number)
-    return Row(name, "not tried", reasons[0]) if len(reasons) == trials else Row(name, "ok")
+            return found(name, "FAILED", _first_line(error), type(error).__name__)
+    return Row(name, "not tried", reasons[0]) if len(reasons) == len(seeds) else Row(name, "ok")
 
 
-def trial_of(source: Source, seed: int, inputs: Arrays | None = None) -> Trial:
+def trial_of(
+    source: Source, seed: int, inputs: Arrays | None = None, changed: Changed = Changed()
+) -> Trial:
     """Random inputs of the types of a function's arguments, or those given."""
     random = np.random.default_rng(seed)
     drawn = [draw(random, *type_) for type_ in argument_types(source)]
-    return Trial(source, drawn if inputs is None else inputs, random)
-
-
-def save_smallest(source: Source, row: Row, name: str) -> None:
-    """Writes a failing case, as short as it can be found, and its inputs, to NAME.mlir and
-    NAME.npz.
-    """
-    found = smallest(source, row)
-    text = mlir.text_of(found.module.operation)
-    write_file(f"{name}.mlir", f"// {row.name}: {row.detail}\n{text}")
-    data = io.BytesIO()
-    np.savez(data, *row.inputs)
-    write_file(f"{name}.npz", data.getvalue())
-
-
-def smallest(source: Source, row: Row) -> Source:
-    """The shortest beginning of a function for which a property fails as it does for all of it."""
-    inlined = mlir.clone_module(source.module)
-    api.run_passes(inlined, [api.INLINE, api.REMOVE_DEAD_FUNCTIONS])
-    whole = Source(inlined, source.func)
-
-    def fails(candidate: Source) -> bool:
-        try:
-            PROPERTIES[row.name][0](trial_of(candidate, row.seed, row.inputs))
-        except (NotTried, *REFUSALS):
-            return False
-        except Exception:
-            return True
-        return False
-
-    least, most = 1, len(mlir.body(_function(whole)).operations) - 1
-    found = source
-    while least <= most:
-        middle = (least + most) // 2
-        candidate = _beginning(whole, middle)
-        if fails(candidate):
-            found, most = candidate, middle - 1
-        else:
-            least = middle + 1
-    return found
-
-
-def _beginning(source: Source, length: int) -> Source:
-    """The function that does the first operations, and returns the results of the last of them."""
-    module = mlir.clone_module(source.module)
-    function = mlir.functions(module)[source.func]
-    operations = [o.operation for o in mlir.body(function).operations]
-    for operation in reversed(operations[length:]):
-        operation.erase()
-    results = list(operations[length - 1].results)
-    with InsertionPoint(mlir.body(function)), function.location:
-        mlir.emit("func.return", results, results=[])
-    mlir.set_function_type(function)
-    if "res_attrs" in function.attributes:
-        del function.attributes["res_attrs"]
-    api.run_passes(module, [api.Canonicalize(), api.CSE, api.REMOVE_DEAD_FUNCTIONS])
-    return Source(module, source.func)
+    return Trial(source, drawn if inputs is None else inputs, random, changed)
 
 
 # ---- numbers -------------------------------------------------------------------------------------

@@ -34,7 +34,7 @@ def run(command: Callable[[], Any]) -> NoReturn:
     child = os.fork()
     if child == 0:
         os.close(held)
-        _end_with(parent, pipe)
+        end_with_parent(parent, pipe)
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, _interrupt_once)
         command()
@@ -43,16 +43,18 @@ def run(command: Callable[[], Any]) -> NoReturn:
     _watch(child)
 
 
-def _end_with(parent: int, pipe: int) -> None:
+def end_with_parent(parent: int, pipe: int | None = None) -> None:
     """Has this process killed when its parent ends: by Linux, or by a thread that reads from a pipe
-    of which the parent holds the other end.
+    of which the parent holds the other end, if there is one.
     """
     if not _is_killed_with_parent():
         import threading
 
-        threading.Thread(target=_await_end, args=(pipe,), daemon=True).start()
+        if pipe is not None:
+            threading.Thread(target=_await_end, args=(pipe,), daemon=True).start()
         return
-    os.close(pipe)
+    if pipe is not None:
+        os.close(pipe)
     if os.getppid() != parent:  # it ended before the system was asked
         os.kill(os.getpid(), signal.SIGKILL)
 

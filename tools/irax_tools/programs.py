@@ -28,9 +28,9 @@ COMPILED = (*WITHOUT_MODULE, ".irax")
 REFERENCE = "reference"
 
 
-def compile_source(source: Source, target: str) -> bytes:
-    """The artefact of a function."""
-    return targets.compile(api.lower(source.module, source.func, target), target)
+def compile_source(source: Source, target: str, passes: Sequence[api.Pass] | None = None) -> bytes:
+    """The artefact of a function, lowered by `passes`, or by those of the target."""
+    return targets.compile(api.lower(source.module, source.func, target, None, passes), target)
 
 
 def target_of(device: str, chip: str | None = None) -> str:
@@ -151,16 +151,16 @@ def _compiled(path: str, func: str | None, device: str) -> Program:
         return _executable(data, func, device)
 
 
-def program(source: Source, device: str) -> Program:
-    """Compile a module that has been read."""
-    call = _evaluated(source) if device == REFERENCE else _jitted(source, device)
+def program(source: Source, device: str, passes: Sequence[api.Pass] | None = None) -> Program:
+    """Compile a module that has been read; see `compile_source`."""
+    call = _evaluated(source) if device == REFERENCE else _jitted(source, device, passes)
     dtypes = [dtype for _, dtype in argument_types(source)]
     return lambda operands: call(arrays.typed(operands, dtypes))
 
 
-def _jitted(source: Source, device: str) -> Program:
+def _jitted(source: Source, device: str, passes: Sequence[api.Pass] | None) -> Program:
     target = devices(device)[0].target
-    return _executable(compile_source(source, target), source.func, device)
+    return _executable(compile_source(source, target, passes), source.func, device)
 
 
 def _evaluated(source: Source) -> Program:

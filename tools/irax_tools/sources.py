@@ -66,7 +66,7 @@ def load(
         raise click.UsageError(f"{source}: which function? expected {source}:FUNCTION")
     if arguments is not None:
         raise click.UsageError("--args goes with FILE.py:FUNCTION")
-    module, text = _read(source)
+    module, text = read_module(source)
     name = containers.main_function(module) if func is None else func
     there = mlir.functions(module)
     if name not in there:
@@ -81,18 +81,22 @@ def of_each_device(source: Source, mesh: Mapping[str, int], target: str) -> Sour
     return replace(source, module=divided, examples=None)
 
 
-def read_module(path: str) -> mlir.Module:
-    """The module of a file, or of standard input. Raises UsageError or ValueError."""
+def read_module(path: str) -> tuple[mlir.Module, str]:
+    """The module of a file, or of standard input, and its text, where it has one. Raises UsageError
+    or ValueError.
+    """
+    found = read_contents(path)
+    with naming(path):
+        return api.parse(found, path), "" if isinstance(found, bytes) else found
+
+
+def read_contents(path: str) -> str | bytes:
+    """The text or the bytecode of the module in a file. Raises UsageError or ValueError."""
     if path.endswith(".py"):
         shown = f"irax show {path}:FUNCTION --stage traced --locations writes that of a function"
         raise click.UsageError(f"{path}: a Python program; expected a module: {shown}")
-    return _read(path)[0]
-
-
-def _read(path: str) -> tuple[mlir.Module, str]:
     with naming(path):
-        found = containers.module_in(read_file(path))
-        return api.parse(found, path), "" if isinstance(found, bytes) else found
+        return containers.module_in(read_file(path))
 
 
 def _trace(

@@ -1,4 +1,4 @@
-"""Commands that show, rewrite and check modules."""
+"""Commands that show and rewrite modules."""
 
 from __future__ import annotations
 
@@ -118,77 +118,123 @@ def info(file: str) -> None:
         click.echo(printable(line))
 
 
-@options.command(example='irax opt in.mlir --pipeline "vjp{func=main wrt=0},canonicalize,cse"')
-@click.argument("module", metavar="MODULE", default="-")
-@click.option("--pipeline", default="", help='Passes, such as "vjp{func=main wrt=0},cse".')
+@options.command(example="irax opt in.mlir --cse | irax diff in.mlir -")
+@click.argument("old", metavar="OLD")
+@click.argument("new", metavar="NEW")
+def diff(old: str, new: str) -> None:
+    """Tell what one module says and another does not: exit with 1 where they differ.
+
+    Locations, names of values and the order of functions make no difference, nor does the order of
+    operations that do not read each other's results. Removed operations (-), added (+) and changed
+    ones (~) stand with their lines.
+    """
+    from irax_runtime.printable import printable
+    from irax_tools import sources
+    from irax_tools.diff.telling import Written, differences
+
+    if old == "-" and new == "-":
+        raise click.UsageError("OLD and NEW are both -: there is one standard input")
+    one, other = (Written(path, *sources.read_module(path)) for path in (old, new))
+    is_different = False
+    for line in differences(one, other):
+        click.echo(printable(line))
+        is_different = True
+    if is_different:
+        click.get_current_context().exit(1)
+
+
+class OptCommand(options.Command):
+    """Takes long options after one dash too, as MLIR's tools do: -split-input-file."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, [self._with_two_dashes(word) for word in args])
+
+    @staticmethod
+    def _with_two_dashes(word: str) -> str:
+        is_long = len(word) > 2 and word[0] == "-" and word[1].isalpha() and word[1] != "o"
+        return f"-{word}" if is_long else word
+
+
+@click.command(
+    "opt",
+    OptCommand,
+    example='irax opt in.mlir --pipeline "vjp{func=main wrt=0},canonicalize,cse"',
+    context_settings={"ignore_unknown_options": True},
+)
+@click.argument("words", metavar="[MODULE] [--PASS ...]", nargs=-1, type=click.UNPROCESSED)
+@click.option("--pipeline", help='Passes, such as "vjp{func=main wrt=0},cse".')
+@click.option("--pass-pipeline", help="The same, as MLIR writes it: builtin.module(cse).")
 @options.output
 @click.option("--list-passes", is_flag=True, help="List irax's passes and their options.")
-@options.locations
-def opt(module: str, pipeline: str, output: str, list_passes: bool, locations: bool) -> None:
-    """Run passes, irax's and MLIR's, on a StableHLO module."""
-    from irax_compiler import mlir
-    from irax_tools import sources
+@click.option(
+    "--split-input-file",
+    is_flag=True,
+    help="Divide the input into modules at lines `// -----`, and the output too.",
+)
+@click.option(
+    "--verify-diagnostics",
+    is_flag=True,
+    help="Compare errors, warnings and remarks with comments such as // expected-error {{...}}.",
+)
+@click.option(
+    "--mlir-print-ir-before-all", is_flag=True, help="Print the module before each pass, too."
+)
+@click.option(
+    "--mlir-print-ir-after-all", is_flag=True, help="Print the module after each pass, too."
+)
+@click.option("--mlir-print-op-generic", is_flag=True, help="Print MLIR's generic form.")
+@click.option(
+    "--locations",
+    "--mlir-print-debuginfo",
+    is_flag=True,
+    help="Write each operation's source location.",
+)
+@click.option("--allow-unregistered-dialect", is_flag=True, help="It always is.")
+def opt(
+    words: tuple[str, ...],
+    pipeline: str | None,
+    pass_pipeline: str | None,
+    output: str,
+    list_passes: bool,
+    split_input_file: bool,
+    verify_diagnostics: bool,
+    mlir_print_ir_before_all: bool,
+    mlir_print_ir_after_all: bool,
+    mlir_print_op_generic: bool,
+    locations: bool,
+    allow_unregistered_dialect: bool,
+) -> None:
+    """Run passes, irax's and MLIR's, on a StableHLO module, as mlir-opt does.
+
+    MODULE is standard input (-) by default. A pass is an option, too: --cse, or
+    --vjp="func=main wrt=0". What is printed beside the output goes to standard error.
+    """
+    from irax_compiler import api
     from irax_tools.files import write_file
+    from irax_tools.opt import pipelines
+    from irax_tools.opt.run import Settings, optimize
     from irax_tools.stages import describe_passes
 
     if list_passes:
         for line in describe_passes():
             click.echo(line)
         return
-    from irax_compiler import api
-
-    parsed = sources.read_module(module)
-    api.run_pipeline(parsed, pipeline)
-    write_file(output, mlir.text_of(parsed.operation, locations))
-
-
-@options.command(example="irax check in.mlir")
-@options.source
-@options.arguments
-@options.func
-@click.option(
-    "--trials",
-    type=click.IntRange(min=1),
-    default=2,
-    show_default=True,
-    help="How many random inputs to try.",
-)
-@click.option("--seed", type=int, default=0, show_default=True, help="Which random inputs.")
-@click.option("--inputs", metavar="FILE.npz", help="Try these arguments, instead of random ones.")
-@click.option(
-    "-o",
-    "--output",
-    metavar="NAME",
-    default="failing",
-    show_default=True,
-    help="The smallest failing case becomes NAME.mlir and NAME.npz.",
-)
-def check(
-    source: str,
-    arguments: str | None,
-    func: str | None,
-    trials: int,
-    seed: int,
-    inputs: str | None,
-    output: str,
-) -> None:
-    """Try what must hold for any function, on random inputs: exit with 1 where it does not.
-
-    Its text says what it is; compiled it computes what it does in the evaluator; derivatives are
-    limits of difference quotients, reverse mode is the transpose of forward mode; batched it does
-    what it does in a loop. What has no rule is told, and is no failure.
-    """
-    from irax_runtime.printable import printable
-    from irax_tools import arrays, checking, sources
-
-    loaded = sources.load(source, arguments, func)
-    given = None if inputs is None else arrays.load_all(inputs)
-    failed = []
-    for row in checking.check_source(loaded, trials, seed, given):
-        click.echo(printable(f"{row.name:26}{row.outcome:10}{row.detail}".rstrip()))
-        if row.outcome == "FAILED":
-            failed.append(row)
-    if failed:
-        checking.save_smallest(loaded, failed[0], output)
-        click.echo(f"{failed[0].name} fails for {output}.mlir with {output}.npz", err=True)
+    module, named = pipelines.of_words(words)
+    given = [text for text in (pipeline, pass_pipeline, named or None) if text is not None]
+    if len(given) > 1:
+        raise click.UsageError(
+            "--pipeline, --pass-pipeline and passes as options: expected one of them"
+        )
+    settings = Settings(
+        api.parse_pipeline(pipelines.of_pipeline(*given)) if given else [],
+        split_input_file,
+        verify_diagnostics,
+        mlir_print_ir_before_all,
+        mlir_print_ir_after_all,
+        locations,
+        mlir_print_op_generic,
+    )
+    text, is_right = optimize(module, settings, lambda line: click.echo(line, err=True))
+    write_file(output, text)
+    if not is_right:
         click.get_current_context().exit(1)
