@@ -115,3 +115,9 @@ def test_linear_call_refuses_what_is_not_transposed():
         call(lambda _, ct: jnp.ones(3))
     with pytest.raises(NotImplementedError, match="residuals"):
         irax.grad(divided)(2.0, 3.0)
+
+
+def test_a_linear_call_of_a_number_returns_an_array():
+    found = linear_call(lambda r, x: x, lambda r, ct: ct, 2.0, 3.0)
+    assert isinstance(found, irax.Array)
+    assert (found, found.weak_type) == (3, True)

@@ -231,5 +231,19 @@ class AbstractRef:
 
     inner_aval: ShapedArray
 
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The length of each dimension."""
+        return self.inner_aval.shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the elements."""
+        return self.inner_aval.dtype
+
+    def str_short(self, short_dtypes: bool = False) -> str:
+        """Return the type as jaxprs show it."""
+        return f"Ref{{{self.inner_aval.str_short(short_dtypes)}}}"
+
     def __repr__(self) -> str:
-        return f"Ref{{{self.inner_aval}}}"
+        return f"Ref{{{self.inner_aval.update(weak_type=False)}}}"

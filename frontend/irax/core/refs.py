@@ -1,39 +1,44 @@
 """Mutable arrays. A `Ref` is a box of an array; programs see its values alone.
 
 A trace may write to the Refs that were made in it, for their values are its values. To a function
-of control flow, or one that `jit` compiles, the Refs that it touches are given as arrays, and their
-last values are further results (`Functional`). Which it touches, a trace of it tells that is thrown
-away (`touched`). A function that is differentiated is traced once: it adopts them as it runs
-(`functional`).
+of control flow the Refs that it touches are given as arrays, and their last values are further
+results (`ref_functions`). Which it touches, a trace of it tells that is thrown away (`touched`). A
+function that is differentiated or that `jit` compiles is traced once: its trace adopts Refs as it
+touches them (`Adopted`).
+
+A pullback writes to Refs too, where the rule of a custom_vjp does. Backward passes run in reverse
+order, and so do cotangents: beside its value a Ref has a *token*, arrays that each such call takes
+and returns as they are, and whose cotangent is what the Ref holds in the backward pass
+(`ref_tokens`). Tokens exist for Refs alone that such calls get.
 """
 
 from __future__ import annotations
 
-import functools
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakSet
 
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees, source
+from irax.core import ref_tokens, source
 from irax.core.array import Array, as_array
 from irax.core.avals import AbstractRef as AbstractRef
+from irax.core.avals import ShapedArray
 from irax.core.promotion import convert
-from irax.core.tracing import Input, Trace, innermost, trace_function
+from irax.core.tracing import Input, Trace, Tracer, innermost, trace_function
 
 _alive: WeakSet[Ref] = WeakSet()
 
 
 class _Recording(threading.local):
-    touched: dict[Ref, None] | None = None
-    """The Refs that the function being recorded has touched, in order; None outside of that."""
+    touched: dict[Ref, bool] | None = None
+    """The Refs that the function being recorded has touched, in order, with True for those whose
+    tokens it did; None outside of that."""
     adopted: Adopted | None = None
-    """The Refs that the function being differentiated has touched."""
+    """The Refs that the function being traced once has touched."""
 
 
 _recording = _Recording()
@@ -47,10 +52,13 @@ class Ref:
     `grad`, which takes no derivative of what is written. `vmap` writes to Refs that are arguments.
     """
 
-    __slots__ = ("__weakref__", "_home", "_maker", "_value", "aval")
+    __slots__ = ("__weakref__", "_home", "_maker", "_token", "_value", "aval", "num_writes")
 
-    def __init__(self, value: Array) -> None:
+    def __init__(self, value: Array, token: Sequence[Array] | None = None) -> None:
         self._value: Array = value
+        self._token: Sequence[Array] | None = token
+        self.num_writes = 0
+        """The number of times that it was written to, in Python."""
         self._home: Trace | None = innermost.trace
         """The trace that the value belongs to, which may write."""
         self._maker = _recording.touched
@@ -156,34 +164,74 @@ class Ref:
                 "to be read: make it an argument of the function, or return what is to be written"
             )
         self._value = value.with_weak_type(self.aval.inner_aval.weak_type)
+        self.num_writes += 1
 
-    def _touch(self) -> None:
+    @property
+    def is_known_outside(self) -> bool:
+        """True if it was not made in the function being traced: a backward pass may write to it."""
+        self._touch(with_token=True)
+        return self._token is not None or is_recording()
+
+    @property
+    def token(self) -> list[Array]:
+        """The arrays whose cotangents are what it holds in the backward pass."""
+        self._touch(with_token=True)
+        return list(self._token or ref_tokens.zeros(self.aval.inner_aval))
+
+    def pass_token(self, token: Sequence[Array]) -> None:
+        """Go on with the token that a call returned."""
+        if self._token is not None and not is_recording() and self._home is not None:
+            self._token = list(token)
+
+    def _touch(self, with_token: bool = False) -> None:
         touched, adopted = _recording.touched, _recording.adopted
         if touched is not None:
             if touched is not self._maker:
-                touched[self] = None
-        elif adopted is not None and self._home is not innermost.trace is adopted.trace:
-            adopted.before[self] = self._value, self._home
-            self._home = innermost.trace
+                touched[self] = touched.get(self, False) or with_token
+        elif adopted is not None:
+            adopted.adopt(self, with_token)
 
     @contextmanager
-    def holding(self, value: Array) -> Iterator[None]:
+    def holding(self, value: Array, token: Sequence[Array] | None) -> Iterator[None]:
         """In a `with` block, hold a value of the innermost trace, which may write."""
-        before = self._value, self._home
-        self._value, self._home = value, innermost.trace
+        before = self._value, self._token, self._home
+        self._value, self._token, self._home = value, token, innermost.trace
         try:
             yield
         finally:
-            self._value, self._home = before
+            self._value, self._token, self._home = before
+
+
+class Given(Array):
+    """Stands for an array that a traced function is given when it is called: it captures this one
+    in its place.
+    """
+
+    __slots__ = ("aval",)
+
+    def __init__(self, aval: ShapedArray) -> None:
+        self.aval: ShapedArray = aval
 
 
 class Adopted:
-    """The Refs from outside that a trace has touched, and may write to while its function runs."""
+    """The Refs from outside that a trace has touched, and may write to while its function runs.
 
-    def __init__(self) -> None:
-        self.trace: Trace | None = innermost.trace
-        self.before: dict[Ref, tuple[Array, Trace | None]] = {}
-        """The values and homes that they had."""
+    Where it is `abstract`, the function will run again, for the values that the Refs then have.
+    """
+
+    def __init__(self, abstract: bool = False) -> None:
+        assert innermost.trace is not None
+        self.trace: Trace = innermost.trace
+        self.abstract = abstract
+        self.before: dict[Ref, tuple[Array, Sequence[Array] | None, Trace | None]] = {}
+        """The state and the home that each Ref had before."""
+        self.boxes: set[Ref] = set()
+        """Refs that are arguments of the function."""
+        self._first: dict[Ref, Array] = {}
+        """The values that the others had when they were adopted, as those of this trace."""
+        self.values: dict[Ref, Given] = {}
+        self.tokens: dict[Ref, list[Given]] = {}
+        """The arrays that the trace captures for their values and tokens."""
 
     def __enter__(self) -> Adopted:
         self._outer, _recording.adopted = _recording.adopted, self
@@ -192,11 +240,47 @@ class Adopted:
     def __exit__(self, *_: object) -> None:
         _recording.adopted = self._outer
         for ref, before in self.before.items():
-            ref._value, ref._home = before
+            ref._value, ref._token, ref._home = before
+
+    def adopt(self, ref: Ref, with_token: bool) -> None:
+        """Let the trace write to a Ref, if that was made outside of it."""
+        if self._is_inside(ref._home):
+            if with_token and ref._token is None and (ref in self.before or ref in self.boxes):
+                self.tokens[ref] = [Given(a) for a in ref_tokens.avals(ref.aval.inner_aval)]
+                ref._token = [self._captured(x) for x in self.tokens[ref]]
+            return
+        if self._outer is not None:
+            self._outer.adopt(ref, with_token)
+        self.before[ref] = ref._value, ref._token, ref._home
+        ref._home, ref._token = self.trace, None
+        if self.abstract:
+            self.values[ref] = Given(ref._value.aval)
+            ref._value = self._captured(self.values[ref])
+        self._first[ref] = ref._value
+        if with_token:
+            self.adopt(ref, True)
+
+    def _is_inside(self, trace: Trace | None) -> bool:
+        while trace is not None and trace is not self.trace:
+            trace = trace.parent
+        return trace is not None
+
+    def _captured(self, given: Given) -> Tracer:
+        value = self.trace.value_of(given)
+        return Tracer(self.trace, value, given.aval, self.trace.location)
 
     def written(self) -> dict[Ref, Array]:
         """Return the values of those that were written to."""
-        return {x: x._value for x, (value, _) in self.before.items() if x._value is not value}
+        return {x: x._value for x, first in self._first.items() if x._value is not first}
+
+
+def boxed(value: Array, token: Sequence[Array] | None) -> Ref:
+    """Return a Ref in a function for one that is its argument."""
+    box = Ref(value, token)
+    adopted = _recording.adopted
+    if adopted is not None and adopted.trace is innermost.trace:
+        adopted.boxes.add(box)
+    return box
 
 
 def is_recording() -> bool:
@@ -209,10 +293,12 @@ def exist() -> bool:
     return len(_alive) > 0
 
 
-def touched(function: Callable[..., Any], inputs: Sequence[Input] = ()) -> list[Ref]:
-    """Return the Refs from outside that a function of flat arrays reads or writes."""
+def touched(function: Callable[..., Any], inputs: Sequence[Input] = ()) -> dict[Ref, bool]:
+    """Return the Refs from outside that a function of flat arrays reads or writes, with True for
+    those whose tokens it passes.
+    """
     if is_recording() or not exist():
-        return []
+        return {}
     found = _recording.touched = {}
 
     def run(*arrays: Array) -> list[Array]:
@@ -223,144 +309,4 @@ def touched(function: Callable[..., Any], inputs: Sequence[Input] = ()) -> list[
         trace_function(run, inputs, "the search for Refs", "refs", fresh_module=True)
     finally:
         _recording.touched = None
-    return list(found)
-
-
-@dataclass
-class Functional:
-    """Refs that functions touch, which are given to them as arrays instead."""
-
-    refs: Sequence[Ref]
-
-    @property
-    def values(self) -> list[Array]:
-        """The values now."""
-        return [ref.value for ref in self.refs]
-
-    def of(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function of the values, then of the function's arguments, to the function's
-        result and the values at the end.
-        """
-
-        @functools.wraps(function, updated=())
-        def pure(values: Sequence[Array], *args: Any, **kwargs: Any) -> tuple[Any, list[Array]]:
-            with _all_holding(self.refs, values):
-                return function(*args, **kwargs), self.values
-
-        return pure
-
-    def write(self, values: Sequence[Array]) -> None:
-        """Write the values at the end."""
-        for ref, value in zip(self.refs, values, strict=True):
-            if value is not ref.value:
-                ref.assign(value)
-
-
-@contextmanager
-def _all_holding(refs: Sequence[Ref], values: Sequence[Array]) -> Iterator[None]:
-    if not refs:
-        yield
-        return
-    with refs[0].holding(values[0]), _all_holding(refs[1:], values[1:]):
-        yield
-
-
-def touched_by(operation: Callable[[], Any]) -> Functional | None:
-    """Return the Refs that an operation touches, such as a loop; None if there are none."""
-    found = touched(operation)
-    return Functional(found) if found else None
-
-
-# ---- arguments -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Arguments:
-    """Arguments of a call, some of whose leaves are Refs."""
-
-    refs: Functional
-    args: Any
-    kwargs: Any
-    """The arguments, with arrays in place of Refs."""
-    places: frozenset[int]
-    """The leaves that are Refs."""
-
-    @staticmethod
-    def of(what: str, args: Any, kwargs: Any) -> Arguments | None:
-        """Return the arguments of a call, or None if no leaf is a Ref.
-
-        Raises:
-            ValueError: one Ref is two arguments.
-        """
-        leaves, tree = array_trees.tree_flatten((args, kwargs))
-        places = [i for i, x in enumerate(leaves) if isinstance(x, Ref)]
-        if not places:
-            return None
-        refs = [leaves[i] for i in places]
-        if len(set(refs)) != len(refs):
-            raise ValueError(
-                f"{what}: only one reference to a mutable array may be an argument; got "
-                f"{len(refs)} arguments that are {len(set(refs))} Refs"
-            )
-        given = [x.value if isinstance(x, Ref) else x for x in leaves]
-        args, kwargs = array_trees.tree_unflatten(tree, given)
-        return Arguments(Functional(refs), args, kwargs, frozenset(places))
-
-    def of_arrays(self, what: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function of arrays in place of Refs, to the function's result and the values of
-        the Refs at the end.
-        """
-
-        @functools.wraps(function, updated=())
-        def pure(*args: Any, **kwargs: Any) -> tuple[Any, list[Array]]:
-            leaves, tree = array_trees.tree_flatten((args, kwargs))
-            boxes = {i: Ref(as_array(leaves[i], what)) for i in sorted(self.places)}
-            given = [boxes.get(i, x) for i, x in enumerate(leaves)]
-            args, kwargs = array_trees.tree_unflatten(tree, given)
-            out = function(*args, **kwargs)
-            if any(isinstance(x, Ref) for x in array_trees.tree_leaves(out)):
-                raise ValueError(
-                    f"{what}: the function returned a Ref; return its elements, ref[...]"
-                )
-            return out, [box.value for box in boxes.values()]
-
-        return pure
-
-
-def functional(
-    what: str, function: Callable[..., Any], args: Any, kwargs: Any
-) -> tuple[Callable[..., Any], Any, Any, Functional]:
-    """Return a function without Refs for a call with some, to be traced once: the function, which
-    returns the values of Refs at the end beside its result; its arguments; and the Refs, first
-    those among the arguments, which are known when the function has run.
-    """
-    boxed = Arguments.of(what, args, kwargs)
-    own = [] if boxed is None else list(boxed.refs.refs)
-    inner = function if boxed is None else boxed.of_arrays(what, function)
-    both = Functional(list(own))
-
-    @functools.wraps(function, updated=())
-    def pure(*given: Any, **named: Any) -> tuple[Any, list[Array]]:
-        with Adopted() as adopted:
-            out = inner(*given, **named)
-            written = adopted.written()
-        both.refs = [*own, *written]
-        if boxed is None:
-            return out, list(written.values())
-        return out[0], [*out[1], *written.values()]
-
-    return pure, *((args, kwargs) if boxed is None else (boxed.args, boxed.kwargs)), both
-
-
-def with_values_beside(function: Callable[..., Any], has_aux: bool) -> Callable[..., Any]:
-    """Return a function that `functional` made, with the values in an auxiliary result: from
-    `(out, values)` or `((out, aux), values)` to `(out, (aux, values))`.
-    """
-
-    @functools.wraps(function, updated=())
-    def run(*args: Any, **kwargs: Any) -> Any:
-        out, values = function(*args, **kwargs)
-        result, aux = out if has_aux else (out, None)
-        return result, (aux, values)
-
-    return run
+    return found

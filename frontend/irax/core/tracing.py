@@ -171,9 +171,8 @@ class Trace(Interpreter):
             if x.home is self:
                 return x.value
             x.check_open()
-        elif x.aval.size <= INLINE_CONSTANT_SIZE:
+        elif isinstance(x, ConcreteArray) and x.aval.size <= INLINE_CONSTANT_SIZE:
             with self._insertion, source.user_location():
-                assert isinstance(x, ConcreteArray)
                 return shape_ops.Constant(x.value)()
         return self._capture(x)
 

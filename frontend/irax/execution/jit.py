@@ -9,6 +9,7 @@ import sys
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Generic, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from irax import stages
@@ -257,18 +258,20 @@ class JitFunction(Generic[P, R]):
         else:
             own, named, static = args, kwargs, ()
         leaves, tree = flattened(own, named)
+        traced: Program | None = None
         if self._may_touch_refs and refs.exist():
             function = with_static(self._fun, static)
             known, compile = self._with_refs, self._functional
-            result = jit_refs.call(function, known, compile, leaves, tree, static)
+            ahead = functools.partial(self._trace_ahead, static)
+            result, traced = jit_refs.call(function, known, compile, ahead, leaves, tree, static)
             if result is not OTHER:
                 return result
         trace = current_trace()
         if trace is not None:
-            return self._call_traced(trace, leaves, tree, static)
+            return self._call_traced(trace, leaves, tree, static, traced)
         if innermost.suspended is not None and any(isinstance(x, Tracer) for x in leaves):
             with resumed() as trace:
-                return self._call_traced(trace, leaves, tree, static)
+                return self._call_traced(trace, leaves, tree, static, traced)
         state = config.state
         try:
             key = (tree, static, config.traced, *map(signature_of, leaves))
@@ -278,7 +281,8 @@ class JitFunction(Generic[P, R]):
         compiled = self._cache.get(key)
         if compiled is None:
             spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
-            compiled = self._cache.setdefault(key, self._trace(leaves, tree, static, spans))
+            new = self._trace(leaves, tree, static, spans, traced=traced)
+            compiled = self._cache.setdefault(key, new)
             self._check_donations(compiled)
         fixed = self._device is not None
         asked = self._device if fixed else config.default_device
@@ -341,7 +345,12 @@ class JitFunction(Generic[P, R]):
         return self.trace(*args, **kwargs).lower()
 
     def _call_traced(
-        self, trace: Trace, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]
+        self,
+        trace: Trace,
+        leaves: Sequence[Any],
+        tree: Any,
+        static: tuple[Any, ...],
+        traced: Program | None = None,
     ) -> Any:
         names = self._names(tree, leaves)
         arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
@@ -353,10 +362,10 @@ class JitFunction(Generic[P, R]):
             *_, compiled = among.get((id(self._cache), key), (None,))
         if compiled is None:  # each frame between calls counts: Python allows 1000
             spans = reports.missed(self._fun, self._cache.history, key, is_part=True)
-            compiled = self._trace(arrays, tree, static, spans, within=among is not None)
+            compiled = self._trace(arrays, tree, static, spans, among is not None, traced)
             compiled = self._kept(among, key, compiled)
-        traced = compiled.traced
-        results = call(traced.builder, traced.name, [*arrays, *traced.captures], traced.weak)
+        own = compiled.traced
+        results = call(own.builder, own.name, [*arrays, *own.captures], own.weak)
         return array_trees.tree_unflatten(compiled.out_tree, results)
 
     def _kept(self, among: dict[Any, Any] | None, key: Any, compiled: Program) -> Program:
@@ -378,11 +387,33 @@ class JitFunction(Generic[P, R]):
         static: tuple[Any, ...],
         spans: list[Span],
         within: bool = False,
+        traced: Program | None = None,
     ) -> Program:
         """Traces the function into a module of its own, or into that of a jitted function around
-        it. The times that this takes, and compiling, go to `spans`.
+        it, if it has not been `traced`. The times that this takes, and compiling, go to `spans`.
         """
-        fun = with_static(self._fun, static)
+        if traced is not None:
+            spans += traced.spans
+            return replace(traced, spans=spans)
+        return self._traced(with_static(self._fun, static), leaves, tree, static, spans, within)
+
+    def _trace_ahead(
+        self, static: tuple[Any, ...], fun: Callable[..., Any], leaves: Sequence[Any], tree: Any
+    ) -> Program:
+        """Traces this function in a form that touches no Refs."""
+        trace = current_trace()
+        within = trace is not None and trace.builder.jitted is not None
+        return self._traced(fun, leaves, tree, static, [], within)
+
+    def _traced(
+        self,
+        fun: Callable[..., Any],
+        leaves: Sequence[Any],
+        tree: Any,
+        static: tuple[Any, ...],
+        spans: list[Span],
+        within: bool,
+    ) -> Program:
         flat = FlatFunction(fun, tree)
         names = self._names(tree, leaves)
         inputs = abstract_inputs(leaves, names)
@@ -436,7 +467,7 @@ class JitFunction(Generic[P, R]):
         """Return the traces of this function, and of those made of it that return mutable arrays'
         values, each with the function that was traced.
         """
-        made = [compiled for compiled, _ in filter(None, self._with_refs.values())]
+        made = [program.run for program in filter(None, self._with_refs.values())]
         return [(f._cache.history, f._fun) for f in (self, *made)]
 
     def clear_cache(self) -> None:

@@ -1,29 +1,36 @@
 """Jitted functions that touch mutable arrays.
 
 What is compiled is a function of the Refs' values, which also returns the values at the end. Which
-Refs from outside a function touches is found once for each signature.
+Refs from outside a function touches is found once for each signature, when it is traced.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 from irax.config import config
 from irax.core import array_trees, axis_names, refs
-from irax.core.array import Array, aval_of
-from irax.core.flattening import abstract_inputs
+from irax.core.array import Array, as_array
+from irax.core.dispatch import call as call_function
+from irax.core.ref_functions import Found, traced_once
+from irax.core.refs import Given, Ref
 from irax.execution.bound_call import OTHER
 from irax.execution.jit_parameters import signature_of
+from irax.execution.program import Program
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 """Jits a function in the way of the one that was called."""
 
+Trace = Callable[[Callable[..., Any], Sequence[Any], Any], Program]
+"""Traces a function of some leaves and their structure in that way."""
+
 
 class RefPrograms(dict[Any, Any]):
-    """The calls of a function that are known, by signature: None for those that touch no Refs; for
-    others the compiled function of values, and the Refs from outside.
+    """The calls of a function that are known, by signature: None for those that touch no Refs, a
+    `RefProgram` for others.
     """
 
 
@@ -31,78 +38,107 @@ def call(
     function: Callable[..., Any],
     known: RefPrograms,
     compile: Compile,
+    trace: Trace,
     leaves: Sequence[Any],
     tree: Any,
     static: tuple[Any, ...],
-) -> Any:
-    """Call a jitted function that touches Refs; return `OTHER` if it touches none.
+) -> tuple[Any, Program | None]:
+    """Call a jitted function that touches Refs; return `OTHER` if it touches none, and what was
+    traced to know it.
 
     Args:
         function: the user's function, without static arguments.
         known: what earlier calls found.
         compile: jits a function that touches none.
+        trace: traces one.
         leaves: the leaves of the arguments.
         tree: their structure.
         static: the static arguments.
     """
+    args, kwargs = array_trees.tree_unflatten(tree, leaves)
     if refs.is_recording():
-        args, kwargs = array_trees.tree_unflatten(tree, leaves)
-        return function(*args, **kwargs)
+        return function(*args, **kwargs), None
     state = tree, static, config.traced, axis_names.bound()
     try:
         key = (*state, *map(_type_of, leaves))
         hash(key)
     except TypeError:  # of what is no array, as the call without Refs will say
-        return OTHER
-    args, kwargs = array_trees.tree_unflatten(tree, leaves)
-    boxed = refs.Arguments.of("jit", args, kwargs)
-    if key not in known:
-        outside = _touched(function, leaves, tree, boxed)
-        if boxed is None and not outside:
+        return OTHER, None
+    if key in known and known[key] is None:
+        return OTHER, None
+    pure, args, kwargs, found = traced_once("jit", function, args, kwargs, abstract=True)
+    values, tree = array_trees.tree_flatten((args, kwargs))
+    program = known.get(key)
+    if program is None:
+        traced = trace(pure, values, tree)
+        if not found.own and not found.values:
             known[key] = None
-        else:
-            held = refs.Functional(outside)
-            known[key] = compile(_functional(function, boxed, held)), held
-    if known[key] is None:
-        return OTHER
-    compiled, held = known[key]
-    if boxed is not None:
-        args, kwargs = boxed.args, boxed.kwargs
-    out, own, values = compiled(held.values, *args, **kwargs)
-    if boxed is not None:
-        boxed.refs.write(own)
-    held.write(values)
-    return out
+            out_tree, *_ = traced.out_tree.children()
+            return OTHER, replace(traced, out_tree=out_tree)
+        program = RefProgram.of(function, traced, found)
+        if not traced.traced.captures_tracers():
+            program = replace(program, run=compile(program.run))
+            known[key] = program
+    return program(found.own, [as_array(x) for x in values]), None
 
 
 def _type_of(leaf: Any) -> Any:
-    return leaf.aval if isinstance(leaf, refs.Ref) else signature_of(leaf)
+    return leaf.aval if isinstance(leaf, Ref) else signature_of(leaf)
 
 
-def _touched(
-    function: Callable[..., Any], leaves: Sequence[Any], tree: Any, boxed: refs.Arguments | None
-) -> list[refs.Ref]:
-    """The Refs from outside that a call reads or writes."""
-    places = frozenset() if boxed is None else boxed.places
-
-    def run(*arrays: Array) -> None:
-        given = [refs.Ref(x) if i in places else x for i, x in enumerate(arrays)]
-        args, kwargs = array_trees.tree_unflatten(tree, given)
-        function(*args, **kwargs)
-
-    given = [x.value if isinstance(x, refs.Ref) else x for x in leaves]
-    names = [f"argument {i}" for i in range(len(given))]
-    return refs.touched(run, abstract_inputs([aval_of(x) for x in given], names))
+Source = Ref | int
+"""A Ref from outside, or the number of one among the arguments."""
 
 
-def _functional(
-    function: Callable[..., Any], boxed: refs.Arguments | None, held: refs.Functional
-) -> Callable[..., Any]:
-    inner = function if boxed is None else boxed.of_arrays("jit", function)
+@dataclass(frozen=True)
+class RefProgram:
+    """A function of arrays, for one that touches Refs."""
 
-    @functools.wraps(function, updated=())
-    def pure(values: Sequence[Array], *args: Any, **kwargs: Any) -> Any:
-        out, at_end = held.of(inner)(values, *args, **kwargs)
-        return (out, [], at_end) if boxed is None else (*out, at_end)
+    run: Callable[..., Any]
+    """Takes what the trace captured, then the leaves of the arguments."""
+    given: Sequence[tuple[Source, int | None]]
+    """The sources of what it captured, with a number for the parts of tokens."""
+    written: Sequence[Ref]
+    """The Refs from outside whose values are results."""
+    tokens: Sequence[Source]
+    """The Refs whose tokens are results."""
 
-    return pure
+    @staticmethod
+    def of(function: Callable[..., Any], program: Program, found: Found) -> RefProgram:
+        """Return the program of a function that `traced_once` made and that was traced."""
+        traced, out_tree = program.traced, program.out_tree
+        numbers: dict[Ref, int] = {ref: n for n, ref in enumerate(found.own)}
+        sources: dict[int, tuple[Source, int | None]] = {
+            id(value): (ref, None) for ref, value in found.values.items()
+        }
+        for token in found.tokens:
+            source = numbers.get(token.ref, token.ref)
+            sources |= {id(x): (source, k) for k, x in enumerate(token.given)}
+        captures = list(traced.captures)
+        given = [sources[id(x)] for x in captures if isinstance(x, Given)]
+
+        @functools.wraps(function, updated=())
+        def run(given: Sequence[Array], *leaves: Array) -> Any:
+            remaining = iter(given)
+            operands = [next(remaining) if isinstance(x, Given) else x for x in captures]
+            results = call_function(traced.builder, traced.name, [*leaves, *operands], traced.weak)
+            return array_trees.tree_unflatten(out_tree, results)
+
+        tokens = [numbers.get(token.ref, token.ref) for token in found.tokens]
+        return RefProgram(run, given, found.written, tokens)
+
+    def __call__(self, own: Sequence[Ref], leaves: Sequence[Array]) -> Any:
+        """Return the result for arguments, of which some are the values of the Refs `own`."""
+
+        def ref_of(source: Source) -> Ref:
+            return own[source] if isinstance(source, int) else source
+
+        given = [
+            ref_of(source).value if part is None else ref_of(source).token[part]
+            for source, part in self.given
+        ]
+        out, values, tokens = self.run(given, *leaves)
+        Found(list(own), list(self.written)).write(values)
+        for source, token in zip(self.tokens, tokens, strict=True):
+            ref_of(source).pass_token(token)
+        return out

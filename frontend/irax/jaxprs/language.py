@@ -16,14 +16,14 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from irax.core.array import aval_of
-from irax.core.avals import ShapedArray
+from irax.core.avals import AbstractRef, ShapedArray
 
 
 class Var:
     """A variable of a jaxpr; different from all others."""
 
-    def __init__(self, aval: ShapedArray) -> None:
-        self.aval = aval
+    def __init__(self, aval: ShapedArray | AbstractRef) -> None:
+        self.aval: Any = aval
 
     def __repr__(self) -> str:
         return f"Var({id(self)}):{self.aval.str_short(short_dtypes=True)}"
@@ -236,6 +236,9 @@ def jaxpr_text(jaxpr: Jaxpr, indent: str = "") -> str:
 
 def equation_text(eqn: JaxprEqn, names: Names, indent: str) -> str:
     """Return the text of an equation."""
+    own = getattr(eqn.primitive, "equation_text", None)
+    if own is not None:
+        return own(eqn, names)
     operands = " ".join(map(names, eqn.invars))
     results = names.typed(eqn.outvars)
     nested = any(isinstance(v, Jaxpr | ClosedJaxpr) for v in eqn.params.values())

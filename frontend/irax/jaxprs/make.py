@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from irax import tree_util
-from irax.core import array_trees
+from irax.core import array_trees, refs
 from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.core.ref_functions import Found, traced_once
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, trace_function
 from irax.core.wrapping import wraps
 from irax.execution.jit_parameters import parameters_of
 from irax.jaxprs.language import ClosedJaxpr
+from irax.jaxprs.mutable import with_refs
 from irax.jaxprs.views import jaxpr_of_function
 from irax.transforms.differentiable import check_callable
 from irax_compiler import mlir
@@ -60,6 +62,8 @@ def make_jaxpr(
     @api_boundary
     @wraps(fun)
     def traced(*args: Any, **kwargs: Any) -> Any:
+        boxed: dict[int, refs.Ref] = {}
+        touched: Found | None = None
         numbers = {n % len(args) for n in static if -len(args) <= n < len(args)}
         dynamic = tuple(a for n, a in enumerate(args) if n not in numbers)
 
@@ -68,15 +72,26 @@ def make_jaxpr(
             full = [a if n in numbers else next(remaining) for n, a in enumerate(args)]
             return fun(*full, **named)
 
+        function = wraps(fun)(called)
+        if refs.exist():
+            given = array_trees.tree_leaves((dynamic, kwargs))
+            boxed = {i: x for i, x in enumerate(given) if isinstance(x, refs.Ref)}
+            function, dynamic, kwargs, touched = traced_once(
+                "make_jaxpr", function, dynamic, kwargs, abstract=True
+            )
         leaves, tree = array_trees.tree_flatten((dynamic, kwargs))
-        flat = FlatFunction(wraps(fun)(called), tree)
+        flat = FlatFunction(function, tree)
         inputs = abstract_inputs(leaves, argument_names(dynamic, kwargs))
         found = _traced(flat, inputs, name_of(fun))
-        closed = _view(found, inputs)
+        closed, out_tree = _view(found, inputs), flat.out_tree
+        if touched is not None:
+            out_tree, *_ = out_tree.children()
+            closed = with_refs(closed, touched, boxed, out_tree.num_leaves)
         if not return_shape:
             return closed
         structs = [ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in found.results]
-        return closed, tree_util.tree_unflatten(tree_util.PyTreeDef(flat.out_tree), structs)
+        structs = structs[: out_tree.num_leaves]
+        return closed, tree_util.tree_unflatten(tree_util.PyTreeDef(out_tree), structs)
 
     return traced
 

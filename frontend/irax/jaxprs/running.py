@@ -33,7 +33,8 @@ def _weakly_typed(jaxpr: Jaxpr, args: Sequence[Any], results: list[Any]) -> list
     that are weakly typed where they were: operations of a module do not say it.
     """
     for var, x in zip(jaxpr.invars, args, strict=True):
-        if var.aval.weak_type and not getattr(x, "weak_type", isinstance(x, int | float | complex)):
+        is_weak = getattr(var.aval, "weak_type", False)
+        if is_weak and not getattr(x, "weak_type", isinstance(x, int | float | complex)):
             return results
     return [
         as_array(x).with_weak_type(True) if atom.aval.weak_type else x

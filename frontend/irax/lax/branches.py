@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax import dtypes, errors
-from irax.core import array_trees, refs, source
+from irax.core import array_trees, ref_functions, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import bind
@@ -156,12 +156,12 @@ def _with_refs(
     choose: Callable[[Any, Any], Any],
 ) -> Any:
     """Return what `choose(functions, operands)` does; the functions may write to Refs."""
-    held = refs.touched_by(lambda: choose(functions, operands))
+    held = ref_functions.touched_by(lambda: choose(functions, operands))
     if held is None:
         return choose(functions, operands)
     pure = {name: held.of(function) for name, function in functions.items()}
-    out, values = choose(pure, (held.values, *operands))
-    held.write(values)
+    out, states = choose(pure, (held.states, *operands))
+    held.write(states)
     return out
 
 

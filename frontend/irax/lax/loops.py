@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees, refs, source
+from irax.core import array_trees, ref_functions, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, call
 from irax.core.flattening import name_of
@@ -76,22 +76,24 @@ def while_loop(
                 f"{what}: {name} must be a function, got {function!r} of type "
                 f"{type(function).__name__}"
             )
-    held = refs.touched_by(lambda: _while_loop(cond_fun, body_fun, init_val, max_steps, checkpoint))
+    held = ref_functions.touched_by(
+        lambda: _while_loop(cond_fun, body_fun, init_val, max_steps, checkpoint)
+    )
     if held is None:
         return _while_loop(cond_fun, body_fun, init_val, max_steps, checkpoint)
     condition, body = held.of(cond_fun), held.of(body_fun)
 
     def goes_on(carried: Any) -> Any:
-        holds, values = condition(carried[1], carried[0])
-        if any(x is not y for x, y in zip(values, carried[1], strict=True)):
+        holds, states = condition(carried[1], carried[0])
+        if any(x[0] is not y[0] for x, y in zip(states, carried[1], strict=True)):
             raise ValueError(f"{what}: {name_of(cond_fun)} writes to a Ref; expected it only reads")
         return holds
 
-    start = (init_val, held.values)
-    result, values = _while_loop(
+    start = (init_val, held.states)
+    result, states = _while_loop(
         goes_on, lambda carried: body(carried[1], carried[0]), start, max_steps, checkpoint
     )
-    held.write(values)
+    held.write(states)
     return result
 
 
@@ -173,18 +175,18 @@ def fori_loop(
     if not callable(body_fun):
         raise TypeError(f"{what}: expected a function, got {body_fun!r}")
     options = {"unroll": unroll, "max_steps": max_steps, "checkpoint": checkpoint}
-    held = refs.touched_by(lambda: _fori_loop(lower, upper, body_fun, init_val, **options))
+    held = ref_functions.touched_by(lambda: _fori_loop(lower, upper, body_fun, init_val, **options))
     if held is None:
         return _fori_loop(lower, upper, body_fun, init_val, **options)
     body = held.of(body_fun)
-    result, values = _fori_loop(
+    result, states = _fori_loop(
         lower,
         upper,
         lambda i, carried: body(carried[1], i, carried[0]),
-        (init_val, held.values),
+        (init_val, held.states),
         **options,
     )
-    held.write(values)
+    held.write(states)
     return result
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irax import tree_util
-from irax.core import array_trees, refs, source
+from irax.core import array_trees, ref_functions, source
 from irax.core.array import Array, as_array
 from irax.core.closures import captures_first
 from irax.core.dispatch import bind, call, staged
@@ -55,17 +55,17 @@ def scan(
     """
     if not callable(f):
         raise TypeError(f"lax.scan: expected a function, got {f!r}")
-    held = refs.touched_by(lambda: _scan(f, init, xs, length, reverse, unroll))
+    held = ref_functions.touched_by(lambda: _scan(f, init, xs, length, reverse, unroll))
     if held is None:
         return _scan(f, init, xs, length, reverse, unroll)
     pure = held.of(f)
 
     def step(carried: Any, row: Any) -> Any:
-        (next_, y), values = pure(carried[1], carried[0], row)
-        return (next_, values), y
+        (next_, y), states = pure(carried[1], carried[0], row)
+        return (next_, states), y
 
-    (carry, values), ys = _scan(step, (init, held.values), xs, length, reverse, unroll)
-    held.write(values)
+    (carry, states), ys = _scan(step, (init, held.states), xs, length, reverse, unroll)
+    held.write(states)
     return carry, ys
 
 

@@ -12,7 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core import array_trees, refs
+from irax.core import array_trees, ref_functions, refs
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
@@ -32,6 +32,7 @@ from irax.transforms.differentiable import (
     is_inexact,
 )
 from irax.transforms.pullbacks import VJP, Derived, layout_of
+from irax.transforms.symbolic_zeros import zeros
 from irax_compiler import api, mlir
 
 P = ParamSpec("P")
@@ -49,8 +50,8 @@ def _checked(
     """Return the function with a check of its results."""
 
     @wraps(function)
-    def checked(*args: Any) -> Any:
-        out = function(*args)
+    def checked(*args: Any, **kwargs: Any) -> Any:
+        out = function(*args, **kwargs)
         if has_aux and not (isinstance(out, tuple) and len(out) == 2):
             raise TypeError(
                 f"{what}: with has_aux=True, {name_of(function)} must return a pair (result, aux), "
@@ -137,11 +138,6 @@ def value_and_grad(
         options = argnums, holomorphic, allow_int
         if refs.exist():
             check_no_refs([args[i] for i in normalize_argnums(argnums, len(args), "grad")])
-            function, given, named, held = refs.functional("grad", fun, args, kwargs)
-            pure = refs.with_values_beside(function, has_aux)
-            (out, (aux, values)), grads = _value_and_gradient(pure, given, named, True, *options)
-            held.write(values)
-            return ((out, aux) if has_aux else out), grads
         return _value_and_gradient(fun, args, kwargs, has_aux, *options)
 
     return value_and_gradient
@@ -159,9 +155,15 @@ def _value_and_gradient(
     numbers = normalize_argnums(argnums, len(args), "grad", too_few=TypeError)
     chosen = tuple(args[i] for i in numbers)
     check_differentiable(chosen, numbers, "grad", allow_int, "c" if holomorphic else "fc")
-    function = bind_others(fun, args, kwargs, numbers)
     check = functools.partial(check_scalar, holomorphic=holomorphic)
-    outputs, pullback = _vjp(function, chosen, "grad", has_aux, check)
+    checked = _checked(fun, "grad", has_aux, check)
+    if refs.exist():
+        pure, given, named, found = ref_functions.traced_once("grad", checked, args, kwargs)
+        function = bind_others(pure, given, named, numbers)
+        outputs, pullback = _vjp_of_refs(function, chosen, "grad", has_aux, found)
+    else:
+        function = bind_others(checked, args, kwargs, numbers)
+        outputs, pullback = _vjp(function, chosen, "grad", has_aux)
     value = outputs[0] if has_aux else outputs
     cotangent = ConcreteArray(np.ones((), value.dtype), value.weak_type)
     grads = pullback(cotangent)
@@ -194,37 +196,38 @@ def vjp(
     """
     check_callable(fun, "vjp")
     check_no_axes(reduce_axes, "vjp")
+    checked = _checked(fun, "vjp", has_aux)
     if refs.exist():
-        function, args, _, held = refs.functional("vjp", fun, primals, {})
-        return _vjp_of_refs(function, args, primals, has_aux, held)
-    outputs, pullback = _vjp(fun, primals, "vjp", has_aux, None)
+        leaves = array_trees.tree_leaves(primals)
+        boxed = frozenset(i for i, x in enumerate(leaves) if isinstance(x, refs.Ref))
+        function, args, _, found = ref_functions.traced_once("vjp", checked, primals, {})
+        outputs, pullback = _vjp_of_refs(function, args, "vjp", has_aux, found, boxed)
+    else:
+        outputs, pullback = _vjp(checked, primals, "vjp", has_aux)
     return (outputs[0], pullback, outputs[1]) if has_aux else (outputs, pullback)
 
 
 def _vjp_of_refs(
     function: Callable[..., Any],
-    args: Any,
-    primals: tuple[Any, ...],
+    args: tuple[Any, ...],
+    what: str,
     has_aux: bool,
-    held: refs.Functional,
-) -> tuple[Any, ...]:
-    """`vjp` of a function that `refs.functional` made. Values of Refs among the arguments are
-    results that are differentiated; those of others are not.
+    found: ref_functions.Found,
+    boxed: frozenset[int] = frozenset(),
+) -> tuple[Any, VJP]:
+    """`_vjp` of a function that `traced_once` made. Values of the Refs `boxed`, the arguments that
+    are differentiated, are results that are differentiated too; those of others are not.
     """
-    leaves = array_trees.tree_leaves(primals)
-    boxed = frozenset(i for i, x in enumerate(leaves) if isinstance(x, refs.Ref))
 
     @wraps(function)
     def pure(*given: Any) -> Any:
-        out, values = function(*given)
-        result, aux = out if has_aux else (out, None)
-        own = values[: len(boxed)]
-        return ((result, own) if boxed else result), (aux, values)
+        out, values, tokens = function(*given)
+        result, aux = (out[0], out[1].value) if has_aux else (out, None)
+        return (result, values[: len(boxed)], tokens), Auxiliary((aux, values))
 
-    (found, (aux, values)), pullback = _vjp(pure, args, "vjp", True, None, boxed)
-    held.write(values)
-    result = found[0] if boxed else found
-    return (result, pullback, aux) if has_aux else (result, pullback)
+    ((result, *_), (aux, values)), pullback = _vjp(pure, args, what, True, found, boxed)
+    found.write(values)
+    return ((result, aux) if has_aux else result), pullback
 
 
 @api_boundary
@@ -277,25 +280,38 @@ def _vjp(
     primals: tuple[Any, ...],
     what: str,
     has_aux: bool,
-    check: Callable[[Any, bool], None] | None,
+    found: ref_functions.Found | None = None,
     boxed: frozenset[int] = frozenset(),
 ) -> tuple[Any, VJP]:
-    """The outputs of `function` and its pullback. The inputs `boxed` are elements of Refs."""
-    traced_call = TracedCall(what, _checked(function, what, has_aux, check), primals)
+    """The outputs of a function that `_checked` gave, and its pullback. The inputs `boxed` are
+    elements of Refs.
+    """
+    traced_call = TracedCall(what, function, primals)
     traced, arrays = traced_call.traced, traced_call.arrays
+    tokens = [] if found is None else found.tokens
+    given = [x for token in tokens for x in token.given]
+    places = {id(x): i for i, x in enumerate(traced.captures, len(arrays))}
+    numbers = [places[id(x)] for x in given]
+    traced.captures[:] = [
+        zeros(x.aval) if isinstance(x, refs.Given) else x for x in traced.captures
+    ]
     num_results = _num_results(traced_call.out_tree, has_aux)
-    reverse, outputs, residuals = _forward_pass(traced_call, num_results, api.reverse)
+    reverse, outputs, residuals = _forward_pass(traced_call, num_results, api.reverse, numbers)
     result = outputs[0] if has_aux else outputs
+    if found is not None:
+        result = result[0]
+    out_tree = array_trees.tree_structure(result)
     derived = Derived(
         traced.builder,
         reverse.backward,
         tuple(x.aval for x in arrays),
-        tuple(traced.results[:num_results]),
+        tuple(traced.results[: out_tree.num_leaves]),
         array_trees.tree_structure((primals, {})),
-        array_trees.tree_structure(result),
+        out_tree,
         [layout_of(x) for x in arrays],
         _forwarded(reverse.forward, traced, len(arrays)) if what == "vjp" else {},
         boxed,
+        tuple(token.ref for token in tokens),
     )
     return outputs, VJP.of(derived, residuals)
 
@@ -313,13 +329,17 @@ _Linearized = TypeVar("_Linearized", api.Linearized, api.Reversed)
 
 
 def _forward_pass(
-    traced_call: TracedCall, num_results: int, derive: Callable[..., _Linearized]
+    traced_call: TracedCall,
+    num_results: int,
+    derive: Callable[..., _Linearized],
+    captured: Sequence[int] = (),
 ) -> tuple[_Linearized, Any, list[Array]]:
-    """Linearize a traced function, whose first results are differentiated, and run its forward
-    pass: return the record of the derivation, the outputs and the residuals.
+    """Linearize a traced function, whose first results are differentiated, with respect to its
+    arguments and some `captured` arrays, and run its forward pass: return the record of the
+    derivation, the outputs and the residuals.
     """
     traced, arrays = traced_call.traced, traced_call.arrays
-    wrt = [i for i, x in enumerate(arrays) if is_inexact(x.aval)]
+    wrt = [*(i for i, x in enumerate(arrays) if is_inexact(x.aval)), *captured]
     wanted = [i < num_results and is_inexact(aval) for i, aval in enumerate(traced.results)]
     with traced.builder.deriving():
         derived = derive(traced.builder.module, traced.name, wrt, wanted)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from irax.core import array_trees
+from irax.core import array_trees, ref_functions, refs
 from irax.core.array import as_array, aval_of
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import bind, staged
@@ -205,14 +205,40 @@ def checkpoint(
             fixed_names = {name: kwargs.pop(name) for name in static_names if name in kwargs}
             function = bind_others(fun, args, fixed_names, dynamic)
             others = tuple(args[i] for i in dynamic)
-            traced_call = TracedCall("checkpoint", function, others, kwargs)
             builder.kept.append(chosen)
-            name = traced_call.traced.name
-            return traced_call.bind(Checkpoint(name, chosen.name, chosen.names))
+
+            def bound(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+                traced_call = TracedCall("checkpoint", function, args, kwargs)
+                name = traced_call.traced.name
+                return traced_call.bind(Checkpoint(name, chosen.name, chosen.names))
+
+            if refs.exist():
+                return _of_refs(bound, function, others, kwargs)
+            return bound(function, *others, **kwargs)
 
         return staged(lambda: fun(*args, **kwargs), write)
 
     return checkpointed
+
+
+def _of_refs(
+    bound: Callable[..., Any], function: Callable[..., Any], args: tuple[Any, ...], kwargs: Any
+) -> Any:
+    """Return what `bound(function, *args, **kwargs)` does, where the function may touch Refs."""
+    boxed = ref_functions.Arguments.of("checkpoint", args, kwargs, with_tokens=True)
+    if boxed is not None:
+        function, args, kwargs = boxed.of_arrays("checkpoint", function), boxed.args, boxed.kwargs
+    held = ref_functions.touched_by(lambda: bound(function, *args, **kwargs))
+    if held is None:
+        out = bound(function, *args, **kwargs)
+    else:
+        out, states = bound(held.of(function), held.states, *args, **kwargs)
+        held.write(states)
+    if boxed is None:
+        return out
+    result, states = out
+    boxed.refs.write(states)
+    return result
 
 
 remat = checkpoint

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import types
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -33,7 +33,7 @@ class Arguments:
         self.avals: list[ShapedArray] = [x.aval for x in arrays]
         self.perturbed = [True] * len(arrays)
         """For each leaf, True if a derivative is taken with respect to it."""
-        self._numbers = {n % (len(fixed) + len(others)) for n in numbers}
+        self._numbers = numbers
 
     def arrays(self, others: tuple[Any, ...]) -> list[Array]:
         """The leaves of the differentiated arguments."""
@@ -79,9 +79,15 @@ class Arguments:
 
     def joined(self, others: Sequence[Any]) -> list[Any]:
         """All arguments in their own order: those that are not differentiated, and others."""
-        first, second = iter(self.fixed), iter(others)
-        count = len(self.fixed) + len(others)
-        return [next(first) if n in self._numbers else next(second) for n in range(count)]
+        return joined(self.fixed, self._numbers, others)
+
+
+def joined(fixed: Sequence[Any], numbers: Collection[int], others: Sequence[Any]) -> list[Any]:
+    """All arguments of a call in their own order: those at positions `numbers`, and others."""
+    first, second = iter(fixed), iter(others)
+    count = len(fixed) + len(others)
+    places = {n % count for n in numbers}
+    return [next(first) if n in places else next(second) for n in range(count)]
 
 
 def _identity(x: Any) -> Any:

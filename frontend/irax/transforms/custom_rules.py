@@ -12,7 +12,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax.core import array_trees
+from irax.core import array_trees, ref_functions, refs
 from irax.core.array import Array
 from irax.core.closures import closed_over, with_captures
 from irax.core.dispatch import bind, staged
@@ -20,7 +20,8 @@ from irax.core.flattening import FlatFunction, known_inputs, name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import trace_function
-from irax.transforms.custom_arguments import Arguments
+from irax.transforms.custom_arguments import Arguments, joined
+from irax.transforms.custom_refs import RefCall
 from irax.transforms.deferred_rules import DeferredRules, RuleCall, same_call
 from irax.transforms.forwarding import ForwardsDefinitions
 from irax_compiler.ops.control_flow.deferred_rules import Deferred
@@ -76,6 +77,12 @@ class Ruled(ForwardsDefinitions):
         """Traces the rules; returns the operation that has them."""
         raise NotImplementedError
 
+    def of_refs(self, call: RefCall) -> Ruled:
+        """Return a function of the states of Refs, with such rules, for a call that has Refs."""
+        raise TypeError(
+            f"{self.kind}: an argument of {name_of(self.fun)} is a Ref, which only custom_vjp takes"
+        )
+
     @api_boundary
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Calls the function."""
@@ -86,6 +93,10 @@ class Ruled(ForwardsDefinitions):
     def _write(self, builder: ModuleBuilder, args: tuple[Any, ...]) -> Any:
         """Writes a call that has the rules into a trace."""
         fixed, others = self.split(args)
+        if refs.exist():
+            boxed = ref_functions.Arguments.of(self.kind, others, {}, with_tokens=True)
+            if boxed is not None:
+                return self._write_of_refs(builder, fixed, boxed)
         given = Arguments(self.kind, fixed, others, self.nondiff_argnums)
         arrays = given.arrays(others)
         again = same_call(self, given)
@@ -103,6 +114,15 @@ class Ruled(ForwardsDefinitions):
             function = with_captures(traced, outside, len(arrays), f"{function}.whole")
         builder.kept.append(rules)
         return array_trees.tree_unflatten(flat.out_tree, self._bound(rules, function, arrays))
+
+    def _write_of_refs(
+        self, builder: ModuleBuilder, fixed: tuple[Any, ...], boxed: ref_functions.Arguments
+    ) -> Any:
+        join = functools.partial(joined, fixed, self.nondiff_argnums)
+        call = RefCall.of(name_of(self.fun), self.fun, join, fixed, self.symbolic_zeros, boxed)
+        out, states = self.of_refs(call)._write(builder, boxed.args)
+        call.write(states, list(boxed.refs.refs))
+        return out
 
     def _bound(self, rules: DeferredRules, function: str, arrays: Sequence[Array]) -> list[Array]:
         op = self.deferred(function, function, rules.key, len(arrays))

@@ -19,6 +19,7 @@ from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Known, Traced, trace_function
 from irax.core.wrapping import wraps
 from irax.transforms.custom_arguments import is_inexact, of_type
+from irax.transforms.custom_refs import RefCall
 from irax.transforms.custom_rules import Ruled
 from irax.transforms.deferred_rules import RuleCall
 from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero, zeros
@@ -72,6 +73,13 @@ class custom_vjp(Ruled):
             )
 
     deferred = DeferredVjp
+
+    def of_refs(self, call: RefCall) -> Ruled:
+        assert self.fwd is not None
+        assert self.bwd is not None
+        ruled = custom_vjp(call.value)
+        ruled.defvjp(call.forward(self.fwd), call.backward(self.bwd), symbolic_zeros=True)
+        return ruled
 
     def operation(self, call: RuleCall) -> CustomVjp | ForwardRuled:
         count = call.given.num_perturbed

@@ -57,7 +57,10 @@ def linear_call(
         typed = [x.with_weak_type(w) for x, w in zip(results, function.weak, strict=True)]
         return array_trees.tree_unflatten(out_tree, typed)
 
-    return staged(lambda: fun(residual_args, linear_args), write)
+    def run() -> Any:
+        return array_trees.tree_map(as_array, fun(residual_args, linear_args))
+
+    return staged(run, write)
 
 
 def _traced(function: Callable[..., Any], args: tuple[Any, Any]) -> tuple[Traced, Any]:

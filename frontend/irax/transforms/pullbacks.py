@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core import array_trees, explicit_axes, refs
+from irax.core import array_trees, explicit_axes, ref_tokens, refs
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
@@ -66,18 +66,27 @@ class Derived:
     """The residuals that are inputs themselves, with the numbers of the inputs."""
     boxed: frozenset[int] = frozenset()
     """The inputs that are elements of Refs; their last values are further results."""
+    written: tuple[refs.Ref, ...] = ()
+    """The Refs that it may write to; their tokens are the last inputs and results."""
 
-    def __call__(self, residuals: Sequence[Array], cotangent: Any) -> list[Any]:
-        """Return a cotangent for each input."""
+    def __call__(
+        self, residuals: Sequence[Array], cotangent: Any, totals: Sequence[Array] = ()
+    ) -> list[Any]:
+        """Return a cotangent for each input, given those of the result and of boxed inputs."""
         cotangents = _matching(cotangent, self.out_tree, self.results, "vjp: the cotangent")
+        held = [ref_tokens.of_value(ref.value) for ref in self.written]
+        operands = [*residuals, *cotangents, *totals, *(x for token in held for x in token)]
         weak = [aval.weak_type for aval in self.inputs if is_inexact(aval)]
-        found = iter(call(self.builder, self.name, [*residuals, *cotangents], weak))
-        return [
+        found = iter(call(self.builder, self.name, operands, weak))
+        of_inputs = [
             _divided(next(found), layout)
             if is_inexact(aval)
             else np.zeros(aval.shape, dtypes.float0)
             for aval, layout in zip(self.inputs, self.layouts, strict=True)
         ]
+        for ref, token in zip(self.written, held, strict=True):
+            ref.assign(ref_tokens.value_of([next(found) for _ in token], ref.dtype))
+        return of_inputs
 
 
 def layout_of(x: Array) -> Sharding | None:
@@ -216,15 +225,15 @@ class VJP:
     def __call__(self, cotangent: Any) -> tuple[Any, ...]:
         derived = self._derived
         forms: tuple[Any, ...] = self._forms or (GradValue(),) * len(derived.inputs)
-        totals = [forms[i] for i in sorted(derived.boxed)]
-        if not all(isinstance(total, refs.Ref) for total in totals):
+        boxed = [forms[i] for i in sorted(derived.boxed)]
+        totals = [form.value for form in boxed if isinstance(form, refs.Ref)]
+        if len(totals) < len(boxed):
             raise ValueError(
                 "vjp: an argument is a Ref, whose gradient must be accumulated into a Ref: give "
                 "one with pullback.with_refs(...)"
             )
-        if totals:  # what a Ref held at the end has the cotangent that is there already
-            cotangent = (cotangent, [total.value for total in totals])
-        found = derived(self._residuals(), cotangent)
+        # What a Ref held at the end has the cotangent that is there already.
+        found = derived(self._residuals(), cotangent, totals)
         leaves = [
             _in_form(x, form, i in derived.boxed)
             for i, (x, form) in enumerate(zip(found, forms, strict=True))

@@ -9,13 +9,13 @@ from typing import Any, ParamSpec, TypeVar, cast
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core import array_trees, axis_names, refs
+from irax.core import array_trees, axis_names, ref_functions, refs
 from irax.core.array import Array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
 from irax.core.flattening import Arguments, FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, trace_function
+from irax.core.tracing import Input, trace_function, trace_state_clean
 from irax.core.wrapping import wraps
 from irax_compiler import api
 
@@ -78,16 +78,19 @@ def over_lanes(
     @api_boundary
     @wraps(fun)
     def mapped(*args: Any, **kwargs: Any) -> Any:
-        boxed = refs.Arguments.of(what, args, kwargs) if refs.exist() else None
+        boxed = None
+        if refs.exist():
+            in_trace = not trace_state_clean()
+            boxed = ref_functions.Arguments.of(what, args, kwargs, in_trace)
         if boxed is not None:
             spread = _spread((in_axes, 0), (args, kwargs), f"{what}: in_axes")
-            own = [spread[place] for place in sorted(boxed.places)]
+            own = [spread[place] for place in boxed.places]
             pure = boxed.of_arrays(what, fun)
             lanes = over_lanes(
                 what, pure, in_axes, (out_axes, own), axis_name, axis_size, mesh_axes
             )
-            out, values = lanes(*boxed.args, **boxed.kwargs)
-            boxed.refs.write(values)
+            out, states = lanes(*boxed.args, **boxed.kwargs)
+            boxed.refs.write(states)
             return out
         given = Mapped.of(what, fun, in_axes, axis_size, args, kwargs)
         inputs = [

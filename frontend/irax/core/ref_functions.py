@@ -1,0 +1,205 @@
+"""Functions that touch Refs, as functions of the Refs' values.
+
+A Ref's *state* is its value, then its token where that is passed (see `refs`).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from irax.core import array_trees, refs
+from irax.core.array import Array, as_array
+from irax.core.refs import Adopted, Given, Ref
+
+
+@dataclass
+class Functional:
+    """Refs that functions touch, which are given to them as arrays instead."""
+
+    refs: Mapping[Ref, bool]
+    """The Refs, with True for those whose tokens are passed."""
+
+    @property
+    def states(self) -> list[list[Array]]:
+        """The states now."""
+        return [state_of(ref, passed) for ref, passed in self.refs.items()]
+
+    def of(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function of the states, then of the function's arguments, to the function's
+        result and the states at the end.
+        """
+
+        @functools.wraps(function, updated=())
+        def pure(states: Sequence[Sequence[Array]], *args: Any, **kwargs: Any) -> Any:
+            with _all_holding(list(self.refs), states):
+                return function(*args, **kwargs), self.states
+
+        return pure
+
+    def write(self, states: Sequence[Sequence[Array]]) -> None:
+        """Write the states at the end."""
+        for ref, (value, *token) in zip(self.refs, states, strict=True):
+            if value is not ref.value:
+                ref.assign(value)
+            ref.pass_token(token)
+
+
+def state_of(ref: Ref, with_token: bool) -> list[Array]:
+    """Return the state of a Ref."""
+    token = ref.token if with_token else []
+    return [ref.value, *token]
+
+
+@contextmanager
+def _all_holding(refs: Sequence[Ref], states: Sequence[Sequence[Array]]) -> Iterator[None]:
+    if not refs:
+        yield
+        return
+    value, *token = states[0]
+    with refs[0].holding(value, token or None), _all_holding(refs[1:], states[1:]):
+        yield
+
+
+def touched_by(operation: Callable[[], Any]) -> Functional | None:
+    """Return the Refs that an operation touches, such as a loop; None if there are none."""
+    found = refs.touched(operation)
+    return Functional(found) if found else None
+
+
+# ---- arguments -----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Arguments of a call, some of whose leaves are Refs."""
+
+    refs: Functional
+    args: Any
+    kwargs: Any
+    """The arguments, with states in place of Refs; values, if no tokens are passed."""
+    tree: Any
+    """The structure of the arguments with Refs."""
+    places: Sequence[int]
+    """The leaves that are Refs."""
+
+    @staticmethod
+    def of(what: str, args: Any, kwargs: Any, with_tokens: bool = False) -> Arguments | None:
+        """Return the arguments of a call, or None if no leaf is a Ref.
+
+        Raises:
+            ValueError: one Ref is two arguments.
+        """
+        leaves, tree = array_trees.tree_flatten((args, kwargs))
+        places = [i for i, x in enumerate(leaves) if isinstance(x, Ref)]
+        if not places:
+            return None
+        found = dict.fromkeys((leaves[i] for i in places), with_tokens)
+        if len(found) != len(places):
+            raise ValueError(
+                f"{what}: only one reference to a mutable array may be an argument; got "
+                f"{len(places)} arguments that are {len(found)} Refs"
+            )
+        for place in places:
+            ref = leaves[place]
+            leaves[place] = state_of(ref, True) if with_tokens else ref.value
+        args, kwargs = array_trees.tree_unflatten(tree, leaves)
+        return Arguments(Functional(found), args, kwargs, tree, places)
+
+    def boxed(self, what: str, args: Any, kwargs: Any) -> tuple[list[Ref], Any, Any]:
+        """Return Refs in a function for those of the call, and the arguments with them."""
+        leaves = self.tree.flatten_up_to((args, kwargs))
+        boxes: list[Ref] = []
+        for place, with_token in zip(self.places, self.refs.refs.values(), strict=True):
+            value, *token = leaves[place] if with_token else [leaves[place]]
+            leaves[place] = refs.boxed(as_array(value, what), token or None)
+            boxes.append(leaves[place])
+        return boxes, *array_trees.tree_unflatten(self.tree, leaves)
+
+    def of_arrays(self, what: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """Return a function of states in place of Refs, to the function's result and the states of
+        the Refs at the end.
+        """
+
+        @functools.wraps(function, updated=())
+        def pure(*args: Any, **kwargs: Any) -> tuple[Any, list[list[Array]]]:
+            boxes, args, kwargs = self.boxed(what, args, kwargs)
+            out = function(*args, **kwargs)
+            check_no_refs(what, out)
+            passed = self.refs.refs.values()
+            return out, [state_of(x, p) for x, p in zip(boxes, passed, strict=True)]
+
+        return pure
+
+
+def check_no_refs(what: str, out: Any) -> None:
+    """Raises ValueError for a function that returned a Ref."""
+    if any(isinstance(x, Ref) for x in array_trees.tree_leaves(out)):
+        raise ValueError(f"{what}: the function returned a Ref; return its elements, ref[...]")
+
+
+# ---- functions that are traced once --------------------------------------------------------------
+
+
+@dataclass
+class Token:
+    """A Ref to which a backward pass may write, in a function that was traced once."""
+
+    ref: Ref
+    given: Sequence[Given]
+    """The arrays that the trace captured for its token."""
+
+
+@dataclass
+class Found:
+    """The Refs that a function has touched which `traced_once` made: filled in when it has run."""
+
+    own: list[Ref]
+    """The Refs among its arguments."""
+    written: list[Ref] = field(default_factory=list[Ref])
+    """The Refs from outside that it wrote to."""
+    values: dict[Ref, Given] = field(default_factory=dict[Ref, Given])
+    """The arrays that the trace captured for those from outside, where it is abstract."""
+    tokens: list[Token] = field(default_factory=list[Token])
+
+    def write(self, values: Sequence[Array]) -> None:
+        """Write the values at the end."""
+        for ref, value in zip([*self.own, *self.written], values, strict=True):
+            if value is not ref.value:
+                ref.assign(value)
+
+
+def traced_once(
+    what: str,
+    function: Callable[..., Any],
+    args: Any,
+    kwargs: Any,
+    abstract: bool = False,
+) -> tuple[Callable[..., Any], Any, Any, Found]:
+    """Return a function without Refs for a call with some, to be traced once: the function, which
+    returns the values of Refs at the end beside its result, then the tokens; its arguments; and the
+    Refs, which are known when the function has run.
+    """
+    boxed = Arguments.of(what, args, kwargs)
+    found = Found([] if boxed is None else list(boxed.refs.refs))
+
+    @functools.wraps(function, updated=())
+    def pure(*given: Any, **named: Any) -> tuple[Any, list[Array], list[list[Array]]]:
+        with Adopted(abstract) as adopted:
+            boxes: list[Ref] = []
+            if boxed is not None:
+                boxes, given, named = boxed.boxed(what, given, named)
+            out = function(*given, **named)
+            if boxed is not None:
+                check_no_refs(what, out)
+            written = adopted.written()
+            users = dict(zip(boxes, found.own, strict=True))
+            found.tokens = [Token(users.get(x, x), arrays) for x, arrays in adopted.tokens.items()]
+            found.written, found.values = list(written), adopted.values
+            values = [*(box.value for box in boxes), *written.values()]
+            return out, values, [x.token for x in adopted.tokens]
+
+    return pure, *((args, kwargs) if boxed is None else (boxed.args, boxed.kwargs)), found
