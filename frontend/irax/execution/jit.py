@@ -388,45 +388,36 @@ class JitFunction(Generic[P, R]):
         spans: list[Span],
         within: bool = False,
         traced: Program | None = None,
+        form: Callable[..., Any] | None = None,
     ) -> Program:
-        """Traces the function into a module of its own, or into that of a jitted function around
-        it, if it has not been `traced`. The times that this takes, and compiling, go to `spans`.
+        """Traces the function, or a form of it that touches no Refs, into a module of its own, or
+        into that of a jitted function around it, if it has not been `traced`. The times that this
+        takes, and compiling, go to `spans`.
         """
         if traced is not None:
             spans += traced.spans
             return replace(traced, spans=spans)
-        return self._traced(with_static(self._fun, static), leaves, tree, static, spans, within)
-
-    def _trace_ahead(
-        self, static: tuple[Any, ...], fun: Callable[..., Any], leaves: Sequence[Any], tree: Any
-    ) -> Program:
-        """Traces this function in a form that touches no Refs."""
-        trace = current_trace()
-        within = trace is not None and trace.builder.jitted is not None
-        return self._traced(fun, leaves, tree, static, [], within)
-
-    def _traced(
-        self,
-        fun: Callable[..., Any],
-        leaves: Sequence[Any],
-        tree: Any,
-        static: tuple[Any, ...],
-        spans: list[Span],
-        within: bool,
-    ) -> Program:
-        flat = FlatFunction(fun, tree)
+        flat = FlatFunction(form or with_static(self._fun, static), tree)
         names = self._names(tree, leaves)
         inputs = abstract_inputs(leaves, names)
         name = name_of(self._fun)
         with collecting(spans), reports.timed("traced", name, inputs):
             if within:
-                traced = trace_function(flat, inputs, "jit", name)
+                found = trace_function(flat, inputs, "jit", name)
             else:
                 with _own_module() as builder:
                     told = divided_as_told(flat)
-                    traced = trace_function(told, inputs, "jit", name, True, builder)
+                    found = trace_function(told, inputs, "jit", name, True, builder)
         donated = donated_leaves(self._donated, tree, len(leaves), static)
-        return Program(traced, flat.out_tree, donated, self._when, spans=spans)
+        return Program(found, flat.out_tree, donated, self._when, spans=spans)
+
+    def _trace_ahead(
+        self, static: tuple[Any, ...], form: Callable[..., Any], leaves: Sequence[Any], tree: Any
+    ) -> Program:
+        """Traces a form of this function that touches no Refs."""
+        trace = current_trace()
+        within = trace is not None and trace.builder.jitted is not None
+        return self._trace(leaves, tree, static, [], within, form=form)
 
     def _check_donations(self, compiled: Program) -> None:
         """Warns of donated arguments whose memory no result can take."""
