@@ -11,12 +11,13 @@ import time
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 from irax_compiler import cache, locations, mlir
 from irax_compiler.iree import blas
 from irax_compiler.mlir import Module
 from irax_compiler.once import once
-from irax_compiler.passes.core import alone
+from irax_compiler.passes.core import alone, nested
 from irax_compiler.processors import processors
 from irax_compiler.spans import span
 from irax_compiler.targets import is_own
@@ -26,6 +27,9 @@ _BEGUN = time.time_ns()
 _OF_PROCESS = (b"irax.callback", b"irax.ffi", b"irax.custom_vmap", b"irax.primitive")
 """Operations that name objects of this process, which lowering may ask."""
 _OF_SEVERAL_DEVICES = (b"irax.shard_map", b"sdy.")
+
+_WITH_RULES, _RULES = "irax.deferred.", ("rule", "rules")
+"""Calls that name derivative rules of this process, and their attributes that do."""
 
 _LIBRARIES = ("irax", "numpy", "scipy", "ml_dtypes", blas.PACKAGE)
 
@@ -37,11 +41,25 @@ def key(module: Module, func: str, target: str, donated: Sequence[int]) -> str |
     code = _code()
     if code is None or cache.directory() is None or not is_own(target):
         return None
-    text = mlir.bytecode(locations.without(alone(module, func, is_foreign=False)))
+    copy = alone(module, func, is_foreign=False)
+    _forget_rules(copy)
+    text = mlir.bytecode(locations.without(copy))
     if any(name in text for name in (*_OF_PROCESS, *_OF_SEVERAL_DEVICES)):
         return None
     facts = (code, func, target, str(tuple(donated)), str(blas.calls()), str(processors()))
     return cache.key(text, ["as it was traced", *facts])
+
+
+def _forget_rules(module: Module) -> None:
+    """Remove the names of derivative rules of this process: lowering does not ask for them."""
+    for function in mlir.functions(module).values():
+        for operation in nested(function):
+            if operation.name == "stablehlo.composite":
+                kind: Any = operation.attributes["name"]
+                if kind.value.startswith(_WITH_RULES):
+                    own: Any = operation.attributes["composite_attributes"]
+                    left = {x.name: x.attr for x in own if x.name not in _RULES}
+                    operation.attributes["composite_attributes"] = mlir.dictionary(left)
 
 
 def load(name: str | None) -> bytes | None:

@@ -108,6 +108,12 @@ CALLBACKS: WeakValueDictionary[str, Callback] = WeakValueDictionary()
 """Functions of the user's that programs may import, by key. A program keeps those it has alive."""
 
 
+def has_effects(imports: str) -> bool:
+    """Return True if a program imports functions of the user's, or communicates."""
+    names = [name for name, *_ in json.loads(imports)]
+    return any(name not in FUNCTIONS or name in collectives.FUNCTIONS for name in names)
+
+
 def host_module(imports: str, wrap: Wrap, put: Put) -> Any:
     """The module that a program imports from: functions f0, f1, ... as `imports` lists them, and
     `meter`, the address of a number that loops take time from.

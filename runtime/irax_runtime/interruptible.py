@@ -19,7 +19,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 T = TypeVar("T")
 
@@ -29,6 +29,15 @@ those that other threads raise."""
 
 _STACK_SIZE = 16 << 20
 """Bytes for a helper's stack: compilers recurse, and programs have arrays on it."""
+
+
+class Worker(Protocol):
+    """The owner of a thread that may be at work."""
+
+    @property
+    def thread(self) -> threading.Thread | None:
+        """The thread."""
+        ...
 
 
 class LeftBehind(RuntimeError):
@@ -62,7 +71,7 @@ def in_waiting_thread(function: Callable[..., T], *arguments: Any) -> T:
 
 def is_work_left_behind() -> bool:
     """Return True while work that was left behind is still running."""
-    return any(worker.thread.is_alive() for worker in _left_behind)
+    return any(map(_is_at_work, _left_behind))
 
 
 @dataclass
@@ -97,7 +106,7 @@ class _Helper:
         self._told: SimpleQueue[_Call] = SimpleQueue()
         """The order, once it is done, and before it calls to be run by who waits."""
         self._answers: SimpleQueue[_Call] = SimpleQueue()
-        self.thread = _started(self._work, "irax helper")
+        self.thread = started(self._work, "irax helper")
 
     def _work(self) -> None:
         _here.helper = self
@@ -132,7 +141,7 @@ class _Helper:
         """Lets it end by itself, after the next function that it asks for at the latest."""
         self._orders.put(None)
         self._answers.put(_Call(_Helper.ask, (), error=LeftBehind("the wait was interrupted")))
-        _leave_behind(self)
+        leave_behind(self)
 
     def ask(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Has the main thread call a function, and waits for it."""
@@ -149,8 +158,8 @@ class Begun:
 
     def __init__(self, work: Callable[..., Any], *arguments: Any) -> None:
         self._call = _Call(work, arguments)
-        self.thread = _started(self._call.run, "irax work")
-        _leave_behind(self)
+        self.thread = started(self._call.run, "irax work")
+        leave_behind(self)
 
     def is_done(self) -> bool:
         """Return True if the work has ended."""
@@ -163,7 +172,8 @@ class Begun:
         return self._call.outcome()
 
 
-def _started(run: Callable[[], None], name: str) -> threading.Thread:
+def started(run: Callable[[], None], name: str) -> threading.Thread:
+    """Return a new thread for native code. Raises RuntimeError while Python ends."""
     thread = threading.Thread(target=run, name=name, daemon=True)
     before = threading.stack_size(_STACK_SIZE)
     try:
@@ -175,11 +185,16 @@ def _started(run: Callable[[], None], name: str) -> threading.Thread:
 
 _here = threading.local()
 _idle: list[_Helper] = []
-_left_behind: list[_Helper | Begun] = []
+_left_behind: list[Worker] = []
 
 
-def _leave_behind(worker: _Helper | Begun) -> None:
-    _left_behind[:] = [worker, *(w for w in _left_behind if w.thread.is_alive())]
+def leave_behind(worker: Worker) -> None:
+    """Take note of a worker for whose end nobody waits: the process may end before."""
+    _left_behind[:] = [worker, *filter(_is_at_work, _left_behind)]
+
+
+def _is_at_work(worker: Worker) -> bool:
+    return worker.thread is not None and worker.thread.is_alive()
 
 
 @atexit.register

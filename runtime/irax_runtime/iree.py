@@ -7,6 +7,7 @@ which one suits it.
 
 from __future__ import annotations
 
+import contextvars
 import ctypes
 import os
 import threading
@@ -14,6 +15,7 @@ import time
 import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import iree.runtime as rt
@@ -23,6 +25,7 @@ from iree.runtime._binding import disable_leak_checker
 from irax_runtime import (
     elf,
     host,
+    in_flight,
     interruptible,
     libraries,
     memory,
@@ -100,6 +103,7 @@ class CpuDevice(OneMemory):
             for kind, device in self._devices.items()
         }
         self._lists = ArgumentLists(self._devices["sync"])
+        self.in_flight = in_flight.InFlight()
         if workers == 1:  # then the calling thread does the work by itself
             self._modules["task"] = self._modules["sync"]
         self._executables: weakref.WeakSet[IreeExecutable] = weakref.WeakSet()
@@ -261,10 +265,15 @@ class IreeExecutable:
         elif takes == "metered" and driver == "sync":
             acts = imports or self._in_place or "irax.functions" in reflection
             self._run = self._await if acts else self._invoke_metered  # which may run it twice
+        self._may_be_queued = bool(self.results) and not (
+            "irax.functions" in reflection or host.has_effects(imports or "[]")
+        )
+        self._is_brief = takes == "moments" and not imports
+        self._cost = in_flight.Cost(takes != "moments", self._run == self._await)
         self._run_on = self._running()
         self.run = self._run_on_donated if self._donated or self._in_place else self._run_on
-        """Runs without checking the arguments, deleted ones aside: for callers that know that they
-        fit."""
+        """Runs, or has the device begin to, without checking the arguments, deleted ones aside: for
+        callers that know that they fit."""
         device._executables.add(self)
 
     def _context(self, driver: str) -> Any:
@@ -301,17 +310,22 @@ class IreeExecutable:
             modules.check(self.name, arguments, self.arguments)
         return self.run(arguments)
 
-    def _running(self) -> Callable[[Sequence[Any]], list[Any]]:
+    def _running(self) -> Callable[..., list[Any]]:
         """Return `run`: all that calls have in common is looked up once."""
-        device, work, takes_list = self.device, self._run, self._takes_list
-        make_list, count = rt.VmVariantList, self._num_results
+        device, work, takes_list, cost = self.device, self._run, self._takes_list, self._cost
+        make_list, count, dispatch = rt.VmVariantList, self._num_results, self._dispatch
         is_small = self.arguments is not None and len(self.arguments) < _WORTH_PACKING
         listed = pushed if is_small else device._lists.packed
-        own = _numbers(self._function.reflection, "irax.own")
-        types = [(i, x.shape, x.dtype, i in own) for i, x in enumerate(self.results or ())]
+        types = self._result_types()
 
-        def run(arguments: Sequence[Any]) -> list[Any]:
+        def run(arguments: Sequence[Any], now: bool = False) -> list[Any]:
+            if not (now or cost.is_brief):
+                return dispatch(arguments)
             inputs = listed(arguments)
+            if inputs is None:
+                if not now:
+                    return dispatch(arguments)
+                inputs = pushed(_awaited(arguments))
             outputs = make_list(count)
             try:
                 if takes_list:
@@ -328,12 +342,62 @@ class IreeExecutable:
 
         return run
 
-    def _run_on_donated(self, arguments: Sequence[Any]) -> list[Any]:
+    def _result_types(self) -> list[tuple[int, tuple[int, ...], np.dtype[Any], bool]]:
+        """Return the number of each result, its type, and if nothing else may have its memory."""
+        own = _numbers(self._function.reflection, "irax.own")
+        return [(i, x.shape, x.dtype, i in own) for i, x in enumerate(self.results or ())]
+
+    def _run_on_donated(self, arguments: Sequence[Any], now: bool = False) -> list[Any]:
+        if not now and not (self._cost.is_brief and not self.device.in_flight.is_busy):
+            return self._dispatch(arguments)
         given = self._writable(arguments) if self._in_place else arguments
-        results = self._run_on(given)
+        results = self._run_on(given, True)
         for i in self._donated:
             if _is_once(arguments, i):
                 arguments[i].delete()
+        return results
+
+    # ---- calls in flight (see `in_flight`) -------------------------------------------------------
+
+    def _dispatch(self, arguments: Sequence[Any]) -> list[Any]:
+        """Run a call, or put it into the device's queue: if it will take long, needs what is being
+        computed, or writes to what a call in the queue may read.
+        """
+        there = self.device.in_flight
+        writes = bool(self._in_place) and there.is_busy
+        is_needed = self._cost.pays() or writes or not all(x.is_ready() for x in arguments)
+        if is_needed and self._may_be_queued and there.takes():
+            return self._enqueue(arguments)
+        if writes:
+            there.drain()
+        try:
+            return self._run_timed(arguments)
+        except _TakesLong:
+            return self._enqueue(arguments)
+
+    def _run_timed(self, arguments: Sequence[Any]) -> list[Any]:
+        _awaited(arguments)
+        start = time.perf_counter()
+        results = self.run(arguments, True)
+        self._cost.tell(time.perf_counter() - start)
+        return results
+
+    def _enqueue(self, arguments: Sequence[Any]) -> list[Any]:
+        kept = {id(x): x.snapshot() for x in arguments}
+        work = partial(self._run_timed, [kept[id(x)] for x in arguments])
+        if self._host:  # functions of NumPy's see the caller's context, such as `np.errstate`
+            work = partial(contextvars.copy_context().run, work)
+        types = self._result_types()
+        pending = [in_flight.Pending() for _ in types]
+        results = [
+            IreeBuffer(ref, shape, dtype, self.device, is_own)
+            for ref, (_, shape, dtype, is_own) in zip(pending, types, strict=True)
+        ]
+        call = in_flight.Call(work, pending, self._cost, self._is_brief, not self._in_place)
+        for i in self._donated:
+            if _is_once(arguments, i):
+                arguments[i].delete()
+        self.device.in_flight.enter(call)
         return results
 
     def _writable(self, arguments: Sequence[Any]) -> list[Any]:
@@ -341,8 +405,9 @@ class IreeExecutable:
         read.
         """
         given = list(arguments)
+        is_ordered = not self.device.in_flight.is_unordered
         for i in self._in_place:
-            if not (given[i].is_exclusive and _is_once(arguments, i)):
+            if not (is_ordered and given[i].is_exclusive and _is_once(arguments, i)):
                 given[i] = self.device.put(given[i].numpy())
         return given
 
@@ -384,12 +449,14 @@ class IreeExecutable:
 
     def _invoke_metered(self, inputs: Any, outputs: Any) -> None:
         """Run in the calling thread, if the last call was short. A call that is not starts anew, in
-        a way that Ctrl-C ends.
+        the queue or in a way that Ctrl-C ends.
         """
         if not self._is_long and threading.current_thread() is threading.main_thread():
             self._is_long = meter.ran_out(self._invoke, inputs, outputs)
             if not self._is_long:
                 return
+            if self._may_be_queued and self.device.in_flight.takes():
+                raise _TakesLong
         start = time.perf_counter_ns()
         self._await(inputs, outputs)
         self._is_long = time.perf_counter_ns() - start > meter.BRIEF // 4  # estimates are rough
@@ -410,9 +477,20 @@ class IreeExecutable:
         ]
 
 
+class _TakesLong(Exception):
+    """A call has turned out to be long, and may go into the queue."""
+
+
 def _numbers(reflection: Mapping[str, str], name: str) -> list[int]:
     """Return the numbers that a reflection attribute lists."""
     return [int(word) for word in reflection.get(name, "").split(",") if word]
+
+
+def _awaited(arguments: Sequence[Any]) -> Sequence[Any]:
+    """Return the arguments once they have been computed."""
+    for argument in arguments:
+        argument.wait()
+    return arguments
 
 
 def _is_once(arguments: Sequence[Any], i: int) -> bool:

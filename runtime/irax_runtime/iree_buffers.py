@@ -14,6 +14,7 @@ from iree.runtime._binding import (
 )
 
 from irax_runtime import iree_modules as modules
+from irax_runtime.in_flight import Pending
 from irax_runtime.iree_modules import plain
 from irax_runtime.signature import TensorType
 
@@ -33,7 +34,8 @@ class IreeBuffer:
         view: Any = None,
     ) -> None:
         self.ref: Any = ref
-        """IREE's reference to its view of the memory; None if it was deleted."""
+        """IREE's reference to its view of the memory; a `Pending` while a call computes it, and
+        None if it was deleted."""
         self.view: Any = view
         """The view itself, from the second use as an argument on; None before the first."""
         self.shape = shape
@@ -61,7 +63,9 @@ class IreeBuffer:
         return self._numpy
 
     def wait(self) -> None:
-        """Nothing: a program's results are complete when its call returns."""
+        """Wait until the elements have been computed; raise what went wrong there."""
+        if type(pending := self.ref) is Pending:
+            self.ref = pending.outcome()
 
     @property
     def is_exclusive(self) -> bool:
@@ -69,7 +73,7 @@ class IreeBuffer:
         return self._is_own and self._numpy is None
 
     def delete(self) -> None:
-        """Give the memory up. Arrays of NumPy's that share it keep it."""
+        """Give the memory up. Arrays of NumPy's that share it and calls in flight keep it."""
         self.ref = self.view = self._numpy = None
 
     def is_deleted(self) -> bool:
@@ -77,7 +81,10 @@ class IreeBuffer:
         return self.ref is None
 
     def check(self) -> None:
-        """Raises RuntimeError if it was deleted."""
+        """Waits until the elements have been computed. Raises RuntimeError if it was deleted, or
+        what went wrong in the call that computes it.
+        """
+        self.wait()
         if self.ref is None:
             raise RuntimeError(
                 f"{TensorType(self.dtype, self.shape)} was used after its memory had been given "
@@ -85,8 +92,15 @@ class IreeBuffer:
             )
 
     def is_ready(self) -> bool:
-        """True: a program's results are complete when its call returns."""
-        return True
+        """Return True if the elements have been computed, or have failed to be."""
+        return type(pending := self.ref) is not Pending or pending.call is None
+
+    def snapshot(self) -> IreeBuffer:
+        """Return the same array for a call in flight, whatever becomes of this one."""
+        if self.ref is None:
+            self.check()
+        is_own = self.is_exclusive
+        return IreeBuffer(self.ref, self.shape, self.dtype, self.device, is_own, self.view)
 
 
 class _Exported:
@@ -115,8 +129,9 @@ class ArgumentLists:
         self._context = InvokeContext(device)
 
     def packed(self, arguments: Sequence[Any]) -> Any:
-        """Return IREE's list of a call's arguments. To pack views takes a third of the time that
-        references take. So buffers that are used more than once get one.
+        """Return IREE's list of a call's arguments; None if one is being computed. To pack views
+        takes a third of the time that references take. So buffers that are used more than once get
+        one.
         """
         views = [x.view for x in arguments]
         if all(views):
@@ -124,19 +139,24 @@ class ArgumentLists:
         for argument in arguments:
             if argument.view is None:
                 argument.view = False
-            elif argument.ref is not None:
+            elif argument.ref is not None and type(argument.ref) is not Pending:
                 argument.view = argument.ref.deref(rt.HalBufferView)
         return pushed(arguments)
 
 
 def pushed(arguments: Sequence[Any]) -> Any:
-    """Return IREE's list of a call's arguments."""
+    """Return IREE's list of a call's arguments; None if one is being computed."""
     made = rt.VmVariantList(len(arguments))
     try:
         for argument in arguments:
             made.push_ref(argument.ref)
     except TypeError:
+        if not all(x.is_ready() for x in arguments):
+            return None
+        was_pending = any(type(x.ref) is Pending for x in arguments)
         for argument in arguments:
             argument.check()
-        raise
+        if not was_pending:
+            raise
+        return pushed(arguments)
     return made

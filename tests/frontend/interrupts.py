@@ -18,7 +18,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax_compiler import targets
-from irax_runtime import interruptible
+from irax_runtime import in_flight, interruptible
 
 SCALAR = irax.ShapeDtypeStruct((), "float32")
 
@@ -30,13 +30,14 @@ def compiled(function: Callable[..., Any], *args: Any) -> Callable[..., Any]:
 def is_waiting() -> bool:
     """Return True while the main thread waits for native code, or runs what that calls back."""
     frame = sys._current_frames()[threading.main_thread().ident or 0]
-    while frame is not None and frame.f_code.co_filename != interruptible.__file__:
+    waiting = (interruptible.__file__, in_flight.__file__)
+    while frame is not None and frame.f_code.co_filename not in waiting:
         frame = frame.f_back
     return frame is not None
 
 
 def interrupted(function: Callable[..., Any], *args: Any) -> str:
-    """Calls a function, which Ctrl-C ends while it is at work."""
+    """Calls a function, and waits for its result, which Ctrl-C ends while it is at work."""
 
     def press() -> None:
         while not is_waiting():
@@ -46,7 +47,7 @@ def interrupted(function: Callable[..., Any], *args: Any) -> str:
 
     threading.Thread(target=press, daemon=True).start()
     try:
-        function(*args)
+        irax.block_until_ready(function(*args))
     except KeyboardInterrupt:
         return "interrupted"
     return "not interrupted"
@@ -122,7 +123,7 @@ def ending() -> None:
 
     loop = compiled(counted, 1.0, 1)
     start = time.perf_counter()
-    loop(1.0, 1_000_000)
+    loop(1.0, 1_000_000).block_until_ready()
     each = (time.perf_counter() - start) / 1_000_000
     sys.modules["slow"] = Slow()  # pyright: ignore[reportArgumentType]
     print(interrupted(loop, 1.0, int(1.0 / each)))

@@ -126,3 +126,37 @@ def test_files_of_the_compiler_are_part_of_the_key(tmp_path, monkeypatch):
     os.utime(path, ns=(5, 6))
     found.add(code())
     assert len(found) == 5
+
+
+def ruled(rule):
+    """A function with derivative rules of both kinds, which are not asked for, and one of vmap."""
+
+    @irax.custom_jvp
+    def f(x):
+        return jnp.sin(x)
+
+    f.defjvp(lambda primals, tangents: (f(*primals), rule * tangents[0]))
+
+    @irax.custom_vjp
+    def g(x):
+        return jnp.cos(x)
+
+    g.defvjp(lambda x: (g(x), x), lambda x, ct: (rule * ct,))
+    return lambda x: f(x).sum() + g(x).sum() + irax.vmap(f)(x).sum() + irax.vmap(g)(x).sum()
+
+
+def test_names_of_rules_are_no_part_of_keys():
+    """They differ between processes, and between traces. What rules compute is part of them."""
+    x = jnp.ones(3)
+    assert key_of(ruled(2.0), x) == key_of(ruled(2.0), x) is not None
+    assert key_of(irax.grad(ruled(2.0)), x) == key_of(irax.grad(ruled(2.0)), x) is not None
+    assert key_of(irax.grad(ruled(2.0)), x) != key_of(irax.grad(ruled(3.0)), x)
+    assert key_of(ruled(2.0), x) != key_of(irax.grad(ruled(2.0)), x)
+
+
+def test_programs_with_rules_are_not_lowered_again(refused):
+    x = np.arange(3.0, dtype=np.float32)
+    expected = irax.jit(irax.value_and_grad(ruled(2.0)))(x)
+    refused()
+    found = irax.jit(irax.value_and_grad(ruled(2.0)))(x)
+    irax.tree.map(np.testing.assert_array_equal, found, expected)

@@ -79,6 +79,8 @@ class Config(threading.local):
             nowhere; None is the first device there is. `platform_name` and `platforms` set it too.
         compile: when jitted functions are compiled: "at_once", when they are called, or in the
             "background", while the evaluator runs the first calls (see `irax.jit`).
+        cpu_enable_async_dispatch: calls on the processor that take long return before their work is
+            done. Off, all calls return when it is. It is an option of the process.
         check_tracer_leaks: raise an error where a traced array outlives its trace, and not only
             where it is used then. Slow: all of Python's objects are looked through.
         debug_key_reuse: raise `irax.errors.KeyReuseError` where a typed key is used twice.
@@ -115,6 +117,7 @@ class Config(threading.local):
     threefry_partitionable: bool = _from_environment("threefry_partitionable", True)
     default_device: Any = None
     compile: str = _choice_from_environment("compile", "at_once")
+    cpu_enable_async_dispatch: bool = _from_environment("cpu_enable_async_dispatch", True)
     check_tracer_leaks: bool = _from_environment("check_tracer_leaks")
     debug_key_reuse: bool = _from_environment("debug_key_reuse")
     default_matmul_precision: Any = _choice_from_environment("default_matmul_precision", None)
@@ -157,6 +160,8 @@ class Config(threading.local):
         value = checked(name, value)
         if name == "num_cpu_devices":
             _choose_cpu_devices(value)
+        elif name == "cpu_enable_async_dispatch":
+            _let_calls_return_early(value)
         self._set(name, value)
 
     def _set(self, name: str, value: Any) -> None:
@@ -312,6 +317,12 @@ def _choose_cpu_devices(count: int) -> None:
         from irax_runtime.platforms import choose_cpu_devices
 
         choose_cpu_devices(count)
+
+
+def _let_calls_return_early(value: bool) -> None:
+    from irax_runtime import in_flight
+
+    in_flight.enable(value)
 
 
 def checked(name: str, value: object) -> Any:

@@ -27,7 +27,7 @@ from irax.core.tracebacks import api_boundary
 from irax.core.tracing import outside_traces
 from irax_compiler import mlir
 from irax_compiler.ops import callback as ops
-from irax_runtime import memory
+from irax_runtime import in_flight, memory
 
 Elements = np.ndarray[Any, Any]
 Expected = Sequence[tuple[tuple[int, ...], np.dtype[Any]]]
@@ -127,10 +127,12 @@ def io_callback(
 
 
 def effects_barrier() -> None:
-    """Waits until all callbacks have returned: they have, when a call of a compiled function has.
+    """Waits until all callbacks have returned: they have, when a call of a compiled function that
+    has some returns. Calls that are still at work are waited for, too.
 
     >>> irax.effects_barrier()
     """
+    in_flight.wait_for_all()
 
 
 def _called(

@@ -118,6 +118,8 @@ class Program:
         elif config.profiling:
             with span("execute", self.traced.name, device=device):
                 found = program.executable.run(buffers)
+                for result in found:
+                    result.wait()
         else:
             found = program.executable.run(buffers)
         forget(leaves, self.donated)
