@@ -436,6 +436,10 @@ class IreeExecutable:
 
         return invoke if way == "sync" else scheduling.without_preemption(invoke_workers)
 
+    def invoke_on(self, driver: str, inputs: Any, outputs: Any) -> None:
+        """Runs the function on lists of IREE's, by the driver `sync` or `task`."""
+        self._invoke_on[driver](inputs, outputs)
+
     def _invoke_by_faster(self, inputs: Any, outputs: Any) -> None:
         """Run in the way that has been the fastest."""
         way = self._choice.next()

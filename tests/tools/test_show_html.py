@@ -16,7 +16,7 @@ import irax
 import irax.numpy as jnp
 from irax_compiler import api, mlir
 from irax_tools.show import html
-from irax_tools.show.model import Page
+from irax_tools.show.model import Page, Run
 from irax_tools.show.page import asset, html_of
 from irax_tools.show.way import Way
 from irax_tools.sources import Source
@@ -359,3 +359,68 @@ def test_thousands_of_operations(browser, tmp_path):
     browser.press("i", "End")
     browser.wait("[...document.querySelectorAll('#ir code')].some((c) => c.textContent === '}')")
     assert f"  %{count - 1} = stablehlo.sine %{count - 2} : tensor<4xf32>" in code(browser)
+
+
+def timed_page(folder: Path) -> Page:
+    """A page with two dispatches, of which one is of two lines."""
+    page = programs.page_of(programs.mlp(folder), Way())
+    (file,) = (i for i, f in enumerate(page.files) if f.language == "python")
+    common = ([], 2e-6, "compute", 1, 100.0, 0.0, 800.0)
+
+    def run(name: str, seconds: float | None, lines: list[int]) -> Run:
+        operations, expected, bound, runs, flops, functions, size = common
+        places = [(file, line, []) for line in lines]
+        costs = (runs, flops, functions, size)
+        return Run(name, [*operations, "tanh"], seconds, expected, bound, *costs, [], places)
+
+    page.runs = [run("product", 6e-6, [programs.DENSE]), run("sum", 2e-6, [programs.MEAN])]
+    page.runs.append(run("both", 1e-6, [programs.DENSE, programs.MEAN]))
+    page.runs.append(run("unknown", None, [programs.MEAN]))
+    page.seconds = 1e-5
+    return page
+
+
+def test_dispatches_are_a_flame_graph(browser, tmp_path):
+    (tmp_path / "page.html").write_text(html_of(timed_page(tmp_path)))
+    browser.open(tmp_path / "page.html")
+    browser.wait("document.querySelector('#stages.counted')")
+    boxes = browser.evaluate(
+        "[...document.querySelectorAll('#flame .box')].map((box) => [box.textContent,"
+        " box.getBoundingClientRect().width])"
+    )
+    widths = {text.replace("\u00a0", " "): width for text, width in boxes}
+    whole = widths["a call 10.0 µs"]
+    for text, share in (("product 6.00 µs", 0.6), ("sum 2.00 µs", 0.2), ("both 1.00 µs", 0.1)):
+        assert widths[text] == pytest.approx(share * whole, rel=0.02)
+    assert widths["launches, copies, the host 1.00 µs"] == pytest.approx(0.1 * whole, rel=0.02)
+    assert widths["unknown 0.00 ns"] < 3
+    times = browser.evaluate(
+        "[...document.querySelectorAll('#source .line.used')].map((line) =>"
+        " [line.querySelector('.number').textContent, line.querySelector('.cost').textContent])"
+    )
+    assert times == [[str(programs.DENSE), "7.00 µs"], [str(programs.MEAN), "3.00 µs"]]
+    browser.click(f"#source [data-key$=':{programs.MEAN}']")
+    linked = "[...document.querySelectorAll('#flame .dispatch.linked')].map((b) => b.textContent)"
+    assert browser.evaluate(linked) == ["sum 2.00 µs", "unknown 0.00 ns", "both 1.00 µs"]
+    browser.click("#flame .dispatch")
+    line = "document.querySelector('#source .line.linked .number').textContent"
+    assert browser.evaluate(line) == str(programs.DENSE)
+    assert browser.errors == []
+
+
+def test_pages_without_times_have_no_flame_graph(browser, tmp_path):
+    opened(browser, tmp_path, programs.mlp(tmp_path), Way())
+    assert browser.evaluate("document.getElementById('flame').hidden")
+    assert browser.evaluate("document.getElementById('flame').offsetHeight") == 0
+
+
+@pytest.mark.slow
+def test_times_by_the_command(browser, folder, irax):
+    (folder / "mlp.py").write_text(programs.MLP)
+    arguments = ("mlp.py:loss", "--args", programs.ARGUMENTS, "--grad", "--times")
+    done = irax("show", *arguments, "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    browser.open(folder / "page.html")
+    browser.wait("document.querySelectorAll('#flame .dispatch').length > 0")
+    assert browser.errors == []
+    assert irax("show", *arguments).returncode == 2

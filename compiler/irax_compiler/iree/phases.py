@@ -35,11 +35,11 @@ def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Modu
     data = mlir.bytecode(module)
     flags = (*all_flags(module, target), *linking_flags(data, mlir.text_of(module.operation)))
     for before, phase in itertools.pairwise(("", *PHASES)):
-        data = _after(phase, data, flags, before, target)
+        data = after_phase(phase, data, flags, before, target)
         yield phase, mlir.parse_module(data)
 
 
-def _after(phase: str, data: bytes, flags: Sequence[str], before: str, target: str) -> bytes:
+def after_phase(phase: str, data: bytes, flags: Sequence[str], before: str, target: str) -> bytes:
     """A module after a phase, from one after an earlier phase."""
     with invocation(data, flags) as run:
         if before:
@@ -65,7 +65,7 @@ def transient_memory(module: Module, target: str = "iree-cpu") -> int:
             "--iree-scheduling-dump-statistics-format=json",
             f"--iree-scheduling-dump-statistics-file={file}",
         )
-        flow = _after("flow", mlir.bytecode(module), flags, "", target)
-        _after("stream", flow, flags, "flow", target)
+        flow = after_phase("flow", mlir.bytecode(module), flags, "", target)
+        after_phase("stream", flow, flags, "flow", target)
         statistics = json.loads(file.read_text())
     return statistics["stream-aggregate"]["execution"]["transient-memory-size"]

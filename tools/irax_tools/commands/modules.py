@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import click
 
 from irax_tools import options
+
+if TYPE_CHECKING:
+    from irax_tools.show.record import Recorder
+    from irax_tools.show.way import Way
+    from irax_tools.sources import Source
 
 
 @options.command(example='irax show function.py:f --args "f32[4], f32[4]" --html f.html')
@@ -20,6 +28,11 @@ from irax_tools import options
 @options.in_axes
 @click.option("--pipeline", help="The passes to show, instead of those that lower for the device.")
 @click.option("--iree", is_flag=True, help="Go on through the phases of IREE's compiler.")
+@click.option(
+    "--times",
+    is_flag=True,
+    help="With --html: time the dispatches on the processor, and show them as a flame graph.",
+)
 @options.compiled_for
 @options.chip
 @options.mesh
@@ -37,6 +50,7 @@ def show(
     in_axes: tuple[int | None, ...] | None,
     pipeline: str | None,
     iree: bool,
+    times: bool,
     device: str,
     chip: str | None,
     mesh: dict[str, int] | None,
@@ -53,6 +67,10 @@ def show(
         raise click.UsageError("--in-axes goes with --vmap")
     if html is not None and (stage is not None or locations):
         raise click.UsageError("--html writes all stages: it goes without --stage and --locations")
+    if times and (html is None or device != "cpu" or pipeline is not None or mesh is not None):
+        raise click.UsageError(
+            "--times goes with --html and the processor, without --pipeline and --mesh"
+        )
     from irax_compiler import api
     from irax_tools import programs, sources
     from irax_tools.files import write_file
@@ -72,7 +90,7 @@ def show(
     if locations:
         found = terminal.modules_of(loaded, way)
         return _show_stages(found, stage, options.has_colours(color), None)
-    recorded, failure = record(loaded, way)
+    recorded, failure = record(loaded, way, _timing(loaded, way) if times else lambda page: None)
     if html is not None:
         write_file(html, html_of(recorded))
     else:
@@ -80,6 +98,24 @@ def show(
         _show_stages(found, stage, options.has_colours(color), failure)
     if failure is not None:
         raise failure
+
+
+def _timing(source: Source, way: Way) -> Callable[[Recorder], None]:
+    """Return a function that times the dispatches of what is shown, and adds them to its page."""
+
+    def add(recorder: Recorder) -> None:
+        from irax_tools import checking
+        from irax_tools.cost import page, peaks
+        from irax_tools.cost.measure import measure
+
+        shown = way.derived(source)
+        examples = source.examples if shown is source else None
+        inputs = examples or checking.trial_of(shown, 0).inputs
+        measured = measure(shown, inputs)
+        best = peaks.of_machine(measured.driver, tell=lambda line: click.echo(line, err=True))
+        page.add_runs(recorder, measured, best)
+
+    return add
 
 
 def _show_stages(

@@ -8,6 +8,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from irax_compiler.locations import Frame, frames
+from irax_compiler.mlir import Location
 from irax_tools.show.model import File
 
 
@@ -26,6 +28,11 @@ OURS = tuple(
 _LONGEST_FUNCTION = 80
 _AROUND = 4
 _LARGEST = 1 << 20
+
+
+def frames_of_user(location: Location) -> list[Frame]:
+    """The lines of the user's that an operation comes from: its own, then those of calls."""
+    return [f for f in frames(location) if not f.file.startswith(OURS) and f.line > 0]
 
 
 PARSED = "-"

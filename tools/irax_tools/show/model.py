@@ -75,6 +75,28 @@ class Stage:
 
 
 @dataclass
+class Run:
+    """A dispatch of the program, in all its runs of a call."""
+
+    name: str
+    operations: list[str]
+    seconds: float | None
+    """The time that it takes; None where it was not measured."""
+    expected: float
+    """The time that it should take."""
+    bound: str
+    """The limit that it meets first: `compute`, `memory` or `launch`."""
+    runs: float
+    flops: float
+    transcendentals: float
+    bytes: float
+    stack: list[Frame]
+    """The lines that all its operations are called from, the outermost first."""
+    lines: list[Frame]
+    """The lines of its operations."""
+
+
+@dataclass
 class Page:
     """All stages of a function."""
 
@@ -87,3 +109,7 @@ class Page:
     stages: list[Stage] = field(default_factory=list)
     error: str = ""
     """Why there are no more stages, where a pass failed."""
+    runs: list[Run] = field(default_factory=list)
+    """The dispatches of the program, where they were measured."""
+    seconds: float = 0.0
+    """The time of a call, where it was measured."""

@@ -10,7 +10,19 @@ from importlib import resources
 
 from irax_tools.show.model import Page
 
-SCRIPTS = ("text", "data", "diff", "rows", "list", "ir", "source", "details", "stages", "main")
+SCRIPTS = (
+    "text",
+    "data",
+    "diff",
+    "rows",
+    "list",
+    "ir",
+    "source",
+    "details",
+    "stages",
+    "flame",
+    "main",
+)
 """The page's script, in the order in which its parts build on each other."""
 
 

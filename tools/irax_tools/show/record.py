@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from irax_compiler import locations as places
 from irax_compiler import mlir
 from irax_compiler.cost import Cost, calls_by_function, cost_by_operation
-from irax_compiler.locations import frames
 from irax_compiler.mlir import Module, Operation
-from irax_tools.show.files import OURS, name_apart, read_file, show_around
+from irax_tools.show.files import frames_of_user, name_apart, read_file, show_around
 from irax_tools.show.lines import Line, lines_of, number, operations_of
-from irax_tools.show.model import Body, File, Frame, Page, Stage
+from irax_tools.show.model import Body, File, Frame, Page, Run, Stage
 from irax_tools.show.way import Way, walk
 from irax_tools.sources import Source
 
@@ -21,14 +21,18 @@ _OF_IREE = ("vm.import",)
 """Operations that IREE reads from texts of its own."""
 
 
-def record(source: Source, way: Way) -> tuple[Page, Exception | None]:
-    """The page of a function, and what ended its way early."""
+def record(
+    source: Source, way: Way, finish: Callable[[Recorder], None] = lambda recorder: None
+) -> tuple[Page, Exception | None]:
+    """The page of a function, and what ended its way early. `finish` may add to it at the end."""
     recorder = Recorder(way, source)
     failure = None
     try:
         walk(source, way, recorder.add)
     except Exception as error:
         failure = error
+    if failure is None:
+        finish(recorder)
     page = recorder.page()
     page.error = "" if failure is None else str(failure) or type(failure).__name__
     return page, failure
@@ -92,9 +96,24 @@ class Recorder:
         uncounted = sum(name.partition(".")[0] not in _COUNTED for name in names)
         return bodies, uncounted if entry else 0
 
+    def add_run(self, run: Run) -> None:
+        """Keeps a dispatch."""
+        self._page.runs.append(run)
+
+    def set_time(self, seconds: float) -> None:
+        """Keeps the time of a call."""
+        self._page.seconds = seconds
+
+    def frame(self, frame: places.Frame) -> Frame:
+        """A line of a file, as the page has it."""
+        return self._file(frame.file), frame.line, list(frame.names)
+
     def page(self) -> Page:
         """The page with all that was added."""
         used: dict[int, set[int]] = {i: set() for i in self._files.values()}
+        for run in self._page.runs:
+            for file, line, _ in (*run.stack, *run.lines):
+                used[file].add(line)
         for location in self._page.locations:
             for file, line, _ in location:
                 used[file].add(line)
@@ -106,8 +125,8 @@ class Recorder:
     def _location(self, operation: Operation) -> int:
         key = tuple(
             (f.file, f.line, f.names)
-            for f in frames(operation.location)
-            if not f.file.startswith(OURS) and f.line > 0 and operation.name not in _OF_IREE
+            for f in frames_of_user(operation.location)
+            if operation.name not in _OF_IREE
         )
         if not key:
             return -1

@@ -32,6 +32,14 @@ class Way:
     iree: bool = False
     """True to go on through the phases of IREE's compiler."""
 
+    def derived(self, source: Source) -> Source:
+        """The function that is shown: the source, its gradient, or either for several lanes."""
+        if self.grad:
+            source = derive.grad(source, self.wrt)
+        if self.vmap is not None:
+            source = derive.vmap(source, self.vmap, self.in_axes)
+        return source
+
     def title(self, func: str) -> str:
         """A title for the result: `vmap of grad of f`."""
         lanes = "vmap of " if self.vmap is not None else ""

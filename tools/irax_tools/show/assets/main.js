@@ -21,6 +21,7 @@ function showAll() {
   showModule();
   showSource();
   showDetails();
+  showFlame();
   writeHash();
 }
 
@@ -236,6 +237,8 @@ prefersDark.addEventListener("change", () => setTheme(prefersDark.matches ? "dar
 setTheme(prefersDark.matches ? "dark" : "light");
 setWidth(36);
 document.body.classList.toggle("one-file", files.length <= 1);
+document.body.classList.toggle("timed", runs.length > 0);
 showTitle();
 buildStages();
+buildFlame();
 readHash();

@@ -54,7 +54,7 @@ function sourceRowHtml(row) {
   if (!line) return `⋯ ${plural(last - first + 1, "line")}`;
   const { lines, language } = files[file];
   const cost = costsOf(state.stage).byLine.get(`${file}:${line}`), most = mostOfLines(state.stage);
-  return lineCost(cost, "flops", most) + lineCost(cost, "bytes", most)
+  return lineTime(`${file}:${line}`) + lineCost(cost, "flops", most) + lineCost(cost, "bytes", most)
     + `<span class="count" title="${cost ? plural(cost.operations, "operation") : ""}">${cost?.operations ?? ""}</span>`
     + `<span class="number">${line}</span><code>${sourceHtml(lines[line - 1] ?? "", language)}</code>`;
 }
