@@ -16,6 +16,8 @@ from irax_tools.show.terminal import short
 _WIDTH, _HEIGHT = 760, 460
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 20, 40, 60
 _COLOURS = {"compute": "#c2410c", "memory": "#1d4ed8", "launch": "#6b7280"}
+_WORTH_A_NAME = 0.02
+"""The share of the time from which on a dispatch is named."""
 _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#374151}.title{font-size:15px;font-weight:600}"
     ".grid{stroke:#e5e7eb}.roof{stroke:#111827;stroke-width:2;fill:none}"
@@ -59,6 +61,7 @@ def svg(measured: Measured, peaks: Peaks) -> str:
         *_roof(scale, "roof", far, top, f"memory: {short(far)} bytes/s"),
         *_top(scale, top),
         *(_circle(scale, peaks, measured, run, x, y) for run, x, y in points),
+        *_labels(scale, measured, points),
         "</svg>\n",
     ]
     return "\n".join(parts)
@@ -86,7 +89,7 @@ def _grid(scale: Scale) -> Iterator[str]:
         f'<text x="{middle}" y="{_HEIGHT - 18}" text-anchor="middle">operations a byte that a '
         "dispatch reads or writes</text>"
     )
-    yield f'<text x="12" y="{_TOP - 8}">operations/s</text>'
+    yield f'<text x="{_LEFT + 6}" y="{_TOP + 14}">operations/s</text>'
 
 
 def _roof(scale: Scale, kind: str, rate: float, top: float, label: str) -> Iterator[str]:
@@ -112,13 +115,26 @@ def _circle(scale: Scale, peaks: Peaks, measured: Measured, run: Run, x: float, 
     share = (run.seconds or 0) / (measured.in_dispatches or 1)
     across, down = scale.place(x, y)
     title = f"{run.name}: {time_text(run.seconds or 0)}, {told(run)}"
-    label = (
-        f'<text x="{across + 8 + 16 * math.sqrt(share):.1f}" y="{down + 4:.1f}">'
-        f"{html.escape(run.name)}</text>"
-        if share > 0.05
-        else ""
-    )
     return (
         f'<circle cx="{across:.1f}" cy="{down:.1f}" r="{4 + 16 * math.sqrt(share):.1f}" '
-        f'fill="{_COLOURS[bound]}"><title>{html.escape(title)}</title></circle>{label}'
+        f'fill="{_COLOURS[bound]}"><title>{html.escape(title)}</title></circle>'
     )
+
+
+def _labels(
+    scale: Scale, measured: Measured, points: list[tuple[Run, float, float]]
+) -> Iterator[str]:
+    """The names of the dispatches that take the longest, to the left of them where there is room."""
+    there: list[tuple[float, float]] = []
+    for run, x, y in sorted(points, key=lambda point: -(point[0].seconds or 0)):
+        across, down = scale.place(x, y)
+        share = (run.seconds or 0) / (measured.in_dispatches or 1)
+        if share < _WORTH_A_NAME or any(
+            abs(across - a) < 90 and abs(down - d) < 14 for a, d in there
+        ):
+            continue
+        there.append((across, down))
+        end = across - 6 - 16 * math.sqrt(share)
+        yield (
+            f'<text x="{end:.1f}" y="{down + 4:.1f}" text-anchor="end">{html.escape(run.name)}</text>'
+        )
