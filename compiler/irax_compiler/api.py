@@ -23,6 +23,7 @@ import numpy as np
 from irax_compiler.cost import cost_of
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.evaluate import Evaluator
+from irax_compiler.extensions import load as load_extensions
 from irax_compiler.layouts import StatedLayouts
 from irax_compiler.layouts import state as state_layouts
 from irax_compiler.mlir import Module
@@ -120,6 +121,7 @@ __all__ = [
     "layouts_of",
     "layouts_of_results",
     "linearize",
+    "load_extensions",
     "lower",
     "mesh_of",
     "nested",

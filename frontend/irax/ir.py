@@ -31,6 +31,17 @@ from irax_compiler import api, containers, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_runtime.device import Device, Executable
 
+_viewers: list[Callable[[IR], str | None]] = []
+
+
+def register_viewer(view: Callable[[IR], str | None]) -> None:
+    """Have notebooks show modules by a function that returns HTML, or None for the module's text.
+
+    Packages declare a module that calls this as an entry point of the group `irax.viewers`, as
+    irax's own tools do.
+    """
+    _viewers.append(view)
+
 
 class IR(OfThisProcess):
     """A module. `print(ir)` shows its text; passes give new ones."""
@@ -46,6 +57,11 @@ class IR(OfThisProcess):
         return str(self.module)
 
     __repr__ = __str__  # as an interactive session shows it
+
+    def _repr_html_(self) -> str | None:
+        """As a notebook shows it: the page of the registered viewer; None where there is none."""
+        api.load_extensions("irax.viewers")
+        return _viewers[-1](self) if _viewers else None
 
     def as_text(self, locations: bool = False) -> str:
         """The module's text, with source locations if asked for."""

@@ -124,7 +124,7 @@ def _circle(scale: Scale, peaks: Peaks, measured: Measured, run: Run, x: float, 
 def _labels(
     scale: Scale, measured: Measured, points: list[tuple[Run, float, float]]
 ) -> Iterator[str]:
-    """The names of the dispatches that take the longest, to the left of them where there is room."""
+    """The names of the dispatches that take the longest, where there is room to the left."""
     there: list[tuple[float, float]] = []
     for run, x, y in sorted(points, key=lambda point: -(point[0].seconds or 0)):
         across, down = scale.place(x, y)
@@ -135,6 +135,5 @@ def _labels(
             continue
         there.append((across, down))
         end = across - 6 - 16 * math.sqrt(share)
-        yield (
-            f'<text x="{end:.1f}" y="{down + 4:.1f}" text-anchor="end">{html.escape(run.name)}</text>'
-        )
+        name = html.escape(run.name)
+        yield f'<text x="{end:.1f}" y="{down + 4:.1f}" text-anchor="end">{name}</text>'
