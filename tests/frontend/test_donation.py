@@ -143,6 +143,8 @@ UPDATES = {
         lambda x, v, i: (lax.dynamic_update_slice(x.at[2].set(v[1]), v, (i,)),),
         None,
     ),
+    "elementwise": (lambda x, v, i: (x * 0.5 + v[0] * i, (x - v[1]).sum()), False),
+    "step": (lambda x, v, i: (x - 0.25 * v[0] * i,), False),  # 256 elements are not worth it
     "old too": (lambda x, v, i: (x.at[i].set(v[0]), x), False),
     "sum of old": (lambda x, v, i: (x.at[i].set(v[0]), x.sum()), False),
     "old rows": (lambda x, v, i: (x.at[i].set(x[i + 1] + x[0]), x[3:9]), False),
@@ -201,3 +203,71 @@ def test_views_of_an_updated_array_stay():
     other = irax.jit(lambda a: a)(same)
     step(same, 2)
     assert np.asarray(other)[:3].tolist() == [7, 7, 0]
+
+
+LARGE = 1 << 14
+
+
+def sgd(state, g, i):
+    p, m = state
+    m = 0.5 * m + g
+    return (p - 0.25 * m * (i + 1), m), i
+
+
+def read_too(state, g, i):
+    p, m = state
+    return (p - 0.25 * m, m * 0.5 + g), m[5]
+
+
+def scanned(state, g, i):
+    def step(carry, k):
+        p, m = carry
+        p = p.at[k + i].add(2.0)
+        return (p, m * 0.5 + g), p[k]
+
+    return lax.scan(step, state, jnp.arange(3))
+
+
+def captured(state, g, i):
+    """Each step reads the arrays as they were given."""
+    p, m = state
+    steps = lax.fori_loop(0, 3, lambda k, c: (c[0] * 0.5 + p, c[1] + m), (g, g))
+    return steps, i
+
+
+def reversed_too(state, g, i):
+    p, m = state
+    return (p[::-1] + p, m[::-1] * 0.5), m[0]
+
+
+STEPS = {
+    "sgd": (sgd, LARGE, 2),
+    "odd": (sgd, LARGE + 3, 0),
+    "read too": (read_too, LARGE, 1),
+    "scan": (scanned, LARGE, 2),
+    "captured": (captured, LARGE, 0),
+    "reversed": (reversed_too, LARGE, 0),
+}
+
+
+@pytest.mark.parametrize("name", STEPS)
+def test_steps_of_large_arrays(name):
+    function, size, in_place = STEPS[name]
+    generator = np.random.default_rng(2)
+    first = tuple(generator.integers(-8, 8, (2, size)).astype(np.float32))
+    g = generator.integers(-8, 8, size).astype(np.float32)
+    step = irax.jit(function, donate_argnums=0)
+    state, expected = tuple(map(jnp.asarray, first)), first
+    for i in range(4):
+        view = np.asarray(state[1]) if i == 2 else None
+        kept = np.array(state[1])
+        given = state
+        state, other = step(state, g, i)
+        assert all(x.is_deleted() for x in given)
+        with irax.disable_jit():
+            expected, expected_other = function(tuple(map(jnp.asarray, expected)), g, i)
+        for a, b in zip((*state, other), (*expected, expected_other), strict=True):
+            np.testing.assert_array_equal(a, b)
+        assert view is None or np.array_equal(view, kept)
+    memory = step.lower(state, g, 0).compile().memory_analysis()
+    assert memory.alias_size_in_bytes == in_place * size * 4

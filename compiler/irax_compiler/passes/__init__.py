@@ -36,6 +36,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         decompose,
         defer,
         divide,
+        donation,
         elementwise,
         foreign_functions,
         fourier,

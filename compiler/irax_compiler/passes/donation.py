@@ -17,17 +17,17 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation, Value
 from irax_compiler.ops.core import Memory
 from irax_compiler.ops.registry import traits_of
+from irax_compiler.ops.shape import Reshape
 from irax_compiler.passes.annotate import add_reflection
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
+from irax_compiler.passes.donated import CONSUMED, donated, is_donated
 from irax_compiler.passes.split import Split
 
-CONSUMED = "iree.abi.consume"
-"""IREE's attribute of arguments whose memory belongs to the program."""
 _TIED = "tied_operands"
 """The attribute of a dispatch that has the number of an operand for each result, or -1."""
 
 
-def donate(function: Operation, donated: Iterable[int]) -> None:
+def donate(function: Operation, given_up: Iterable[int]) -> None:
     """Mark the donated arguments that have the type of a result, one for each result. Functions
     that will be divided into parts get no marks.
     """
@@ -35,25 +35,16 @@ def donate(function: Operation, donated: Iterable[int]) -> None:
     if len(arguments) + len(free) > Split.most:
         return
     taken = []
-    for i in sorted(donated):
+    for i in sorted(given_up):
         if arguments[i].type in free:
             free.remove(arguments[i].type)
             taken.append(i)
     _mark(function, taken)
 
 
-def is_donated(x: Value) -> bool:
-    """True for a donated argument of a function."""
-    if mlir.definition(x) is not None:
-        return False
-    argument: Any = x
-    function = argument.owner.owner.operation
-    return function.name == "func.func" and argument.arg_number in _marked(function)
-
-
 def overwritten(module: Module, name: str) -> list[int]:
     """Return the arguments that a function of a lowered module writes to."""
-    return _marked(mlir.functions(module)[name])
+    return donated(mlir.functions(module)[name])
 
 
 @register_pass
@@ -70,9 +61,9 @@ class Donation(Pass):
         for function in mlir.functions(module).values():
             if not mlir.is_public(function):
                 continue
-            marked = _marked(function)
+            marked = donated(function)
             arguments = mlir.arguments(function)
-            written = {x for o in nested(function) for x in _written(o)}
+            written = {_whole(x) for o in nested(function) for x in _written(o)}
             in_place = [i for i in marked if arguments[i] in written]
             _mark(function, in_place)
             results = returned(function)
@@ -90,12 +81,22 @@ def _is_own(x: Value, results: Sequence[Value]) -> bool:
     """True for what a dispatch wrote, or an update of an argument, if no other result may be in its
     memory.
     """
-    source = mlir.definition(x)
+    whole = _whole(x)
+    source = mlir.definition(whole)
     if source is None or results.count(x) > 1:
         return False
     if source.name != "flow.dispatch" and not any(map(is_donated, _updated(source))):
         return False
-    return not any(_may_be_in_memory_of(x, y) for y in results if y != x)
+    return not any(_may_be_in_memory_of(whole, y) for y in results if y != x)
+
+
+def _whole(x: Value) -> Value:
+    """Return the array that a value is in another shape, or itself."""
+    source = mlir.definition(x)
+    while source is not None and source.name == Reshape.name:
+        x = source.operands[0]
+        source = mlir.definition(x)
+    return x
 
 
 def _may_be_in_memory_of(x: Value, result: Value) -> bool:
@@ -133,16 +134,9 @@ def _written(operation: Operation) -> list[Value]:
     return [operation.operands[tie.value] for tie in ties if tie.value >= 0]
 
 
-def _marked(function: Operation) -> list[int]:
-    if "arg_attrs" not in function.attributes:
-        return []
-    attributes: Any = function.attributes["arg_attrs"]
-    return [i for i, entries in enumerate(attributes) if CONSUMED in entries]
-
-
 def _mark(function: Operation, numbers: Sequence[int]) -> None:
     """Give these arguments the mark, and take it from others."""
-    if not numbers and not _marked(function):
+    if not numbers and not donated(function):
         return
     count = len(mlir.arguments(function))
     old: Any = (

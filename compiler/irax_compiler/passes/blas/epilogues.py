@@ -19,7 +19,7 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.passes import executables
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.donation import is_donated
+from irax_compiler.passes.donated import is_donated
 from irax_compiler.passes.growth import Growth
 from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.loops.memory import bound, bound_type, held_dtype, unbound

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from math import prod
 
 import numpy as np
@@ -14,9 +15,10 @@ from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import in_order, nested, users_in
+from irax_compiler.passes.donated import WORTH_TAKING, is_donated
 from irax_compiler.passes.elementwise.views import Axis, View, axes, contiguous
 from irax_compiler.passes.loops.kernels import is_plain
-from irax_compiler.passes.loops.memory import held_dtype
+from irax_compiler.passes.loops.memory import bound_type, held_dtype
 
 MANY = 4096
 """The fewest elements for which a kernel pays."""
@@ -94,13 +96,48 @@ class Cluster:
             for vector in range(self.vectors)
         )
 
+    @cached_property
+    def overwritten(self) -> dict[Value, Value]:
+        """A donated array for each result that can be in its memory: nothing else uses the array,
+        which is read once, and a kernel computes no element twice.
+        """
+        found: dict[Value, Value] = {}
+        if not self.members or self.stepped is None or self.stepped.extent % self.lanes:
+            return found
+        for array in self.arrays:
+            if self._is_given_up(array):
+                free = (x for x in self.given if x.type == array.type and x not in found)
+                found.update((x, array) for x in islice(free, 1))
+        return found
+
+    def _is_given_up(self, array: Value) -> bool:
+        if not is_donated(array) or array.owner != self.members[0].block:
+            return False
+        views = [view for view in self.views.values() if view.array == array]
+        return (
+            prod(self.extents) >= WORTH_TAKING
+            and array.type == bound_type(array)
+            and all(view == View.plain(array) for view in views)
+            and all(use.owner.operation in self.members for use in array.uses)
+        )
+
     @property
     def pays(self) -> bool:
-        """True if an array is read in another order than its own, and a kernel is not too long."""
+        """True if an array is read in another order than its own or written to, and a kernel is not
+        too long.
+        """
         is_small = len(self.arrays) + len(self.given) <= ARRAYS
         is_small = is_small and len(self.members) * self.vectors <= LONG
         moves = any(not view.is_in_order(self.extents) for view in self.views.values())
-        return is_small and moves
+        return is_small and (moves or self._writes_alone)
+
+    @property
+    def _writes_alone(self) -> bool:
+        """True if a donated array is written to, and no large array is read that IREE could compute
+        in the same kernel.
+        """
+        sources = _sources(x for x in self.arrays if prod(shape_of(x)) >= MANY)
+        return bool(self.overwritten) and all(o.name == "flow.dispatch" for o in sources)
 
 
 def is_elementwise(operation: Operation) -> bool:

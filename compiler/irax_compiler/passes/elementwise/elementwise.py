@@ -21,7 +21,8 @@ from irax_compiler.passes.loops.memory import bound, bound_type, unbound
 class Elementwise(Pass):
     """Makes kernels of elementwise operations on many elements, if they read arrays that are
     broadcast, strided, sliced or transposed, or count, and of values that are such an array. IREE
-    has slow tiles for these where extents are no powers of two. Equal kernels are one executable.
+    has slow tiles for these where extents are no powers of two. So are those that can write results
+    over donated arrays. Equal kernels are one executable.
     """
 
     name: ClassVar[str] = "elementwise"
@@ -58,7 +59,11 @@ def _rewrite(block: Block, executables: Executables) -> None:
 
 def _replace(cluster: Cluster, place: Operation, executables: Executables) -> None:
     kernel = Kernel(cluster)
-    bindings = len(cluster.arrays) + len(cluster.given)
+    arrays, overwritten = cluster.arrays, cluster.overwritten
+    bindings = len(arrays) + len(cluster.given) - len(overwritten)
+    ties = {
+        i: arrays.index(overwritten[x]) for i, x in enumerate(cluster.given) if x in overwritten
+    }
     with InsertionPoint(place), place.location:
         name = executables.add(
             "elementwise",
@@ -70,7 +75,7 @@ def _replace(cluster: Cluster, place: Operation, executables: Executables) -> No
                 lambda _, arrays: kernel.build(arrays),
             ),
         )
-        operands = list(map(bound, cluster.arrays))
-        results = dispatch(name, operands, [bound_type(x) for x in cluster.given])
+        operands = list(map(bound, arrays))
+        results = dispatch(name, operands, [bound_type(x) for x in cluster.given], ties)
         for x, result in zip(cluster.given, results, strict=True):
             x.replace_all_uses_with(unbound(result, x))

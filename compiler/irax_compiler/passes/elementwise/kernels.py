@@ -73,9 +73,11 @@ class Kernel:
 
     def build(self, bindings: Sequence[Value]) -> None:
         """Build the body of the kernel's function."""
-        values = [*self.cluster.arrays, *self.cluster.given]
-        for x, binding in zip(values, bindings, strict=True):
+        overwritten = self.cluster.overwritten
+        own = [x for x in self.cluster.given if x not in overwritten]
+        for x, binding in zip([*self.cluster.arrays, *own], bindings, strict=True):
             self.memories[x] = executables.memory(binding, prod(shape_of(x)), held_dtype(x))
+        self.memories.update((x, self.memories[array]) for x, array in overwritten.items())
         start, stop = executables.share(prod(self._numbers), self._together, 0)
         for_each(start, stop, self._item)
 

@@ -21,6 +21,7 @@ from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
 from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import nested
+from irax_compiler.passes.donated import WORTH_TAKING, is_donated
 from irax_compiler.passes.loops import (
     blocks,
     indexing,
@@ -32,7 +33,7 @@ from irax_compiler.passes.loops import (
 )
 from irax_compiler.passes.loops.arrays import Array
 from irax_compiler.passes.loops.fusion import is_large
-from irax_compiler.passes.loops.memory import held, held_dtype, released
+from irax_compiler.passes.loops.memory import bound_type, held, held_dtype, released
 from irax_compiler.passes.loops.nests import LANES
 from irax_compiler.passes.loops.scope import Scope
 from irax_compiler.passes.loops.sharing import Sharing, is_update
@@ -214,13 +215,14 @@ def _reads(operation: Operation, x: Value) -> bool:
 def _kernel(loop: Operation, parts: _Parts) -> list[Value]:
     """Build a kernel with the loop inside."""
     start, operations = list(loop.operands), list(nested(loop))
+    carried, memories = loop.regions[1].blocks[0].arguments, parts.sharing.memories
+    in_memory = [i for i, x in enumerate(carried) if x in memories]
+    taken_over = [i for i in in_memory if _is_given_up(start[i], loop)]
     given = dict.fromkeys((*parts.elements, *parts.tables, *start))
     flat = {x: _flat(x) for x in given if not is_constant(x)}
     flat |= {x: _flat(_outside(x)) for o in operations if is_fixed(o) for x in o.results}
     factors = {o: products.with_columns(o, x) for o, x in parts.factors.items()}
     flat |= {x: _flat(x) for x, _ in factors.values()}
-    carried, memories = loop.regions[1].blocks[0].arguments, parts.sharing.memories
-    in_memory = [i for i, x in enumerate(carried) if x in memories]
 
     def build(kernel: launch.Kernel) -> None:
         arrays = {x: _seen_as(kernel.arrays[own], x) for x, own in flat.items()}
@@ -248,8 +250,17 @@ def _kernel(loop: Operation, parts: _Parts) -> list[Value]:
         list(map(_held, start)),
         build,
         meter=meters.address([loop]),
+        ties={i: flat[start[i]] for i in taken_over},
     )
     return [_as_it_was(x, y) for x, y in zip(results, start, strict=True)]
+
+
+def _is_given_up(x: Value, loop: Operation) -> bool:
+    """True if a loop may carry an array in the memory of the argument that it begins with: one that
+    is donated, and used for nothing else.
+    """
+    is_own = is_donated(x) and x.owner == loop.block and mlir.num_uses(x) == 1
+    return is_own and x.type == bound_type(x) and prod(shape_of(x)) >= WORTH_TAKING
 
 
 def of_operations(

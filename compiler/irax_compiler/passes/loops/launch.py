@@ -6,7 +6,7 @@ holds the values that the kernel needs in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -95,6 +95,8 @@ class Kernel:
     """The address of the meter of loops that need not end."""
 
 
+_NONE: Mapping[int, Value] = {}
+
 Flat = tuple[int, np.dtype]
 """The number of elements and the dtype of an array of one dimension."""
 
@@ -105,20 +107,23 @@ def launched(
     build: Callable[[Kernel], None],
     shares: Shares | None = None,
     meter: Value | None = None,
+    ties: Mapping[int, Value] = _NONE,
 ) -> list[Value]:
     """Build a kernel of arrays of one dimension, and its launch; return its results. With `shares`,
     the body is that of one workgroup, which sees its share of the shared arrays. `meter` is the
-    address that a kernel with loops that need not end gets.
+    address that a kernel with loops that need not end gets. `ties` has the array, by the number of
+    a result, in whose memory that is.
     """
     module = mlir.open_module()
     name = mlir.unique_name(module, "kernel")
     taken = [(prod(mlir.shape_of(x)), mlir.dtype_of(x)) for x in arrays]
+    own = [result for i, result in enumerate(results) if i not in ties]
     size = 0
 
     def body(functions: Block, given: list[Value]) -> None:
         nonlocal size
         bindings = given if meter is None else given[:-1]
-        each = zip(bindings, [*taken, *results], strict=True)
+        each = zip(bindings, [*taken, *own], strict=True)
         bound = [_bound(binding, dtype, (count,), 0) for binding, (count, dtype) in each]
         if shares is not None:
             start = shares.start()
@@ -126,11 +131,13 @@ def launched(
                 x.part([start], (shares.size,)) if x.size == shares.elements else x for x in bound
             ]
         inside = dict(zip(arrays, bound, strict=False))
+        others = iter(bound[len(arrays) :])
+        made = [inside[ties[i]] if i in ties else next(others) for i in range(len(results))]
         local = Memory(InsertionPoint.current.block)
         build(
             Kernel(
                 inside,
-                bound[len(arrays) :],
+                made,
                 local,
                 Functions(name, functions),
                 meter=None if meter is None else given[-1],
@@ -140,12 +147,13 @@ def launched(
 
     count = 1 if shares is None else shares.count
     numbers = [] if meter is None else [meter]
-    bindings = len(taken) + len(results)
+    bindings = len(taken) + len(own)
     add_executable(module, name, (count, 1), bindings, body, numbers=len(numbers))
     types = [mlir.tensor_type((count,), dtype) for count, dtype in results]
     if size:
         types.append(mlir.tensor_type((size,), np.dtype(np.int8)))
-    return dispatch(name, [*arrays, *numbers], types)[: len(results)]
+    numbered = {i: arrays.index(x) for i, x in ties.items()}
+    return dispatch(name, [*arrays, *numbers], types, numbered)[: len(results)]
 
 
 _SHARE = 4096

@@ -18,7 +18,7 @@ from irax_compiler.ops.registry import registered_names, traits_named, traits_of
 from irax_compiler.ops.shape import Iota
 from irax_compiler.passes.constant_folding import keep_unknown
 from irax_compiler.passes.core import enclosing
-from irax_compiler.passes.donation import is_donated
+from irax_compiler.passes.donated import is_donated
 from irax_compiler.passes.legalization import legalizes
 
 _USERS = 64

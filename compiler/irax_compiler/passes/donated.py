@@ -1,0 +1,32 @@
+"""The mark of arguments that their caller gives up (see `donation`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value
+
+CONSUMED = "iree.abi.consume"
+"""IREE's attribute of arguments whose memory belongs to the program."""
+
+WORTH_TAKING = 1 << 14
+"""The fewest elements of a donated array that a kernel overwrites. With fewer, to write to new memory
+takes no longer than the runtime takes for each such array."""
+
+
+def is_donated(x: Value) -> bool:
+    """True for a donated argument of a function."""
+    if mlir.definition(x) is not None:
+        return False
+    argument: Any = x
+    function = argument.owner.owner.operation
+    return function.name == "func.func" and argument.arg_number in donated(function)
+
+
+def donated(function: Operation) -> list[int]:
+    """Return the numbers of the donated arguments of a function."""
+    if "arg_attrs" not in function.attributes:
+        return []
+    attributes: Any = function.attributes["arg_attrs"]
+    return [i for i, entries in enumerate(attributes) if CONSUMED in entries]
