@@ -186,13 +186,13 @@ def test_asking_for_modes_is_found(source: str, asks: bool):
 DOORS = {
     "irax": (
         *("api", "mlir", "ops", "targets"),
-        *("cache", "containers", "effects", "evaluate", "kept_programs", "quiet", "spans"),
-        "straight",
+        *("cache", "containers", "effects", "evaluate", "kept_programs", "quiet", "sizes"),
+        *("spans", "straight"),
         "iree.phases",
     ),
     "irax_tools": (
         *("api", "mlir", "ops", "targets"),
-        *("cache", "containers", "cost", "evaluate", "iree", "locations", "spans"),
+        *("cache", "containers", "cost", "evaluate", "iree", "locations", "sizes", "spans"),
     ),
 }
 """The modules of the compiler that the frontend and the tools import: facade, ops, IR, targets,

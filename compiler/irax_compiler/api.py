@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from irax_compiler.passes.canonicalize import Canonicalize
     from irax_compiler.passes.decompose import Decompose
     from irax_compiler.passes.donation import overwritten as overwritten
+    from irax_compiler.passes.refine import is_sized, refined, values_for
     from irax_compiler.passes.simplify import Simplify
 
 _LATER = {
@@ -82,6 +83,7 @@ _LATER = {
     "Decompose": "passes.decompose",
     "overwritten": "passes.donation",
     "Simplify": "passes.simplify",
+    **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.refine"),
 }
 """The modules of names that are imported when they are first used: a process that finds its
 programs in the cache lowers nothing."""
@@ -117,6 +119,7 @@ __all__ = [
     "cost_of",
     "evaluate",
     "find_function",
+    "is_sized",
     "jvp",
     "layouts_of",
     "layouts_of_results",
@@ -129,6 +132,7 @@ __all__ = [
     "parse_pipeline",
     "partition",
     "passes",
+    "refined",
     "remove_dead_operations",
     "reverse",
     "run_passes",
@@ -137,6 +141,7 @@ __all__ = [
     "state_layouts",
     "text_of",
     "transpose",
+    "values_for",
     "vjp",
     "write_rules",
 ]

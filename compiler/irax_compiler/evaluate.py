@@ -12,7 +12,7 @@ import numpy as np
 
 from irax_compiler import effects, mlir, straight
 from irax_compiler.mlir import Block, Module, Operation, Type, Value
-from irax_compiler.ops.core import Op, UnboundAxis, evaluated
+from irax_compiler.ops.core import Op, UnboundAxis, UnknownSize, evaluated
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.transformation import Evaluation
 
@@ -185,7 +185,7 @@ def evaluate_value(
         try:
             with np.errstate(all="ignore"):
                 results = evaluated(op, call, [known[v] for v in needed])
-        except UnboundAxis:  # it differs between the lanes of a vmap
+        except (UnboundAxis, UnknownSize):  # it differs between lanes, or calls
             return None
         known.update(zip(operation.results, results, strict=True))
     return known[value]

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
+from irax_compiler.sizes import (
+    InconclusiveDimensionOperation as InconclusiveDimensionOperation,
+)
 
 
 class JAXTypeError(TypeError):

@@ -36,6 +36,9 @@ from irax.execution.export_trees import (
     register_pytree_node_serialization as register_pytree_node_serialization,
 )
 from irax.execution.jit import JitFunction, jit
+from irax.execution.symbolic_shapes import is_symbolic_dim as is_symbolic_dim
+from irax.execution.symbolic_shapes import symbolic_args_specs as symbolic_args_specs
+from irax.execution.symbolic_shapes import symbolic_shape as symbolic_shape
 from irax.ir import LoadedFunction, as_argument
 from irax.transforms import autodiff
 from irax.transforms.deferred_rules import with_rules
@@ -43,6 +46,7 @@ from irax_compiler import api, containers, mlir, targets
 from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.shape import Constant
+from irax_compiler.sizes import SymbolicScope as SymbolicScope
 from irax_runtime import archives, files, trees
 from irax_runtime import exported as format_
 
@@ -135,7 +139,9 @@ def _closed(module: mlir.Module, name: str, captures: Sequence[Array]) -> str:
 
 
 class Exported(OfThisProcess):
-    """A function as StableHLO, for arguments of fixed shapes and dtypes."""
+    """A function as StableHLO, for arguments of certain shapes, which may have symbolic dimensions,
+    and dtypes.
+    """
 
     pickle_instead = "what its method serialize returns, which irax.export.deserialize takes"
 
@@ -231,13 +237,15 @@ class Exported(OfThisProcess):
         arrays = []
         for leaf, aval, name in zip(leaves, self.in_avals, names, strict=True):
             array = as_argument(leaf, aval, f"{self.fun_name}: {name}")
-            if (array.shape, array.dtype) != (aval.shape, aval.dtype):
+            fits = array.shape == aval.shape or self._function.is_sized
+            if array.dtype != aval.dtype or len(array.shape) != len(aval.shape) or not fits:
                 raise TypeError(f"{self.fun_name}: {name} is {array.aval}; exported for {aval}")
             arrays.append(array)
         self._check_platform(arrays)
         if self._layouts is not None:
             arrays = export_shardings.divided(arrays, self._layouts, self.fun_name)
-        results = self._function.flat(arrays, [aval.weak_type for aval in self.out_avals])
+        function = self._function.for_sizes_of(arrays, names, self.fun_name)
+        results = function.flat(arrays, [aval.weak_type for aval in self.out_avals])
         return array_trees.tree_unflatten(self._out_tree, results)
 
     def _leaves(self, args: Any, kwargs: Any) -> list[Any]:
@@ -281,7 +289,7 @@ class Exported(OfThisProcess):
                 full: list[Any] = list(primals)
                 for i, x in zip(active, chosen, strict=True):
                     full[i] = x
-                results = self._function.flat(full)
+                results = self._function.for_sizes_of(full).flat(full)
                 return [results[i] for i in wanted]
 
             _, pullback = autodiff.vjp(smooth, *(primals[i] for i in active))

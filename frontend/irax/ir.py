@@ -176,6 +176,9 @@ class LoadedFunction(OfThisProcess):
         self.inputs: list[ShapedArray] = [_aval(a) for a in block.arguments]
         self.outputs: list[ShapedArray] = [_aval(v) for v in mlir.terminator(block).operands]
         self._executables: dict[Device, Executable] = {}
+        self.is_sized: bool = api.is_sized(found[func])
+        """True if its arguments have symbolic dimensions."""
+        self._for_sizes: dict[Any, LoadedFunction] = {}
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, avals)) for avals in (self.inputs, self.outputs))
@@ -183,8 +186,33 @@ class LoadedFunction(OfThisProcess):
 
     @api_boundary
     def __call__(self, *args: Any) -> Any:
-        results = self.flat(self._check(args))
+        arrays = self._check(args)
+        results = self.for_sizes_of(arrays).flat(arrays)
         return results[0] if len(results) == 1 else tuple(results)
+
+    def for_sizes_of(
+        self, arrays: Sequence[Any], names: Sequence[str] | None = None, what: str = ""
+    ) -> LoadedFunction:
+        """This function for the sizes of some arrays, which have values for its symbolic
+        dimensions, or symbolic dimensions of their own; itself if it has none.
+
+        Raises:
+            ValueError: the sizes are not as the types of its arguments say. `names` are those of
+                the arguments in the message, and `what` is that of the function.
+        """
+        if not self.is_sized:
+            return self
+        function = mlir.functions(self.ir.module)[self.__name__]
+        names = names or [f"argument {i}" for i in range(len(arrays))]
+        try:
+            values = api.values_for(function, [np.shape(x) for x in arrays], names)
+        except ValueError as error:
+            raise ValueError(f"{what or '@' + self.__name__}: {error}") from None
+        key = tuple(sorted(values.items()))
+        if key not in self._for_sizes:
+            module = api.refined(self.ir.module, self.__name__, values)
+            self._for_sizes[key] = LoadedFunction(module, self.__name__, self.device)
+        return self._for_sizes[key]
 
     def flat(self, arrays: Sequence[Array], weak: Sequence[bool] = ()) -> list[Array]:
         """The results, for arrays of the right types. `weak` says which are weakly typed."""
@@ -223,7 +251,7 @@ class LoadedFunction(OfThisProcess):
         arrays = []
         for i, (arg, aval) in enumerate(zip(args, self.inputs, strict=True)):
             array = as_argument(arg, aval, f"@{name_of(self)}: argument {i}")
-            if array.shape != aval.shape:
+            if array.ndim != aval.ndim or not (self.is_sized or array.shape == aval.shape):
                 raise ValueError(
                     f"@{self.__name__}: argument {i} has type {array.aval}; expected {aval}"
                 )

@@ -16,10 +16,10 @@ import numpy as np
 
 @dataclass(frozen=True, repr=False)
 class TensorType:
-    """The dtype and shape of an argument or a result."""
+    """The dtype and shape of an argument or a result. A symbolic size is its text, `2*n`."""
 
     dtype: np.dtype[Any]
-    shape: tuple[int, ...]
+    shape: tuple[Any, ...]
 
     def __str__(self) -> str:
         return f"{self.dtype.name}[{','.join(map(str, self.shape))}]"
@@ -66,10 +66,26 @@ def dtype_of_name(name: str) -> np.dtype[Any]:
 
 
 def parse_signature(text: str) -> list[TensorType]:
-    """The types in a text such as `f32[4,4];i32[]`."""
+    """The types in a text such as `f32[4,4];i32[]`.
+
+    >>> parse_signature("f32[max(m, n),4]")
+    [float32[max(m, n),4]]
+    """
     types = []
     for item in filter(None, text.split(";")):
         name, _, dimensions = item.rstrip("]").partition("[")
-        shape = tuple(int(n) for n in dimensions.split(",") if n)
+        shape = tuple(int(n) if n.isdigit() else n for n in _parts(dimensions))
         types.append(TensorType(dtype_of_name(name), shape))
     return types
+
+
+def _parts(text: str) -> list[str]:
+    """Split a text at the commas that are in no parentheses."""
+    found, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and not depth:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [part for part in found if part]

@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 from tests.differential.harness import Case, boolean, f64, i32, of
 
+from irax_compiler.ops.dimension import Dimension
 from irax_compiler.ops.shape import BroadcastInDim, Constant, Iota, Reshape, Transpose
 from irax_compiler.ops.slicing import Concatenate, Pad, Reverse, Slice
 
@@ -87,6 +88,7 @@ CASES = [
     constant("complex64", np.array([[1 + 2j], [0.1 - 0.25j]], np.complex64)),
     constant("large", np.arange(5000.0)),
     constant("large-bf16", np.arange(5000.0).astype(BF16)),
+    Case("dimension", Dimension(5, np.dtype(np.int32)), [], lambda: np.int32(5)),
     iota((5,), "i4", 0),
     iota((2, 3), "f8", 1),
     iota((3, 2), BF16, 0),
@@ -132,4 +134,4 @@ CASES = [
     concatenate("one", [f64(3)], 0),
     concatenate("bf16", [of(BF16, 2), of(BF16, 3)], 0),
 ]
-NOT_DIFFERENTIABLE = {"stablehlo.constant", "stablehlo.iota"}
+NOT_DIFFERENTIABLE = {"irax.dimension", "stablehlo.constant", "stablehlo.iota"}

@@ -86,8 +86,12 @@ from irax_compiler.mlir.types import (
     element_type,
     function_type,
     is_inexact,
+    is_sized,
     parse_type,
     shape_of,
+    shape_of_type,
+    sizes_attribute,
+    sizes_in,
     tensor_type,
     type_problem,
 )

@@ -10,7 +10,12 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.dtypes import DTYPES, inexact
-from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, Type, ir
+from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, Attribute, Type, ir
+from irax_compiler.sizes import Size
+from irax_compiler.sizes.encoding import encoded, parse_encoded
+
+UNKNOWN_SIZE: int = ir.ShapedType.get_dynamic_size()
+"""Stands for `?` where the bindings give sizes as numbers."""
 
 _ELEMENT_TYPES: dict[np.dtype, Type] = {
     dtype: ir.Type.parse(text, CONTEXT) for text, dtype in DTYPES.items()
@@ -33,8 +38,28 @@ def element_type(dtype: np.dtype) -> Type:
 
 @lru_cache(maxsize=65536)
 def tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Type:
-    """`tensor<4x4xf32>` of shape (4, 4) and dtype float32."""
-    return ir.RankedTensorType.get(shape, element_type(dtype), loc=UNKNOWN)
+    """`tensor<4x4xf32>` of shape (4, 4) and dtype float32. One with symbolic sizes has `?` in their
+    places, and an encoding that has all sizes as text.
+    """
+    if not any(isinstance(n, Size) for n in shape):
+        return ir.RankedTensorType.get(shape, element_type(dtype), loc=UNKNOWN)
+    extents = [UNKNOWN_SIZE if isinstance(n, Size) else n for n in shape]
+    return ir.RankedTensorType.get(extents, element_type(dtype), sizes_attribute(shape), UNKNOWN)
+
+
+@lru_cache(maxsize=65536)
+def sizes_attribute(sizes: tuple[Any, ...], kind: str = "sizes") -> Attribute:
+    """Sizes, some of which are symbolic, as an attribute: `#irax.sizes<"batch, 784">`."""
+    return ir.Attribute.parse(f'#irax.{kind}<"{encoded(sizes)}">', CONTEXT)
+
+
+@lru_cache(maxsize=65536)
+def sizes_in(attribute: Any) -> tuple[str, tuple[Any, ...]] | None:
+    """The kind and the sizes of an attribute that `sizes_attribute` made; None for any other."""
+    if not isinstance(attribute, ir.OpaqueAttr):
+        return None
+    kind, _, text = str(attribute).removeprefix("#irax.").partition('<"')
+    return (kind, parse_encoded(text[:-2])) if text else None
 
 
 @lru_cache(maxsize=1024)
@@ -49,8 +74,27 @@ def function_type(inputs: Sequence[Type], results: Sequence[Type]) -> Type:
 
 
 def shape_of(value: Any) -> tuple[int, ...]:
-    """The static shape of a value (or of anything with a tensor `.type`)."""
-    return tuple(value.type.shape)
+    """The shape of a value (or of anything with a tensor `.type`)."""
+    return shape_of_type(value.type)
+
+
+def shape_of_type(type_: Any) -> tuple[int, ...]:
+    """The shape of a tensor type. Sizes that are not known are symbolic."""
+    shape = tuple(type_.shape)
+    return _symbolic_shape(type_) if UNKNOWN_SIZE in shape else shape
+
+
+@lru_cache(maxsize=65536)
+def _symbolic_shape(type_: Any) -> tuple[Any, ...]:
+    found = sizes_in(type_.encoding)
+    if found is None:
+        raise TypeError(f"{type_} is of dynamic shape, and does not name its sizes")
+    return found[1]
+
+
+def is_sized(type_: Any) -> bool:
+    """True for a tensor type with symbolic sizes."""
+    return UNKNOWN_SIZE in type_.shape
 
 
 def dtype_of(value: Any) -> np.dtype:
@@ -72,13 +116,14 @@ def type_problem(type_: Any) -> str | None:
     """Why there are no values of a type, as an error can say it; None where there are."""
     if not isinstance(type_, ir.RankedTensorType):
         return f"values of type {type_} are not supported; expected tensors of known rank"
-    if not type_.has_static_shape:
+    named = sizes_in(type_.encoding) is not None
+    if not type_.has_static_shape and not named:
         return f"{type_} is of dynamic shape: not supported; expected static shapes"
-    if type_.encoding is not None:
+    if type_.encoding is not None and not named:
         return f"{type_} has an encoding: not supported"
     if type_.element_type not in _DTYPE_OF:
         return f"element type {type_.element_type} of {type_} is not supported"
-    if math.prod(type_.shape) >= 2**47:
+    if not named and math.prod(type_.shape) >= 2**47:
         return f"{type_} is larger than any memory"
     return None
 

@@ -17,6 +17,7 @@ from irax_compiler.ops import (
     computation,
     conversion,
     convolution,
+    dimension,
     dot,
     elementwise,
     elementwise_map,

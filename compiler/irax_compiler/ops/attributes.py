@@ -13,8 +13,11 @@ from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from typing import Any
 
+import numpy as np
+
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation
+from irax_compiler.sizes import Size
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ def from_operation(decode: Callable[[Operation], Any]) -> Any:
 
 def result_shape() -> Any:
     """The field is the result's shape."""
-    return from_result(lambda type_: tuple(type_.shape))
+    return from_result(mlir.shape_of_type)
 
 
 def result_dtype() -> Any:
@@ -97,10 +100,52 @@ def _commas(values: Sequence[int]) -> str:
     return ", ".join(map(str, values))
 
 
-I64S = AttributeCodec(_i64s, tuple)
-"""A tuple of ints in `array<i64: ...>`."""
-I64 = AttributeCodec(lambda v: mlir.parse_attribute(f"{v} : i64"), lambda a: a.value)
-"""An int in `n : i64`."""
+def sized(kind: str, encode: Callable[[Any], Attribute], decode: Callable[[Any], Any]) -> Any:
+    """The codec of a tuple of sizes, by functions for sizes that are known. Where one of them is
+    symbolic, the attribute is `#irax.KIND<"...">`.
+    """
+
+    def encode_sizes(sizes: Sequence[Any]) -> Attribute:
+        if any(isinstance(n, Size) for n in sizes):
+            return mlir.sizes_attribute(tuple(sizes), kind)
+        return encode(sizes)
+
+    def decode_sizes(attribute: Any) -> Any:
+        found = mlir.sizes_in(attribute)
+        return decode(attribute) if found is None else found[1]
+
+    SIZED[kind] = encode
+    return AttributeCodec(encode_sizes, decode_sizes)
+
+
+SIZED: dict[str, Callable[[Any], Attribute]] = {}
+"""Functions that make attributes of known sizes, by the kind of those of symbolic ones."""
+
+
+def _pairs(flat: Sequence[int]) -> Attribute:
+    return mlir.dense(np.array(flat, np.int64).reshape(-1, 2))
+
+
+@lru_cache(maxsize=4096)
+def _flat(attribute: Attribute) -> tuple[int, ...]:
+    contents, type_ = mlir.attribute_text(attribute).split(" : ")
+    found = re.search(r"<(\d+)x2x", type_)
+    assert found is not None
+    flat = tuple(int(n) for n in re.findall(r"-?\d+", contents))
+    return flat * (2 * int(found[1])) if len(flat) == 1 else flat  # one number: all are the same
+
+
+I64S = sized("sizes", _i64s, tuple)
+"""A tuple of sizes in `array<i64: ...>`."""
+_size = sized("size", lambda v: mlir.parse_attribute(f"{v[0]} : i64"), lambda a: (a.value,))
+I64 = AttributeCodec(lambda v: _size.encode((v,)), lambda a: _size.decode(a)[0])
+"""A size in `n : i64`."""
+_flat_pairs = sized("pairs", _pairs, _flat)
+PAIRS = AttributeCodec(
+    lambda v: _flat_pairs.encode([n for pair in v for n in pair]),
+    lambda a: tuple(zip((flat := _flat_pairs.decode(a))[::2], flat[1::2], strict=True)),
+)
+"""Pairs of sizes in `dense<[[...]]> : tensor<nx2xi64>`."""
 I32 = AttributeCodec(lambda v: mlir.parse_attribute(f"{v} : i32"), lambda a: a.value)
 """An int in `n : i32`."""
 FLAG = AttributeCodec(lambda v: mlir.parse_attribute("true" if v else "false"), lambda a: a.value)

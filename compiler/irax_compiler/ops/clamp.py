@@ -33,6 +33,9 @@ class Clamp(Op):
     arithmetic = True
     recomputation = Recomputation.CHEAP
 
+    def sized_types(self, operands: Sequence[Value]):
+        return [operands[1].type]
+
     def evaluate(
         self, call: Evaluation, low: np.ndarray, x: np.ndarray, high: np.ndarray
     ) -> np.ndarray:

@@ -93,6 +93,9 @@ class Select(Op):
     elementwise = True
     recomputation = Recomputation.CHEAP
 
+    def sized_types(self, operands: Sequence[Value]):
+        return [operands[1].type]
+
     def evaluate(
         self, call: Evaluation, p: np.ndarray, on_true: np.ndarray, on_false: np.ndarray
     ) -> np.ndarray:

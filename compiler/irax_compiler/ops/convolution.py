@@ -23,12 +23,13 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import conversion, dot, shape, slicing
-from irax_compiler.ops.attributes import I64, I64S, AttributeCodec, attribute, result_dtype
+from irax_compiler.ops.attributes import I64, I64S, PAIRS, AttributeCodec, attribute, result_dtype
 from irax_compiler.ops.core import Axis, Linear, Op, Tangent, no_calls, working_dtype
 from irax_compiler.ops.linear import Bilinear
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.transformation import Batching, Evaluation
+from irax_compiler.sizes import larger
 
 Dimensions = tuple[int, ...]
 
@@ -71,21 +72,6 @@ def _decode_dimensions(attribute: mlir.Attribute) -> ConvDimensions:
     return ConvDimensions(*map(places, sides, _LETTERS))
 
 
-def _encode_padding(padding: Sequence[tuple[int, int]]) -> mlir.Attribute:
-    return mlir.dense(np.array(padding, np.int64).reshape(-1, 2))
-
-
-@lru_cache(maxsize=4096)
-def _decode_padding(attribute: mlir.Attribute) -> tuple[tuple[int, int], ...]:
-    contents, type_ = mlir.attribute_text(attribute).split(" : ")
-    found = re.search(r"<(\d+)x2x", type_)
-    assert found is not None
-    flat = [int(n) for n in re.findall(r"-?\d+", contents)]
-    if len(flat) == 1:  # all the same
-        flat *= 2 * int(found[1])
-    return tuple(zip(flat[::2], flat[1::2], strict=True))
-
-
 def _encode_flags(flags: Sequence[bool]) -> mlir.Attribute:
     return mlir.parse_attribute(
         "array<i1" + (": " if flags else "") + ", ".join(str(f).lower() for f in flags) + ">"
@@ -93,7 +79,6 @@ def _encode_flags(flags: Sequence[bool]) -> mlir.Attribute:
 
 
 _DIMENSIONS = AttributeCodec(_encode_dimensions, _decode_dimensions)
-_PADDING = AttributeCodec(_encode_padding, _decode_padding)
 _FLAGS = AttributeCodec(_encode_flags, lambda a: tuple(map(bool, a)))
 
 
@@ -111,7 +96,7 @@ class Convolution(Bilinear):
     dtype: np.dtype = result_dtype()
     strides: tuple[int, ...] = attribute(I64S, "window_strides")
     """The distance between the starts of neighbouring windows."""
-    padding: tuple[tuple[int, int], ...] = attribute(_PADDING)
+    padding: tuple[tuple[int, int], ...] = attribute(PAIRS)
     """The number of zeros before and after the array in each dimension; negative numbers crop it.
     """
     lhs_dilation: tuple[int, ...] = attribute(I64S)
@@ -162,7 +147,7 @@ class Convolution(Bilinear):
         for d, (low, high) in enumerate(self.padding):
             n = dilated(x[dims.lhs[d + 2]], self.lhs_dilation[d]) + low + high
             window = dilated(y[dims.rhs[d + 2]], self.rhs_dilation[d])
-            sizes.append((n - window) // self.strides[d] + 1 if n >= window else 0)
+            sizes.append(larger((n - window) // self.strides[d] + 1, 0))
         return _at(dims.out, sizes)
 
     # -- meaning --
@@ -351,7 +336,7 @@ class Convolution(Bilinear):
 
 def dilated(size: int, dilation: int) -> int:
     """Return the extent of `size` elements after dilation."""
-    return (size - 1) * dilation + 1 if size else 0
+    return 0 if size == 0 else (size - 1) * dilation + 1
 
 
 def _at(places: Dimensions, sizes: Sequence[int]) -> Dimensions:

@@ -14,7 +14,7 @@ each rule is the transformation that calls it (`transformation.py`); its operand
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache, partial
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -23,7 +23,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, dtype_of, shape_of
-from irax_compiler.ops.attributes import decoders, encoded
+from irax_compiler.ops.attributes import I64, I64S, decoders, encoded
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, pointwise
 from irax_compiler.ops.transformation import (
     Batching,
@@ -32,6 +32,7 @@ from irax_compiler.ops.transformation import (
     Linearization,
     Transposition,
 )
+from irax_compiler.sizes import Size
 
 Tangent = Value | None
 Axis = int | None
@@ -43,6 +44,10 @@ class UnsupportedOp(NotImplementedError):
 
 class UnboundAxis(UnsupportedOp):
     """A collective that was asked for a result without the vmap that names its axis."""
+
+
+class UnknownSize(UnsupportedOp):
+    """The value of a symbolic dimension was asked for in a function that is for all its values."""
 
 
 class Typed(Protocol):
@@ -184,8 +189,11 @@ class Op:
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         """Builds the operation at the current insertion point; returns its results."""
-        operation = mlir.emit(self.name, operands, _attributes(self), self.result_types(operands))
-        return tuple(operation.results)
+        types = self.result_types(operands)
+        name, attributes = form(self)
+        if types is None and (name != self.name or any(mlir.is_sized(x.type) for x in operands)):
+            types = self.sized_types(operands)
+        return tuple(mlir.emit(name, operands, attributes, types).results)
 
     def attributes(self) -> dict[str, Attribute]:
         """The MLIR attributes that hold the parameters: by default, each field through its codec,
@@ -196,6 +204,12 @@ class Op:
     def result_types(self, operands: Sequence[Value]) -> Sequence[Type] | None:
         """The result types, or None where the bindings infer them."""
         return None
+
+    def sized_types(self, operands: Sequence[Value]) -> Sequence[Type] | None:
+        """The result types for operands with symbolic sizes, which the bindings do not know."""
+        if self.elementwise:  # the bindings take the operands' type
+            return None
+        raise UnsupportedOp(f"{self.name}: no rule for operands with symbolic dimensions")
 
     @classmethod
     def read(cls, operation: Operation) -> Op:
@@ -287,8 +301,29 @@ def evaluated(op: Op, call: Evaluation, operands: Sequence[np.ndarray]) -> Seque
 
 
 @lru_cache(maxsize=65536)
-def _attributes(op: Op) -> dict[str, Attribute]:
-    return op.attributes()
+def form(op: Op) -> tuple[str, dict[str, Attribute]]:
+    """The name and the attributes of the operation that an op is. StableHLO's operations have
+    parameters that are known; with symbolic ones they are operations of the dialect `irax`.
+    """
+    return (sized_name(op.name) if _has_sizes(op) else op.name), op.attributes()
+
+
+def sized_name(name: str) -> str:
+    """The name of a StableHLO operation that has symbolic parameters: `irax.slice`."""
+    return "irax." + name.partition(".")[2]
+
+
+def plain_name(name: str) -> str:
+    """The name of a StableHLO operation, for that of one with symbolic parameters."""
+    return "stablehlo." + name.removeprefix("irax.") if name.startswith("irax.") else name
+
+
+def _has_sizes(parameter: Any) -> bool:
+    if isinstance(parameter, tuple):
+        return any(map(_has_sizes, parameter))
+    if is_dataclass(parameter):
+        return any(_has_sizes(getattr(parameter, f.name)) for f in fields(parameter))
+    return isinstance(parameter, Size)
 
 
 # ---- building blocks for rules -------------------------------------------------------------------
@@ -328,6 +363,11 @@ def constant(array: np.ndarray) -> Value:
 
 def full(shape: Sequence[int], fill: Any, dtype: np.dtype) -> Value:
     """A constant with every element `fill`."""
+    if isinstance(fill, Size):
+        scalar = _dimension(fill, np.dtype(dtype))
+        return scalar if not shape else _stretched(scalar, tuple(shape))
+    if any(isinstance(n, Size) for n in shape):
+        return _stretched(full((), fill, dtype), tuple(shape))
     attribute = _splat(tuple(shape), np.asarray(fill, dtype).tobytes(), np.dtype(dtype))
     return mlir.emit("stablehlo.constant", [], {"value": attribute}).results[0]
 
@@ -342,6 +382,21 @@ def _splat(shape: tuple[int, ...], fill: bytes, dtype: np.dtype) -> Attribute:
     if 0 in shape:
         text = "dense<>"
     return mlir.parse_attribute(f"{text} : {type_}")
+
+
+def _dimension(size: Size, dtype: np.dtype) -> Value:
+    """A scalar that is the value of a symbolic size: `ops.dimension.Dimension`."""
+    types = [mlir.tensor_type((), dtype)]
+    return mlir.emit("irax.dimension", [], {"size": I64.encode(size)}, types).results[0]
+
+
+def _stretched(scalar: Value, shape: tuple[int, ...]) -> Value:
+    """A scalar broadcast to a shape that may have symbolic sizes: no constant can have it."""
+    types = [mlir.tensor_type(shape, dtype_of(scalar))]
+    attributes = {"broadcast_dimensions": I64S.encode(())}
+    is_known = not any(isinstance(n, Size) for n in shape)
+    name = "stablehlo.broadcast_in_dim" if is_known else sized_name("stablehlo.broadcast_in_dim")
+    return mlir.emit(name, [scalar], attributes, types).results[0]
 
 
 def full_like(value: Typed, fill: Any) -> Value:

@@ -70,8 +70,7 @@ class ForeignCall(DefinedOp):
 
     def extents(self) -> tuple[int, ...]:
         """The shape of the first result."""
-        type_: Any = self.types[0]
-        return tuple(type_.shape)
+        return mlir.shape_of_type(self.types[0])
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         attributes: dict[str, Any] = dict(self.own_attributes)

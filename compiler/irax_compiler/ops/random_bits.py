@@ -35,7 +35,7 @@ class RngBitGenerator(Op):
     memory = Memory.FRESH
     widened = Widened.OTHER
     num_results: ClassVar[int] = 2
-    shape: tuple[int, ...] = from_operation(lambda o: tuple(o.results[1].type.shape))
+    shape: tuple[int, ...] = from_operation(lambda o: mlir.shape_of(o.results[1]))
     dtype: np.dtype = from_operation(lambda o: mlir.dtype_of_type(o.results[1].type))
     rng_algorithm: str = attribute(keyword("rng_algorithm"))
     """THREE_FRY, PHILOX or DEFAULT, which is PHILOX, as on XLA's CPU and IREE."""

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from irax_compiler import extensions
 from irax_compiler.mlir import Operation
-from irax_compiler.ops.core import Op, Recomputation, UnsupportedOp
+from irax_compiler.ops.core import Op, Recomputation, UnsupportedOp, plain_name
 
 _READERS: dict[str, Callable[[Operation], Op]] = {}
 _TRAITS: dict[str, Op | type[Op]] = {}
@@ -61,7 +61,7 @@ def traits_of(operation: Operation) -> Op | type[Op]:
 
 def traits_named(name: str) -> Op | type[Op]:
     """Return the op that has the traits of the operations of a name."""
-    return _TRAITS.get(name, Op)
+    return _TRAITS.get(name) or _TRAITS.get(plain_name(name), Op)
 
 
 def folds_in_any_order(operation: Operation) -> bool:
@@ -87,6 +87,8 @@ def is_generated(operation: Operation) -> bool:
 def read(operation: Operation) -> Op:
     """The op that an operation in the IR is. Raises UnsupportedOp for one irax does not know."""
     name = operation.name
+    if name not in _READERS:
+        name = plain_name(name)
     if name not in _READERS:
         extensions.load("irax.ops")
     if name not in _READERS:

@@ -192,6 +192,12 @@ class Transpose(LinearOp):
     recomputation = Recomputation.CHEAP
     permutation: tuple[int, ...] = attribute(I64S)
 
+    def sized_types(self, operands: Sequence[Value]):
+        extents = shape_of(operands[0])
+        return [
+            mlir.tensor_type(tuple(extents[d] for d in self.permutation), dtype_of(operands[0]))
+        ]
+
     def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         return np.transpose(x, self.permutation)
 

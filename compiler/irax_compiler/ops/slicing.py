@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import I64, I64S, attribute
@@ -20,6 +21,7 @@ from irax_compiler.ops.core import (
     Op,
     Recomputation,
     Tangent,
+    constant,
     full,
     full_like,
     only,
@@ -29,6 +31,7 @@ from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_in_all, whole_dims
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
+from irax_compiler.sizes import is_symbolic, larger
 
 BOOL = np.dtype(np.bool_)
 
@@ -42,6 +45,9 @@ class Reverse(LinearOp):
     moves = True
     recomputation = Recomputation.CHEAP
     dimensions: tuple[int, ...] = attribute(I64S)
+
+    def sized_types(self, operands: Sequence[Value]):
+        return [operands[0].type]
 
     def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         return np.flip(x, self.dimensions)
@@ -81,6 +87,11 @@ class Slice(LinearOp):
     start_indices: tuple[int, ...] = attribute(I64S)
     limit_indices: tuple[int, ...] = attribute(I64S)
     strides: tuple[int, ...] = attribute(I64S)
+
+    def sized_types(self, operands: Sequence[Value]):
+        bounds = zip(self.start_indices, self.limit_indices, self.strides, strict=True)
+        extents = tuple(-((start - limit) // stride) for start, limit, stride in bounds)
+        return [mlir.tensor_type(extents, dtype_of(operands[0]))]
 
     def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
         return x[self._places()]
@@ -139,6 +150,20 @@ class Pad(Op):
     edge_padding_low: tuple[int, ...] = attribute(I64S)
     edge_padding_high: tuple[int, ...] = attribute(I64S)
     interior_padding: tuple[int, ...] = attribute(I64S)
+
+    def sized_types(self, operands: Sequence[Value]):
+        return [mlir.tensor_type(self.result_shape(shape_of(operands[0])), dtype_of(operands[0]))]
+
+    def result_shape(self, extents: Sequence[int]) -> tuple[int, ...]:
+        """The result's shape for an operand of a shape."""
+        padding = zip(
+            *(extents, self.edge_padding_low, self.edge_padding_high, self.interior_padding),
+            strict=True,
+        )
+        return tuple(
+            low + n + high + (larger(n - 1, 0) * inner if inner else 0)
+            for n, low, high, inner in padding
+        )
 
     def evaluate(self, call: Evaluation, x: np.ndarray, value: np.ndarray) -> np.ndarray:
         return self.prepared(ArrayType(x.shape, x.dtype))(x, value)
@@ -235,6 +260,11 @@ class Concatenate(Op):
     moves = True
     dimension: int = attribute(I64)
 
+    def sized_types(self, operands: Sequence[Value]):
+        extents = list(shape_of(operands[0]))
+        extents[self.dimension] = sum(shape_of(x)[self.dimension] for x in operands)
+        return [mlir.tensor_type(tuple(extents), dtype_of(operands[0]))]
+
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> np.ndarray:
         return np.concatenate(operands, self.dimension)
 
@@ -279,9 +309,16 @@ class Concatenate(Op):
 
 def slice_(x: Value, start: Sequence[int], limit: Sequence[int], strides: Sequence[int]) -> Value:
     """Slice; nothing where it takes everything."""
-    if not any(start) and tuple(limit) == shape_of(x) and all(s == 1 for s in strides):
+    if all(n == 0 for n in start) and tuple(limit) == shape_of(x) and all(s == 1 for s in strides):
         return x
     return Slice(tuple(start), tuple(limit), tuple(strides))(x)
+
+
+def vector(numbers: Sequence[Any], dtype: np.dtype) -> Value:
+    """A vector of numbers, which may be symbolic sizes."""
+    if not any(map(is_symbolic, numbers)):
+        return constant(np.array(numbers, dtype))
+    return Concatenate(0)(*(shape.reshape(full((), n, dtype), (1,)) for n in numbers))
 
 
 def slice_in_dim(x: Value, start: int, limit: int, dimension: int) -> Value:

@@ -173,7 +173,7 @@ def _without(type_: Any, axis: Axis) -> Type:
     """A tensor type without one of its dimensions."""
     if axis is None:
         return type_
-    sizes = [n for d, n in enumerate(type_.shape) if d != axis]
+    sizes = [n for d, n in enumerate(mlir.shape_of_type(type_)) if d != axis]
     return mlir.tensor_type(tuple(sizes), mlir.dtype_of_type(type_))
 
 
@@ -306,4 +306,4 @@ def batched_where(
 
 def zeros_of(type_: Any) -> Value:
     """A constant zero of a tensor type."""
-    return full(tuple(type_.shape), 0, mlir.dtype_of_type(type_))
+    return full(mlir.shape_of_type(type_), 0, mlir.dtype_of_type(type_))

@@ -66,8 +66,7 @@ class Synonym(DefinedOp):
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape of the result."""
-        type_: Any = self.types[0]
-        return tuple(type_.shape)
+        return mlir.shape_of_type(self.types[0])
 
 
 # ---- broadcasting --------------------------------------------------------------------------------

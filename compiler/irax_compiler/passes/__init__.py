@@ -52,6 +52,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         partition,
         prune,
         reductions,
+        refine,
         repetitions,
         simplify,
         split,

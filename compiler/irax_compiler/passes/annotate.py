@@ -89,7 +89,7 @@ def reflection(function: Operation) -> dict[str, str]:
 def signature(values: Sequence[Value]) -> str:
     """The types of values as `f32[4,4];i32[]`."""
     return ";".join(
-        f"{v.type.element_type}[{','.join(map(str, v.type.shape))}]"  # pyright: ignore
+        f"{v.type.element_type}[{','.join(map(str, mlir.shape_of(v)))}]"  # pyright: ignore
         for v in values
     )
 

@@ -10,7 +10,7 @@ from irax_compiler.layouts import mesh_of
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.collective import Collective
-from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.core import UnsupportedOp, plain_name
 from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.ops.foreign_function import is_foreign_function
 from irax_compiler.ops.registry import read, registered_names, traits_of, unknown
@@ -101,7 +101,7 @@ def _check_callback(operation: Operation, target: Target) -> None:
 
 
 def _check_operation(operation: Operation, known: set[str], axes: set[str]) -> None:
-    if operation.name not in known:
+    if plain_name(operation.name) not in known and operation.name not in known:
         raise unknown(operation)
     if operation.name == ForeignCall.name and not is_host_call(operation):
         op = read(operation)  # which refuses those that are not known

@@ -12,11 +12,6 @@ _PRIMITIVES = (
 
 _REASONS = {
     "StableHLO's integers of 1 bit are its booleans: use bool": ("numpy: int1 uint1",),
-    "shapes are static: export the function once for each shape": (
-        "export: SymbolicScope is_symbolic_dim symbolic_args_specs symbolic_shape",
-        "errors: InconclusiveDimensionOperation",
-        "extend.core: InconclusiveDimensionOperation",
-    ),
     "exported files have no such checks to turn off: what cannot run is refused": (
         "export: DisabledSafetyCheck",
     ),

@@ -6,6 +6,7 @@ Nothing here applies an operation: `promotion` does.
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from irax import dtypes
 from irax.config import config
 from irax.core import source, strictness
 from irax.core.array import Array, as_array
+from irax_compiler.sizes import InconclusiveDimensionOperation
 
 Kinds = type | tuple[type, ...]
 """Kinds of dtypes, as abstract NumPy types: `np.integer`, `(np.integer, np.bool)`."""
@@ -136,12 +138,31 @@ def broadcast_shapes(
         return shapes[0]
     try:
         return np.broadcast_shapes(*shapes)
+    except InconclusiveDimensionOperation:  # symbolic dimensions, which NumPy does not know
+        found = _broadcast_by_name(shapes)
+        if found is not None:
+            return found
     except ValueError:
-        listed = " and ".join(map(str, shapes))
-        raise error(
-            f"{what}{': ' * bool(what)}shapes {listed} do not fit together: aligned at their last "
-            "dimensions, sizes must be equal or 1 (Incompatible shapes for broadcasting)"
-        ) from None
+        pass
+    listed = " and ".join(map(str, shapes))
+    raise error(
+        f"{what}{': ' * bool(what)}shapes {listed} do not fit together: aligned at their last "
+        "dimensions, sizes must be equal or 1 (Incompatible shapes for broadcasting)"
+    )
+
+
+def _broadcast_by_name(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...] | None:
+    """The common shape of shapes with symbolic dimensions, which are equal if they are the same
+    expression; None where they do not fit.
+    """
+    reversed_ = [shape[::-1] for shape in shapes]
+    found: list[Any] = []
+    for sizes in itertools.zip_longest(*reversed_, fillvalue=1):
+        wider = {n for n in sizes if n != 1}
+        if len(wider) > 1:
+            return None
+        found.append(wider.pop() if wider else 1)
+    return tuple(found[::-1])
 
 
 def common_shape(operands: Sequence[Any], what: str) -> tuple[int, ...]:

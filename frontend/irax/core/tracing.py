@@ -31,6 +31,7 @@ from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.structured import call_function
+from irax_compiler.sizes import is_symbolic
 
 INLINE_CONSTANT_SIZE = 16
 """Captured arrays of at most so many elements become constants in the IR, larger ones arguments."""
@@ -238,7 +239,8 @@ class Trace(Interpreter):
         return write(self.builder)
 
     def broadcast_to(self, x: Array, target: tuple[int, ...]) -> Array:
-        if isinstance(x, ConcreteArray) and x.size == 1 and x.shape != target:
+        is_known = not any(map(is_symbolic, target))
+        if isinstance(x, ConcreteArray) and x.size == 1 and x.shape != target and is_known:
             elements = np.broadcast_to(x.value, target)
             return self.bind(shape_ops.Constant(elements), [], x.weak_type)
         return super().broadcast_to(x, target)

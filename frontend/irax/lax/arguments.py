@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from irax import dtypes, errors
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.dimensions import size_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 
@@ -23,7 +23,7 @@ def canonical_int(what: str, name: str, value: Any) -> int:
         TypeError: it is none; a traced one has no value yet.
     """
     try:
-        return operator.index(value)
+        return size_of(value)
     except errors.JAXTypeError:  # a traced array
         raise
     except TypeError:
@@ -42,7 +42,7 @@ def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
     try:
         single = hasattr(shape, "__index__") and not getattr(shape, "ndim", 0)
         sizes: Any = (shape,) if single else shape
-        sizes = tuple(operator.index(n) for n in sizes)
+        sizes = tuple(map(size_of, sizes))
     except errors.JAXTypeError:  # a traced array
         raise
     except TypeError as error:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, TypeAlias
 from irax import dtypes
 from irax.config import config
 from irax.core.array import Array
+from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
 from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.accuracy import DotAlgorithmPreset
@@ -148,7 +149,7 @@ def padtype_to_pads(
 def _pads(what: str, padding: Any, rank: int) -> Pads:
     """Return padding as pairs of ints."""
     try:
-        pads = [(operator.index(low), operator.index(high)) for low, high in padding]
+        pads = [(size_of(low), size_of(high)) for low, high in padding]
     except (TypeError, ValueError):
         raise ValueError(
             f"{what}: padding must be 'SAME', 'SAME_LOWER', 'VALID' or a pair of ints (before, "

@@ -8,6 +8,7 @@ from typing import Any
 
 from irax.core import array_trees
 from irax.core.array import Array
+from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
 from irax.core.flattening import name_of
 from irax.core.operands import as_arrays
@@ -217,7 +218,7 @@ def _window(
         pads: Any = padtype_to_pads(dilated, reach, steps, padding)
     else:
         pads = padding
-    pairs = tuple((operator.index(low), operator.index(high)) for low, high in pads)
+    pairs = tuple((size_of(low), size_of(high)) for low, high in pads)
     if len(pairs) != len(shape):
         raise ValueError(
             f"{what}: padding must be a pair for each of the {len(shape)} dimensions, got {padding}"

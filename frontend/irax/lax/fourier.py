@@ -9,6 +9,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
+from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
 from irax.core.promotion import convert
 from irax.lax.arguments import array_of
@@ -46,7 +47,7 @@ def fft(x: ArrayLike, fft_type: FftType | str, fft_lengths: Sequence[int]) -> Ar
         raise ValueError(
             f"lax.fft: fft_type must be one of {', '.join(FftType.__members__)}, got {fft_type!r}"
         )
-    lengths = tuple(int(n) for n in fft_lengths)
+    lengths = tuple(map(size_of, fft_lengths))
     if kind == "RFFT" and dtypes.issubdtype(array.dtype, np.complexfloating):
         raise ValueError(f"lax.fft: RFFT takes real numbers, got {array.dtype}")
     least = np.float32 if kind == "RFFT" else np.complex64

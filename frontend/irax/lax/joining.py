@@ -11,6 +11,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, as_array
+from irax.core.dimensions import size_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import apply, broadcast_to, promote_dtypes
 from irax.execution.jit_shardings import takes_out_sharding
@@ -28,6 +29,7 @@ from irax.lax.structure import (
 )
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import comparison, elementwise
+from irax_compiler.sizes import is_symbolic
 
 
 def split(operand: ArrayLike, sizes: Sequence[int], axis: int = 0) -> list[Array]:
@@ -47,7 +49,7 @@ def split(operand: ArrayLike, sizes: Sequence[int], axis: int = 0) -> list[Array
     what = "lax.split"
     x = array_of(what, operand)
     axis = canonical_axis(what, axis, x.ndim)
-    parts = [operator.index(n) for n in sizes]
+    parts = [size_of(n) for n in sizes]
     if any(n < 0 for n in parts) or sum(parts) != x.shape[axis]:
         raise ValueError(
             f"{what}: sizes must be at least 0 and add up to {x.shape[axis]}, the size of axis "
@@ -172,6 +174,8 @@ def shape_as_value(shape: Sequence[int]) -> Array:
     >>> irax.lax.shape_as_value((2, 3))
     Array([2, 3], dtype=int32)
     """
+    if any(map(is_symbolic, shape)):
+        return stack([as_array(n).astype(dtypes.canonicalize_dtype(int)) for n in shape])
     sizes = np.array([operator.index(n) for n in shape])
     return as_array(sizes.astype(dtypes.canonicalize_dtype(int)), "lax.shape_as_value")
 
@@ -201,8 +205,8 @@ def index_take(src: ArrayLike, idxs: Sequence[ArrayLike], axes: Sequence[int]) -
     indices = concatenate(columns, 1)
     if not dtypes.issubdtype(indices.dtype, np.integer):
         raise TypeError(f"{what}: idxs must be integers, got {indices.dtype}")
-    sizes = np.array([x.shape[d] for d in dims], indices.dtype)
-    size = broadcast_to(as_array(sizes), indices.shape)
+    sizes = shape_as_value([x.shape[d] for d in dims]).astype(indices.dtype)
+    size = broadcast_to(sizes, indices.shape)
     around = apply(elementwise.remainder, indices, size, what=what)
     below = apply(comparison.less, around, full_like(around, 0), what=what)
     around = apply(elementwise.add, around, below.astype(size.dtype) * size, what=what)

@@ -27,6 +27,7 @@ from irax_compiler.ops.control_flow import building
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.structured import call_function
 from irax_compiler.ops.transformation import Evaluation
+from irax_compiler.sizes import Size, is_symbolic, larger, smaller
 
 
 def while_loop(
@@ -213,11 +214,13 @@ def _fori_loop(
     )
     start = [first, *carry.arrays]
     low, high = branches.known_value(first), branches.known_value(end)
-    length = None if low is None or high is None else max(int(high) - int(low), 0)
-    if length is not None and length <= np.iinfo(np.int32).max:
+    length: Any = None if low is None or high is None else max(int(high) - int(low), 0)
+    if all(isinstance(n, int | Size) for n in (lower, upper)):
+        length = larger(upper - lower, 0)
+    if is_symbolic(length) or (length is not None and length <= np.iinfo(np.int32).max):
         calls = scans.check_unroll(what, 1 if unroll is None else unroll, length)
         if max_steps is not None:
-            length = min(length, _positive(what, max_steps))
+            length = smaller(length, _positive(what, max_steps))
         results = scans.repeat(body, start, [], length, unroll=calls)
     elif unroll not in (None, 1, False):
         raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.operands import inexact_dtype
+from irax.core.operands import broadcast_shapes, inexact_dtype
 from irax.core.promotion import apply, broadcast_to, convert, select
 from irax.lax import complex_numbers, slicing, structure
 from irax.lax.arguments import array_of
@@ -124,7 +124,7 @@ def diagonal(x: Array, offset: int = 0) -> Array:
 def one_batch(arrays: Sequence[Array], ranks: Sequence[int]) -> list[Array]:
     """The arrays, the dimensions before their last few (`ranks`) broadcast to one shape."""
     shapes = [x.shape[: x.ndim - rank] for x, rank in zip(arrays, ranks, strict=True)]
-    batch = np.broadcast_shapes(*shapes)
+    batch = broadcast_shapes(*shapes)
     return [
         broadcast_to(x, (*batch, *x.shape[x.ndim - rank :]))
         for x, rank in zip(arrays, ranks, strict=True)

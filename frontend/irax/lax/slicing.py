@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
+from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
 from irax.core.operands import as_arrays
 from irax.core.promotion import apply, convert
@@ -36,8 +36,8 @@ def slice(
     """
     what = "lax.slice"
     x = array_of(what, operand)
-    start, limit = (tuple(map(operator.index, v)) for v in (start_indices, limit_indices))
-    step = (1,) * x.ndim if strides is None else tuple(map(operator.index, strides))
+    start, limit = (tuple(map(size_of, v)) for v in (start_indices, limit_indices))
+    step = (1,) * x.ndim if strides is None else tuple(map(size_of, strides))
     fits = len(start) == len(limit) == len(step) == x.ndim and all(
         0 <= a <= b <= n and s > 0 for a, b, s, n in zip(start, limit, step, x.shape, strict=True)
     )
@@ -46,7 +46,7 @@ def slice(
             f"{what}: start_indices={start}, limit_indices={limit} and strides={step} do not fit "
             f"shape {x.shape}: in each dimension, expected 0 <= start <= limit <= size, stride > 0"
         )
-    if not any(start) and limit == x.shape and all(s == 1 for s in step):
+    if all(n == 0 for n in start) and limit == x.shape and all(s == 1 for s in step):
         return x
     return bind(slicing.Slice(start, limit, step), x, weak_type=x.weak_type)
 
@@ -63,8 +63,8 @@ def slice_in_dim(
     x = array_of(what, operand)
     axis = canonical_axis(what, axis, x.ndim)
     size = x.shape[axis]
-    start = 0 if start_index is None else operator.index(start_index)
-    limit = size if limit_index is None else operator.index(limit_index)
+    start = 0 if start_index is None else size_of(start_index)
+    limit = size if limit_index is None else size_of(limit_index)
     starts, limits, strides = [0] * x.ndim, list(x.shape), [1] * x.ndim
     starts[axis] = start + size * (start < 0)
     limits[axis] = limit + size * (limit < 0)
@@ -81,7 +81,7 @@ def index_in_dim(operand: ArrayLike, index: int, axis: int = 0, keepdims: bool =
     what = "lax.index_in_dim"
     x = array_of(what, operand)
     axis = canonical_axis(what, axis, x.ndim)
-    index, size = operator.index(index), x.shape[axis]
+    index, size = size_of(index), x.shape[axis]
     if not -size <= index < size:
         raise IndexError(f"{what}: index {index} is out of bounds for axis {axis} of size {size}")
     part = slice_in_dim(x, index % size, index % size + 1, axis=axis)
@@ -168,7 +168,7 @@ def dynamic_slice(
     """
     what = "lax.dynamic_slice"
     x = array_of(what, operand)
-    sizes = tuple(map(operator.index, slice_sizes))
+    sizes = tuple(map(size_of, slice_sizes))
     if len(sizes) != x.ndim or any(not 0 <= s <= n for s, n in zip(sizes, x.shape, strict=True)):
         raise TypeError(
             f"{what}: slice_sizes {sizes} do not fit shape {x.shape}: expected a size for each "

@@ -16,6 +16,7 @@ import numpy as np
 
 from irax import dtypes, tree_util
 from irax.core.array import Array, ConcreteArray
+from irax.core.dimensions import size_of
 from irax.core.dispatch import bind, elements, staged
 from irax.core.key_arrays import KeyArray
 from irax.core.operands import as_arrays
@@ -33,6 +34,7 @@ from irax.lax.arguments import (
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bitcast, marks, slicing
 from irax_compiler.ops import shape as ops
+from irax_compiler.sizes import larger
 
 # ---- dtypes --------------------------------------------------------------------------------------
 
@@ -347,16 +349,16 @@ def pad(
     if value.dtype != x.dtype or value.ndim:
         kind = ValueError if value.ndim else TypeError
         raise kind(f"{what}: padding_value must be a scalar of dtype {x.dtype}, got {value.aval}")
-    config = tuple(tuple(operator.index(n) for n in entry) for entry in padding_config)
+    config = tuple(tuple(map(size_of, entry)) for entry in padding_config)
     if len(config) != x.ndim or any(len(entry) != 3 or entry[2] < 0 for entry in config):
         raise ValueError(
             f"{what}: padding_config must be (low, high, interior) for each of the {x.ndim} "
             f"dimensions, with interior at least 0, got {padding_config!r}"
         )
-    if not any(map(any, config)):
+    if all(n == 0 for entry in config for n in entry):
         return x
     for n, (low, high, interior) in zip(x.shape, config, strict=True):
-        if low + high + n + max(n - 1, 0) * interior < 0:
+        if low + high + n + larger(n - 1, 0) * interior < 0:
             raise ValueError(
                 f"{what}: padding_config={padding_config!r} takes more away than an array of shape "
                 f"{x.shape} has"

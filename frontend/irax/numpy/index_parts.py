@@ -7,7 +7,6 @@ has none of it.
 
 from __future__ import annotations
 
-import operator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,12 +14,14 @@ import numpy as np
 
 from irax import dtypes, errors
 from irax.core import source
-from irax.core.array import Array, ConcreteArray
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.dimensions import size_of, symbolic_indices
 from irax.core.dispatch import bind
 from irax.core.operands import broadcast_shapes
 from irax.core.promotion import apply, convert
 from irax_compiler.ops import comparison
 from irax_compiler.ops import elementwise as ops
+from irax_compiler.sizes import is_symbolic
 
 NEW = -1
 """In a layout: a dimension of size 1 that None asked for."""
@@ -144,7 +145,7 @@ def _item(entry: Any) -> Any:
     if isinstance(entry, Array | np.ndarray | np.generic):
         return _array_item(entry)
     try:
-        return operator.index(entry)
+        return size_of(entry)
     except TypeError:
         raise TypeError(
             "an index is made of ints, slices, Ellipsis, None and arrays of ints or bools, got "
@@ -221,7 +222,7 @@ class _Parser:
             parts.for_numpy.append(Ellipsis)
         elif isinstance(item, slice):
             parts.for_numpy.append(self._slice(item))
-        elif isinstance(item, int):
+        elif isinstance(item, int) or is_symbolic(item):
             self._int(item)
         elif isinstance(item, _Mask):
             self._mask(item.value)
@@ -235,15 +236,19 @@ class _Parser:
     def _slice(self, item: slice) -> slice:
         n = self.remaining.pop(0)
         item = slice(*(_slice_entry(e, item) for e in (item.start, item.stop, item.step)))
-        start, stop, step = item.indices(n)
-        size = len(range(start, stop, step))
-        if not size:
+        if any(map(is_symbolic, (n, item.start, item.stop))):
+            start, size, step = symbolic_indices(item, n)
+        else:
+            start, stop, step = item.indices(n)
+            size = len(range(start, stop, step))
+        if size == 0:
             dim = Dim(0, 0)
         elif step < 0:
-            dim = Dim(start + (size - 1) * step, size, -step, flipped=size > 1)
+            is_several = is_symbolic(size) or size > 1
+            dim = Dim(start + (size - 1) * step, size, -step, flipped=is_several)
         else:
             dim = Dim(start, size, step)
-        if size < 2:
+        if not is_symbolic(size) and size < 2:
             dim.step = 1
         self.parts.layout.append(len(self.parts.dims))
         self._add(n, dim)
@@ -251,10 +256,10 @@ class _Parser:
 
     def _int(self, item: int) -> None:
         n = self.remaining.pop(0)
-        if not n:
+        if n == 0:
             raise IndexError(f"index {item} of a dimension of size 0: it has no elements")
         place = item + n if item < 0 and self.wrap else item
-        nearest = min(max(place, 0), n - 1)
+        nearest = place if 0 <= place < n else min(max(place, 0), n - 1)
         if place != nearest:
             self.parts.outside = self.parts.int_outside = True
         self._add(n, Dim(nearest, 1, taken=True))
@@ -279,7 +284,7 @@ class _Parser:
             self._array(places, size)
 
     def _array(self, indices: Indices, n: int) -> None:
-        if not n and indices.size:
+        if n == 0 and indices.size:
             raise IndexError(
                 f"an index array of shape {indices.shape} for a dimension of size 0: it has no "
                 "elements"
@@ -311,7 +316,7 @@ def _slice_entry(entry: Any, item: slice) -> int | None:
     if entry is None:
         return None
     try:
-        return operator.index(entry)
+        return size_of(entry)
     except errors.TracerIntegerConversionError:
         raise IndexError(
             f"a slice needs bounds that are known while tracing, got {item} at "
@@ -332,9 +337,11 @@ def _places(indices: Indices, n: int, wrap: bool) -> Indices:
     """Return an index array as indices into a dimension of size `n`, of a dtype that can hold them;
     negative ones count from the end if `wrap`. What is out of range stays so.
     """
-    if isinstance(indices, np.ndarray):
+    if is_symbolic(n):
+        indices = as_array(indices)
+    elif isinstance(indices, np.ndarray):
         return _known_places(indices, n, wrap)
-    if isinstance(indices, ConcreteArray):
+    elif isinstance(indices, ConcreteArray):
         value = indices.value
         fine = value.dtype == np.int32 and (not value.size or 0 <= value.min() <= value.max() < n)
         return indices if fine else _known_places(value, n, wrap)

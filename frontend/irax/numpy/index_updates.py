@@ -21,6 +21,7 @@ from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, elements
 from irax.core.explicit_axes import check_region
+from irax.core.operands import broadcast_shapes
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.tracebacks import api_boundary
 from irax.execution.jit_shardings import divided_like, takes_out_sharding
@@ -273,7 +274,7 @@ class _Update:
         values = as_array(values, f"{self.what}: values")
         target = self.parts.result_shape()
         try:
-            fits = np.broadcast_shapes(values.shape, target) == target
+            fits = broadcast_shapes(values.shape, target) == target
         except ValueError:
             fits = False
         if not fits:
@@ -368,7 +369,7 @@ def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
         return divided_like("x.at[...]", values, x)
     check_region(x, values.shape, "x.at[...]", is_new=False)
     if all(dim.step == 1 for dim in dims):
-        starts = [ConcreteArray(np.array(dim.start, np.int32)) for dim in dims]
+        starts = [convert(as_array(dim.start), np.dtype(np.int32)) for dim in dims]
         return bind(dynamic_slices.DynamicUpdateSlice(), x, values, *starts, weak_type=x.weak_type)
     extents = [(dim.size - 1) * dim.step + 1 for dim in dims]
     spread = slicing.Pad(

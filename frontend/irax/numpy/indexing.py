@@ -24,6 +24,7 @@ from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, parse
 from irax_compiler.ops import bitwise, comparison, shape, slicing
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
+from irax_compiler.sizes import is_symbolic
 
 _BASIC = {int, slice, NoneType, EllipsisType}
 
@@ -184,7 +185,7 @@ def slice_region(x: Array, dims: Sequence[Dim]) -> Array:
     starts = tuple(dim.start for dim in dims)
     steps = tuple(dim.step for dim in dims)
     limits = tuple(
-        dim.start + (dim.size - 1) * dim.step + 1 if dim.size else dim.start for dim in dims
+        dim.start if dim.size == 0 else dim.start + (dim.size - 1) * dim.step + 1 for dim in dims
     )
     return bind(slicing.Slice(starts, limits, steps), x, weak_type=x.weak_type)
 
@@ -224,8 +225,8 @@ def start_scalars(dims: Sequence[Dim]) -> list[Array]:
     dtype = np.dtype(np.int64 if any(i.dtype.itemsize == 8 for i in traced) else np.int32)
     return [
         ConcreteArray(np.array(dim.start, dtype))
-        if dim.indices is None
-        else convert(as_array(dim.indices), dtype)
+        if dim.indices is None and not is_symbolic(dim.start)
+        else convert(as_array(dim.start if dim.indices is None else dim.indices), dtype)
         for dim in dims
     ]
 

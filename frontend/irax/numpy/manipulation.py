@@ -13,6 +13,7 @@ import numpy as np
 from irax import errors, lax
 from irax.core import source
 from irax.core.array import Array
+from irax.core.dimensions import is_zero, size_of
 from irax.core.operands import as_arrays
 from irax.core.operands import broadcast_shapes as _broadcast_shapes
 from irax.core.promotion import broadcast_to as _broadcast_to
@@ -26,6 +27,7 @@ from irax.lax.arguments import (
     canonical_shape,
 )
 from irax.typing import ArrayLike, Axis
+from irax_compiler.sizes import larger, smaller
 
 # ---- shape ---------------------------------------------------------------------------------------
 
@@ -118,7 +120,7 @@ def _sizes(x: Array, shape: Any) -> tuple[int, ...]:
     if isinstance(shape, int | np.integer):
         shape = (shape,)
     try:
-        sizes = tuple(operator.index(n) for n in shape)
+        sizes = tuple(map(size_of, shape))
     except errors.JAXTypeError:  # a traced array
         raise
     except TypeError as error:
@@ -128,7 +130,7 @@ def _sizes(x: Array, shape: Any) -> tuple[int, ...]:
     if len(open_places) == 1 and known and x.size % known == 0:
         place = open_places[0]
         return (*sizes[:place], x.size // known, *sizes[place + 1 :])
-    if open_places or min(sizes, default=0) < 0 or known != x.size:
+    if open_places or any(n < 0 for n in sizes) or known != x.size:
         raise TypeError(
             f"reshape: cannot reshape an array of shape {x.shape} (size {x.size}) into shape "
             f"{sizes}: the sizes must multiply to {x.size}, and at most one may be -1"
@@ -433,18 +435,18 @@ def _split(name: str, ary: ArrayLike, sections: Any, axis: int, even: bool) -> l
         if sections < 1:
             raise ValueError(f"{name}: expected at least 1 section, got {sections}")
         share, more = divmod(n, sections)
-        if even and more:
+        if even and not is_zero(more):
             raise ValueError(
                 f"{name}: axis {axis} of shape {x.shape} cannot be split evenly into {sections} "
                 "sections; use array_split"
             )
-        ends = [share * i + min(i, more) for i in range(1, sections)]
+        ends = [share * i + smaller(more, i) for i in range(1, sections)]
     else:
         places = _concrete(name, "the places to split at", sections)
         ends = [canonical_int(name, "indices_or_sections", i) for i in places.tolist()]
-    bounds = [0, *(min(max(e + n * (e < 0), 0), n) for e in ends), n]
+    bounds = [0, *(smaller(larger(e + n * (e < 0), 0), n) for e in ends), n]
     return [
-        lax.slice_in_dim(x, start, max(start, stop), axis=axis)
+        lax.slice_in_dim(x, start, larger(start, stop), axis=axis)
         for start, stop in itertools.pairwise(bounds)
     ]
 

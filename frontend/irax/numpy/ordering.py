@@ -20,6 +20,7 @@ from irax.numpy.tables import is_inexact
 from irax.numpy.ufuncs import imag, real
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import numpy_call
+from irax_compiler.sizes import is_symbolic
 
 
 def sort(
@@ -240,7 +241,9 @@ def _compare_all(x: Array, values: Array, side: str) -> Array:
 
 def _place_dtype(x: Array) -> np.dtype[Any]:
     """Return the dtype of indices into a vector: as in JAX, 32 bits where they are enough."""
-    return np.dtype(np.int32 if x.size < np.iinfo(np.int32).max else np.int64)
+    return np.dtype(
+        np.int32 if is_symbolic(x.size) or x.size < np.iinfo(np.int32).max else np.int64
+    )
 
 
 def _halving(x: Array, values: Array, side: str, unrolled: bool) -> Array:
@@ -253,7 +256,7 @@ def _halving(x: Array, values: Array, side: str, unrolled: bool) -> Array:
 
     low = lax.full(values.shape, 0, _place_dtype(x))
     bounds = low, lax.full_like(low, x.size)
-    steps = x.size.bit_length()
+    steps = 31 if is_symbolic(x.size) else x.size.bit_length()
 
     def written_out() -> Array:
         found = bounds

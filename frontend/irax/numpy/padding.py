@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
+from irax.core.dimensions import size_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 from irax.numpy.ranges import linspace
@@ -47,7 +47,7 @@ def pad(array: ArrayLike, pad_width: Any, mode: Any = "constant", **kwargs: Any)
     """
     (x,) = as_arrays([array], "pad")
     widths = _pairs("pad_width", pad_width, x.ndim)
-    widths = [(operator.index(low), operator.index(high)) for low, high in widths]
+    widths = [(size_of(low), size_of(high)) for low, high in widths]
     if any(n < 0 for pair in widths for n in pair):
         raise ValueError(f"pad: pad_width must not be negative, got {pad_width!r}")
     if callable(mode):

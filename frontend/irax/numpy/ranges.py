@@ -10,7 +10,7 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
 from irax.core.dispatch import staged
-from irax.core.operands import as_arrays, inexact_dtype
+from irax.core.operands import as_arrays, broadcast_shapes, inexact_dtype
 from irax.core.promotion import convert, promote_dtypes
 from irax.lax.arguments import canonical_int, canonical_shape
 from irax.numpy.logic import equal, where
@@ -18,6 +18,7 @@ from irax.numpy.manipulation import broadcast_to, moveaxis, stack
 from irax.numpy.tables import floats, placed
 from irax.numpy.ufuncs import abs, add, divide, floor, log10, multiply, power, sign, subtract
 from irax.typing import ArrayLike, DTypeLike
+from irax_compiler.sizes import is_symbolic, larger
 
 
 def arange(
@@ -50,7 +51,21 @@ def arange(
     numbers = [_number("arange", v) for v in given]
     if stop is None:  # what stands first is where they stop then, with a step as without
         numbers.insert(0, 0)
+    if any(map(is_symbolic, numbers)):
+        return placed("arange", _symbolic_arange(numbers, dtype), device, out_sharding)
     return placed("arange", _arange(numbers, dtype), device, out_sharding)
+
+
+def _symbolic_arange(numbers: list[Any], dtype: np.dtype[Any]) -> Array:
+    """The progression between sizes that may be symbolic, by a step that is known."""
+    start, stop, step = *numbers[:2], (numbers[2:] or [1])[0]
+    if not isinstance(step, int | np.integer) or step == 0:
+        raise ValueError(
+            f"arange: with symbolic dimensions, expected an int other than 0 as step, got {step!r}"
+        )
+    count = larger(-((start - stop) // step), 0)
+    by, first = lax.full((), step, dtype), lax.full((), start, dtype)
+    return add(multiply(lax.iota(dtype, count), by), first)
 
 
 def _arange(numbers: list[Any], dtype: np.dtype[Any]) -> Array:
@@ -119,8 +134,8 @@ def linspace(
     working = inexact_dtype(first.dtype)
     first, last = convert(first, working), convert(last, working)
     gaps = num - 1 if endpoint else num
-    shape = np.broadcast_shapes(first.shape, last.shape)
-    share = divide(lax.iota(working, num), max(gaps, 1))
+    shape = broadcast_shapes(first.shape, last.shape)
+    share = divide(lax.iota(working, num), larger(gaps, 1))
     share = lax.reshape(share, (num, *[1] * len(shape)))
     numbers = add(multiply(first, subtract(1, share)), multiply(last, share))
     if endpoint and num > 1:  # exactly the last one

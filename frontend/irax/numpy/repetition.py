@@ -10,6 +10,7 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array
+from irax.core.dimensions import is_zero, size_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 from irax.execution.jit_shardings import takes_out_sharding
@@ -49,14 +50,14 @@ def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
 
 def _roll(x: Array, shift: Any, axis: int) -> Array:
     n = x.shape[axis]
-    if not n:
+    if n == 0:
         return x
     if isinstance(shift, Array):
         places = subtract(lax.iota(dtypes.default_int(), n), shift)
         return take(x, remainder(places, n), axis)
-    cut = -operator.index(shift) % n
+    cut = -size_of(shift) % n
     parts = [lax.slice_in_dim(x, cut, n, axis=axis), lax.slice_in_dim(x, 0, cut, axis=axis)]
-    return lax.concatenate(parts, axis) if cut else x
+    return x if is_zero(cut) else lax.concatenate(parts, axis)
 
 
 @takes_out_sharding("repeat")

@@ -50,7 +50,7 @@ def _count(
     """Return the number of elements behind each element of the result: a scalar without a mask."""
     if where is None:
         axes = canonical_axes("mean", axis, x.ndim)
-        return lax.full((), float(math.prod(x.shape[d] for d in axes)), dtype)
+        return lax.full((), math.prod(x.shape[d] for d in axes), dtype)
     mask = broadcast_to(mask_of("mean", where), x.shape)
     return convert(reductions.count_nonzero(mask, axis, keepdims), dtype)
 

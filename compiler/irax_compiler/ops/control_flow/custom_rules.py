@@ -21,6 +21,7 @@ from irax_compiler.mlir import Operation, Type, Value, is_inexact
 from irax_compiler.ops import shape
 from irax_compiler.ops.attributes import I64, SYMBOL, attribute, from_operation
 from irax_compiler.ops.composite import ComposedOp, decomposition_of, register_composed
+from irax_compiler.ops.control_flow.rows import stacked_type
 from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
 from irax_compiler.ops.derived import Batched
 from irax_compiler.ops.reductions.building import reduce_sum
@@ -358,7 +359,7 @@ class ReverseOnly(RuledOp):
     def lanes_of_results(self, transform: Batching) -> list[Type]:
         """The types of the batched results, with the mapped axis first."""
         types: list[Any] = mlir.result_types(transform.functions[self.function])
-        return [mlir.tensor_type((transform.size, *t.shape), mlir.dtype_of_type(t)) for t in types]
+        return [stacked_type(t, transform.size) for t in types]
 
 
 @register_composed

@@ -17,12 +17,12 @@ I32 = np.dtype(np.int32)
 
 def row_type(type_: Any) -> Type:
     """The type of a row of an array."""
-    return mlir.tensor_type(tuple(type_.shape)[1:], mlir.dtype_of_type(type_))
+    return mlir.tensor_type(mlir.shape_of_type(type_)[1:], mlir.dtype_of_type(type_))
 
 
 def stacked_type(type_: Any, length: int) -> Type:
     """The type of an array of rows of a type."""
-    return mlir.tensor_type((length, *type_.shape), mlir.dtype_of_type(type_))
+    return mlir.tensor_type((length, *mlir.shape_of_type(type_)), mlir.dtype_of_type(type_))
 
 
 def read_row(x: Value, place: Value) -> Value:

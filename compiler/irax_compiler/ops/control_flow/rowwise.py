@@ -22,6 +22,7 @@ from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.structured import Call, whole
 from irax_compiler.ops.transformation import Transformation
+from irax_compiler.sizes import is_symbolic
 
 if TYPE_CHECKING:
     from irax_compiler.ops.control_flow.scan import Scan
@@ -34,7 +35,7 @@ def by_rows(loop: Scan, operands: Sequence[Value], transform: Transformation) ->
     None if there are none.
     """
     starts = _starts(loop, operands)
-    if not starts or loop.length == 0:
+    if not starts or loop.length == 0 or is_symbolic(loop.length):
         return None
     with whole(transform.functions, loop.body) as body:
         rows = _Rows(loop, mlir.body(body), starts)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.attributes import I64S, attribute
@@ -28,6 +29,7 @@ from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_in_all, whole_dims
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
+from irax_compiler.sizes import at_least
 
 
 @register_class
@@ -40,6 +42,9 @@ class DynamicSlice(Op):
     linear_in = (0,)
     recomputation = Recomputation.CHEAP
     slice_sizes: tuple[int, ...] = attribute(I64S)
+
+    def sized_types(self, operands: Sequence[Value]):
+        return [mlir.tensor_type(self.slice_sizes, dtype_of(operands[0]))]
 
     def evaluate(self, call: Evaluation, x: np.ndarray, *starts: np.ndarray) -> np.ndarray:
         return x[_slices(x.shape, self.slice_sizes, starts)]
@@ -94,6 +99,9 @@ class DynamicUpdateSlice(Op):
     name = "stablehlo.dynamic_update_slice"
     updates = True
     linear_in = (0, 1)
+
+    def sized_types(self, operands: Sequence[Value]):
+        return [operands[0].type]
 
     def evaluate(
         self, call: Evaluation, x: np.ndarray, update: np.ndarray, *starts: np.ndarray
@@ -171,7 +179,8 @@ def _without(dimensions: tuple[int, ...], axis: Axis) -> tuple[int, ...]:
 
 def _window_dims(array: Sequence[int], sizes: Sequence[int]) -> window_shapes.WindowDims:
     """The slice as a window with one index vector; where it spans all, there is but one start."""
-    movable = (d for d, (n, size) in enumerate(zip(array, sizes, strict=True)) if size < n)
+    extents = enumerate(zip(array, sizes, strict=True))
+    movable = (d for d, (n, size) in extents if not at_least(size, n))
     return window_shapes.WindowDims(window_dims=tuple(range(len(array))), index_map=tuple(movable))
 
 

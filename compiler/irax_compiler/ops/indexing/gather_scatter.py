@@ -51,6 +51,15 @@ class Gather(Op):
     """The size of a window in each dimension of the operand."""
     indices_are_sorted: bool = attribute(FLAG, default=False)
 
+    def sized_types(self, operands: Sequence[Value]):
+        x, indices = operands
+        apart = self.dims.collapsed_dims + self.dims.operand_batching_dims
+        window = [n for d, n in enumerate(self.slice_sizes) if d not in apart]
+        extents = [n for d, n in enumerate(shape_of(indices)) if d != self.dims.index_vector_dim]
+        for place, n in zip(self.dims.window_dims, window, strict=True):
+            extents.insert(place, n)
+        return [mlir.tensor_type(tuple(extents), dtype_of(x))]
+
     def evaluate(self, call: Evaluation, x: np.ndarray, indices: np.ndarray) -> np.ndarray:
         starts = self.dims.starts(indices, x.ndim)
         limits = np.subtract(x.shape, self.slice_sizes).reshape(-1, *[1] * (starts.ndim - 1))
@@ -408,7 +417,7 @@ class Scatter(Op):
         The updates' numbers are scattered in their stead, to see which arrive.
         """
         int32 = np.dtype(np.int32)
-        count = int(np.prod(shape_of(updates)))
+        count = prod(shape_of(updates))
         ids = shape.reshape(shape.Iota((count,), int32, 0)(), shape_of(updates))
         arrived = self(full(shape_of(x), -1, int32), indices, ids)
         return comparison.equal(self._gathered(arrived, indices, updates), ids)

@@ -13,7 +13,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import I64S, from_operation
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.core import full_like
+from irax_compiler.ops.core import form, full_like
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import reduce, reduce_window, window_shapes
 from irax_compiler.ops.registry import register_class
@@ -23,7 +23,7 @@ from irax_compiler.ops.structured import DefinedOp
 def _window(operation: Operation) -> reduce_window.Window:
     def dims(name: str) -> tuple[int, ...]:
         there: Any = operation.attributes.get(name)
-        return () if there is None else tuple(there)
+        return () if there is None else I64S.decode(there)
 
     padding: Any = operation.attributes.get("padding")
     return reduce_window.Window(
@@ -55,7 +55,7 @@ class SelectAndScatter(DefinedOp):
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         types = [operands[0].type]
-        operation = mlir.emit(self.name, operands, self.attributes(), types, regions=2)
+        operation = mlir.emit(form(self)[0], operands, self.attributes(), types, regions=2)
         self.select.fill(operation.regions[0])
         self.scatter.fill(operation.regions[1])
         return tuple(operation.results)

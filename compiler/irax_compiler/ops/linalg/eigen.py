@@ -44,8 +44,7 @@ class Eig(LibraryOp, Spectrum):
     vectors: bool = attribute(FLAG, default=True)
 
     def library_types(self, type_: Type) -> Sequence[Type]:
-        there: Any = type_
-        extents = tuple(there.shape)
+        extents = mlir.shape_of_type(type_)
         dtype = complex_dtype(mlir.dtype_of_type(type_))
         values = mlir.tensor_type(extents[:-1], dtype)
         return [values, mlir.tensor_type(extents, dtype)] if self.vectors else [values]

@@ -39,6 +39,7 @@ from irax_compiler.ops.linalg.matrices import (
 from irax_compiler.ops.linalg.triangular import TriangularSolve, adjoint, matmul, triangle
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
+from irax_compiler.sizes import larger, smaller
 
 SOLVE_UNIT_UPPER = TriangularSolve(True, False, True, "NO_TRANSPOSE")
 
@@ -113,7 +114,7 @@ class QrOrder(Factorization):
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         a = adjoint(operands[0])
         *batch, n, m = shape_of(a)
-        zero, one, limit = (full((), i, INT32) for i in (0, 1, min(m, n)))
+        zero, one, limit = (full((), i, INT32) for i in (0, 1, smaller(m, n)))
         row = numbers((*batch, n, m), 2)
 
         def advance(k: Value, a: Value, order: Value) -> Sequence[Value]:
@@ -201,7 +202,7 @@ class HouseholderQr(_Packed):
 
     @staticmethod
     def count(m: int, n: int) -> int:
-        return min(m, n)
+        return smaller(m, n)
 
 
 @register_composed
@@ -220,7 +221,7 @@ class Hessenberg(_Packed):
 
     @staticmethod
     def count(m: int, n: int) -> int:
-        return max(n - 1, 0)
+        return larger(n - 1, 0)
 
 
 @register_composed
@@ -242,7 +243,7 @@ def _reflected(a: Value, shift: int) -> Sequence[Value]:
     their factors.
     """
     *batch, m, n = shape_of(a)
-    count = min(m, n) if not shift else max(n - 1, 0)
+    count = smaller(m, n) if not shift else larger(n - 1, 0)
     zero, one, limit = (full((), i, INT32) for i in (0, 1, count))
     column, rows = numbers((*batch, m, n), 1), numbers((*batch, m), 1)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from irax_compiler import mlir
 from irax_compiler.mlir import Type, Value, dtype_of, dtype_of_type, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, slicing
 from irax_compiler.ops.core import UnsupportedOp, full, full_like
@@ -43,7 +44,7 @@ def _succeeded(types: Sequence[Type]) -> Value:
 
 
 def _zeros(type_: Any) -> Value:
-    return full(tuple(type_.shape), 0, dtype_of_type(type_))
+    return full(mlir.shape_of_type(type_), 0, dtype_of_type(type_))
 
 
 def _potrf(types: Sequence[Type], options: Options, operands: Values) -> Values:

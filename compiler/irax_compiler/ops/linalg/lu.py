@@ -33,6 +33,7 @@ from irax_compiler.ops.linalg.triangular import (
     triangle,
 )
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
+from irax_compiler.sizes import smaller
 
 SOLVE_LOWER = TriangularSolve(True, True, True, "NO_TRANSPOSE")
 SOLVE_UPPER = TriangularSolve(True, False, False, "NO_TRANSPOSE")
@@ -52,7 +53,7 @@ class Lu(Factorization):
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         (a,) = operands
         *batch, m, n = shape_of(a)
-        depth = min(m, n)
+        depth = smaller(m, n)
         zero, one, limit = (full((), i, INT32) for i in (0, 1, depth))
         row, column = numbers((*batch, m, n), 2), numbers((*batch, m, n), 1)
 
@@ -100,7 +101,7 @@ class Lu(Factorization):
         *batch, m, n = shape_of(factors)
         if 0 in (m, n):
             return results, [zeros_like(factors), None, None]
-        k = min(m, n)
+        k = smaller(m, n)
         moved = rows_taken(only(tangents), order)
         square = part(factors, slice(0, k), slice(0, k))
         left = SOLVE_LOWER(square, part(moved, slice(0, k), ALL))

@@ -17,6 +17,7 @@ from irax_compiler.ops.core import Axis, full, full_like, zeros_like
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.transformation import Batching
+from irax_compiler.sizes import smaller
 
 INT32 = np.dtype(np.int32)
 ALL = slice(None)
@@ -96,8 +97,9 @@ def total(x: Value, from_last: int) -> Value:
 def part(x: Value, rows: slice, columns: slice) -> Value:
     """Some rows and columns of matrices."""
     *batch, m, n = shape_of(x)
-    start = (*[0] * len(batch), rows.indices(m)[0], columns.indices(n)[0])
-    end = (*batch, rows.indices(m)[1], columns.indices(n)[1])
+    start = (*[0] * len(batch), rows.start or 0, columns.start or 0)
+    ends = (n if s.stop is None else smaller(s.stop, n) for s, n in ((rows, m), (columns, n)))
+    end = (*batch, *ends)
     return slicing.slice_(x, start, end, (1,) * len(end))
 
 

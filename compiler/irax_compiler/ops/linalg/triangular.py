@@ -86,6 +86,9 @@ class Cholesky(Op):
     name = "stablehlo.cholesky"
     lower: bool = attribute(FLAG, default=False)
 
+    def sized_types(self, operands: Sequence[Value]):
+        return [operands[0].type]
+
     @classmethod
     def flops(cls, operation: Operation) -> float:
         extents = shape_of(operation.operands[0])
@@ -143,6 +146,9 @@ class TriangularSolve(Op):
     unit_diagonal: bool = attribute(FLAG, default=False)
     transpose_a: str = attribute(keyword("transpose"), default="NO_TRANSPOSE")
     """The op on A: NO_TRANSPOSE, TRANSPOSE or ADJOINT."""
+
+    def sized_types(self, operands: Sequence[Value]):
+        return [operands[1].type]
 
     @classmethod
     def flops(cls, operation: Operation) -> float:

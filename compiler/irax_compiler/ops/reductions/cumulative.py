@@ -17,6 +17,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import full
 from irax_compiler.ops.reductions.windows import Window
+from irax_compiler.sizes import at_least, larger
 
 Combine = Callable[..., Sequence[Value]]
 """Combines elements of each array with those that follow them."""
@@ -35,7 +36,7 @@ class Run:
 
     def window(self, extents: Sequence[int]) -> Window:
         """The windows over an array of some shape."""
-        d, size = self.dimension, max(extents[self.dimension], 1)
+        d, size = self.dimension, larger(extents[self.dimension], 1)
         padding = [(0, 0)] * len(extents)
         padding[d] = (0, size - 1) if self.backwards else (size - 1, 0)
         sizes = [1] * len(extents)
@@ -45,8 +46,8 @@ class Run:
 
 def run_of(window: Window, extents: Sequence[int]) -> Run | None:
     """The direction of windows over an array of some shape; None for other windows."""
-    wide = [d for d, n in enumerate(window.sizes) if n > 1]
-    if len(wide) != 1 or 0 in extents or window.sizes[wide[0]] < extents[wide[0]]:
+    wide = [d for d, n in enumerate(window.sizes) if not at_least(1, n)]
+    if len(wide) != 1 or 0 in extents or not at_least(window.sizes[wide[0]], extents[wide[0]]):
         return None
     (d,) = wide
     beyond = window.sizes[d] - 1

@@ -12,12 +12,13 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape, slicing
-from irax_compiler.ops.attributes import I64S, AttributeCodec, from_operation
+from irax_compiler.ops.attributes import I64S, PAIRS, from_operation
 from irax_compiler.ops.computation import Computation, named
 from irax_compiler.ops.core import (
     Axis,
     Linear,
     Tangent,
+    form,
     full,
     full_like,
     only,
@@ -27,7 +28,7 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import cumulative, reduce, window_shapes
 from irax_compiler.ops.reductions.building import reduce_sum
-from irax_compiler.ops.reductions.windows import Pairs, Window
+from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.ops.registry import computed, register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
 from irax_compiler.ops.sorting import sort
@@ -38,18 +39,6 @@ from irax_compiler.ops.transformation import (
     Evaluation,
     Transposition,
 )
-
-
-def _encode_pairs(pairs: Pairs) -> Any:
-    return mlir.dense(np.array(pairs, np.int64).reshape(-1, 2))
-
-
-def _decode_pairs(attribute: Any) -> Pairs:
-    return tuple((int(low), int(high)) for low, high in np.array(attribute).reshape(-1, 2))
-
-
-PAIRS = AttributeCodec(_encode_pairs, _decode_pairs)
-"""Pairs of ints in `dense<[[...]]> : tensor<nx2xi64>`."""
 
 
 def _computation(operation: Operation) -> str | Computation:
@@ -64,7 +53,7 @@ def _computation(operation: Operation) -> str | Computation:
 def _window(operation: Operation) -> Window:
     def dims(name: str) -> tuple[int, ...]:
         there: Any = operation.attributes.get(name)
-        return () if there is None else tuple(there)
+        return () if there is None else I64S.decode(there)
 
     padding: Any = operation.attributes.get("padding")
     return Window(
@@ -72,7 +61,7 @@ def _window(operation: Operation) -> Window:
         dims("window_strides"),
         dims("base_dilations"),
         dims("window_dilations"),
-        () if padding is None else _decode_pairs(padding),
+        () if padding is None else PAIRS.decode(padding),
     ).full()
 
 
@@ -121,7 +110,7 @@ class ReduceWindow(DefinedOp):
         half = len(operands) // 2
         count = self.window.count(shape_of(operands[0]))
         types = [mlir.tensor_type(count, dtype_of(init)) for init in operands[half:]]
-        operation = mlir.emit(self.name, operands, self.attributes(), types, regions=1)
+        operation = mlir.emit(form(self)[0], operands, self.attributes(), types, regions=1)
         self._on_scalars([dtype_of(init) for init in operands[half:]]).fill(operation.regions[0])
         return tuple(operation.results)
 
@@ -329,7 +318,7 @@ def first_of(
         return [comparison.select(mine, a, b), comparison.select(mine, i, j)]
 
     extents = shape_of(x)
-    numbers = shape.reshape(shape.Iota((int(np.prod(extents)),), i32, 0)(), extents)
+    numbers = shape.reshape(shape.Iota((prod(extents),), i32, 0)(), extents)
     computation = Computation.build([dtype, i32, dtype, i32], pick)
     op = ReduceWindow(computation, window)
     best, place = op.build([x, numbers, init, full((), -1, i32)])
@@ -339,7 +328,7 @@ def first_of(
 def chosen(x: Value, place: Value, there: Value) -> Value:
     """The elements of an array at some places in row-major order; 0 where there is none."""
     rank = len(shape_of(place))
-    flat = shape.reshape(x, (int(np.prod(shape_of(x))),))
+    flat = shape.reshape(x, (prod(shape_of(x)),))
     dims = window_shapes.WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=rank)
     found = gather_scatter.Gather(dims, (1,), indices_are_sorted=False)(flat, place)
     return comparison.select(there, found, zeros_like(found))

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import clamp, comparison, shape
+from irax_compiler.ops import clamp, comparison, shape, slicing
 from irax_compiler.ops.attributes import numbers
-from irax_compiler.ops.core import constant, full
+from irax_compiler.ops.core import full
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.sharding_rule import Factors, Shape
+from irax_compiler.sizes import smaller
 
 Dimensions = tuple[int, ...]
 
@@ -123,7 +125,7 @@ class WindowDims:
     def count(self, indices: Sequence[int]) -> int:
         """Return the number of windows per batch, given the shape of the indices."""
         apart = (*self.indices_batching_dims, self.index_vector_dim)
-        return int(np.prod([n for d, n in enumerate(indices) if d not in apart]))
+        return prod(n for d, n in enumerate(indices) if d not in apart)
 
     # -- in the IR --
 
@@ -133,12 +135,12 @@ class WindowDims:
             return indices
         dtype = dtype_of(indices)
         most = np.iinfo(dtype).max
-        limits = [min(array[d] - sizes[d], most) for d in self.index_map]
+        limits = [smaller(array[d] - sizes[d], most) for d in self.index_map]
         if len(set(limits)) == 1:
             high = full((), limits[0], dtype)
         else:
             spread = shape.BroadcastInDim(shape_of(indices), (self.index_vector_dim,))
-            high = spread(constant(np.array(limits, dtype)))
+            high = spread(slicing.vector(limits, dtype))
         return clamp.clamp(full((), 0, dtype), indices, high)
 
     def inside(

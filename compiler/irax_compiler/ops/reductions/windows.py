@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from irax_compiler.ops import shape, slicing
+from irax_compiler.sizes import larger
 
 Pairs = tuple[tuple[int, int], ...]
 
@@ -38,14 +39,14 @@ class Window:
     def padded(self, array: Sequence[int]) -> tuple[int, ...]:
         """The shape of an array of some shape after dilation and padding."""
         return tuple(
-            low + high + max(0, (n - 1) * b + 1)
+            low + high + larger((n - 1) * b + 1, 0)
             for n, b, (low, high) in zip(array, self.base_dilations, self.padding, strict=True)
         )
 
     def count(self, array: Sequence[int]) -> tuple[int, ...]:
         """Return the number of windows in each dimension of an array of the given shape."""
         return tuple(
-            max(0, (n - (size - 1) * d - 1) // stride + 1) if n > 0 and size > 0 else 0
+            larger((n - (size - 1) * d - 1) // stride + 1, 0) if n > 0 and size > 0 else 0
             for n, size, d, stride in zip(
                 self.padded(array), self.sizes, self.dilations, self.strides, strict=True
             )

@@ -17,7 +17,7 @@ from irax.core.avals import ShapedArray
 from irax.core.tracing import OpaqueTraceState as _OpaqueTraceState
 from irax.core.tracing import Tracer as _Tracer
 from irax.core.tracing import outside_traces
-from irax.errors import ConcretizationTypeError
+from irax.errors import ConcretizationTypeError, InconclusiveDimensionOperation
 from irax.extend.core import primitives as primitives
 from irax.extend.primitive import Primitive as Primitive
 from irax.jaxprs.language import ClosedJaxpr as ClosedJaxpr

@@ -1,0 +1,567 @@
+"""Sizes as expressions: polynomials of variables, quotients, remainders, maxima and minima.
+
+An expression has one normal form, so that two that are equal by the rules of arithmetic are one
+object's equal. One that is constant is a plain int. Comparisons are decided by bounds
+(`bounds.py`); where these do not suffice, Python cannot know the answer, and an error says so.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+
+class InconclusiveDimensionOperation(Exception):
+    """Python asked for something that depends on the value of a symbolic dimension."""
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A variable, or an operation that polynomials do not have."""
+
+    name: str
+    """The name of the variable, or `floordiv`, `mod`, `max`, `min`."""
+    operands: tuple[Any, ...] = ()
+
+    @cached_property
+    def text(self) -> str:
+        """The atom as it is written."""
+        if not self.operands:
+            return self.name
+        return f"{self.name}({', '.join(map(str, self.operands))})"
+
+    def evaluate(self, env: Mapping[str, Any]) -> Any:
+        """The atom's value for these of its variables; others stay."""
+        first, *rest = (substituted(x, env) for x in self.operands)
+        return OPERATIONS[self.name](first, *rest)
+
+
+Monomial = tuple[tuple[Atom, int], ...]
+"""A product of powers of atoms, in the order of their text; the empty one is 1."""
+
+
+class Scope(Protocol):
+    """The knowledge about variables: `scopes.SymbolicScope`."""
+
+    @property
+    def constraints(self) -> tuple[str, ...]:
+        """Comparisons that hold."""
+        ...
+
+    @property
+    def equal(self) -> Mapping[Monomial, tuple[int, Any]]:
+        """The sizes that multiples of terms are equal to, with the factor of the term."""
+        ...
+
+    @property
+    def of_variables(self) -> Mapping[str, tuple[float, float]]:
+        """The bounds of variables that have others than 1 and infinity."""
+        ...
+
+    @property
+    def not_negative(self) -> Sequence[Any]:
+        """Sizes that are at least 0."""
+        ...
+
+    def bounds(self, size: Size) -> tuple[float, float]:
+        """The least and the largest value of a size."""
+        ...
+
+    def rough_bounds(self, size: Size) -> tuple[float, float]:
+        """Bounds of a size by its terms one by one."""
+        ...
+
+
+class Size:
+    """A size that depends on variables. Made by `SymbolicScope.variable` and by arithmetic.
+
+    >>> n = SymbolicScope().variable("n")
+    >>> 2 * (n + 1) - n
+    n + 2
+    """
+
+    __array_ufunc__ = None
+    to_array: ClassVar[Callable[[Any], Any] | None] = None
+    """Makes an array of a size; who has arrays sets it."""
+
+    def __init__(self, terms: tuple[tuple[Monomial, int], ...], scope: Scope) -> None:
+        self.terms = terms
+        self.scope = scope
+        self._hash = hash(terms)
+
+    # -- arithmetic --
+
+    def __add__(self, other: Any) -> Any:
+        return _combined(operator.add, self, other, lambda x, y: _sum([(x, 1), (y, 1)]))
+
+    def __radd__(self, other: Any) -> Any:
+        return _combined(operator.add, other, self, lambda x, y: _sum([(x, 1), (y, 1)]))
+
+    def __sub__(self, other: Any) -> Any:
+        return _combined(operator.sub, self, other, lambda x, y: _sum([(x, 1), (y, -1)]))
+
+    def __rsub__(self, other: Any) -> Any:
+        return _combined(operator.sub, other, self, lambda x, y: _sum([(x, 1), (y, -1)]))
+
+    def __neg__(self) -> Any:
+        return _sum([(self, -1)])
+
+    def __pos__(self) -> Any:
+        return self
+
+    def __mul__(self, other: Any) -> Any:
+        return _combined(operator.mul, self, other, _product)
+
+    def __rmul__(self, other: Any) -> Any:
+        return _combined(operator.mul, other, self, _product)
+
+    def __pow__(self, power: Any) -> Any:
+        if not hasattr(power, "__index__"):
+            return self.__jax_array__() ** power
+        count = operator.index(power)
+        if count < 0:
+            raise InconclusiveDimensionOperation(f"{self} to the power {count} is no integer")
+        return math.prod([self] * count)
+
+    def __floordiv__(self, other: Any) -> Any:
+        return _combined(operator.floordiv, self, other, floordiv)
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        return _combined(operator.floordiv, other, self, floordiv)
+
+    def __mod__(self, other: Any) -> Any:
+        return _combined(operator.mod, self, other, mod)
+
+    def __rmod__(self, other: Any) -> Any:
+        return _combined(operator.mod, other, self, mod)
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.__jax_array__() / other
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return other / self.__jax_array__()
+
+    # -- comparison --
+
+    def __eq__(self, other: object) -> bool:
+        """True if they are equal for all values of the variables; False for all others, those
+        included that may be equal for some.
+        """
+        return isinstance(other, Size) and self.terms == other.terms and self.scope == other.scope
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __ge__(self, other: Any) -> Any:
+        return _combined(
+            operator.ge, self, other, lambda x, y: is_at_least(x, y, f"{x} >= {y}", f"{x} >= {y}")
+        )
+
+    def __le__(self, other: Any) -> Any:
+        return _combined(
+            operator.le, self, other, lambda x, y: is_at_least(y, x, f"{x} <= {y}", f"{x} <= {y}")
+        )
+
+    def __gt__(self, other: Any) -> Any:
+        return _combined(
+            operator.gt,
+            self,
+            other,
+            lambda x, y: not is_at_least(y, x, f"{x} > {y}", f"{x} >= {y + 1}"),
+        )
+
+    def __lt__(self, other: Any) -> Any:
+        return _combined(
+            operator.lt,
+            self,
+            other,
+            lambda x, y: not is_at_least(x, y, f"{x} < {y}", f"{x} <= {y - 1}"),
+        )
+
+    def __bool__(self) -> bool:
+        low, high = bounds(self)
+        if low > 0 or high < 0:
+            return True
+        if low == high == 0:
+            return False
+        raise InconclusiveDimensionOperation(
+            f"whether the symbolic dimension {self} is 0 is not known; "
+            f"{_constraint(self, f'{self} >= 1')}"
+        )
+
+    # -- as a number, which it is not --
+
+    def __index__(self) -> int:
+        raise InconclusiveDimensionOperation(
+            f"Symbolic dimension '{self}' used in a context that requires a constant: its value is "
+            "not known while the function is traced. Compute with irax.numpy and irax.lax, which "
+            "take symbolic dimensions, or fix the dimension"
+        )
+
+    def __int__(self) -> int:
+        return self.__index__()
+
+    def __float__(self) -> float:
+        return float(self.__index__())
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        self.__index__()
+
+    def __jax_array__(self) -> Any:
+        """An integer array of the size's value, which the program computes."""
+        if Size.to_array is None:
+            self.__index__()
+        assert Size.to_array is not None
+        return Size.to_array(self)
+
+    # -- text --
+
+    def __str__(self) -> str:
+        found = ""
+        for monomial, count in self.terms:
+            factors = [a.text if p == 1 else f"{a.text}^{p}" for a, p in monomial]
+            if abs(count) != 1 or not factors:
+                factors.insert(0, str(abs(count)))
+            sign = "-" if count < 0 else "+"
+            term = "*".join(factors)
+            found += f" {sign} {term}" if found else f"- {term}" * (count < 0) or term
+        return found
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __deepcopy__(self, memo: Any) -> Size:
+        return self
+
+    def __copy__(self) -> Size:
+        return self
+
+    def __reduce__(self) -> Any:
+        return Size, (self.terms, self.scope)
+
+
+def is_symbolic(size: Any) -> bool:
+    """True for a size that depends on variables."""
+    return isinstance(size, Size)
+
+
+# ---- normal forms --------------------------------------------------------------------------------
+
+
+def _combined(operation: Any, x: Any, y: Any, combine: Callable[[Any, Any], Any]) -> Any:
+    """The combination of two sizes. Of a size and a number that is none, that of arrays.
+    NotImplemented for any other operand.
+    """
+    both = []
+    for operand in (x, y):
+        if not isinstance(operand, Size):
+            if isinstance(operand, float | complex | np.inexact | np.ndarray):
+                arrays = (v.__jax_array__() if isinstance(v, Size) else v for v in (x, y))
+                return operation(*arrays)
+            if not hasattr(operand, "__index__") or hasattr(operand, "aval"):
+                return NotImplemented
+            operand = operator.index(operand)
+        both.append(operand)
+    return combine(*both)
+
+
+def _terms(size: Any) -> tuple[tuple[Monomial, int], ...]:
+    return size.terms if isinstance(size, Size) else (((), size),)
+
+
+def common_scope(*sizes: Any) -> Scope:
+    """The scope of the variables of sizes, at least one of which has some.
+
+    Raises:
+        ValueError: they are of different scopes.
+    """
+    scopes = [s.scope for s in sizes if isinstance(s, Size)]
+    if any(s != scopes[0] for s in scopes):
+        raise ValueError(
+            f"the symbolic dimensions {', '.join(map(str, sizes))} are of different scopes: "
+            f"{' and '.join(map(str, dict.fromkeys(scopes)))}; create them with one "
+            "irax.export.SymbolicScope"
+        )
+    return scopes[0]
+
+
+def _sum(parts: Sequence[tuple[Any, int]]) -> Any:
+    """The sum of sizes, each with a factor."""
+    scope = common_scope(*(x for x, _ in parts))
+    found: dict[Monomial, int] = {}
+    for size, factor in parts:
+        for monomial, count in _terms(size):
+            found[monomial] = found.get(monomial, 0) + count * factor
+    return normal(found, scope)
+
+
+def _product(x: Any, y: Any) -> Any:
+    scope = common_scope(x, y)
+    found: dict[Monomial, int] = {}
+    for left, m in _terms(x):
+        for right, n in _terms(y):
+            powers = dict(left)
+            for atom, power in right:
+                powers[atom] = powers.get(atom, 0) + power
+            monomial = tuple(sorted(powers.items(), key=lambda item: item[0].text))
+            found[monomial] = found.get(monomial, 0) + m * n
+    return normal(found, scope)
+
+
+def normal(found: dict[Monomial, int], scope: Scope) -> Any:
+    """The normal form of a sum of terms: an int where nothing but a constant is left."""
+    for monomial, count in found.items():
+        if count and (other := _rewritten(monomial, count, scope)) is not None:
+            rest = {m: n for m, n in found.items() if m != monomial}
+            parts = [(normal(rest, scope), 1), (other, 1)]
+            if any(isinstance(x, Size) for x, _ in parts):
+                return _sum(parts)
+            return sum(x for x, _ in parts)
+    kept = [(m, n) for m, n in found.items() if n]
+    if not kept:
+        return 0
+    if len(kept) == 1 and not kept[0][0]:
+        return kept[0][1]
+    return Size(tuple(sorted(kept, key=_order, reverse=True)), scope)
+
+
+def _order(term: tuple[Monomial, int]) -> Any:
+    monomial, _ = term
+    return sum(p for _, p in monomial), [(a.text, p) for a, p in reversed(monomial)]
+
+
+def _rewritten(monomial: Monomial, count: int, scope: Scope) -> Any:
+    """A term by an equality of the scope, or n * (x // n) as x - x % n; None otherwise."""
+    if monomial in scope.equal:
+        divisor, other = scope.equal[monomial]
+        if count % divisor == 0:
+            return other * (count // divisor)
+    if len(monomial) == 1 and monomial[0][1] == 1 and monomial[0][0].name == "floordiv":
+        x, y = monomial[0][0].operands
+        if isinstance(y, int) and count % y == 0:
+            return (x - mod(x, y)) * (count // y)
+    return None
+
+
+def _atom(name: str, *operands: Any) -> Any:
+    return normal({((Atom(name, operands), 1),): 1}, common_scope(*operands))
+
+
+def variable(name: str, scope: Scope) -> Any:
+    """The size that is a variable of a scope; what it is equal to, if a constraint says that."""
+    return normal({((Atom(name), 1),): 1}, scope)
+
+
+# ---- operations that polynomials do not have -----------------------------------------------------
+
+
+def floordiv(x: Any, y: Any) -> Any:
+    """x // y.
+
+    Raises:
+        InconclusiveDimensionOperation: y may be 0.
+    """
+    if not isinstance(x, Size) and not isinstance(y, Size):
+        return x // y
+    _check_divisor(x, y, "//")
+    quotient, rest = _divided(x, y)
+    if not isinstance(rest, Size) and not isinstance(y, Size):
+        return quotient + rest // y
+    low, high = _rough_bounds(rest)
+    if low >= 0 and isinstance(y, int) and 0 <= high < y:
+        return quotient
+    if not isinstance(rest, Size) and rest == 0:
+        return quotient
+    return quotient + _atom("floordiv", rest, y)
+
+
+def mod(x: Any, y: Any) -> Any:
+    """x % y.
+
+    Raises:
+        InconclusiveDimensionOperation: y may be 0.
+    """
+    if not isinstance(x, Size) and not isinstance(y, Size):
+        return x % y
+    _check_divisor(x, y, "%")
+    _, rest = _divided(x, y)
+    if not isinstance(rest, Size) and not isinstance(y, Size):
+        return rest % y
+    low, high = _rough_bounds(rest)
+    if (not isinstance(rest, Size) and rest == 0) or (isinstance(y, int) and low >= 0 and high < y):
+        return rest
+    return _atom("mod", rest, y)
+
+
+def _rough_bounds(size: Any) -> tuple[float, float]:
+    """Bounds for normal forms, which better bounds are computed with."""
+    return size.scope.rough_bounds(size) if isinstance(size, Size) else (size, size)
+
+
+def _check_divisor(x: Any, y: Any, sign: str) -> None:
+    low, high = bounds(y)
+    if low <= 0 <= high:
+        raise InconclusiveDimensionOperation(
+            f"{x} {sign} {y}: the divisor may be 0; {_constraint(y, f'{y} >= 1')}"
+        )
+
+
+def _divided(x: Any, y: Any) -> tuple[Any, Any]:
+    """A quotient and the rest: the terms of x that y divides, and the others."""
+    (leading, divisor), *others = _terms(y)
+    quotient: Any = 0
+    rest: Any = x
+    for monomial, count in _terms(x):
+        shared = without(monomial, leading)
+        if shared is None or count % divisor:
+            if isinstance(y, int) and abs(count) > abs(y) and monomial:
+                part = normal({monomial: count // y}, common_scope(x))
+                quotient, rest = quotient + part, rest - part * y
+            continue
+        if others and quotient != 0:
+            continue
+        part = normal({shared: count // divisor}, common_scope(x, y))
+        remaining = rest - part * y
+        if others and isinstance(remaining, Size):
+            continue
+        quotient, rest = quotient + part, remaining
+    return quotient, rest
+
+
+def without(monomial: Monomial, factors: Monomial) -> Monomial | None:
+    """A product without some of its factors; None where it does not have them all."""
+    powers = dict(monomial)
+    for atom, power in factors:
+        powers[atom] = powers.get(atom, 0) - power
+        if powers[atom] < 0:
+            return None
+    return tuple((a, p) for a, p in powers.items() if p)
+
+
+def larger(x: Any, y: Any) -> Any:
+    """The larger one of two sizes."""
+    return _chosen("max", x, y)
+
+
+def smaller(x: Any, y: Any) -> Any:
+    """The smaller one of two sizes."""
+    return _chosen("min", x, y)
+
+
+def _chosen(name: str, x: Any, y: Any) -> Any:
+    if not isinstance(x, Size) and not isinstance(y, Size):
+        return max(x, y) if name == "max" else min(x, y)
+    low, high = bounds(x - y)
+    if low >= 0 or high <= 0:
+        return x if (low >= 0) == (name == "max") else y
+    return _atom(name, *sorted((x, y), key=str))
+
+
+OPERATIONS: dict[str, Callable[..., Any]] = {
+    "floordiv": floordiv,
+    "mod": mod,
+    "max": larger,
+    "min": smaller,
+}
+"""The operations that atoms are of, by name."""
+
+
+# ---- values --------------------------------------------------------------------------------------
+
+
+def variables(sizes: Iterable[Any]) -> list[str]:
+    """The names of the variables in sizes, sorted."""
+    found: set[str] = set()
+    for size in sizes:
+        if isinstance(size, Size):
+            for monomial, _ in size.terms:
+                for atom, _ in monomial:
+                    found.update(variables(atom.operands) if atom.operands else [atom.name])
+    return sorted(found)
+
+
+def substituted(size: Any, env: Mapping[str, Any]) -> Any:
+    """A size for these values of its variables, which may be sizes of another scope themselves.
+
+    Raises:
+        KeyError: a variable has no value.
+    """
+    if not isinstance(size, Size):
+        return size
+    total: Any = 0
+    for monomial, count in size.terms:
+        value: Any = count
+        for atom, power in monomial:
+            base = atom.evaluate(env) if atom.operands else env[atom.name]
+            for _ in range(power):
+                value = value * base
+        total = total + value
+    return total
+
+
+# ---- comparison ----------------------------------------------------------------------------------
+
+
+def is_at_least(x: Any, y: Any, asked: str, constraint: str) -> bool:
+    """True if x >= y for all values of the variables, False if for none.
+
+    Raises:
+        InconclusiveDimensionOperation: neither is certain. The message has what was `asked`, and a
+            constraint that would decide it.
+    """
+    difference = x - y
+    low, high = bounds(difference)
+    if low >= 0:
+        return True
+    if high < 0:
+        return False
+    raise InconclusiveDimensionOperation(
+        f"Symbolic dimension comparison '{asked}' is inconclusive: it holds for some values of "
+        f"{', '.join(variables([difference]))} and not for others; "
+        f"{_constraint(difference, constraint)}"
+    )
+
+
+def _ge(x: Any, y: Any) -> bool:
+    return is_at_least(x, y, f"{x} >= {y}", f"{x} >= {y}")
+
+
+def _le(x: Any, y: Any) -> bool:
+    return is_at_least(y, x, f"{x} <= {y}", f"{x} <= {y}")
+
+
+def _gt(x: Any, y: Any) -> bool:
+    return not is_at_least(y, x, f"{x} > {y}", f"{x} >= {y + 1}")
+
+
+def _lt(x: Any, y: Any) -> bool:
+    return not is_at_least(x, y, f"{x} < {y}", f"{x} <= {y - 1}")
+
+
+def at_least(x: Any, y: Any) -> bool:
+    """True if x >= y for all values of the variables; False for any other sizes."""
+    return bounds(x - y)[0] >= 0
+
+
+def _constraint(size: Any, wanted: str) -> str:
+    stated = f" (constraints so far: {size.scope})" if size.scope.constraints else ""
+    return f"a constraint would decide it, such as constraints=['{wanted}']{stated}"
+
+
+def bounds(size: Any) -> tuple[float, float]:
+    """The least and the largest value that is possible, as far as it can be told."""
+    if not isinstance(size, Size):
+        return size, size
+    return size.scope.bounds(size)
