@@ -22,6 +22,9 @@ from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, register_pass, returned
 
 ELEMENTS_PER_MICROSECOND = 1000.0
+"""Elements of 4 bytes or less that one core computes in a microsecond."""
+TRANSCENDENTAL = 4.0
+"""The multiple of that time that a transcendental function takes."""
 FLOPS_PER_MICROSECOND = 20000.0
 BYTES_PER_MICROSECOND = 25000.0
 """The bytes of an array that one core reads in a microsecond to reduce them."""
@@ -168,7 +171,9 @@ def _writing_time(operation: Operation, is_step: bool) -> float:
     """Return the microseconds for an operation's results. Loops update slices in place."""
     is_slice = is_step and operation.name == DynamicUpdateSlice.name
     written = [operation.operands[1]] if is_slice else operation.results
-    return sum(prod(shape_of(x)) for x in written) / ELEMENTS_PER_MICROSECOND
+    elements = sum(prod(shape_of(x)) * max(1, dtype_of(x).itemsize // 4) for x in written)
+    factor = TRANSCENDENTAL if traits_of(operation).transcendental else 1.0
+    return factor * elements / ELEMENTS_PER_MICROSECOND
 
 
 def _time(operation: Operation) -> float:

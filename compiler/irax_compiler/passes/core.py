@@ -269,10 +269,20 @@ def walk(block: Block) -> Iterator[Operation]:
     yield from operations[:-1]
 
 
+SCF = frozenset({"scf.for", "scf.if", "scf.while"})
+
+
+def runs_blocks(operation: Operation) -> bool:
+    """Return True if an operation's regions run where it stands: control flow, of StableHLO or of
+    the dialect scf.
+    """
+    return traits_of(operation).captures or operation.name in SCF
+
+
 def inputs(operation: Operation) -> list[Value]:
     """Return the values that an operation reads, those that its regions capture included."""
     operands = list(operation.operands)
-    return [*operands, *mlir.captured(operation)] if traits_of(operation).captures else operands
+    return [*operands, *mlir.captured(operation)] if runs_blocks(operation) else operands
 
 
 def nested(operation: Operation) -> Iterator[Operation]:

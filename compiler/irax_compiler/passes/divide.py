@@ -10,8 +10,8 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
-from irax_compiler.ops.registry import is_generated, traits_of
-from irax_compiler.passes.core import Pass, register_pass, walk
+from irax_compiler.ops.registry import is_generated
+from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 
 _APART = {
     f"stablehlo.{name}"
@@ -43,7 +43,7 @@ class Divide(Pass):
     def _divide(self, block: Block) -> None:
         read: dict[Value, frozenset[Value]] = {}
         for operation in walk(block):
-            if traits_of(operation).captures:
+            if runs_blocks(operation):
                 for region in operation.regions:
                     for inner in region:
                         self._divide(inner)

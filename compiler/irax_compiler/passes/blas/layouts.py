@@ -16,7 +16,7 @@ from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.epilogues import Epilogue, epilogue_of
 
-LARGE = 16_000_000
+LARGE = 4_000_000
 """The fewest multiplications and additions for which code of irax's own is worth its compilation;
 of float64, which take twice as long, half as many.
 """

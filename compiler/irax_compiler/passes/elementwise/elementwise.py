@@ -8,8 +8,7 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
-from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import Pass, register_pass, walk
+from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 from irax_compiler.passes.elementwise.clusters import Cluster, cluster_of, is_elementwise, is_moved
 from irax_compiler.passes.elementwise.kernels import Kernel
 from irax_compiler.passes.executables import Executables, add_executable, dispatch
@@ -39,7 +38,7 @@ def _rewrite(block: Block, executables: Executables) -> None:
     for operation in walk(block):
         if is_elementwise(operation) or is_moved(operation):
             seeds[operation.results[0]] = operation
-        elif traits_of(operation).captures:
+        elif runs_blocks(operation):
             for region in operation.regions:
                 for inner in region:
                     _rewrite(inner, executables)

@@ -9,8 +9,7 @@ from irax_compiler import mlir
 from irax_compiler.effects import is_dead
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.reductions.reduce import Reduce
-from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import Pass, register_pass, walk
+from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 from irax_compiler.passes.executables import (
     Executables,
     add_executable,
@@ -50,7 +49,7 @@ def _rewrite(block: Block, calls: _Calls, workers: int) -> None:
     for operation in walk(block):
         if operation.name == Reduce.name:
             seeds[operation.results[0]] = operation
-        elif traits_of(operation).captures:
+        elif runs_blocks(operation):
             for region in operation.regions:
                 for inner in region:
                     _rewrite(inner, calls, workers)

@@ -104,9 +104,9 @@ def contraction_of_small_integers(operation: Operation) -> Sequence[Value] | Non
 
 LEAST_MATRIX = 1 << 14
 """The elements from which a kernel pays for products of matrices with vectors."""
-SMALL_MATRIX, LARGE_MATRIX = 1 << 13, 1 << 20
-"""The elements of a matrix between which OpenBLAS is faster than the kernel: small ones are mostly
-calls, and large ones are read from memory faster by the kernel."""
+SMALL_MATRIX, LARGE_MATRIX = 1 << 13, 4 << 20
+"""The elements and the bytes of a matrix between which OpenBLAS is faster than the kernel: small
+ones are mostly calls, and large ones are read from memory faster by the kernel."""
 
 
 @legalizes("stablehlo.dot_general", "stablehlo.dot", kind="slow", of="IREE")
@@ -131,7 +131,7 @@ def contraction_with_vector(operation: Operation) -> Sequence[Value] | None:
         return None
     size = prod(shape_of(x)[d] for d in range(len(shape_of(x))) if d not in dims.lhs_batching)
     calls_library = blas.calls() is not None and not any(map(_is_narrow, dtypes))
-    if calls_library and SMALL_MATRIX <= size < LARGE_MATRIX:
+    if calls_library and SMALL_MATRIX <= size < LARGE_MATRIX // dtype_of(x).itemsize:
         return None
     total = _sum_of_products(op, dims, x, y)
     return [shape.reshape(total, shape_of(operation.results[0]))]
