@@ -11,8 +11,9 @@ CONSUMED = "iree.abi.consume"
 """IREE's attribute of arguments whose memory belongs to the program."""
 
 WORTH_TAKING = 1 << 14
-"""The fewest elements of a donated array that a kernel overwrites. To write fewer to new memory takes
-no longer than the runtime takes for such an array."""
+"""The fewest elements of a donated array that a kernel overwrites. With fewer, new memory takes no
+longer than the runtime takes for such an array.
+"""
 
 
 def is_donated(x: Value) -> bool:
