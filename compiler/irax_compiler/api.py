@@ -24,6 +24,7 @@ from irax_compiler.cost import cost_of
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.extensions import load as load_extensions
+from irax_compiler.hlo_text import hlo_text
 from irax_compiler.layouts import StatedLayouts
 from irax_compiler.layouts import state as state_layouts
 from irax_compiler.mlir import Module
@@ -119,6 +120,7 @@ __all__ = [
     "cost_of",
     "evaluate",
     "find_function",
+    "hlo_text",
     "is_sized",
     "jvp",
     "layouts_of",

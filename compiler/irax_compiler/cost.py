@@ -29,7 +29,7 @@ class Cost:
     """The cost of an operation, or of many."""
 
     flops: float = 0
-    """Arithmetic on elements, comparisons included."""
+    """Arithmetic on elements; comparisons, selections and conversions are included."""
     transcendentals: float = 0
     """Elements of sines, exponentials, roots and the like; not among the flops."""
     bytes: float = 0

@@ -35,7 +35,7 @@ from irax.execution.export_trees import (
 from irax.execution.export_trees import (
     register_pytree_node_serialization as register_pytree_node_serialization,
 )
-from irax.execution.jit import JitFunction, jit
+from irax.execution.jit import PjitFunction, jit
 from irax.execution.symbolic_shapes import is_symbolic_dim as is_symbolic_dim
 from irax.execution.symbolic_shapes import symbolic_args_specs as symbolic_args_specs
 from irax.execution.symbolic_shapes import symbolic_shape as symbolic_shape
@@ -86,7 +86,7 @@ def export(
     >>> export(jit(jnp.sin))(irax.ShapeDtypeStruct((4,), "float32")).out_avals
     (float32[4],)
     """
-    if not isinstance(fun_jit, JitFunction):
+    if not isinstance(fun_jit, PjitFunction):
         raise TypeError(f"export: expected a jitted function, got {fun_jit!r}: export(jit(f))")
     names = (default_export_platform(),) if platforms is None else tuple(platforms)
     for name in names:

@@ -25,7 +25,7 @@ from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
 from irax.execution import backend
-from irax.execution.jit import JitFunction
+from irax.execution.jit import PjitFunction
 from irax.transforms.deferred_rules import with_rules
 from irax_compiler import api, containers, mlir
 from irax_compiler.evaluate import Evaluator
@@ -93,7 +93,7 @@ def make_ir(
     from irax.execution.jit import jit
 
     jitted: Any = jit(fun, static_argnums=static_argnums, static_argnames=static_argnames)
-    if isinstance(fun, JitFunction):
+    if isinstance(fun, PjitFunction):
         jitted = fun
 
     @api_boundary

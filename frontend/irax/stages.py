@@ -211,6 +211,27 @@ def _one_of(platforms: Sequence[str], device: Device | str | None) -> Device | s
     return device if backend.resolve_device(device).platform in platforms else platforms[0]
 
 
+@dataclass(frozen=True)
+class Computation:
+    """A program as XLA's tools have it, for those that compare its text."""
+
+    name: str
+    _module: mlir.Module
+
+    def as_hlo_text(self) -> str:
+        """Return the program in the form of HLO's text.
+
+        >>> print(jit(lambda x: x * x).lower(1.0).compiler_ir("hlo").as_hlo_text())
+        HloModule lambda
+        <BLANKLINE>
+        ENTRY lambda.3 {
+          Arg_0.1 = f32[] parameter(0)
+          ROOT multiply.2 = f32[] multiply(Arg_0.1, Arg_0.1)
+        }
+        """
+        return api.hlo_text(self._module, self.name)
+
+
 class Lowered(Stage):
     """A lowered function, as `jit(f).lower(*args)` returns it: a module, not compiled yet."""
 
@@ -234,10 +255,12 @@ class Lowered(Stage):
         """
         return self._text(dialect or "traced", debug_info)
 
-    def compiler_ir(self, dialect: str | None = None) -> mlir.Module | None:
-        """A copy of the module as it was traced, as an object of MLIR's bindings; None for another
-        dialect than "stablehlo".
+    def compiler_ir(self, dialect: str | None = None) -> mlir.Module | Computation | None:
+        """A copy of the module as it was traced, as an object of MLIR's bindings; for the dialect
+        "hlo" a `Computation`, None for any other than "stablehlo".
         """
+        if dialect == "hlo":
+            return Computation(self._traced.traced.name, self._public_module())
         if dialect not in (None, "stablehlo"):
             return None
         return self._public_module()

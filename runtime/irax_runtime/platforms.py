@@ -196,6 +196,11 @@ def cpu_devices() -> int:
     return count
 
 
+def are_cpu_devices_fixed() -> bool:
+    """Return True if devices have been asked for: the processor keeps the number of its devices."""
+    return "told" in _cpu_devices
+
+
 def choose_cpu_devices(count: int) -> None:
     """Choose how many devices the processor is, instead of by the environment variable.
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from irax import tree_util
 from irax.core.array import as_array
-from irax.execution.jit import JitFunction
+from irax.execution.jit import PjitFunction
 from irax_compiler.evaluate import Evaluator
 
 
@@ -14,7 +14,7 @@ def traced(function, *args):
     The IR is evaluated, not compiled: that its ops mean the same on IREE is tested elsewhere.
     """
     leaves, _ = tree_util.tree_flatten(args)
-    compiled, *_ = JitFunction(function).traced_for(args, {})
+    compiled, *_ = PjitFunction(function).traced_for(args, {})
     module, name = compiled.traced.builder.module, compiled.traced.name
     assert module.operation.verify()
     operands = [as_array(x).value for x in (*leaves, *compiled.traced.captures)]

@@ -7,7 +7,7 @@ from typing import Any, assert_type
 
 import irax
 from irax import Array
-from irax.execution.jit import JitFunction
+from irax.execution.jit import PjitFunction
 
 
 def f(x: Array, n: int = 1) -> Array:
@@ -36,5 +36,5 @@ def decorated(x: Array, n: int) -> Array:
 
 def decorators_keep_signatures(x: Array) -> None:
     assert_type(decorated(x, 1), Array)
-    compiled: JitFunction[..., Array] = decorated
+    compiled: PjitFunction[..., Array] = decorated
     compiled.lower(x, 1)

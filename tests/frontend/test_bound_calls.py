@@ -1,5 +1,6 @@
 """Calls of a jitted function with the signature of the last call, which take a short way."""
 
+import functools
 from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import numpy as np
@@ -196,7 +197,7 @@ def test_several_signatures_in_turn_take_the_short_way(monkeypatch):
     arguments = [X, (X,), {"a": X}, {"a": 2.0}]
     for x in (*arguments, *arguments):
         f(x)
-    monkeypatch.setattr(irax.execution.jit.JitFunction, "_call", None)
+    monkeypatch.setattr(irax.execution.jit.PjitFunction, "_call", None)
     for x in arguments:
         irax.tree_util.tree_map(lambda a, b: np.testing.assert_array_equal(a, b + 1), f(x), x)
 
@@ -287,3 +288,22 @@ def test_a_class_that_takes_no_numbers_apart_is_flattened():
     leaves, structure = flatten_tangents(((Strict(2.0),), {}))
     assert taking(structure)((Strict(1.0),), {}) == leaves
     assert taking(structure)((2.0,), {}) is None
+
+
+def test_numbers_and_weakly_typed_arrays_share_a_trace():
+    traced = []
+    f = irax.jit(lambda x, n: (traced.append("once"), x, n)[1:])
+    assert f(*f(1.5, 2)) == (1.5, 2)
+    assert traced == ["once"]
+
+
+def test_static_parameters_are_as_given_where_both_kinds_are():
+    def f(a, *args, **kwargs):
+        return a
+
+    def wrapped(a, b):  # its second argument is another one of f
+        return a, b
+
+    jitted = irax.jit(functools.wraps(wrapped)(f), static_argnums=(), static_argnames=["b"])
+    with pytest.raises(TypeError, match="expected an array or a number"):
+        jitted(1.0, "traced", b="static")

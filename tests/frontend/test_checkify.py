@@ -148,3 +148,13 @@ def test_messages_show_keys():
 def test_bad_arguments(args, words):
     with pytest.raises(TypeError, match=words):
         checkify.check(*args)
+
+
+def test_checks_leave_no_traced_arrays_behind():
+    def f(x):
+        checkify.check(x > 0, "negative: {}", x)
+        return x
+
+    with irax.checking_leaks():
+        error, x = checkify.checkify(irax.jit(f))(1.0)
+    assert (error.get(), x) == (None, 1)

@@ -177,3 +177,13 @@ def test_wrong_policies():
         irax.checkpoint(lambda x: x, policy="dots_saveable")
     with pytest.raises(TypeError, match="must return a bool, got None"):
         irax.grad(irax.checkpoint(jnp.sin, policy=lambda *_, **__: None))(1.0)
+
+
+def test_numbers_are_arrays_as_in_traces():
+    kinds = []
+    f = irax.checkpoint(lambda x, n, *, k: kinds.append((type(x), n, type(k))), static_argnums=1)
+    f(True, 2, k=1.0)
+    ((kind, n, named),) = kinds
+    assert issubclass(kind, irax.Array)
+    assert issubclass(named, irax.Array)
+    assert n == 2

@@ -222,3 +222,19 @@ def test_branches_that_return_arrays_from_outside_of_a_loop():
     for i in range(5):
         expected = np.sin(expected + np.exp(y) if i > 2 else np.exp(y))
     np.testing.assert_allclose(irax.jit(f)(x, y), expected, atol=1e-5)
+
+
+def test_results_that_all_functions_pass_through_are_the_operands():
+    shared = jnp.arange(20.0)
+
+    def f(p, same, x):
+        return lax.cond(
+            p, lambda a, x: (a, x + 1, shared, x), lambda a, x: (a, x, shared, -x), same, x
+        )
+
+    lanes = irax.vmap(f, in_axes=(0, None, 0), out_axes=(None, 0, None, 0))
+    same, x, kept, changed = lanes(jnp.array([True, False]), jnp.float32(3), jnp.array([1.0, 2.0]))
+    assert (same, x.tolist(), changed.tolist()) == (3, [2, 2], [1, -2])
+    np.testing.assert_array_equal(kept, shared)
+    with pytest.raises(ValueError, match="out_axes: None was asked for a result"):
+        irax.vmap(f, in_axes=(0, None, 0), out_axes=None)(jnp.array([True]), 1.0, jnp.ones(1))

@@ -128,7 +128,7 @@ def test_compiled_twice(caplog, monkeypatch, tmp_path):
     found = irax.explain(double)
     assert (found.traced, found.compiled, len(found)) == (2, 2, 2)
     assert "test_explain.py:" in found[0].place
-    assert found[0].signature == "x: a Python float"
+    assert found[0].signature == "x: float32[] (weak)"
     assert found[1].is_from_cache
     table = found.table()
     for line in ("trace double x 2", "compile double x 2"):

@@ -147,7 +147,8 @@ def test_information_of_arguments():
 def test_the_module_of_a_stage():
     first = irax.jit(jnp.sin).lower(1.0)
     assert "stablehlo.sine" in str(first.compiler_ir("stablehlo"))
-    assert first.compiler_ir("hlo") is None
+    assert "ROOT sine.2 = f32[] sine(Arg_0.1)" in first.compiler_ir("hlo").as_hlo_text()
+    assert first.compiler_ir("mhlo") is None
     assert first.as_text("stablehlo") == first.as_text()
     assert "loc(" in first.as_text(debug_info=True)
     assert "loc(" not in first.as_text()
@@ -223,3 +224,10 @@ def test_shardings_of_one_device():
         irax.jit(jnp.sin, in_shardings=3)
     with pytest.raises(ValueError, match="one of them"):
         irax.jit(jnp.sin, in_shardings=here, device=device)
+
+
+def test_selections_and_conversions_are_arithmetic():
+    def select(x):
+        return jnp.where(x > 0, x.astype("int32"), 0)
+
+    assert irax.jit(select).lower(np.ones(5, "f")).cost_analysis()["flops"] == 15

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irax import export, jit
-from irax.execution.jit import JitFunction
+from irax.execution.jit import PjitFunction
 from irax_tools import sources
 
 
@@ -16,7 +16,7 @@ def export_source(
     if sources.is_python(source) and func is None:
         file, _, name = source.rpartition(":")
         function, args = sources.python_function(file, name, arguments)
-        jitted = function if isinstance(function, JitFunction) else jit(function)
+        jitted = function if isinstance(function, PjitFunction) else jit(function)
         return export.export(jitted, platforms=[platform])(*args)
     loaded = sources.load(source, arguments, func)
     return export.of_module(loaded.module, loaded.func, [platform])

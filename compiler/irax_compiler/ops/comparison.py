@@ -91,6 +91,7 @@ class Select(Op):
     linear_in = (1, 2)
     scalar_lowering = registers.SELECT
     elementwise = True
+    arithmetic = True
     recomputation = Recomputation.CHEAP
 
     def sized_types(self, operands: Sequence[Value]):

@@ -39,6 +39,7 @@ class Convert(Op):
     linear_in = None
     scalar_lowering = registers.CONVERT
     elementwise = True
+    arithmetic = True
     recomputation = Recomputation.CHEAP
     dtype: np.dtype = result_dtype()
 

@@ -218,8 +218,8 @@ class Op:
 
     @classmethod
     def flops(cls, operation: Operation) -> float:
-        """The arithmetic on elements, comparisons included, that an operation takes whose op does
-        other than one to each element of the result.
+        """The arithmetic on elements, comparisons and the like included, that an operation takes
+        whose op does other than one to each element of the result.
         """
         return 0
 

@@ -23,7 +23,6 @@ ADVICE = {
         "Python's numbers, and what is computed of them alone, have weak dtypes; give the array "
         "its dtype: irax.numpy.asarray(x, dtype)"
     ),
-    "the kind": "pass numbers of one type, or arrays: irax.numpy.asarray(x, dtype)",
     "the sharding": "put the array where it belongs before the call: irax.device_put(x, sharding)",
     "the structure": (
         "pass pytrees of one structure: the same keys and lengths, and an array of zeros in the "
@@ -98,9 +97,7 @@ def _of_leaf(name: str, now: Any, then: Any) -> Iterator[Difference]:
         return Difference(name, what, f"{name} is {type_text(now)}, before {type_text(then)}")
 
     new, old = _aval(now), _aval(then)
-    if new is None or old is None:
-        yield difference("the kind")
-    elif new.shape != old.shape:
+    if new.shape != old.shape:
         yield difference("the shape")
     elif new.dtype != old.dtype:
         yield difference("the dtype")
@@ -110,18 +107,16 @@ def _of_leaf(name: str, now: Any, then: Any) -> Iterator[Difference]:
         yield difference("the sharding")
 
 
-def _aval(x: Any) -> ShapedArray | None:
-    """The type of an array in a signature, without its layout; None for Python's numbers."""
-    if isinstance(x, tuple):
-        return x[0]
-    return x if isinstance(x, ShapedArray) else None
+def _aval(x: Any) -> ShapedArray:
+    """The type of an array in a signature, without its layout."""
+    return x[0] if isinstance(x, tuple) else x
 
 
 def type_text(x: Any) -> str:
     """Return a leaf's part of a signature as text."""
     if isinstance(x, tuple):
         return f"{x[0]} divided along {x[1]}"
-    return f"a Python {x.__name__}" if isinstance(x, type) else str(x)
+    return str(x)
 
 
 def _of_static(name: str, now: Static | None, then: Static | None) -> Iterator[Difference]:

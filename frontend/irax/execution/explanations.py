@@ -128,7 +128,7 @@ def explain(fun: Callable[..., Any]) -> Explanation:
     >>> double = irax.jit(lambda x: x * 2)
     >>> results = [double(x) for x in (1.0, 2.0, jnp.ones(3))]
     >>> irax.explain(double)[1].differences[0].text
-    'x is float32[3], before a Python float'
+    'x is float32[3], before float32[] (weak)'
     """
     while isinstance(fun, partial):
         fun = fun.func

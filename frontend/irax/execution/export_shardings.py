@@ -16,14 +16,14 @@ from irax.core.partition_specs import PartitionSpec
 from irax.core.sharded import sharding_of, spec_of
 from irax.core.shardings import NamedSharding, Sharding
 from irax.execution import backend
-from irax.execution.jit import DividedFunction, JitFunction
+from irax.execution.jit import DividedFunction, PjitFunction
 from irax.execution.jit_shardings import constrained
 from irax_compiler import api, mlir
 from irax_runtime.mesh import MeshDevice
 
 
 def state(
-    module: mlir.Module, name: str, function: JitFunction[..., Any], args: Any, kwargs: Any
+    module: mlir.Module, name: str, function: PjitFunction[..., Any], args: Any, kwargs: Any
 ) -> None:
     """State the layouts of a function's arguments: those of the option `in_shardings` of `jit`, or
     those that arguments have.

@@ -74,11 +74,11 @@ class JitOptions(TypedDict, total=False):
 
 
 @overload
-def jit(fun: Callable[P, R], **options: Unpack[JitOptions]) -> JitFunction[P, R]: ...
+def jit(fun: Callable[P, R], **options: Unpack[JitOptions]) -> PjitFunction[P, R]: ...
 
 
 @overload
-def jit(**options: Unpack[JitOptions]) -> Callable[[Callable[P, R]], JitFunction[P, R]]: ...
+def jit(**options: Unpack[JitOptions]) -> Callable[[Callable[P, R]], PjitFunction[P, R]]: ...
 
 
 _NOT_GIVEN: Any = object()
@@ -182,10 +182,10 @@ def jit(
             )
     if is_divided:
         return DividedFunction(fun, static, donated, in_shardings, out_shardings)
-    return JitFunction(fun, static, donated, device or backend, compile)
+    return PjitFunction(fun, static, donated, device or backend, compile)
 
 
-class JitFunction(Generic[P, R]):
+class PjitFunction(Generic[P, R]):
     """A jitted function, as `jit` returns it."""
 
     _may_touch_refs = True
@@ -202,7 +202,7 @@ class JitFunction(Generic[P, R]):
         functools.update_wrapper(self, fun, updated=())
         # Attributes of the function's, but none in the place of methods.
         own = getattr(fun, "__dict__", {})
-        self.__dict__.update({k: v for k, v in own.items() if not hasattr(JitFunction, k)})
+        self.__dict__.update({k: v for k, v in own.items() if not hasattr(PjitFunction, k)})
         self._fun: Callable[..., R] = fun
         self._device = device
         self._static = static
@@ -231,7 +231,7 @@ class JitFunction(Generic[P, R]):
             found = None
         if found is self:
             return name
-        return JitFunction, (self._fun, self._static, self._donated, self._device, self._when)
+        return PjitFunction, (self._fun, self._static, self._donated, self._device, self._when)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """As a method: bound to its instance, which is an argument like any other."""
@@ -308,9 +308,9 @@ class JitFunction(Generic[P, R]):
         """
         return stages.Traced(*self.traced_for(args, kwargs))
 
-    def _functional(self, function: Callable[..., Any]) -> JitFunction[..., Any]:
+    def _functional(self, function: Callable[..., Any]) -> PjitFunction[..., Any]:
         """Return this function jitted in a form that touches no Refs."""
-        jitted = JitFunction(function, device=self._device)
+        jitted = PjitFunction(function, device=self._device)
         jitted._may_touch_refs = False
         return jitted
 
@@ -480,7 +480,7 @@ def _own_module() -> Iterator[ModuleBuilder]:
         cache.setdefault(key, compiled)
 
 
-class DividedFunction(JitFunction[P, R]):
+class DividedFunction(PjitFunction[P, R]):
     """A jitted function whose arguments and results are divided among the devices of a mesh."""
 
     def __init__(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from irax import dtypes
+from irax.config import config
 from irax.core import array_trees, explicit_axes
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
@@ -26,7 +28,9 @@ def parameters_of(
     argnames: str | Iterable[str] | None,
     what: str,
 ) -> Parameters:
-    """The static or donated parameters (`what`), by position and by name."""
+    """The static or donated parameters (`what`), by position and by name. Where only one of the
+    two is given, the other follows from the signature.
+    """
     numbers = (argnums,) if isinstance(argnums, int) else tuple(argnums or ())
     names = {argnames} if isinstance(argnames, str) else set(argnames or ())
     for number in numbers:
@@ -63,6 +67,8 @@ def parameters_of(
                 f"jit: {what}_argnames={name!r}: {name_of(fun)} has no argument of this name; "
                 f"by name it takes {', '.join(sorted(known))}"
             )
+    if argnums is not None and argnames is not None:
+        return tuple(sorted(set(numbers))), frozenset(names)
     by_name = {positional.index(name) for name in names if name in positional}
     by_number = {positional[n] for n in numbers if -len(positional) <= n < len(positional)}
     return tuple(sorted({*numbers, *by_name})), frozenset(names | by_number)
@@ -155,7 +161,7 @@ def signature_of(leaf: Any) -> Any:
     if isinstance(leaf, np.ndarray | np.generic):
         return ShapedArray(leaf.shape, dtypes.canonicalize_dtype(leaf.dtype), False)
     if type(leaf) in _PYTHON_SCALARS:
-        return type(leaf)
+        return _aval_of_scalars(type(leaf), config.enable_x64)
     return as_array(leaf).aval
 
 
@@ -166,3 +172,8 @@ def signature_in_trace(x: Array) -> Any:
 
 
 _PYTHON_SCALARS = {bool, int, float, complex}
+
+
+@cache
+def _aval_of_scalars(kind: type, enable_x64: bool) -> ShapedArray:
+    return as_array(kind(0)).aval

@@ -13,7 +13,7 @@ from irax.core.dispatch import bind
 from irax.core.promotion import broadcast_to
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
-from irax.execution.jit import JitFunction
+from irax.execution.jit import PjitFunction
 from irax_compiler.ops.shape import Constant
 
 
@@ -30,7 +30,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     def returning_arrays(*args: Any, **kwargs: Any) -> Any:
         return array_trees.tree_map(_array, array_trees.with_words(fun(*args, **kwargs)))
 
-    return JitFunction(returning_arrays).eval_shape(*args, **kwargs)
+    return PjitFunction(returning_arrays).eval_shape(*args, **kwargs)
 
 
 def _array(leaf: Any) -> Any:

@@ -72,7 +72,7 @@ class Application:
         try:
             return self._traced(lowering, self.avals, builder.module, name)
         except Exception as error:
-            self._failure = error
+            self._failure = error.with_traceback(None)  # whose frames hold traced arrays
         inputs, results = ([_type(a) for a in avals] for avals in (self.avals, self.results))
         with source.user_location():
             unique = mlir.unique_name(builder.module, name)

@@ -247,8 +247,27 @@ def _chosen(
     )
     captured = [pvary(x, chosen_by) for t in branches for x in t.captures]
     found = bind(op, chooser, *arrays, *captured)
+    for number, same in _forwarded(branches, arrays).items():
+        found[number] = same
     own = dict(zip(functions, outcomes, strict=True))[_number_0(functions)]
     return array_trees.tree_unflatten(own.tree, _typed(found, own))
+
+
+def _forwarded(branches: Sequence[Traced], operands: Sequence[Array]) -> dict[int, Array]:
+    """Return the results that are one and the same operand or captured value in all branches,
+    whichever is chosen, by their numbers.
+    """
+    returned: list[list[Array | None]] = []
+    for traced in branches:
+        function = mlir.Functions(traced.builder.module)[traced.name]
+        given = dict(zip(mlir.arguments(function), [*operands, *traced.captures], strict=True))
+        results = mlir.terminator(mlir.body(function)).operands
+        returned.append([given.get(value) for value in results])
+    return {
+        number: same[0]
+        for number, same in enumerate(zip(*returned, strict=True))
+        if same[0] is not None and all(x is same[0] for x in same)
+    }
 
 
 def _number_0(functions: Mapping[str, Any]) -> str:

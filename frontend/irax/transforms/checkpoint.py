@@ -216,9 +216,23 @@ def checkpoint(
                 return _of_refs(bound, function, others, kwargs)
             return bound(function, *others, **kwargs)
 
-        return staged(lambda: fun(*args, **kwargs), write)
+        def run() -> Any:
+            count = len(args)
+            fixed = {n % count for n in static if -count <= n < count}
+            given = [x if i in fixed else _arrays(x) for i, x in enumerate(args)]
+            named = {n: x if n in static_names else _arrays(x) for n, x in kwargs.items()}
+            return fun(*given, **named)
+
+        return staged(run, write)
 
     return checkpointed
+
+
+def _arrays(tree: Any) -> Any:
+    """A pytree with arrays in place of numbers, as traces have them."""
+    return array_trees.tree_map(
+        lambda x: x if isinstance(x, refs.Ref) else as_array(x, "checkpoint: an argument"), tree
+    )
 
 
 def _of_refs(

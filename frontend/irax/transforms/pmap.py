@@ -27,7 +27,7 @@ from irax.core.wrapping import wraps
 from irax.execution import backend as platforms
 from irax.execution.bound_call import OTHER
 from irax.execution.global_arrays import make_array_from_process_local_data
-from irax.execution.jit import JitFunction
+from irax.execution.jit import PjitFunction
 from irax.execution.jit_parameters import Static, parameters_of, with_static
 from irax.execution.make_meshes import device_mesh
 from irax.experimental.multihost_utils import global_array_to_host_local_array
@@ -174,7 +174,7 @@ class _Setting:
         return with_static(fun, [Static(n, args[n]) for n in sorted(fixed)]), numbers, axes
 
 
-class PmapFunction(JitFunction[P, R]):
+class PmapFunction(PjitFunction[P, R]):
     """A jitted function of arrays whose slices are computed by a device each."""
 
     def __init__(

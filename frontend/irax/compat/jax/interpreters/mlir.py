@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
+from irax.core.array import aval_of
+from irax.core.avals import ShapedArray, ShapeDtypeStruct
+from irax.execution.callbacks import io_callback, pure_callback
 from irax.extend.rules import lowerings
 
 
@@ -23,11 +26,23 @@ def lower_fun(fun: Callable[..., Any], multiple_results: bool = True) -> Functio
     return FunctionLowering(fun, multiple_results)
 
 
+class ModuleContext:
+    """The module that a lowering writes to. Callbacks keep themselves alive."""
+
+    def add_keepalive(self, keepalive: Any) -> None:
+        """Accepted: nothing is to be kept alive."""
+
+
 @dataclass(frozen=True)
 class LoweringRuleContext:
-    """Accompanies the operands of a lowering: the primitive that is lowered."""
+    """Accompanies the operands of a lowering: the primitive that is lowered, the types of the
+    operands and those of the results.
+    """
 
     primitive: Any
+    avals_in: Sequence[ShapedArray]
+    avals_out: Sequence[ShapedArray]
+    module_context: ModuleContext = field(default_factory=ModuleContext)
 
 
 def register_lowering(
@@ -58,8 +73,47 @@ def register_lowering(
 
 
 def _results(prim: Any, rule: Callable[..., Any], *operands: Any, **params: Any) -> Any:
-    results = rule(LoweringRuleContext(prim), *operands, **params)
+    avals = [aval_of(x) for x in operands]
+    found, _ = prim.abstract_eval(*avals, **params)
+    results = rule(
+        LoweringRuleContext(prim, avals, found if prim.multiple_results else [found]),
+        *operands,
+        **params,
+    )
     return results if prim.multiple_results else results[0]
+
+
+def emit_python_callback(
+    ctx: LoweringRuleContext,
+    callback: Callable[..., Any],
+    token: Any,
+    operands: Sequence[Any],
+    operand_avals: Sequence[ShapedArray],
+    result_avals: Sequence[ShapedArray],
+    *,
+    has_side_effect: bool,
+    returns_token: bool = True,
+    partitioned: bool = False,
+    sharding: Any = None,
+) -> tuple[Sequence[Any], Any, Any]:
+    """Write a call of a Python function of arrays, which returns a sequence of them; return its
+    results, the token, and what is to be kept alive, which is nothing.
+
+    Args:
+        ctx: the context of the lowering.
+        callback: the function.
+        token: returned as it is; calls with side effects are ordered.
+        operands: the arrays.
+        operand_avals: their types.
+        result_avals: the types of the results.
+        has_side_effect: False if the call may be left out where nothing uses its results.
+        returns_token: accepted.
+        partitioned: accepted.
+        sharding: accepted.
+    """
+    types = tuple(ShapeDtypeStruct(a.shape, a.dtype) for a in result_avals)
+    call = functools.partial(io_callback, ordered=True) if has_side_effect else pure_callback
+    return call(callback, types, *operands), token, None
 
 
 def cache_lowering(rule: Any) -> Any:
