@@ -14,6 +14,7 @@ does not read all of it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Type, Value
@@ -123,7 +124,7 @@ def _tuple(types: Sequence[Type]) -> str:
     return texts[0] if len(texts) == 1 else f"({', '.join(texts)})"
 
 
-def _type(kind: Type) -> str:
+def _type(kind: Any) -> str:
     if mlir.type_problem(kind):
         return str(kind)
     shape = ",".join(map(str, kind.shape))
