@@ -6,7 +6,7 @@
 #   make fuzz     compile all forms of all cases and thousands of random programs: takes half an hour
 #   make sweep    run thousands of JAX's own functions, as it lowers them, against its results
 #   make upstream run what legalizations work around: which are still needed?
-#   make docs     write the tables in docs/ anew
+#   make docs     write the tables and drawings in docs/ anew
 #   make site     build the documentation site into build/site
 #   make dist     build the packages, and try the wheel in a clean environment
 #   make ecosystem  install libraries for JAX, without JAX, and run a program of each on irax
@@ -80,6 +80,7 @@ docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.differential.device_table
 	@$(BIN)/python -m tests.frontend.api_table
 	@$(BIN)/python -m tests.upstream.table
+	@$(BIN)/python -m website.drawings
 
 # Warnings, such as of links that lead nowhere, are errors.
 site: $(VENV)/installed-docs

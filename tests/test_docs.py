@@ -25,10 +25,12 @@ COMPATIBILITY = DOCS / "compatibility.md"
 """Its examples change what `import jax` means, so they run in a process of their own."""
 DEVICES = DOCS / "devices.md"
 """Its examples are of several devices; `python -m tests.test_docs` runs them."""
+EXTENDING = [DOCS / "how-to" / f"{name}.md" for name in ("op", "pass", "target")]
+"""Their examples register ops, passes and targets, which other tests would find."""
 FILES = [
     path
     for path in sorted(DOCS.rglob("*.md"))
-    if "```python\n" in path.read_text("utf-8") and path not in (COMPATIBILITY, DEVICES)
+    if "```python\n" in path.read_text("utf-8") and path not in (COMPATIBILITY, DEVICES, *EXTENDING)
 ]
 
 
@@ -69,6 +71,12 @@ def test_examples(path: Path) -> None:
     check(path)
 
 
+def test_examples_that_extend_irax() -> None:
+    command = [sys.executable, "-m", "tests.test_docs", *map(str, EXTENDING)]
+    done = subprocess.run(command, cwd=DOCS.parent, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("spmd", ["one_buffer", "threads"])
 @pytest.mark.slow
 def test_examples_of_several_devices(spmd: str) -> None:
@@ -89,4 +97,5 @@ def test_examples_of_several_processes() -> None:
 
 
 if __name__ == "__main__":
-    check(DEVICES)
+    for page in sys.argv[1:] or [DEVICES]:
+        check(Path(page))

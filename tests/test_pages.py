@@ -5,12 +5,13 @@ from __future__ import annotations
 import doctest
 import importlib
 import re
+import xml.dom.minidom
 from pathlib import Path
 
 import click
 import numpy as np
 import pytest
-from website import commands, links, passes, reference
+from website import commands, drawings, links, passes, reference
 
 import irax
 from irax_compiler import api
@@ -147,3 +148,10 @@ def test_the_examples_of_the_reference_run() -> None:
         if doctest.testmod(importlib.import_module(home), extraglobs=names).failed
     ]
     assert failed == []
+
+
+@pytest.mark.parametrize("name", drawings.DRAWINGS)
+def test_drawings_are_up_to_date(name: str) -> None:
+    text = (ROOT / "docs" / "pictures" / name).read_text("utf-8")
+    assert text == drawings.DRAWINGS[name](), "`make docs` draws it anew"
+    xml.dom.minidom.parseString(text)
