@@ -142,5 +142,23 @@ def test_groups_of_dimensions():
     ]
 
 
+def test_short_rows() -> None:
+    x, y = _array((90, 67, 3), np.float32), _array((3000, 7), np.int32)
+
+    def folds(x: Any, y: Any) -> list[Any]:
+        return [
+            jnp.sum(x * x[..., :1], -1),
+            jnp.prod(x, -1, initial=2.0),
+            jnp.std(x, -1),
+            jnp.max(jnp.clip(x, -1, 1), -1, initial=0.5),
+            jnp.min(y, -1),
+            jnp.sum(y, -1),
+        ]
+
+    _check(folds, x, y)
+    bad = np.where(x > 4, np.nan, x)
+    _check(lambda x: [jnp.max(x, -1), jnp.sum(x, -1)], bad)
+
+
 def test_constants_too_large_to_be_folded_beforehand() -> None:
     assert irax.jit(lambda: jnp.ones((3000, 4000)).sum())() == 12e6

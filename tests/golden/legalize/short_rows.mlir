@@ -1,0 +1,36 @@
+// Short rows are combined column by column, with the operations of which nothing else uses the
+// result. An init value that is no identity is combined with them.
+// RUN: --pipeline "legalize{target=iree-cpu}"
+func.func @lengths(%x: tensor<10000x3xf32>, %y: tensor<10000xf32>) -> tensor<10000xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.broadcast_in_dim %y, dims = [0] : (tensor<10000xf32>) -> tensor<10000x3xf32>
+  %1 = stablehlo.multiply %x, %0 : tensor<10000x3xf32>
+  %2 = stablehlo.reduce(%1 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<10000x3xf32>, tensor<f32>) -> tensor<10000xf32>
+  return %2 : tensor<10000xf32>
+}
+// CHECK-LABEL: func.func @lengths
+// CHECK-NOT:     stablehlo.reduce
+// CHECK-COUNT-3: stablehlo.multiply {{.*}} : tensor<10000xf32>
+// CHECK-COUNT-2: stablehlo.add {{.*}} : tensor<10000xf32>
+// CHECK-NOT:     stablehlo.add
+
+func.func @from_two(%x: tensor<10000x2xf32>) -> tensor<10000xf32> {
+  %two = stablehlo.constant dense<2.0> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %two) applies stablehlo.maximum across dimensions = [1] : (tensor<10000x2xf32>, tensor<f32>) -> tensor<10000xf32>
+  return %0 : tensor<10000xf32>
+}
+// CHECK-LABEL: func.func @from_two
+// CHECK-COUNT-2: stablehlo.maximum {{.*}} : tensor<10000xf32>
+
+// What is used by others is there anyway, and long rows are reduced as they are.
+func.func @others(%x: tensor<10000x3xf32>, %y: tensor<10000x9xf32>) -> (tensor<10000x3xf32>, tensor<10000xf32>, tensor<10000xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.negate %x : tensor<10000x3xf32>
+  %1 = stablehlo.reduce(%0 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<10000x3xf32>, tensor<f32>) -> tensor<10000xf32>
+  %2 = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<10000x9xf32>, tensor<f32>) -> tensor<10000xf32>
+  return %0, %1, %2 : tensor<10000x3xf32>, tensor<10000xf32>, tensor<10000xf32>
+}
+// CHECK-LABEL: func.func @others
+// CHECK:         [[X:%\w+]] = stablehlo.negate %arg0
+// CHECK-COUNT-3: stablehlo.slice [[X]]
+// CHECK:         stablehlo.reduce(%arg1
