@@ -80,6 +80,7 @@ docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.differential.device_table
 	@$(BIN)/python -m tests.frontend.api_table
 	@$(BIN)/python -m tests.upstream.table
+	@$(BIN)/python -m tests.frontend.target_table
 	@$(BIN)/python -m website.drawings
 
 # Warnings, such as of links that lead nowhere, are errors.

@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import re
 import types
 from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
 from typing import Any
 
+from tests.differential.device_table import DEVICES
 from tests.frontend.api_table import MODULES as OF_JAX
 
 OWN = ("irax.ir", "irax.sharding", "irax.distributed", "irax.extend")
 """Modules that JAX's list does not have."""
 MODULES = [*(name.replace("jax", "irax", 1) for name in OF_JAX), *OWN]
+TARGETS = Path(__file__).parents[1] / "docs" / "targets.json"
+"""The targets that do not take a function: tests/frontend/target_table.py writes it."""
 SECTION = re.compile(r"^(Args|Returns|Raises|Yields|Attributes):$", re.MULTILINE)
 FIELD = re.compile(r"^    (?P<name>[\w*`, ]+): (?P<text>.*(?:\n     .*)*)", re.MULTILINE)
 OBJECT = re.compile(r"<(?:(?:function|class|object|module) )?'?([\w.<>]+?)'?(?: [^>]*)?>")
@@ -41,7 +47,9 @@ def pages() -> dict[str, str]:
             "",
             "The public names of irax, with their arguments, errors and examples, which the tests",
             "run. [Names](../api.md) has the names of JAX that are absent, and says how functions",
-            "are tested.",
+            "are tested. *Targets* are those that take a function of 32-bit arrays, in the case",
+            "that the tests have of it; [ops](../ops.md) and [devices](../devices.md) have all",
+            "dtypes.",
             "",
             "| module | contents |",
             "|---|---|",
@@ -76,9 +84,36 @@ def page(name: str) -> str:
         if callable(value):
             parts.append(f"```py\n{member}{signature(value)}\n```")
             parts.append(_doc(value))
+            parts.append(_support(f"{name}.{member}".removeprefix("irax.")))
         else:
             parts.append(f"A value: `{type(value).__name__}`.")
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+@cache
+def _refusals() -> dict[str, dict[str, str]]:
+    return json.loads(TARGETS.read_text("utf-8"))
+
+
+def _support(function: str) -> str:
+    """Return the targets that take a function, and the reasons why others do not; nothing for one
+    that has no case in the tables.
+    """
+    refused = _refusals().get(function)
+    if refused is None:
+        return ""
+    taken = [f"`{device.title}`" for device in DEVICES if device.title not in refused]
+    lines = [f"**Targets**: {', '.join(taken) or 'none'}."]
+    reasons: dict[str, list[str]] = {}
+    for title, reason in refused.items():
+        reasons.setdefault(reason, []).append(f"`{title}`")
+    lines += [f"Not {', '.join(not_)}: {_code(reason)}." for reason, not_ in reasons.items()]
+    return " ".join(lines)
+
+
+def _code(text: str) -> str:
+    """Return a message so that Markdown takes nothing in it for markup."""
+    return re.sub(r"[\w.]*[<>_*|\[\]][\w.<>_*|\[\]]*", r"`\g<0>`", text.rstrip("."))
 
 
 def signature(value: Any) -> str:

@@ -52,11 +52,11 @@ def refusal(case: Case, target: str) -> str | None:
         if target in ("pjrt", "tpu"):
             targets.compile(lowered, target)
     except UnsupportedOp as error:
-        return _reason(str(error))
+        return reason_of(str(error))
     return None
 
 
-def _reason(text: str) -> str:
+def reason_of(text: str) -> str:
     """An error without what it says of the one case: places, shapes, names of ops and targets."""
     text = re.sub(r"^(argument|result) \d+ of [\w.]+ is [^:]*: ", "", text)
     text = re.sub(r" at (loc\([^()]*\)|unknown location|unknown)", "", text)
