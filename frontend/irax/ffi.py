@@ -21,16 +21,17 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.dispatch import bind, staged
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
@@ -39,7 +40,7 @@ from irax_compiler import mlir
 from irax_compiler.ops import foreign_function as ops
 from irax_compiler.ops.callback import VMAP_METHODS
 
-__all__ = ["ffi_call", "include_dir", "pycapsule", "register_ffi_target"]
+__all__ = ["ffi_call", "ffi_lowering", "include_dir", "pycapsule", "register_ffi_target"]
 
 _NUMBERS = (
     *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"),
@@ -269,6 +270,61 @@ def ffi_call(
         return found if has_several else found[0]
 
     return call
+
+
+class _Lowered(Protocol):
+    """The context of a lowering."""
+
+    @property
+    def avals_out(self) -> Sequence[ShapedArray]:
+        """The types of the results."""
+        ...
+
+
+def ffi_lowering(
+    call_target_name: str,
+    *,
+    operand_layouts: Sequence[Sequence[int] | None] | None = None,
+    result_layouts: Sequence[Sequence[int] | None] | None = None,
+    backend_config: Mapping[str, Any] | None = None,
+    skip_ffi_layout_processing: bool = False,
+    **lowering_args: Any,
+) -> Callable[..., list[Array]]:
+    """Return the lowering of a primitive that is a call of a C function, for `register_lowering`.
+    The types of results are those of the primitive's.
+
+    Args:
+        call_target_name: the name that `register_ffi_target` knows the function by.
+        operand_layouts: for each operand None, or the order of its dimensions in memory, the
+            fastest first; C's order alone is supported.
+        result_layouts: the same of the results.
+        backend_config: attributes, beside the primitive's parameters.
+        skip_ffi_layout_processing: accepted.
+        lowering_args: `has_side_effect`, as of `ffi_call`.
+
+    Raises:
+        TypeError: another argument.
+        NotImplementedError: when a program is traced: a layout that is not supported.
+    """
+
+    def from_slowest(layouts: Sequence[Sequence[int] | None] | None) -> Any:
+        return layouts and [None if x is None else tuple(x)[::-1] for x in layouts]
+
+    unknown = lowering_args.keys() - {"has_side_effect"}
+    if unknown:
+        raise TypeError(f"ffi_lowering: unexpected arguments {', '.join(sorted(unknown))}")
+
+    def lowering(ctx: _Lowered, *operands: Any, **params: Any) -> list[Array]:
+        call = ffi_call(
+            call_target_name,
+            [ShapeDtypeStruct(a.shape, a.dtype) for a in ctx.avals_out],
+            input_layouts=from_slowest(operand_layouts),
+            output_layouts=from_slowest(result_layouts),
+            **lowering_args,
+        )
+        return list(call(*operands, **(backend_config or {}), **params))
+
+    return lowering
 
 
 def _check_layouts(what: str, layouts: Sequence[Any] | None, ranks: Sequence[int]) -> None:

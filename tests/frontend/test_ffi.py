@@ -14,6 +14,8 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import ffi
+from irax.compat.jax.interpreters import mlir
+from irax.extend.core import Primitive
 from irax_compiler.ops.core import UnsupportedOp
 
 SOURCE = """
@@ -268,3 +270,24 @@ def test_bad_calls():
         ffi.ffi_call("tests.negate", 3)
     with pytest.raises(AttributeError, match=r"a C function has irax's signature, not XLA's"):
         _ = ffi.register_ffi_type
+
+
+def test_lowerings_of_primitives(library):
+    scale = Primitive("scale")
+    scale.def_abstract_eval(lambda x, factor: x)
+    lowering = ffi.ffi_lowering("tests.scale", operand_layouts=[(1, 0)], result_layouts=[(1, 0)])
+    mlir.register_lowering(scale, lowering)
+    x = jnp.arange(6.0).reshape(2, 3)
+    found = irax.jit(lambda x: scale.bind(x + 1, factor=3.0))(x)
+    np.testing.assert_array_equal(found, 3 * (np.asarray(x) + 1))
+    fixed = Primitive("fixed")
+    fixed.def_abstract_eval(lambda x: x)
+    mlir.register_lowering(fixed, ffi.ffi_lowering("tests.scale", backend_config={"factor": 2.0}))
+    np.testing.assert_array_equal(irax.jit(fixed.bind)(x), 2 * np.asarray(x))
+    with pytest.raises(TypeError, match="unexpected arguments api_version"):
+        ffi.ffi_lowering("tests.scale", api_version=4)
+    columns = Primitive("columns")
+    columns.def_abstract_eval(lambda x: x)
+    mlir.register_lowering(columns, ffi.ffi_lowering("tests.scale", operand_layouts=[(0, 1)]))
+    with pytest.raises(NotImplementedError, match="layouts"):
+        irax.jit(columns.bind)(x)

@@ -5,6 +5,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
+from irax.experimental.sparse.linalg import lobpcg_standard
 from irax.scipy.sparse.linalg import bicgstab, cg, gmres
 from irax.test_util import check_grads
 
@@ -135,3 +136,30 @@ def test_gmres_tells_of_nan():
     for start, expected in ((1.0, 0), (np.nan, -1)):
         info = gmres(Doubling(), jnp.ones(2), jnp.array([1.0, start]), maxiter=1)[1]
         assert (info.dtype, int(info)) == (np.int32, expected)
+
+
+@pytest.mark.parametrize(("n", "k"), [(50, 3), (40, 7)])
+def test_largest_eigenvalues(n, k):
+    rng = np.random.default_rng(n)
+    a = rng.normal(size=(n, n)).astype("f")
+    a += a.T
+    start = rng.normal(size=(n, k)).astype("f")
+    theta, u, steps = lobpcg_standard(jnp.asarray(a), jnp.asarray(start), m=200)
+    expected = np.linalg.eigvalsh(a)[::-1][:k]
+    np.testing.assert_allclose(theta, expected, rtol=1e-5)
+    np.testing.assert_allclose(a @ u, u * theta, atol=5e-3)
+    np.testing.assert_allclose(u.T @ u, np.eye(k), atol=1e-5)
+    assert steps < 200
+    few = irax.jit(lambda a, x: lobpcg_standard(lambda v: a @ v, x, 2))(a, start)
+    assert few[2] == 2
+
+
+def test_largest_eigenvalues_of_negative_matrices_and_bad_arguments():
+    a = -jnp.diag(jnp.arange(1.0, 30.0))
+    start = jnp.concatenate([jnp.eye(29, 2), jnp.zeros((0, 2))]) + 0.1 * jnp.ones((29, 2))
+    theta, _, _ = lobpcg_standard(a, start.at[5, 1].set(3.0))
+    np.testing.assert_allclose(theta, [-1, -2], rtol=1e-5)
+    with pytest.raises(ValueError, match="0 < 5 k < n"):
+        lobpcg_standard(a, jnp.ones((29, 6)))
+    with pytest.raises(ValueError, match="expected a product of shape"):
+        lobpcg_standard(lambda v: v[:3], start)

@@ -147,3 +147,27 @@ def test_apply_primitive_without_a_lowering_runs_the_implementation():
     doubled = Primitive("doubled")
     doubled.def_impl(lambda x: 2 * x)
     assert apply_primitive(doubled, np.float32(3)) == 6
+
+
+def test_lowerings_know_types_and_call_python():
+    seen = []
+
+    def double(x):
+        return (2 * np.asarray(x),)
+
+    def lowering(ctx, x):
+        seen.append((ctx.avals_in, ctx.avals_out))
+        results, token, keepalive = mlir.emit_python_callback(
+            ctx, double, None, [x], ctx.avals_in, ctx.avals_out, has_side_effect=False
+        )
+        assert token is None
+        ctx.module_context.add_keepalive(keepalive)
+        return results
+
+    primitive = Primitive("doubled_by_python")
+    primitive.def_abstract_eval(lambda x: x)
+    mlir.register_lowering(primitive, lowering)
+    x = jnp.arange(3.0)
+    np.testing.assert_array_equal(irax.jit(primitive.bind)(x), 2 * np.arange(3))
+    avals_in, avals_out = seen[0]
+    assert [a.shape for a in (*avals_in, *avals_out)] == [(3,), (3,)]

@@ -5,6 +5,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
+from irax import lax
 from irax.experimental import sparse
 from irax.experimental.sparse import BCOO
 
@@ -267,3 +268,42 @@ def test_making():
     assert np.count_nonzero(x.todense()) == 10
     with pytest.raises(ValueError, match="there is no 'dense'"):
         sparse.eye(2, sparse_format="dense")
+
+
+INDICES = [
+    (jnp.array([2, 0]),),
+    (jnp.array([2, 0]), jnp.array([1, -1])),
+    (slice(None), jnp.array([[3, 0], [1, 1]])),
+    (1, jnp.array([3, 0])),
+    (jnp.array([[0], [2]]), jnp.array([1, 3])),
+]
+
+
+@pytest.mark.parametrize("n_batch", [0, 1])
+@pytest.mark.parametrize("index", INDICES)
+def test_arrays_as_indices(index, n_batch):
+    x = np.arange(12.0).reshape(3, 4) * (np.arange(12).reshape(3, 4) % 3 > 0)
+    mat = sparse.BCOO.fromdense(jnp.asarray(x), n_batch=n_batch)
+    expected = x[tuple(np.asarray(i) if isinstance(i, irax.Array) else i for i in index)]
+    np.testing.assert_array_equal(mat[index].todense(), expected)
+    found = irax.jit(lambda mat: mat[index].todense())(mat)
+    np.testing.assert_array_equal(found, expected)
+    numbers = lax.GatherDimensionNumbers((1,), (0,), (0,))
+    with pytest.raises(NotImplementedError, match="mode=fill is not supported"):
+        sparse.bcoo_gather(mat, jnp.array([[1]]), numbers, (1, 4), mode="fill")
+
+
+@pytest.mark.parametrize("padding", ["SAME", "VALID", [(2, 1)], [(0, -1)]])
+def test_convolutions(padding):
+    row = jnp.array([[[1.0, 0.0, 2.0, 0.0, 3.0]]])
+    kernel = jnp.array([[[1.0, 0.0, -0.5]]])
+    expected = lax.conv_general_dilated(row, kernel, (1,), padding)
+    f = sparse.sparsify(lambda x, k: lax.conv_general_dilated(x, k, (1,), padding))
+    mats = sparse.BCOO.fromdense(row), sparse.BCOO.fromdense(kernel)
+    for x, k in (mats, (row, mats[1]), (mats[0], kernel)):
+        np.testing.assert_allclose(f(x, k).todense(), expected)
+        np.testing.assert_allclose(irax.jit(f)(x, k).todense(), expected)
+    with pytest.raises(NotImplementedError, match="expected rows of shape"):
+        sparse.bcoo_conv_general_dilated(mats[0], kernel, window_strides=(2,), padding=padding)
+    convolved = sparse.sparsify(jnp.convolve)(mats[0].reshape(5), jnp.array([1.0, 2.0]))
+    np.testing.assert_allclose(convolved.todense(), np.convolve([1, 0, 2, 0, 3], [1, 2]))

@@ -117,7 +117,7 @@ _REASONS = {
     ),
     "a C function has irax's signature, not XLA's: irax.ffi.register_ffi_target": (
         "ffi: build_ffi_lowering_function register_ffi_target_as_batch_partitionable",
-        "ffi: ffi_lowering register_ffi_type register_ffi_type_id",
+        "ffi: register_ffi_type register_ffi_type_id",
     ),
     "the registry is optree's and cannot be passed on": ("tree_util: default_registry",),
 }

@@ -75,6 +75,7 @@ from irax.experimental.sparse.structure import (
     bcoo_squeeze,
     bcoo_transpose,
 )
+from irax.experimental.sparse.windows import bcoo_conv_general_dilated, bcoo_gather
 
 methods.attach()
 
@@ -89,11 +90,13 @@ __all__ = [
     "SparseEfficiencyWarning",
     "bcoo_broadcast_in_dim",
     "bcoo_concatenate",
+    "bcoo_conv_general_dilated",
     "bcoo_dot_general",
     "bcoo_dot_general_sampled",
     "bcoo_dynamic_slice",
     "bcoo_extract",
     "bcoo_fromdense",
+    "bcoo_gather",
     "bcoo_multiply_dense",
     "bcoo_multiply_sparse",
     "bcoo_reduce_sum",

@@ -28,10 +28,12 @@ from irax.experimental.sparse.structure import (
     bcoo_rev,
     bcoo_transpose,
 )
+from irax.experimental.sparse.windows import bcoo_conv_general_dilated, bcoo_gather
 from irax.jaxprs.language import Atom, ClosedJaxpr, JaxprEqn, Literal
 from irax.jaxprs.make import make_jaxpr
 from irax.jaxprs.primitives import OpPrimitive, call_p, cond_p, scan_p, while_p
 from irax.lax.branches import switch
+from irax.lax.gathering import GatherDimensionNumbers
 from irax.lax.loops import while_loop
 from irax.lax.scans import scan
 
@@ -209,6 +211,53 @@ def _dot_general(x: Any, y: Any, *, dimensions: Any, dtype: Any = None, **_: Any
     return bcoo_dot_general(x, y, dimension_numbers=numbers, preferred_element_type=dtype)
 
 
+def _gather(x: BCOO, indices: Any, *, dims: Any, slice_sizes: Sequence[int], **_: Any) -> BCOO:
+    if is_sparse(indices):
+        raise NotImplementedError("sparsify: the indices of a gather must be dense")
+    numbers = GatherDimensionNumbers(
+        dims.window_dims,
+        dims.collapsed_dims,
+        dims.index_map,
+        dims.operand_batching_dims,
+        dims.indices_batching_dims,
+    )
+    last = dims.index_vector_dim
+    starts = indices[..., None] if last == indices.ndim else jnp.moveaxis(indices, last, -1)
+    return bcoo_gather(x, starts, numbers, slice_sizes, mode="clip")
+
+
+def _convolution(
+    x: Any,
+    kernel: Any,
+    *,
+    dimensions: Any,
+    strides: Sequence[int],
+    padding: Any,
+    lhs_dilation: Sequence[int],
+    rhs_dilation: Sequence[int],
+    reversal: Sequence[bool],
+    feature_group_count: int,
+    batch_group_count: int,
+    **_: Any,
+) -> BCOO:
+    orders = dimensions.lhs, dimensions.rhs, dimensions.out
+    if any(reversal) or any(tuple(order) != (0, 1, 2) for order in orders):
+        raise NotImplementedError(
+            "sparsify: a convolution whose kernel is reversed or whose dimensions are in another "
+            "order than 'NCW', 'OIW' and 'NCW'"
+        )
+    return bcoo_conv_general_dilated(
+        x,
+        kernel,
+        window_strides=strides,
+        padding=padding,
+        lhs_dilation=lhs_dilation,
+        rhs_dilation=rhs_dilation,
+        feature_group_count=feature_group_count,
+        batch_group_count=batch_group_count,
+    )
+
+
 _RULES: dict[str, Rule] = {
     "add": lambda x, y: add(x, y),
     "sub": lambda x, y: subtract(x, y),
@@ -223,6 +272,8 @@ _RULES: dict[str, Rule] = {
     "slice": _slice,
     "dynamic_slice": _dynamic_slice,
     "rev": _rev,
+    "gather": _gather,
+    "conv_general_dilated": _convolution,
 }
 
 # ---- control flow --------------------------------------------------------------------------------
