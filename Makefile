@@ -82,6 +82,7 @@ docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.upstream.table
 	@$(BIN)/python -m tests.frontend.target_table
 	@$(BIN)/python -m website.drawings
+	@$(BIN)/python -m website.tutorial_pictures
 
 # Warnings, such as of links that lead nowhere, are errors.
 site: $(VENV)/installed-docs

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 import numpy as np
 import pytest
-from website import commands, drawings, links, passes, reference
+from website import commands, drawings, links, passes, reference, tutorial_pictures
 
 import irax
 from irax_compiler import api
@@ -155,3 +155,17 @@ def test_drawings_are_up_to_date(name: str) -> None:
     text = (ROOT / "docs" / "pictures" / name).read_text("utf-8")
     assert text == drawings.DRAWINGS[name](), "`make docs` draws it anew"
     xml.dom.minidom.parseString(text)
+
+
+@pytest.mark.parametrize("tutorial", tutorial_pictures.PICTURES)
+def test_pictures_of_tutorials(tutorial: str) -> None:
+    """They are there, and on the page; their numbers depend a little on the processor."""
+    name = f"tutorial-{tutorial}.svg"
+    assert name in (ROOT / "docs" / "tutorials" / f"{tutorial}.md").read_text("utf-8")
+    xml.dom.minidom.parse(str(ROOT / "docs" / "pictures" / name))
+
+
+def test_a_picture_of_a_tutorial_is_drawn_of_its_names() -> None:
+    draw = tutorial_pictures.PICTURES["custom-rules"]
+    text = draw(tutorial_pictures.names_of("custom-rules"))
+    assert [word in text for word in ("softplus", "its derivative", "polyline")] == [True] * 3
