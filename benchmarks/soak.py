@@ -35,9 +35,9 @@ COLLECTIVES = 3_000
 LIVE = 16
 """The most arrays that a part may leave behind: constants that are kept for later."""
 
-MAY_GROW = {"calls": 8.0, "eager": 8.0, "threads": 16.0}
-"""The most MiB by which memory may grow from the first tenth of a part to its end. Signatures keep
-their programs, so memory grows with their number."""
+MAY_GROW = {"calls": 8.0, "eager": 8.0, "signatures": 128.0, "threads": 16.0}
+"""The most MiB by which memory may grow from the first tenth of a part to its end. A function keeps
+its last 1,024 programs, of about 100 KiB each."""
 
 
 def calls(count: int) -> Iterator[int]:

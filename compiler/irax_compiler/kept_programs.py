@@ -7,10 +7,10 @@ calls or computes with, the number of processors.
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from irax_compiler import cache, locations, mlir
@@ -83,12 +83,21 @@ def _code() -> str | None:
     """Return what tells this compiler from others: the state of its files, and the versions of what
     it uses. None where a file is newer than this process, which may have loaded what it was.
     """
-    folder = Path(__file__).parent
-    facts = [(str(path.relative_to(folder)), path.stat()) for path in folder.rglob("*.py")]
-    if any(stat.st_mtime_ns >= _BEGUN for _, stat in facts):
+    files = sorted(_files(os.path.dirname(__file__), ""))
+    if any(written >= _BEGUN for _, _, written in files):
         return None
-    files = sorted((name, stat.st_size, stat.st_mtime_ns) for name, stat in facts)
     return f"{files} {[_version(name) for name in _LIBRARIES]}"
+
+
+def _files(folder: str, inside: str) -> Iterator[tuple[str, int, int]]:
+    """Yield the name of each Python file of a folder, its size, and when it was written."""
+    with os.scandir(folder) as entries:
+        for entry in entries:  # pathlib takes ten times as long
+            if entry.is_dir():
+                yield from _files(entry.path, f"{inside}{entry.name}/")
+            elif entry.name.endswith(".py"):
+                stat = entry.stat()
+                yield f"{inside}{entry.name}", stat.st_size, stat.st_mtime_ns
 
 
 def _version(package: str) -> str:

@@ -11,6 +11,7 @@ import irax
 import irax.numpy as jnp
 from irax.core.array_trees import flatten_tangents
 from irax.core.known_structures import taking
+from irax.execution import programs
 
 
 class Traced:
@@ -307,3 +308,18 @@ def test_static_parameters_are_as_given_where_both_kinds_are():
     jitted = irax.jit(functools.wraps(wrapped)(f), static_argnums=(), static_argnames=["b"])
     with pytest.raises(TypeError, match="expected an array or a number"):
         jitted(1.0, "traced", b="static")
+
+
+def test_programs_that_were_not_called_for_longest_make_room(monkeypatch):
+    monkeypatch.setattr(programs, "MOST", 3)
+    monkeypatch.setattr(programs, "RECENT", 1)
+    traced = []
+
+    @irax.jit
+    def f(x):
+        traced.append(x.shape[0])
+        return x + 1
+
+    for n in (1, 2, 3, 1, 4, 1, 2):
+        assert f(np.zeros(n, np.float32)).shape == (n,)
+    assert traced == [1, 2, 3, 4, 2]

@@ -278,11 +278,11 @@ class PjitFunction(Generic[P, R]):
         except TypeError:
             self._check_leaves(own, named)
             raise
-        compiled = self._cache.get(key)
+        compiled = self._cache.find(key)
         if compiled is None:
             spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
             new = self._trace(leaves, tree, static, spans, traced=traced)
-            compiled = self._cache.setdefault(key, new)
+            compiled = self._cache.keep(key, new)
             self._check_donations(compiled)
         fixed = self._device is not None
         asked = self._device if fixed else config.default_device
@@ -357,7 +357,7 @@ class PjitFunction(Generic[P, R]):
         options = (*config.traced, *axis_names.bound())
         key = (tree, static, options, *map(signature_in_trace, arrays))
         among = trace.builder.jitted
-        compiled = self._cache.get(key)
+        compiled = self._cache.find(key)
         if compiled is None and among is not None:
             *_, compiled = among.get((id(self._cache), key), (None,))
         if compiled is None:  # each frame between calls counts: Python allows 1000
@@ -376,7 +376,7 @@ class PjitFunction(Generic[P, R]):
         if compiled.traced.captures_tracers():
             return compiled
         if among is None:
-            return self._cache.setdefault(key, compiled)
+            return self._cache.keep(key, compiled)
         among[(id(self._cache), key)] = self._cache, key, compiled
         return compiled
 

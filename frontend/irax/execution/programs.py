@@ -2,24 +2,47 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from contextlib import suppress
 from typing import Any
 
 from irax.execution.bound_call import OTHER, BoundCall
 from irax.execution.history import History
 from irax.execution.program import Program
 
+MOST = 1024
+"""The most programs that a function keeps: 50 to 100 MiB of small ones. Those that were not called
+for longest make room for others, which the cache on disk has.
+"""
 RECENT = 4
 """The number of signatures of a function whose calls take a short way."""
 
 
-class Programs(dict[Any, Program]):
-    """The programs of a function, by signature."""
+class Programs(OrderedDict[Any, Program]):
+    """The programs of a function, by signature; those called last are the last."""
 
     def __init__(self) -> None:
+        super().__init__()
         self.history = History()
         self._bound: dict[Any, BoundCall] = {}
         self.recent: tuple[BoundCall, ...] = ()
         """The short ways of calls of the last few signatures."""
+
+    def find(self, key: Any) -> Program | None:
+        """Return the program for a signature, if there is one."""
+        program = self.get(key)
+        if program is not None:
+            with suppress(KeyError):  # another thread has removed it
+                self.move_to_end(key)
+        return program
+
+    def keep(self, key: Any, program: Program) -> Program:
+        """Return the program for a signature, which is this one if there was none."""
+        kept = self.setdefault(key, program)
+        while len(self) > MOST:
+            with suppress(KeyError):  # another thread has removed the last one
+                self.popitem(last=False)
+        return kept
 
     def bind(self, key: Any, call: BoundCall) -> None:
         """Take the short way for calls of a signature from now on."""
