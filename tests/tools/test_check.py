@@ -196,3 +196,25 @@ def test_what_the_compiler_refuses_does_not_disagree(monkeypatch):
     monkeypatch.setattr(checking, "program", refuses)
     outcome, detail = checked(CANCELS)["evaluator = IREE"]
     assert (outcome, detail) == ("refused", "not compiled: CompileError: bindings: 33 > 32")
+
+
+SCATTER = """
+func.func @main(%x: tensor<40x3xf32>, %i: tensor<{count}x1xi32>, %u: tensor<{count}x3xf32>) -> tensor<40x3xf32> {{
+  %0 = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<
+    update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
+    index_vector_dim = 1>, unique_indices = true}}> ({{
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.multiply %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }}) : (tensor<40x3xf32>, tensor<{count}x1xi32>, tensor<{count}x3xf32>) -> tensor<40x3xf32>
+  return %0 : tensor<40x3xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize(("count", "outcome"), [(30, "ok"), (41, "not tried")])
+def test_indices_are_as_distinct_as_is_promised(count, outcome):
+    source = Source(mlir.parse_module(SCATTER.format(count=count)), "main")
+    for row in checking.check_source(source, trials=2, seed=0):
+        wanted = "ok" if row.name == "text round trip" else outcome
+        assert row.outcome == wanted, (row.name, row.detail)

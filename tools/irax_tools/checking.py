@@ -12,7 +12,7 @@ import numpy as np
 from irax_compiler import api, mlir
 from irax_compiler.iree.invocation import CompileError
 from irax_compiler.ops.core import UnsupportedOp
-from irax_tools import arrays, derive
+from irax_tools import arrays, derive, promises
 from irax_tools.noise import noise
 from irax_tools.programs import REFERENCE, argument_types, check_operands, program
 from irax_tools.reduce.children import run_job
@@ -212,9 +212,7 @@ def vmap_against_loop(trial: Trial) -> None:
     if not trial.inputs:
         raise NotTried("no arguments")
     batched = derive.vmap(trial.source, LANES)
-    lanes = [trial.inputs] + [
-        [draw(trial.random, x.shape, x.dtype) for x in trial.inputs] for _ in range(LANES - 1)
-    ]
+    lanes = [trial.inputs] + [_drawn(trial.source, trial.random) for _ in range(LANES - 1)]
     expected = [trial.evaluate(trial.source, lane) for lane in lanes]
     found = trial.evaluate(batched, [np.stack(arrays) for arrays in zip(*lanes, strict=True)])
 
@@ -294,6 +292,8 @@ def _try(
         trial = trial_of(source, number, inputs, changed)
         found = partial(Row, inputs=trial.inputs, seed=number)
         try:
+            if tried is not text_round_trip and not promises.are_kept(source, trial.inputs):
+                raise NotTried("windows overlap, and unique_indices promises that none do")
             tried(trial)
         except NotTried as reason:
             reasons.append(str(reason))
@@ -310,8 +310,14 @@ def trial_of(
 ) -> Trial:
     """Random inputs of the types of a function's arguments, or those given."""
     random = np.random.default_rng(seed)
+    if inputs is None:
+        inputs = _drawn(source, random)
+    return Trial(source, inputs, random, changed)
+
+
+def _drawn(source: Source, random: np.random.Generator) -> Arrays:
     drawn = [draw(random, *type_) for type_ in argument_types(source)]
-    return Trial(source, drawn if inputs is None else inputs, random, changed)
+    return promises.kept(source, drawn, random)
 
 
 # ---- numbers -------------------------------------------------------------------------------------
