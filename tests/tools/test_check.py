@@ -199,7 +199,8 @@ def test_what_the_compiler_refuses_does_not_disagree(monkeypatch):
 
 
 SCATTER = """
-func.func @main(%x: tensor<40x3xf32>, %i: tensor<{count}x1xi32>, %u: tensor<{count}x3xf32>) -> tensor<40x3xf32> {{
+func.func @main(%x: tensor<40x3xf32>, %i: tensor<{count}x1xi32>, %u: tensor<{count}x3xf32>)
+    -> tensor<40x3xf32> {{
   %0 = "stablehlo.scatter"(%x, %i, %u) <{{scatter_dimension_numbers = #stablehlo.scatter<
     update_window_dims = [1], inserted_window_dims = [0], scatter_dims_to_operand_dims = [0],
     index_vector_dim = 1>, unique_indices = true}}> ({{
