@@ -640,7 +640,7 @@ def test_values_broadcast_and_convert():
     same(x.at[:].set(A([[1], [2]])), A([[1, 1, 1], [2, 2, 2]], np.int32))
     same(jnp.zeros(2, "uint8").at[0].set(True), A([1, 0], np.uint8))
     same(jnp.zeros(2, "float16").at[0].set(1.5), A([1.5, 0], np.float16))
-    with pytest.warns(FutureWarning, match="float32 are converted to that of the array, int32"):
+    with pytest.warns(FutureWarning, match="float32 make a result .* array, int32"):
         same(x.at[0, 0].set(1.7), A([[1, 0, 0], [0, 0, 0]], np.int32))
     with pytest.warns(FutureWarning, match="complex64"):
         same(jnp.zeros(1).at[0].add(1 + 1j), A([1], np.float32))
@@ -710,3 +710,48 @@ def test_compiled():
     x, rows = numbers((4, 5)), A([3, 0, 3])
     for got, expected in zip(f(x, 2, rows), g(x, 2, rows), strict=True):
         np.testing.assert_allclose(got, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["set", "add", "multiply", "divide", "power", "min", "max"])
+def test_updates_of_arrays_without_elements_drop_what_is_out_of_range(method):
+    for shape, index in (
+        ((0,), np.array([0, 2])),
+        ((3, 0), np.array([1])),
+        ((0, 2), np.array([-1])),
+    ):
+        x = jnp.zeros(shape)
+        updated = getattr(x.at[index], method)(2.0)
+        assert (updated.shape, updated.dtype) == (shape, x.dtype)
+        traced = irax.jit(lambda x, i, m=method: getattr(x.at[i], m)(2.0))(x, index)
+        assert traced.shape == shape
+    assert jnp.zeros(0).at[np.array([0])].apply(jnp.sin).shape == (0,)
+
+
+def test_reads_of_arrays_without_elements_are_errors():
+    for index in (0, np.array([0])):
+        with pytest.raises(IndexError, match="size 0"):
+            jnp.zeros(0)[index]
+    with pytest.raises(IndexError, match="size 0"):
+        jnp.zeros(0).at[0].set(1.0)
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_changes_are_computed_in_the_common_dtype(traced):
+    """As in JAX: the result alone is converted, not the values."""
+    x, index = np.array([10, 4, -9], "int8"), np.array([0, 2])
+    for method, value, expected in (
+        ("add", -1.5, [8, 4, -10]),
+        ("subtract", 0.5, [9, 4, -9]),
+        ("multiply", 0.5, [5, 4, -4]),
+        ("max", 10.5, [10, 4, 10]),
+        ("min", -9.5, [-9, 4, -9]),
+        ("set", 2.5, [2, 4, 2]),
+    ):
+
+        def change(x, i, method=method, value=value):
+            return getattr(x.at[i], method)(value)
+
+        with pytest.warns(FutureWarning, match="loses information"):
+            found = irax.jit(change)(x, index) if traced else change(jnp.asarray(x), index)
+        assert found.dtype == np.int8
+        np.testing.assert_array_equal(found, expected, err_msg=method)

@@ -247,3 +247,29 @@ def test_ints_fill_arrays_of_dtypes_that_hold_them(dtype, value):
         irax.lax.full((2,), value, dtype),
     ):
         np.testing.assert_array_equal(found, expected, strict=True)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: jnp.array(1j, "float32"),
+        lambda: jnp.asarray([1.0, 1j], dtype="int32"),
+        lambda: jnp.full(2, 1j, "float32"),
+        lambda: jnp.full_like(jnp.ones(2), 1j),
+    ],
+)
+def test_numbers_do_not_lose_their_imaginary_part(call):
+    with pytest.raises(TypeError, match="complex numbers do not fit into"):
+        call()
+
+
+def test_complex_numbers_are_true_where_any_part_is_not_zero():
+    x = np.array([1j, 0j, 2], np.complex64)
+    for found in (
+        jnp.array([1j, 0j, 2], bool),
+        jnp.asarray(x, bool),
+        jnp.asarray(x).astype(bool),
+        irax.jit(lambda x: x.astype(bool))(x),
+    ):
+        np.testing.assert_array_equal(found, x.astype(bool))
+    np.testing.assert_array_equal(irax.lax.convert_element_type(x, bool), [False, False, True])

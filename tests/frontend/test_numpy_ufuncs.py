@@ -351,3 +351,20 @@ def test_complex_numbers_are_not_rounded_to_one_side(function):
     for called in (function, irax.jit(function)):
         with pytest.raises(TypeError, match="expected real numbers, got complex"):
             called(z)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.array, jnp.array])
+def test_known_integers_are_exponents_as_python_numbers_are(kind):
+    x = jnp.array([2, 3], "int8")
+    assert jnp.power(x, kind(3)).dtype == np.int8
+    np.testing.assert_array_equal(x ** kind(3), [8, 27])
+    with pytest.raises(TypeError, match="negative powers"):
+        jnp.power(x, kind(-1))
+
+
+def test_integers_and_scalars_become_the_default_float():
+    with irax.enable_x64(True):
+        assert jnp.rint(jnp.array([1], "uint8")).dtype == np.float64
+        assert jnp.angle(jnp.array([1], "int32")).dtype == np.float64
+        assert jnp.angle(jnp.float32(-1)).dtype == np.float64
+        assert jnp.angle(jnp.array([-1], "float32")).dtype == np.float32

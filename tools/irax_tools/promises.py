@@ -1,4 +1,4 @@
-"""What scatters promise of their indices: random inputs must keep it, or say nothing."""
+"""Promises of scatters that their windows do not overlap, which random inputs must keep."""
 
 from __future__ import annotations
 

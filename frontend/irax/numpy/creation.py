@@ -15,7 +15,7 @@ from irax.core.promotion import convert
 from irax.execution.jit_shardings import divided_like
 from irax.lax import matrices
 from irax.lax.arguments import canonical_axis, canonical_int, canonical_shape, filling
-from irax.numpy.logic import equal, where
+from irax.numpy.logic import equal, not_equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis, ravel, stack
 from irax.numpy.tables import placed
 from irax.numpy.ufuncs import add
@@ -64,7 +64,8 @@ def array(
     else:
         result = _from_object(object)
     if dtype is not None:
-        result = convert(result, dtype)
+        check_parts("array", object, dtype)
+        result = _cast(result, dtype)
     if result.ndim < ndmin:
         result = lax.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
     return placed("array", result, device, out_sharding)
@@ -115,7 +116,7 @@ def astype(
     """
     (x,) = as_arrays([x], "astype")
     wanted = dtypes.requested_dtype(float if dtype is None else dtype, "astype")
-    return placed("astype", convert(x, wanted), device)
+    return placed("astype", _cast(x, wanted), device)
 
 
 def _is_sequence(x: Any) -> bool:
@@ -140,6 +141,30 @@ def _elements_of(x: Any) -> np.ndarray[Any, Any] | None:
         return None if isinstance(x, bytes) else np.asarray(memoryview(x))
     except TypeError:
         return None
+
+
+def _cast(x: Array, dtype: np.dtype[Any]) -> Array:
+    """Convert as NumPy: a complex number is true where any part is not 0."""
+    if dtype == np.bool_ and x.dtype.kind == "c":
+        return not_equal(x, 0)
+    return convert(x, dtype)
+
+
+def check_parts(what: str, x: Any, dtype: np.dtype[Any]) -> None:
+    """Check that no Python number, alone or in a list, loses its imaginary part.
+
+    Raises:
+        TypeError: one does.
+    """
+    if dtype == np.bool_ or dtypes.issubdtype(dtype, np.complexfloating):
+        return
+    if type(x) is complex or (
+        _is_sequence(x) and any(type(leaf) is complex for leaf in _leaves(x))
+    ):
+        raise TypeError(
+            f"{what}: complex numbers do not fit into {dtype}, got {_short(x)}: take their parts, "
+            ".real or .imag, or give a complex dtype"
+        )
 
 
 def _from_numbers(x: Any, dtype: np.dtype[Any] | None) -> Array:
@@ -170,7 +195,7 @@ def _from_numbers(x: Any, dtype: np.dtype[Any] | None) -> Array:
             )
     if elements.dtype.kind == "O":
         elements = elements.astype(dtype if is_integer else np.float64)
-    return convert(ConcreteArray(elements), dtype)
+    return _cast(ConcreteArray(elements), dtype)
 
 
 def _type_of(leaf: Any) -> Any:
@@ -335,6 +360,7 @@ def full_like(
     weak = dtype is None and like.weak_type
     wanted = like.dtype if dtype is None else dtypes.requested_dtype(dtype, "full_like")
     sizes = like.shape if shape is None else canonical_shape("full_like", shape)
+    check_parts("full_like", fill_value, wanted)
     if isinstance(wanted, dtypes.KeyType) and fill.dtype != wanted:
         result = lax.full(sizes, fill, wanted)
     elif fill.ndim:

@@ -87,13 +87,14 @@ class Parts:
         return tuple(shape)
 
 
-def parse(shape: tuple[int, ...], index: Any, wrap: bool = True) -> Parts:
+def parse(shape: tuple[int, ...], index: Any, wrap: bool = True, is_update: bool = False) -> Parts:
     """Parse an index of an array of `shape`.
 
     Args:
         shape: the shape of the array.
         index: the expression between the brackets.
         wrap: negative integers count from the end; otherwise they are out of range.
+        is_update: the elements are not read, so index arrays may index dimensions that have none.
 
     Raises:
         IndexError: too many indices, a mask of the wrong shape, a size that is not known.
@@ -113,7 +114,7 @@ def parse(shape: tuple[int, ...], index: Any, wrap: bool = True) -> Parts:
         raise IndexError("an index can have a single Ellipsis ('...')")
     if not ellipses:
         items.append(Ellipsis)
-    return _Parser(shape, rest, wrap, items).parts
+    return _Parser(shape, rest, wrap, items, is_update).parts
 
 
 class _Mask:
@@ -187,9 +188,12 @@ def _consumes(item: Any) -> int:
 class _Parser:
     """Goes through the items of an index once, from left to right."""
 
-    def __init__(self, shape: tuple[int, ...], rest: int, wrap: bool, items: list[Any]) -> None:
+    def __init__(
+        self, shape: tuple[int, ...], rest: int, wrap: bool, items: list[Any], is_update: bool
+    ) -> None:
         self.remaining = list(shape)
         self.wrap = wrap
+        self.is_update = is_update
         self.blocks: list[tuple[int, ...]] = []
         self.runs = 0  # of items that NumPy counts as advanced: ints too, where there are arrays
         self.in_run = False
@@ -284,7 +288,7 @@ class _Parser:
             self._array(places, size)
 
     def _array(self, indices: Indices, n: int) -> None:
-        if n == 0 and indices.size:
+        if n == 0 and indices.size and not self.is_update:
             raise IndexError(
                 f"an index array of shape {indices.shape} for a dimension of size 0: it has no "
                 "elements"

@@ -68,9 +68,9 @@ class AtIndex:
             of range.
         out_sharding: only None: arrays are on one device.
 
-    Values broadcast to the shape of `x[index]` and are converted to the dtype of x, with a
-    FutureWarning where that loses information. Where an element is named several times, all
-    changes but `set` apply one after another; of several values to `set`, one is taken.
+    Values broadcast to the shape of `x[index]`. The result has the dtype of x, with a FutureWarning
+    where that loses information. Where an element is named several times, all changes but `set`
+    apply one after another; of several values to `set`, one is taken.
 
     >>> irax.numpy.zeros(3).at[1:].add(2.0)
     Array([0., 2., 2.], dtype=float32)
@@ -87,7 +87,7 @@ class AtIndex:
 
     def _update(self, what: str, options: dict[str, Any]) -> _Update:
         chosen = _Options(what, **options)
-        parts = parse(self.array.shape, self.index, chosen.wrap)
+        parts = parse(self.array.shape, self.index, chosen.wrap, is_update=True)
         return _Update(
             what, self.array, _clamped(parts) if chosen.mode == "clip" else parts, chosen
         )
@@ -223,13 +223,24 @@ class _Update:
         return self._write("set", self._values(values))
 
     def combine(self, combiner: str, values: Any) -> Array:
-        return self._write(combiner, self._values(values))
+        return self._combined(combiner, self._fitting(values))
 
     def subtract(self, values: Any) -> Array:
-        values = self._values(values)
-        if values.dtype == np.bool_:
+        values = self._fitting(values)
+        if self.x.dtype == values.dtype == np.bool_:
             raise TypeError("subtract: booleans cannot be subtracted; use ^ (exclusive or)")
-        return self.combine("add", bind(ops.negate, values))
+        return self._combined("add", values, negated=True)
+
+    def _combined(self, combiner: str, values: Array, negated: bool = False) -> Array:
+        """Combine values with what is there, in the dtype that both promote to."""
+        dtype = dtypes.lattice_result_type(self.x.aval.dtype, values)[0]
+        values = convert(values, dtype)
+        if negated:
+            values = bind(ops.negate, values)
+        if dtype == self.x.dtype:
+            return self._write(combiner, values)
+        wide = _Update(self.what, convert(self.x, dtype), self.parts, self.options)
+        return convert(wide._write(combiner, values), self.x.dtype, self.x.weak_type)
 
     def divide(self, values: Any) -> Array:
         if not dtypes.issubdtype(self.x.dtype, np.inexact):
@@ -246,6 +257,8 @@ class _Update:
         return jnp.power(self.x, self._products(values))
 
     def apply(self, func: Callable[[Array], Array]) -> Array:
+        if 0 in self.x.shape:
+            return self.x
         if self.once:
             return self.set(func(self._there()))
         if not self.parts.known:
@@ -269,6 +282,10 @@ class _Update:
 
     def _values(self, values: Any) -> Array:
         """Return the values as an array of the dtype of x, of a shape that broadcasts."""
+        return convert(self._fitting(values), self.x.dtype)
+
+    def _fitting(self, values: Any) -> Array:
+        """Return the values as an array of a shape that broadcasts."""
         if isinstance(values, list | tuple):
             values = jnp.asarray(values)
         values = as_array(values, f"{self.what}: values")
@@ -285,14 +302,16 @@ class _Update:
         dtype = self.x.dtype
         if dtypes.lattice_result_type(self.x.aval.dtype, values)[0] != dtype:
             source.warn(
-                f"{self.what}: values of dtype {values.dtype.name} are converted to that of the "
-                f"array, {dtype.name}, which loses information: convert one of them with "
-                ".astype(...)",
+                f"{self.what}: values of dtype {values.dtype.name} make a result that is converted "
+                f"to the dtype of the array, {dtype.name}, which loses information: convert one of "
+                "them with .astype(...)",
                 FutureWarning,
             )
-        return convert(values, dtype)
+        return values
 
     def _there(self) -> Array:
+        if 0 in self.x.shape:
+            return ConcreteArray(np.zeros(self.parts.result_shape(), self.x.dtype))
         return indexing.read(self.x, self.parts)
 
     def _products(self, values: Array) -> Array:
@@ -305,7 +324,7 @@ class _Update:
     def _write(self, combiner: str, values: Array) -> Array:
         """Writes values, or combines them with what is there."""
         x, parts = self.x, self.parts
-        if 0 in parts.result_shape() or (parts.int_outside and self.drops):
+        if 0 in (*x.shape, *parts.result_shape()) or (parts.int_outside and self.drops):
             return x
         leaves_out = parts.outside and self.drops
         if parts.known and not leaves_out:

@@ -36,7 +36,7 @@ from irax.numpy.logic import (
     where,
 )
 from irax.numpy.manipulation import moveaxis, ravel
-from irax.numpy.tables import floats, no_out, real_floats
+from irax.numpy.tables import floats, is_inexact, no_out, real_floats
 from irax.numpy.ufuncs import (
     abs,
     add,
@@ -342,7 +342,10 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
     >>> irax.numpy.angle(1j, deg=True)
     Array(90., dtype=float32, weak_type=True)
     """
-    number = floats("angle", z)
+    (number,) = as_arrays([z], "angle")
+    is_real = not dtypes.issubdtype(number.dtype, np.complexfloating)
+    if not is_inexact(number) or (is_real and not number.ndim):
+        number = convert(number, dtypes.default_float())  # of scalars too, as JAX
     result = arctan2(imag(number), real(number))
     return rad2deg(result) if deg else result
 

@@ -7,13 +7,14 @@ are written out of those.
 from __future__ import annotations
 
 import math
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.dispatch import bind
+from irax.core.dispatch import bind, elements
 from irax.core.operands import as_arrays, check_dtype, judge_ranks
 from irax.core.promotion import apply, convert, elementwise_shortcut, promote, promote_dtypes
 from irax.lax.arguments import canonical_int, documented
@@ -106,22 +107,37 @@ def square(x: ArrayLike, /) -> Array:
 
 
 def power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Return x1 to the power x2. A Python int x2 gives multiplications, exact and differentiable at
-    0.
+    """Return x1 to the power x2. An integer x2 that is known gives multiplications, exact and
+    differentiable at 0, in the dtype of x1.
 
     Raises:
-        TypeError: an integer to the power of a negative Python int.
+        TypeError: an integer to the power of a negative one that is known.
 
     >>> irax.numpy.power(irax.numpy.arange(4), 2)
     Array([0, 1, 4, 9], dtype=int32)
     """
-    if isinstance(x2, int) and not isinstance(x2, bool):
+    known = _known_integer(x2)
+    if known is not None:
         (x,) = integers_of_bools(*as_arrays([x1], "power"))
-        return lax.integer_pow(x, x2)
+        return lax.integer_pow(x, known)
     return apply(ew.power, *integers_of_bools(*promote(x1, x2, what="power")), what="power")
 
 
 pow = power
+
+
+def _known_integer(x: Any) -> int | None:
+    """Return a scalar as an int, if it is an integer, no boolean, and known."""
+    if isinstance(x, Array | np.ndarray):
+        if x.ndim or not dtypes.issubdtype(x.dtype, np.integer):
+            return None
+        x = elements(x) if isinstance(x, Array) else x
+    if x is None or isinstance(x, bool):
+        return None
+    try:
+        return operator.index(x)
+    except TypeError:
+        return None
 
 
 def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -398,7 +414,9 @@ ceil: Unary = _rounding("ceil", ew.ceil, "The smallest integer that is at least 
 
 def rint(x: ArrayLike, /) -> Array:
     """Round to the nearest integer, of two the even one, as a float; complex numbers by parts."""
-    number: Array = floats("rint", x)
+    (number,) = as_arrays([x], "rint")
+    if not is_inexact(number):
+        return convert(number, dtypes.default_float())
     if number.dtype.kind == "c":
         return _by_parts(rint, number)
     return apply(ew.round_nearest_even, number, what="rint")
