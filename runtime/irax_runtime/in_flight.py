@@ -110,12 +110,19 @@ class Call:
         self._place = _place_of_user()
         self._running = threading.Lock()
         self._running.acquire()
-        self.is_brief = is_brief
+        self._is_brief = is_brief
         self.is_done = False
         self.thread = threading.get_ident()
         """The thread that made the call."""
         for result in results:
             result.call = self
+
+    def suits_main(self) -> bool:
+        """Return True if the main thread may run the call: it hears Ctrl-C soon, and an interrupt
+        there does not cost another thread its results.
+        """
+        is_own = self.thread == threading.get_ident()
+        return self._is_brief and (self._can_be_repeated or is_own)
 
     def run(self) -> None:
         """Do the work. What is raised is an interrupt of the main thread."""
@@ -260,7 +267,7 @@ class Queue:
         has_no_thread = _is_ending or self.thread is None
         takes_all = has_no_thread or threading.current_thread() is not threading.main_thread()
         with self._turn:
-            self._run(lambda first: not call.is_done and (takes_all or first.is_brief), call)
+            self._run(lambda first: not call.is_done and (takes_all or first.suits_main()), call)
 
     def _run(self, is_to_run: Callable[[Call], bool], awaited: Call | None = None) -> None:
         """Run calls in order, up to one that is not to be run. This thread has the turn, and waits

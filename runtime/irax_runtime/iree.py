@@ -351,7 +351,13 @@ class IreeExecutable:
         if not now and not (self._cost.is_brief and not self.device.in_flight.is_busy):
             return self._dispatch(arguments)
         given = self._writable(arguments) if self._in_place else arguments
-        results = self._run_on(given, True)
+        try:
+            results = self._run_on(given, True)
+        except BaseException:
+            if not any(x.is_deleted() for x in given):  # then it may have written to its arguments
+                for i in self._in_place:
+                    given[i].delete()
+            raise
         for i in self._donated:
             if _is_once(arguments, i):
                 arguments[i].delete()

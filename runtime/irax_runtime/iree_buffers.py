@@ -150,7 +150,7 @@ def pushed(arguments: Sequence[Any]) -> Any:
     try:
         for argument in arguments:
             made.push_ref(argument.ref)
-    except TypeError:
+    except (TypeError, AttributeError):  # as it is deleted, or being computed
         if not all(x.is_ready() for x in arguments):
             return None
         was_pending = any(type(x.ref) is Pending for x in arguments)

@@ -94,6 +94,35 @@ def test_chains_need_no_round_trip():
     np.testing.assert_allclose(result, expected, rtol=1e-3)
 
 
+def test_brief_programs_that_need_what_is_being_computed_are_queued():
+    """So are those whose arguments are packed, and those that are given views."""
+    double = after_first(lambda x: x * 2, X)
+    brief = [irax.jit(lambda *xs: xs[0] + xs[-1]) for _ in range(2)]
+    plain = jnp.asarray(X)
+    for function, count in zip(brief, (1, 12), strict=True):
+        function(*[plain] * count)
+    for executable in cpu()._executables:
+        executable._cost.is_long, executable._cost.is_brief = False, True
+    double = after_first(lambda x: x * 4, X)
+    results = []
+    for function, count in zip(brief, (1, 12), strict=True):
+        for _ in range(3):
+            with cpu().in_flight._queue._turn:
+                x = double(plain)
+                results += [
+                    function(*[plain] * (count - 1), x),
+                    function(x, *[plain] * (count - 1)),
+                ]
+                assert not any(y.is_ready() for y in results[-2:])
+            results.append(function(*[x] * count))  # once it is there
+            x.block_until_ready()
+            results.append(function(*[x] * count))
+    for i, y in enumerate(results):
+        is_one = i < 12
+        expected = 8 * X if is_one or i % 4 > 1 else 5 * X
+        np.testing.assert_array_equal(y, expected)
+
+
 def test_the_queue_is_bounded():
     double = after_first(lambda x: x * 2, X)
     y = jnp.asarray(X)
