@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import runpy
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -57,3 +58,40 @@ def test_sources_in_place_of_a_package_are_found_out(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "is imported from" in done.stderr
+
+
+@pytest.mark.slow
+def test_the_runtime_alone_is_small(tmp_path: Path) -> None:
+    """All that an exported function needs to run is under 40 MB, but for NumPy."""
+    import iree.runtime
+    import numpy as np
+
+    import irax
+    import irax.numpy as jnp
+
+    exported = irax.export.export(irax.jit(lambda x: jnp.sin(x @ x)))(jnp.ones((3, 3)))
+    exported.save(str(tmp_path / "f.irax"))
+    alone, numpy = tmp_path / "alone", tmp_path / "numpy"
+    packages = Path(iree.runtime.__file__).parents[2]
+    shutil.copytree(ROOT / "runtime" / "irax_runtime", alone / "irax_runtime")
+    for name in ("runtime", "_runtime", "_runtime_libs"):
+        shutil.copytree(packages / "iree" / name, alone / "iree" / name)
+    for folder in (*packages.glob("iree_base_runtime.libs"), packages / "ml_dtypes"):
+        shutil.copytree(folder, alone / folder.name)
+    numpy.mkdir()
+    for folder in Path(np.__file__).parents[1].glob("numpy*"):
+        (numpy / folder.name).symlink_to(folder)
+    size = sum(file.stat().st_size for file in alone.rglob("*") if file.is_file())
+    assert size < 40e6
+    program = (
+        f"import sys; sys.path[:0] = [{str(alone)!r}, {str(numpy)!r}]\n"
+        "import numpy as np, irax_runtime\n"
+        "f = irax_runtime.load('f.irax')\n"
+        "x = np.eye(3, dtype=np.float32)\n"
+        "print(np.allclose(f(x), np.sin(x @ x), atol=1e-6))\n"
+        "print(sorted(n for n in ('scipy', 'irax', 'iree.compiler') if n in sys.modules))\n"
+    )
+    command = [sys.executable, "-I", "-S", "-c", program]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert done.stdout == "True\n[]\n", done.stderr
+    print(f"{size / 1e6:.1f} MB")
