@@ -17,6 +17,8 @@ ALLOWED = {
     ("cost.py", "_COUNTED"): "dialects, not ops",
     ("effects.py", "_ACTIONS"): "operations that irax has no ops for",
     ("passes/divide.py", "_APART"): "what IREE fuses; others count as fused, which is safe",
+    ("passes/dynamic_shapes.py", "_CALLS"): "what has no form for unknown sizes",
+    ("passes/dynamic_shapes.py", "_WITH_SIZED_OPERANDS"): "what IREE compiles for unknown sizes",
     ("passes/legalize/iree/computations.py", "_COMPUTED"): "where IREE lacks some operations",
     ("passes/legalize/iree/convolution.py", "_moves"): "what IREE fuses wrongly",
     ("passes/legalize/numerics/complex_functions.py", "_FUNCTIONS"): "a formula for each",

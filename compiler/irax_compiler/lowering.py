@@ -18,6 +18,7 @@ from irax_compiler.passes.core import (
 )
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.donation import donate
+from irax_compiler.passes.dynamic_shapes import NotDynamic
 from irax_compiler.passes.lanes import Lanes
 from irax_compiler.passes.partition import (
     Partition,
@@ -28,6 +29,7 @@ from irax_compiler.passes.partition import (
     mesh_in,
     state_layouts,
 )
+from irax_compiler.passes.refine import is_sized
 from irax_compiler.pipeline import run_passes
 from irax_compiler.spans import span
 from irax_compiler.targets import find
@@ -55,10 +57,23 @@ def lower(
     """
     with span("lower", func):
         lowered = alone(module, func, is_foreign=passes is None)
-        if find(target).overwrites:
-            donate(mlir.functions(lowered)[func], donated)
+        function = mlir.functions(lowered)[func]
+        if is_sized(function) and passes is None:
+            passes = _dynamic_passes(func, target)
+        elif find(target).overwrites:
+            donate(function, donated)
         run_passes(lowered, find(target).passes if passes is None else passes, after)
     return lowered
+
+
+def _dynamic_passes(func: str, target: str) -> Sequence[Pass]:
+    passes = find(target).dynamic_passes
+    if not passes:
+        raise NotDynamic(
+            f"{func} has symbolic dimensions: programs of {target} are for known sizes alone; "
+            "expected a function that was refined for some"
+        )
+    return passes
 
 
 def partition(

@@ -361,6 +361,7 @@ class Exported(OfThisProcess):
                 [f"result{array_trees.keystr(path)}" for path, _ in outs],
             ),
             "programs": programs,
+            "constraints": _constraints(self.in_avals),
         }
         return {
             format_.MANIFEST: json.dumps(manifest, indent=1).encode(),
@@ -436,6 +437,12 @@ def _side(
         for value, aval, name in zip(values, avals, names, strict=True)
     ]
     return {"tree": describe(tree), "leaves": leaves}
+
+
+def _constraints(avals: Sequence[ShapedArray]) -> list[str]:
+    """The constraints on the symbolic dimensions of arguments."""
+    sizes = [n for aval in avals for n in aval.shape if is_symbolic_dim(n)]
+    return list(sizes[0].scope.constraints) if sizes else []
 
 
 def _avals(values: Sequence[mlir.Value]) -> list[ShapedArray]:

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from irax_runtime import archives, trees
+from irax_runtime import archives, sizes, trees
 from irax_runtime.device import Device, Executable
 from irax_runtime.devices import NoDevice, devices, platforms
 from irax_runtime.printable import printable
@@ -61,7 +61,8 @@ def load(file: str | os.PathLike[str] | bytes, device: Device | str | None = Non
     _check_processor(entry, name)
     executable = there.load(contents[entry["file"]], manifest["name"])
     arguments, results = (Side.of_manifest(manifest[side]) for side in ("arguments", "results"))
-    return Program(manifest["name"], arguments, results, executable)
+    constraints = manifest.get("constraints", [])
+    return Program(manifest["name"], arguments, results, executable, constraints)
 
 
 def write(contents: dict[str, bytes]) -> bytes:
@@ -96,6 +97,10 @@ def _check_manifest(manifest: dict[str, Any], contents: dict[str, bytes]) -> Non
         if sorted(trees.numbers(side.tree)) != [*range(len(side.types))]:
             raise ValueError("its leaves are not those of its tree")
     described(manifest["name"], *sides)
+    for size in (n for side in sides for t in side.types for n in t.shape if isinstance(n, str)):
+        sizes.names(size)
+    if not all(isinstance(text, str) for text in manifest.get("constraints", [])):
+        raise ValueError("a constraint is no text")
     names = [manifest["name"], *manifest["platforms"], *manifest["programs"]]
     names += [name for side in sides for name in side.names]
     if not all(name.isprintable() for name in names):
@@ -136,9 +141,19 @@ class Program:
     Calls return read-only arrays. Any number of threads may call it at a time.
     """
 
-    def __init__(self, name: str, arguments: Side, results: Side, executable: Executable) -> None:
+    def __init__(
+        self,
+        name: str,
+        arguments: Side,
+        results: Side,
+        executable: Executable,
+        constraints: Sequence[str] = (),
+    ) -> None:
+        """`constraints` are those on the names in symbolic sizes of arguments."""
         self.name = name
         """The function's name."""
+        self._constraints = constraints
+        self._is_sized = any(isinstance(n, str) for t in arguments.types for n in t.shape)
         self._arguments = arguments
         self._results = results
         self._executable = executable
@@ -180,6 +195,8 @@ class Program:
             self._array(leaf, type_, name)
             for leaf, type_, name in zip(leaves, expected.types, expected.names, strict=True)
         ]
+        if self._is_sized:
+            self._check_sizes(arrays)
         put = self.device.put
         return [buffer.numpy() for buffer in self._executable([put(array) for array in arrays])]
 
@@ -194,9 +211,25 @@ class Program:
                 f"{self.name}: {where} is {got}; expected {type_}: convert it with "
                 f"astype({type_.dtype.name!r})"
             )
-        if array.shape != type_.shape:
+        fits = array.shape == type_.shape or (self._is_sized and array.ndim == len(type_.shape))
+        if not fits:
             raise ValueError(f"{self.name}: {where} is {got}; expected {type_}")
         return array
+
+    def _check_sizes(self, arrays: Sequence[np.ndarray[Any, Any]]) -> None:
+        """Raises ValueError where symbolic sizes have no values, or such as violate a constraint:
+        the program would read beyond the end of an array.
+        """
+        expected = self._arguments
+        stated = [
+            (size, found, f"{name}.shape[{d}]")
+            for array, type_, name in zip(arrays, expected.types, expected.names, strict=True)
+            for d, (size, found) in enumerate(zip(type_.shape, array.shape, strict=True))
+        ]
+        try:
+            sizes.solve(stated, self._constraints)
+        except ValueError as error:
+            raise ValueError(f"{self.name}: {error}") from None
 
 
 def described(name: str, arguments: Side, results: Side) -> str:

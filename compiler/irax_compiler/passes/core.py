@@ -66,7 +66,26 @@ class NativePass(Pass):
 
 CSE = NativePass("cse")
 INLINE = NativePass("inline")
-REMOVE_DEAD_FUNCTIONS = NativePass("symbol-dce")
+
+
+@dataclass
+class RemoveDeadFunctions(NativePass):
+    """MLIR's own, or where the module has operations that it does not know, the same in Python."""
+
+    def run(self, module: Module) -> None:
+        try:
+            super().run(module)
+        except mlir.MLIRError:
+            functions = mlir.functions(module)
+            alive = [name for name, f in functions.items() if mlir.is_public(f)]
+            for name in alive:
+                for reference in mlir.references(functions[name]):
+                    alive += [n for n in mlir.named_functions(reference) if n not in alive]
+            for name in functions.keys() - alive:
+                functions[name].erase()
+
+
+REMOVE_DEAD_FUNCTIONS = RemoveDeadFunctions("symbol-dce")
 
 PASSES: dict[str, type[Pass]] = {}
 """The passes of irax by name."""

@@ -24,6 +24,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation
 from irax_compiler.ops.core import Op
 from irax_compiler.passes.rewriting import Pattern, Replacement, Subject, matched
+from irax_compiler.sizes import InconclusiveDimensionOperation
 
 Kind = Literal["bug", "missing", "slow"]
 """The kind of defect worked around: wrong results or crashes; missing features; slow code."""
@@ -42,8 +43,19 @@ class Legalization(Pattern):
     """The first version of that software that does not need it; None if there is none yet."""
 
     def replacement(self, operation: Operation, op: Op | None) -> Replacement:
-        with mlir.named(self.name, operation.location):
-            return super().replacement(operation, op)
+        """Return what the pattern puts in the place of an operation; None if it does not match.
+
+        Raises:
+            InconclusiveDimensionOperation: a defect of some sizes, and the size is symbolic. What
+                is missing a compiler tells by itself, and what is slow is right.
+        """
+        try:
+            with mlir.named(self.name, operation.location):
+                return super().replacement(operation, op)
+        except InconclusiveDimensionOperation:
+            if self.kind == "bug":
+                raise
+            return None
 
 
 def legalizes(

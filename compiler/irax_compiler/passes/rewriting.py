@@ -24,13 +24,14 @@ import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, cmp_to_key
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.registry import names_of, read
 from irax_compiler.passes.core import nested
+from irax_compiler.sizes import InconclusiveDimensionOperation
 
 _Elsewhere = Mapping[Value, Value]
 Replacement = Value | Sequence[Value] | _Elsewhere | None
@@ -188,7 +189,7 @@ class _Driver:
         """
         with InsertionPoint(operation), operation.location:
             for pattern in patterns:
-                found = pattern.replacement(operation, op)
+                found = self.replacement(pattern, operation, op)
                 if found is not None:
                     break
             else:
@@ -196,6 +197,10 @@ class _Driver:
         self._replace(operation, found)
         self._erase_dead()
         return True
+
+    def replacement(self, pattern: Pattern, operation: Operation, op: Op | None) -> Any:
+        """Return what a pattern puts in the place of an operation; None if it does not match."""
+        return pattern.replacement(operation, op)
 
     def _replace(self, operation: Operation, found: Value | Sequence[Value] | _Elsewhere) -> None:
         if isinstance(found, Mapping):
@@ -294,6 +299,12 @@ class _Greedy(_Driver):
             found = [p for p in self._patterns if not p.operations or name in p.operations]
             self._named[name] = found, any(p.kinds for p in found)
         return self._named[name]
+
+    def replacement(self, pattern: Pattern, operation: Operation, op: Op | None) -> Any:
+        try:
+            return super().replacement(pattern, operation, op)
+        except InconclusiveDimensionOperation:  # it matches some sizes only
+            return None
 
     def added(self, operations: Sequence[Operation]) -> None:
         self._worklist |= _by_result(reversed(operations))

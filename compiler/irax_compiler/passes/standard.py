@@ -13,6 +13,8 @@ from irax_compiler.passes.constant_folding import ConstantFolding
 from irax_compiler.passes.core import CSE, INLINE, REMOVE_DEAD_FUNCTIONS, NativePass, Pass
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.defer import Defer
+from irax_compiler.passes.dynamic_shapes import DynamicShapes
+from irax_compiler.passes.inline_sized import InlineSized
 from irax_compiler.passes.lanes import Lanes
 from irax_compiler.passes.legalize import Legalize, LegalizeChlo
 from irax_compiler.passes.loop_invariant_code_motion import LoopInvariantCodeMotion
@@ -69,4 +71,27 @@ def standard_passes(
         CSE,
         Communicate(target),
         Annotate(),
+    )
+
+
+def dynamic_passes(target: str) -> tuple[Pass, ...]:
+    """Return the passes that make a function with symbolic dimensions one with `?`, for targets
+    that compile those.
+    """
+    return (
+        REMOVE_DEAD_FUNCTIONS,
+        Decompose(target),
+        REMOVE_DEAD_FUNCTIONS,
+        Check(target),
+        InlineSized(),
+        REMOVE_DEAD_FUNCTIONS,
+        Widen(),
+        LegalizeChlo(),
+        EXPAND_CHLO,
+        CSE,
+        Simplify(),
+        CSE,
+        Legalize(target),
+        DynamicShapes(),
+        CSE,
     )

@@ -14,6 +14,7 @@ from irax_compiler.passes.carries import Carries
 from irax_compiler.passes.core import CSE
 from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.donation import Donation
+from irax_compiler.passes.dynamic_shapes import has_unknown_sizes
 from irax_compiler.passes.elementwise import Elementwise
 from irax_compiler.passes.foreign_functions import ForeignFunctions
 from irax_compiler.passes.fourier import Fourier
@@ -23,7 +24,7 @@ from irax_compiler.passes.loops import Loops, Rows
 from irax_compiler.passes.merge import Merge
 from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.split import Split
-from irax_compiler.passes.standard import standard_passes
+from irax_compiler.passes.standard import dynamic_passes, standard_passes
 from irax_compiler.targets.target import register
 
 NAME = "iree-cpu"
@@ -41,7 +42,7 @@ class CpuTarget(IreeTarget):
     """The processor, for which IREE may lay matrices out anew."""
 
     def tiles(self, module: Module) -> bool:
-        return tiling.pays(module)
+        return not has_unknown_sizes(module) and tiling.pays(module)
 
 
 CPU = register(
@@ -63,6 +64,7 @@ CPU = register(
             Donation(),
             Split(),
         ),
+        dynamic_passes=dynamic_passes(NAME),
         flow_passes=(CSE, Carries(), Merge()),
         legalizations=sets.IREE,
         host_functions={

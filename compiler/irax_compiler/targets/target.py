@@ -32,6 +32,9 @@ class Target:
     """Its name for passes and options: "iree-cpu"."""
     passes: tuple[Pass, ...] = ()
     """The passes that make any StableHLO module one that `compile` takes, in order."""
+    dynamic_passes: tuple[Pass, ...] = ()
+    """The passes for functions with symbolic dimensions, which leave programs for all sizes; none
+    where its compiler takes known sizes alone."""
     legalizations: tuple[Legalization, ...] = ()
     """The rewrites of what its compiler refuses or gets wrong, in the order in which `legalize`
     applies them. Each goes over the whole module once: it sees what those before it built, and

@@ -27,6 +27,7 @@ from irax.core.wrapping import SignatureOfWrapped, wraps
 from irax.execution import bound_call, jit_refs, replay, reports
 from irax.execution.backend import check_device
 from irax.execution.bound_call import OTHER, flattened
+from irax.execution.dynamic_shapes import DynamicShapes, rest_of
 from irax.execution.history import History
 from irax.execution.jit_parameters import (
     Parameters,
@@ -71,6 +72,7 @@ class JitOptions(TypedDict, total=False):
     backend: str | None
     compiler_options: dict[str, Any] | None
     compile: Literal["at_once", "background"] | None
+    dynamic_shapes: Any
 
 
 @overload
@@ -101,6 +103,7 @@ def jit(
     backend: str | None = None,
     compiler_options: dict[str, Any] | None = None,
     compile: Literal["at_once", "background"] | None = None,
+    dynamic_shapes: Any = None,
 ) -> Any:
     """Compiles a function when it is called, once for each signature of its arguments.
 
@@ -125,6 +128,12 @@ def jit(
         compile: "at_once", or in the "background": then the evaluator, which is NumPy, runs calls
             until another thread has compiled the program. The last bits of results may differ
             between the two. By default it is the option `compile` (`IRAX_COMPILE`).
+        dynamic_shapes: the symbolic sizes of arguments, for which the function is traced once: a
+            dict of shapes by the names of parameters, each as `export.symbolic_shape` takes it
+            ("batch, ..."), or a tuple such as ("batch", None), or a pytree of these that is a
+            prefix of the argument. "auto" finds the sizes that differ between calls, after three.
+            Where the device's compiler can, one program runs for all sizes; otherwise one is
+            compiled for each.
 
     Returns:
         A function with the same arguments and results.
@@ -152,6 +161,7 @@ def jit(
             device=device,
             backend=backend,
             compile=compile,
+            dynamic_shapes=dynamic_shapes,
         )
     if compile not in (None, "at_once", "background"):
         raise ValueError(f"jit: compile: expected 'at_once', 'background' or None, got {compile!r}")
@@ -181,8 +191,10 @@ def jit(
                 f"{', '.join(map(str, sorted(both)))}; static ones have no memory to donate"
             )
     if is_divided:
+        if dynamic_shapes is not None:
+            raise ValueError("jit: dynamic_shapes: not of functions with shardings")
         return DividedFunction(fun, static, donated, in_shardings, out_shardings)
-    return PjitFunction(fun, static, donated, device or backend, compile)
+    return PjitFunction(fun, static, donated, device or backend, compile, dynamic_shapes)
 
 
 class PjitFunction(Generic[P, R]):
@@ -198,6 +210,7 @@ class PjitFunction(Generic[P, R]):
         donated: Parameters = ((), frozenset()),
         device: Device | str | None = None,
         when: str | None = None,
+        dynamic_shapes: Any = None,
     ) -> None:
         functools.update_wrapper(self, fun, updated=())
         # Attributes of the function's, but none in the place of methods.
@@ -211,7 +224,10 @@ class PjitFunction(Generic[P, R]):
         # Not among the programs, which live as long as the function: these hold the function.
         self._with_refs = jit_refs.RefPrograms()
         self._when = when
-        options = (static, donated, device, when)
+        self._dynamic: DynamicShapes | None = None
+        if dynamic_shapes is not None:
+            self._dynamic = DynamicShapes(fun, dynamic_shapes)
+        options = (static, donated, device, when, repr(dynamic_shapes))
         try:
             self._cache = _caches.setdefault(fun, {}).setdefault(options, Programs())
         except TypeError:  # not hashable or no weak references
@@ -231,7 +247,9 @@ class PjitFunction(Generic[P, R]):
             found = None
         if found is self:
             return name
-        return PjitFunction, (self._fun, self._static, self._donated, self._device, self._when)
+        dynamic = self._dynamic and self._dynamic.option
+        options = (self._static, self._donated, self._device, self._when, dynamic)
+        return PjitFunction, (self._fun, *options)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """As a method: bound to its instance, which is an argument like any other."""
@@ -281,7 +299,8 @@ class PjitFunction(Generic[P, R]):
         compiled = self._cache.find(key)
         if compiled is None:
             spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
-            new = self._trace(leaves, tree, static, spans, traced=traced)
+            new = self._for_all_sizes(leaves, tree, static, spans)
+            new = new or self._trace(leaves, tree, static, spans, traced=traced)
             compiled = self._cache.keep(key, new)
             self._check_donations(compiled)
         fixed = self._device is not None
@@ -418,6 +437,26 @@ class PjitFunction(Generic[P, R]):
         trace = current_trace()
         within = trace is not None and trace.builder.jitted is not None
         return self._trace(leaves, tree, static, [], within, form=form)
+
+    def _for_all_sizes(
+        self,
+        leaves: Sequence[Any],
+        tree: Any,
+        static: tuple[Any, ...],
+        spans: list[Span],
+    ) -> Program | None:
+        """Return the program of a new signature that the function, traced for symbolic sizes, has;
+        None where the signature is traced for itself.
+        """
+        if self._dynamic is None:
+            return None
+        return self._dynamic.program(
+            lambda given: self._trace(given, tree, static, spans),
+            leaves,
+            tree,
+            rest_of(leaves, tree, static),
+            argument_names(*array_trees.tree_unflatten(tree, leaves)),
+        )
 
     def _check_donations(self, compiled: Program) -> None:
         """Warns of donated arguments whose memory no result can take."""
