@@ -200,6 +200,7 @@ class Queue:
         self._turn = threading.Lock()
         """Held by the thread that runs calls."""
         self._orders: SimpleQueue[None] = SimpleQueue()
+        self._entrance = threading.Lock()
         self._is_left = False
         self.thread: threading.Thread | None = None
 
@@ -215,16 +216,23 @@ class Queue:
         except IndexError:
             return True
 
-    def enter(self, call: Call) -> None:
-        """Put a call at the end; wait for the first one where there are too many."""
-        call.queue = self
+    def make_room(self) -> None:
+        """Wait for the first calls where there are too many."""
         while len(self._calls) >= MOST:
             self._wait_for_place(0)
-        if self.thread is None:
-            with contextlib.suppress(RuntimeError):  # no more threads: who waits does the work
-                self.thread = interruptible.started(self._work, "irax queue")
-        self._calls.append(call)
-        self._orders.put(None)
+
+    def put(self, call: Call) -> bool:
+        """Put a call at the end; return False if nothing may enter any more."""
+        with self._entrance:
+            if self._is_left:
+                return False
+            if self.thread is None:
+                with contextlib.suppress(RuntimeError):  # no more threads: who waits does the work
+                    self.thread = interruptible.started(self._work, "irax queue")
+            call.queue = self
+            self._calls.append(call)
+            self._orders.put(None)
+            return True
 
     def drain(self) -> None:
         """Wait until all calls have run that are in the queue now."""
@@ -243,13 +251,13 @@ class Queue:
 
     def leave(self) -> None:
         """Have the thread end when the calls have run. Nothing may enter any more."""
-        self._is_left = True
-        self._orders.put(None)
+        with self._entrance:
+            self._is_left = True
+            self._orders.put(None)
 
     def end(self) -> None:
         """Have the thread end after the call that it runs, and wait for that, but not long."""
-        self._is_left = True
-        self._orders.put(None)
+        self.leave()
         if self.thread is not None:
             self.thread.join(_AT_EXIT)
             if self.thread.is_alive():
@@ -309,8 +317,12 @@ class InFlight:
     def enter(self, call: Call) -> None:
         """Put a call into the queue."""
         call.device = self
+        is_in = False
         with self._leaving_when_interrupted():
-            self._queue.enter(call)
+            while not is_in:
+                queue = self._queue
+                queue.make_room()
+                is_in = queue.put(call)
 
     def wait_for(self, call: Call) -> None:
         """Wait until a call has run. After an interrupt, later calls go into another queue: nobody
