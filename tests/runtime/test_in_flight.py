@@ -94,10 +94,14 @@ def test_chains_need_no_round_trip():
     np.testing.assert_allclose(result, expected, rtol=1e-3)
 
 
+def first_and_last(*xs: irax.Array) -> irax.Array:
+    return xs[0] + xs[-1]
+
+
 def test_brief_programs_that_need_what_is_being_computed_are_queued():
     """So are those whose arguments are packed, and those that are given views."""
     double = after_first(lambda x: x * 2, X)
-    brief = [irax.jit(lambda *xs: xs[0] + xs[-1]) for _ in range(2)]
+    brief = [irax.jit(first_and_last) for _ in range(2)]
     plain = jnp.asarray(X)
     for function, count in zip(brief, (1, 12), strict=True):
         function(*[plain] * count)
@@ -419,3 +423,18 @@ sys.stdout.flush()
 sys.exit(7)
 """
     assert output(code) == ["interrupted", "True", "interrupted", "interrupted", "True False"]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
+@pytest.mark.parametrize("alarm", [[], ["alarm"]], ids=["quiet", "alarm"])
+def test_random_calls_of_several_threads(alarm):
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("random_calls.py"), "8", *alarm],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
