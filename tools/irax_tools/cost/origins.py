@@ -56,9 +56,9 @@ class Origins:
         counts = [Counter(_numbers(dispatch.locations)) for dispatch in dispatches]
         place: dict[int, int] = {}
         for number in range(len(self.all)):
-            found = max(range(len(counts)), key=lambda i, n=number: counts[i][n], default=0)
-            if counts and counts[found][number]:
-                place[number] = found
+            most = max(range(len(counts)), key=lambda i, n=number: counts[i][n], default=0)
+            if counts and counts[most][number]:
+                place[number] = most
         lost = [n for n, o in enumerate(self.all) if n not in place and o.cost != Cost()]
         while lost:
             known = {n: next((place[m] for m in self._near[n] if m in place), None) for n in lost}

@@ -60,7 +60,8 @@ class Side:
 
     def _node(self, operation: Operation, tag: str) -> Node:
         attributes = {name: self._text(operation, name) for name in operation.attributes}
-        operands, results = list(operation.operands), list(operation.results)
+        operands: list[Value] = list(operation.operands)
+        results: list[Value] = list(operation.results)
         types = tuple(str(x.type) for x in (*operands, *results))
         inner = [block for region in operation.regions for block in region.blocks]
         blocks = [self.nodes(b, f"{tag}.{operation.name}.{i}") for i, b in enumerate(inner)]
@@ -71,7 +72,7 @@ class Side:
         )
         for i, result in enumerate(results):
             self.meanings[result] = _digest(meaning, i)
-        arguments = [list(block.arguments) for block in inner]
+        arguments: list[list[Value]] = [list(block.arguments) for block in inner]
         return Node(
             operation,
             operation.name,
