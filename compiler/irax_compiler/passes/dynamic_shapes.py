@@ -76,7 +76,7 @@ def has_unknown_sizes(module: Module) -> bool:
     """True for a module that this pass made: a function in it takes or returns arrays of unknown
     size.
     """
-    functions = mlir.functions(module).values()
+    functions = [f for f in mlir.functions(module).values() if f.regions[0].blocks]
     types = [x.type for f in functions for x in mlir.arguments(f)]
     return any(isinstance(t, mlir.RankedTensorType) and mlir.is_sized(t) for t in types)
 
