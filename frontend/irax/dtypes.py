@@ -287,7 +287,7 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 def _scalar_type(dtype: Any) -> type:
     if isinstance(dtype, type) and issubclass(dtype, np.generic):
         return dtype
-    return _as_dtype(dtype).type
+    return np.float64 if dtype is None else _as_dtype(dtype).type  # None as NumPy takes it
 
 
 # ---- The dtype of a value ----

@@ -366,3 +366,8 @@ def test_the_weakness_of_a_result():
     found = [dtypes.result_type(*x, return_weak_type_flag=True) for x in ((1, 2.0), (np.int8(1),))]
     assert found == [(np.float32, True), (np.int8, False)]
     assert dtypes.canonicalize_dtype("float64", allow_extended_dtype=True) == np.float32
+
+
+def test_none_is_float64_among_kinds_as_in_numpy():
+    for kind in (np.floating, np.complexfloating, np.float64):
+        assert dtypes.issubdtype(None, kind) == np.issubdtype(None, kind)

@@ -21,7 +21,10 @@ def structure_error(
         message += "doesn't"
     else:
         path, wanted, got = difference
-        message += f"differs first at {keystr(path) or 'the top'}:\n  expected {wanted}, got {got}"
+        message += f"differs first at {keystr(path) or 'the top'}:"
+        if wanted.startswith("{") and got.startswith("{"):
+            message += " Dict key mismatch;"  # JAX's words, which programs look for
+        message += f"\n  expected {wanted}, got {got}"
     return ValueError(f"{message}\n  {expected_name}: {_show(expected)}\n  {name}: {_show(found)}")
 
 
