@@ -755,3 +755,43 @@ def test_changes_are_computed_in_the_common_dtype(traced):
             found = irax.jit(change)(x, index) if traced else change(jnp.asarray(x), index)
         assert found.dtype == np.int8
         np.testing.assert_array_equal(found, expected, err_msg=method)
+
+
+def test_constant_places():
+    x = np.arange(12, dtype="f").reshape(3, 4)
+    rows, columns = np.array([7.0, 8.0, 9.0, 1.0], "f"), np.array([[1.0, 2.0]], "f")
+
+    def several(x, at):
+        return [
+            x[np.array([2, 0])],
+            x[:, np.array([1, 1, 1])],
+            x[:, np.array([[0, 1], [2, 3]])],
+            x[np.array([0, 2, 0, 2, 1, 1])],
+            at(x, np.array([0])).add(1.0),
+            at(x, np.array([2, 0])).set(rows * x[1]),
+            at(x, (slice(None), np.array([3, 0]))).multiply(columns),
+            at(x, np.array([0, 1, 2])).max(5.0),
+            at(x, np.array([1, 1])).add(1.0),
+        ]
+
+    class At:
+        """Updates of NumPy's, of a copy."""
+
+        def __init__(self, x, index):
+            self.x, self.index = x.copy(), index
+
+        def __getattr__(self, name):
+            names = {"max": np.maximum, "multiply": np.multiply, "add": np.add}
+
+            def change(value):
+                if name == "set":
+                    self.x[self.index] = value
+                else:
+                    names[name].at(self.x, self.index, value)
+                return self.x
+
+            return change
+
+    found = irax.jit(lambda x: several(x, lambda x, index: x.at[index]))(x)
+    for a, b in zip(found, several(x, At), strict=True):
+        np.testing.assert_array_equal(a, b)

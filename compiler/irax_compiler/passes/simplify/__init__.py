@@ -11,8 +11,8 @@ the patterns of a kind of operation:
 
 The replacement has the same elements for all operands, nan and inf included. There are two
 exceptions for floats, which XLA makes too: the terms of a sum may be added in another order, and a
-sum or difference that is zero may have the other sign. Each pattern must make operations fewer or
-smaller, for patterns are applied until none applies.
+sum or difference that is zero may have the other sign. Each pattern must make operations fewer,
+smaller or simpler, for patterns are applied until none applies.
 """
 
 from irax_compiler.passes.simplify.simplify import PATTERNS, Simplify

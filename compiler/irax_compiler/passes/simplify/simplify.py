@@ -17,6 +17,7 @@ from irax_compiler.passes.simplify import (
     contraction,
     indexing,
     movement,
+    places,
     reduction,
     signs,
 )
@@ -24,7 +25,7 @@ from irax_compiler.passes.simplify import (
 PATTERNS: tuple[Pattern, ...] = tuple(
     pattern
     for family in (
-        *(constants, arithmetic, contraction, indexing, movement, reduction, signs),
+        *(constants, arithmetic, contraction, indexing, places, movement, reduction, signs),
         *(branches, carries),
     )
     for pattern in vars(family).values()
