@@ -368,3 +368,13 @@ def test_integers_and_scalars_become_the_default_float():
         assert jnp.angle(jnp.array([1], "int32")).dtype == np.float64
         assert jnp.angle(jnp.float32(-1)).dtype == np.float64
         assert jnp.angle(jnp.array([-1], "float32")).dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "name", ["hypot", "logaddexp", "logaddexp2", "arctan2", "copysign", "nextafter", "heaviside"]
+)
+@pytest.mark.parametrize("number", [-1, 300])
+def test_numbers_become_floats_before_they_would_become_small_integers(name, number):
+    x = np.array([3, 0], "uint8")
+    expected = getattr(np, name)(np.float32(number), x.astype("float32"))
+    np.testing.assert_allclose(getattr(jnp, name)(number, x), expected, rtol=1e-6)

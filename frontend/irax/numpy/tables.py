@@ -8,8 +8,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.operands import Kinds, inexact_dtype
-from irax.core.promotion import apply, convert, promote
+from irax.core.operands import Kinds, as_arrays, common_shape, inexact_dtype
+from irax.core.promotion import apply, broadcast_to, convert
 from irax.execution import backend
 from irax.execution.jit_shardings import divided_results
 from irax.lax.arguments import documented
@@ -73,9 +73,11 @@ def float_unary(name: str, op: Op, doc: str, accepts: Kinds | None = None) -> Un
 
 def floats(name: str, *operands: ArrayLike) -> Any:
     """Return the operands promoted and broadcast to floats; one array for one operand."""
-    arrays = promote(*operands, what=name)
-    dtype = inexact_dtype(arrays[0].dtype)
-    arrays = [convert(x, dtype, x.weak_type) for x in arrays]
+    given = as_arrays(operands, name)
+    common, weak = dtypes.lattice_result_type(*given)
+    target, dtype = common_shape(given, name), inexact_dtype(common)
+    # At once: of uint8 and -1, both become floats, and -1 no uint8 before.
+    arrays = [broadcast_to(convert(x, dtype, weak), target) for x in given]
     return arrays if len(arrays) > 1 else arrays[0]
 
 

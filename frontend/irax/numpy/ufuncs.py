@@ -16,7 +16,7 @@ from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.dispatch import bind, elements
 from irax.core.operands import as_arrays, check_dtype, judge_ranks
-from irax.core.promotion import apply, convert, elementwise_shortcut, promote, promote_dtypes
+from irax.core.promotion import apply, convert, elementwise_shortcut, promote
 from irax.lax.arguments import canonical_int, documented
 from irax.numpy.logic import (
     equal,
@@ -196,7 +196,7 @@ def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return the Heaviside step function of x1: 0 below 0, 1 above, x2 at 0."""
-    x, at_zero = (floats("heaviside", v) for v in promote_dtypes(x1, x2, what="heaviside"))
+    x, at_zero = floats("heaviside", x1, x2)
     check_dtype("heaviside", x.dtype, np.floating)
     step = where(isnan(x), x, convert(greater(x, 0), x.dtype, x.weak_type))
     return where(equal(x, 0), at_zero, step)
