@@ -378,3 +378,11 @@ def test_numbers_become_floats_before_they_would_become_small_integers(name, num
     x = np.array([3, 0], "uint8")
     expected = getattr(np, name)(np.float32(number), x.astype("float32"))
     np.testing.assert_allclose(getattr(jnp, name)(number, x), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8", "bool"])
+def test_remainders_of_divisions_by_zero_are_zero(dtype):
+    x, y = np.array([5, 0, 1], dtype), np.array([0, 0, 1], dtype)
+    for name in ("fmod", "remainder"):
+        for function in (getattr(jnp, name), irax.jit(getattr(jnp, name))):
+            np.testing.assert_array_equal(function(x, y), [0, 0, 0])

@@ -20,9 +20,15 @@ from irax_compiler.ops import elementwise as ew
 
 
 def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Return the remainder of x1 / x2 truncated: it has the sign of x1."""
-    operands = integers_of_bools(*promote_dtypes(x1, x2, what="fmod"))
-    return apply(ew.remainder, *operands, what="fmod", accepts=REAL)
+    """Return the remainder of x1 / x2 truncated: it has the sign of x1. Of a division of an integer
+    by 0 it is 0.
+    """
+    x, y = integers_of_bools(*promote_dtypes(x1, x2, what="fmod"))
+    if is_inexact(x):
+        return apply(ew.remainder, x, y, what="fmod", accepts=REAL)
+    y, zero = _without_zeros(y)
+    rest = apply(ew.remainder, x, y, what="fmod", accepts=REAL)
+    return rest if zero is None else where(zero, 0, rest)
 
 
 # Outside of traces NumPy divides, in one step. Its zeros have the sign that the quotient would
