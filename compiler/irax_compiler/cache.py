@@ -9,8 +9,9 @@ import platform
 import re
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
@@ -47,10 +48,29 @@ def key(module: bytes, flags: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
+class _Here(threading.local):
+    reads = True
+
+
+_here = _Here()
+
+
+@contextlib.contextmanager
+def unread() -> Iterator[None]:
+    """For the length of a `with` block, this thread finds nothing in the cache: what was there did
+    not load, and what is stored replaces it.
+    """
+    _here.reads = False
+    try:
+        yield
+    finally:
+        _here.reads = True
+
+
 def load(name: str) -> bytes | None:
     """Return the artefact of this name, or None."""
     folder = directory()
-    if folder is None:
+    if folder is None or not _here.reads:
         return None
     path = folder / name
     try:

@@ -1,6 +1,7 @@
 """Programs that are found in the cache by the module as it was traced, and not lowered again."""
 
 import dataclasses
+import hashlib
 import os
 
 import numpy as np
@@ -160,3 +161,31 @@ def test_programs_with_rules_are_not_lowered_again(refused):
     refused()
     found = irax.jit(irax.value_and_grad(ruled(2.0)))(x)
     irax.tree.map(np.testing.assert_array_equal, found, expected)
+
+
+@pytest.mark.parametrize("cut", [0, 1000, None])
+def test_whole_files_that_do_not_load_are_compiled_again(folder, cut):
+    def model():
+        return irax.jit(lambda x: x * 2 + 1)
+
+    x = np.array([1.0, 2.0], np.float32)
+    model()(x)
+    files = [path for path in folder.iterdir() if len(path.name) == 64]
+    sizes = {path: path.stat().st_size for path in files}
+    assert files
+    for path in files:
+        data = path.read_bytes()[32:][:cut] if cut is not None else b"no program" * 100
+        path.write_bytes(hashlib.sha256(data).digest() + data)
+    np.testing.assert_array_equal(model()(x), [3.0, 5.0])
+    assert {path: path.stat().st_size for path in files} == sizes
+
+
+def test_what_the_compiler_made_and_does_not_load_is_an_error(monkeypatch):
+    device = irax.devices()[0]
+
+    def load(artefact, name):
+        raise RuntimeError("no room for the program")
+
+    monkeypatch.setattr(type(device), "load", lambda self, *given: load(*given))
+    with pytest.raises(RuntimeError, match="no room for the program"):
+        irax.jit(lambda x: x * 5 + 2)(np.ones(3, np.float32))

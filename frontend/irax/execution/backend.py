@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
 
@@ -125,12 +125,23 @@ def compile(
             module, name, device, partial(compile, donated=donated), donated
         )
     key = kept_programs.key(module, name, device.target, donated)
-    artefact = kept_programs.load(key)
-    if artefact is None:
+
+    def made(reads: bool = True) -> bytes:
         lowered = api.lower(module, name, device.target, donated=donated)
-        artefact = interruptible.run(_compiled, lowered, device.target, donated, spans.lists())
+        made_of = (lowered, device.target, donated, spans.lists(), reads)
+        artefact = interruptible.run(_compiled, *made_of)
         kept_programs.store(key, artefact)
-    return interruptible.run(_program, artefact, name, device, spans.lists())
+        return artefact
+
+    artefact = kept_programs.load(key) or made()
+    try:
+        return interruptible.run(_program, artefact, name, device, spans.lists())
+    except (RuntimeError, ValueError):
+        # A file of the cache may be whole, and yet be none that loads.
+        anew = made(reads=False)
+        if anew == artefact:
+            raise
+        return interruptible.run(_program, anew, name, device, spans.lists())
 
 
 dispatch.use_compiler(compile)
@@ -141,8 +152,12 @@ def _compiled(
     target: str,
     donated: Sequence[int],
     recorded: Sequence[list[spans.Span]],
+    reads: bool = True,
 ) -> bytes:
-    with spans.recorded_in(recorded):
+    """Compile a lowered module; where `reads` is false, without what the cache has of it."""
+    from irax_compiler import cache
+
+    with spans.recorded_in(recorded), nullcontext() if reads else cache.unread():
         return targets.compile(lowered, target, donated)
 
 
@@ -155,7 +170,7 @@ def _program(
         return _compiled_before(device, artefact, name) or _compiled_now(device, artefact, name)
 
 
-# Imported here because it would take a tenth of the time of `import irax`.
+# Imported here and above because it would take a tenth of the time of `import irax`.
 
 
 def _compiled_before(device: Device, artefact: bytes, name: str) -> Executable | None:
