@@ -153,6 +153,9 @@ def test_short_rows() -> None:
             jnp.max(jnp.clip(x, -1, 1), -1, initial=0.5),
             jnp.min(y, -1),
             jnp.sum(y, -1),
+            jnp.any(x > 2, -1),
+            jnp.all((y < 3) & (y > -5), -1),
+            jnp.sum(x > 0, -1),
         ]
 
     _check(folds, x, y)

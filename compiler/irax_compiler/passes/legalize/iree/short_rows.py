@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from math import prod
 
+import numpy as np
+
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
-from irax_compiler.ops.core import full
-from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.core import Op, full
 from irax_compiler.ops.reductions.reduce import Reduce, is_identity
 from irax_compiler.ops.slicing import slice_in_dim
 from irax_compiler.passes.legalization import legalizes
@@ -40,7 +41,8 @@ def reduction_of_short_rows(operation: Operation) -> Sequence[Value] | None:
     sizes, dtype = shape_of(operation.operands[0]), dtype_of(result)
     if op is None or op.dimensions != (len(sizes) - 1,) or prod(sizes) < MANY:
         return None
-    if not 2 <= sizes[-1] <= LONGEST or dtype.kind not in "iuf" or dtype.itemsize < 4:
+    is_wide = dtype.kind in "iuf" and dtype.itemsize >= 4
+    if not 2 <= sizes[-1] <= LONGEST or not (is_wide or dtype == np.bool_):
         return None
     x, init = operation.operands
     columns, _ = _columns(x, FAR)
@@ -66,8 +68,8 @@ def _columns(x: Value, most: int) -> tuple[Columns, int]:
         column = shape.BroadcastInDim(kept, spread.op.broadcast_dimensions)
         return lambda _: column(spread.operand), most
     source = mlir.definition(x)
-    op = read_as(Elementwise, source) if source is not None and mlir.num_uses(x) == 1 else None
-    if source is None or op is None or most == 0 or not _is_uniform(source):
+    op = read_as(Op, source) if source is not None and mlir.num_uses(x) == 1 else None
+    if source is None or op is None or most == 0 or not _is_computed_alike(op, source):
         return lambda i: shape.reshape(slice_in_dim(x, i, i + 1, len(kept)), kept), most
     found, most = [], most - 1
     for y in source.operands:
@@ -76,6 +78,9 @@ def _columns(x: Value, most: int) -> tuple[Columns, int]:
     return lambda i: op(*(columns(i) for columns in found)), most
 
 
-def _is_uniform(operation: Operation) -> bool:
-    """True if operands have the result's shape: not the scalar bounds of `clamp`, for one."""
-    return all(shape_of(x) == shape_of(operation.results[0]) for x in operation.operands)
+def _is_computed_alike(op: Op, operation: Operation) -> bool:
+    """True if elements are computed from those in the same place: not from the scalar bounds of
+    `clamp`, for one.
+    """
+    sizes = shape_of(operation.results[0])
+    return op.elementwise and all(shape_of(x) == sizes for x in operation.operands)
