@@ -68,3 +68,18 @@ def test_logarithm_of_doubles(function: Callable[..., Any], reference: Callable[
         expected = reference(x)
     np.testing.assert_array_almost_equal_nulp(result[:17000], expected[:17000], 3)
     np.testing.assert_allclose(result[17000:], expected[17000:], rtol=4e-16)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_powers_of_two_and_rounding(dtype: str):
+    generator = np.random.default_rng(1)
+    special = [0.0, -0.0, np.inf, -np.inf, np.nan, 0.5, 1.5, -0.5, 8388607.5, 4503599627370495.5]
+    x = np.concatenate([generator.normal(size=2000) * 40, [127.9999, 1023.9999, 2e9], special])
+    x = x.astype(dtype)
+    with irax.enable_x64(True):
+        power, rounded = map(np.asarray, irax.jit(lambda x: (jnp.exp2(x), jnp.rint(x)))(x))
+    with np.errstate(over="ignore"):
+        info = np.finfo(dtype)
+        np.testing.assert_allclose(power, np.exp2(x), rtol=2.5 * info.eps, atol=info.tiny)
+    np.testing.assert_array_equal(rounded, np.rint(x))
+    np.testing.assert_array_equal(np.signbit(rounded), np.signbit(np.rint(x)))

@@ -69,3 +69,14 @@ func.func @convert_of_counter(%i: tensor<i32>) -> tensor<f64> {
 // CHECK:      func.func @convert_of_counter
 // CHECK-NEXT:   [[I:%\w+]] = stablehlo.optimization_barrier %arg0
 // CHECK-NEXT:   stablehlo.convert [[I]]
+
+// All float32 from 2**23 on are whole: to add that number is to round.
+func.func @rounding_by_addition(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.round_nearest_even %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @rounding_by_addition
+// CHECK-NOT:    stablehlo.round_nearest_even
+// CHECK:        [[BIG:%\w+]] = stablehlo.constant dense<0x4B000000>
+// CHECK:        [[SUM:%\w+]] = stablehlo.add {{%\w+}}, [[BIG]]
+// CHECK:        stablehlo.subtract [[SUM]],

@@ -65,3 +65,14 @@ func.func @cube_root(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK:        stablehlo.divide [[SIZE]],
 // CHECK-NOT:    stablehlo.divide
 // CHECK:        return
+
+// Powers of two need no logarithm.
+func.func @power_of_two(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %two = stablehlo.constant dense<2.0> : tensor<4xf32>
+  %0 = stablehlo.power %two, %x : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @power_of_two
+// CHECK-NOT:    stablehlo.divide
+// CHECK:        stablehlo.shift_right_arithmetic
+// CHECK:        return

@@ -16,6 +16,7 @@ from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 
 @legalizes("stablehlo.convert", kind="missing", of="IREE")
@@ -64,6 +65,22 @@ def _representable_bounds(source: np.dtype, target: np.dtype) -> tuple[np.generi
             nearest = np.nextafter(nearest, source.type(0))
         bounds.append(nearest)
     return bounds[0], bounds[1]
+
+
+@legalizes("stablehlo.round_nearest_even", kind="slow", of="IREE")
+def rounding_by_addition(operation: Operation) -> Sequence[Value] | None:
+    """Round floats by an addition: IREE tests and masks bits, in twice the time."""
+    (x,) = operation.operands
+    return [by_scalars(_rounded, x)] if dtype_of(x) in (np.float32, np.float64) else None
+
+
+def _rounded(x: Number) -> Number:
+    """Add a number from which on all floats are whole, and subtract it again."""
+    info, bits = np.finfo(x.dtype), np.dtype(f"u{x.dtype.itemsize}")
+    size, all_whole = abs(x), 2.0**info.nmant
+    sign = x.bits(bits) & (1 << (info.bits - 1))
+    rounded = (((size + all_whole) - all_whole).bits(bits) | sign).bits(x.dtype)
+    return where(size < all_whole, rounded, x)
 
 
 @legalizes(

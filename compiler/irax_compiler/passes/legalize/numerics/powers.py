@@ -54,7 +54,31 @@ def power_of_floats(operation: Operation) -> Sequence[Value] | None:
     x, y = operation.operands
     if dtype_of(x) not in (np.float32, np.float64):
         return None
+    if mlir.splat(x) == 2:
+        return [by_scalars(_power_of_two, y)]
     return [by_scalars(_power, x, y)]
+
+
+def _power_of_two(x: Number) -> Number:
+    """Return 2**x, for which no logarithm is needed."""
+    is_single = x.dtype == np.float32
+    inside = within(x, 250.0 if is_single else 1100.0)
+    whole = function(elementwise.round_nearest_even, inside)
+    rest = inside - whole
+    if is_single:
+        result = polynomial(rest, _EXP2)
+    else:
+        result = function(elementwise.exponential, rest * log(2))
+    # In two steps: 2**128 is not a number, though most of it is.
+    count = whole.to("i4" if is_single else "i8")
+    half = shift_right(count, 1)
+    return where(x.equals(x), result * _two_to(half, x) * _two_to(count - half, x), x)
+
+
+def _two_to(exponent: Number, like: Number) -> Number:
+    """Return 2**exponent, a normal number, of the dtype of another."""
+    info = np.finfo(like.dtype)
+    return ((exponent + (info.maxexp - 1)) << info.nmant).bits(like.dtype)
 
 
 def _power(x: Number, y: Number) -> Number:
@@ -150,13 +174,9 @@ def _exp(x: Double) -> Number:
     r = part.high
     exponential = 1.0 + (r + (part.low + r * r * polynomial(r, _EXP)))
     # In two steps: 2**1024 is not a number, though most of it is.
-    count = whole.to("i4")
+    count = whole.to("i8")
     half = shift_right(count, 1)
-    return exponential * _power_of_two(half) * _power_of_two(count - half)
-
-
-def _power_of_two(x: Number) -> Number:
-    return ((x.to("i8") + 1023) << 52).bits("f8")
+    return exponential * _two_to(half, exponential) * _two_to(count - half, exponential)
 
 
 def shift_right(x: Number, bits: int) -> Number:
