@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from irax_compiler import forms, mlir, portable, sharding
+from irax_compiler.forms import unknown_sizes
 
 
 def read_module(text: str | bytes, name: str = "") -> mlir.Module:
@@ -18,4 +19,6 @@ def read_module(text: str | bytes, name: str = "") -> mlir.Module:
     if forms.may_have_forms(text):
         forms.rewrite(module)
         module.operation.verify()
+    if unknown_sizes.has_unknown_sizes(module):
+        module = unknown_sizes.with_names(module)
     return module

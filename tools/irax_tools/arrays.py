@@ -174,11 +174,12 @@ def describe(array: np.ndarray[Any, Any]) -> str:
 
 
 def parse_arguments(text: str) -> tuple[Any, ...]:
-    """The arguments that `--args` describes, arrays as `ShapeDtypeStruct`s.
+    """The arguments that `--args` describes, arrays as `ShapeDtypeStruct`s. Sizes may be names, and
+    sums and products of them: f32[batch,784].
 
     Raises UsageError for what is not Python literals of types such as f32[8,64].
     """
-    from irax import ShapeDtypeStruct, tree_util
+    from irax import ShapeDtypeStruct, export, tree_util
 
     marker = "irax type: "
 
@@ -188,11 +189,15 @@ def parse_arguments(text: str) -> tuple[Any, ...]:
     def unmark(leaf: Any) -> Any:
         if isinstance(leaf, str) and leaf.startswith(marker):
             name, dimensions = leaf.removeprefix(marker).rstrip("]").split("[")
-            shape = tuple(int(n) for n in dimensions.split(",") if n.strip())
+            try:
+                shape = export.symbolic_shape(dimensions, scope=scope)
+            except ValueError as error:
+                raise click.UsageError(f"--args {text!r}: {error}") from None
             return ShapeDtypeStruct(shape, dtype(name))
         return leaf
 
-    type_ = r"\b\w+\[[\d,\s]*\]"
+    scope = export.SymbolicScope()
+    type_ = r"\b\w+\[[\w\s,+*()-]*\]"
     marked = re.sub(type_, mark, text)
     try:
         if re.search(rf"{type_}\s*{type_}", text):  # which Python would take for one text

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -153,9 +154,26 @@ def _compiled(path: str, func: str | None, device: str) -> Program:
 
 def program(source: Source, device: str, passes: Sequence[api.Pass] | None = None) -> Program:
     """Compile a module that has been read; see `compile_source`."""
+    if api.is_sized(mlir.functions(source.module)[source.func]):
+        return _of_any_size(source, device, passes)
     call = _evaluated(source) if device == REFERENCE else _jitted(source, device, passes)
     dtypes = [dtype for _, dtype in argument_types(source)]
     return lambda operands: call(arrays.typed(operands, dtypes))
+
+
+def _of_any_size(source: Source, device: str, passes: Sequence[api.Pass] | None) -> Program:
+    """A function with symbolic dimensions, which is refined for the sizes of its operands."""
+    function = mlir.functions(source.module)[source.func]
+
+    def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
+        names = [f"argument {i}" for i in range(len(mlir.arguments(function)))]
+        if len(operands) != len(names):
+            raise TypeError(f"{source.func} takes {len(names)} arguments, got {len(operands)}")
+        values = api.values_for(function, [np.shape(x) for x in operands], names)
+        module = api.refined(source.module, source.func, values)
+        return program(replace(source, module=module), device, passes)(operands)
+
+    return run
 
 
 def _jitted(source: Source, device: str, passes: Sequence[api.Pass] | None) -> Program:

@@ -79,6 +79,11 @@ def values_for(
     Raises:
         ValueError: there are none.
     """
+    for x, shape, name in zip(mlir.arguments(function), shapes, names, strict=True):
+        own = mlir.shape_of(x)
+        if len(shape) != len(own):
+            expected = f"{len(own)} dimensions, of shape ({', '.join(map(str, own))})"
+            raise ValueError(f"expected {name} to have {expected}; got shape {tuple(shape)}")
     stated = [
         (size, found, f"{name}.shape[{d}]")
         for x, shape, name in zip(mlir.arguments(function), shapes, names, strict=True)

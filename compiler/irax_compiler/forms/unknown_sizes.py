@@ -1,0 +1,288 @@
+"""Modules with `?` in types, as JAX and others export them: sizes that are not known get names.
+
+Each `?` of an argument is a variable. What a module computes from sizes is followed through its
+arithmetic, and the operands of StableHLO's dynamic operations become symbolic parameters. What it
+asserts of sizes becomes constraints.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.evaluate import inputs
+from irax_compiler.mlir import Block, Module, Operation, Value
+from irax_compiler.mlir.types import UNKNOWN_SIZE
+from irax_compiler.ops import shape, slicing
+from irax_compiler.ops.core import Op, UnsupportedOp, full
+from irax_compiler.ops.indexing.gather_scatter import Gather
+from irax_compiler.ops.reductions.window_shapes import GATHER_NUMBERS
+from irax_compiler.ops.registry import read
+from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS
+from irax_compiler.sizes import Size, SymbolicScope, larger, smaller
+from irax_compiler.sizes.expressions import bounds
+
+_I32 = np.dtype(np.int32)
+_MOST = 64
+"""The most elements of an array of integers that may be sizes."""
+
+
+def has_unknown_sizes(module: Module) -> bool:
+    """True for a module with a function that takes arrays with `?` in their types."""
+    return any(map(_is_unknown, mlir.functions(module).values()))
+
+
+def _is_unknown(function: Operation) -> bool:
+    blocks = function.regions[0].blocks
+    return len(blocks) == 1 and any(map(_has_unknown_size, blocks[0].arguments))
+
+
+def _has_unknown_size(value: Any) -> bool:
+    type_ = value.type
+    is_tensor = isinstance(type_, mlir.RankedTensorType)
+    return is_tensor and type_.encoding is None and UNKNOWN_SIZE in type_.shape
+
+
+def with_names(module: Module) -> Module:
+    """Return a module in which sizes have names, with its public functions.
+
+    Raises:
+        UnsupportedOp: a size depends on the elements of arrays, or an operation is not supported
+            for unknown sizes.
+    """
+    flat = mlir.clone_module(module)
+    INLINE.run(flat)
+    REMOVE_DEAD_FUNCTIONS.run(flat)
+    named = mlir.new_module()
+    for name, function in mlir.functions(flat).items():
+        if not _is_unknown(function):
+            function.clone(ip=mlir.InsertionPoint(named.body))
+            continue
+        draft = _Naming(mlir.new_module(), function, SymbolicScope())
+        draft.run(name)
+        _Naming(named, function, SymbolicScope(draft.constraints)).run(name)
+    named.operation.verify()
+    return named
+
+
+class _Naming:
+    """Builds a function anew, in which sizes have names."""
+
+    def __init__(self, module: Module, source: Operation, scope: SymbolicScope) -> None:
+        self.module = module
+        self.source = source
+        self.scope = scope
+        self.constraints: list[str] = []
+        """The assertions that were found, as text."""
+        self.values: dict[Value, Value] = {}
+        self.known: dict[Value, np.ndarray] = {}
+        """Integers that follow from sizes."""
+        self.compared: dict[Value, str] = {}
+        """Comparisons of sizes, as text."""
+
+    def run(self, name: str) -> None:
+        """Build the function."""
+        arguments = mlir.arguments(self.source)
+        types = []
+        for x in arguments:
+            sizes = [
+                self.scope.variable(f"d{self._number(x, d)}") if n == UNKNOWN_SIZE else n
+                for d, n in enumerate(x.type.shape)  # pyright: ignore
+            ]
+            types.append(mlir.tensor_type(tuple(sizes), mlir.dtype_of(x)))
+        function = mlir.new_function(self.module, name, types, self.source.location, public=True)
+        self.values = dict(zip(arguments, mlir.arguments(function), strict=True))
+        block: Block = mlir.body(self.source)
+        *operations, last = (view.operation for view in block.operations)
+        for operation in operations:
+            with mlir.InsertionPoint(mlir.body(function)), operation.location:
+                self._build(operation)
+        mlir.finish_function(function, [self.values[v] for v in last.operands])
+
+    def _number(self, argument: Value, dimension: int) -> int:
+        """The number of a `?` among those of all arguments."""
+        places = [
+            (x, d)
+            for x in mlir.arguments(self.source)
+            for d, n in enumerate(x.type.shape)  # pyright: ignore
+            if n == UNKNOWN_SIZE
+        ]
+        return places.index((argument, dimension))
+
+    def _build(self, operation: Operation) -> None:
+        if operation.name == "stablehlo.custom_call":
+            target: Any = operation.attributes["call_target_name"]
+            if target.value == "shape_assertion":
+                self._assert(operation)
+                return
+        inner = (x for region in operation.regions for block in region for x in block.arguments)
+        if any(map(_has_unknown_size, inner)):
+            raise _unsupported(operation, "in its regions sizes are not known")
+        operands = [self.values[v] for v in operation.operands]
+        form = _DYNAMIC.get(operation.name)
+        if form is None:
+            op = read(operation)
+            results = op.build([self.values[v] for v in inputs(op, operation)])
+        else:
+            op, count = form(self, operation)
+            results = [full((), op, _I32)] if count == 0 else op.build(operands[:count])
+        self.values.update(zip(operation.results, results, strict=True))
+        self._follow(operation)
+
+    # -- sizes --
+
+    def sizes(self, operation: Operation, number: int) -> tuple[Any, ...]:
+        """The sizes that an operand has as its elements."""
+        found = self.known.get(operation.operands[number])
+        if found is None:
+            raise _unsupported(operation, f"its operand {number} does not follow from sizes")
+        return tuple(n if isinstance(n, Size) else int(n) for n in found.ravel().tolist())
+
+    def size(self, operation: Operation) -> Any:
+        """The size that `get_dimension_size` asks for."""
+        dimension: Any = operation.attributes["dimension"]
+        return mlir.shape_of(self.values[operation.operands[0]])[dimension.value]
+
+    def _follow(self, operation: Operation) -> None:
+        """Find the integers that an operation computes from known ones."""
+        if len(operation.results) != 1 or _has_unknown_size(operation.results[0]):
+            return
+        (result,) = operation.results
+        extents = mlir.shape_of(result)
+        if operation.name == "stablehlo.compare":
+            self._compare(operation)
+            return
+        if mlir.dtype_of(result).kind not in "iu" or np.prod(extents, dtype=int) > _MOST:
+            return
+        if operation.name == "stablehlo.constant":
+            self.known[result] = mlir.dense_to_numpy(operation).astype(object)
+        elif operation.name == "stablehlo.get_dimension_size":
+            self.known[result] = _object((), [self.size(operation)])
+        elif operation.name in _FOLLOWED:
+            given = [self.known.get(v) for v in operation.operands]
+            if all(x is not None for x in given):
+                found = _FOLLOWED[operation.name](operation, *given)
+                if found is not None:
+                    self.known[result] = np.broadcast_to(found, extents)
+
+    def _compare(self, operation: Operation) -> None:
+        direction = mlir.attribute_text(operation.attributes["comparison_direction"])
+        sign = {"GE": ">=", "LE": "<=", "EQ": "=="}.get(direction.split()[-1].rstrip(">"))
+        given = [self.known.get(v) for v in operation.operands]
+        if sign and all(x is not None and not x.shape for x in given):
+            x, y = (v.item() for v in given if v is not None)
+            if isinstance(x, Size) or isinstance(y, Size):
+                x, y = (x, y) if isinstance(x, Size) and len(x.terms) == 1 else (x - y, 0)
+                self.compared[operation.results[0]] = f"{x} {sign} {y}"
+
+    def _assert(self, operation: Operation) -> None:
+        stated = self.compared.get(operation.operands[0])
+        if stated is not None and stated not in self.constraints:
+            self.constraints.append(stated)
+
+
+def _unsupported(operation: Operation, why: str) -> UnsupportedOp:
+    return UnsupportedOp(
+        f"{operation.name} at {operation.location} is of dynamic shape, and {why}: not supported; "
+        "expected sizes that follow from those of arguments"
+    )
+
+
+def _object(extents: tuple[int, ...], values: Sequence[Any]) -> np.ndarray:
+    found = np.empty(extents, object)
+    flat = found.reshape(-1)
+    for i, value in enumerate(values):  # all at once, NumPy would ask them for their elements
+        flat[i] = value
+    return found
+
+
+# ---- the arithmetic of sizes ---------------------------------------------------------------------
+
+
+def _each(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+    def apply(operation: Operation, x: Any, y: Any) -> Any:
+        return _object(x.shape, [function(*pair) for pair in zip(x.flat, y.flat, strict=True)])
+
+    return apply
+
+
+def _quotient(operation: Operation, x: Any, y: Any) -> Any:
+    """The quotient, or the remainder, of sizes that are not negative."""
+    if any(bounds(n)[0] < least for v, least in ((x, 0), (y, 1)) for n in v.ravel()):
+        return None
+    is_quotient = operation.name == "stablehlo.divide"
+    return _each(lambda a, b: a // b if is_quotient else a % b)(operation, x, y)
+
+
+def _same(operation: Operation, x: Any) -> Any:
+    return x.reshape(mlir.shape_of(operation.results[0]))
+
+
+def _spread(operation: Operation, x: Any) -> Any:
+    return x.reshape(()) if x.size == 1 else None
+
+
+def _joined(operation: Operation, *xs: Any) -> Any:
+    return np.concatenate(xs)
+
+
+_FOLLOWED: dict[str, Callable[..., Any]] = {
+    "stablehlo.add": _each(lambda x, y: x + y),
+    "stablehlo.subtract": _each(lambda x, y: x - y),
+    "stablehlo.multiply": _each(lambda x, y: x * y),
+    "stablehlo.maximum": _each(larger),
+    "stablehlo.minimum": _each(smaller),
+    "stablehlo.divide": _quotient,
+    "stablehlo.remainder": _quotient,
+    "stablehlo.convert": _same,
+    "stablehlo.reshape": _same,
+    "stablehlo.broadcast_in_dim": _spread,
+    "stablehlo.concatenate": _joined,
+}
+"""The operations that sizes are computed by."""
+
+
+# ---- operations whose operands are sizes ---------------------------------------------------------
+
+
+def _dims(operation: Operation) -> tuple[int, ...]:
+    dimensions: Any = operation.attributes["broadcast_dimensions"]
+    return tuple(dimensions)
+
+
+def _iota(of: _Naming, operation: Operation) -> tuple[Op, int]:
+    along: Any = operation.attributes["iota_dimension"]
+    dtype = mlir.dtype_of(operation.results[0])
+    return shape.Iota(of.sizes(operation, 0), dtype, along.value), -len(operation.operands)
+
+
+def _slice(of: _Naming, operation: Operation) -> tuple[Op, int]:
+    return slicing.Slice(*(of.sizes(operation, i) for i in (1, 2, 3))), 1
+
+
+def _pad(of: _Naming, operation: Operation) -> tuple[Op, int]:
+    return slicing.Pad(*(of.sizes(operation, i) for i in (2, 3, 4))), 2
+
+
+def _gather(of: _Naming, operation: Operation) -> tuple[Op, int]:
+    dims = GATHER_NUMBERS.decode(operation.attributes["dimension_numbers"])
+    return Gather(dims, of.sizes(operation, 2), indices_are_sorted=False), 2
+
+
+_DYNAMIC: dict[str, Callable[[_Naming, Operation], tuple[Any, int]]] = {
+    "stablehlo.get_dimension_size": lambda of, o: (of.size(o), 0),
+    "stablehlo.dynamic_broadcast_in_dim": lambda of, o: (
+        shape.BroadcastInDim(of.sizes(o, 1), _dims(o)),
+        1,
+    ),
+    "stablehlo.dynamic_reshape": lambda of, o: (shape.Reshape(of.sizes(o, 1)), 1),
+    "stablehlo.dynamic_iota": _iota,
+    "stablehlo.real_dynamic_slice": _slice,
+    "stablehlo.dynamic_pad": _pad,
+    "stablehlo.dynamic_gather": _gather,
+}
+"""The ops that operations are, by name, with the number of operands that are no sizes; a size and 0
+for the value of one."""
