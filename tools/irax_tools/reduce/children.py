@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 import time
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,7 +48,9 @@ def run_job(job: Callable[[], Any], limit: float | None = None) -> Ending:
     with tempfile.TemporaryFile() as output:
         receiver, sender = context.Pipe(duplex=False)
         child = context.Process(target=_work, args=(job, sender, output.fileno()))
-        child.start()
+        with warnings.catch_warnings():  # of threads: the job uses none of this process's
+            warnings.simplefilter("ignore", DeprecationWarning)
+            child.start()
         sender.close()
         try:
             has_ended = receiver.poll(limit)
