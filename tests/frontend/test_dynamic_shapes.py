@@ -44,7 +44,7 @@ def test_one_program_for_all_sizes():
             np.testing.assert_allclose(found[0], expected[0], rtol=1e-4)
             np.testing.assert_allclose(found[1], expected[1], rtol=1e-4, atol=1e-5)
     assert len(times) == 1
-    (told,) = step._dynamic.explanation()
+    (told,) = irax.explain(step).sizes
     assert told == "one program for all sizes of (float32[4,3], float32[batch,4])"
     with pytest.raises(ValueError, match=r"batch for args\[1\].shape\[0\] with batch >= 1, got 0"):
         step(w, array(0, 4))
@@ -57,7 +57,7 @@ def test_a_program_for_each_size_where_the_target_has_no_other():
         x = array(n)
         np.testing.assert_array_equal(f(x), np.sort(x)[::-1])
     assert len(times) == 1
-    (told,) = f._dynamic.explanation()
+    (told,) = irax.explain(f).sizes
     assert told.startswith("(float32[n]) is compiled for each size: ")
 
 

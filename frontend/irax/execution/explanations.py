@@ -82,8 +82,18 @@ _KINDS = ("trace", "lower", "target", "load")
 class Explanation(Sequence[Trace]):
     """The traces of a jitted function, the oldest first; its text is for reading."""
 
-    def __init__(self, name: str, traces: Sequence[Trace], traced: int, compiled: int) -> None:
+    def __init__(
+        self,
+        name: str,
+        traces: Sequence[Trace],
+        traced: int,
+        compiled: int,
+        sizes: Sequence[str] = (),
+    ) -> None:
         self.name = name
+        self.sizes = tuple(sizes)
+        """The programs that are for all sizes, and the reasons why there are none, where the option
+        `dynamic_shapes` asks for them: then signatures count as traced that share a trace."""
         self.traced = traced
         """The number of traces, of which the last ones are kept."""
         self.compiled = compiled
@@ -106,7 +116,7 @@ class Explanation(Sequence[Trace]):
         head = f"{self.name}: {_times(self.traced, 'traced')}, {_times(self.compiled, 'compiled')}"
         first = self.traced - len(self) + 1
         numbered = [f"{number}. {trace}" for number, trace in enumerate(self, first)]
-        return "\n".join([head, *numbered])
+        return "\n".join([head, *self.sizes, *numbered])
 
     __repr__ = __str__
 
@@ -144,6 +154,7 @@ def explain(fun: Callable[..., Any]) -> Explanation:
         [trace for history, function in found for trace in explained(history, function)],
         sum(history.traced for history, _ in found),
         sum(history.compiled for history, _ in found),
+        getattr(fun, "programs_for_all_sizes", list)(),
     )
 
 

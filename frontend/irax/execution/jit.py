@@ -500,6 +500,10 @@ class PjitFunction(Generic[P, R]):
         made = [program.run for program in filter(None, self._with_refs.values())]
         return [(f._cache.history, f._fun) for f in (self, *made)]
 
+    def programs_for_all_sizes(self) -> list[str]:
+        """Return sentences about the programs that the option `dynamic_shapes` asks for."""
+        return [] if self._dynamic is None else self._dynamic.explanation()
+
     def clear_cache(self) -> None:
         """Clear the traces and programs of this function."""
         self._cache.clear()
