@@ -108,17 +108,20 @@ def identity(size: int, dtype: np.dtype[Any]) -> Array:
     return as_array(np.eye(size, dtype=dtype))
 
 
-def diagonal(x: Array, offset: int = 0) -> Array:
-    """The elements of matrices on a diagonal, `offset` to the right of the main one."""
-    rows, columns = x.shape[-2:]
+def diagonal(x: Array, offset: int = 0, axis: int = -2) -> Array:
+    """The elements of matrices on a diagonal, `offset` to the right of the main one, in place of
+    the two axes of the matrices, of which `axis` is the first.
+    """
+    axis %= x.ndim
+    before, (rows, columns), after = x.shape[:axis], x.shape[axis : axis + 2], x.shape[axis + 2 :]
     low = (max(-offset, 0), max(offset, 0))
     size = max(min(rows - low[0], columns - low[1]), 0)
     if not size:
-        return structure.full((*x.shape[:-2], 0), 0, x.dtype)
+        return structure.full((*before, 0, *after), 0, x.dtype)
     # In memory, each follows the last by one row and one column.
     start, step = low[0] * columns + low[1], columns + 1
-    line = structure.reshape(x, (*x.shape[:-2], rows * columns))
-    return slicing.slice_in_dim(line, start, start + (size - 1) * step + 1, step, axis=-1)
+    line = structure.reshape(x, (*before, rows * columns, *after))
+    return slicing.slice_in_dim(line, start, start + (size - 1) * step + 1, step, axis=axis)
 
 
 def one_batch(arrays: Sequence[Array], ranks: Sequence[int]) -> list[Array]:

@@ -501,4 +501,6 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     first, second = (canonical_axis("diagonal", axis, x.ndim) for axis in (axis1, axis2))
     if first == second:
         raise ValueError("diagonal: axis1 and axis2 are the same axis")
-    return matrices.diagonal(moveaxis(x, (first, second), (-2, -1)), offset)
+    if second != first + 1:
+        x, first = moveaxis(x, (first, second), (0, 1)), 0
+    return moveaxis(matrices.diagonal(x, offset, first), first, -1)
