@@ -126,9 +126,44 @@ def _with_elements(x: Array, widths: Widths, mode: str, kind: str | None) -> Arr
         if low or high:
             n = _size(x, axis, mode)
             places = np.arange(-low, n + high)
-            mirrored = take(x, _PLACES[mode](places, n), axis)
+            mirrored = _extended(x, _PLACES[mode](places, n), low, high, axis)
             x = _oddly(x, mirrored, places, axis, mode) if kind == "odd" else mirrored
     return x
+
+
+_FEW = 8
+"""The most slices that are concatenated; more are gathered."""
+
+
+def _extended(x: Array, places: np.ndarray, low: int, high: int, axis: int) -> Array:
+    """Return the elements at these places along an axis, all but the first and last few of which
+    are the array itself.
+    """
+    before, after = _runs(places[:low]), _runs(places[len(places) - high :])
+    if len(before) + len(after) > _FEW:
+        return take(x, places, axis)
+    left, right = ([_slice(x, run, axis) for run in runs] for runs in (before, after))
+    return lax.concatenate([*left, x, *right], axis)
+
+
+def _runs(places: np.ndarray) -> list[np.ndarray]:
+    """Divide places into runs that go up by one, go down by one, or stay."""
+    runs: list[list[int]] = []
+    for place in places.tolist():
+        step = place - runs[-1][-1] if runs else 2
+        if abs(step) <= 1 and (len(runs[-1]) == 1 or runs[-1][-1] - runs[-1][-2] == step):
+            runs[-1].append(place)
+        else:
+            runs.append([place])
+    return list(map(np.array, runs))
+
+
+def _slice(x: Array, run: np.ndarray, axis: int) -> Array:
+    part = lax.slice_in_dim(x, int(run.min()), int(run.max()) + 1, axis=axis)
+    if run[-1] < run[0]:
+        return lax.rev(part, (axis,))
+    shape = [len(run) if d == axis else n for d, n in enumerate(x.shape)]
+    return lax.broadcast_in_dim(part, shape, range(x.ndim))
 
 
 def _oddly(x: Array, mirrored: Array, places: np.ndarray, axis: int, mode: str) -> Array:
