@@ -369,17 +369,28 @@ class Cost:
     (True, False)
     """
 
-    __slots__ = ("_least", "_left", "_rest", "_resting", "_vain", "_varies", "is_brief", "is_long")
+    __slots__ = (
+        "_least",
+        "_left",
+        "_rest",
+        "_resting",
+        "_stops",
+        "_vain",
+        "_varies",
+        "is_brief",
+        "is_long",
+    )
 
-    def __init__(self, varies: bool, is_long: bool = False) -> None:
+    def __init__(self, varies: bool, is_long: bool = False, stops: bool = False) -> None:
         """Time that `varies` with the values of arguments is that of the last call; `is_long` says
-        what to expect of the first one.
+        what to expect of the first one. A call that `stops` where it takes long is taken for brief.
         """
         self._varies = varies
         self._least = inf
         self._left = _SAMPLES + 1
-        self.is_brief = False
-        """True if all calls will be brief: nobody needs to look at their times any more."""
+        self._stops = stops
+        self.is_brief = stops
+        """True if calls are brief, or stop: nobody needs to look at their times."""
         self.is_long = is_long
         """True if the next call probably takes long."""
         self._vain, self._rest, self._resting = 0, _REST, 0
@@ -406,6 +417,7 @@ class Cost:
         """Take account of the time of a call."""
         if self._varies:
             self.is_long = seconds > LONG
+            self.is_brief = self._stops and not self.is_long
         elif self._left > 0:
             self._left -= 1
             if self._left < _SAMPLES:

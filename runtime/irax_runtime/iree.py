@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
+from math import inf
 from typing import Any
 
 import iree.runtime as rt
@@ -269,7 +270,11 @@ class IreeExecutable:
             "irax.functions" in reflection or host.has_effects(imports or "[]")
         )
         self._is_brief = takes == "moments" and not imports
-        self._cost = in_flight.Cost(takes != "moments", self._run == self._await)
+        self._cost = in_flight.Cost(
+            varies=takes != "moments",
+            is_long=self._run == self._await,
+            stops=self._run == self._invoke_metered,
+        )
         self._run_on = self._running()
         self.run = self._run_on_donated if self._donated or self._in_place else self._run_on
         """Runs, or has the device begin to, without checking the arguments, deleted ones aside: for
@@ -335,6 +340,8 @@ class IreeExecutable:
                     work(inputs, outputs)
             except RuntimeError as failure:
                 raise (host.take_error() or self._error(failure)) from None
+            except _TakesLong:
+                return self._enqueue(arguments)
             found: list[Any] = []
             for i, shape, dtype, is_own in types:
                 found.append(IreeBuffer(outputs.get_as_ref(i), shape, dtype, device, is_own))
@@ -376,10 +383,7 @@ class IreeExecutable:
             return self._enqueue(arguments)
         if writes:
             there.drain()
-        try:
-            return self._run_timed(arguments)
-        except _TakesLong:
-            return self._enqueue(arguments)
+        return self._run_timed(arguments)
 
     def _run_timed(self, arguments: Sequence[Any]) -> list[Any]:
         _awaited(arguments)
@@ -466,6 +470,7 @@ class IreeExecutable:
             if not self._is_long:
                 return
             if self._may_be_queued and self.device.in_flight.takes():
+                self._cost.tell(inf)
                 raise _TakesLong
         start = time.perf_counter_ns()
         self._await(inputs, outputs)

@@ -66,7 +66,7 @@ def check(pairs: list[Pair]) -> None:
 
 
 class Worker:
-    """What a thread does, by numbers that it draws."""
+    """The steps of a thread, by numbers that it draws."""
 
     def __init__(self, seed: int) -> None:
         self.draw = random.Random(seed)
