@@ -93,7 +93,7 @@ class Explanation(Sequence[Trace]):
         self.name = name
         self.sizes = tuple(sizes)
         """The programs that are for all sizes, and the reasons why there are none, where the option
-        `dynamic_shapes` asks for them: then signatures count as traced that share a trace."""
+        `dynamic_shapes` asks for them."""
         self.traced = traced
         """The number of traces, of which the last ones are kept."""
         self.compiled = compiled

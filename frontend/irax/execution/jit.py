@@ -298,9 +298,10 @@ class PjitFunction(Generic[P, R]):
             raise
         compiled = self._cache.find(key)
         if compiled is None:
-            spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
-            new = self._for_all_sizes(leaves, tree, static, spans)
-            new = new or self._trace(leaves, tree, static, spans, traced=traced)
+            new = self._for_all_sizes(leaves, tree, static, key)
+            if new is None:
+                spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
+                new = self._trace(leaves, tree, static, spans, traced=traced)
             compiled = self._cache.keep(key, new)
             self._check_donations(compiled)
         fixed = self._device is not None
@@ -443,15 +444,20 @@ class PjitFunction(Generic[P, R]):
         leaves: Sequence[Any],
         tree: Any,
         static: tuple[Any, ...],
-        spans: list[Span],
+        key: Any,
     ) -> Program | None:
         """Return the program of a new signature that the function, traced for symbolic sizes, has;
         None where the signature is traced for itself.
         """
         if self._dynamic is None:
             return None
+
+        def trace(given: Sequence[Any]) -> Program:
+            spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
+            return self._trace(given, tree, static, spans)
+
         return self._dynamic.program(
-            lambda given: self._trace(given, tree, static, spans),
+            trace,
             leaves,
             tree,
             rest_of(leaves, tree, static),
