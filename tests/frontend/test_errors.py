@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -360,3 +362,15 @@ def test_axes_and_sizes_that_are_traced_have_the_classes_of_both_of_jax_errors()
     with pytest.raises(errors.ConcretizationTypeError) as found:
         irax.jit(int)(0)
     assert "the argument" not in str(found.value).split("Declare")[0].split("Keep")[0]
+
+
+def test_the_working_directory_may_be_gone(tmp_path):
+    program = f"""
+import os, shutil
+os.chdir({str(tmp_path)!r})
+shutil.rmtree({str(tmp_path)!r})
+import irax
+print(irax.jit(lambda x: x * 2)(1.5))
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "3.0\n"), done.stderr

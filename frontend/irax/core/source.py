@@ -32,11 +32,18 @@ _OURS = tuple(
 _internal: dict[str, bool] = {}
 
 
+def _absolute(file: str) -> str:
+    try:
+        return os.path.abspath(file)
+    except OSError:  # the working directory is gone
+        return file
+
+
 def is_internal(file: str) -> bool:
     """True for the files of irax's own code."""
     found = _internal.get(file)
     if found is None:
-        found = _internal[file] = os.path.abspath(file).startswith(_OURS)
+        found = _internal[file] = _absolute(file).startswith(_OURS)
     return found
 
 
