@@ -83,3 +83,22 @@ def test_powers_of_two_and_rounding(dtype: str):
         np.testing.assert_allclose(power, np.exp2(x), rtol=2.5 * info.eps, atol=info.tiny)
     np.testing.assert_array_equal(rounded, np.rint(x))
     np.testing.assert_array_equal(np.signbit(rounded), np.signbit(np.rint(x)))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_powers_of_constant_exponents(dtype: str):
+    exponents = [0.5, -0.5, 2.0, 3.0, -1.0, 1.0]
+    x = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 4.0, 0.3, 1e-9, -2.5], dtype)
+
+    def powers(x: Any) -> list[Any]:
+        return [irax.lax.pow(x, np.dtype(dtype).type(y)) for y in exponents]
+
+    with irax.enable_x64(True):
+        results = list(map(np.asarray, irax.jit(powers)(x)))
+    with np.errstate(all="ignore"):
+        # Arrays of exponents: NumPy takes roots for 0.5, of -infinity too.
+        expected = [np.float_power(x, np.full(x.shape, y)).astype(dtype) for y in exponents]
+    for result, right in zip(results, expected, strict=True):
+        np.testing.assert_allclose(result, right, rtol=3 * np.finfo(dtype).eps)
+        numbers = ~np.isnan(right)
+        np.testing.assert_array_equal(np.signbit(result[numbers]), np.signbit(right[numbers]))

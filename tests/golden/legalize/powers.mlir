@@ -76,3 +76,14 @@ func.func @power_of_two(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NOT:    stablehlo.divide
 // CHECK:        stablehlo.shift_right_arithmetic
 // CHECK:        return
+
+// Nor do square roots.
+func.func @power_of_half(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %half = stablehlo.constant dense<0.5> : tensor<4xf32>
+  %0 = stablehlo.power %x, %half : tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @power_of_half
+// CHECK-NOT:    stablehlo.divide
+// CHECK:        stablehlo.sqrt
+// CHECK:        return
