@@ -26,7 +26,7 @@ COMPILED = ("attention", "mlp", "physics_loop", "sort")
 
 def foreign(name: str) -> tuple[Source, dict[str, Any]]:
     with np.load(FOLDER / f"{name}.npz") as arrays:
-        return Source(read_module(str(FOLDER / f"{name}.mlir")), "main"), dict(arrays)
+        return Source(read_module(str(FOLDER / f"{name}.mlir"))[0], "main"), dict(arrays)
 
 
 def of(arrays: dict[str, Any], kind: str) -> list[Any]:
@@ -59,7 +59,7 @@ def test_results(name):
 @pytest.mark.parametrize("name", PORTABLE)
 def test_portable_artifacts(name):
     _, arrays = foreign(name)
-    source = Source(read_module(str(FOLDER / f"{name}.mlirbc")), "main")
+    source = Source(read_module(str(FOLDER / f"{name}.mlirbc"))[0], "main")
     close(program(source, REFERENCE)(of(arrays, "argument")), of(arrays, "result"), name)
     found = program(derive.vjp(source, None), REFERENCE)(
         [*of(arrays, "argument"), *of(arrays, "cotangent")]

@@ -57,7 +57,7 @@ class Ref:
     def __init__(self, value: Array, token: Sequence[Array] | None = None) -> None:
         self._value: Array = value
         self._token: Sequence[Array] | None = token
-        self.num_writes = 0
+        self.num_writes: int = 0
         """The number of times that it was written to, in Python."""
         self._home: Trace | None = innermost.trace
         """The trace that the value belongs to, which may write."""
