@@ -131,7 +131,7 @@ KNOW_MODES = {
     "core/promotion.py",
     "core/refs.py",
     "core/tracing.py",
-    "execution/jit.py",
+    "execution/jitted.py",
     "execution/replay.py",
 }
 """The files that do, besides the interpreters: those that pick one, those that are written on that,

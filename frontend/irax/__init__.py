@@ -54,9 +54,9 @@ from irax.execution.global_arrays import (
     make_array_from_single_device_arrays as make_array_from_single_device_arrays,
 )
 from irax.execution.jit import block_until_ready as block_until_ready
-from irax.execution.jit import clear_caches as clear_caches
 from irax.execution.jit import jit as jit
 from irax.execution.jit_shardings import reshard as reshard
+from irax.execution.jitted import clear_caches as clear_caches
 from irax.execution.make_meshes import make_mesh as make_mesh
 from irax.execution.processes import host_count as host_count
 from irax.execution.processes import host_id as host_id

@@ -35,7 +35,8 @@ from irax.execution.export_trees import (
 from irax.execution.export_trees import (
     register_pytree_node_serialization as register_pytree_node_serialization,
 )
-from irax.execution.jit import PjitFunction, jit
+from irax.execution.jit import jit
+from irax.execution.jitted import PjitFunction
 from irax.execution.symbolic_shapes import is_symbolic_dim as is_symbolic_dim
 from irax.execution.symbolic_shapes import symbolic_args_specs as symbolic_args_specs
 from irax.execution.symbolic_shapes import symbolic_shape as symbolic_shape

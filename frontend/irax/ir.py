@@ -25,7 +25,7 @@ from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
 from irax.execution import backend
-from irax.execution.jit import PjitFunction
+from irax.execution.jitted import PjitFunction
 from irax.transforms.deferred_rules import with_rules
 from irax_compiler import api, containers, mlir
 from irax_compiler.evaluate import Evaluator

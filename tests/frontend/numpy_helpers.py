@@ -4,7 +4,7 @@ import numpy as np
 
 from irax import tree_util
 from irax.core.array import as_array
-from irax.execution.jit import PjitFunction
+from irax.execution.jitted import PjitFunction
 from irax_compiler.evaluate import Evaluator
 
 

@@ -7,7 +7,7 @@ from typing import Any, assert_type
 
 import irax
 from irax import Array
-from irax.execution.jit import PjitFunction
+from irax.execution.jitted import PjitFunction
 
 
 def f(x: Array, n: int = 1) -> Array:

@@ -198,7 +198,7 @@ def test_several_signatures_in_turn_take_the_short_way(monkeypatch):
     arguments = [X, (X,), {"a": X}, {"a": 2.0}]
     for x in (*arguments, *arguments):
         f(x)
-    monkeypatch.setattr(irax.execution.jit.PjitFunction, "_call", None)
+    monkeypatch.setattr(irax.execution.jitted.PjitFunction, "_call", None)
     for x in arguments:
         irax.tree_util.tree_map(lambda a, b: np.testing.assert_array_equal(a, b + 1), f(x), x)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irax import export, jit
-from irax.execution.jit import PjitFunction
+from irax.execution.jitted import PjitFunction
 from irax_tools import sources
 
 

@@ -13,7 +13,7 @@ from irax.core.dispatch import bind
 from irax.core.promotion import broadcast_to
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
-from irax.execution.jit import PjitFunction
+from irax.execution.jitted import PjitFunction
 from irax_compiler.ops.shape import Constant
 
 

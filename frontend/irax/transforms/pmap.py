@@ -27,8 +27,8 @@ from irax.core.wrapping import wraps
 from irax.execution import backend as platforms
 from irax.execution.bound_call import OTHER
 from irax.execution.global_arrays import make_array_from_process_local_data
-from irax.execution.jit import PjitFunction
 from irax.execution.jit_parameters import Static, parameters_of, with_static
+from irax.execution.jitted import PjitFunction
 from irax.execution.make_meshes import device_mesh
 from irax.experimental.multihost_utils import global_array_to_host_local_array
 from irax.transforms.shard_map import Setting, call_on_shards

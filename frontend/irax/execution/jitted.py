@@ -1,0 +1,439 @@
+"""Jitted functions: each is traced once per signature, compiled, and runs as one program."""
+
+from __future__ import annotations
+
+import functools
+import operator
+import sys
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any, Generic, ParamSpec, TypeVar
+
+from irax import stages
+from irax.config import config
+from irax.core import array_trees, axis_names, dispatch, explicit_axes, refs, source
+from irax.core.array import as_array, device_of
+from irax.core.dispatch import call
+from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.core.module_builder import ModuleBuilder
+from irax.core.shardings import Sharding
+from irax.core.tracebacks import api_boundary, hide_frames
+from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, trace_function
+from irax.core.wrapping import SignatureOfWrapped, wraps
+from irax.execution import bound_call, jit_refs, replay, reports
+from irax.execution.bound_call import OTHER, flattened
+from irax.execution.dynamic_shapes import DynamicShapes, rest_of
+from irax.execution.history import History
+from irax.execution.jit_parameters import (
+    Parameters,
+    donated_leaves,
+    signature_in_trace,
+    signature_of,
+    split_static,
+    with_static,
+)
+from irax.execution.jit_shardings import (
+    divided_arguments,
+    divided_as_told,
+    divided_results,
+    spread,
+)
+from irax.execution.program import Program
+from irax.execution.programs import Programs
+from irax_compiler.spans import Span, collecting
+from irax_runtime.device import Device
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_caches: weakref.WeakKeyDictionary[Any, dict[Any, Programs]] = weakref.WeakKeyDictionary()
+"""Programs by function: a second `jit(f)` finds those of the first."""
+
+
+class PjitFunction(Generic[P, R]):
+    """A jitted function, as `jit` returns it."""
+
+    _may_touch_refs = True
+    __signature__ = SignatureOfWrapped()
+
+    def __init__(
+        self,
+        fun: Callable[P, R],
+        static: Parameters = ((), frozenset()),
+        donated: Parameters = ((), frozenset()),
+        device: Device | str | None = None,
+        when: str | None = None,
+        dynamic_shapes: Any = None,
+    ) -> None:
+        functools.update_wrapper(self, fun, updated=())
+        # Attributes of the function's, but none in the place of methods.
+        own = getattr(fun, "__dict__", {})
+        self.__dict__.update({k: v for k, v in own.items() if not hasattr(PjitFunction, k)})
+        self._fun: Callable[..., R] = fun
+        self._device = device
+        self._static = static
+        self._has_static = any(static)
+        self._donated = donated
+        # Not among the programs, which live as long as the function: these hold the function.
+        self._with_refs = jit_refs.RefPrograms()
+        self._when = when
+        self._dynamic: DynamicShapes | None = None
+        if dynamic_shapes is not None:
+            self._dynamic = DynamicShapes(fun, dynamic_shapes)
+        options = (static, donated, device, when, repr(dynamic_shapes))
+        try:
+            self._cache = _caches.setdefault(fun, {}).setdefault(options, Programs())
+        except TypeError:  # not hashable or no weak references
+            self._cache = Programs()
+
+    def __repr__(self) -> str:
+        return f"<jit of {self._fun!r}>"
+
+    def __reduce__(self) -> Any:
+        """Copies share what was traced and compiled. Where the function is found by the name of
+        what `jit` made of it, as a decorated one is, it is pickled by name.
+        """
+        name = getattr(self, "__qualname__", "")
+        try:
+            found = operator.attrgetter(name)(sys.modules[self.__module__])
+        except (AttributeError, KeyError):
+            found = None
+        if found is self:
+            return name
+        dynamic = self._dynamic and self._dynamic.option
+        options = (self._static, self._donated, self._device, self._when, dynamic)
+        return PjitFunction, (self._fun, *options)
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        """As a method: bound to its instance, which is an argument like any other."""
+        return self if instance is None else functools.partial(self, instance)
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            if innermost.trace is None:
+                result = self._cache.called(args, kwargs)
+                if result is not OTHER:
+                    return result
+            return self._call(args, kwargs)
+        except Exception as error:
+            if isinstance(error, RecursionError):
+                reports.tell_depth(error)
+            hide_frames(error)
+            raise
+
+    def _call(self, args: Any, kwargs: Any) -> Any:
+        if config.disable_jit:
+            return self._fun(*args, **kwargs)
+        if self._has_static:
+            own, named, static = split_static(self._fun, self._static, args, kwargs)
+        else:
+            own, named, static = args, kwargs, ()
+        leaves, tree = flattened(own, named)
+        traced: Program | None = None
+        if self._may_touch_refs and refs.exist():
+            function = with_static(self._fun, static)
+            known, compile = self._with_refs, self._functional
+            ahead = functools.partial(self._trace_ahead, static)
+            result, traced = jit_refs.call(function, known, compile, ahead, leaves, tree, static)
+            if result is not OTHER:
+                return result
+        trace = current_trace()
+        if trace is not None:
+            return self._call_traced(trace, leaves, tree, static, traced)
+        if innermost.suspended is not None and any(isinstance(x, Tracer) for x in leaves):
+            with resumed() as trace:
+                return self._call_traced(trace, leaves, tree, static, traced)
+        state = config.state
+        try:
+            key = (tree, static, config.traced, *map(signature_of, leaves))
+        except TypeError:
+            self._check_leaves(own, named)
+            raise
+        compiled = self._cache.find(key)
+        if compiled is None:
+            new = self._for_all_sizes(leaves, tree, static, key)
+            if new is None:
+                spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
+                new = self._trace(leaves, tree, static, spans, traced=traced)
+            compiled = self._cache.keep(key, new)
+            self._check_donations(compiled)
+        fixed = self._device is not None
+        asked = self._device if fixed else config.default_device
+        result = compiled.run(leaves, asked, fixed)
+        if explicit_axes.are_in_types():  # which a bound call does not look at
+            return result
+        bound = compiled.bound(leaves, tree, asked, state)
+        if bound is not None and static:
+            bound = bound_call.with_static(bound, static, len(args))
+        if bound is not None:
+            self._cache.bind(key, bound)
+        return result
+
+    @api_boundary
+    def trace(self, *args: Any, **kwargs: Any) -> stages.Traced:
+        """Trace the function for these arguments (or `ShapeDtypeStruct`s), without compiling it.
+
+        Raises:
+            TypeError: an argument is not an array.
+
+        >>> jit(lambda x: x * x).trace(3.0).out_info
+        ShapeDtypeStruct(shape=(), dtype=float32, weak_type=True)
+        """
+        return stages.Traced(*self.traced_for(args, kwargs))
+
+    def _functional(self, function: Callable[..., Any]) -> PjitFunction[..., Any]:
+        """Return this function jitted in a form that touches no Refs."""
+        jitted = PjitFunction(function, device=self._device)
+        jitted._may_touch_refs = False
+        return jitted
+
+    def dynamic(self, args: Any, kwargs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """Return the arguments of a call that are not static."""
+        return split_static(self._fun, self._static, args, kwargs)[:2]
+
+    def traced_for(self, args: Any, kwargs: Any) -> tuple[Program, Any, Device | str | None]:
+        """Return the traced program of a call, the pytree of its arguments, and its device."""
+        own, named, static = split_static(self._fun, self._static, args, kwargs)
+        given = array_trees.with_words((own, named))
+        leaves, tree = array_trees.tree_flatten(given)
+        there = device_of(leaves, name_of(self._fun))
+        device = self._device or there or config.default_device
+        return self._trace(leaves, tree, static, []), tree, device
+
+    def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the shapes and dtypes of a call's results, as `irax.eval_shape` does."""
+        return self.trace(*args, **kwargs).out_info
+
+    @api_boundary
+    def lower(self, *args: Any, **kwargs: Any) -> stages.Lowered:
+        """Lower the function for these arguments (or `ShapeDtypeStruct`s): to a module to look at,
+        and to compile ahead of time.
+
+        Raises:
+            TypeError: an argument is not an array.
+
+        >>> jit(lambda x: x * x).lower(3.0).compile()(4.0)
+        Array(16., dtype=float32, weak_type=True)
+        """
+        return self.trace(*args, **kwargs).lower()
+
+    def _call_traced(
+        self,
+        trace: Trace,
+        leaves: Sequence[Any],
+        tree: Any,
+        static: tuple[Any, ...],
+        traced: Program | None = None,
+    ) -> Any:
+        names = self._names(tree, leaves)
+        arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
+        options = (*config.traced, *axis_names.bound())
+        key = (tree, static, options, *map(signature_in_trace, arrays))
+        among = trace.builder.jitted
+        compiled = self._cache.find(key)
+        if compiled is None and among is not None:
+            *_, compiled = among.get((id(self._cache), key), (None,))
+        if compiled is None:  # each frame between calls counts: Python allows 1000
+            spans = reports.missed(self._fun, self._cache.history, key, is_part=True)
+            compiled = self._trace(arrays, tree, static, spans, among is not None, traced)
+            compiled = self._kept(among, key, compiled)
+        own = compiled.traced
+        results = call(own.builder, own.name, [*arrays, *own.captures], own.weak)
+        return array_trees.tree_unflatten(compiled.out_tree, results)
+
+    def _kept(self, among: dict[Any, Any] | None, key: Any, compiled: Program) -> Program:
+        """Keep the traced program of a call inside of a trace. Where that is of a jitted function,
+        too, this one is in its module (`among`): to copy it there would copy all that it calls, at
+        each level anew.
+        """
+        if compiled.traced.captures_tracers():
+            return compiled
+        if among is None:
+            return self._cache.keep(key, compiled)
+        among[(id(self._cache), key)] = self._cache, key, compiled
+        return compiled
+
+    def _trace(
+        self,
+        leaves: Sequence[Any],
+        tree: Any,
+        static: tuple[Any, ...],
+        spans: list[Span],
+        within: bool = False,
+        traced: Program | None = None,
+        form: Callable[..., Any] | None = None,
+    ) -> Program:
+        """Traces the function, or a form of it that touches no Refs, into a module of its own, or
+        into that of a jitted function around it, if it has not been `traced`. The times that this
+        takes, and compiling, go to `spans`.
+        """
+        if traced is not None:
+            spans += traced.spans
+            return replace(traced, spans=spans)
+        flat = FlatFunction(form or with_static(self._fun, static), tree)
+        names = self._names(tree, leaves)
+        inputs = abstract_inputs(leaves, names)
+        name = name_of(self._fun)
+        with collecting(spans), reports.timed("traced", name, inputs):
+            if within:
+                found = trace_function(flat, inputs, "jit", name)
+            else:
+                with _own_module() as builder:
+                    told = divided_as_told(flat)
+                    found = trace_function(told, inputs, "jit", name, True, builder)
+        donated = donated_leaves(self._donated, tree, len(leaves), static)
+        return Program(found, flat.out_tree, donated, self._when, spans=spans)
+
+    def _trace_ahead(
+        self, static: tuple[Any, ...], form: Callable[..., Any], leaves: Sequence[Any], tree: Any
+    ) -> Program:
+        """Traces a form of this function that touches no Refs."""
+        trace = current_trace()
+        within = trace is not None and trace.builder.jitted is not None
+        return self._trace(leaves, tree, static, [], within, form=form)
+
+    def _for_all_sizes(
+        self,
+        leaves: Sequence[Any],
+        tree: Any,
+        static: tuple[Any, ...],
+        key: Any,
+    ) -> Program | None:
+        """Return the program of a new signature that the function, traced for symbolic sizes, has;
+        None where the signature is traced for itself.
+        """
+        if self._dynamic is None:
+            return None
+
+        def trace(given: Sequence[Any]) -> Program:
+            spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
+            return self._trace(given, tree, static, spans)
+
+        return self._dynamic.program(
+            trace,
+            leaves,
+            tree,
+            rest_of(leaves, tree, static),
+            argument_names(*array_trees.tree_unflatten(tree, leaves)),
+        )
+
+    def _check_donations(self, compiled: Program) -> None:
+        """Warns of donated arguments whose memory no result can take."""
+        if not compiled.donated:
+            return
+        results = [(a.shape, a.dtype) for a in compiled.traced.results]
+        unused = []
+        for aval in compiled.donated_avals():
+            if (aval.shape, aval.dtype) in results:
+                results.remove((aval.shape, aval.dtype))
+            else:
+                unused.append(str(aval))
+        if unused:
+            source.warn(
+                f"jit: Some donated buffers were not usable: {', '.join(unused)}: "
+                f"{name_of(self._fun)} has no result of that shape and dtype for each",
+                UserWarning,
+            )
+
+    def _names(self, tree: Any, leaves: Sequence[Any]) -> list[str]:
+        args, kwargs = array_trees.tree_unflatten(tree, leaves)
+        prefix = f"{name_of(self._fun)}: "
+        return [prefix + name for name in argument_names(args, kwargs)]
+
+    def _check_leaves(self, args: Any, kwargs: Any) -> None:
+        leaves, _ = array_trees.tree_flatten((args, kwargs))
+        for leaf, name in zip(leaves, argument_names(args, kwargs), strict=True):
+            try:
+                signature_of(leaf)
+            except TypeError:
+                raise TypeError(
+                    f"jit: {name_of(self._fun)}: {name}: expected an array or a number, got "
+                    f"{leaf!r} of type {type(leaf).__name__}; declare the argument static with "
+                    "static_argnums or static_argnames if it is a Python value"
+                ) from None
+
+    def histories(self) -> list[tuple[History, Callable[..., Any]]]:
+        """Return the traces of this function, and of those made of it that return mutable arrays'
+        values, each with the function that was traced.
+        """
+        made = [program.run for program in filter(None, self._with_refs.values())]
+        return [(f._cache.history, f._fun) for f in (self, *made)]
+
+    def programs_for_all_sizes(self) -> list[str]:
+        """Return sentences about the programs that the option `dynamic_shapes` asks for."""
+        return [] if self._dynamic is None else self._dynamic.explanation()
+
+    def clear_cache(self) -> None:
+        """Clear the traces and programs of this function."""
+        self._cache.clear()
+        self._with_refs.clear()
+
+
+@contextmanager
+def _own_module() -> Iterator[ModuleBuilder]:
+    """In a `with` block, a module to trace a jitted function into, with those that it calls; other
+    threads see them once it is complete.
+    """
+    builder = ModuleBuilder()
+    builder.jitted = jitted = {}
+    yield builder
+    builder.jitted = None
+    for cache, key, compiled in jitted.values():
+        cache.setdefault(key, compiled)
+
+
+class DividedFunction(PjitFunction[P, R]):
+    """A jitted function whose arguments and results are divided among the devices of a mesh."""
+
+    def __init__(
+        self,
+        fun: Callable[P, R],
+        static: Parameters,
+        donated: Parameters,
+        in_shardings: Any,
+        out_shardings: Any,
+    ) -> None:
+        @wraps(fun)
+        def divided(*args: P.args, **kwargs: P.kwargs) -> Any:
+            return divided_results("jit", out_shardings, fun(*args, **kwargs))
+
+        super().__init__(divided, static, donated)
+        self._arguments = (fun, static, donated, in_shardings, out_shardings)
+
+    def __reduce__(self) -> Any:
+        return DividedFunction, self._arguments
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        *_, in_shardings, out_shardings = self._arguments
+        given = list(args)
+        if in_shardings is not None:
+            _, (static, _), *_ = self._arguments
+            fixed = {n % len(args) for n in static if -len(args) <= n < len(args)}
+            own = [n for n in range(len(args)) if n not in fixed]
+            found = divided_arguments("jit", in_shardings, tuple(given[n] for n in own))
+            for n, argument in zip(own, found, strict=True):
+                given[n] = argument
+        results = super().__call__(*given, **kwargs)  # pyright: ignore[reportCallIssue]
+        return divided_results("jit", out_shardings, results)
+
+    def shardings_of(self, own: tuple[Any, ...]) -> Sequence[Sharding | None]:
+        """Return what the option `in_shardings` has for each leaf of the positional arguments that
+        are not static.
+        """
+        return spread("jit: in_shardings", self._arguments[3], own)
+
+
+def clear_caches() -> None:
+    """Clear the traces and programs of all functions. The cache on disk stays.
+
+    >>> irax.clear_caches()
+    """
+    for reference in _caches.keyrefs():  # a list: other threads may add functions meanwhile
+        function = reference()
+        by_options = {} if function is None else _caches.get(function, {})
+        for cache in list(by_options.values()):
+            cache.clear()
+    dispatch.clear_cache()
+    replay.clear_cache()
