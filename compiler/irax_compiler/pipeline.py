@@ -15,7 +15,7 @@ from typing import Any
 from irax_compiler import mlir, spans
 from irax_compiler.mlir import MLIRError, Module
 from irax_compiler.passes import Pass, PassError, by_name
-from irax_compiler.passes.core import NativePass
+from irax_compiler.passes.core import REMOVE_DEAD_FUNCTIONS, NativePass
 
 
 def split_passes(text: str) -> list[str]:
@@ -88,7 +88,7 @@ def _split(text: str, separator: str) -> list[str]:
 def _parse_pass(text: str) -> Pass:
     match = re.fullmatch(r"([\w.-]+)(?:\{(.*)\})?", text)
     if match is None or match[1] not in by_name():
-        return NativePass(text)
+        return REMOVE_DEAD_FUNCTIONS if text == REMOVE_DEAD_FUNCTIONS.text else NativePass(text)
     cls = by_name()[match[1]]
     types_of = typing.get_type_hints(cls)
     known = {f.name: types_of[f.name] for f in fields(cls)}

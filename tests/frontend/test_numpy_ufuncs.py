@@ -356,7 +356,8 @@ def test_complex_numbers_are_not_rounded_to_one_side(function):
 @pytest.mark.parametrize("kind", [np.int64, np.array, jnp.array])
 def test_known_integers_are_exponents_as_python_numbers_are(kind):
     x = jnp.array([2, 3], "int8")
-    assert jnp.power(x, kind(3)).dtype == np.int8
+    for _ in range(30):  # many calls of one kind are no other ones
+        assert jnp.power(x, kind(3)).dtype == np.int8
     np.testing.assert_array_equal(x ** kind(3), [8, 27])
     with pytest.raises(TypeError, match="negative powers"):
         jnp.power(x, kind(-1))

@@ -135,8 +135,8 @@ def test_what_is_logged(caplog):
         f(jnp.ones(3))
     told = [record.getMessage() for record in caplog.records]
     assert sum("first time" in text for text in told) == 1
-    assert sum("x is a Python float, before a Python int" in text for text in told) == 1
-    assert sum("x is float32[3], before a Python" in text for text in told) == 1
+    assert sum("x is float32[] (weak), before int32[] (weak)" in text for text in told) == 1
+    assert sum("x is float32[3], before float32[] (weak)" in text for text in told) == 1
     assert sum("compiled lambda in" in text for text in told) == 3
     with irax.no_tracing():
         assert f(2) == 3

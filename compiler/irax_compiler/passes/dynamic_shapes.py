@@ -121,7 +121,7 @@ class _Lowering:
         self.result_shape: tuple[Any, ...] = ()
         """The shape, with names, of what is being rewritten."""
         self._numbers: dict[Any, Value] = {}
-        with mlir.InsertionPoint.at_block_begin(self.block), mlir.UNKNOWN:
+        with mlir.InsertionPoint.at_block_begin(self.block), function.location:
             self._anchor = mlir.emit("arith.constant", [], {"value": _ZERO}, [_INDEX])
             """An operation that stays where it is: numbers are computed before it."""
 
@@ -240,10 +240,10 @@ class _Lowering:
 
 
 class _Places:
-    """A place to build operations at, and no location, in a `with` block."""
+    """The place before an operation, and its location, to build others at in a `with` block."""
 
     def __init__(self, operation: Any) -> None:
-        self._contexts = mlir.InsertionPoint(operation), mlir.UNKNOWN
+        self._contexts = mlir.InsertionPoint(operation), operation.location
 
     def __enter__(self) -> None:
         for context in self._contexts:

@@ -16,7 +16,7 @@ from irax_compiler.passes.core import Pass, register_pass
 @register_pass
 @dataclass
 class InlineSized(Pass):
-    """Inlines the calls of public functions, in regions too."""
+    """Inlines the calls of public functions, in regions too: these functions have no calls then."""
 
     name = "inline-sized"
 

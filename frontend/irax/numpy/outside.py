@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
+from irax.core.strictness import library
 from irax.core.tracebacks import api_boundary
-from irax.execution.replay import public
+from irax.execution.replay import public, replayed
 from irax.numpy.ufunc_objects import ufunc
 
 _AS_THEY_ARE = frozenset(
@@ -24,6 +25,9 @@ _AS_THEY_ARE = frozenset(
     ]
 )
 
+_BY_ELEMENTS = frozenset(["power", "pow"])
+"""Their results' types depend on elements of arrays, so calls of one kind may differ."""
+
 
 def replay_all(namespace: dict[str, Any]) -> None:
     """Replace functions in a namespace by their public forms."""
@@ -38,4 +42,4 @@ def as_public(name: str, value: Any) -> Any:
     if isinstance(value, ufunc):
         value.replay()
         return value
-    return public(value, "irax.numpy")
+    return public(value, "irax.numpy", kind=library if name in _BY_ELEMENTS else replayed)

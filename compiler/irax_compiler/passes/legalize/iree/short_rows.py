@@ -37,7 +37,7 @@ def reduction_of_short_rows(operation: Operation) -> Sequence[Value] | None:
     """Combine the columns of an array with each other where its rows are short: IREE takes two to
     ten times as long.
     """
-    op, (result,) = read_as(Reduce, operation), operation.results
+    op, result = read_as(Reduce, operation), operation.results[0]
     sizes, dtype = shape_of(operation.operands[0]), dtype_of(result)
     if op is None or op.dimensions != (len(sizes) - 1,) or prod(sizes) < MANY:
         return None
