@@ -142,7 +142,7 @@ def test_python_numbers_take_the_dtype_that_is_carried_on():
     assert lax.scan(lambda c, x: (c + 1, None), 0, jnp.arange(4.0))[0].weak_type
     traced = []
     lax.scan(lambda c, x: (traced.append(c.dtype) or c + x, c), 0, jnp.arange(4.0))
-    # While there are Refs, whatever made them, a function is traced once more to find those it uses.
+    # While there are Refs, a function is traced once more to find those that it uses.
     assert list(dict.fromkeys(traced)) == [jnp.int32, jnp.float32]
 
 
