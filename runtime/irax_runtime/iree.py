@@ -92,7 +92,7 @@ class CpuDevice(OneMemory):
                 kind: rt.get_driver(driver).create_default_device(allocators)
                 for kind, driver in _DRIVERS.items()
             }
-        self.placement = scheduling.Placement(scheduling.workers() - others)
+        self.placement = scheduling.Placement(scheduling.started(others, workers))
         self.ways = ("fixed", "sync", "task") if self.placement.has_choice else ("task", "sync")
         # A device must outlive its buffers, also those that NumPy arrays hold when Python exits:
         # it is never freed, and the bindings must not complain about that.

@@ -10,11 +10,14 @@ worker, although it has to spin until the worker has run some instructions more
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 _THREADS = Path("/proc/self/task")
+_TRIES, _PAUSE = 100, 1e-3
+"""How often the names of threads are read, and the seconds in between."""
 
 
 def workers() -> set[int]:
@@ -24,6 +27,18 @@ def workers() -> set[int]:
     except OSError:  # no such folder, or a thread that has just ended
         return set()
     return {int(thread.name) for thread, name in names.items() if name.startswith("iree-worker")}
+
+
+def started(before: set[int], count: int) -> set[int]:
+    """Return so many workers that have been started since. None where they are not all found: each
+    names itself, which may take it a moment.
+    """
+    for _ in range(_TRIES if _THREADS.is_dir() else 0):
+        found = workers() - before
+        if len(found) == count:
+            return found
+        time.sleep(_PAUSE)
+    return set()
 
 
 class Placement:

@@ -89,3 +89,15 @@ def test_that_a_choice_needs_a_processor_for_each_worker(
 def test_that_the_workers_of_a_device_are_found() -> None:
     cpu()
     assert len(scheduling.workers()) >= 1
+
+
+def test_that_workers_are_waited_for_until_all_have_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = iter([{1}, {1, 2}, {1, 2, 3}])
+    monkeypatch.setattr(scheduling, "workers", lambda: next(seen))
+    assert scheduling.started({1}, 2) == {2, 3}
+
+
+def test_that_none_are_taken_where_some_are_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduling, "workers", lambda: {1, 2})
+    monkeypatch.setattr(scheduling, "_PAUSE", 0.0)
+    assert scheduling.started({1}, 2) == set()
