@@ -17,7 +17,7 @@ from typing import Any
 
 _THREADS = Path("/proc/self/task")
 _TRIES, _PAUSE = 100, 1e-3
-"""How often the names of threads are read, and the seconds in between."""
+"""The number of times that the names of threads are read, and the seconds in between."""
 
 
 def workers() -> set[int]:

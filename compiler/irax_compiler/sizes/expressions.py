@@ -81,7 +81,7 @@ class Scope(Protocol):
 class Size:
     """A size that depends on variables. Made by `SymbolicScope.variable` and by arithmetic.
 
-    >>> n = SymbolicScope().variable("n")
+    >>> (n,) = irax.export.symbolic_shape("n")
     >>> 2 * (n + 1) - n
     n + 2
     """
