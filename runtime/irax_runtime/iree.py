@@ -80,8 +80,7 @@ class CpuDevice(OneMemory):
         workers = threads.count()
         rt.flags.parse_flags(
             f"--task_worker_stack_size={_STACK_SIZE}",
-            # Threads that no processor is fixed for: where other processes are busy, a thread
-            # that waits for its own processor holds up the whole program.
+            # Threads that no processor is fixed for. `placement` fixes one where that is faster.
             f"--task_topology_group_count={workers}",
         )
         self._instance = rt.VmInstance()

@@ -56,28 +56,25 @@ def power_of_floats(operation: Operation) -> Sequence[Value] | None:
         return None
     if mlir.splat(x) == 2:
         return [by_scalars(_power_of_two, y)]
-    short = _short_formula(mlir.splat(y))
-    return [by_scalars(short, x) if short is not None else by_scalars(_power, x, y)]
-
-
-def _short_formula(exponent: Any) -> Callable[[Number], Number] | None:
-    """Return the formula of powers of a constant that take a root or few products, if there is."""
-    if exponent is None:
-        return None
-    formulas: dict[float, Callable[[Number], Number]] = {
-        1.0: lambda x: x,
-        2.0: lambda x: x * x,
-        3.0: lambda x: x * x * x,
-        0.5: _root,
-        -0.5: lambda x: 1.0 / _root(x),
-        -1.0: lambda x: 1.0 / x,
-    }
-    return formulas.get(float(exponent))
+    exponent = mlir.splat(y)
+    formula = None if exponent is None else _BY_EXPONENT.get(float(exponent))
+    return [by_scalars(_power, x, y) if formula is None else by_scalars(formula, x)]
 
 
 def _root(x: Number) -> Number:
     """Return x**0.5, which is 0 for -0, and infinite for -infinity."""
     return where(x.equals(-np.inf), np.inf, abs(function(elementwise.sqrt, x)))
+
+
+_BY_EXPONENT: dict[float, Callable[[Number], Number]] = {
+    -1.0: lambda x: 1.0 / x,
+    -0.5: lambda x: 1.0 / _root(x),
+    0.5: _root,
+    1.0: lambda x: x,
+    2.0: lambda x: x * x,
+    3.0: lambda x: x * x * x,
+}
+"""Formulas for constant exponents, of a root or a few products."""
 
 
 def _power_of_two(x: Number) -> Number:
