@@ -55,6 +55,20 @@ class _Here(threading.local):
 _here = _Here()
 
 
+@dataclass
+class Settings:
+    """The settings of the process, in front of those of the environment."""
+
+    folder: str | None = None
+    """The folder of artefacts; None stands for `IRAX_CACHE_DIR`."""
+    is_on: bool = True
+    size: int = -1
+    """The most bytes of the cache; -1 stands for `IRAX_CACHE_SIZE`."""
+
+
+settings = Settings()
+
+
 @contextlib.contextmanager
 def unread() -> Iterator[None]:
     """For the length of a `with` block, this thread finds nothing in the cache: what was there did
@@ -105,11 +119,14 @@ def store(name: str, artefact: bytes) -> None:
 
 
 def size_limit() -> int:
-    """Return the most bytes of the cache: those of `IRAX_CACHE_SIZE`, as `size` reads them.
+    """Return the most bytes of the cache: those of `IRAX_CACHE_SIZE`, as `size` reads them, if
+    `settings` has no others.
 
     Raises:
-        ValueError: the setting is no size.
+        ValueError: the variable is no size.
     """
+    if settings.size >= 0:
+        return settings.size
     setting = os.environ.get("IRAX_CACHE_SIZE", "") or SIZE_LIMIT
     try:
         return size(setting)
@@ -133,8 +150,8 @@ def size(text: str) -> int:
 
 def directory() -> Path | None:
     """Return the folder of artefacts, or None if the cache is off."""
-    setting = os.environ.get("IRAX_CACHE_DIR", "")
-    if setting.lower() == "off":
+    setting = settings.folder or os.environ.get("IRAX_CACHE_DIR", "")
+    if not settings.is_on or setting.lower() == "off":
         return None
     return (
         Path(setting).expanduser()
@@ -208,9 +225,10 @@ def _entries(folder: Path) -> list[Entry]:
 @cache
 def _environment() -> bytes:
     """Return the facts that an artefact depends on besides its module and flags."""
-    processor = platform.processor()
-    with contextlib.suppress(OSError):
+    try:
         first, _, _ = Path("/proc/cpuinfo").read_text().partition("\n\n")
         processor = "\n".join(line for line in first.splitlines() if _CPU_FACTS.match(line))
+    except OSError:
+        processor = platform.processor()  # it may run `uname`
     system = f"{sys.platform} {platform.machine()} {processor}"
     return f"{metadata.version('iree-base-compiler')} {system}".encode()

@@ -90,6 +90,17 @@ def test_programs_run(command, tmp_path):
     assert done.returncode == 0
 
 
+def test_options_from_the_environment_of_jax(monkeypatch):
+    code = "import irax.compat; irax.compat.install(); import jax; print(jax.numpy.ones(2).dtype)"
+    monkeypatch.setenv("JAX_PLATFORMS", "cpu")
+    monkeypatch.setenv("JAX_ENABLE_X64", "True")
+    monkeypatch.setenv("JAX_COMPILATION_CACHE_MAX_SIZE", "1000000")
+    assert python("-c", code).stdout == "float64\n"
+    monkeypatch.setenv("JAX_NUMPY_RANK_PROMOTION", "never")
+    problem = "ValueError: the environment variable JAX_NUMPY_RANK_PROMOTION is 'never': the option"
+    assert problem in python("-c", code).stderr
+
+
 @pytest.mark.slow
 def test_training_by_the_example_libraries():
     code = """

@@ -54,7 +54,7 @@ def house(tmp_path):
     (package / "core").mkdir(parents=True)
     (package / "core" / "__init__.py").touch()
     (package / "__init__.py").write_text("from irax.config import config, enable_x64\n")
-    core = ("dtype_lattice", "options", "strictness", "wrapping")
+    core = ("dtype_lattice", "options", "strictness", "wrapping", "xla_options")
     for name in ("config.py", "dtypes.py", *(f"core/{name}.py" for name in core)):
         (package / name).symlink_to(Path(module.__file__).parent / name)
     return tmp_path
@@ -190,3 +190,34 @@ def test_the_platform_has_jax_names():
     finally:
         config.update("jax_platforms", None)
     assert config.default_device is None
+
+
+def test_options_of_the_cache(tmp_path):
+    """JAX's lines that name a folder for compiled programs do so, and its size and switch count."""
+    folder = tmp_path / "programs"
+    code = f"""
+        import irax, irax.numpy as jnp
+        from irax_compiler import cache
+        irax.config.update("jax_compilation_cache_dir", {str(folder)!r})
+        irax.config.update("jax_persistent_cache_min_compile_time_secs", 0.5)
+        irax.config.update("jax_compilation_cache_max_size", 10_000_000)
+        irax.config.update("jax_enable_compilation_cache", False)
+        irax.jit(lambda x: x + 1)(jnp.ones(3))
+        print(cache.directory(), len(cache.entries()))
+        irax.config.update("jax_enable_compilation_cache", True)
+        irax.jit(lambda x: x + 2)(jnp.ones(3))
+        print(cache.directory(), len(cache.entries()) > 0, cache.size_limit())
+        print(irax.config.jax_persistent_cache_min_compile_time_secs)
+    """
+    done = python(code, os.pathsep.join(sys.path))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == f"None 0\n{folder} True 10000000\n0.5\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("compilation_cache_dir", 3), ("compilation_cache_max_size", -2), ("enable_x64", 1)],
+)
+def test_values_of_another_type_are_refused(name, value):
+    with pytest.raises(TypeError, match=f"the option {name} must be .*, got {value}"):
+        config.update(name, value)

@@ -18,6 +18,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from irax.core import options
+
 JAX_VERSION = "0.10.2"
 """The version of JAX whose interface irax has, which libraries ask for."""
 
@@ -114,10 +116,12 @@ _FINDER = _Finder()
 
 
 def install() -> None:
-    """Let `import jax` import irax, in this process, whether JAX is installed or not.
+    """Let `import jax` import irax, in this process, whether JAX is installed or not. Options are
+    taken from JAX's environment variables (`JAX_ENABLE_X64`, `JAX_PLATFORMS`), too.
 
     Raises:
         ImportError: JAX itself has been imported already.
+        ValueError: a variable has a value that its option has not.
 
     Example:
         >>> import irax.compat
@@ -132,4 +136,5 @@ def install() -> None:
             f"irax.compat.install(): {' and '.join(there)} had been imported before. Call it first "
             "in the program, before libraries that import jax"
         )
+    options.take_jax_environment()
     sys.meta_path.insert(0, _FINDER)

@@ -51,7 +51,7 @@ _REASONS = {
     "use irax.shard_map": ("experimental: shard_map",),
     "modules are StableHLO, for other tools too: irax.export": ("experimental: jax2tf",),
     "use irax.pure_callback, or irax.ffi for C functions": ("experimental: buffer_callback",),
-    "artefacts are kept on disk without being asked: IRAX_CACHE_DIR, and irax cache": (
+    "programs are kept on disk: see the option compilation_cache_dir, and irax cache": (
         "experimental: compilation_cache",
         "extend.backend: clear_in_memory_compilation_cache",
     ),

@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from irax.core import xla_options
+
 _TRUE = ("1", "true", "yes", "on")
 _FALSE = ("0", "false", "no", "off")
+_TRUTH = {**dict.fromkeys(_TRUE, True), **dict.fromkeys(_FALSE, False)}
 
 
 def _from_environment(name: str, default: bool = False) -> bool:
@@ -79,6 +82,11 @@ class Config(threading.local):
             nowhere; None is the first device there is. `platform_name` and `platforms` set it too.
         compile: when jitted functions are compiled: "at_once", when they are called, or in the
             "background", while the evaluator runs the first calls (see `irax.jit`).
+        compilation_cache_dir: the folder in which compiled programs are kept. None stands for the
+            environment variable `IRAX_CACHE_DIR`, and without it for the user's cache folder.
+        compilation_cache_max_size: the most bytes of that folder; -1 leaves it to the environment
+            variable `IRAX_CACHE_SIZE`, and without it is 2 GB.
+        enable_compilation_cache: keep compiled programs for other processes.
         cpu_enable_async_dispatch: calls on the processor that take long return before their work is
             done. Off, all calls return when it is. It is an option of the process.
         check_tracer_leaks: raise an error where a traced array outlives its trace, and not only
@@ -89,6 +97,8 @@ class Config(threading.local):
             of `irax.random.key`.
         enable_custom_prng: `random.PRNGKey` returns typed keys, as `random.key` does.
         explain_cache_misses: log why jitted functions are traced; `explain` is the same option.
+        specialize_sizes: a program for all sizes (`jit(dynamic_shapes=...)`) makes way for one of
+            its own for sizes whose calls take long, or are many: another thread compiles it.
         spmd: how programs for several devices run where these are the processor of this process:
             on "one_buffer", as a program for one device, or in "threads", one for each.
         legacy_prng_key: "allow" keys of raw words, "warn" of them, or make them an "error".
@@ -117,6 +127,9 @@ class Config(threading.local):
     threefry_partitionable: bool = _from_environment("threefry_partitionable", True)
     default_device: Any = None
     compile: str = _choice_from_environment("compile", "at_once")
+    compilation_cache_dir: Any = None
+    compilation_cache_max_size: int = -1
+    enable_compilation_cache: bool = True
     cpu_enable_async_dispatch: bool = _from_environment("cpu_enable_async_dispatch", True)
     check_tracer_leaks: bool = _from_environment("check_tracer_leaks")
     debug_key_reuse: bool = _from_environment("debug_key_reuse")
@@ -133,6 +146,7 @@ class Config(threading.local):
     progress: bool = _from_environment("progress", True)
     numpy_dtype_promotion: str = _choice_from_environment("numpy_dtype_promotion", "standard")
     numpy_rank_promotion: str = _choice_from_environment("numpy_rank_promotion", "allow")
+    specialize_sizes: bool = _from_environment("specialize_sizes", True)
     spmd: str = _choice_from_environment("spmd", "one_buffer")
     traceback_filtering: str = _choice_from_environment("traceback_filtering", "auto")
 
@@ -142,7 +156,8 @@ class Config(threading.local):
         A thread inside a `with` block that overrides the option sees the new value after it.
 
         Args:
-            name: the option; a prefix `irax_` or `jax_` is ignored.
+            name: the option; a prefix `irax_` or `jax_` is ignored. JAX's options that are about
+                XLA alone (`core.xla_options`) are kept, and change nothing.
             value: True or False; for `default_device` a device, a platform or None; for options
                 with names for values one of these.
 
@@ -157,11 +172,12 @@ class Config(threading.local):
             >>> config.update("jax_debug_nans", False)
         """
         name = _option(name)
+        if name in xla_options.DEFAULTS:
+            setattr(Config, name, value)
+            return
         value = checked(name, value)
-        if name == "num_cpu_devices":
-            _choose_cpu_devices(value)
-        elif name == "cpu_enable_async_dispatch":
-            _let_calls_return_early(value)
+        if name in _EFFECTS:
+            _EFFECTS[name](value)
         self._set(name, value)
 
     def _set(self, name: str, value: Any) -> None:
@@ -297,7 +313,9 @@ _SYNONYMS = {
 """Other names of options: a short one, and JAX's for the platform to run on."""
 
 # Aliases as properties, because a `__getattr__` would double the time that reading an option takes.
-for _name in (*_OPTIONS, *_SYNONYMS):
+for _name, _value in xla_options.DEFAULTS.items():
+    setattr(Config, _name, _value)
+for _name in (*_OPTIONS, *_SYNONYMS, *xla_options.DEFAULTS):
     for _prefix in _PREFIXES:
         _getter = operator.attrgetter(_SYNONYMS.get(_name, _name))
         setattr(Config, _prefix + _name, property(_getter))
@@ -307,7 +325,7 @@ def _option(name: str) -> str:
     for prefix in _PREFIXES:
         name = name.removeprefix(prefix)
     name = _SYNONYMS.get(name, name)
-    if name not in _OPTIONS:
+    if name not in _OPTIONS and name not in xla_options.DEFAULTS:
         raise AttributeError(f"irax has no option {name!r}; its options are {', '.join(_OPTIONS)}")
     return name
 
@@ -323,6 +341,27 @@ def _let_calls_return_early(value: bool) -> None:
     from irax_runtime import in_flight
 
     in_flight.enable(value)
+
+
+def _keep_programs(name: str) -> Callable[[Any], None]:
+    """Return what sets a setting of the compiler's cache."""
+
+    def choose(value: Any) -> None:
+        from irax_compiler import cache
+
+        setattr(cache.settings, name, value)
+
+    return choose
+
+
+_EFFECTS: dict[str, Callable[[Any], None]] = {
+    "num_cpu_devices": _choose_cpu_devices,
+    "cpu_enable_async_dispatch": _let_calls_return_early,
+    "compilation_cache_dir": _keep_programs("folder"),
+    "compilation_cache_max_size": _keep_programs("size"),
+    "enable_compilation_cache": _keep_programs("is_on"),
+}
+"""Options of the process that the compiler or the runtime has to know."""
 
 
 def checked(name: str, value: object) -> Any:
@@ -345,6 +384,14 @@ def checked(name: str, value: object) -> Any:
             f"the option default_device must be one of irax.devices(), a platform or None, got "
             f"{value!r}"
         )
+    if name == "compilation_cache_dir":
+        if value is None or isinstance(value, (str, os.PathLike)):
+            return value if value is None else os.fspath(value)
+        raise TypeError(f"the option {name} must be a folder or None, got {value!r}")
+    if name == "compilation_cache_max_size":
+        if isinstance(value, int) and value >= -1:
+            return value
+        raise TypeError(f"the option {name} must be a number of bytes, or -1, got {value!r}")
     if name in _CHOICES:
         if value not in _CHOICES[name]:
             listed = ", ".join(map(repr, _CHOICES[name]))
@@ -357,8 +404,31 @@ def checked(name: str, value: object) -> Any:
 
 def options() -> dict[str, Any]:
     """The options by name, with what values they take: bool, str, or a tuple of values."""
-    kinds = {name: _CHOICES.get(name, bool) for name in _OPTIONS if name != "num_cpu_devices"}
-    return kinds | {"default_device": str}
+    numbers = ("num_cpu_devices", "compilation_cache_max_size")
+    kinds = {name: _CHOICES.get(name, bool) for name in _OPTIONS if name not in numbers}
+    return kinds | {"default_device": str, "compilation_cache_dir": str}
+
+
+def take_jax_environment() -> None:
+    """Set the options that JAX's environment variables (`JAX_ENABLE_X64`) name.
+
+    Raises:
+        ValueError: a variable has a value that its option has not.
+    """
+    platforms = os.environ.get("JAX_PLATFORMS", "")
+    if platforms:
+        os.environ.setdefault("IRAX_PLATFORMS", platforms)
+    for name in _OPTIONS:
+        variable = f"JAX_{name.upper()}"
+        text = os.environ.get(variable, "").strip()
+        if not text:
+            continue
+        kind: Any = type(getattr(Config, name))
+        try:
+            value = _TRUTH.get(text.lower(), text) if kind is bool else text
+            config.update(name, int(text) if kind is int else value)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"the environment variable {variable} is {text!r}: {error}") from None
 
 
 config: Config = Config()
