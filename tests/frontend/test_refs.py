@@ -296,3 +296,24 @@ def test_what_a_pullback_keeps_of_arguments():
     assert len(pullback.opaque_residuals) == 1
     _, again = irax.jit(lambda a: irax.vjp(jnp.sin, a))(1.0)
     np.testing.assert_allclose(again(1.0), np.cos(1), rtol=1e-6)
+
+
+def test_loops_outside_of_traces_are_traced_once_while_refs_exist():
+    kept = irax.new_ref(jnp.zeros(2))
+    traced = []
+
+    def step(total, x):
+        traced.append(x)
+        return total + x, total
+
+    assert irax.lax.scan(step, 0.0, jnp.arange(4.0))[0] == 6.0
+    assert len(traced) == 1
+    assert irax.lax.fori_loop(0, 3, lambda i, c: step(c, i)[0], 0) == 3
+    assert len(traced) == 2
+
+    def write(total, x):
+        kept[0] = total
+        return step(total, x)
+
+    assert irax.lax.scan(write, 0.0, jnp.arange(4.0))[0] == 6.0
+    np.testing.assert_array_equal(kept[...], [3.0, 0.0])

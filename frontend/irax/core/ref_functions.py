@@ -9,11 +9,13 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from irax.core import array_trees, refs
 from irax.core.array import Array, as_array
 from irax.core.refs import Adopted, Given, Ref
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -64,10 +66,19 @@ def _all_holding(refs: Sequence[Ref], states: Sequence[Sequence[Array]]) -> Iter
         yield
 
 
-def touched_by(operation: Callable[[], Any]) -> Functional | None:
-    """Return the Refs that an operation touches, such as a loop; None if there are none."""
+@dataclass(frozen=True)
+class Result(Generic[T]):
+    """The result of an operation that touches no Refs from outside."""
+
+    value: T
+
+
+def touched_by(operation: Callable[[], T]) -> Functional | Result[T]:
+    """Return the Refs that an operation touches, such as a loop; its result if there are none."""
+    if done := refs.attempt(operation):
+        return Result(*done)
     found = refs.touched(operation)
-    return Functional(found) if found else None
+    return Functional(found) if found else Result(operation())
 
 
 # ---- arguments -----------------------------------------------------------------------------------

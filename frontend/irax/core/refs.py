@@ -2,9 +2,10 @@
 
 A trace may write to the Refs that were made in it, for their values are its values. To a function
 of control flow the Refs that it touches are given as arrays, and their last values are further
-results (`ref_functions`). Which it touches, a trace of it tells that is thrown away (`touched`). A
-function that is differentiated or that `jit` compiles is traced once: its trace adopts Refs as it
-touches them (`Adopted`).
+results (`ref_functions`). Outside of traces it runs as one that touches none, until it does
+(`attempt`). Otherwise a trace that is thrown away tells which it touches (`touched`). A function
+that is differentiated or that `jit` compiles is traced once: its trace adopts Refs as it touches
+them (`Adopted`).
 
 A pullback writes to Refs too, where the rule of a custom_vjp does. Backward passes run in reverse
 order, and so do cotangents: beside its value a Ref has a *token*, arrays that each such call takes
@@ -17,7 +18,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -30,6 +31,8 @@ from irax.core.avals import ShapedArray
 from irax.core.promotion import convert
 from irax.core.tracing import Input, Trace, Tracer, innermost, trace_function
 
+T = TypeVar("T")
+
 _alive: WeakSet[Ref] = WeakSet()
 
 
@@ -39,6 +42,8 @@ class _Recording(threading.local):
     tokens it did; None outside of that."""
     adopted: Adopted | None = None
     """The Refs that the function being traced once has touched."""
+    refuses: bool = False
+    """True while an operation runs as one that touches no Refs from outside."""
 
 
 _recording = _Recording()
@@ -184,6 +189,8 @@ class Ref:
             self._token = list(token)
 
     def _touch(self, with_token: bool = False) -> None:
+        if _recording.refuses and self._home is None and innermost.trace is not None:
+            raise _Touched
         touched, adopted = _recording.touched, _recording.adopted
         if touched is not None:
             if touched is not self._maker:
@@ -291,6 +298,27 @@ def is_recording() -> bool:
 def exist() -> bool:
     """Return True if there are Refs."""
     return len(_alive) > 0
+
+
+class _Touched(BaseException):
+    """Ends an operation that touches a Ref; functions of the user's do not catch it."""
+
+
+def attempt(operation: Callable[[], T]) -> tuple[T] | None:
+    """Return what an operation returns, in a tuple; None if it traces a function that touches a Ref
+    from outside, or if it is itself part of a trace, which may have Refs of its own.
+    """
+    if not exist():
+        return (operation(),)
+    if innermost.trace is not None or is_recording():
+        return None
+    before, _recording.refuses = _recording.refuses, True
+    try:
+        return (operation(),)
+    except _Touched:
+        return None
+    finally:
+        _recording.refuses = before
 
 
 def touched(function: Callable[..., Any], inputs: Sequence[Input] = ()) -> dict[Ref, bool]:

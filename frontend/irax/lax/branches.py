@@ -157,8 +157,8 @@ def _with_refs(
 ) -> Any:
     """Return what `choose(functions, operands)` does; the functions may write to Refs."""
     held = ref_functions.touched_by(lambda: choose(functions, operands))
-    if held is None:
-        return choose(functions, operands)
+    if isinstance(held, ref_functions.Result):
+        return held.value
     pure = {name: held.of(function) for name, function in functions.items()}
     out, states = choose(pure, (held.states, *operands))
     held.write(states)

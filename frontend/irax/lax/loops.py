@@ -80,8 +80,8 @@ def while_loop(
     held = ref_functions.touched_by(
         lambda: _while_loop(cond_fun, body_fun, init_val, max_steps, checkpoint)
     )
-    if held is None:
-        return _while_loop(cond_fun, body_fun, init_val, max_steps, checkpoint)
+    if isinstance(held, ref_functions.Result):
+        return held.value
     condition, body = held.of(cond_fun), held.of(body_fun)
 
     def goes_on(carried: Any) -> Any:
@@ -177,8 +177,8 @@ def fori_loop(
         raise TypeError(f"{what}: expected a function, got {body_fun!r}")
     options = {"unroll": unroll, "max_steps": max_steps, "checkpoint": checkpoint}
     held = ref_functions.touched_by(lambda: _fori_loop(lower, upper, body_fun, init_val, **options))
-    if held is None:
-        return _fori_loop(lower, upper, body_fun, init_val, **options)
+    if isinstance(held, ref_functions.Result):
+        return held.value
     body = held.of(body_fun)
     result, states = _fori_loop(
         lower,

@@ -56,8 +56,8 @@ def scan(
     if not callable(f):
         raise TypeError(f"lax.scan: expected a function, got {f!r}")
     held = ref_functions.touched_by(lambda: _scan(f, init, xs, length, reverse, unroll))
-    if held is None:
-        return _scan(f, init, xs, length, reverse, unroll)
+    if isinstance(held, ref_functions.Result):
+        return held.value
     pure = held.of(f)
 
     def step(carried: Any, row: Any) -> Any:
@@ -192,7 +192,7 @@ def check_unroll(what: str, unroll: int | bool, length: int) -> int:
         raise _not_an_int(what, "unroll", unroll)
     if unroll < 0:
         raise ValueError(f"{what}: unroll must be an int from 0 on or a bool, got {unroll!r}")
-    return min(max(unroll, 1), max(length, 1))
+    return 1 if unroll <= 1 else min(unroll, max(length, 1))
 
 
 def _not_an_int(what: str, name: str, x: Any) -> TypeError:

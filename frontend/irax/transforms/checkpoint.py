@@ -243,8 +243,8 @@ def _of_refs(
     if boxed is not None:
         function, args, kwargs = boxed.of_arrays("checkpoint", function), boxed.args, boxed.kwargs
     held = ref_functions.touched_by(lambda: bound(function, *args, **kwargs))
-    if held is None:
-        out = bound(function, *args, **kwargs)
+    if isinstance(held, ref_functions.Result):
+        out = held.value
     else:
         out, states = bound(held.of(function), held.states, *args, **kwargs)
         held.write(states)
