@@ -15,8 +15,9 @@ from irax_compiler.iree import blas
 from irax_runtime import devices, libraries, threads
 from irax_runtime.inventory import describe
 
-PACKAGES = ("irax", "iree-base-compiler", "iree-base-runtime", "numpy", "scipy", "ml_dtypes")
+PACKAGES = ("irax", "iree-base-compiler", "iree-base-runtime", "numpy", "ml_dtypes")
 OPTIONAL = {
+    "scipy": ("faster LU factorizations, Schur's form, spsolve", "pip install scipy"),
     "jax": ("JAX, an oracle for tests and a rival in benchmarks", "pip install irax[oracle]"),
     "sklearn": ("data for examples/digits.py", "pip install irax[examples]"),
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -31,6 +30,7 @@ from irax_compiler.ops.linalg.matrices import (
 )
 from irax_compiler.ops.linalg.spectral import Spectrum
 from irax_compiler.ops.linalg.triangular import matmul, transposed
+from irax_compiler.ops.scipy_modules import needed
 from irax_compiler.ops.transformation import Differentiation, Evaluation
 
 
@@ -100,15 +100,13 @@ class Schur(LibraryOp):
         return [type_, type_]
 
     def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        from scipy.linalg import schur
-
+        linalg = needed("linalg", "Schur's form of a matrix")
         triangles, bases = np.empty_like(x), np.empty_like(x)
         for place in np.ndindex(*x.shape[:-2]):
             if not x[place].size:
                 continue
             if np.isfinite(x[place]).all():
-                found: Any = schur(x[place])
-                triangles[place], bases[place] = found
+                triangles[place], bases[place] = linalg.schur(x[place])
             else:
                 triangles[place] = bases[place] = np.nan
         return triangles, bases

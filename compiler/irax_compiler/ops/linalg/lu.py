@@ -32,6 +32,8 @@ from irax_compiler.ops.linalg.triangular import (
     transposed,
     triangle,
 )
+from irax_compiler.ops.scipy_modules import scipy_module
+from irax_compiler.ops.structured import evaluate_definition
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 from irax_compiler.sizes import smaller
 
@@ -77,10 +79,12 @@ class Lu(Factorization):
     def evaluate(
         self, call: Evaluation, x: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        from scipy.linalg.lapack import get_lapack_funcs
-
+        lapack = scipy_module("linalg.lapack")
+        if lapack is None:
+            factors, pivots, order = evaluate_definition(self, [x])
+            return factors, pivots, order
         *batch, m, n = x.shape
-        (getrf,) = get_lapack_funcs(("getrf",), dtype=x.dtype)
+        (getrf,) = lapack.get_lapack_funcs(("getrf",), dtype=x.dtype)
         factors, pivots = np.empty(x.shape, x.dtype), np.empty((*batch, min(m, n)), np.int32)
         order = np.empty((*batch, m), np.int32)
         for place in np.ndindex(*batch):

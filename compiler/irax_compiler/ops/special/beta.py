@@ -99,7 +99,7 @@ class Betainc(ByFormula):
         return where(inside, found, where(known, edge, np.nan))
 
     def evaluate(self, call: Evaluation, a: np.ndarray, b: np.ndarray, x: np.ndarray) -> np.ndarray:
-        return in_float64("betainc", a, b, x)
+        return in_float64(self, "betainc", a, b, x)
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]

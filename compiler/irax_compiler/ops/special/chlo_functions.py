@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops.core import UnsupportedOp, full_like
 from irax_compiler.ops.elementwise import (
@@ -25,6 +26,10 @@ from irax_compiler.ops.elementwise import (
 )
 from irax_compiler.ops.meanings import of_complex64
 from irax_compiler.ops.registry import register
+from irax_compiler.ops.scipy_modules import scipy_module
+
+if TYPE_CHECKING:
+    from irax_compiler.evaluate import Evaluator
 
 chlo_unary = partial(unary, dialect="chlo", transcendental=True)
 _short = partial(unary, dialect="chlo")
@@ -32,14 +37,43 @@ _binary = partial(binary, dialect="chlo", transcendental=True)
 
 
 def scipy_function(name: str) -> Callable[..., Any]:
-    """A function of scipy.special, which takes long to import: it is looked up when called."""
+    """A function of scipy.special, which is looked up when called."""
 
     def evaluate(*operands: np.ndarray) -> Any:
-        import scipy.special
-
-        return getattr(scipy.special, name)(*operands).astype(operands[0].dtype)
+        return getattr(scipy_module("special"), name)(*operands).astype(operands[0].dtype)
 
     return evaluate
+
+
+def chlo_function(chlo: str, scipy: str) -> Callable[..., Any]:
+    """A function by its names in CHLO and scipy.special: MLIR's expansion where SciPy is
+    missing.
+    """
+    of_scipy = scipy_function(scipy)
+
+    def evaluate(*operands: np.ndarray) -> Any:
+        if scipy_module("special") is not None:
+            return of_scipy(*operands)
+        operands = tuple(np.broadcast_arrays(*operands))
+        types = tuple(mlir.tensor_type(x.shape, x.dtype) for x in operands)
+        return _expansion(chlo, types)("main", operands)[0]
+
+    return evaluate
+
+
+@lru_cache(maxsize=256)
+def _expansion(name: str, types: tuple[Any, ...]) -> Evaluator:
+    """Return an evaluator of what MLIR expands an operation of CHLO to."""
+    from irax_compiler.evaluate import Evaluator  # it imports the ops
+
+    module = mlir.new_module()
+    function = mlir.new_function(module, "main", types)
+    with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
+        results = mlir.emit(f"chlo.{name}", mlir.arguments(function), results=types[:1]).results
+    mlir.finish_function(function, results)
+    pipeline = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
+    mlir.passmanager.PassManager.parse(pipeline, mlir.CONTEXT).run(module.operation)
+    return Evaluator(module)
 
 
 def _plus(x: Value, number: float) -> Value:
@@ -86,28 +120,34 @@ def _bell(x: Value) -> Value:
     return exponential(negate(_squared(x)))
 
 
+_erf_inv = chlo_function("erf_inv", "erfinv")
+
 erf = chlo_unary(
-    "erf", scipy_function("erf"), lambda x, y: _times(2 / math.sqrt(math.pi), _bell(x))
+    "erf", chlo_function("erf", "erf"), lambda x, y: _times(2 / math.sqrt(math.pi), _bell(x))
 )
 erfc = chlo_unary(
-    "erfc", scipy_function("erfc"), lambda x, y: _times(-2 / math.sqrt(math.pi), _bell(x))
+    "erfc", chlo_function("erfc", "erfc"), lambda x, y: _times(-2 / math.sqrt(math.pi), _bell(x))
 )
 erf_inv = chlo_unary(
     "erf_inv",
-    lambda x: np.where(x == 0, x, scipy_function("erfinv")(x)),  # SciPy has 0.0 at -0.0
+    lambda x: np.where(x == 0, x, _erf_inv(x)),  # SciPy has 0.0 at -0.0
     lambda x, y: _times(math.sqrt(math.pi) / 2, exponential(_squared(y))),
 )
 
 # ---- the gamma function and its kin --------------------------------------------------------------
 
 
+_finite_lgamma = chlo_function("lgamma", "gammaln")
+_digamma_off_poles = chlo_function("digamma", "digamma")
+
+
 def _lgamma(x: np.ndarray) -> np.ndarray:
-    return np.where(np.isinf(x), np.abs(x), scipy_function("gammaln")(x))  # SciPy has -inf at -inf
+    return np.where(np.isinf(x), np.abs(x), _finite_lgamma(x))  # SciPy has -inf at -inf
 
 
 def _digamma(x: np.ndarray) -> np.ndarray:
     poles = (x <= 0) & (x == np.floor(x))  # SciPy has infinity at 0, XLA nan at all of them
-    return np.where(poles, np.array(np.nan, x.dtype), scipy_function("digamma")(x))
+    return np.where(poles, np.array(np.nan, x.dtype), _digamma_off_poles(x))
 
 
 def _no_partial(name: str, operand: str) -> Callable[..., Value]:
@@ -121,7 +161,7 @@ lgamma = chlo_unary("lgamma", _lgamma, lambda x, y: digamma(x), length=4)
 digamma = chlo_unary("digamma", _digamma, lambda x, y: polygamma(full_like(x, 1), x), length=4)
 polygamma = _binary(
     "polygamma",
-    scipy_function("polygamma"),
+    chlo_function("polygamma", "polygamma"),
     [
         _no_partial("polygamma", "order"),
         lambda t, n, x, y: multiply(t, polygamma(_plus(n, 1), x)),
@@ -130,7 +170,7 @@ polygamma = _binary(
 )
 zeta = _binary(
     "zeta",
-    scipy_function("zeta"),
+    chlo_function("zeta", "zeta"),
     [
         _no_partial("zeta", "exponent"),
         lambda t, s, q, y: multiply(t, negate(multiply(s, zeta(_plus(s, 1), q)))),

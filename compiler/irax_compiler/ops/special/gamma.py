@@ -180,7 +180,7 @@ class Igamma(ByFormula):
         return _lower_and_upper(a, x)[0]
 
     def evaluate(self, call: Evaluation, a: np.ndarray, x: np.ndarray) -> np.ndarray:
-        return in_float64("gammainc", a, x)
+        return in_float64(self, "gammainc", a, x)
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
@@ -200,7 +200,7 @@ class Igammac(ByFormula):
         return _lower_and_upper(a, x)[1]
 
     def evaluate(self, call: Evaluation, a: np.ndarray, x: np.ndarray) -> np.ndarray:
-        return in_float64("gammaincc", a, x)
+        return in_float64(self, "gammaincc", a, x)
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]

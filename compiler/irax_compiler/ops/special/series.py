@@ -14,6 +14,7 @@ from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Axis, Tangent, full, working_dtype
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.special.chlo_functions import scipy_function
 from irax_compiler.ops.structured import evaluate_definition
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
@@ -128,8 +129,12 @@ def is_single(x: Number) -> bool:
     return np.finfo(x.dtype).bits <= 32
 
 
-def in_float64(name: str, *operands: np.ndarray) -> np.ndarray:
-    """A function of scipy.special, of whose values narrower ones are rounded."""
+def in_float64(op: ByFormula, name: str, *operands: np.ndarray) -> np.ndarray:
+    """A function of scipy.special, of whose values narrower ones are rounded; the op's formula
+    where SciPy is missing.
+    """
+    if scipy_module("special") is None:
+        return evaluate_definition(op, operands)[0]
     wide = (x.astype(np.float64) for x in operands)
     with np.errstate(all="ignore"):
         return scipy_function(name)(*wide).astype(operands[0].dtype)

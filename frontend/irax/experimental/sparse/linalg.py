@@ -13,6 +13,7 @@ from irax.core.array import Array, as_array
 from irax.core.avals import ShapeDtypeStruct
 from irax.execution.callbacks import pure_callback
 from irax.experimental.sparse.matrices import CSR
+from irax_compiler.ops.scipy_modules import needed, scipy_module
 
 
 def spsolve(
@@ -30,7 +31,9 @@ def spsolve(
 
     Raises:
         ValueError: `b` is not a vector of the matrix's size.
+        ImportError: SciPy is not installed.
     """
+    needed("sparse", "spsolve")
     values, b = as_array(data, "spsolve: data"), as_array(b, "spsolve: b")
     columns, rows = as_array(indices, "spsolve: indices"), as_array(indptr, "spsolve: indptr")
     size = rows.shape[0] - 1
@@ -61,11 +64,9 @@ def _solution(
     b: np.ndarray[Any, Any],
     transposed: bool,
 ) -> np.ndarray[Any, Any]:
-    from scipy.sparse import csr_matrix
-    from scipy.sparse.linalg import spsolve as solve
-
-    matrix = csr_matrix((data, indices, indptr), shape=(len(b), len(b)))
-    return np.asarray(solve((matrix.T if transposed else matrix).tocsc(), b), b.dtype)
+    sparse, linalg = scipy_module("sparse"), scipy_module("sparse.linalg")
+    matrix = sparse.csr_matrix((data, indices, indptr), shape=(len(b), len(b)))
+    return np.asarray(linalg.spsolve((matrix.T if transposed else matrix).tocsc(), b), b.dtype)
 
 
 # ---- eigenvalues ---------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axis
 from irax.scipy.arguments import from_lists, inexact, real_dtype
 from irax.typing import ArrayLike
+from irax_compiler.ops.scipy_modules import needed
 
 
 def detrend(
@@ -63,6 +64,16 @@ def _is_name(window: Any) -> bool:
     return all(isinstance(x, str) for x in first)
 
 
+_WINDOWS: dict[Any, Callable[[int], np.ndarray[Any, Any]]] = {
+    "bartlett": np.bartlett,
+    "blackman": np.blackman,
+    "boxcar": np.ones,
+    "hamming": np.hamming,
+    "hann": np.hanning,
+}
+"""NumPy's windows, which are symmetric."""
+
+
 def _window(what: str, window: Any, length: int) -> np.ndarray[Any, Any] | Array:
     """Return a periodic window: SciPy's of a name (and parameters), or a given array."""
     if not _is_name(window):
@@ -73,10 +84,10 @@ def _window(what: str, window: Any, length: int) -> np.ndarray[Any, Any] | Array
                 f"{given.shape}"
             )
         return given
-    from scipy.signal import get_window
-
+    if isinstance(window, str) and window in _WINDOWS:
+        return _WINDOWS[window](length + 1)[:-1] if length > 1 else np.ones(1)
     try:
-        return np.asarray(get_window(window, length))
+        return np.asarray(needed("signal", f"{what}: window={window!r}").get_window(window, length))
     except ValueError as error:
         raise ValueError(f"{what}: window={window!r}: {error}") from None
 

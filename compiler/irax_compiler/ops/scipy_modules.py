@@ -1,0 +1,24 @@
+"""SciPy, where it is installed. Ops without another implementation say that they need it."""
+
+from __future__ import annotations
+
+import importlib
+from functools import cache
+from typing import Any
+
+
+@cache
+def scipy_module(name: str) -> Any:
+    """Return a module of SciPy, which is imported when first needed; None where it is missing."""
+    try:
+        return importlib.import_module(f"scipy.{name}")
+    except ImportError:
+        return None
+
+
+def needed(name: str, what: str) -> Any:
+    """Return a module of SciPy. Raises ImportError, with what needs it, where it is missing."""
+    module = scipy_module(name)
+    if module is None:
+        raise ImportError(f"{what} needs SciPy: pip install scipy", name="scipy")
+    return module
