@@ -268,6 +268,7 @@ class Queue:
             self._orders.get()
             with self._turn:
                 self._run(lambda _: not _is_ending)
+        self._orders.put(None)  # for a second thread: the start of the first was interrupted
 
     def _help(self, call: Call) -> None:
         if self._turn.locked():
@@ -311,7 +312,10 @@ class InFlight:
     @property
     def is_unordered(self) -> bool:
         """True if there are calls in flight that the next ones do not come after."""
-        self._left = [queue for queue in self._left if queue.is_busy]
+        for queue in list(self._left):
+            if not queue.is_busy:
+                with contextlib.suppress(ValueError):  # another thread has removed it
+                    self._left.remove(queue)
         return bool(self._left)
 
     def enter(self, call: Call) -> None:
@@ -343,10 +347,17 @@ class InFlight:
         try:
             yield
         except BaseException:
-            left, self._queue = self._queue, Queue()
-            self._left.append(left)
-            left.leave()
+            self._leave(self._queue)
             raise
+
+    def _leave(self, queue: Queue) -> None:
+        """Begin a new queue. Another interrupt has no effect here: one is on its way."""
+        while self._queue is queue:
+            with contextlib.suppress(BaseException):
+                queue.leave()
+                if queue not in self._left:
+                    self._left.append(queue)
+                self._queue = Queue()
 
     def end(self) -> None:
         """Have the threads end with the process."""
@@ -355,7 +366,8 @@ class InFlight:
 
     def forget(self) -> None:
         """In a forked process, which has none of the threads: begin anew."""
-        self._queue, self._left = Queue(), []
+        self._queue = Queue()
+        self._left.clear()
 
 
 class Cost:

@@ -106,7 +106,11 @@ class _Helper:
         self._told: SimpleQueue[_Call] = SimpleQueue()
         """The order, once it is done, and before it calls to be run by who waits."""
         self._answers: SimpleQueue[_Call] = SimpleQueue()
-        self.thread = started(self._work, "irax helper")
+        try:
+            self.thread = started(self._work, "irax helper")
+        except BaseException:
+            self._orders.put(None)  # it may have been started
+            raise
 
     def _work(self) -> None:
         _here.helper = self
@@ -178,6 +182,8 @@ def started(run: Callable[[], None], name: str) -> threading.Thread:
     before = threading.stack_size(_STACK_SIZE)
     try:
         thread.start()
+    except KeyError as error:  # of `threading`, in place of what a signal's handler raised
+        raise error.__context__ or error from None
     finally:
         threading.stack_size(before)
     return thread

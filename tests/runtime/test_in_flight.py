@@ -16,7 +16,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax_runtime import in_flight
+from irax_runtime import in_flight, interruptible
 from irax_runtime.device import OutOfMemoryError
 from irax_runtime.iree import cpu
 
@@ -438,3 +438,82 @@ def test_random_calls_of_several_threads(alarm):
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "right\n"), done.stderr
+
+
+def test_a_second_interrupt_loses_no_queue(monkeypatch):
+    """Calls in a queue that is left are known before any go into the next one, else a donated array
+    may be overwritten that is still to be read.
+    """
+    device = in_flight.InFlight()
+    queue, leave, interrupts = device._queue, in_flight.Queue.leave, [KeyboardInterrupt()]
+
+    def interrupted(self):
+        if interrupts:
+            raise interrupts.pop()
+        leave(self)
+
+    class Next(in_flight.Queue):
+        def __init__(self):
+            assert queue._is_left
+            assert queue in device._left
+            super().__init__()
+
+    monkeypatch.setattr(in_flight.Queue, "leave", interrupted)
+    monkeypatch.setattr(in_flight, "Queue", Next)
+    with pytest.raises(ZeroDivisionError), device._leaving_when_interrupted():
+        raise ZeroDivisionError
+    assert not interrupts
+    assert isinstance(device._queue, Next)
+    assert device._left == [queue]
+
+
+def test_all_threads_of_a_queue_end():
+    """A start that is interrupted may have begun a thread; the next call starts another."""
+    queue = in_flight.Queue()
+    threads = [threading.Thread(target=queue._work, daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    queue.leave()
+    for thread in threads:
+        thread.join(5)
+    assert not any(thread.is_alive() for thread in threads)
+
+
+def test_a_queue_that_is_left_while_others_are_looked_through_is_kept():
+    device, busy = in_flight.InFlight(), in_flight.Queue()
+    busy._calls.append(None)
+    left = device._left
+    left.append(in_flight.Queue())
+    assert not device.is_unordered
+    left.append(busy)  # by a thread that was about to
+    assert device.is_unordered
+    busy._calls.clear()
+
+
+def test_what_interrupts_the_start_of_a_thread_is_raised(monkeypatch):
+    """Python's `threading` raises a KeyError in its place, if the thread has begun."""
+
+    def start(self):
+        try:
+            raise ZeroDivisionError
+        except ZeroDivisionError:
+            del {}[self]
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    with pytest.raises(ZeroDivisionError):
+        interruptible.started(print, "name")
+
+
+def test_a_helper_that_was_interrupted_when_it_began_ends(monkeypatch):
+    begun = []
+
+    def start(run, name):
+        begun.append(threading.Thread(target=run, name=name, daemon=True))
+        begun[0].start()
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(interruptible, "started", start)
+    with pytest.raises(ZeroDivisionError):
+        interruptible._Helper()
+    begun[0].join(5)
+    assert not begun[0].is_alive()

@@ -38,6 +38,10 @@ _ON_THIS_MACHINE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 """Variables that tell how many processes of the job are on this machine."""
 
 
+_SMALL = 4 << 10
+"""Bytes below which devices copy arrays, whether they are aligned or not."""
+
+
 def is_launched() -> bool:
     """Return True if a launcher of MPI started this process."""
     return any(variable in os.environ for variable in _VARIABLES)
@@ -133,7 +137,8 @@ class MpiCommunicator(Communicator):
     def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
         connection = self._connection(group)
         sent = np.ascontiguousarray(x, _reducible(x.dtype))
-        received = memory.aligned_empty(sent.shape, sent.dtype)
+        empty = np.empty if sent.nbytes < _SMALL else memory.aligned_empty
+        received = empty(sent.shape, sent.dtype)
         with self._watchdog.watching("all_reduce", x):
             connection.Allreduce(sent, received, self._operations[combiner])
         return received.astype(x.dtype, copy=False)

@@ -8,6 +8,7 @@ all of these with the other processes.
 from __future__ import annotations
 
 import pickle
+import threading
 import time
 import traceback
 from collections import Counter
@@ -42,6 +43,9 @@ class ProcessRanks:
         """The ranks of this process."""
         self.are_several = max(Counter(owners).values()) > 1
         """True if some process has several ranks."""
+        self._are_processes = self.owners == tuple(range(base.size))
+        """True if the ranks are the processes: these communicate without a thread between."""
+        self._running = threading.Lock()
         self._threads = ThreadGroup(len(self.own), base.limit)
         self._divisions: dict[Group, _Division] = {}
 
@@ -52,6 +56,8 @@ class ProcessRanks:
         Raises:
             Exception: what the function raised in the rank that failed first.
         """
+        if self._are_processes:
+            return [self._run_as_process(function)]
 
         def run(thread: ThreadRank) -> T:
             rank = _Rank(self, thread)
@@ -64,6 +70,15 @@ class ProcessRanks:
                 raise
 
         return self._threads.run(run)
+
+    def _run_as_process(self, function: Callable[[Communicator], T]) -> T:
+        """Call a function with the communicator of this process. Threads take turns."""
+        with self._running, communicating(self.base):
+            try:
+                return function(self.base)
+            except BaseException as error:
+                self._end_waiting(self.base.rank, error)
+                raise
 
     def _end_waiting(self, rank: int, error: BaseException) -> None:
         """Wait until no rank of this process communicates with other processes. Where these wait
