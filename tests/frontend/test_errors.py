@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import subprocess
 import sys
 from pathlib import Path
@@ -60,6 +61,24 @@ def leak_for_numpy():
     kept = []
     irax.jit(lambda x: kept.append(x) or x)(1.0)
     return np.asarray(kept[0])
+
+
+def leak_of(use):
+    kept = []
+    irax.jit(lambda x: kept.append(x * 2.0) or x)(1.0)
+    return use(kept[0])
+
+
+USES_OF_LEAKS = {
+    "device_put": irax.device_put,
+    "device_put on a device": lambda x: irax.device_put(x, irax.devices()[0]),
+    "device_put of a tree": lambda x: irax.device_put({"a": [x]}),
+    "copy": copy.copy,
+    "deepcopy": lambda x: copy.deepcopy([x]),
+    "method copy": lambda x: x.copy(),
+    "array": jnp.array,
+    "stop_gradient": irax.lax.stop_gradient,
+}
 
 
 def made_and_used(function):
@@ -300,6 +319,14 @@ def test_error(case):
         call()
     for word in words:
         assert raised.match(word)
+
+
+@pytest.mark.parametrize("use", USES_OF_LEAKS)
+def test_leaks_are_found_where_arrays_are_copied_or_placed(use):
+    with pytest.raises(errors.UnexpectedTracerError, match=r"used at .*test_errors\.py:") as found:
+        leak_of(USES_OF_LEAKS[use])
+    assert "leaked out through" in str(found.value)
+    assert float(irax.jit(USES_OF_LEAKS["method copy"])(3.0)) == 3
 
 
 def test_tracing_goes_on_after_an_error():

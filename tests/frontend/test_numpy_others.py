@@ -390,3 +390,11 @@ def test_roll_by_a_vector():
     x = np.arange(12).reshape(3, 4)
     by = np.array([1, 2])
     np.testing.assert_array_equal(jnp.roll(x, by, (0, 1)), np.roll(x, by, (0, 1)))
+
+
+def test_gradients_have_the_dtype_of_samples_and_distances():
+    found = jnp.gradient(jnp.array([1, 3, 9]), 2j)
+    assert found.dtype == np.complex64
+    np.testing.assert_allclose(found, np.gradient(np.array([1.0, 3, 9]), 1) / 2j)
+    assert jnp.gradient(jnp.ones(3, bool), jnp.bfloat16(2)).dtype == jnp.bfloat16
+    assert jnp.gradient(jnp.ones(3, jnp.bfloat16), 2.0).dtype == jnp.bfloat16

@@ -218,7 +218,7 @@ def as_array(x: Any, what: str = "argument") -> Array:
 
 def _made(x: Any, what: str) -> Array:
     if isinstance(x, np.ndarray):
-        if isinstance(x, np.ma.MaskedArray):
+        if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
             raise ValueError(
                 f"{what}: irax has no arrays with a mask: give the elements behind it a value with "
                 "x.filled(value)"

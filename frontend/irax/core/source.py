@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import os
 import sys
@@ -21,13 +22,16 @@ from irax_compiler import mlir
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_OURS = tuple(
-    str(folder) + os.sep
-    for folder in (
-        Path(__file__).absolute().parents[1],
-        Path(irax_compiler.__file__).absolute().parent,
-        Path(irax_runtime.__file__).absolute().parent,
-    )
+_OURS = (
+    *(
+        str(folder) + os.sep
+        for folder in (
+            Path(__file__).absolute().parents[1],
+            Path(irax_compiler.__file__).absolute().parent,
+            Path(irax_runtime.__file__).absolute().parent,
+        )
+    ),
+    os.path.abspath(copy.__file__),
 )
 _internal: dict[str, bool] = {}
 
@@ -40,7 +44,7 @@ def _absolute(file: str) -> str:
 
 
 def is_internal(file: str) -> bool:
-    """True for the files of irax's own code."""
+    """True for the files of irax's own code, and for that of Python's `copy`, which calls it."""
     found = _internal.get(file)
     if found is None:
         found = _internal[file] = _absolute(file).startswith(_OURS)

@@ -368,6 +368,17 @@ _CURES: dict[type[Exception], str] = {
 }
 
 
+def still_open(x: Array) -> Array:
+    """Return an array as it is.
+
+    Raises:
+        UnexpectedTracerError: a traced array that has leaked.
+    """
+    if isinstance(x, Tracer):
+        x.check_open()
+    return x
+
+
 def concrete_array(x: Any) -> ConcreteArray:
     """Return an array, a NumPy array or a scalar as an array with elements.
 

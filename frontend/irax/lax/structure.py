@@ -22,6 +22,7 @@ from irax.core.key_arrays import KeyArray
 from irax.core.operands import as_arrays
 from irax.core.operands import broadcast_shapes as fitted_shape
 from irax.core.promotion import convert
+from irax.core.tracing import still_open
 from irax.execution.jit_shardings import divided_like, divided_results, takes_out_sharding
 from irax.lax.arguments import (
     adapted,
@@ -155,7 +156,7 @@ def stop_gradient(x: Any) -> Any:
 
 
 def _stop_gradient(x: Any) -> Array:
-    x = array_of("lax.stop_gradient", x)
+    x = still_open(array_of("lax.stop_gradient", x))
     if not dtypes.issubdtype(x.dtype, np.inexact):
         return x
     return staged(lambda: x, lambda _: bind(marks.stop_gradient, x, weak_type=x.weak_type))

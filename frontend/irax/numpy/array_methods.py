@@ -18,7 +18,7 @@ from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import bind
 from irax.core.promotion import convert
 from irax.core.tracebacks import api_boundary, hide_frames
-from irax.core.tracing import Tracer
+from irax.core.tracing import Tracer, still_open
 from irax.numpy import index_updates, indexing, placement, printing
 from irax_compiler.ops import bitcast, shape
 
@@ -284,7 +284,7 @@ def _flatten(x: Array, order: str = "C", *, out_sharding: Any = None) -> Array:
 def _copy(x: Array) -> Array:
     """Return a copy of the array, in memory of its own."""
     if not isinstance(x, ConcreteArray):
-        return x
+        return still_open(x)
     copy = ConcreteArray(np.array(x.value), x.weak_type)
     return copy.on(placement.device_of(x)) if x.committed else copy
 

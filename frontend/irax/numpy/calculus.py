@@ -159,15 +159,15 @@ def gradient(
     """
     if edge_order not in (None, 1):
         raise NotImplementedError(f"gradient: edge_order must be 1, got {edge_order}")
-    (x,) = as_arrays([f], "gradient")
-    dtypes.judge_dtypes(x, *varargs)
-    x = convert(x, inexact_dtype(x.dtype))
+    dtypes.judge_dtypes(f, *varargs)
+    x, *distances = promote_dtypes(f, *varargs, what="gradient")
+    x = convert(x, inexact_dtype(x.dtype), dtypes.is_weakly_typed(x) and bool(varargs))
     axes = canonical_axes("gradient", axis, x.ndim)
     if any(x.shape[d] < 2 for d in axes):
         raise ValueError(
             f"gradient: expected at least two samples along each axis, got shape {x.shape}"
         )
-    distances = as_arrays(varargs or (1.0,), "gradient")
+    distances = distances or as_arrays([1.0], "gradient")
     if len(distances) == 1:
         distances = distances * len(axes)
     if len(distances) != len(axes):
@@ -184,16 +184,17 @@ def _slope(x: Array, distance: Array, axis: int) -> Array:
             f"gradient: the places along axis {axis} of shape {x.shape} must be a number or a "
             f"vector of length {x.shape[axis]}, got shape {distance.shape}"
         )
-    if distance.ndim:
-        sides = [-1 if d == axis else 1 for d in range(x.ndim)]
-        widths = diff(convert(distance, x.dtype)).reshape(sides)
-    else:
-        widths = convert(distance, x.dtype)
+    if not distance.ndim:
+        width = convert(distance, x.dtype)
+        first = subtract(_part(x, axis, 1, 2), _part(x, axis, None, 1))
+        across = subtract(_part(x, axis, 2, None), _part(x, axis, None, -2))
+        last = subtract(_part(x, axis, -1, None), _part(x, axis, -2, -1))
+        widths = width, multiply(width, 2), width
+        return lax.concatenate(list(map(divide, (first, across, last), widths)), axis)
+    sides = [-1 if d == axis else 1 for d in range(x.ndim)]
+    widths = diff(convert(distance, x.dtype)).reshape(sides)
     steps = divide(diff(x, axis=axis), widths)
     first, last = _part(steps, axis, None, 1), _part(steps, axis, -1, None)
-    if not distance.ndim:
-        across = subtract(_part(x, axis, 2, None), _part(x, axis, None, -2))
-        return lax.concatenate([first, divide(across, multiply(widths, 2)), last], axis)
     before, after = _part(widths, axis, None, -1), _part(widths, axis, 1, None)
     # The slope of the parabola through three neighbours: each step weighs as the other is wide.
     earlier = multiply(_part(steps, axis, None, -1), after)

@@ -12,6 +12,7 @@ from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray, as_array, aval_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
+from irax.core.tracing import still_open
 from irax.execution.jit_shardings import divided_like
 from irax.lax import matrices
 from irax.lax.arguments import canonical_axis, canonical_int, canonical_shape, filling
@@ -125,7 +126,7 @@ def _is_sequence(x: Any) -> bool:
 
 def _from_object(x: Any) -> Array:
     try:
-        return as_array(x, "array")
+        return still_open(as_array(x, "array"))
     except TypeError:
         elements = _elements_of(x)
         if elements is None:

@@ -98,10 +98,10 @@ def digitize(
     if not edges.size:
         return lax.full(values.shape, 0, np.int32)
     side, how = "left" if right else "right", method or "scan"
-    ascending = searchsorted(edges, values, side=side, method=how)
-    from_the_end = searchsorted(lax.rev(edges, (0,)), values, side=side, method=how)
-    descending = lax.sub(lax.full_like(from_the_end, edges.size), from_the_end)
-    return where(less_equal(edges[0], edges[-1]), ascending, descending)
+    ascends = less_equal(edges[0], edges[-1])
+    edges = where(ascends, edges, lax.rev(edges, (0,)))
+    found = searchsorted(edges, values, side=side, method=how)
+    return where(ascends, found, lax.sub(lax.full_like(found, edges.size), found))
 
 
 # ---- edges ---------------------------------------------------------------------------------------

@@ -95,19 +95,20 @@ def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     fraction, bias = 1 << limits.nmant, 1 - limits.minexp
     bits = lax.bitcast_convert_type(number, whole)
     size = bitwise_and(bits, _int(~_sign_bit(whole), whole))
-    # Subnormal numbers are scaled until their first bit is the implicit one of others.
+    is_zero = equal(size, 0)  # not that of floats, where the device takes subnormal numbers as 0
+    # A subnormal number's bits, as an integer, are the number times a power of two: a normal one.
     small = less(size, _int(fraction, whole))
-    shift = where(small, subtract(lax.clz(size), _int(limits.nexp, whole)), _int(0, whole))
-    field = where(small, _int(1, whole), right_shift(size, _int(limits.nmant, whole)))
-    exponent = subtract(subtract(field, shift), _int(bias - 1, whole))
-    shift = lax.clamp(_int(0, whole), shift, _int(limits.nmant, whole))
+    scaled = lax.bitcast_convert_type(convert(size, number.dtype), whole)
+    size, scale = where(small, scaled, size), limits.nmant - limits.minexp
+    field = right_shift(size, _int(limits.nmant, whole))
+    exponent = subtract(field, where(small, _int(bias - 1 + scale, whole), _int(bias - 1, whole)))
     half = bitwise_or(
-        bitwise_and(left_shift(size, shift), _int(fraction - 1, whole)),
+        bitwise_and(size, _int(fraction - 1, whole)),
         bitwise_and(bits, _int(_sign_bit(whole), whole)),
     )
     half = bitwise_or(half, _int((bias - 1) << limits.nmant, whole))
     mantissa = lax.bitcast_convert_type(half, number.dtype)
-    stays = logical_or(equal(size, 0), logical_not(isfinite(number)))
+    stays = logical_or(is_zero, logical_not(isfinite(number)))
     mantissa = where(stays, number, _with_derivative(mantissa, number, exponent))
     # The exponent is a step function of x: the mantissa's derivative is 2**-e.
     exponent = convert(where(stays, 0, exponent), np.dtype(np.int32))
