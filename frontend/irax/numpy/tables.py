@@ -73,12 +73,17 @@ def float_unary(name: str, op: Op, doc: str, accepts: Kinds | None = None) -> Un
 
 def floats(name: str, *operands: ArrayLike) -> Any:
     """Return the operands promoted and broadcast to floats; one array for one operand."""
+    arrays = floats_of_own_shapes(name, *operands)
+    target = common_shape(arrays, name)
+    arrays = [broadcast_to(x, target) for x in arrays]
+    return arrays if len(arrays) > 1 else arrays[0]
+
+
+def floats_of_own_shapes(name: str, *operands: ArrayLike) -> list[Array]:
+    """Return the operands promoted to floats, at once: of uint8 and -1, -1 becomes no uint8."""
     given = as_arrays(operands, name)
     common, weak = dtypes.lattice_result_type(*given)
-    target, dtype = common_shape(given, name), inexact_dtype(common)
-    # At once: of uint8 and -1, both become floats, and -1 no uint8 before.
-    arrays = [broadcast_to(convert(x, dtype, weak), target) for x in given]
-    return arrays if len(arrays) > 1 else arrays[0]
+    return [convert(x, inexact_dtype(common), weak) for x in given]
 
 
 def real_floats(name: str, *operands: ArrayLike) -> Any:

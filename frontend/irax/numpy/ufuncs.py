@@ -36,6 +36,7 @@ from irax.numpy.tables import (
     binary,
     float_unary,
     floats,
+    floats_of_own_shapes,
     integers_of_bools,
     is_inexact,
     is_unsigned,
@@ -196,7 +197,7 @@ def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return the Heaviside step function of x1: 0 below 0, 1 above, x2 at 0."""
-    x, at_zero = floats("heaviside", x1, x2)
+    x, at_zero = floats_of_own_shapes("heaviside", x1, x2)
     check_dtype("heaviside", x.dtype, np.floating)
     step = where(isnan(x), x, convert(greater(x, 0), x.dtype, x.weak_type))
     return where(equal(x, 0), at_zero, step)
