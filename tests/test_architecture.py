@@ -7,6 +7,8 @@ IREE runtime are each known in one place, so that another of their kind can take
 """
 
 import ast
+import subprocess
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -369,3 +371,12 @@ def test_a_forbidden_import_is_found(importer: str, source: str, rule: str):
     (violation,) = violations(PurePosixPath(importer), source)
     assert rule in violation
     assert violation.startswith(f"{len(source.splitlines())}: ")
+
+
+@pytest.mark.parametrize(
+    "module", ["evaluate", "ops", "targets", "lowering", "passes", "kept_programs"]
+)
+def test_modules_of_the_compiler_can_be_imported_first(module: str) -> None:
+    command = [sys.executable, "-c", f"import irax_compiler.{module}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

@@ -60,12 +60,14 @@ from irax_compiler.spans import spanned
 from irax_compiler.targets import compile
 
 if TYPE_CHECKING:
+    from irax_compiler.iree.invocation import CompileError
     from irax_compiler.lowering import (
         check,
         layouts_of,
         layouts_of_results,
         lower,
         mesh_of,
+        notes,
         partition,
     )
     from irax_compiler.passes.annotate import signature
@@ -77,13 +79,15 @@ if TYPE_CHECKING:
 
 _LATER = {
     **dict.fromkeys(
-        ("check", "layouts_of", "layouts_of_results", "lower", "mesh_of", "partition"), "lowering"
+        ("check", "layouts_of", "layouts_of_results", "lower", "mesh_of", "notes", "partition"),
+        "lowering",
     ),
     "signature": "passes.annotate",
     "Canonicalize": "passes.canonicalize",
     "Decompose": "passes.decompose",
     "overwritten": "passes.donation",
     "Simplify": "passes.simplify",
+    "CompileError": "iree.invocation",
     **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.refine"),
 }
 """The modules of names that are imported when they are first used: a process that finds its
@@ -96,6 +100,7 @@ __all__ = [
     "AmbiguousLayoutError",
     "Batched",
     "Canonicalize",
+    "CompileError",
     "Decompose",
     "Derived",
     "Differentiated",
@@ -130,6 +135,7 @@ __all__ = [
     "lower",
     "mesh_of",
     "nested",
+    "notes",
     "parse",
     "parse_pipeline",
     "partition",

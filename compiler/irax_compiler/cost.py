@@ -29,7 +29,8 @@ class Cost:
     """The cost of an operation, or of many."""
 
     flops: float = 0
-    """Arithmetic on elements; comparisons, selections and conversions are included."""
+    """Arithmetic on elements; comparisons, selections and conversions are included. A comparison
+    and the selection of what it compares are one operation, a maximum or minimum."""
     transcendentals: float = 0
     """Elements of sines, exponentials, roots and the like; not among the flops."""
     bytes: float = 0
@@ -172,8 +173,20 @@ class _Counter:
         if traits.transcendental:
             return Cost(0, _size(operation.results[0]), moved)
         if traits.arithmetic:
-            return Cost(_size(operation.results[0]), 0, moved)
+            return Cost(
+                0 if _is_half_of_maximum(operation) else _size(operation.results[0]), 0, moved
+            )
         return Cost(traits.flops(operation), 0, moved)
+
+
+def _is_half_of_maximum(operation: Operation) -> bool:
+    """True if a comparison serves only to select what it compares."""
+    if operation.name != "stablehlo.compare":
+        return False
+    compared = set(operation.operands)
+    users = [use.owner for use in operation.results[0].uses]
+    selects = [user for user in users if user.name == "stablehlo.select"]
+    return len(users) == len(selects) == 1 and bool(compared & set(selects[0].operands[1:]))
 
 
 def _size(value: Any) -> int:

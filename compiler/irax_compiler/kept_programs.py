@@ -78,6 +78,23 @@ def store(name: str | None, artefact: bytes) -> None:
         cache.store(name, artefact)
 
 
+def refusal(name: str | None) -> str | None:
+    """Return why an earlier process could not compile the function of this name; None if none tried
+    in vain.
+    """
+    kept = load(_of_refusal(name))
+    return None if kept is None else kept.decode()
+
+
+def refuse(name: str | None, why: str) -> None:
+    """Keep the reason why a function cannot be compiled for other processes."""
+    store(_of_refusal(name), why.encode())
+
+
+def _of_refusal(name: str | None) -> str | None:
+    return None if name is None else cache.key(name.encode(), ["not compiled"])
+
+
 @once
 def _code() -> str | None:
     """Return what tells this compiler from others: the state of its files, and the versions of what

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from irax_compiler import mlir
+from irax_compiler import chips, mlir
 from irax_compiler.layouts import Mesh, StatedLayouts
 from irax_compiler.mlir import Module
 from irax_compiler.ops.control_flow.shard_map import Spec
+from irax_compiler.passes.annotate import Annotate, reflection
 from irax_compiler.passes.check import Check
 from irax_compiler.passes.core import (
     INLINE,
@@ -30,6 +31,7 @@ from irax_compiler.passes.partition import (
     state_layouts,
 )
 from irax_compiler.passes.refine import is_sized
+from irax_compiler.passes.widen import Widen
 from irax_compiler.pipeline import run_passes
 from irax_compiler.spans import span
 from irax_compiler.targets import find
@@ -55,7 +57,8 @@ def lower(
         lowered = lower(parse_module(text))
         print(lowered)
     """
-    with span("lower", func):
+    _, _, chip = target.partition(":")
+    with span("lower", func), chips.compiling_for(chip):
         lowered = alone(module, func, is_foreign=passes is None)
         function = mlir.functions(lowered)[func]
         if is_sized(function) and passes is None:
@@ -74,6 +77,16 @@ def _dynamic_passes(func: str, target: str) -> Sequence[Pass]:
             "expected a function that was refined for some"
         )
     return passes
+
+
+def notes(module: Module, func: str, target: str = "iree-cpu") -> dict[str, str]:
+    """Return what the runtime needs to know of a program for all sizes, to call it with those of
+    `func`, whose sizes are known: reflection attributes (see `Annotate`).
+    """
+    copy = alone(module, func, is_foreign=False)
+    plain = (REMOVE_DEAD_FUNCTIONS, Decompose(target), INLINE, REMOVE_DEAD_FUNCTIONS, Widen())
+    run_passes(copy, (*plain, Annotate()))
+    return reflection(find_function(copy, func))
 
 
 def partition(

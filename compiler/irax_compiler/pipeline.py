@@ -88,7 +88,11 @@ def _split(text: str, separator: str) -> list[str]:
 def _parse_pass(text: str) -> Pass:
     match = re.fullmatch(r"([\w.-]+)(?:\{(.*)\})?", text)
     if match is None or match[1] not in by_name():
-        return REMOVE_DEAD_FUNCTIONS if text == REMOVE_DEAD_FUNCTIONS.text else NativePass(text)
+        if text == REMOVE_DEAD_FUNCTIONS.text:
+            return REMOVE_DEAD_FUNCTIONS
+        native = NativePass(text)
+        native.manager()  # unknown ones are errors here, not when they run
+        return native
     cls = by_name()[match[1]]
     types_of = typing.get_type_hints(cls)
     known = {f.name: types_of[f.name] for f in fields(cls)}

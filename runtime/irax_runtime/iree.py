@@ -226,14 +226,24 @@ class IreeExecutable:
     """A function of a compiled IREE module. Any number of threads may call it at a time."""
 
     def __init__(
-        self, device: CpuDevice, module: Any, name: str, undefined: Collection[str] | None
+        self,
+        device: CpuDevice,
+        module: Any,
+        name: str,
+        undefined: Collection[str] | None,
+        notes: Mapping[str, str] | None = None,
+        contexts: dict[str, list[Any]] | None = None,
     ) -> None:
-        """`undefined` has the symbols that a program expects to find, if it is a shared library."""
+        """`undefined` has the symbols that a program expects to find, if it is a shared library.
+        `notes` go before the reflection attributes that the program has, and `contexts` are those
+        of another executable of the same program.
+        """
         self.device = device
         self.name = name
         self._module = module
         self._function = module.lookup_function(name)
-        reflection = self._function.reflection
+        self._reflection = reflection = {**self._function.reflection, **(notes or {})}
+        self._undefined = undefined
         driver = reflection.get("irax.driver", "task")
         if driver not in _DRIVERS:
             raise ValueError(f"irax.driver is {driver!r}; expected one of {', '.join(_DRIVERS)}")
@@ -248,8 +258,9 @@ class IreeExecutable:
         if undefined is not None:
             shared_library.check(undefined, loaded)
         # A context serves one call at a time; each call takes one that is free, or makes one more.
-        self._contexts: dict[str, list[Any]] = {driver: [] for driver in _DRIVERS}
-        self._contexts[driver].append(self._context(driver))
+        self._contexts = contexts or {driver: [] for driver in _DRIVERS}
+        if contexts is None:
+            self._contexts[driver].append(self._context(driver))
         self.arguments = modules.signature(reflection, "irax.args")
         self.results = modules.signature(reflection, "irax.results")
         self._num_results = len(self.results or ()) or 4
@@ -350,7 +361,7 @@ class IreeExecutable:
 
     def _result_types(self) -> list[tuple[int, tuple[int, ...], np.dtype[Any], bool]]:
         """Return the number of each result, its type, and if nothing else may have its memory."""
-        own = _numbers(self._function.reflection, "irax.own")
+        own = _numbers(self._reflection, "irax.own")
         return [(i, x.shape, x.dtype, i in own) for i, x in enumerate(self.results or ())]
 
     def _run_on_donated(self, arguments: Sequence[Any], now: bool = False) -> list[Any]:

@@ -131,3 +131,16 @@ def test_no_such_function():
 
 def test_example():
     assert doctest.testmod(cost).failed == 0
+
+
+def test_a_maximum_by_comparison_is_one_operation():
+    """The cost of relu is that of `stablehlo.maximum`; a comparison for something else counts."""
+    text = """
+func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>, %z: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.compare LE, %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  %1 = stablehlo.select %0, %CHOSEN, %x : tensor<4xi1>, tensor<4xf32>
+  return %1 : tensor<4xf32>
+}"""
+    alone = text.replace(", %x : tensor<4xi1>", ", %z : tensor<4xi1>")
+    assert cost.cost_of(mlir.parse_module(text.replace("CHOSEN", "y"))).flops == 4
+    assert cost.cost_of(mlir.parse_module(alone.replace("CHOSEN", "z"))).flops == 8

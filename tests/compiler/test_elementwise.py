@@ -90,3 +90,83 @@ def test_axes():
         Axis(6, 3),
     ]
     assert axes((4, 5, 6), [(30, 6, 1), (1, 0, 0)]) == [Axis(4, 0), Axis(30, 2)]
+
+
+@pytest.mark.parametrize("size", [4096, 10_007])
+def test_several_results_that_share_operations(size: int):
+    x = _drawn((size,), np.float32)
+
+    def function(np_: Any, x: Any) -> Any:
+        root, is_large = np_.sqrt(x), x > 4
+        return root, np_.where(is_large, root * x, x), is_large, is_large | (x < 2)
+
+    results = irax.jit(lambda x: function(jnp, x))(x)
+    for found, wanted in zip(results, function(np, x), strict=True):
+        np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
+def _complex_results(np_: Any, z: Any, w: Any, number: Any) -> list[Any]:
+    rows, _ = z.shape
+    return [
+        z * w - number,
+        np_.where(z.real > 0, w, -z),
+        np_.conj(z) * w[0] + z[:, :1],
+        z[::2, ::-1] + w[1::2],
+        np_.transpose(z.reshape(2, rows // 2, -1), (1, 0, 2)),
+        w.imag,
+        np_.abs(z) + np_.abs(w).real,
+        z / (w + 20),
+        np_.exp(z) * w,
+    ]
+
+
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+@pytest.mark.parametrize("length", [100, 64, 5])
+def test_complex_numbers(length: int, dtype: Any):
+    generator = np.random.default_rng(length)
+    shape = (8 * (8000 // length // 8), length)
+    z, w = (
+        (generator.normal(size=shape) + 1j * generator.normal(size=shape)).astype(dtype)
+        for _ in range(2)
+    )
+    number = dtype(2 - 3j)
+    with irax.enable_x64(dtype == np.complex128):
+        results = irax.jit(lambda *a: _complex_results(jnp, *a))(z, w, number)
+    for found, wanted in zip(results, _complex_results(np, z, w, number), strict=True):
+        assert found.dtype == wanted.dtype
+        np.testing.assert_allclose(found, wanted, 2e-6, 2e-6)
+
+
+def _joined(np_: Any, x: Any, y: Any, row: Any) -> list[Any]:
+    half = x.shape[1] // 2
+    left, right = x[:, :half], x[:, half : 2 * half]
+    return [
+        np_.stack([x * 2, y + 1], -1),
+        np_.stack([x * 2, y + row, x - y], -1),
+        np_.stack([x * 3, x * 3, y], -1),
+        np_.stack([x > 0, y > 0], -1),
+        np_.stack([x + 1, y], 1),
+        np_.concatenate([x + 1, y * row]),
+        np_.concatenate([left * row[:half] - right, left + right * row[:half]], -1),
+        np_.stack([x + 2, np_.full_like(x, 3)], -1).reshape(-1) + 1,
+        np_.concatenate([x * y + 1j * y, x * 2j], 1),
+        np_.stack([x - 1j * y, x * 3j], -1),
+        np_.cross(x[:, :3], y[:, :3] + 1),
+    ]
+
+
+@pytest.mark.parametrize("shape", [(300, 101), (2000, 6), (5000, 3)])
+def test_concatenations_of_computed_values(shape: tuple[int, int]):
+    generator = np.random.default_rng(0)
+    x, y = generator.integers(-9, 9, (2, *shape)).astype(np.float32)
+    row = np.arange(shape[1], dtype=np.float32)
+    results = irax.jit(lambda *a: _joined(jnp, *a))(x, y, row)
+    for found, wanted in zip(results, _joined(np, x, y, row), strict=True):
+        np.testing.assert_array_equal(np.asarray(found), wanted)
+
+
+def test_values_that_are_concatenated_and_returned():
+    x = np.arange(6000, dtype=np.float32)
+    both, twice = irax.jit(lambda x: (jnp.stack([x * 2, -x], -1), x * 2))(x)
+    np.testing.assert_array_equal(both, np.stack([x * 2, -x], -1))
+    np.testing.assert_array_equal(twice, x * 2)

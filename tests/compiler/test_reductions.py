@@ -163,5 +163,20 @@ def test_short_rows() -> None:
     _check(lambda x: [jnp.max(x, -1), jnp.sum(x, -1)], bad)
 
 
+def test_few_elements_along_several_axes() -> None:
+    x, y = _array((90, 2, 67, 4), np.float32), _array((150, 2, 60, 2), np.int32)
+
+    def folds(x: Any, y: Any) -> list[Any]:
+        return [
+            jnp.max(x, (1, 3)),
+            jnp.sum(x * x[:, :1, :, :1], (1, 3)),
+            jnp.mean(x + jnp.arange(67.0)[:, None], (1, 3)),
+            jnp.min(y, (1, 3), initial=0),
+            jnp.any(jnp.transpose(y, (2, 0, 1, 3)) > 3, (2, 3)),
+        ]
+
+    _check(folds, x, y)
+
+
 def test_constants_too_large_to_be_folded_beforehand() -> None:
     assert irax.jit(lambda: jnp.ones((3000, 4000)).sum())() == 12e6

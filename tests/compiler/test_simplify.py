@@ -14,8 +14,10 @@ import pytest
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.registry import read
 from irax_compiler.passes.rewriting import Pattern
 from irax_compiler.passes.simplify import PATTERNS, simplify
+from irax_compiler.passes.simplify.constants import of_splats
 from irax_compiler.pipeline import run_pipeline
 
 FOLDER = Path(__file__).parent.parent / "golden" / "simplify"
@@ -131,3 +133,19 @@ def test_a_long_chain_takes_linear_time_and_no_recursion():
     run_pipeline(module, "simplify")
     (sine, _) = mlir.body(mlir.functions(module)["main"]).operations
     assert sine.operation.name == "stablehlo.sine"
+
+
+def test_broadcasts_of_unknown_size_are_as_simple_as_can_be():
+    module = mlir.parse_module(
+        """
+        func.func @main(%x: tensor<?xf32, #irax.sizes<"n">>) -> tensor<?xf32, #irax.sizes<"n">> {
+          %0 = stablehlo.constant dense<1.0> : tensor<f32>
+          %1 = "irax.broadcast_in_dim"(%0) {broadcast_dimensions = array<i64>}
+            : (tensor<f32>) -> tensor<?xf32, #irax.sizes<"n">>
+          return %1 : tensor<?xf32, #irax.sizes<"n">>
+        }
+        """
+    )
+    _, broadcast, _ = (x.operation for x in mlir.body(mlir.functions(module)["main"]).operations)
+    with mlir.InsertionPoint(broadcast), broadcast.location:
+        assert of_splats(read(broadcast), broadcast) is None

@@ -196,6 +196,7 @@ CASES = [
     fold("cumulative-maximum-u16", "maximum", of("u2", 5), 0, pool((5,), padding=((4, 0),))),
     fold("no-windows", "add", f64(2), 0, pool((3,))),
     fold("of-nothing", "add", f64(0, 2), 1.5, pool((1, 2), padding=((1, 1), (0, 0)))),
+    fold("max-pool-of-nothing", "maximum", f64(0, 3), -9, pool((3, 2), padding=((1, 2), (0, 0)))),
     fold("sum-pool-i32", "add", i32(4, 6), 0, MIXED),
     fold("sum-pool-bf16", "add", fixed(np.ones(1000), ml_dtypes.bfloat16), 0, pool((1000,))),
     fold("max-pool-bf16", "maximum", of(ml_dtypes.bfloat16, 9), -np.inf, pool((3,))),

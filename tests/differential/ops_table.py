@@ -17,29 +17,31 @@ from irax_compiler.targets import find
 PATH = Path(__file__).parents[2] / "docs" / "ops.md"
 HEAD = """# Ops
 
-Every op of StableHLO and CHLO that irax has, made by `make docs`; a test fails when it is not up to
-date. A "yes" is a test: the op's cases are built, read back and built again, evaluated in NumPy
-against an independent formula, differentiated against finite differences, transposed, and batched
-over every combination of operands; all of that on IREE's CPU target too, against the evaluator.
+All ops of StableHLO and CHLO that irax has. `make docs` writes this page, and a test fails when it
+is not up to date.
 
-- **jvp**: "integers": its results are integers or booleans, which have no tangent; "constant": they
-  do not change where they change at all; "none": refused by name, because it is a derivative
-  itself, or its results are not unique.
-- **transpose**: for the operands that it is linear in; "not linear": there are none.
-- **dtypes**: those that its cases have, of operands and results.
-- **iree-cpu**, **pjrt**: what becomes of it on its way to a target. "as it is": the target takes
-  it; names in code: the legalizations for where the target refuses it or gets it wrong
-  (see `compiler/irax_compiler/passes/legalize/`), but for `float8_function`, which is for all
-  elementwise ops; "expanded": into StableHLO, by MLIR;
-  "decomposed": into what it is made of; "host": a library's function is called; "inlined": its
-  function takes its place.
+Each column is a rule of the op, and "yes" means that tests hold it to something independent: values
+to a formula in NumPy, derivatives to finite differences, batches to loops over every combination of
+operands. On IREE's CPU target, all of these are compared with the evaluator.
+
+- **build**, **read**: irax writes the op, and reads it back with its parameters.
+- **jvp**: "integers": the results are integers or booleans, which have no tangents. "constant": the
+  results do not change with the operands. "none": refused by name, since the op is a derivative
+  itself or its results are not unique.
+- **transpose**: for the operands in which the op is linear; "not linear" if there are none.
+- **dtypes**: those of the op's cases in the tests.
+- **iree-cpu**, **pjrt**: what becomes of the op on the way to a target. "as it is": the target
+  takes it. Names in code are the legalizations that rewrite it where the target refuses it or gets
+  it wrong (`compiler/irax_compiler/passes/legalize/`); `float8_function`, for all elementwise
+  ops, is left out. "expanded": MLIR replaces it by StableHLO. "decomposed": it is replaced by its
+  definition. "host": a library's function is called. "inlined": its function takes its place.
 
 | op | build | read | evaluate | jvp | transpose | batch | dtypes | iree-cpu | pjrt |
 |----|-------|------|----------|-----|-----------|-------|--------|----------|------|
 """
 TAIL = """
-Names that begin with `irax.` are composites (`stablehlo.composite`), which other tools run by what
-they are made of. A `stablehlo.while` has reverse mode if it counts to a constant. Of
+Names that begin with `irax.` are composites (`stablehlo.composite`), which other tools run by
+their decompositions. A `stablehlo.while` has reverse mode if it counts to a constant. Of
 `stablehlo.custom_call` irax knows those of XLA's top-k kernels and of LAPACK, as JAX exports them,
 its own callbacks, and collectives over the named axes of vmaps (`ops/collective.py`), which `batch`
 replaces. An operation that is not in the table is refused by its name.

@@ -1,4 +1,5 @@
 """A generator of random programs: functions of float64 arrays, of one operation after the other.
+Their sizes may be symbolic.
 
 Hypothesis draws them, so that what fails is made small.
 
@@ -6,6 +7,7 @@ Hypothesis draws them, so that what fails is made small.
 """
 
 from collections.abc import Callable, Sequence
+from math import prod
 
 import numpy as np
 from hypothesis import strategies as st
@@ -21,10 +23,11 @@ from irax_compiler.ops.reductions import cumulative, reduce_window, window_shape
 from irax_compiler.ops.reductions import reduce as reduction
 from irax_compiler.ops.sorting import sort, top_k
 from irax_compiler.ops.special import chlo_functions
+from irax_compiler.sizes import is_symbolic, substituted, variables
+from irax_compiler.sizes.expressions import bounds
 
 F64 = np.dtype(np.float64)
-SIZES = st.sampled_from([2, 3, 1])
-SHAPES = st.lists(SIZES, min_size=2, max_size=3).map(tuple)
+KNOWN = (2, 3, 1)
 Draw = Callable[..., object]
 I32 = np.dtype(np.int32)
 MOST_ELEMENTS, HIGHEST_RANK = 300, 5
@@ -33,11 +36,17 @@ MOST_ELEMENTS, HIGHEST_RANK = 300, 5
 class Program:
     """A function under construction: its arguments, and all values so far."""
 
-    def __init__(self, draw: Draw, numbers: st.SearchStrategy[float]) -> None:
+    def __init__(
+        self, draw: Draw, numbers: st.SearchStrategy[float], sizes: Sequence[int] = KNOWN
+    ) -> None:
         self.draw = draw
         self.numbers = numbers
+        self.sizes = st.sampled_from(sizes)
         self.module = mlir.new_module()
-        shapes = draw(st.lists(SHAPES, min_size=1, max_size=3))
+        shape = st.lists(self.sizes, min_size=2, max_size=3).map(tuple)
+        shapes = draw(st.lists(shape, min_size=1, max_size=3))
+        if len(sizes) > len(KNOWN):  # an argument tells what each variable is
+            shapes.append(tuple(n for n in sizes if is_symbolic(n)))
         types = [mlir.tensor_type(s, F64) for s in shapes]
         self.function = mlir.new_function(self.module, "main", types, public=True)
         self.arguments = mlir.arguments(self.function)
@@ -58,6 +67,21 @@ class Program:
         """Any value of the shape of `x`."""
         fitting = [v for v in self.values if shape_of(v) == shape_of(x)]
         return self.draw(st.sampled_from([*fitting, self.given(shape_of(x))]))
+
+
+def least(n: int) -> int:
+    """The least value of a size."""
+    return int(bounds(n)[0])
+
+
+def is_one(n: int) -> bool:
+    return not is_symbolic(n) and n == 1
+
+
+def is_small(sizes: Sequence[int]) -> bool:
+    """True for a shape of few elements, where variables are about three."""
+    env = dict.fromkeys(variables(sizes), 3)
+    return prod(substituted(n, env) for n in sizes) < MOST_ELEMENTS
 
 
 def arithmetic(p: Program, x: Value) -> Value:
@@ -98,14 +122,14 @@ def transpose(p: Program, x: Value) -> Value:
 
 def reshape(p: Program, x: Value) -> Value:
     sizes = p.draw(st.permutations([*shape_of(x), 1]))
-    flat = (int(np.prod(shape_of(x))),)
+    flat = (prod(shape_of(x)),)
     return shape.Reshape(p.draw(st.sampled_from([tuple(sizes), flat])))(x)
 
 
 def broadcast(p: Program, x: Value) -> Value:
     sizes = shape_of(x)
-    wide = [n if n > 1 else p.draw(SIZES) for n in sizes]
-    wide += p.draw(st.lists(SIZES, max_size=2))
+    wide = [p.draw(p.sizes) if is_one(n) else n for n in sizes]
+    wide += p.draw(st.lists(p.sizes, max_size=2))
     places = p.draw(st.permutations(range(len(wide))))[: len(sizes)]
     result = [0] * len(wide)
     rest = [d for d in range(len(wide)) if d not in places]
@@ -128,7 +152,7 @@ def dot(p: Program, x: Value) -> Value:
     kept = p.draw(st.integers(0, rank))
     order = p.draw(st.permutations(range(rank)))
     shared = order[kept:]
-    y = p.given((*(shape_of(x)[d] for d in shared), p.draw(SIZES)))
+    y = p.given((*(shape_of(x)[d] for d in shared), p.draw(p.sizes)))
     there = tuple(range(len(shared)))
     batching = p.draw(st.integers(0, len(shared)))
     x_dims, y_dims = tuple(shared), there
@@ -139,20 +163,21 @@ def dot(p: Program, x: Value) -> Value:
 
 
 def slice_(p: Program, x: Value) -> Value:
-    bounds = [sorted(p.draw(st.tuples(st.integers(0, n), st.integers(0, n)))) for n in shape_of(x)]
-    bounds = [
-        (lo, hi) if lo < hi else (0, n) for (lo, hi), n in zip(bounds, shape_of(x), strict=True)
+    sizes = [least(n) for n in shape_of(x)]
+    ends = [sorted(p.draw(st.tuples(st.integers(0, n), st.integers(0, n)))) for n in sizes]
+    places = [
+        (lo, n - (m - hi)) if lo < hi else (0, n)
+        for (lo, hi), n, m in zip(ends, shape_of(x), sizes, strict=True)
     ]
-    strides = [p.draw(st.integers(1, 2)) for _ in bounds]
-    return slicing.Slice(tuple(b[0] for b in bounds), tuple(b[1] for b in bounds), tuple(strides))(
-        x
-    )
+    strides = [p.draw(st.integers(1, 2)) for _ in places]
+    starts, limits = (tuple(ends) for ends in zip(*places, strict=True))
+    return slicing.Slice(starts, limits, tuple(strides))(x)
 
 
 def pad(p: Program, x: Value) -> Value:
     low, high, interior = (tuple(p.draw(st.integers(0, 1)) for _ in shape_of(x)) for _ in range(3))
     cut = [
-        -1 if n > 1 and p.draw(st.booleans()) else lo
+        -1 if least(n) > 1 and p.draw(st.booleans()) else lo
         for n, lo in zip(shape_of(x), low, strict=True)
     ]
     return slicing.Pad(tuple(cut), high, interior)(x, full((), p.draw(p.numbers), F64))
@@ -165,7 +190,7 @@ def reverse(p: Program, x: Value) -> Value:
 
 
 def dynamic_slice(p: Program, x: Value) -> Value:
-    sizes = tuple(p.draw(st.integers(1, n)) for n in shape_of(x))
+    sizes = tuple(p.draw(st.integers(min(1, n), n)) if n == least(n) else n for n in shape_of(x))
     starts = [full((), p.draw(st.integers(-1, 3)), I32) for _ in sizes]
     part = DynamicSlice(sizes)(x, *starts)
     if p.draw(st.booleans()):
@@ -181,7 +206,7 @@ def concatenate(p: Program, x: Value) -> Value:
 def row_indices(p: Program, x: Value) -> tuple[Value, window_shapes.WindowDims]:
     """Numbers of rows, some of which there are not, and how rows lie in an array."""
     rows = shape_of(x)[0]
-    numbers = p.draw(st.lists(st.integers(-1, rows), min_size=1, max_size=4))
+    numbers = p.draw(st.lists(st.integers(-1, least(rows)), min_size=1, max_size=4))
     rank = len(shape_of(x))
     dims = window_shapes.WindowDims(
         window_dims=tuple(range(1, rank)), collapsed_dims=(0,), index_map=(0,), index_vector_dim=1
@@ -209,7 +234,7 @@ def sorted_(p: Program, x: Value) -> Value:
 
 def largest(p: Program, x: Value) -> Value:
     size = shape_of(x)[-1]
-    return top_k.TopK(p.draw(st.integers(1, size))).build([x])[0]
+    return top_k.TopK(p.draw(st.integers(min(1, least(size)), least(size)))).build([x])[0]
 
 
 IDENTITIES = {"add": 0, "multiply": 1, "maximum": -np.inf, "minimum": np.inf}
@@ -230,7 +255,7 @@ def pool(p: Program, x: Value) -> Value:
         for low, high in ((1, 3), (1, 2), (0, 1))
     )
     pairs = tuple(
-        (max(0, n - m, q if n > 1 else 0), 0)
+        (max(0, n - least(m), q if n > 1 else 0), 0)
         for n, m, q in zip(sizes, shape_of(x), padding, strict=True)
     )
     window = reduce_window.Window(sizes, strides, padding=pairs).full()
@@ -275,15 +300,19 @@ ROUNDED: Sequence[Step] = [
 
 
 def random_program(
-    draw: Draw, steps: Sequence[Step], numbers: st.SearchStrategy[float], most: int = 16
+    draw: Draw,
+    steps: Sequence[Step],
+    numbers: st.SearchStrategy[float],
+    most: int = 16,
+    sizes: Sequence[int] = KNOWN,
 ) -> mlir.Module:
-    """A module with @main, of 5 to `most` steps."""
-    p = Program(draw, numbers)
+    """A module with @main, of 5 to `most` steps, of arrays of some sizes."""
+    p = Program(draw, numbers, sizes)
     with InsertionPoint(mlir.body(p.function)), mlir.UNKNOWN:
         for _ in range(draw(st.integers(5, most))):
             result = draw(st.sampled_from(steps))(p, p.value())
             size = shape_of(result)
-            if np.prod(size) < MOST_ELEMENTS and 0 < len(size) <= HIGHEST_RANK:
+            if is_small(size) and 0 < len(size) <= HIGHEST_RANK:
                 p.values.append(result)
     results = draw(st.lists(st.sampled_from(p.values), min_size=1, max_size=3))
     mlir.finish_function(p.function, [*results, p.values[-1]])

@@ -1,5 +1,5 @@
 """Convolutions and products by irax's own code, beside the evaluator: edges of tiles, vectors and
-panels.
+panels. Code for processors with wider registers than this one's runs as well, in parts.
 """
 
 from __future__ import annotations
@@ -10,11 +10,20 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import lax
-from irax_compiler import mlir
+from irax_compiler import chips, mlir
 from irax_compiler.lowering import lower
 from irax_compiler.passes.blas import tiles
 
-pytestmark = pytest.mark.skipif(not tiles.are_fast(), reason="registers of 64 bytes")
+pytestmark = pytest.mark.skipif(not chips.IS_X86, reason="tiles are for x86-64")
+
+AVX2, AVX512 = "x86-64-v3", "x86-64-v4"
+
+
+@pytest.fixture(autouse=True)
+def of_no_other_chip(monkeypatch):
+    """Compile for the chip of the test, whatever is kept of another."""
+    monkeypatch.setenv("IRAX_CACHE_DIR", "off")
+
 
 IMAGES = "NHWC", "HWIO", "NHWC"
 SEQUENCES = "NWC", "WIO", "NWC"
@@ -64,7 +73,7 @@ def multiplied(x, y, bias, many, matrices):
 def test_products(dtype, error):
     generator = np.random.default_rng(0)
     shapes = (130, 515), (515, 410), (410,), (2, 65, 300), (2, 300, 768)
-    with irax.enable_x64(True):
+    with irax.enable_x64(True), chips.compiling_for(AVX512):
         arrays = [generator.standard_normal(shape).astype(dtype) for shape in shapes]
         text = lowered(multiplied, *arrays)
         assert text.count("flow.dispatch @product") == 4
@@ -78,7 +87,8 @@ def test_products(dtype, error):
 def test_every_rest_of_a_panel():
     """Products by transposes, whose last panel has one row, a few, a block of them, or many."""
     dtype = np.dtype(np.float32)
-    shape = tiles.Lines(dtype, 130, 1, 1000, (1, 1), (1, 1), 1).shape
+    with chips.compiling_for(AVX512):
+        shape = tiles.Lines(dtype, 130, 1, 1000, (1, 1), (1, 1), 1).shape
     most = tiles.PANELS // (tiles.TOGETHER * shape.columns * dtype.itemsize)
     depths = [most + 1, 2 * most + 7, most + shape.lanes, 2 * most - 1]
     generator = np.random.default_rng(0)
@@ -91,17 +101,22 @@ def test_every_rest_of_a_panel():
     def products(*arrays):
         return [x @ y.T for x, y in zip(arrays[::2], arrays[1::2], strict=True)]
 
-    assert "scipy_cblas" not in lowered(products, *arrays)
-    for found, expected in zip(irax.jit(products)(*arrays), products(*arrays), strict=True):
+    with chips.compiling_for(AVX512):
+        assert "scipy_cblas" not in lowered(products, *arrays)
+        results = irax.jit(products)(*arrays)
+    for found, expected in zip(results, products(*arrays), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-3)
 
 
-def test_values(arrays):
-    text = lowered(convolved, *arrays)
+@pytest.mark.parametrize("chip", [AVX2, AVX512])
+def test_values(arrays, chip):
+    with chips.compiling_for(chip):
+        text = lowered(convolved, *arrays)
+        results = irax.jit(convolved)(*arrays)
     assert text.count("flow.dispatch @convolution") == len(CASES)
     assert "scipy_cblas" not in text
     assert "irax.libraries" not in text
-    for found, expected in zip(irax.jit(convolved)(*arrays), convolved(*arrays), strict=True):
+    for found, expected in zip(results, convolved(*arrays), strict=True):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-3)
 
 
@@ -109,17 +124,34 @@ def test_nan_and_infinities_stay_in_their_windows():
     x = np.ones((1, 40, 40, 16), np.float32)
     x[0, 3, 5, 0], x[0, 20, 20, 1] = np.nan, np.inf
     y = np.ones((3, 3, 16, 20), np.float32)
-    found = irax.jit(
-        lambda x, y: lax.conv_general_dilated(x, y, (1, 1), "VALID", None, None, IMAGES)
-    )(x, y)
+    with chips.compiling_for(AVX2):
+        found = irax.jit(
+            lambda x, y: lax.conv_general_dilated(x, y, (1, 1), "VALID", None, None, IMAGES)
+        )(x, y)
     expected = np.full((38, 38), 144.0)
     expected[18:21, 18:21] = np.inf
     expected[1:4, 3:6] = np.nan
     np.testing.assert_array_equal(found[0], np.broadcast_to(expected[..., None], (38, 38, 20)))
 
 
+@pytest.mark.parametrize("chip", [AVX2, AVX512])
 @pytest.mark.parametrize(("rows", "columns"), [(1, 8), (7, 512), (56, 64), (112, 64), (14, 10)])
-def test_tiles_fit_in_registers(rows, columns):
-    shape = tiles.Shape.best(rows, columns, lanes=16)
-    assert shape.rows * shape.vectors >= tiles.FEWEST
-    assert (shape.rows + 1) * shape.vectors < tiles.REGISTERS
+def test_tiles_fit_in_registers(rows, columns, chip):
+    with chips.compiling_for(chip):
+        lines = tiles.Lines(np.dtype(np.float32), rows, 1, columns, (1, 1), (columns, 1), columns)
+        shape, registers = lines.shape, lines.registers.number
+    assert shape.rows * shape.vectors >= tiles.FEWEST[registers]
+    assert (shape.rows + 1) * shape.vectors < registers
+
+
+def test_code_is_for_the_chip():
+    """A program for another chip has that chip's tiles."""
+    x, y = np.ones((1, 40, 40, 16), np.float32), np.ones((3, 3, 16, 20), np.float32)
+    f = irax.jit(lambda x, y: lax.conv_general_dilated(x, y, (1, 1), "VALID", None, None, IMAGES))
+    module = mlir.parse_module(f.lower(x, y).as_text())
+    (main,) = (name for name, f in mlir.functions(module).items() if mlir.is_public(f))
+    texts = {c: str(lower(module, main, f"iree-cpu:{c}")) for c in ("generic", AVX2, AVX512)}
+    assert "vector.fma" not in texts["generic"]
+    assert "vector<8xf32>" in texts[AVX2]
+    assert "vector<16xf32>" not in texts[AVX2]
+    assert "vector<16xf32>" in texts[AVX512]

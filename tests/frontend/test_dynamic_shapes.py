@@ -9,7 +9,7 @@ import irax
 import irax.numpy as jnp
 import irax_runtime
 from irax import export
-from irax.execution import backend
+from irax.execution import backend, specialized
 
 
 def array(*shape):
@@ -51,6 +51,59 @@ def test_one_program_for_all_sizes():
         step(w, array(0, 4))
 
 
+@pytest.fixture
+def at_once(monkeypatch):
+    """Sizes have programs of their own after their first call; returns what waits for these."""
+    monkeypatch.setattr(specialized.Specializations, "worth", property(lambda _: 0.0, lambda *_: 0))
+
+    def wait(function):
+        (program,) = function._dynamic._programs.values()
+        if program.own.now is not None:
+            program.own.now.outcome()
+
+    return wait
+
+
+def test_sizes_that_are_called_often_have_programs_of_their_own(at_once, monkeypatch):
+    monkeypatch.setattr(specialized, "MOST", 2)
+    step = irax.jit(loss, dynamic_shapes={"x": "batch, _"})
+    w = array(4, 3)
+    for n in (1, 7, 9):
+        x = array(n, 4)
+        for _ in range(3):
+            np.testing.assert_allclose(step(w, x), loss(w, x), rtol=1e-4)
+            at_once(step)
+    assert irax.explain(step).sizes == (
+        "one program for all sizes of (float32[4,3], float32[batch,4])",
+        "one for (float32[4,3], float32[1,4]) alone",
+        "one for (float32[4,3], float32[7,4]) alone",
+    )
+
+
+def test_no_program_of_its_own_without_the_option(at_once):
+    before = irax.config.specialize_sizes
+    irax.config.update("specialize_sizes", False)
+    try:
+        double = irax.jit(lambda x: x * 2, dynamic_shapes={"x": "n"})
+        for _ in range(3):
+            np.testing.assert_array_equal(double(array(5)), array(5) * 2)
+        at_once(double)
+    finally:
+        irax.config.update("specialize_sizes", before)
+    assert irax.explain(double).sizes == ("one program for all sizes of (float32[n])",)
+
+
+def test_donated_arguments_are_gone_whichever_program_runs(at_once):
+    add = irax.jit(lambda x, y: x + y, donate_argnums=0, dynamic_shapes={"x": "n", "y": "n"})
+    y = jnp.ones(6)
+    for n in range(4):
+        x = jnp.full(6, float(n))
+        np.testing.assert_array_equal(add(x, y), np.full(6, n + 1.0, np.float32))
+        at_once(add)
+        with pytest.raises(RuntimeError, match=r"deleted|donated"):
+            x + 1
+
+
 def test_a_program_for_each_size_where_the_target_has_no_other():
     counted, times = traced(lambda x: jnp.sort(x)[::-1])
     f = irax.jit(counted, dynamic_shapes={"x": "n"})
@@ -60,6 +113,65 @@ def test_a_program_for_each_size_where_the_target_has_no_other():
     assert len(times) == 1
     (told,) = irax.explain(f).sizes
     assert told.startswith("(float32[n]) is compiled for each size: ")
+
+
+def normalized(x):
+    mean = x.mean(-1, keepdims=True)
+    return (x - mean) * irax.lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)
+
+
+def layer(w, x):
+    return irax.nn.relu(x @ w + w[0])
+
+
+def numbers(x):
+    """Integers from -50 to 50."""
+    return (x * 50).astype("int32")
+
+
+KERNELS = {
+    "sums": (lambda x: (x.sum(), x.sum(0), x.sum(1), (x > 0).any(), x.max(1)), ["b,100"]),
+    "deviations": (lambda x: x.std(0), ["b,100"]),
+    "softmax": (lambda x: (irax.nn.softmax(x), irax.nn.softmax(x, 0)), ["b,l"]),
+    "norm": (irax.value_and_grad(lambda x: (normalized(x) ** 2 * x).sum()), ["b,100"]),
+    "vector": (lambda x: (x.sum(), (x[1:] - x[:-1]).sum(), irax.nn.softmax(x)), ["b"]),
+    "images": (lambda x: (x.mean((0, 1, 2)), x.var((0, 1, 2))), ["b,4,l,32"]),
+    "layer": (irax.value_and_grad(lambda w, x: layer(w, x).mean()), ["64,48", "b,64"]),
+    "batches": (lambda x, y: x @ y, ["b,32,l", "b,l,48"]),
+    "views": (lambda x: (x[:, ::2] + x[:, 1::2], jnp.tril(x[:, :90]), x.T * 2), ["b,100"]),
+    "images and rows": (lambda x, y: (x - x.mean((0, 1))) * y + 1, ["b,9,32", "32"]),
+    "rows": (
+        lambda x, y: (jnp.concatenate([x, y[:, 1:]], 1), x[:, ::-1], jnp.pad(x, ((0, 2), (3, 1)))),
+        ["b,100", "b,33"],
+    ),
+    "elementwise": (lambda x: irax.nn.selu(x) * 2, ["b"]),
+    "step": (
+        lambda w, x, y: w - irax.grad(lambda w: ((x @ w - y) ** 2).mean())(w),
+        ["3", "b,3", "b"],
+    ),
+    "gathered rows": (
+        lambda t, u, i: (t[numbers(i)], u[numbers(i)], jnp.take(u, numbers(i), 0, mode="fill")),
+        ["40,64", "l,32", "b"],
+    ),
+    "heads": (lambda x: irax.nn.dot_product_attention(x, x, x), ["b,l,2,64"]),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_for_all_sizes(name):
+    function, shapes = KERNELS[name]
+    jitted = irax.jit(lambda xs: function(*xs), dynamic_shapes={"xs": shapes})
+    for sizes in ({"b": 1, "l": 1}, {"b": 2, "l": 17}, {"b": 67, "l": 3}, {"b": 300, "l": 64}):
+        given = [
+            jnp.asarray(array(*(sizes.get(n) or int(n) for n in shape.split(","))))
+            for shape in shapes
+        ]
+        expected = irax.tree.leaves(function(*given))
+        for x, y in zip(irax.tree.leaves(jitted(given)), expected, strict=True):
+            assert (x.shape, x.dtype) == (y.shape, y.dtype)
+            np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-4)
+    (told,) = irax.explain(jitted).sizes
+    assert told.startswith("one program for all sizes")
 
 
 def test_sizes_that_are_found():
@@ -147,6 +259,11 @@ def causal(q, k, v):
     return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
 
 
+def places(x):
+    """Some integers, which need not be places in an array."""
+    return (x.reshape(-1) * 3).astype("int32")
+
+
 PROGRAMS = {
     "functions": (
         lambda x: jnp.sin(x) + jnp.tanh(x) * irax.nn.gelu(x) + jnp.abs(x) ** x,
@@ -163,6 +280,33 @@ PROGRAMS = {
         ["n, 3"],
     ),
     "lanes": (irax.vmap(irax.grad(lambda x: jnp.sin(x).sum() ** 2)), ["n, 3"]),
+    "rows": (
+        lambda x, y: (x[places(y)], y.astype("uint8")[places(x)], (x > 0)[places(y)]),
+        ["n, 3", "m"],
+    ),
+    "rows that are written": (
+        lambda x, y: (
+            jnp.zeros((4, 3)).at[places(y)].add(x[0]),
+            irax.grad(lambda x: (x[places(y)] ** 2).sum())(x),
+            x.at[places(y)].max(0.2),
+        ),
+        ["n, 3", "m - 1"],
+    ),
+    "branches": (
+        lambda x: (
+            irax.lax.cond(x.sum() > 0, jnp.sin, lambda x: x - 1, x),
+            irax.lax.switch(x.shape[0] % 3, [jnp.cos, lambda x: x * 2, lambda x: x], x),
+        ),
+        ["n - 1, 3"],
+    ),
+    "random numbers": (
+        lambda x: (
+            irax.random.normal(irax.random.key(0), x.shape),
+            irax.random.bits(irax.random.key(1), x.shape),
+            irax.random.bernoulli(irax.random.key(2), 0.5, x.shape),
+        ),
+        ["n - 1, 3"],
+    ),
     "places": (lambda x: jnp.eye(x.shape[0]) * jnp.arange(x.shape[0]) + x[:, :1], ["n, 3"]),
 }
 
@@ -181,7 +325,10 @@ def test_programs_of_all_families(name):
     for values in ({"n": 1, "m": 1, "k": 1}, {"n": 3, "m": 2, "k": 5}, {"n": 16, "m": 17, "k": 2}):
         known = [[int(eval(part, {}, values)) for part in s.split(",")] for s in shapes]
         given = [array(*shape) for shape in known]
-        results = [x.numpy() for x in program.run([device.put(x) for x in given])]
+        put = [device.put(x.copy()) for x in given]
+        results = [x.numpy() for x in program.run(put)]
+        for x, before in zip(put, given, strict=True):
+            np.testing.assert_array_equal(x.numpy(), before)
         expected = irax.tree.leaves(function(*map(jnp.asarray, given)))
         for x, y in zip(results, expected, strict=True):
             assert (x.shape, x.dtype) == (y.shape, y.dtype)

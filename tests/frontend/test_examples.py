@@ -23,6 +23,7 @@ import scipy.integrate
 import scipy.interpolate
 import scipy.optimize
 import scipy.signal
+import scipy.special
 import scipy.stats
 from tests.runtime.pjrt_programs import needs_plugin
 from tests.runtime.vulkan_programs import needs_vulkan
@@ -304,6 +305,49 @@ def test_an_example_is_right(name: str, platform: str, capsys: pytest.CaptureFix
         assert line.startswith(f"{label} ")
 
 
+@pytest.mark.slow
+def test_a_gpt_of_all_lengths(capsys: pytest.CaptureFixture[str]):
+    figures = example("gpt_cache").main(["--small"])
+    assert figures["tokens right"] > 0.95
+    assert figures["programs of training"] == figures["programs of generation"] == 1
+    assert len(capsys.readouterr().out.splitlines()) == len(figures)
+
+
+def test_a_cache_of_keys_changes_nothing():
+    """Logits of a few tokens at a time are those of a causal model of all at once, in NumPy."""
+    gpt = example("gpt_cache")
+    size = gpt.Size(width=16, blocks=1)
+    params, _ = gpt.start(size)
+    tokens = gpt.examples(np.random.default_rng(0), 1, 11)[0]
+    cache, found = gpt.empty_cache(size), []
+    for part in np.split(tokens, [4, 5, 9]):
+        logits, cache = gpt.extend(params, cache, part)
+        found.append(logits)
+
+    def normalized(x: Any) -> Any:
+        x = x - x.mean(-1, keepdims=True)
+        return x / np.sqrt((x**2).mean(-1, keepdims=True) + 1e-5)
+
+    (block,) = irax.tree.map(np.float64, params["blocks"])
+    x = np.float64(params["tokens"])[tokens]
+    queries, keys, values = np.moveaxis(
+        (normalized(x) @ block["attention"]).reshape(11, 3, -1, 4), 1, 0
+    )
+    back = np.subtract.outer(np.arange(11), np.arange(11))
+    heads = []
+    for head in range(gpt.HEADS):
+        scores = queries[:, head] @ keys[:, head].T / 2 - back / 2.0 ** (head + 1)
+        weights = scipy.special.softmax(np.where(back >= 0, scores, -np.inf), axis=1)
+        heads.append(weights @ values[:, head])
+    x = x + np.concatenate(heads, axis=1) @ block["mix"]
+    hidden = normalized(x) @ block["up"]
+    # The default of `nn.gelu` is the approximation by a hyperbolic tangent.
+    gelu = hidden / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (hidden + 0.044715 * hidden**3)))
+    x = x + gelu @ block["down"]
+    expected = normalized(x) @ np.float64(params["out"])
+    np.testing.assert_allclose(np.concatenate(found), expected, atol=2e-5)
+
+
 @needs_plugin
 @pytest.mark.parametrize(
     "name",
@@ -322,7 +366,7 @@ def test_a_step_is_the_same_on_iree_and_on_pjrt(name: str):
         np.testing.assert_allclose(theirs, ours, rtol=2e-3, atol=2e-4 * scale)
 
 
-ALL = [*PROGRAMS, "digits", "ode_adjoint"]
+ALL = [*PROGRAMS, "digits", "gpt_cache", "ode_adjoint"]
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -12,6 +12,7 @@ from tests.differential.partitions import evaluate_partitioned
 import irax
 import irax.numpy as jnp
 from irax import P
+from irax.scipy.linalg import solve_triangular
 from irax.sharding import AxisType, Mesh, auto_axes, explicit_axes
 from irax_runtime.iree import cpu
 
@@ -50,6 +51,7 @@ OPERATIONS = {
     "split": (lambda x, w: x.reshape(2, 2, 8), P("x", None, None)),
     "join": (lambda x, w: x.reshape(32), P("x")),
     "reshard": (lambda x, w: irax.reshard(x, P(None, "y")), P(None, "y")),
+    "triangular solve": (lambda x, w: solve_triangular(8 * jnp.eye(8), w), P(None, "y")),
     "tanh": (lambda x, w: jnp.tanh(x), ROWS),
     "where": (lambda x, w: jnp.where(x > 0, x, 0), ROWS),
     "sort": (lambda x, w: jnp.sort(x, 1), ROWS),
@@ -176,6 +178,12 @@ def test_what_does_not_follow_is_refused(name: str):
     for call in (AMBIGUOUS[name], lambda *given: irax.eval_shape(AMBIGUOUS[name], *given)):
         with pytest.raises(irax.errors.ShardingTypeError, match="out_sharding="):
             call(x, w)
+
+
+def test_shapes_tell_layouts():
+    x = put(ROWS, 8, 8)
+    assert irax.eval_shape(lambda x: x.T, x).sharding.spec == COLUMNS
+    assert irax.jit(jnp.tanh).trace(x).out_info.sharding.spec == ROWS
 
 
 def test_types_are_part_of_signatures():

@@ -188,3 +188,16 @@ def test_what_the_compiler_made_and_does_not_load_is_an_error(monkeypatch):
     monkeypatch.setattr(type(device), "load", lambda self, *given: load(*given))
     with pytest.raises(RuntimeError, match="no room for the program"):
         irax.jit(lambda x: x * 5 + 2)(np.ones(3, np.float32))
+
+
+def test_a_function_that_is_not_compiled_for_all_sizes_is_not_tried_again(refused):
+    def running():
+        return irax.jit(lambda x: jnp.sort(x) * 2.0, dynamic_shapes={"x": "n"})
+
+    x = np.array([3.0, 1.0], np.float32)
+    first = running()
+    np.testing.assert_array_equal(first(x), [2.0, 6.0])
+    refused()
+    again = running()
+    np.testing.assert_array_equal(again(x), [2.0, 6.0])
+    assert irax.explain(again).sizes == irax.explain(first).sizes

@@ -98,6 +98,24 @@ def test_loops_of_unknown_length():
     at_sizes(irax.grad(counted), [spec("t")], lambda n: [(n,)])
 
 
+def test_derivatives_of_folds():
+    products = irax.grad(lambda x: jnp.asarray(x).prod())
+    at_sizes(products, [spec("n")], lambda n: [(n,)])
+    at_sizes(
+        irax.grad(lambda x: (jnp.cumprod(x, 1) ** 2).sum()), [spec("m, n")], lambda n: [(2, n)]
+    )
+    at_sizes(irax.grad(lambda x: irax.lax.cummax(x).sum()), [spec("n")], lambda n: [(n,)])
+
+
+def test_matrices_of_unknown_size():
+    def f(x):
+        y = x + 3 * jnp.eye(x.shape[0])
+        return jnp.triu(x), jnp.tril(x, -1), jnp.linalg.det(y), jnp.linalg.slogdet(y)[1]
+
+    at_sizes(f, [spec("n, n")], lambda n: [(n, n)])
+    at_sizes(irax.hessian(lambda x: jnp.asarray(x).prod()), [spec("n")], lambda n: [(n,)])
+
+
 def test_custom_rules():
     @irax.custom_vjp
     def f(x):

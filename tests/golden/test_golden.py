@@ -4,9 +4,8 @@
     // CHECK: func.func @main.jvp
 
 A file's RUN lines are options of `irax opt`, which run one after the other on the module in it;
-what that prints is compared with the CHECK lines, as LLVM's FileCheck does it. With the line
-`// PROCESSOR: wide registers` the passes take this processor for one that has these, without it for
-one that has not.
+what that prints is compared with the CHECK lines, as LLVM's FileCheck does it. The passes are for
+the chip of a line such as `// CHIP: x86-64-v4`, without one for a processor of no wide registers.
 """
 
 import io
@@ -20,12 +19,19 @@ from filecheck.matcher import Matcher
 from filecheck.options import Options
 from filecheck.parser import Parser, pattern_for_opts
 
-from irax_compiler.passes.blas import tiles
+from irax_compiler import chips
 from irax_tools.cli import main
 
 FOLDER = Path(__file__).parent
 FILES = sorted(str(path.relative_to(FOLDER)) for path in FOLDER.rglob("*.mlir"))
 RUN = re.compile(r'^// RUN: --pipeline "(.*)"$', re.MULTILINE)
+CHIP = re.compile(r"^// CHIP: (.*)$", re.MULTILINE)
+
+
+def chip_of(text: str) -> str:
+    """The chip that a golden file is for."""
+    found = CHIP.search(text)
+    return "generic" if found is None else found[1]
 
 
 def transformed(text: str) -> str:
@@ -50,10 +56,10 @@ def complaint(text: str, output: str, name: str = "golden.mlir") -> str:
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_golden(name: str, monkeypatch: pytest.MonkeyPatch):
+def test_golden(name: str):
     text = (FOLDER / name).read_text("utf-8")
-    monkeypatch.setattr(tiles, "are_fast", lambda: "// PROCESSOR: wide registers\n" in text)
-    output = transformed(text)
+    with chips.compiling_for(chip_of(text)):
+        output = transformed(text)
     problem = complaint(text, output, name)
     assert not problem, f"{problem}\nThe output was:\n{output}"
 

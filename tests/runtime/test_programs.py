@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from tests.runtime.programs import artefact, elementwise, function, load
 
+from irax_compiler import mlir, targets
+from irax_compiler.chips import IS_X86
 from irax_compiler.iree import compiler as iree_compiler
 from irax_compiler.targets import target
 from irax_compiler.targets.cpu import CPU
@@ -295,6 +297,10 @@ def test_functions_that_are_nowhere_are_no_end_of_the_process():
     assert undefined_symbols(b"\x7fELF\x02\x01" * 20) == set()
 
 
-def test_programs_are_shared_libraries_only_where_they_must_be():
+@pytest.mark.skipif(not IS_X86, reason="the chip is of x86")
+def test_programs_for_other_processors_are_shared_libraries_only_where_they_must_be():
     for op, type_ in (("sine", "f32"), ("exponential", "f64"), ("negate", "f64")):
-        assert not shared_library.is_shared_library(artefact(elementwise(op, type_)))
+        module = mlir.parse_module(elementwise(op, type_))
+        for chip, is_shared in (("x86-64-v3", False), ("host", sys.platform == "linux")):
+            code = targets.compile(module, f"iree-cpu:{chip}")
+            assert shared_library.is_shared_library(code) == is_shared

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -98,6 +99,24 @@ def test_importing_the_target_does_not_import_iree():
         [sys.executable, "-c", source], capture_output=True, text=True, check=True
     )
     assert done.stdout.strip() == "False"
+
+
+def test_compiling_imports_no_classes_of_operations(tmp_path: Path):
+    """Classes of linalg take as long as compiling."""
+    source = f"""
+import sys
+from irax_compiler import mlir, targets
+from irax_compiler.lowering import lower
+module = lower(mlir.parse_module({elementwise("sine", "f32")!r}))
+targets.compile(module, "iree-cpu")
+print([x for x in sys.modules if x.startswith("iree.compiler.dialects.")])
+"""
+    environment = {**os.environ, "IRAX_CACHE_DIR": str(tmp_path)}
+    command = [sys.executable, "-c", source]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    imported = done.stdout.strip()
+    assert "iree.compiler.dialects.builtin" in imported
+    assert not any(x in imported for x in ("arith", "linalg", "stream", "util"))
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")

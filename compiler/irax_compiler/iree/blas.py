@@ -36,6 +36,6 @@ def library() -> Path | None:
     return next((path for path in found if path.exists()), None)
 
 
-def is_called(text: str) -> bool:
-    """True if a module, as text, contains calls of libraries, such as this."""
-    return "hal.import.static" in text
+def is_called(module: bytes) -> bool:
+    """True if a module, text or bytecode, contains calls of libraries, such as this."""
+    return b"hal.import.static" in module

@@ -3,15 +3,30 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import os
 import re
 import shlex
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from irax_compiler import cache, spans
 from irax_compiler.iree import addresses, blas, references
-from irax_compiler.iree.invocation import CompileError, bundled_tool, invocation
+from irax_compiler.iree.invocation import (
+    ALL_PHASES,
+    CompileError,
+    Invocation,
+    bundled_tool,
+    invocation,
+)
+
+if TYPE_CHECKING:  # these import IREE's bindings, which whoever has a program does without
+    from irax_compiler.iree.kernels_aside import KernelsAside
+    from irax_compiler.mlir import Module
 
 FLAGS = (
     "--iree-input-type=stablehlo",
@@ -24,8 +39,15 @@ FLAGS = (
     "--iree-vm-bytecode-module-strip-source-map=true",
 )
 
+CHIP_FLAG = "--iree-llvmcpu-target-cpu="
+FOR_THIS_PROCESSOR = f"{CHIP_FLAG}host"
+"""The flag of programs for the processor that they are compiled on."""
 
-DATA_TILING = ("--iree-opt-data-tiling", "--iree-llvmcpu-enable-ukernels=all")
+DATA_TILING = (
+    "--iree-opt-data-tiling",
+    "--iree-llvmcpu-enable-ukernels=all",
+    "--iree-llvmcpu-link-ukernel-bitcode=true",
+)
 
 _CALLS_LIBM = re.compile(
     r"(?:(?:stablehlo|math|arith)\.(?:sine?|cos(?:ine)?|tanh?|atan2|remainder|remf|powf|cbrt)\b|chlo\.)"
@@ -33,7 +55,7 @@ _CALLS_LIBM = re.compile(
 )
 """Finds operations that become calls of sin, cos, tanh, atan2 or fmod of float64."""
 
-_LOOP = re.compile(r"stablehlo\.while|scf\.for [^\n]*tensor<")
+_LOOP = re.compile(r"stablehlo\.while|scf\.(?:for|while) [^\n]*tensor<")
 """Finds loops outside of kernels that may carry arrays."""
 
 _MANY = 64
@@ -42,8 +64,18 @@ _MANY = 64
 _TOO_LONG_TO_PRINT = 4 << 20
 
 
-Rewrite = Callable[[bytes], bytes | None]
-"""Rewrites a module as it is after IREE's phase flow, as bytecode; None leaves it as it is."""
+@dataclass(frozen=True)
+class Rewrite:
+    """A rewrite of a module between IREE's phases."""
+
+    phase: str
+    """The phase that it follows."""
+    name: str
+    """The rewrite's name. Artefacts are kept by it."""
+    run: Callable[[Module], bool]
+    """Rewrites the module in place, and returns False if it left it as it was."""
+    pays: Callable[[str], bool] = lambda text: True
+    """Return False for the text of a module, as IREE gets it, that it would leave as it is."""
 
 
 def compile(
@@ -52,7 +84,9 @@ def compile(
     *,
     data_tiling: bool = False,
     identity: bytes | None = None,
-    on_flow: Rewrite | None = None,
+    rewrites: Sequence[Rewrite] = (),
+    unverified: frozenset[str] = frozenset(),
+    aside: KernelsAside | None = None,
 ) -> bytes:
     """Compiles a lowered module, MLIR text or bytecode, to a .vmfb.
 
@@ -61,11 +95,15 @@ def compile(
     Args:
         module: StableHLO as it leaves `lowering.lower`.
         flags: IREE's flags for the device, after those that all programs are compiled with.
-        on_flow: what is done between IREE's phases.
+        rewrites: what is done between IREE's phases, in their order.
+        unverified: the phases of IREE in which the module is not verified after each pass; for
+            programs with loops outside of kernels, it is in the phase stream.
         data_tiling: lays matrices out anew for multiplication, where IREE can compile that;
             `tiling` says for which programs it pays.
         identity: the module without what its artefact does not depend on, such as locations: the
             cache goes by this. Without it, it goes by the module.
+        aside: the module's kernels, if IREE is to get them after the phases that are not about
+            kernels.
 
     Raises:
         CompileError: IREE refuses the module; its diagnostics name operation and location.
@@ -74,21 +112,30 @@ def compile(
     data = module.encode() if isinstance(module, str) else module
     if data_tiling:
         try:
-            return _compile(data, (*FLAGS, *flags, *DATA_TILING), identity or data, on_flow)
+            tiled = (*FLAGS, *flags, *DATA_TILING)
+            return _compile(data, tiled, identity or data, rewrites, unverified, aside)
         except CompileError:
             pass  # a defect of data tiling, or of the module: compiling it without will tell
-    return _compile(data, (*FLAGS, *flags), identity or data, on_flow)
+    return _compile(data, (*FLAGS, *flags), identity or data, rewrites, unverified, aside)
 
 
 def _compile(
-    module: bytes, flags: Sequence[str], identity: bytes, on_flow: Rewrite | None
+    module: bytes,
+    flags: Sequence[str],
+    identity: bytes,
+    rewrites: Sequence[Rewrite],
+    unverified: frozenset[str],
+    aside: KernelsAside | None,
 ) -> bytes:
-    key = cache.key(identity, [*flags, "own references", "carries, merge" if on_flow else ""])
+    form = "shared library" if _is_shared_library(flags) else "IREE's form"
+    key = cache.key(identity, [*flags, "own references", form, *(x.name for x in rewrites)])
     with spans.span("cache", "look-up") as details:
         artefact = cache.load(key)
         details["found"] = artefact is not None
     if artefact is None:
-        artefact = _invoke_iree(module, flags, on_flow=on_flow)
+        artefact = _invoke_iree(
+            module, flags, rewrites=rewrites, unverified=unverified, aside=aside
+        )
         cache.store(key, artefact)
     return artefact
 
@@ -104,46 +151,114 @@ def resume(module: bytes, phase: str, flags: Sequence[str]) -> bytes:
 
 
 def _invoke_iree(
-    module: bytes, flags: Sequence[str], after: str = "", on_flow: Rewrite | None = None
+    module: bytes,
+    flags: Sequence[str],
+    after: str = "",
+    rewrites: Sequence[Rewrite] = (),
+    unverified: frozenset[str] = frozenset(),
+    aside: KernelsAside | None = None,
 ) -> bytes:
-    with invocation(module, flags) as run:
-        text = "" if len(module) > _TOO_LONG_TO_PRINT else run.text()
+    given = aside.rest if aside else module
+    with invocation(given, flags) as run:
+        text = "" if len(given) > _TOO_LONG_TO_PRINT else run.text()
         if text.strip() == "module {\n}":
             raise run.failure("the module is empty")
-        linking = linking_flags(module, text)
+        linking = linking_flags(module, text, flags)
         if linking:
             run.set_flags(*linking)
-            flags = (*flags, *linking)
-        if on_flow is not None and _is_rewritten(text):
-            run.execute_phases(after, "flow")
-            rewritten = on_flow(run.bytecode())
-            after = "flow"
-            if rewritten is not None:
-                return _invoke_iree(rewritten, flags, after)
-        run.execute_phases(after)
-        if after == "vm" or len(module) > _TOO_LONG_TO_PRINT:
-            return run.program()
-        text = run.text()
-        cured = references.with_own_references(text)
-        if cured == text:
-            return run.program()
-    return _invoke_iree(cured.encode(), flags, "vm")
+        chosen = [x for x in rewrites if x.pays(text)]
+        if aside:
+            chosen = _with_kernels_back(chosen, aside)
+        if _has_loops(text):
+            unverified -= {"stream"}
+        return _program(run, (*flags, *linking), after, chosen, unverified, bool(text))
 
 
-def _is_rewritten(text: str) -> bool:
-    """True for a module whose loops or kernels something is done about after the phase flow."""
-    return not text or text.count("\n") >= _MANY or _LOOP.search(text) is not None
+def _program(
+    run: Invocation,
+    flags: Sequence[str],
+    after: str,
+    rewrites: Sequence[Rewrite],
+    unverified: frozenset[str],
+    may_be_printed: bool,
+) -> bytes:
+    """Return the program of a module that IREE's phases have been run on up to `after`."""
+    if rewrites:
+        phase = rewrites[0].phase
+        run.execute_phases(after, phase, unverified)
+        now = list(itertools.takewhile(lambda x: x.phase == phase, rewrites))
+        rewritten = _rewritten(run.bytecode(), now)
+        later = rewrites[len(now) :]
+        if rewritten is None:
+            return _program(run, flags, phase, later, unverified, may_be_printed)
+        with invocation(rewritten, flags) as again:
+            return _program(again, flags, phase, later, unverified, may_be_printed)
+    run.execute_phases(after, unverified=unverified)
+    if after == "vm" or not may_be_printed:
+        return run.program()
+    text = run.text()
+    cured = references.with_own_references(text)
+    if cured == text:
+        return run.program()
+    with invocation(cured.encode(), flags) as again:
+        return _program(again, flags, "vm", (), unverified, may_be_printed)
 
 
-def linking_flags(module: bytes, text: str) -> tuple[str, ...]:
-    """Return the flags for a program that calls C's functions or those of a library; none for
-    others. `text` is the module's, or empty if it is too long, and then both may be called.
+def _rewritten(data: bytes, rewrites: Sequence[Rewrite]) -> bytes | None:
+    """Return a module after rewrites, or None if they left it as it was."""
+    from irax_compiler import mlir
+
+    module = mlir.parse_module(data)
+    changes = [rewrite.run(module) for rewrite in rewrites]
+    return mlir.bytecode(module) if any(changes) else None
+
+
+def _with_kernels_back(rewrites: Sequence[Rewrite], aside: KernelsAside) -> list[Rewrite]:
+    """Return rewrites, the last of which in its phase puts the kernels back."""
+    back = Rewrite(aside.phase, "", aside.put_back)
+    return sorted([*rewrites, back], key=lambda x: ALL_PHASES.index(x.phase))
+
+
+def has_loops_or_is_long(text: str) -> bool:
+    """Return True for a module that has loops outside of kernels, or that may become many kernels;
+    also for one that is too long to print, of which the text is empty.
     """
-    calls_others = not text or blas.is_called(text)
-    if not (calls_others or _CALLS_LIBM.search(text)):
+    return text.count("\n") >= _MANY or _has_loops(text)
+
+
+def _has_loops(text: str) -> bool:
+    return not text or _LOOP.search(text) is not None
+
+
+def linking_flags(module: bytes, text: str, flags: Sequence[str]) -> tuple[str, ...]:
+    """Return the flags for a program that is a shared library; none for one in IREE's own form.
+
+    `text` is the module's, or empty if it is too long.
+    """
+    calls_others = blas.is_called(module)
+    calls_c = _is_shared_library(flags) or not text or _CALLS_LIBM.search(text)
+    if not (calls_others or calls_c):
         return ()
     library = blas.library() if calls_others else None
     return _linker_flags(library, tuple(addresses.definitions(module)))
+
+
+def _is_shared_library(flags: Sequence[str]) -> bool:
+    """Return True for flags of programs for this processor, where shared libraries can be made and
+    loaded. IREE's own form runs wherever such a processor is, but has all of libm compiled into it,
+    which takes a fifth of the time of a small program.
+    """
+    return FOR_THIS_PROCESSOR in flags and _can_load_libraries()
+
+
+@functools.cache
+def _can_load_libraries() -> bool:
+    """Return True if IREE's runtime, which writes them to the folder of temporary files, can load
+    shared libraries that the linker makes which comes with IREE.
+    """
+    if sys.platform != "linux" or bundled_tool("iree-lld") is None:
+        return False
+    return not os.statvfs(tempfile.gettempdir()).f_flag & os.ST_NOEXEC
 
 
 @functools.cache
@@ -151,8 +266,7 @@ def _linker_flags(library: Path | None, definitions: Sequence[str]) -> tuple[str
     """Makes a shared library, which finds C's functions, and those of `library` if it calls any,
     where it is loaded. `definitions` are options that define symbols.
 
-    Only where it must be: IREE loads its own form of programs sooner, and from memory. On Linux
-    the linker is the one that comes with IREE; elsewhere it is the system's.
+    On Linux the linker is the one that comes with IREE; elsewhere it is the system's.
     """
     flags = ("--iree-llvmcpu-link-embedded=false",)
     linker = bundled_tool("iree-lld")

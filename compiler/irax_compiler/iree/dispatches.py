@@ -69,7 +69,8 @@ def dispatched(lowered: Module, target: str) -> Dispatched:
         ValueError: there is no such target, or it is not one of IREE's.
     """
     data, text = mlir.bytecode(lowered), mlir.text_of(lowered.operation)
-    flags = (*all_flags(lowered, target), *linking_flags(data, text))
+    flags = all_flags(lowered, target)
+    flags += linking_flags(data, text, flags)
     flow = after_phase("flow", data, flags, "", target)
     with tempfile.TemporaryDirectory() as folder:
         dump = f"--iree-hal-dump-executable-benchmarks-to={folder}"

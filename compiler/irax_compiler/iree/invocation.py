@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -92,13 +92,22 @@ class Invocation:
             self._inner._inv_p, phase.encode()
         )
 
+    def verify_passes(self, do: bool) -> None:
+        """Verify the module after each of IREE's passes from now on, or do not."""
+        _function("SetVerifyIR", None, ctypes.c_bool)(self._inner._inv_p, do)
+
     def execute(self) -> None:
         """Compiles, as far as the phases say. Raises CompileError."""
         if not self._inner.execute():
             raise self.failure()
 
-    def execute_phases(self, after: str = "", last: str = ALL_PHASES[-1]) -> None:
+    def execute_phases(
+        self, after: str = "", last: str = ALL_PHASES[-1], unverified: Collection[str] = ()
+    ) -> None:
         """Compiles phase by phase, to the `last`; those up to `after` are skipped. Each is a span.
+
+        The module is verified after each pass, but not in the phases `unverified`: what these leave
+        is verified in the next one.
 
         Raises:
             CompileError: IREE refuses the module.
@@ -112,6 +121,7 @@ class Invocation:
             self.execute()
         for phase in ALL_PHASES[first : ALL_PHASES.index(last) + 1]:
             with spans.span("phase", phase):
+                self.verify_passes(phase not in unverified)
                 self.end_with(phase)
                 self.execute()
             self.begin_after(phase)

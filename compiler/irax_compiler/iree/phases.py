@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import json
-import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 from irax_compiler import mlir
 from irax_compiler.iree.compiler import linking_flags
 from irax_compiler.iree.invocation import invocation
+from irax_compiler.iree.memory import peak_memory
 from irax_compiler.iree.target import all_flags, iree_target
 from irax_compiler.mlir import Module
 
 PHASES = (
     *("input", "global-optimization", "flow", "stream", "executable-sources"),
-    *("executable-targets", "hal", "vm"),
+    *("executable-configurations", "executable-targets", "hal", "vm"),
 )
 """The phases of IREE that are shown, in order."""
 
@@ -33,7 +31,8 @@ def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Modu
         ValueError: there is no such target, or it is not one of IREE's.
     """
     data = mlir.bytecode(module)
-    flags = (*all_flags(module, target), *linking_flags(data, mlir.text_of(module.operation)))
+    flags = all_flags(module, target)
+    flags += linking_flags(data, mlir.text_of(module.operation), flags)
     for before, phase in itertools.pairwise(("", *PHASES)):
         data = after_phase(phase, data, flags, before, target)
         yield phase, mlir.parse_module(data)
@@ -47,25 +46,22 @@ def after_phase(phase: str, data: bytes, flags: Sequence[str], before: str, targ
         run.end_with(phase)
         run.execute()
         data = run.bytecode()
-    return iree_target(target).on_flow(data) or data if phase == "flow" else data
+    for rewrite in iree_target(target).rewrites(target.partition(":")[2]):
+        if rewrite.phase == phase:
+            rewritten = mlir.parse_module(data)
+            data = mlir.bytecode(rewritten) if rewrite.run(rewritten) else data
+    return data
 
 
 def transient_memory(module: Module, target: str = "iree-cpu") -> int:
-    """The bytes that a program takes in a call, for results and in between, as IREE's compiler
-    plans it.
+    """The most bytes that a call has allocated at a time, for results and in between, as IREE's
+    compiler plans it.
 
     Raises:
         CompileError: IREE refuses the module.
         ValueError: there is no such target, or it is not one of IREE's.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "statistics.json"
-        flags = (
-            *all_flags(module, target),
-            "--iree-scheduling-dump-statistics-format=json",
-            f"--iree-scheduling-dump-statistics-file={file}",
-        )
-        flow = after_phase("flow", mlir.bytecode(module), flags, "", target)
-        after_phase("stream", flow, flags, "flow", target)
-        statistics = json.loads(file.read_text())
-    return statistics["stream-aggregate"]["execution"]["transient-memory-size"]
+    data = mlir.bytecode(module)
+    flags = all_flags(module, target)
+    flow = after_phase("flow", data, flags, "", target)
+    return peak_memory(mlir.parse_module(after_phase("stream", flow, flags, "flow", target)))

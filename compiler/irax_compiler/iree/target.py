@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from irax_compiler import locations, mlir
 from irax_compiler.iree import compiler
+from irax_compiler.iree.kernels_aside import keep_aside
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import Pass
 from irax_compiler.pipeline import run_passes
@@ -43,6 +44,8 @@ class IreeTarget(Target):
     flow_passes: tuple[Pass, ...] = ()
     """The passes on IREE's dialect flow, after the phase of that name, for programs with loops or
     many operations."""
+    unverified: frozenset[str] = frozenset()
+    """The phases of IREE in which modules are not verified after each pass."""
     any_chip: tuple[str, ...] = ()
     """The flags where no chip is named."""
 
@@ -78,26 +81,42 @@ class IreeTarget(Target):
         return False
 
     def compile(self, module: Module, chip: str = "", donated: Sequence[int] = ()) -> bytes:
+        flags = self.flags_for(chip)
+        # What programs for other processors are linked with is found in the text of kernels, too.
+        aside = keep_aside(module) if compiler.FOR_THIS_PROCESSOR in flags else None
         return compiler.compile(
             mlir.bytecode(module),
-            self.flags_for(chip),
+            flags,
             data_tiling=self.tiles(module),
             identity=mlir.bytecode(locations.without(module)),
-            on_flow=self.on_flow if self.flow_passes else None,
+            rewrites=self.rewrites(chip),
+            unverified=self.unverified,
+            aside=aside,
         )
 
-    def on_flow(self, module: bytes) -> bytes | None:
-        """The module after IREE's phase flow as the next phase is to get it; None if that is as it
-        is.
-        """
-        rewritten = mlir.parse_module(module)
-        before = str(rewritten)
-        run_passes(rewritten, self.flow_passes)
-        return None if str(rewritten) == before else mlir.bytecode(rewritten)
+    def rewrites(self, chip: str = "") -> tuple[compiler.Rewrite, ...]:
+        """The rewrites between IREE's phases, in their order, of programs for a chip."""
+        passes = self.flow_passes
+        if not passes:
+            return ()
+        return (passes_after("flow", passes, compiler.has_loops_or_is_long),)
 
     def compile_text(self, module: str | bytes) -> bytes:
         """The .vmfb of a lowered module, MLIR text or bytecode, for the usual chip."""
         return compiler.compile(module, self.flags_for())
+
+
+def passes_after(
+    phase: str, passes: Sequence[Pass], pays: Callable[[str], bool] = lambda text: True
+) -> compiler.Rewrite:
+    """Return the rewrite of modules after one of IREE's phases by passes."""
+
+    def run(module: Module) -> bool:
+        before = mlir.bytecode(module)
+        run_passes(module, passes)
+        return mlir.bytecode(module) != before
+
+    return compiler.Rewrite(phase, ", ".join(map(str, passes)), run, pays)
 
 
 def iree_target(name: str) -> IreeTarget:

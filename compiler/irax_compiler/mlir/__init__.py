@@ -45,6 +45,7 @@ from irax_compiler.mlir.operations import (
     captured,
     clone,
     clone_all,
+    comparable,
     copy,
     current_location,
     definition,

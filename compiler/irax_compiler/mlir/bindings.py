@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import sys
-import types
+import importlib
+from typing import Any
 
-# Without op classes for these dialects, every access to an operation would try, and fail, to
-# import them: 28 us a time. Empty modules settle the question; and those of "hal", which irax does
-# not need, take 10 ms to import.
-for _dialect in ("stablehlo", "chlo", "vhlo", "hal"):
-    sys.modules.setdefault(
-        f"iree.compiler.dialects.{_dialect}",
-        types.ModuleType(f"iree.compiler.dialects.{_dialect}"),
-    )
+from iree.compiler import ir
+from iree.compiler import passmanager as passmanager
+from iree.compiler.dialects import builtin as builtin
 
-from iree.compiler import ir  # noqa: E402
-from iree.compiler import passmanager as passmanager  # noqa: E402
+# Accesses to operations would import the classes of their dialect's operations, of which irax uses
+# that of modules alone. They take up to 0.2 s (linalg), and where a dialect has none, each access
+# tries in vain. Who imports them has them.
+_globals: Any = importlib.import_module("iree.compiler._mlir_libs._mlir").globals
+_globals.dialect_search_modules = []
 
 Value = ir.Value
 Type = ir.Type

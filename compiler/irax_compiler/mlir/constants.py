@@ -75,11 +75,16 @@ def _resource(operation: Operation, name: str) -> np.ndarray:
     return np.frombuffer(bytes.fromhex(match[1]), np.uint8)[4:].copy()  # without the alignment
 
 
+_SIZED_BROADCAST = "irax.broadcast_in_dim"
+
+
 def splat(value: Value) -> np.ndarray | None:
-    """The element, as a scalar array, of a constant whose elements are all the same; None for any
-    other value.
+    """The element, as a scalar array, of a constant whose elements are all the same, or of a
+    constant that is broadcast to symbolic sizes; None for any other value.
     """
     operation = definition(value)
+    if operation is not None and operation.name == _SIZED_BROADCAST:
+        return splat(operation.operands[0])
     if operation is None or operation.name != "stablehlo.constant":
         return None
     dtype = dtype_of(value)

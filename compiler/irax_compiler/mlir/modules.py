@@ -55,7 +55,7 @@ def clone_module(module: Module) -> Module:
     return copy
 
 
-def bytecode(module: Module) -> bytes:
+def bytecode(module: Module | Operation) -> bytes:
     """A module as MLIR bytecode: shorter than text, and much faster to write and read."""
     buffer = io.BytesIO()
     module.operation.write_bytecode(buffer)

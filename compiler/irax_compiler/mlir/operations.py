@@ -68,6 +68,19 @@ def text_of(operation: Operation, locations: bool = False) -> str:
     return text
 
 
+def comparable(operation: Operation, generic: bool = False) -> str:
+    """The MLIR text of an operation for comparisons, without locations. `generic` has all
+    attributes.
+
+    Names of types and attributes are not collected from the whole module, and the operation is not
+    verified, which is several times as fast as `text_of`.
+    """
+    text: Any = operation.get_asm(
+        print_generic_op_form=generic, use_local_scope=True, assume_verified=True
+    )
+    return text
+
+
 def terminator(block: Block) -> Operation:
     """The last operation of a block."""
     return block.operations[len(block.operations) - 1].operation

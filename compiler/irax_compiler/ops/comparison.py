@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import Value
-from irax_compiler.ops import registers, shape
+from irax_compiler.ops import complex_registers, registers, shape
 from irax_compiler.ops.attributes import attribute, keyword
 from irax_compiler.ops.core import (
     ArrayType,
@@ -90,6 +90,7 @@ class Select(Op):
     name = "stablehlo.select"
     linear_in = (1, 2)
     scalar_lowering = registers.SELECT
+    complex_lowering = complex_registers.SELECT
     elementwise = True
     arithmetic = True
     recomputation = Recomputation.CHEAP

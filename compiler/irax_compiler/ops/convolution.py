@@ -336,7 +336,7 @@ class Convolution(Bilinear):
 
 def dilated(size: int, dilation: int) -> int:
     """Return the extent of `size` elements after dilation."""
-    return 0 if size == 0 else (size - 1) * dilation + 1
+    return size + larger(size - 1, 0) * (dilation - 1)
 
 
 def _at(places: Dimensions, sizes: Sequence[int]) -> Dimensions:

@@ -114,6 +114,14 @@ class ScalarLowering:
     """Returns True if the lowering is valid for an operation's parameters and dtypes."""
 
 
+@dataclass(frozen=True)
+class ComplexLowering:
+    """An elementwise op on complex numbers, or with such a result, in a kernel."""
+
+    build: Callable[..., Any]
+    """Builds the result from operands: registers, and `complex_registers.Parts` of complex ones."""
+
+
 class Op:
     """Base of all ops. Subclasses state parameters as fields and override the rules they have.
 
@@ -157,6 +165,8 @@ class Op:
     """True if it counts as a transcendental function instead of as arithmetic."""
     commutative: bool = False
     """True if its two operands may be exchanged."""
+    is_product: bool = False
+    """True if it is linear in each of its operands, but not in both together."""
     identity: Callable[[np.dtype], Any] | None = None
     """The right operand of a dtype for which its result is its left operand. A commutative op that
     has one folds many operands in any order."""
@@ -170,6 +180,9 @@ class Op:
     scalar_lowering: ScalarLowering | None = None
     """The lowering to operations on registers, for kernels of loops over few elements. IREE runs a
     loop that has an op without one as separate kernels."""
+
+    complex_lowering: ComplexLowering | None = None
+    """The lowering on complex numbers, for kernels of elementwise operations on arrays."""
 
     joins_operands: bool = True
     """True if its results depend on all operands together: in a function that devices run on their

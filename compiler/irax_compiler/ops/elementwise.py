@@ -13,10 +13,11 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of
-from irax_compiler.ops import comparison, meanings, registers, shape
+from irax_compiler.ops import comparison, complex_registers, meanings, registers, shape
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
+    ComplexLowering,
     Linear,
     Memory,
     Op,
@@ -64,6 +65,7 @@ class Elementwise(Op):
     memory: Memory = Memory.SAME_SIZE
     widened: Widened = Widened.LOW_BITS
     scalar_lowering: ScalarLowering | None = None
+    complex_lowering: ComplexLowering | None = None
 
     @property
     def recomputation(self) -> Recomputation:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -141,6 +143,7 @@ class Traits(TypedDict, total=False):
     memory: Memory
     widened: Widened
     scalar_lowering: ScalarLowering
+    complex_lowering: ComplexLowering
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +189,10 @@ def binary(
 
 
 def unary_linear(
-    name: str, function: Callable[..., Any], transpose: Callable[[Value, Value], Value]
+    name: str,
+    function: Callable[..., Any],
+    transpose: Callable[[Value, Value], Value],
+    lowering: ComplexLowering,
 ) -> Elementwise:
     """A part of complex numbers; `transpose(ct, x)` is its cotangent."""
     op: Elementwise = register(
@@ -198,6 +204,7 @@ def unary_linear(
             widen=False,
             arithmetic=False,
             memory=Memory.PART,
+            complex_lowering=lowering,
         )
     )
     return op
@@ -213,6 +220,7 @@ add = binary(
     commutative=True,
     identity=meanings.zero,
     scalar_lowering=registers.by_kind(f="arith.addf", i="arith.addi"),
+    complex_lowering=complex_registers.each("arith.addf"),
 )
 subtract = binary(
     "subtract",
@@ -221,6 +229,7 @@ subtract = binary(
     {0: lambda ct, x, y: ct, 1: lambda ct, x, y: negate(ct)},
     identity=meanings.zero,
     scalar_lowering=registers.by_kind(f="arith.subf", i="arith.subi"),
+    complex_lowering=complex_registers.each("arith.subf"),
 )
 multiply = register(
     _Product(
@@ -229,6 +238,7 @@ multiply = register(
         commutative=True,
         identity=meanings.one,
         scalar_lowering=registers.by_kind(f="arith.mulf", i="arith.muli"),
+        complex_lowering=complex_registers.PRODUCT,
     )
 )
 divide = binary(
@@ -261,6 +271,7 @@ negate = register(
         [lambda t, x, y: negate(t)],
         {0: lambda ct, x: negate(ct)},
         scalar_lowering=registers.NEGATE,
+        complex_lowering=complex_registers.each("arith.negf"),
     )
 )
 
@@ -356,9 +367,10 @@ complex_ = binary(
     {0: lambda ct, x, y: real(ct), 1: lambda ct, x, y: negate(imag(ct))},
     arithmetic=False,
     memory=Memory.PART,
+    complex_lowering=complex_registers.COMPLEX,
 )
-real = unary_linear("real", lambda x: np.array(np.real(x)), _from_real)
-imag = unary_linear("imag", lambda x: np.array(np.imag(x)), _from_imaginary)
+real = unary_linear("real", lambda x: np.array(np.real(x)), _from_real, complex_registers.REAL)
+imag = unary_linear("imag", lambda x: np.array(np.imag(x)), _from_imaginary, complex_registers.IMAG)
 
 
 def conjugate(x: Value) -> Value:

@@ -15,8 +15,10 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import size_code
 from irax_compiler.ops.core import ScalarLowering
 from irax_compiler.ops.registry import traits_of
+from irax_compiler.sizes import Size
 
 Registers = Sequence[Value]
 Rule = Callable[[Operation, Registers], Value]
@@ -77,8 +79,10 @@ def emit(name: str, *operands: Value, to: Type | None = None, **attributes: Any)
     return mlir.emit(name, operands, attributes, types).results[0]
 
 
-def index(place: int) -> Value:
-    """A constant place in an array."""
+def index(place: Any) -> Value:
+    """A constant place in an array, or one that follows from sizes (see `size_code.known`)."""
+    if isinstance(place, Size):
+        return size_code.index(place)
     return _constant(mlir.parse_type("index"), [str(place)])
 
 

@@ -250,6 +250,14 @@ def move_axis(x: Value, source: Axis, destination: int) -> Value:
     return transpose(x, insert(rest, destination, source))
 
 
+def in_rows(x: Value, dimensions: Sequence[int]) -> Value:
+    """The value with some dimensions as one, the first."""
+    sizes = shape_of(x)
+    kept = [d for d in range(len(sizes)) if d not in dimensions]
+    first = math.prod(sizes[d] for d in dimensions)
+    return reshape(transpose(x, [*dimensions, *kept]), (first, *(sizes[d] for d in kept)))
+
+
 def broadcast_scalar(x: Value, shape: Sequence[int]) -> Value:
     """A scalar stretched to `shape`; nothing where it has that shape already."""
     return x if shape_of(x) == tuple(shape) else BroadcastInDim(tuple(shape), ())(x)

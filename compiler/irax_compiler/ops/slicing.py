@@ -112,11 +112,11 @@ class Slice(LinearOp):
         """Pads with zeros where the slice left elements out."""
         ct = only(cotangents)
         low, interior = self.start_indices, tuple(s - 1 for s in self.strides)
-        covered = [
-            start + (size - 1) * stride + 1 if size else start
-            for start, size, stride in zip(low, shape_of(ct), self.strides, strict=True)
-        ]
-        high = tuple(n - c for n, c in zip(shape_of(operands[0]), covered, strict=True))
+        between = Pad((0,) * len(low), (0,) * len(low), interior).result_shape(shape_of(ct))
+        high = tuple(
+            n - start - covered
+            for n, start, covered in zip(shape_of(operands[0]), low, between, strict=True)
+        )
         return [Pad(low, high, interior)(ct, full((), 0, dtype_of(ct)))]
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):

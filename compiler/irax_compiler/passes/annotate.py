@@ -45,8 +45,8 @@ class Annotate(Pass):
     """Gives public functions reflection attributes for the runtime. `irax.args` and `irax.results`
     are the types of arguments and results (`f32[4,4];i32[]`). `irax.driver` is "task" where the
     work is worth several cores, and "sync" where sharing would take longer. `irax.takes` is
-    "moments" for programs too short to interrupt, "unknown" for those that are short but for loops
-    that need not end (`loops` makes it "metered" where these loops can stop), and "long" for
+    "moments" for programs too short to interrupt, "unknown" for programs that are short apart from
+    loops of unknown length (`loops` makes it "metered" where these loops can stop), and "long" for
     others. `irax.layouts` is for the program of each device of a mesh: the mesh, and how arguments
     and results are divided, in JSON.
     """

@@ -30,8 +30,8 @@ class Components(Pass):
     of private functions, if there are at least `many`. A call has up to `bound` arrays that no
     other call has. Takes time in proportion to the number of operations.
 
-    Components end at values that are used often; and those that are left then, where arrays become
-    single numbers and numbers arrays, as a norm of all does.
+    Values that are used often separate components. What still hangs together is separated where
+    arrays are reduced to numbers and numbers are broadcast to arrays, as by a norm of all.
     """
 
     name: ClassVar[str] = "components"

@@ -48,17 +48,18 @@ class NativePass(Pass):
 
     text: str
 
-    def run(self, module: Module) -> None:
+    def manager(self) -> mlir.passmanager.PassManager:
+        """Return what runs it. Raises PassError for a pass or an option that MLIR does not know."""
         try:
-            manager = mlir.passmanager.PassManager.parse(
-                f"builtin.module({self.text})", mlir.CONTEXT
-            )
+            return mlir.passmanager.PassManager.parse(f"builtin.module({self.text})", mlir.CONTEXT)
         except (mlir.MLIRError, ValueError):
             raise PassError(
                 f"unknown pass {self.text!r}: neither one of irax ({', '.join(sorted(PASSES))}) "
                 "nor one of MLIR, with options that it takes"
             ) from None
-        manager.run(module.operation)
+
+    def run(self, module: Module) -> None:
+        self.manager().run(module.operation)
 
     def __str__(self) -> str:
         return self.text

@@ -23,6 +23,7 @@ from irax_compiler.ops.synonyms import MEANINGS
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.rewriting import replace
+from irax_compiler.sizes import at_least
 from irax_compiler.targets.target import NO_TARGET, find
 
 ELIMINATIONS = ("irax.lu", "irax.solve")
@@ -77,7 +78,7 @@ class Decompose(Pass):
 
 def _is_small(matrices: Value) -> bool:
     extents = shape_of(matrices)
-    return extents[-1] <= MOST_ROWS and prod(extents) <= MOST_ELEMENTS
+    return at_least(MOST_ROWS, extents[-1]) and at_least(MOST_ELEMENTS, prod(extents))
 
 
 def _why_not(op: Op) -> str:

@@ -3,20 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Attribute, Block, InsertionPoint, Module, Operation, Type, Value
+from irax_compiler.mlir import (
+    Attribute,
+    Block,
+    InsertionPoint,
+    Module,
+    Operation,
+    Type,
+    Value,
+    shape_of,
+)
+from irax_compiler.ops import size_code
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.annotate import reflection
 from irax_compiler.processors import processors
+from irax_compiler.sizes import InconclusiveDimensionOperation, Size, variables
 
 SHARE = 1_000_000
 """The least multiplications and additions for which a workgroup pays."""
+
+SIZED_DISPATCH, VARIABLES = "irax.dispatch", "variables"
+"""The name of dispatches of kernels that depend on sizes, and of the attribute that lists these."""
 
 IMPORTED = "hal.import.static"
 """The attribute of functions that are in a shared library."""
@@ -34,6 +49,7 @@ def add_executable(
     body: Body,
     workload: int = 0,
     numbers: int = 0,
+    sizes: Sequence[str] = (),
 ) -> Operation:
     """Add the executable `name` to a module, with one function of the same name, and return it.
 
@@ -45,6 +61,7 @@ def add_executable(
         body: builds the function.
         workload: how many numbers its dispatches have before their operands.
         numbers: how many integers of 64 bits the function has after the arrays.
+        sizes: the variables that sizes depend on, whose values are further such integers.
     """
     named = {"sym_name": mlir.string(name)}
     with InsertionPoint.at_block_begin(module.body):
@@ -59,12 +76,17 @@ def add_executable(
     with InsertionPoint(Block.create_at_start(export.regions[0], before)):
         mlir.emit("stream.return", [*map(index, counts), index(1)], {}, [])
     inside = Block.create_at_start(inner.regions[0], [])
-    types = [mlir.parse_type("!stream.binding")] * arrays + [mlir.parse_type("i64")] * numbers
+    types = [mlir.parse_type("!stream.binding")] * arrays
+    types += [mlir.parse_type("i64")] * (numbers + len(sizes))
     with InsertionPoint(inside):
         function = mlir.emit("func.func", [], named | typed(types), [], regions=1)
     block = Block.create_at_start(function.regions[0], types)
+    given: list[Value] = list(block.arguments)
     with InsertionPoint(block):
-        body(inside, list(block.arguments))
+        place = mlir.parse_type("index")
+        values = [emit("arith.index_cast", x, to=place) for x in given[arrays + numbers :]]
+        with size_code.known(dict(zip(sizes, values, strict=True))):
+            body(inside, given[: arrays + numbers])
         mlir.emit("func.return", [], {}, [])
     return outer
 
@@ -78,13 +100,44 @@ class Executables:
     """Their names, by their code."""
 
     def add(self, kind: str, build: Callable[[str], Operation]) -> str:
-        """Return the name of the executable that `build` adds under a name, or of an equal one."""
+        """Return the name of the executable that `build` adds under a name, or of an equal one.
+
+        Raises:
+            InconclusiveDimensionOperation: its form depends on sizes that are not known.
+        """
         name = mlir.unique_name(self.module, kind)
-        executable = build(name)
-        known = self.names.setdefault(re.sub(rf"@{name}\b", "@", str(executable)), name)
+        try:
+            executable = build(name)
+        except InconclusiveDimensionOperation:
+            begun: Any = self.module.body.operations[0]
+            if mlir.function_name(begun.operation) == name:
+                begun.operation.erase()
+            raise
+        code = re.sub(rf"@{name}\b", "@", mlir.comparable(executable))
+        known = self.names.setdefault(code, name)
         if known != name:
             executable.erase()
         return known
+
+    def add_kernel(
+        self,
+        kind: str,
+        counts: tuple[int, int],
+        arrays: int,
+        build: Callable[[list[Value]], None],
+        sizes: Sequence[str],
+    ) -> str:
+        """Return the name of an executable whose function `build` builds from its arrays; see
+        `add` and `add_executable`.
+        """
+
+        def body(_: Block, bindings: list[Value]) -> None:
+            build(bindings)
+
+        return self.add(
+            kind,
+            lambda name: add_executable(self.module, name, counts, arrays, body, sizes=sizes),
+        )
 
 
 def dispatch(
@@ -93,19 +146,23 @@ def dispatch(
     types: Sequence[Type],
     ties: Mapping[int, int] | None = None,
     workload: Sequence[Value] = (),
+    sizes: Sequence[str] = (),
 ) -> list[Value]:
     """Build a dispatch of the executable `name`, with results of these types.
 
     `ties` has the numbers of results that are in the memory of an operand, and the operand's. These
     results have no bindings of their own. Equal dispatches are one to IREE, unless their `workload`
-    differs.
+    differs. One whose kernel depends on `sizes` is a dispatch of IREE's after `dynamic-shapes`.
 
     IREE takes a dispatch without operands for a constant, which it moves to where the program is
     loaded. There it mixes up the results, if there are several and what follows from them is
     constant, too: "invalid Read access range". Behind a barrier nothing else is.
     """
-    attributes = {
-        "entry_points": mlir.array([mlir.parse_attribute(f"@{name}::@{name}")]),
+    entry = {"entry_points": mlir.array([mlir.parse_attribute(f"@{name}::@{name}")])}
+    if sizes:
+        named = {VARIABLES: mlir.array([mlir.string(name) for name in sizes])}
+        return list(mlir.emit(SIZED_DISPATCH, operands, entry | named, types).results)
+    attributes = entry | {
         "operandSegmentSizes": mlir.parse_attribute(
             f"array<i32: {len(workload)}, {len(operands)}, 0, 0>"
         ),
@@ -117,6 +174,11 @@ def dispatch(
     if operands or len(types) == 1:
         return list(results)
     return [barrier(x) for x in results]
+
+
+def sizes_of(values: Iterable[Value]) -> list[str]:
+    """Return the variables that the shapes of values depend on, sorted."""
+    return sorted(set(variables(n for x in values for n in shape_of(x))))
 
 
 def workers_of(function: Operation) -> int:
@@ -140,12 +202,9 @@ def workgroup(dimension: int) -> Value:
     ).results[0]
 
 
-def memory(binding: Value, elements: int, dtype: np.dtype, start: int = 0) -> Value:
+def memory(binding: Value, elements: Any, dtype: np.dtype, start: int = 0) -> Value:
     """Build the view of a binding, from a byte on, as the memory of elements of `dtype`."""
-    # A type with an offset that is known would lose that of the binding.
-    element = mlir.element_type(dtype)
-    view = mlir.parse_type(f"memref<{elements}x{element}, strided<[1], offset: ?>>")
-    return emit("stream.binding.subspan", binding, index(start), to=view)
+    return view(binding, elements, mlir.element_type(dtype), start)
 
 
 def local_memory(elements: int, element: Type | str, alignment: int | None = None) -> Value:
@@ -157,15 +216,21 @@ def local_memory(elements: int, element: Type | str, alignment: int | None = Non
     return mlir.emit("memref.alloca", [], attributes, [buffer]).results[0]
 
 
-def base(binding: Value, size: int) -> Value:
-    """The address of an array of `size` bytes."""
+def view(binding: Value, elements: Any, element: Type | str, start: int = 0) -> Value:
+    """Build the view of a binding, from a byte on, as memory of one dimension."""
     # A type with an offset that is known would lose that of the binding.
-    buffer = mlir.parse_type(f"memref<{size}xi8, strided<[1], offset: ?>>")
-    view = emit("stream.binding.subspan", binding, index(0), to=buffer)
+    extent, sizes = ("?", [index(elements)]) if isinstance(elements, Size) else (elements, [])
+    type_ = mlir.parse_type(f"memref<{extent}x{element}, strided<[1], offset: ?>>")
+    return emit("stream.binding.subspan", binding, index(start), *sizes, to=type_)
+
+
+def base(binding: Value, size: Any) -> Value:
+    """The address of an array of `size` bytes."""
+    bytes_ = view(binding, size, "i8")
     byte = mlir.parse_type("memref<i8>")
     place = mlir.parse_type("index")
     types = [byte, place, place, place]
-    memory, offset, *_ = mlir.emit("memref.extract_strided_metadata", [view], {}, types).results
+    memory, offset, *_ = mlir.emit("memref.extract_strided_metadata", [bytes_], {}, types).results
     return emit("arith.addi", address(memory), offset)
 
 
@@ -195,15 +260,18 @@ def size_of_share(count: int, most: int) -> int:
     return -(-count // max(1, min(count, most)))
 
 
-def share(count: int, size: int, dimension: int) -> tuple[Value, Value]:
+def share(count: Any, size: Any, dimension: int) -> tuple[Value, Value]:
     """Return the first of `count` things that are the workgroup's, and the end of them; `size` of
-    them, or less for the last.
+    them, or less for the last. Where the count is not known, some may have none.
     """
     first = times(workgroup(dimension), size)
+    if isinstance(count, Size):
+        first = emit("arith.minsi", first, index(count))
+        return first, emit("arith.minsi", emit("arith.addi", first, index(size)), index(count))
     return first, emit("arith.minsi", plus(first, size), index(count))
 
 
-def times(x: Value, by: int) -> Value:
+def times(x: Value, by: Any) -> Value:
     return emit("arith.muli", x, index(by))
 
 

@@ -58,7 +58,7 @@ class _Kernel:
 
     def key(self) -> tuple[str, ...]:
         """Return what kernels have in common that can be one."""
-        text: Any = self.executable.get_asm(print_generic_op_form=True, use_local_scope=True)
+        text = mlir.comparable(self.executable, generic=True)
         name = mlir.function_name(self.executable)
         body = mlir.body(self.function)
         fixed = [_value(x) for x in self.constants if x.block != body or not _may_be_given(x)]

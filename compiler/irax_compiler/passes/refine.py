@@ -12,9 +12,9 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Block, Module, Operation, Type
 from irax_compiler.mlir.bindings import ir
 from irax_compiler.ops.attributes import SIZED
-from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import constant, plain_name, zeros_like
 from irax_compiler.ops.dimension import Dimension
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.shape import Constant
 from irax_compiler.passes.core import Pass, PassError, alone, register_pass
 from irax_compiler.sizes import is_symbolic, substituted, variables
@@ -27,7 +27,7 @@ Values = Mapping[str, Any]
 @register_pass
 @dataclass
 class Refine(Pass):
-    """Gives variables of symbolic dimensions values: `refine{batch=8}`... all at once."""
+    """Replaces variables of symbolic dimensions by numbers, all at once: `sizes=batch=8,n=4`."""
 
     name = "refine"
     sizes: tuple[str, ...] = ()
@@ -128,7 +128,7 @@ class _Refinement:
         for region in operation.regions:
             for block in region:
                 self.block(block)
-        if plain_name(operation.name) == Convolution.name and _is_of_nothing(operation):
+        if _is_nothing(operation):
             _make_zeros(operation)
         elif operation.name.startswith("irax."):
             self._restate(operation)
@@ -209,12 +209,23 @@ class _Refinement:
         return attribute
 
 
-def _is_of_nothing(operation: Operation) -> bool:
-    return any(0 in mlir.shape_of(x) for x in operation.operands)
+def _is_nothing(operation: Operation) -> bool:
+    """True for an operation whose result is known, because it has no elements or sums up none, and
+    which StableHLO may not have: no slice begins beyond the end of an array.
+    """
+    traits, results = traits_of(operation), list(operation.results)
+    if not plain_name(operation.name).startswith("stablehlo.") or not traits.is_pure:
+        return False
+    if len(results) != 1 or not isinstance(results[0].type, mlir.RankedTensorType):
+        return False
+    empty = [i for i, x in enumerate(operation.operands) if 0 in mlir.shape_of(x)]
+    linear = traits.linear_in or ()
+    is_zero = any if traits.is_product else all
+    return 0 in mlir.shape_of(results[0]) or (bool(linear) and is_zero(i in empty for i in linear))
 
 
 def _make_zeros(operation: Operation) -> None:
-    """Replace an operation by zeros: StableHLO has no convolutions of windows without elements."""
+    """Replace an operation by zeros."""
     (result,) = operation.results
     with mlir.InsertionPoint(operation), operation.location:
         result.replace_all_uses_with(zeros_like(result))

@@ -260,7 +260,7 @@ class _Builder:
         """Return the name of a function equal but for its name, and erase this one."""
         for key, value in ON_ITS_OWN.items():
             function.attributes[key] = value
-        text = str(function.get_asm(use_local_scope=True)).replace(f"@{name}", "@", 1)
+        text = mlir.comparable(function).replace(f"@{name}", "@", 1)
         there = self._names.setdefault(text, name)
         if there != name:
             function.erase()

@@ -13,6 +13,7 @@ from irax_compiler.passes.constant_folding import ConstantFolding
 from irax_compiler.passes.core import CSE, INLINE, REMOVE_DEAD_FUNCTIONS, NativePass, Pass
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.defer import Defer
+from irax_compiler.passes.dynamic_forms import DynamicForms
 from irax_compiler.passes.dynamic_shapes import DynamicShapes
 from irax_compiler.passes.inline_sized import InlineSized
 from irax_compiler.passes.lanes import Lanes
@@ -74,9 +75,9 @@ def standard_passes(
     )
 
 
-def dynamic_passes(target: str) -> tuple[Pass, ...]:
+def dynamic_passes(target: str, kernels: tuple[Pass, ...] = ()) -> tuple[Pass, ...]:
     """Return the passes that make a function with symbolic dimensions one with `?`, for targets
-    that compile those.
+    that compile those; `kernels` are passes that write kernels for sizes that are not known.
     """
     return (
         REMOVE_DEAD_FUNCTIONS,
@@ -86,12 +87,15 @@ def dynamic_passes(target: str) -> tuple[Pass, ...]:
         InlineSized(),
         REMOVE_DEAD_FUNCTIONS,
         Widen(),
+        DynamicForms(),
         LegalizeChlo(),
         EXPAND_CHLO,
         CSE,
         Simplify(),
         CSE,
-        Legalize(target),
+        Legalize(target, sizes="open"),
+        CSE,
+        *kernels,
         DynamicShapes(),
         CSE,
     )

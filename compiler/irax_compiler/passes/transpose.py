@@ -13,8 +13,17 @@ from typing import Any, ClassVar
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.callback import Callback
-from irax_compiler.ops.core import Linear, Op, Tangent, UnsupportedOp, add_tangents, zeros_like
+from irax_compiler.ops.core import (
+    Linear,
+    Op,
+    Recomputation,
+    Tangent,
+    UnsupportedOp,
+    add_tangents,
+    zeros_like,
+)
 from irax_compiler.ops.derived import Transposed
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.structured import (
     StructuredOp,
     call_function,
@@ -177,7 +186,7 @@ class TransposeDeriver(Deriver[Transposed]):
         name = self.build_function(
             operation.name.partition(".")[2],
             [v.type for v in values],
-            lambda *arguments: mlir.clone(operation, dict(zip(values, arguments, strict=True))),
+            lambda *arguments: _with_constants(operation, values, arguments),
         )
         active = tuple(isinstance(x, Linear) for x in operands)
         split = LinearizeDeriver(self.module).function(name, active)
@@ -194,6 +203,22 @@ class TransposeDeriver(Deriver[Transposed]):
         found = call_function(self.functions, derived.name, [*residuals, *cotangents])
         remaining = iter(scatter(found, derived.results[len(residuals) :]))
         return [next(remaining) if is_active else None for is_active in active]
+
+
+def _with_constants(
+    operation: Operation, values: Sequence[Value], arguments: Sequence[Value]
+) -> Sequence[Value]:
+    """A copy of an operation on arguments, except for constants, which are copied too: how far a
+    loop counts must be known.
+    """
+    env = dict(zip(values, arguments, strict=True))
+    for value in values:
+        made = mlir.definition(value)
+        if made is None or len(made.operands):
+            continue
+        if traits_of(made).recomputation is Recomputation.FREE:
+            mlir.clone_all([made], env)
+    return mlir.clone(operation, env)
 
 
 def _check_linear(op: Op, operands: Sequence[Value | Linear]) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import platform
 from dataclasses import dataclass
 
+from irax_compiler.chips import IS_X86, compiling_for, vector_registers
 from irax_compiler.iree import tiling
-from irax_compiler.iree.target import IreeTarget
+from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite
+from irax_compiler.iree.target import IreeTarget, passes_after
 from irax_compiler.mlir import Module
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.blas import Blas
 from irax_compiler.passes.carries import Carries
+from irax_compiler.passes.configure import Configure
 from irax_compiler.passes.core import CSE
 from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.donation import Donation
@@ -31,7 +33,7 @@ NAME = "iree-cpu"
 
 CHIPS = (
     ("host", "generic", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
-    if platform.machine() in ("x86_64", "AMD64")
+    if IS_X86
     else ("host", "generic")
 )
 """Just the processors of this host's kind: for others the linker is not here."""
@@ -43,6 +45,15 @@ class CpuTarget(IreeTarget):
 
     def tiles(self, module: Module) -> bool:
         return not has_unknown_sizes(module) and tiling.pays(module)
+
+    def rewrites(self, chip: str = "") -> tuple[Rewrite, ...]:
+        rewrites = super().rewrites(chip)
+        with compiling_for(chip):
+            registers = vector_registers()
+        if registers.has_masks:
+            return rewrites
+        configure = Configure(bytes=2 * registers.bytes)
+        return (*rewrites, passes_after("executable-configurations", [configure]))
 
 
 CPU = register(
@@ -64,8 +75,11 @@ CPU = register(
             Donation(),
             Split(),
         ),
-        dynamic_passes=dynamic_passes(NAME),
+        dynamic_passes=dynamic_passes(NAME, (Blas(), Reductions(), Elementwise())),
         flow_passes=(CSE, Carries(), Merge()),
+        # They are about the code of kernels, and to verify that after each pass takes as long as
+        # the passes. What IREE's verifier is known to find, it finds in other phases and in loops.
+        unverified=frozenset({"stream", "executable-configurations", "executable-targets", "hal"}),
         legalizations=sets.IREE,
         host_functions={
             f"irax.{name}": name for name in ("eig", "eigh", "lu", "qr", "schur", "solve", "svd")
@@ -82,8 +96,10 @@ CPU = register(
             # million floats takes 60 us and not 830, a softmax half the time.
             "--iree-llvmcpu-reassociate-fp-reductions=true",
             "--iree-llvmcpu-debug-symbols=false",
+            # Only data tiling calls functions of IREE's library of kernels.
+            "--iree-llvmcpu-link-ukernel-bitcode=false",
         ),
-        chip_flag="--iree-llvmcpu-target-cpu=",
+        chip_flag=CHIP_FLAG,
         chip="host",
         chips=CHIPS,
     )

@@ -18,8 +18,11 @@ from irax.core.partition_specs import PartitionSpec
 from irax.core.sharded import placed
 from irax.core.shardings import Format, Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
+from irax.core.tracing import still_open
 from irax.execution import mesh_programs
 from irax_compiler import api, kept_programs, mlir, spans, targets
+from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.sizes import InconclusiveDimensionOperation
 from irax_runtime import devices as runtime_devices
 from irax_runtime import distributed, interruptible
 from irax_runtime.device import Device, Executable
@@ -147,6 +150,30 @@ def compile(
 dispatch.use_compiler(compile)
 
 
+def compile_for_all_sizes(
+    module: mlir.Module, name: str, device: Device
+) -> tuple[Executable | None, str]:
+    """Compile a function with symbolic sizes. Where the device's target compiles it for known sizes
+    alone, the result is None and the reason, which other processes are told.
+    """
+    if isinstance(device, MeshDevice):
+        return None, "programs of several devices are for known sizes alone"
+    key = kept_programs.key(module, name, device.target, ())
+    why = kept_programs.refusal(key)
+    if why is not None:
+        return None, why
+    try:
+        return compile(module, name, device), ""
+    except (UnsupportedOp, api.PassError, InconclusiveDimensionOperation) as error:
+        why = str(error)
+    except RuntimeError as error:
+        if not isinstance(error, api.CompileError):  # of this process alone
+            return None, str(error)
+        why = str(error)
+    kept_programs.refuse(key, why)
+    return None, why
+
+
 def _compiled(
     lowered: mlir.Module,
     target: str,
@@ -217,20 +244,25 @@ def device_put(
         TypeError: a leaf is not an array.
         ValueError: `device` is not a device, or an array cannot be divided as a sharding says.
         RuntimeError: there is no such platform here, or no mesh for a `PartitionSpec`.
+        UnexpectedTracerError: a traced array that has leaked.
 
     >>> device_put(np.ones(2, "float32"))
     Array([1., 1.], dtype=float32)
     """
     if device is None:
-        return array_trees.tree_map(lambda leaf: as_array(leaf, "device_put: x"), x)
+        return array_trees.tree_map(_to_put, x)
     leaves, tree = array_trees.tree_flatten(x)
     places = array_trees.prefix_broadcast(device, x, is_leaf=lambda leaf: leaf is None)
     put = [_put(leaf, place) for leaf, place in zip(leaves, places, strict=True)]
     return array_trees.tree_unflatten(tree, put)
 
 
+def _to_put(leaf: Any) -> Array:
+    return still_open(as_array(leaf, "device_put: x"))
+
+
 def _put(leaf: Any, place: Any) -> Array:
-    array = as_array(leaf, "device_put: x")
+    array = _to_put(leaf)
     if isinstance(place, Format):
         place = place.sharding
     if place is None or not isinstance(array, ConcreteArray):

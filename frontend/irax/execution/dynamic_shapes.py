@@ -1,12 +1,14 @@
 """jit with symbolic sizes: a function is traced once, and runs for all sizes.
 
-Where the target compiles it for sizes that are not known, there is one program. Otherwise the
-traced function is refined, and compiled, for each signature.
+Where the target compiles it for sizes that are not known, there is one program, and programs of
+their own for a few sizes that are called often (see `specialized`). Otherwise the traced function
+is refined, and compiled, for each signature.
 """
 
 from __future__ import annotations
 
 import inspect
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -24,9 +26,9 @@ from irax.core.tree_prefixes import prefix_broadcast
 from irax.execution import backend
 from irax.execution.bound_call import results_as
 from irax.execution.program import DeviceProgram, Program
+from irax.execution.specialized import LEAST, Specializations, Specialized
 from irax.execution.symbolic_shapes import symbolic_shape
 from irax_compiler import api, mlir
-from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.sizes import (
     InconclusiveDimensionOperation,
     SymbolicScope,
@@ -47,15 +49,16 @@ class SizedProgram:
     executables: dict[Device, Executable | None] = field(default_factory=dict)
     why: str = ""
     """The reason why there is no program for all sizes."""
+    own: Specializations = field(default_factory=Specializations)
+    """The programs for sizes that are called often."""
 
     def executable(self, device: Device) -> Executable | None:
         """The program for all sizes; None if the device's target does not compile it."""
         if device not in self.executables:
-            traced = self.program.traced
-            try:
-                found = backend.compile(traced.builder.module, traced.name, device)
-            except (UnsupportedOp, InconclusiveDimensionOperation, RuntimeError) as error:
-                found, self.why = None, str(error)
+            traced, start = self.program.traced, time.perf_counter()
+            module = traced.builder.module
+            found, self.why = backend.compile_for_all_sizes(module, traced.name, device)
+            self.own.worth = max(LEAST, time.perf_counter() - start)
             self.executables[device] = found
         return self.executables[device]
 
@@ -95,9 +98,21 @@ class RefinedProgram(Program):
         executable = self.of.executable(device)
         if executable is None:
             return super()._program(device)
+        from irax_runtime.iree import IreeExecutable
+        from irax_runtime.iree_sized import SizedExecutable
+
+        assert isinstance(executable, IreeExecutable)  # other targets have no such programs
+        notes = api.notes(self.traced.builder.module, self.traced.name, device.target)
+        donated = {"irax.donated": ",".join(map(str, self.donated))} if self.donated else {}
         captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]
         captured = [x.on(device).buffer(device) for x in captures]
-        return DeviceProgram(executable, captured, results_as(self.out_tree, self.traced.results))
+        specialized = Specialized(
+            SizedExecutable(executable, notes | donated),
+            lambda: super(RefinedProgram, self)._program(device).executable,
+            self.of.own,
+            ", ".join(map(str, self.argument_avals())),
+        )
+        return DeviceProgram(specialized, captured, results_as(self.out_tree, self.traced.results))
 
 
 Trace = Callable[[Sequence[Any]], Program]
@@ -234,6 +249,7 @@ class DynamicShapes:
             compiled = [d for d, e in program.executables.items() if e is not None]
             if compiled:
                 told.append(f"one program for all sizes of ({avals})")
+                told += [f"one for ({sizes}) alone" for sizes in program.own.sizes]
             elif program.executables:
                 told.append(f"({avals}) is compiled for each size: {program.why}")
         return told

@@ -53,7 +53,8 @@ class Trace:
     @property
     def devices(self) -> list[str]:
         """The devices that the program was compiled for."""
-        return [s.details["for"] for s in self.spans if s.kind == "compile"]
+        found = (s.details["for"] for s in self.spans if s.kind == "compile")
+        return list(dict.fromkeys(found))
 
     @property
     def is_from_cache(self) -> bool:

@@ -18,6 +18,7 @@ from irax.lax.contraction import PrecisionLike, precision_pair
 from irax.lax.structure import rev, transpose
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import convolution as ops
+from irax_compiler.sizes import larger
 
 Pads: TypeAlias = list[tuple[int, int]]
 
@@ -137,10 +138,10 @@ def padtype_to_pads(
     if name not in ("SAME", "SAME_LOWER"):
         raise RuntimeError(f"{expected} {padding!r}")
     pads: Pads = []
-    shapes = (map(operator.index, shape) for shape in (in_shape, window_shape, window_strides))
+    shapes = (map(size_of, shape) for shape in (in_shape, window_shape, window_strides))
     for n, window, stride in zip(*shapes, strict=True):
         count = -(-n // stride)
-        total = max((count - 1) * stride + window - n, 0)
+        total = larger((count - 1) * stride + window - n, 0)
         less, more = total // 2, total - total // 2
         pads.append((less, more) if name == "SAME" else (more, less))
     return pads

@@ -17,6 +17,7 @@ from irax.lax.arguments import array_of
 from irax.typing import ArrayLike
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.core import Op, evaluated, no_calls
+from irax_compiler.sizes import larger, smaller
 
 _KINDS = ("float32", "float64", "complex64", "complex128")
 
@@ -88,7 +89,7 @@ def is_lower(shape: tuple[int, ...], k: Any = 0) -> Array:
     below it.
     """
     # The number of a diagonal beyond the corners may not fit an int.
-    within = k if isinstance(k, Array) else max(-shape[-2], min(k, shape[-1]))
+    within = k if isinstance(k, Array) else larger(-shape[-2], smaller(k, shape[-1]))
     rows, columns = (structure.broadcasted_iota(dtypes.default_int(), shape, d) for d in (0, 1))
     return apply(comparison.greater_equal, rows + within, columns, what="tri")
 

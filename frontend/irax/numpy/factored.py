@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from irax import lax
 from irax.core.array import Array
 from irax.core.dispatch import bind
 from irax.core.operands import inexact_dtype, judge_ranks
@@ -20,6 +21,7 @@ from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 from irax_compiler.ops.linalg import lu as lu_ops
 from irax_compiler.ops.linalg.householder import HouseholderQr
+from irax_compiler.sizes import is_symbolic
 
 
 class EigResult(NamedTuple):
@@ -370,7 +372,7 @@ class _Pivoted(NamedTuple):
 
 def _pivoted(x: Array) -> _Pivoted:
     found, pivots, order = linalg.lu(x)
-    numbers = np.arange(pivots.shape[-1], dtype=np.int32)
+    numbers = lax.iota(np.int32, pivots.shape[-1])
     exchanges = reductions.sum(logic.not_equal(pivots, numbers), -1)
     return _Pivoted(found, order, (1 - 2 * (exchanges % 2)).astype(x.dtype))
 
@@ -413,7 +415,7 @@ def det(a: ArrayLike) -> Array:
     n = square("linalg.det", x).shape[-1]
     if n == 0:
         return creation.ones(x.shape[:-2], x.dtype)
-    if n > 3:
+    if is_symbolic(n) or n > 3:
         return _det(x)
     rows = [[x[..., i, j] for j in range(n)] for i in range(n)]
     return _by_first_row(rows)

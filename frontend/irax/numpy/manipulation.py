@@ -27,7 +27,7 @@ from irax.lax.arguments import (
     canonical_shape,
 )
 from irax.typing import ArrayLike, Axis
-from irax_compiler.sizes import larger, smaller
+from irax_compiler.sizes import is_symbolic, larger, smaller
 
 # ---- shape ---------------------------------------------------------------------------------------
 
@@ -117,7 +117,7 @@ def _order(name: str, order: str) -> str:
 
 def _sizes(x: Array, shape: Any) -> tuple[int, ...]:
     """The sizes with -1 filled in."""
-    if isinstance(shape, int | np.integer):
+    if isinstance(shape, int | np.integer) or is_symbolic(shape):
         shape = (shape,)
     try:
         sizes = tuple(map(size_of, shape))

@@ -20,7 +20,7 @@ from irax.numpy.tables import is_inexact
 from irax.numpy.ufuncs import imag, real
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import numpy_call
-from irax_compiler.sizes import is_symbolic
+from irax_compiler.sizes import is_symbolic, smaller
 
 
 def sort(
@@ -303,5 +303,5 @@ def sorted_runs(keys: Sequence[Array], equal_nan: bool) -> tuple[list[Array], Ar
             alike = logical_or(alike, logical_and(isnan(now), isnan(before)))
         same = alike if same is None else logical_and(same, alike)
     assert same is not None
-    first = lax.full((min(keys[0].size, 1),), True, np.bool)
+    first = lax.full((smaller(keys[0].size, 1),), True, np.bool)
     return list(ordered), order, lax.concatenate([first, logical_not(same)], 0)

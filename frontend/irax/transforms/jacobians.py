@@ -9,6 +9,7 @@ import numpy as np
 
 from irax import dtypes, tree_util
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.dispatch import bind
 from irax.core.flattening import bind_others, normalize_argnums
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
@@ -16,6 +17,8 @@ from irax.transforms.autodiff import ArgNums, jvp, vjp
 from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import check_callable, check_differentiable, is_inexact
 from irax.transforms.vmap import vmap
+from irax_compiler.ops.shape import Iota
+from irax_compiler.sizes import is_symbolic
 
 P = ParamSpec("P")
 
@@ -192,9 +195,14 @@ def _basis(trees: tuple[Any, ...]) -> tuple[Any, ...]:
     total = sum(x.size for x in arrays)
     columns, start = [], 0
     for x in arrays:
-        block = np.zeros((total, x.size), x.dtype)
-        block[start : start + x.size] = np.eye(x.size)
-        columns.append(ConcreteArray(block.reshape(total, *x.shape), x.weak_type))
+        if is_symbolic(total):
+            rows, numbers = (bind(Iota((total, x.size), np.dtype(np.int32), d)) for d in (0, 1))
+            ones = (rows - start == numbers).astype(x.dtype)
+            columns.append(ones.reshape(total, *x.shape))
+        else:
+            block = np.zeros((total, x.size), x.dtype)
+            block[start : start + x.size] = np.eye(x.size)
+            columns.append(ConcreteArray(block.reshape(total, *x.shape), x.weak_type))
         start += x.size
     return tree_util.tree_unflatten(structure, columns)
 

@@ -1,6 +1,6 @@
 // Windows are read where they are: rows that begin two pixels, 80 elements, apart. A tile has 6 rows
 // and 4 vectors of the result, whose last columns a mask leaves out.
-// PROCESSOR: wide registers
+// CHIP: x86-64-v4
 // RUN: --pipeline "blas{workers=2}"
 func.func @main(%x: tensor<2x11x14x40xf32>, %y: tensor<3x3x40x50xf32>) -> tensor<2x9x6x50xf32> {
   %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, 1, f]x[0, 1, i, o]->[b, 0, 1, f], window = {stride = [1, 2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x11x14x40xf32>, tensor<3x3x40x50xf32>) -> tensor<2x9x6x50xf32>

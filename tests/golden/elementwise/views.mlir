@@ -54,3 +54,39 @@ func.func @plain(%x: tensor<8192xf32>, %y: tensor<10xf32>) -> (tensor<8192xf32>,
 // CHECK-NEXT:    stablehlo.add
 // CHECK-NEXT:    stablehlo.broadcast_in_dim
 // CHECK-NEXT:    return
+
+// Results that share operations are a kernel, which stores nothing else.
+func.func @several(%x: tensor<8192xf32>) -> (tensor<8192xf32>, tensor<8192xf32>) {
+  %0 = stablehlo.abs %x : tensor<8192xf32>
+  %1 = stablehlo.sqrt %0 : tensor<8192xf32>
+  %2 = stablehlo.multiply %0, %1 : tensor<8192xf32>
+  return %1, %2 : tensor<8192xf32>, tensor<8192xf32>
+}
+// CHECK:       func.func @several
+// CHECK-NEXT:    [[XY:%\w+]]:2 = flow.dispatch @{{.*}}(%arg0) : (tensor<8192xf32>) -> (tensor<8192xf32>, tensor<8192xf32>)
+// CHECK-NEXT:    return [[XY]]#0, [[XY]]#1
+
+// A reversal is read in its place, or copied if no kernel does that.
+func.func @reversals(%x: tensor<100x100xf32>) -> (tensor<100x100xf32>, tensor<100xf32>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reverse %x, dims = [0] : tensor<100x100xf32>
+  %1 = stablehlo.multiply %0, %x : tensor<100x100xf32>
+  %2 = stablehlo.reverse %x, dims = [1] : tensor<100x100xf32>
+  %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<100x100xf32>, tensor<f32>) -> tensor<100xf32>
+  return %1, %3 : tensor<100x100xf32>, tensor<100xf32>
+}
+// CHECK:       func.func @reversals
+// CHECK:         [[C:%\w+]] = flow.dispatch @copy_{{.*}}(%arg0)
+// CHECK-NEXT:    stablehlo.reduce([[C]]
+// CHECK-NEXT:    flow.dispatch @elementwise{{.*}}(%arg0)
+
+// Blocks of rows change places. Their reshape back takes a copy of them.
+func.func @shuffled(%x: tensor<8x32x32x64xf32>) -> tensor<8x64x64x16xf32> {
+  %0 = stablehlo.reshape %x : (tensor<8x32x32x64xf32>) -> tensor<8x32x32x2x32xf32>
+  %1 = stablehlo.transpose %0, dims = [0, 1, 3, 2, 4] : (tensor<8x32x32x2x32xf32>) -> tensor<8x32x2x32x32xf32>
+  %2 = stablehlo.reshape %1 : (tensor<8x32x2x32x32xf32>) -> tensor<8x64x64x16xf32>
+  return %2 : tensor<8x64x64x16xf32>
+}
+// CHECK:       func.func @shuffled
+// CHECK-NEXT:    [[Y:%\w+]] = flow.dispatch @elementwise{{.*}}(%arg0) : (tensor<8x32x32x64xf32>) -> tensor<8x32x2x32x32xf32>
+// CHECK-NEXT:    stablehlo.reshape [[Y]]

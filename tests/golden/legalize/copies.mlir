@@ -13,6 +13,24 @@ func.func @reverse_by_vectors(%x: tensor<100x100xf32>) -> tensor<100x100xf32> {
 // CHECK:      func.func @reverse_by_vectors([[X:%\w+]]: tensor<100x100xf32>
 // CHECK:        flow.dispatch @[[FLIP]]::@[[FLIP]]([[X]])
 
+// Kernels of elementwise operations read arrays backwards.
+func.func @reverse_by_vectors.read(%x: tensor<100x100xf32>) -> tensor<100x100xf32> {
+  %0 = stablehlo.reverse %x, dims = [1] : tensor<100x100xf32>
+  %1 = stablehlo.add %0, %x : tensor<100x100xf32>
+  return %1 : tensor<100x100xf32>
+}
+// CHECK:      func.func @reverse_by_vectors.read([[X:%\w+]]: tensor<100x100xf32>
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.reverse [[X]], dims = [1]
+// CHECK-NEXT:   stablehlo.add [[R]], [[X]]
+
+// Short rows are left to them.
+func.func @reverse_by_vectors.short(%x: tensor<100x100x3xf32>) -> tensor<100x100x3xf32> {
+  %0 = stablehlo.reverse %x, dims = [1] : tensor<100x100x3xf32>
+  return %0 : tensor<100x100x3xf32>
+}
+// CHECK:      func.func @reverse_by_vectors.short
+// CHECK-NEXT:   stablehlo.reverse
+
 // Slices are read from the array itself.
 func.func @concatenate_by_vectors(%x: tensor<100x100xf32>) -> tensor<100x100xf32> {
   %a = stablehlo.slice %x [0:100, 0:30] : (tensor<100x100xf32>) -> tensor<100x30xf32>

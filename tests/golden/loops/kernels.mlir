@@ -1,3 +1,4 @@
+// CHIP: x86-64-v4
 // RUN: --pipeline "loops"
 
 // CHECK:       stream.executable private @kernel_3 {

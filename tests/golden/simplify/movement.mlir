@@ -181,6 +181,27 @@ func.func @iota_of_one() -> tensor<3x1xi32> {
 // CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0> : tensor<3x1xi32>
 // CHECK-NEXT:   return [[ZERO]] : tensor<3x1xi32>
 
+// Rows of one element are in order.
+func.func @sort_of_one(%x: tensor<3x1xf32>, %y: tensor<3x1xi32>)
+    -> (tensor<3x1xf32>, tensor<3x1xi32>) {
+  %a, %b = "stablehlo.sort"(%x, %y) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%p: tensor<f32>, %q: tensor<f32>, %r: tensor<i32>, %s: tensor<i32>):
+    %less = stablehlo.compare LT, %p, %q, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %less : tensor<i1>
+  }) : (tensor<3x1xf32>, tensor<3x1xi32>) -> (tensor<3x1xf32>, tensor<3x1xi32>)
+  return %a, %b : tensor<3x1xf32>, tensor<3x1xi32>
+}
+// CHECK:      func.func @sort_of_one([[X:%\w+]]: tensor<3x1xf32>, [[Y:%\w+]]: tensor<3x1xi32>)
+// CHECK-NEXT:   return [[X]], [[Y]] : tensor<3x1xf32>, tensor<3x1xi32>
+
+func.func @top_k_of_one(%x: tensor<3x1xf32>) -> (tensor<3x1xf32>, tensor<3x1xi32>) {
+  %a, %b = chlo.top_k(%x, k = 1) : tensor<3x1xf32> -> (tensor<3x1xf32>, tensor<3x1xi32>)
+  return %a, %b : tensor<3x1xf32>, tensor<3x1xi32>
+}
+// CHECK:      func.func @top_k_of_one([[X:%\w+]]: tensor<3x1xf32>)
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0> : tensor<3x1xi32>
+// CHECK-NEXT:   return [[X]], [[ZERO]] : tensor<3x1xf32>, tensor<3x1xi32>
+
 // A broadcast of an iota is a larger iota.
 func.func @broadcast_of_iota() -> (tensor<4x3x2xi32>, tensor<4x3x2xi32>) {
   %i = stablehlo.iota dim = 1 : tensor<2x3xi32>

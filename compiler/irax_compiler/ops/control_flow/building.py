@@ -1,11 +1,19 @@
-"""The builder of loops, for the ops that are defined by one."""
+"""Builders of loops, for the ops that are defined by one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Value
+from irax_compiler.mlir import InsertionPoint, Value, dtype_of, shape_of
+from irax_compiler.ops import comparison, elementwise, shape
+from irax_compiler.ops.attributes import I64S
+from irax_compiler.ops.core import full, sized_name
+from irax_compiler.sizes import is_symbolic
+
+I32 = np.dtype(np.int32)
 
 
 def while_loop(
@@ -23,3 +31,50 @@ def while_loop(
             results = [results] if isinstance(results, Value) else list(results)
             mlir.emit("stablehlo.return", results, {}, [])
     return tuple(operation.results)
+
+
+def fold_rows(
+    combine: Callable[..., Sequence[Value]],
+    starts: Sequence[Value],
+    xs: Sequence[Value],
+    keep: bool = False,
+) -> Sequence[Value]:
+    """Builds a loop over the rows of arrays, however many these are: each step combines the carried
+    values with one row of each. Returns the last values; with `keep` those of all steps, stacked.
+    """
+    length, count = shape_of(xs[0])[0], len(starts)
+    zero, one, limit = (full((), n, I32) for n in (0, 1, length))
+    stacks = [full((length, *shape_of(x)), 0, dtype_of(x)) for x in starts] if keep else []
+
+    def advance(step: Value, *state: Value) -> Sequence[Value]:
+        carried = combine(*state[:count], *(_row(x, step) for x in xs))
+        pairs = zip(state[count:], carried, strict=False)
+        return [elementwise.add(step, one), *carried, *(_with_row(y, x, step) for y, x in pairs)]
+
+    _, *results = while_loop(
+        lambda step, *_: comparison.less(step, limit), advance, [zero, *starts, *stacks]
+    )
+    return results[count:] if keep else results
+
+
+# The ops of slices are made of reductions, which are made of these loops.
+
+
+def _row(x: Value, place: Value) -> Value:
+    """x[place]."""
+    sizes = (1, *shape_of(x)[1:])
+    name = "stablehlo.dynamic_slice"
+    part = mlir.emit(
+        sized_name(name) if any(map(is_symbolic, sizes)) else name,
+        [x, place, *[full((), 0, I32)] * len(sizes[1:])],
+        {"slice_sizes": I64S.encode(sizes)},
+        [mlir.tensor_type(sizes, dtype_of(x))],
+    )
+    return shape.reshape(part.results[0], sizes[1:])
+
+
+def _with_row(x: Value, row: Value, place: Value) -> Value:
+    """x, with `row` at x[place]."""
+    wide = shape.reshape(row, (1, *shape_of(row)))
+    starts = [place, *[full((), 0, I32)] * len(shape_of(row))]
+    return mlir.emit("stablehlo.dynamic_update_slice", [x, wide, *starts], {}, [x.type]).results[0]

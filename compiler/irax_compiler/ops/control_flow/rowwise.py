@@ -22,7 +22,7 @@ from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.structured import Call, whole
 from irax_compiler.ops.transformation import Transformation
-from irax_compiler.sizes import is_symbolic
+from irax_compiler.sizes import at_least, is_symbolic
 
 if TYPE_CHECKING:
     from irax_compiler.ops.control_flow.scan import Scan
@@ -35,7 +35,7 @@ def by_rows(loop: Scan, operands: Sequence[Value], transform: Transformation) ->
     None if there are none.
     """
     starts = _starts(loop, operands)
-    if not starts or loop.length == 0 or is_symbolic(loop.length):
+    if not starts or loop.length == 0:
         return None
     with whole(transform.functions, loop.body) as body:
         rows = _Rows(loop, mlir.body(body), starts)
@@ -151,6 +151,10 @@ class _Rows:
         """The place of a slice of whole rows, one in each step, in the loop's direction."""
         if not sizes or sizes != (1, *shape_of(x)[1:]):
             return None
+        if is_symbolic(self.loop.length):
+            first = self.steps.first.get(starts[0], -1)
+            fits = first >= 0 and at_least(shape_of(x)[0], first + self.loop.length)
+            return _Place(first, False) if fits and not self.loop.reverse else None
         places = self.steps.values(starts[0])
         if places is None:
             return None
@@ -232,6 +236,8 @@ class _Steps:
 
     def __init__(self, block: Block, length: int) -> None:
         self.block, self.length = block, length
+        self.first: dict[Value, int] = {}
+        """The arguments that count in ones, and where they start."""
         self._known: dict[Value, np.ndarray | None] = {}
 
     def count(self, argument: Value, following: Value, start: int) -> None:
@@ -241,14 +247,16 @@ class _Steps:
             return
         added = [x for x in addition.operands if x != argument]
         by = mlir.splat(added[0]) if len(added) == 1 and not mlir.is_argument(added[0]) else None
-        if by is not None:
+        if by == 1:
+            self.first[argument] = start
+        if by is not None and not is_symbolic(self.length):
             steps = start + int(by) * np.arange(self.length)
             self._known[argument] = steps.astype(dtype_of(argument))
 
     def values(self, x: Value) -> np.ndarray | None:
         """The values that a scalar has in each step, or None where they are not known."""
         if x not in self._known:
-            self._known[x] = self._found(x)
+            self._known[x] = None if is_symbolic(self.length) else self._found(x)
         return self._known[x]
 
     def _found(self, x: Value) -> np.ndarray | None:

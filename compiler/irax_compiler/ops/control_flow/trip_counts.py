@@ -8,6 +8,9 @@ from typing import Any
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Operation, Value, is_inexact
+from irax_compiler.ops.dimension import Dimension
+from irax_compiler.ops.registry import read
+from irax_compiler.sizes import is_symbolic, larger
 
 
 @dataclass(frozen=True)
@@ -23,8 +26,11 @@ class Count:
 
 
 def trip_count(operation: Operation, functions: Mapping[str, Operation]) -> int | None:
-    """Return the trip count of a `stablehlo.while`, or None if `count` cannot tell."""
-    found = count(operation, functions)
+    """Return the trip count of a `stablehlo.while`, which may be symbolic, or None if it is not
+    known.
+    """
+    test = _condition(operation, functions)
+    found = None if test is None else _counted(operation, test, functions)
     return None if found is None else found.steps
 
 
@@ -34,7 +40,8 @@ def count(operation: Operation, functions: Mapping[str, Operation]) -> Count | N
     `functions` are those of the module, which the loop's regions may call.
     """
     test = _condition(operation, functions)
-    return None if test is None else _counted(operation, test, functions)
+    found = None if test is None else _counted(operation, test, functions)
+    return None if found is None or is_symbolic(found.steps) else found
 
 
 def most_steps(operation: Operation, functions: Mapping[str, Operation]) -> int | None:
@@ -43,7 +50,8 @@ def most_steps(operation: Operation, functions: Mapping[str, Operation]) -> int 
     """
     test = _condition(operation, functions)
     found = [_counted(operation, x, functions) for x in (test.conjuncts() if test else ())]
-    return min((counter.steps for counter in found if counter), default=None)
+    known = [counter.steps for counter in found if counter and not is_symbolic(counter.steps)]
+    return min(known, default=None)
 
 
 def _condition(loop: Operation, functions: Mapping[str, Operation]) -> _Seen | None:
@@ -88,7 +96,7 @@ def _counted(operation: Operation, test: _Seen, functions: Mapping[str, Operatio
         limit += 1
     elif "LT" not in direction:
         return None
-    return Count(place, start, by, max(0, -((start - limit) // by)))
+    return Count(place, start, by, larger(0, -((start - limit) // by)))
 
 
 class _Seen:
@@ -142,6 +150,11 @@ class _Seen:
         return [x for operand in self.operands() for x in operand.conjuncts()]
 
 
-def _number(x: Value) -> int | None:
+def _number(x: Value) -> Any:
+    """The integer that a scalar is, or the symbolic size; None for any other."""
+    operation = mlir.definition(x)
+    op = read(operation) if operation is not None and operation.name == Dimension.name else None
+    if isinstance(op, Dimension):
+        return op.size
     value = None if mlir.is_argument(x) or is_inexact(x) else mlir.splat(x)
     return None if value is None or value.ndim else int(value)

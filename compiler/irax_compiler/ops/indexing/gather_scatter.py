@@ -35,6 +35,7 @@ from irax_compiler.ops.registry import computed, register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
+from irax_compiler.sizes import at_least
 
 
 @register_class
@@ -409,7 +410,7 @@ class Scatter(Op):
         return Gather(self.dims, sizes, self.indices_are_sorted)(array, indices)
 
     def _unique(self, indices: Value) -> bool:
-        return self.unique_indices or self.dims.count(shape_of(indices)) <= 1
+        return self.unique_indices or at_least(1, self.dims.count(shape_of(indices)))
 
     def _won(self, x: Typed, indices: Value, updates: Typed) -> Value:
         """For each update, whether it is the one that its place was set to in the end.

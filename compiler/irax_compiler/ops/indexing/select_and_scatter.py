@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
-
-import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
@@ -70,7 +69,7 @@ class SelectAndScatter(DefinedOp):
             x, some, self.window, lambda a, b: self.select(a, b)[0]
         )
         # A place beyond the array is left out.
-        size = int(np.prod(shape_of(x)))
+        size = prod(shape_of(x))
         place = comparison.select(there, place, full_like(place, size))
         rank = len(shape_of(place))
         dims = window_shapes.WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=rank)

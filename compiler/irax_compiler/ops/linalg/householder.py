@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -37,7 +37,8 @@ from irax_compiler.ops.linalg.matrices import (
     where,
 )
 from irax_compiler.ops.linalg.triangular import TriangularSolve, adjoint, matmul, triangle
-from irax_compiler.ops.structured import DefinedOp
+from irax_compiler.ops.scipy_modules import scipy_module
+from irax_compiler.ops.structured import DefinedOp, evaluate_definition
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 from irax_compiler.sizes import larger, smaller
 
@@ -60,7 +61,9 @@ class Qr(Factorization):
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         (a,) = operands
         *batch, m, n = shape_of(a)
-        packed, taus = _reflected(a, 0)
+        if n > m:
+            raise UnsupportedOp(f"{self.name}: {m} rows and {n} columns; expected no more columns")
+        packed, taus = _reflected(a, 0, n)
         size = m if self.full else n
         wide = packed
         if size > n:
@@ -138,13 +141,15 @@ class QrOrder(Factorization):
         return [order]
 
     def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray]:
-        from scipy.linalg import qr
-
+        linalg = scipy_module("linalg")
+        if linalg is None:
+            (order,) = evaluate_definition(self, [x])
+            return (order,)
         order = np.empty((*x.shape[:-2], x.shape[-1]), np.int32)
         for place in np.ndindex(*x.shape[:-2]):
             order[place] = np.arange(x.shape[-1])
             if x[place].size:
-                found: Any = qr(x[place], mode="r", pivoting=True, check_finite=False)
+                found = linalg.qr(x[place], mode="r", pivoting=True, check_finite=False)
                 order[place] = found[1]
         return (order,)
 
@@ -171,13 +176,14 @@ class _Packed(DefinedOp, ComposedOp):
         return results, [0] * len(results)
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
-        from scipy.linalg.lapack import get_lapack_funcs
-
+        lapack = scipy_module("linalg.lapack")
+        if lapack is None:
+            return evaluate_definition(self, operands)
         (x,) = operands
         *batch, m, n = x.shape
         count = self.count(m, n)
         packed, taus = x.copy(), np.zeros((*batch, count), x.dtype)
-        (function,) = get_lapack_funcs((self.lapack,), dtype=x.dtype)
+        (function,) = lapack.get_lapack_funcs((self.lapack,), dtype=x.dtype)
         for place in np.ndindex(*batch):
             if count:
                 packed[place], taus[place], *_ = function(x[place])
@@ -198,7 +204,8 @@ class HouseholderQr(_Packed):
     lapack = "geqrf"
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
-        return _reflected(operands[0], 0)
+        *_, m, n = shape_of(operands[0])
+        return _reflected(operands[0], 0, smaller(m, n))
 
     @staticmethod
     def count(m: int, n: int) -> int:
@@ -217,7 +224,7 @@ class Hessenberg(_Packed):
     lapack = "gehrd"
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
-        return _reflected(operands[0], 1)
+        return _reflected(operands[0], 1, larger(shape_of(operands[0])[-1] - 1, 0))
 
     @staticmethod
     def count(m: int, n: int) -> int:
@@ -234,16 +241,22 @@ class HouseholderProduct(DefinedOp, ComposedOp):
     name = "irax.householder_product"
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
-        return [_product(*operands)]
+        packed, taus = operands
+        columns, count = shape_of(packed)[-1], shape_of(taus)[-1]
+        if columns < count:
+            raise UnsupportedOp(
+                f"{self.name}: {count} factors of reflections for {columns} columns; expected no "
+                "more than columns"
+            )
+        return [_product(packed, taus)]
 
 
-def _reflected(a: Value, shift: int) -> Sequence[Value]:
+def _reflected(a: Value, shift: int, count: int) -> Sequence[Value]:
     """Zeros below the diagonal (`shift` 0), or below the one beneath it, where reflections are
-    applied from both sides (`shift` 1): the result with the reflections in place of zeros, and
-    their factors.
+    applied from both sides (`shift` 1), in `count` columns: the result with the reflections in
+    place of zeros, and their factors.
     """
     *batch, m, n = shape_of(a)
-    count = smaller(m, n) if not shift else larger(n - 1, 0)
     zero, one, limit = (full((), i, INT32) for i in (0, 1, count))
     column, rows = numbers((*batch, m, n), 1), numbers((*batch, m), 1)
 

@@ -15,6 +15,8 @@ from irax_compiler.ops import comparison, dot, elementwise, shape
 from irax_compiler.ops.attributes import FLAG, attribute, keyword
 from irax_compiler.ops.core import Axis, Linear, Op, Tangent, full_like, only, zeros_like
 from irax_compiler.ops.registry import register_class
+from irax_compiler.ops.scipy_modules import scipy_module
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, along
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 # ---- matrices in the IR --------------------------------------------------------------------------
@@ -150,6 +152,12 @@ class TriangularSolve(Op):
     def sized_types(self, operands: Sequence[Value]):
         return [operands[1].type]
 
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        a, b = operands
+        batch = range(len(b) - 2)
+        vectors = along((*batch, len(b) - 1 if self.left_side else len(b) - 2), len(b))
+        return ShardingRule((along(batch, len(a)), vectors), (vectors,))
+
     @classmethod
     def flops(cls, operation: Operation) -> float:
         a, b = map(shape_of, operation.operands)
@@ -157,6 +165,8 @@ class TriangularSolve(Op):
 
     def evaluate(self, call: Evaluation, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         solve = _blas(a.dtype)
+        if solve is None:
+            return self._substituted(a, b)
         options: dict[str, Any] = {
             "side": 0 if self.left_side else 1,
             "lower": int(self.lower),
@@ -168,6 +178,22 @@ class TriangularSolve(Op):
             for place in np.ndindex(*b.shape[:-2]):
                 result[place] = solve(1, a[place], b[place], **options)
         return result
+
+    def _substituted(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """Solve row by row."""
+        lower = self.lower
+        if self.transpose_a != "NO_TRANSPOSE":
+            a, lower = np.swapaxes(a, -1, -2), not lower
+            a = np.conj(a) if self.transpose_a == "ADJOINT" else a
+        if not self.left_side:  # x a = b is a^T x^T = b^T
+            a, b, lower = np.swapaxes(a, -1, -2), np.swapaxes(b, -1, -2), not lower
+        x, n = b.copy(), b.shape[-2]
+        for k in range(n) if lower else reversed(range(n)):
+            known = slice(0, k) if lower else slice(k + 1, n)
+            x[..., k : k + 1, :] -= a[..., k : k + 1, known] @ x[..., known, :]
+            if not self.unit_diagonal:
+                x[..., k, :] /= a[..., k, k, None]
+        return x if self.left_side else np.swapaxes(x, -1, -2)
 
     def _op(self, a: Value) -> Value:
         """The triangle that counts, turned as `transpose_a` says."""
@@ -217,7 +243,8 @@ class TriangularSolve(Op):
 
 @cache
 def _blas(dtype: np.dtype) -> Any:
-    """BLAS's solver: unlike LAPACK's, it takes singular matrices, as XLA does."""
-    from scipy.linalg.blas import get_blas_funcs  # takes long to import
-
-    return get_blas_funcs("trsm", dtype=dtype)
+    """BLAS's solver: unlike LAPACK's, it takes singular matrices, as XLA does. It is
+    None where SciPy is missing.
+    """
+    blas = scipy_module("linalg.blas")
+    return None if blas is None else blas.get_blas_funcs("trsm", dtype=dtype)

@@ -51,7 +51,7 @@ class _Normalization(DefinedOp):
 
     def _mean(self, x: Value) -> Value:
         total = self._sum(x)
-        count = prod(shape_of(x)) // max(shape_of(x)[self.feature_index], 1)
+        count = prod(n for d, n in enumerate(shape_of(x)) if d != self.feature_index)
         return elementwise.divide(total, full_like(total, count))
 
     def _scale(self, variance: Value) -> Value:

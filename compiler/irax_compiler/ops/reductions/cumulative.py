@@ -15,9 +15,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape, slicing
+from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import full
 from irax_compiler.ops.reductions.windows import Window
-from irax_compiler.sizes import at_least, larger
+from irax_compiler.sizes import at_least, is_symbolic, larger
 
 Combine = Callable[..., Sequence[Value]]
 """Combines elements of each array with those that follow them."""
@@ -67,9 +68,23 @@ def accumulated(combine: Combine, xs: Sequence[Value], run: Run) -> Sequence[Val
     return [turn(y) for y in _accumulated(combine, [turn(x) for x in xs], run.dimension)]
 
 
+def accumulated_from(
+    combine: Combine, inits: Sequence[Value], xs: Sequence[Value], run: Run
+) -> Sequence[Value]:
+    """Builds the same for arrays of a size that is not known, from init values on."""
+    d, extents = run.dimension, shape_of(xs[0])
+    starts = [shape.broadcast_scalar(i, (*extents[:d], *extents[d + 1 :])) for i in inits]
+    turn = slicing.Reverse((d,) if run.backwards else ())
+    return [turn(y) for y in _in_turn(combine, starts, [turn(x) for x in xs], d)]
+
+
 def _accumulated(combine: Combine, xs: Sequence[Value], d: int) -> Sequence[Value]:
     extents = shape_of(xs[0])
     n = extents[d]
+    if is_symbolic(n) and n:
+        firsts = [shape.reshape(cut(x, 0, 1, d), (*extents[:d], *extents[d + 1 :])) for x in xs]
+        rest = _in_turn(combine, firsts, [cut(x, 1, n, d) for x in xs], d)
+        return [slicing.Concatenate(d)(cut(x, 0, 1, d), y) for x, y in zip(xs, rest, strict=True)]
     if n <= SHORT:
         return _by_doubling(combine, xs, d)
     # Within blocks, then over the blocks: each block is continued by the fold of those before it.
@@ -96,6 +111,14 @@ def _accumulated(combine: Combine, xs: Sequence[Value], d: int) -> Sequence[Valu
     ]
     flat = (*extents[:d], count * size, *extents[d + 1 :])
     return [cut(shape.reshape(y, flat), 0, n, d) for y in whole]
+
+
+def _in_turn(
+    combine: Combine, starts: Sequence[Value], xs: Sequence[Value], d: int
+) -> Sequence[Value]:
+    """The fold so far, from `starts` on, one step after the other."""
+    rows = fold_rows(combine, starts, [shape.move_axis(x, d, 0) for x in xs], keep=True)
+    return [shape.move_axis(y, 0, d) for y in rows]
 
 
 def _by_doubling(combine: Combine, xs: Sequence[Value], d: int) -> Sequence[Value]:

@@ -13,6 +13,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.attributes import I64S, attribute
+from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
@@ -30,6 +31,7 @@ from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import computed, register_class, traits_named
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, along
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
+from irax_compiler.sizes import at_least, is_symbolic
 
 COMBINERS: dict[str, Any] = {
     "add": np.add,
@@ -141,7 +143,9 @@ class Reduce(Op):
         spread = shape.BroadcastInDim(shape_of(x), tuple(kept))(extremum)
         attained = comparison.equal(x, spread)
         count = reduce_sum(conversion.convert(attained, dtype_of(x)), self.dimensions)
-        if not is_identity(self.combiner, init):  # which may be what attains it, alone
+        may_be_empty = any(not at_least(n, 1) for n in shape_of(x))
+        # The init value may be what attains it, alone.
+        if may_be_empty or not is_identity(self.combiner, init):
             count = elementwise.maximum(count, full_like(count, 1))
         total = reduce_sum(comparison.select(attained, t, zeros_like(t)), self.dimensions)
         return elementwise.divide(total, count)
@@ -209,8 +213,13 @@ def find_combiner(operation: Operation) -> str | None:
 
 def _product_tangent(x: Value, t: Value, dimensions: Sequence[int]) -> Value:
     """The tangent of a product: halves are multiplied until one element is left, so that zeros
-    among the elements do no harm and the number of operations is logarithmic.
+    among the elements do no harm and the number of operations is logarithmic. Elements of which
+    the number is not known are multiplied one after the other.
     """
+    if any(is_symbolic(shape_of(x)[d]) for d in dimensions):
+        rows = [shape.in_rows(v, dimensions) for v in (x, t)]
+        starts = [full(shape_of(rows[0])[1:], n, dtype_of(x)) for n in (1, 0)]
+        return fold_rows(_next_product, starts, rows)[1]
     kept = [d for d in range(len(shape_of(x))) if d not in dimensions]
     sizes = shape_of(x)
     order = [*kept, *dimensions]
@@ -227,3 +236,8 @@ def _product_tangent(x: Value, t: Value, dimensions: Sequence[int]) -> Value:
         if rest:
             x, t = (slicing.Concatenate(axis)(v, r) for v, r in zip((x, t), rest, strict=True))
     return shape.reshape(t, flat[:-1])
+
+
+def _next_product(product: Value, tangent: Value, x: Value, t: Value) -> Sequence[Value]:
+    grown = elementwise.add(elementwise.multiply(tangent, x), elementwise.multiply(product, t))
+    return [elementwise.multiply(product, x), grown]

@@ -39,6 +39,7 @@ from irax_compiler.ops.transformation import (
     Evaluation,
     Transposition,
 )
+from irax_compiler.sizes import at_least, is_symbolic
 
 
 def _computation(operation: Operation) -> str | Computation:
@@ -140,13 +141,17 @@ class ReduceWindow(DefinedOp):
         run = cumulative.run_of(self.window, extents)
         if run is not None:
             wide_xs = [conversion.convert(x, dtype_of(i)) for x, i in zip(xs, inits, strict=True)]
-            if not cumulative.stays(compute.evaluate, inits):
+            if cumulative.stays(compute.evaluate, inits):
+                if is_symbolic(extents[run.dimension]):
+                    return cumulative.accumulated_from(compute, inits, wide_xs, run)
+            else:
                 size = self.window.sizes[run.dimension]
                 results = cumulative.of_padding(compute, inits, run, size, extents)
             return compute(*results, *cumulative.accumulated(compute, wide_xs, run))
         for start, end in self.window.places(extents):
             part = [slicing.slice_(x, start, end, self.window.strides) for x in padded]
-            results = compute(*results, *part)
+            same = [shape.reshape(x, shape_of(y)) for x, y in zip(part, results, strict=True)]
+            results = compute(*results, *same)
         return results
 
     # -- in NumPy --
@@ -251,7 +256,7 @@ class ReduceWindow(DefinedOp):
         """The init value counts once for each window, and for each place that is padding."""
         ones = full(shape_of(x), 1, dtype_of(ct))
         covered = self.build([ones, full((), 0, dtype_of(ct))])[0]
-        size = full_like(ct, int(np.prod(self.window.sizes)))
+        size = full_like(ct, prod(self.window.sizes))
         padding = elementwise.multiply(ct, elementwise.subtract(size, covered))
         rest = reduce_sum(padding, range(len(shape_of(ct))))
         return elementwise.add(once, rest)
@@ -267,24 +272,21 @@ class ReduceWindow(DefinedOp):
         padded = window.padded(array)
         if 0 in shape_of(ct) or 0 in array:
             return full(array, 0, dtype_of(ct))
-        reach = [(n - 1) * d for n, d in zip(window.sizes, window.dilations, strict=True)]
-        after = [
-            n - ((c - 1) * s + 1)
-            for n, c, s in zip(padded, shape_of(ct), window.strides, strict=True)
-        ]
-        wide = slicing.Pad(tuple(reach), tuple(after), tuple(s - 1 for s in window.strides))(
-            ct, zero
-        )
+        reach = tuple((n - 1) * d for n, d in zip(window.sizes, window.dilations, strict=True))
+        interior, none = tuple(s - 1 for s in window.strides), (0,) * len(array)
+        between = slicing.Pad(none, none, interior).result_shape(shape_of(ct))
+        after = tuple(n - covered for n, covered in zip(padded, between, strict=True))
+        wide = slicing.Pad(reach, after, interior)(ct, zero)
         whole = Window(window.sizes, dilations=window.dilations).full()
         (sums,) = ReduceWindow("add", whole).build([wide, zero])
         # Without what was padding, and what was put between.
         cut = slicing.Pad(
             tuple(-low for low, _ in window.padding),
             tuple(-high for _, high in window.padding),
-            (0,) * len(array),
+            none,
         )(sums, zero)
-        limits = shape_of(cut)
-        return slicing.slice_(cut, (0,) * len(array), limits, window.base_dilations)
+        spread = slicing.slice_(cut, none, shape_of(cut), window.base_dilations)
+        return shape.reshape(spread, array)  # an expression of the same sizes
 
     # -- batching --
 
@@ -327,8 +329,10 @@ def first_of(
 
 def chosen(x: Value, place: Value, there: Value) -> Value:
     """The elements of an array at some places in row-major order; 0 where there is none."""
-    rank = len(shape_of(place))
-    flat = shape.reshape(x, (prod(shape_of(x)),))
+    rank, size = len(shape_of(place)), prod(shape_of(x))
+    flat = shape.reshape(x, (size,))
+    if not at_least(size, 1):  # windows of padding alone, where a gather needs an element
+        flat = slicing.Pad((0,), (1,), (0,))(flat, full((), 0, dtype_of(x)))
     dims = window_shapes.WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=rank)
     found = gather_scatter.Gather(dims, (1,), indices_are_sorted=False)(flat, place)
     return comparison.select(there, found, zeros_like(found))
@@ -338,15 +342,34 @@ def _places_of_extrema(extrema: Value, run: cumulative.Run) -> Value:
     """Return the indices along the dimension at which the extrema so far were first attained."""
     d, extents = run.dimension, shape_of(extrema)
     n = extents[d]
-    ahead, behind = cumulative.cut(extrema, 0, n - 1, d), cumulative.cut(extrema, 1, n, d)
-    before, here = (behind, ahead) if run.backwards else (ahead, behind)
-    changed = bitwise.and_(comparison.not_equal(here, before), comparison.equal(before, before))
-    true = full((*extents[:d], 1, *extents[d + 1 :]), True, np.dtype(np.bool_))
-    parts = [changed, true] if run.backwards else [true, changed]
-    is_new = slicing.Concatenate(d)(*parts)
     numbers = sort.numbers_along(extrema, d)
+    is_new = _is_new(extrema, numbers, run) if is_symbolic(n) else _is_new_of_some(extrema, run)
     combiner = "minimum" if run.backwards else "maximum"
     neutral = reduce.identity(combiner, np.dtype(np.int32))
     found = comparison.select(is_new, numbers, full_like(numbers, neutral))
     op = ReduceWindow(combiner, run.window(extents))
     return op.build([found, full((), neutral, np.dtype(np.int32))])[0]
+
+
+def _is_new(extrema: Value, numbers: Value, run: cumulative.Run) -> Value:
+    """True where an extremum differs from the one before, and for the first, if there is one."""
+    d, n, none = run.dimension, shape_of(extrema)[run.dimension], [0] * len(shape_of(extrema))
+    behind, ahead = list(none), list(none)
+    behind[d], ahead[d] = (-1, 1) if run.backwards else (1, -1)
+    pad = slicing.Pad(tuple(behind), tuple(ahead), tuple(none))
+    before = pad(extrema, full((), 0, dtype_of(extrema)))
+    is_first = comparison.equal(numbers, full_like(numbers, n - 1 if run.backwards else 0))
+    changed = comparison.not_equal(extrema, before)
+    return bitwise.or_(is_first, bitwise.and_(changed, comparison.equal(before, before)))
+
+
+def _is_new_of_some(extrema: Value, run: cumulative.Run) -> Value:
+    """True for the same ones, of a known number, without padding."""
+    d, extents = run.dimension, shape_of(extrema)
+    n = extents[d]
+    ahead, behind = cumulative.cut(extrema, 0, n - 1, d), cumulative.cut(extrema, 1, n, d)
+    before, here = (behind, ahead) if run.backwards else (ahead, behind)
+    changed = bitwise.and_(comparison.not_equal(here, before), comparison.equal(before, before))
+    true = full((*extents[:d], 1, *extents[d + 1 :]), True, np.dtype(np.bool_))
+    parts = [changed, true] if run.backwards else [true, changed]
+    return slicing.Concatenate(d)(*parts)

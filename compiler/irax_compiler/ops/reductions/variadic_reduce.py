@@ -16,9 +16,11 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, shape, slicing
 from irax_compiler.ops.attributes import I64S, attribute, from_operation
 from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import Axis
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Evaluation
+from irax_compiler.sizes import is_symbolic
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,8 @@ class VariadicReduce(DefinedOp):
         starts = [shape.broadcast_scalar(init, sizes) for init in inits]
         if count == 0:
             return starts
+        if is_symbolic(count):
+            return self._in_turn(xs, starts)
         axis = len(kept)
         rows = [
             conversion.convert(
@@ -79,6 +83,14 @@ class VariadicReduce(DefinedOp):
                 ]
             rows = folded
         return self.computation(*starts, *(shape.reshape(x, sizes) for x in rows))
+
+    def _in_turn(self, xs: Sequence[Value], starts: Sequence[Value]) -> Sequence[Value]:
+        """The elements folded one after the other: how many there are is not known."""
+        rows = [
+            conversion.convert(shape.in_rows(x, self.dimensions), dtype_of(start))
+            for x, start in zip(xs, starts, strict=True)
+        ]
+        return fold_rows(self.computation, starts, rows)
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         arrays = [np.asarray(x) for x in operands]

@@ -46,7 +46,7 @@ class Window:
     def count(self, array: Sequence[int]) -> tuple[int, ...]:
         """Return the number of windows in each dimension of an array of the given shape."""
         return tuple(
-            larger((n - (size - 1) * d - 1) // stride + 1, 0) if n > 0 and size > 0 else 0
+            larger((n - (size - 1) * d - 1) // stride + 1, 0) if size > 0 else 0
             for n, size, d, stride in zip(
                 self.padded(array), self.sizes, self.dilations, self.strides, strict=True
             )

@@ -19,7 +19,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import FLAG, I64, attribute, from_operation
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.core import Axis, Memory, Op, Tangent, full_like
+from irax_compiler.ops.core import Axis, Memory, Op, Tangent, full, full_like
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.registry import read, register_class
@@ -157,6 +157,8 @@ def numbers_along(x: Value, dimension: int) -> Value:
 
 def take(x: Value, order: Value, dimension: int) -> Value:
     """The elements along a dimension in the order of an array of their numbers."""
+    if 0 in shape_of(order):
+        return full(shape_of(order), 0, dtype_of(x))
     rank = len(shape_of(x))
     dimension %= rank
     others = tuple(d for d in range(rank) if d != dimension)

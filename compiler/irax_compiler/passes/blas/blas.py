@@ -4,6 +4,7 @@ OpenBLAS, or code of irax's own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -30,16 +31,23 @@ from irax_compiler.passes.blas.library import LETTERS
 from irax_compiler.passes.blas.measured import pays, pays_as_dispatch, pays_as_products
 from irax_compiler.passes.blas.products import add_product
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.executables import IMPORTED, Executables, dispatch, workers_of
+from irax_compiler.passes.executables import (
+    IMPORTED,
+    Executables,
+    dispatch,
+    sizes_of,
+    workers_of,
+)
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrite_in_order
+from irax_compiler.sizes import InconclusiveDimensionOperation
 
 
 @register_pass
 @dataclass
 class Blas(Pass):
     """Replaces products of matrices, of matrices and vectors, and convolutions by dispatches that
-    call BLAS, or that are code of irax's own for this processor (see `tiles`), and calls of host
+    call BLAS, or that are code of irax's own for this processor, and calls of host
     functions that factor matrices or solve equations by dispatches that call LAPACK, where
     measurements say that it is faster. The elementwise operations on a product are part of its
     dispatch. Equal computations share an executable. Public functions get the reflection
@@ -129,6 +137,12 @@ class _Calls:
         """Return the dispatch's results for that of a `dot_general` or a transpose of it, and for
         those of elementwise operations on it.
         """
+        try:
+            return self._product_of(operation)
+        except InconclusiveDimensionOperation:  # then it is IREE's
+            return None
+
+    def _product_of(self, operation: Operation) -> Replacement:
         found = self._layout(operation)
         if found is None:
             return None
@@ -163,23 +177,30 @@ class _Calls:
         return found.routine.finish(results[: len(found.routine.results)])
 
     def _dispatch(self, found: Layout) -> Value:
-        name = self._product(found.product)
+        factors = found.operands()
+        sizes = sizes_of([*factors, found.result])
+        name = self._product(found.product, sizes)
         type_ = mlir.tensor_type(shape_of(found.result), found.product.dtype)
-        (result,) = dispatch(name, found.operands(), [type_])
+        (result,) = dispatch(name, factors, [type_], sizes=sizes)
         return conversion.convert(result, dtype_of(found.result))
 
     def _finished(self, found: Layout, epilogue: Epilogue) -> dict[Value, Value]:
         """Return the values that an epilogue gives, from a dispatch of product and epilogue."""
-        name = self._product(found.product, epilogue)
         factors = found.operands()
+        operands = [*factors, *epilogue.operands]
+        sizes = sizes_of([*operands, *epilogue.given])
+        name = self._product(found.product, sizes, epilogue)
         ties = {i: len(factors) + number for i, number in epilogue.ties.items()}
-        results = dispatch(name, [*factors, *epilogue.operands], epilogue.types, ties)
+        results = dispatch(name, operands, epilogue.types, ties, sizes=sizes)
         return epilogue.released(results)
 
-    def _product(self, product: Product, epilogue: Epilogue | None = None) -> str:
-        return self.executables.add(
-            "product", lambda name: add_product(self.module, name, product, self.workers, epilogue)
-        )
+    def _product(
+        self, product: Product, sizes: Sequence[str], epilogue: Epilogue | None = None
+    ) -> str:
+        def build(name: str) -> Operation:
+            return add_product(self.module, name, product, self.workers, epilogue, sizes)
+
+        return self.executables.add("product", build)
 
 
 def _summed_in(op: DotGeneral, operation: Operation) -> np.dtype | None:

@@ -104,7 +104,7 @@ class Epilogue:
             for_loop(index(0), index(whole), size, [], lambda at, _: line.vector(at, None))
         if whole == length:
             return
-        end = index(length) if isinstance(length, int) else length
+        end = length if isinstance(length, Value) else index(length)
 
         def masked(at: Value, _: Registers) -> Registers:
             left = emit("arith.subi", end, at)
@@ -130,7 +130,7 @@ class _Growth(Growth):
         self.domain = Domain(shape_of(product), ())
         extents = self.domain.extents
         first = len(extents) - 1
-        while prod(extents[first:]) < line:
+        while first and prod(extents[first:]) != line:
             first -= 1
         self.inner = extents[first:]
         """The extents of the last dimensions, which have the elements of a line."""
@@ -234,7 +234,7 @@ class _Growth(Growth):
             n == 1 or step == prod(self.inner[i + 1 :])
             for i, (n, step) in enumerate(zip(self.inner, strides, strict=True))
         )
-        return access if is_line or not any(strides) else None
+        return access if is_line or all(step == 0 for step in strides) else None
 
 
 class _Line:
@@ -253,7 +253,7 @@ class _Line:
         for x, access in epilogue.accesses.items():
             offset = index(0)
             for at, stride in zip(indices, access.strides, strict=True):
-                if stride:
+                if stride != 0:
                     offset = emit("arith.addi", offset, executables.times(at, stride))
             if _is_along(access, extents):
                 self.offsets[x] = offset
@@ -289,5 +289,5 @@ class _Line:
 
 def _is_along(access: Access, extents: Sequence[int]) -> bool:
     """True if an array has other elements for neighbours in the product."""
-    steps = [step for n, step in zip(extents, access.strides, strict=True) if n > 1]
+    steps = [step for n, step in zip(extents, access.strides, strict=True) if n != 1]
     return steps[-1] == 1

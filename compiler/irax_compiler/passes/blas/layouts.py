@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from irax_compiler.ops import conversion, shape
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.epilogues import Epilogue, epilogue_of
+from irax_compiler.sizes import Size
 
 LARGE = 4_000_000
 """The fewest multiplications and additions for which code of irax's own is worth its compilation;
@@ -58,9 +60,9 @@ class Product:
 
     dtype: np.dtype
     batch: tuple[int, ...]
-    m: int
-    n: int
-    k: int
+    m: Any
+    n: Any
+    k: Any
     lhs: Matrices
     rhs: Matrices
     out: Matrices
@@ -69,6 +71,11 @@ class Product:
     def count(self) -> int:
         """Return the number of products."""
         return prod(self.batch)
+
+    @property
+    def is_sized(self) -> bool:
+        """True if sizes are not known."""
+        return any(isinstance(n, Size) for n in (self.m, self.n, self.k, *self.batch))
 
     @property
     def is_of_vector(self) -> bool:
@@ -80,10 +87,12 @@ class Product:
         """True if code of irax's own multiplies (see `tiles`): in 0.7 to 0.95 of OpenBLAS's time,
         but a tenth of a second more to compile.
         """
+        if self.is_sized:
+            return False
         is_dense = self.lhs.is_dense and self.rhs.is_dense and self.out.columns == 1
         is_wide = self.n >= WIDE and min(self.m, self.k) >= LEAST
         is_large = self.operations * self.dtype.itemsize >= LARGE * 4 and is_wide
-        return self.dtype in tiles.DTYPES and is_dense and is_large and tiles.are_fast()
+        return is_dense and is_large and tiles.pay_for_products(self.dtype)
 
     @property
     def lines(self) -> tiles.Lines:
@@ -153,7 +162,7 @@ def layout(operation: Operation, op: DotGeneral, dtype: np.dtype) -> Layout | No
     x_free, y_free = dims.lhs_free(len(x_shape)), dims.rhs_free(len(y_shape))
     m, k = _extent(x_shape, x_free), _extent(x_shape, dims.lhs_contracting)
     n = _extent(y_shape, y_free)
-    if k < 2 or m == n == 1 or 0 in (*x_shape, *y_shape):
+    if k in (0, 1) or m == n == 1 or 0 in (*x_shape, *y_shape):
         return None
     lhs = _factor(x, (dims.lhs_batching, x_free, dims.lhs_contracting), n == 1)
     rhs = _factor(y, (dims.rhs_batching, dims.rhs_contracting, y_free), m == 1)
@@ -244,7 +253,7 @@ def _matrices(extents: Sequence[int], strides: Sequence[int], groups: Groups) ->
 
 def _distance(group: Dimensions, extents: Sequence[int], strides: Sequence[int]) -> int | None:
     """Return the stride of dimensions taken as one; None if they have no common stride."""
-    long = [d for d in group if extents[d] > 1]
+    long = [d for d in group if extents[d] != 1]
     for outer, inner in pairwise(long):
         if strides[outer] != strides[inner] * extents[inner]:
             return None

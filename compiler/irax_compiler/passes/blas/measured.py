@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from irax_compiler.once import once
+from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.blas.batches import Batch
 from irax_compiler.passes.blas.convolutions import Windows
 from irax_compiler.passes.blas.layouts import Product
@@ -26,6 +27,8 @@ GAIN = 0.9
 TRANSPOSED = 1.3
 """The factor by which IREE's code is slower where a factor is a transposed matrix: 1.25 to 2.3 from
 64 to 256 rows on the right, 1.6 for 784x128x1024 on the left. The table has no such products."""
+SIZED = 2.5
+"""The factor by which IREE's code is slower where sizes are not known."""
 _VECTOR = 8
 """IREE's code is another where extents are no multiples of this."""
 _NARROW = {"float16": "bfloat16"}
@@ -36,7 +39,7 @@ def pays(product: Product, dtype: str) -> bool:
     """True if BLAS is faster at a product of arrays of a dtype, judged by the nearest measured
     product.
     """
-    extents = product.count, product.m, product.n, product.k
+    extents = tuple(map(usual, (product.count, product.m, product.n, product.k)))
     rows = [row for row in _times(_NARROW.get(dtype, dtype)) if _kind(row) == _kind(extents)]
     if not rows:
         return False
@@ -45,7 +48,8 @@ def pays(product: Product, dtype: str) -> bool:
         1,
         1,
     )
-    return blas < (TRANSPOSED if is_transposed else 1) * iree
+    factor = (TRANSPOSED if is_transposed else 1) * (SIZED if product.is_sized else 1)
+    return blas < factor * iree
 
 
 def pays_as_dispatch(batch: Batch) -> bool:

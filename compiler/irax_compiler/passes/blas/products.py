@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.ops.registers import emit, index
+from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.blas.epilogues import Epilogue
 from irax_compiler.passes.blas.layouts import Matrices, Product
 from irax_compiler.passes.blas.library import Cblas, Library
@@ -23,6 +25,7 @@ from irax_compiler.passes.executables import (
     times,
 )
 from irax_compiler.passes.scf import for_each
+from irax_compiler.sizes import Size, larger
 
 PARTS = 4
 """The number of parts of a worker's share, where smaller parts take no longer."""
@@ -36,13 +39,15 @@ class Shares:
     number of rows or columns of these.
     """
 
-    products: int
+    products: Any
     by_rows: bool
-    part: int
+    part: Any
 
     @classmethod
     def of(cls, product: Product, workers: int) -> Shares:
         """Return the shares of a number of workers, or of fewer for a small product."""
+        if product.is_sized:
+            return cls._of_any(product, workers)
         wanted = max(1, min(workers, product.operations // SHARE))
         products = -(-product.count // wanted)
         parts = max(1, wanted // product.count)
@@ -54,19 +59,43 @@ class Shares:
         part = -(-extent // parts)
         return cls(products, by_rows, min(extent, -(-part // multiple) * multiple))
 
+    @classmethod
+    def _of_any(cls, product: Product, workers: int) -> Shares:
+        """Return the shares of a product of unknown sizes, of which some may be empty."""
+        if product.count != 1:
+            return cls(-(-product.count // workers), True, product.m)
+        by_rows = usual(product.m) >= usual(product.n)
+        extent = product.m if by_rows else product.n
+        part = -(-extent // (workers * _MULTIPLE)) * _MULTIPLE
+        return cls(1, by_rows, part if isinstance(part, Size) else min(extent, part))
+
+    def counts(self, product: Product, workers: int) -> tuple[int, int]:
+        """Return the number of workgroups: where it is not known, one for each worker."""
+        extent = product.m if self.by_rows else product.n
+        first, second = -(-product.count // self.products), -(-extent // self.part)
+        return (
+            workers if isinstance(first, Size) else first,
+            workers if isinstance(second, Size) else second,
+        )
+
 
 def add_product(
-    module: Module, name: str, product: Product, workers: int, epilogue: Epilogue | None = None
+    module: Module,
+    name: str,
+    product: Product,
+    workers: int,
+    epilogue: Epilogue | None = None,
+    sizes: Sequence[str] = (),
 ) -> Operation:
     """Add the executable `name` to a module, with one function of the same name from the product's
     factors to its result; with an epilogue, from factors and the arrays that it reads to the values
-    that it gives. Return the executable.
+    that it gives. Return the executable. `sizes` are the variables that shapes depend on.
     """
     shares = Shares.of(product, workers)
-    extent = product.m if shares.by_rows else product.n
-    counts = -(-product.count // shares.products), -(-extent // shares.part)
+    counts = shares.counts(product, workers)
     arrays = 3 if epilogue is None else 2 + len(epilogue.bound)
-    return add_executable(module, name, counts, arrays, _Calls(product, shares, epilogue).build)
+    calls = _Calls(product, shares, epilogue)
+    return add_executable(module, name, counts, arrays, calls.build, sizes=sizes)
 
 
 @dataclass(frozen=True)
@@ -167,9 +196,9 @@ class _Calls:
             f"cblas_{library.letter}gemm",
             Cblas.ROW_MAJOR if is_row_major else Cblas.COLUMN_MAJOR,
             *orders,
-            *(m, n, product.k),
-            *(alpha, lhs, _leading(product.lhs), rhs, _leading(product.rhs)),
-            *(beta, out, _leading(product.out)),
+            *map(_number, (m, n, product.k)),
+            *(alpha, lhs, _number(_leading(product.lhs)), rhs, _number(_leading(product.rhs))),
+            *(beta, out, _number(_leading(product.out))),
         )
 
     def _of_vector(
@@ -189,12 +218,18 @@ class _Calls:
             f"cblas_{library.letter}gemv",
             Cblas.ROW_MAJOR if layout.columns == 1 else Cblas.COLUMN_MAJOR,
             Cblas.AS_IT_IS,
-            *(length, product.k),
-            *(alpha, matrix, _leading(layout), vector, distances[0]),
-            *(beta, out, distances[1]),
+            *map(_number, (length, product.k)),
+            *(alpha, matrix, _number(_leading(layout)), vector, _number(distances[0])),
+            *(beta, out, _number(distances[1])),
         )
 
 
-def _leading(matrices: Matrices) -> int:
+def _leading(matrices: Matrices) -> Any:
     """Return the leading dimension: the stride of rows, or of columns if rows are contiguous."""
-    return max(matrices.rows, matrices.columns)
+    distance = matrices.rows if matrices.columns == 1 else matrices.columns
+    return larger(distance, 1)
+
+
+def _number(x: Any) -> Any:
+    """Return a size as BLAS takes it."""
+    return long(index(x)) if isinstance(x, Size) else x

@@ -1,4 +1,4 @@
-"""Products of matrices of floats as code, tile by tile, for processors with vectors of 64 bytes.
+"""Products of matrices of floats as code, tile by tile, for processors with wide vectors.
 
 OpenBLAS lays out both factors anew before it multiplies them, which takes a good part of the time
 where the right one has few columns. The code here lays out a panel of the right factor, of as many
@@ -10,18 +10,16 @@ Geijn, 2008) without the copy of the left factor.
 
 from __future__ import annotations
 
-import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from irax_compiler import mlir
+from irax_compiler import chips, mlir
+from irax_compiler.chips import AVX2, AVX512, VectorRegisters
 from irax_compiler.mlir import Value
-from irax_compiler.once import once
 from irax_compiler.ops.registers import constant, emit, equal, index
-from irax_compiler.passes.blas.vector import BYTES, Vector
+from irax_compiler.passes.blas.vector import Vector
 from irax_compiler.passes.executables import (
     SHARE,
     address,
@@ -35,10 +33,9 @@ from irax_compiler.passes.scf import for_each, for_loop, if_else
 
 DTYPES = np.dtype(np.float32), np.dtype(np.float64)
 """The dtypes of the numbers."""
-REGISTERS = 32
-"""The registers, which hold the vectors of a tile, a row of the panel, and a number."""
-FEWEST = 12
-"""The fewest vectors of a tile that keep a processor's multipliers busy."""
+FEWEST = {16: 8, 32: 12}
+"""The fewest vectors of a tile that keep a processor's multipliers busy, by the number of its
+registers, which hold the vectors of a tile, a row of the panel, a number, and what LLVM needs."""
 PANELS, TOGETHER = 1 << 18, 4
 """The most bytes of the panels that are laid out together, which stay in a core's cache of the
 second level, and their number at most."""
@@ -46,20 +43,19 @@ FEWEST_COLUMNS = 8
 """The fewest columns for which a panel pays."""
 
 
-@once
-def are_fast() -> bool:
-    """True if this processor has 32 registers of 64 bytes."""
-    if platform.machine() not in ("x86_64", "AMD64"):
-        return False
-    facts = Path("/proc/cpuinfo")
-    return facts.exists() and " avx512f " in facts.read_text()
+def pay_for_products(dtype: np.dtype) -> bool:
+    """Return True if large products of a dtype are faster as code of irax's own. With 16 registers
+    they take as long as OpenBLAS's, and with transposed left factors one and a half times as long.
+    """
+    return dtype in DTYPES and chips.vector_registers() == AVX512
 
 
 def pay_for_convolution(dtype: np.dtype, operations: int, outputs: int) -> bool:
     """Return True if a convolution of so many multiplications and additions, and of so many output
     features, is faster as code of irax's own.
     """
-    return dtype in DTYPES and operations >= SHARE and outputs >= FEWEST_COLUMNS and are_fast()
+    is_fast = chips.vector_registers() in (AVX2, AVX512)
+    return is_fast and dtype in DTYPES and operations >= SHARE and outputs >= FEWEST_COLUMNS
 
 
 @dataclass(frozen=True)
@@ -72,12 +68,13 @@ class Shape:
     """The elements of a vector."""
 
     @classmethod
-    def best(cls, rows: int, columns: int, lanes: int) -> Shape:
-        """Return the shape with which lines of `rows` and `columns` take the least time."""
+    def best(cls, rows: int, columns: int, lanes: int, registers: int) -> Shape:
+        """Return the shape with which lines of `rows` and `columns` take the least time on a
+        processor with so many registers.
+        """
         vectors = (1, 2, 3, 4) if columns <= lanes else (2, 3, 4)
-        found = [
-            cls(r, v, lanes) for v in vectors for r in range(FEWEST // v, (REGISTERS - 1) // v)
-        ]
+        fewest, most = FEWEST[registers], registers - 2
+        found = [cls(r, v, lanes) for v in vectors for r in range(-(-fewest // v), most // v)]
         return min(found, key=lambda x: x._time(rows, columns))
 
     def _time(self, rows: int, columns: int) -> float:
@@ -117,9 +114,19 @@ class Lines:
     """The distance of segments."""
 
     @property
+    def registers(self) -> VectorRegisters:
+        """The processor's registers."""
+        return chips.vector_registers()
+
+    @property
+    def vector(self) -> Vector:
+        """The vectors that fill a register."""
+        return Vector(self.dtype, self.registers.bytes)
+
+    @property
     def shape(self) -> Shape:
         """The shape of tiles."""
-        return Shape.best(self.rows, self.columns, Vector(self.dtype).lanes)
+        return Shape.best(self.rows, self.columns, self.vector.lanes, self.registers.number)
 
     def build(
         self,
@@ -195,7 +202,7 @@ class _Code:
 
     @property
     def _vector(self) -> Vector:
-        return Vector(self.lines.dtype)
+        return self.lines.vector
 
     @property
     def _panels(self) -> int:
@@ -268,7 +275,7 @@ class _Code:
                 source = moved(there, number, width * size)
                 place = emit("arith.addi", times(number, self._size), times(at, width))
                 for v, mask in enumerate(masks):
-                    found = self._vector.load(plus(source, v * BYTES), mask)
+                    found = self._vector.load(plus(source, v * self._vector.bytes), mask)
                     _keep(found, panels.memory, plus(place, v * lanes))
 
             for_each(index(0), panels.count, copy_to)
@@ -363,7 +370,7 @@ class _Code:
         panel = times(number, self._size)
         out = moved(result, column, vector.size)
         places = [
-            plus(out, r * lines.out * vector.size + v * BYTES)
+            plus(out, r * lines.out * vector.size + v * vector.bytes)
             for r in range(rows)
             for v in range(vectors)
         ]

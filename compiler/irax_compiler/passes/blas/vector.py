@@ -1,4 +1,4 @@
-"""Vectors of 64 bytes, in registers and at addresses in memory."""
+"""Vectors as long as a register, in registers and at addresses in memory."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ from irax_compiler.mlir import Attribute, Type, Value
 from irax_compiler.ops.registers import constant, emit, type_of
 from irax_compiler.passes.executables import local_memory, long
 
-BYTES = 64
-"""The bytes of a vector."""
-
 
 @dataclass(frozen=True)
 class Vector:
     """The kind of vectors with elements of a dtype."""
 
     dtype: np.dtype
+    bytes: int
+    """The bytes of a vector."""
 
     @property
     def size(self) -> int:
@@ -29,7 +28,7 @@ class Vector:
     @property
     def lanes(self) -> int:
         """The elements of a vector."""
-        return BYTES // self.size
+        return self.bytes // self.size
 
     @property
     def type(self) -> Type:
@@ -40,7 +39,7 @@ class Vector:
 
     def memory(self, elements: int) -> Value:
         """Allocate memory of the workgroup's own."""
-        return local_memory(elements, mlir.element_type(self.dtype), BYTES)
+        return local_memory(elements, mlir.element_type(self.dtype), self.bytes)
 
     def mask(self, count: Value) -> Value:
         """Build the mask of the first elements, none if the count is negative."""

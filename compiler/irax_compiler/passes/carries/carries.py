@@ -60,7 +60,7 @@ _BYTES = np.dtype(np.int8)
 @dataclass
 class Carries(Pass):
     """Puts barriers on the arrays that loops of IREE's dialect flow carry, so that IREE does not
-    copy them in each step, where nothing else has the memory that a step then writes to.
+    copy them in each step. It does so where no other value is in the memory that a step writes to.
     """
 
     name: ClassVar[str] = "carries"

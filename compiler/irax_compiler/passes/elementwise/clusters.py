@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
+from irax_compiler.ops.barrier import barrier
+from irax_compiler.ops.elementwise_map import Map
 from irax_compiler.ops.registry import traits_of
+from irax_compiler.ops.shape import Reshape
+from irax_compiler.ops.size_code import usual
+from irax_compiler.ops.slicing import Concatenate
 from irax_compiler.passes.core import in_order, nested, users_in
 from irax_compiler.passes.donated import WORTH_TAKING, is_donated
-from irax_compiler.passes.elementwise.views import Axis, View, axes, contiguous
+from irax_compiler.passes.elementwise import complex_numbers
+from irax_compiler.passes.elementwise.complex_numbers import is_complex
+from irax_compiler.passes.elementwise.joins import joints, parts_of
+from irax_compiler.passes.elementwise.views import Axis, View, axes
+from irax_compiler.passes.executables import SIZED_DISPATCH
 from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.loops.memory import bound_type, held_dtype
+from irax_compiler.sizes import InconclusiveDimensionOperation, Size
 
 MANY = 4096
 """The fewest elements for which a kernel pays."""
@@ -38,10 +49,10 @@ LONG = 512
 class Cluster:
     """Elementwise operations on values of one shape, which can be one kernel."""
 
-    extents: tuple[int, ...]
+    extents: tuple[Any, ...]
     members: list[Operation]
-    given: list[Value]
-    """The results that are used outside, or the value that is a view."""
+    writes: list[tuple[Value, View]]
+    """The results that are used outside, or the value that is a view, and where to write them."""
     views: dict[Value, View]
     """The views of arrays from outside, by the values that the members use."""
 
@@ -51,10 +62,15 @@ class Cluster:
         return list(dict.fromkeys(v.array for v in self.views.values() if v.array is not None))
 
     @cached_property
+    def given(self) -> list[Value]:
+        """The arrays that are written: the results themselves, or what is concatenated of them."""
+        return list(dict.fromkeys(v.array for _, v in self.writes if v.array is not None))
+
+    @cached_property
     def axes(self) -> list[Axis]:
         """The axes over which all arrays are read and written, outermost first."""
-        own = [view.strides for view in self.views.values()]
-        return axes(self.extents, [contiguous(self.extents), *own])
+        views = [*self.views.values(), *(view for _, view in self.writes)]
+        return axes(self.extents, [view.strides for view in views])
 
     @cached_property
     def lanes(self) -> int:
@@ -82,6 +98,9 @@ class Cluster:
 
     def offsets(self, view: View, vector: int) -> np.ndarray:
         """Return the distances of a vector's elements from the place where a step begins."""
+        inner = [view.strides[axis.last] for axis in self.axes[-2:]]
+        if any(isinstance(n, Size) for n in (inner if self.is_short else inner[-1:])):
+            raise InconclusiveDimensionOperation("the distances within a vector are not known")
         number = vector * self.lanes + np.arange(self.lanes)
         if not self.is_short:
             return number * view.strides[self.axes[-1].last]
@@ -102,7 +121,12 @@ class Cluster:
         which is read once, and a kernel computes no element twice.
         """
         found: dict[Value, Value] = {}
-        if not self.members or self.stepped is None or self.stepped.extent % self.lanes:
+        if (
+            self.joins
+            or not self.members
+            or self.stepped is None
+            or self.stepped.extent % self.lanes
+        ):
             return found
         for array in self.arrays:
             if self._is_given_up(array):
@@ -123,40 +147,78 @@ class Cluster:
 
     @property
     def pays(self) -> bool:
-        """True if an array is read in another order than its own or written to, and a kernel is not
-        too long.
+        """True if an array is read in another order than its own or written to, if numbers are
+        complex, or several results share operations, and a kernel is not too long. IREE often
+        computes such results by several kernels, which store what they share.
         """
         is_small = len(self.arrays) + len(self.given) <= ARRAYS
         is_small = is_small and len(self.members) * self.vectors <= LONG
         moves = any(not view.is_in_order(self.extents) for view in self.views.values())
-        return is_small and (moves or self._writes_alone)
+        return is_small and (moves or self.joins or self._has_complex or self._stands_alone)
 
     @property
-    def _writes_alone(self) -> bool:
-        """True if a donated array is written to, and no large array is read that IREE could compute
-        in the same kernel.
+    def joins(self) -> bool:
+        """True if results are written to parts of an array."""
+        return any(x != view.array for x, view in self.writes)
+
+    @property
+    def apart(self) -> Any:
+        """The distance in the arrays that are written between neighbours of a step."""
+        assert self.stepped is not None
+        return self.writes[0][1].strides[self.stepped.last]
+
+    @property
+    def _has_complex(self) -> bool:
+        """True if complex numbers are computed with, of which IREE has no vectors."""
+        return any(map(complex_numbers.is_known, self.members))
+
+    @property
+    def _stands_alone(self) -> bool:
+        """True if a donated array is written to, or there are several results, and no large array
+        is read that IREE could compute in the same kernel.
         """
-        sources = _sources(x for x in self.arrays if prod(shape_of(x)) >= MANY)
-        return bool(self.overwritten) and all(o.name == "flow.dispatch" for o in sources)
+        sources = _sources(x for x in self.arrays if usual(prod(shape_of(x))) >= MANY)
+        is_apart = all(o.name in ("flow.dispatch", SIZED_DISPATCH) for o in sources)
+        return is_apart and (bool(self.overwritten) or len(self.given) > 1)
 
 
 def is_elementwise(operation: Operation) -> bool:
     """True for an operation on numbers and on many values of one shape, of which kernels compute
     vectors.
     """
-    is_one = registers.is_known(operation) or operation.name == "stablehlo.map"
-    if not is_one or len(operation.results) != 1 or not len(operation.operands):
+    if len(operation.results) != 1 or not len(operation.operands):
         return False
     values = [*operation.operands, operation.results[0]]
+    if any(map(is_complex, values)):
+        is_one = complex_numbers.is_known(operation)
+    else:
+        is_one = registers.is_known(operation) or operation.name == Map.name
+    if not is_one:  # it may have no shape, such as a token
+        return False
     extents = shape_of(operation.results[0])
     inner = [o for o in nested(operation) if not o.name.endswith(".return")]
     return (
-        prod(extents) >= MANY
+        usual(prod(extents)) >= MANY
         and all(map(registers.is_known, inner))
         and all(shape_of(x) in ((), extents) for x in operation.operands)
-        and all(map(is_plain, values))
+        and all(map(_has_numbers, values))
         and mlir.splat(operation.results[0]) is None
     )
+
+
+def is_barrier_of_parts(operation: Operation) -> bool:
+    """True for a fusion barrier between parts of many complex numbers and a formula of them, which
+    IREE needs where kernels do without.
+    """
+    if operation.name != barrier.name:
+        return False
+    (first, *_) = operation.operands
+    if not isinstance(first.type, mlir.RankedTensorType) or usual(prod(shape_of(first))) < MANY:
+        return False
+    sources = _sources(operation.operands)
+    if len(sources) < len(operation.operands):
+        return False
+    return all(map(complex_numbers.is_part, sources)) or {o.name for o in sources} == {Map.name}
 
 
 def is_moved(operation: Operation) -> bool:
@@ -168,20 +230,41 @@ def is_moved(operation: Operation) -> bool:
     (result,) = operation.results
     return (
         traits_of(operation).moves
-        and prod(shape_of(result)) >= MANY
-        and is_plain(result)
+        and usual(prod(shape_of(result))) >= MANY
+        and _has_numbers(result)
         and mlir.splat(result) is None
         and mlir.num_uses(result) > 0
-        and not any(use.owner.operation.name.startswith("stablehlo.") for use in result.uses)
+        and not any(map(_is_op, _users(result)))
     )
+
+
+def _users(x: Value) -> Iterator[Operation]:
+    """Yield the operations that use an array, in any shape."""
+    for use in x.uses:
+        user = use.owner.operation
+        if user.name == Reshape.name:
+            yield from _users(user.results[0])
+        else:
+            yield user
+
+
+def _has_numbers(x: Value) -> bool:
+    return is_plain(x) or is_complex(x)
+
+
+def _is_op(operation: Operation) -> bool:
+    is_sized = operation.name.startswith("irax.") and operation.name != SIZED_DISPATCH
+    return is_sized or operation.name.startswith("stablehlo.")
 
 
 def cluster_of(seed: Operation) -> tuple[Cluster, Operation] | None:
     """Return the cluster of an operation, and the operation before which its kernel is to be; None
     if a kernel does not pay.
     """
-    if is_elementwise(seed):
-        found = _placed(_connected(seed)) or _placed(_producers(seed))
+    if seed.name == Concatenate.name:
+        found = _joined(seed)
+    elif is_elementwise(seed):
+        found = _placed(_connected(seed)) or _placed(_producers([seed]))
     else:
         found = _moved(seed.results[0], seed)
     return found if found is not None and found[0].pays else None
@@ -189,8 +272,43 @@ def cluster_of(seed: Operation) -> tuple[Cluster, Operation] | None:
 
 def _moved(x: Value, seed: Operation) -> tuple[Cluster, Operation] | None:
     """Return the cluster that makes an array of a view."""
-    found = _with_views([], [x], [x])
+    found = _with_views([], [(x, View.plain(x))], [x])
     return None if found is None else (found, min(users_in(seed.block, x), key=in_order))
+
+
+def _joined(seed: Operation) -> tuple[Cluster, Operation] | None:
+    """Return the cluster that computes values of one shape and writes each to its part of their
+    concatenation.
+    """
+    parts = parts_of(seed)
+    if parts is None:
+        return None
+    made_by = [mlir.definition(x) for x, _ in parts]
+    inside = set(joints(seed))
+    seeds = [
+        source
+        for source in dict.fromkeys(made_by)
+        if source is not None
+        and is_elementwise(source)
+        and {*users_in(seed.block, source.results[0])} <= inside
+    ]
+    if not seeds:
+        return None
+    members = _producers(seeds)
+    taken = _taken(members, [x for x, _ in parts])
+    found = _with_views(members, parts, taken)
+    if found is None or found.is_short or not _is_writable(found):
+        return None
+    return found, seed
+
+
+def _is_writable(cluster: Cluster) -> bool:
+    """True if vectors of results are consecutive elements, or are when they are interleaved."""
+    starts = [view.start for _, view in cluster.writes]
+    if cluster.apart == 1:
+        return True
+    is_number = dtype_of(cluster.given[0]).kind not in "bc"
+    return is_number and cluster.apart == len(starts) and starts == list(range(len(starts)))
 
 
 def _connected(seed: Operation) -> list[Operation]:
@@ -210,16 +328,17 @@ def _connected(seed: Operation) -> list[Operation]:
     return sorted(found.values(), key=in_order)
 
 
-def _producers(seed: Operation) -> list[Operation]:
-    """Return an operation with those that compute its operands and nothing else."""
-    found, pending = {seed.results[0]: seed}, [seed]
+def _producers(seeds: Sequence[Operation]) -> list[Operation]:
+    """Return operations with those that compute their operands and nothing else."""
+    found, pending = {seed.results[0]: seed for seed in seeds}, [*seeds]
+    block, extents = seeds[0].block, shape_of(seeds[0].results[0])
     while pending and len(found) < FAR:
         for x in pending.pop().operands:
             source = mlir.definition(x)
-            if source is None or x in found or source.block != seed.block:
+            if source is None or x in found or source.block != block:
                 continue
-            is_own = all(user in found.values() for user in users_in(seed.block, x))
-            if is_own and is_elementwise(source) and shape_of(x) == shape_of(seed.results[0]):
+            is_own = all(user in found.values() for user in users_in(block, x))
+            if is_own and is_elementwise(source) and shape_of(x) == extents:
                 found[x] = source
                 pending.append(source)
     return sorted(found.values(), key=in_order)
@@ -235,12 +354,11 @@ def _placed(members: list[Operation]) -> tuple[Cluster, Operation] | None:
     }
     given = [x for x, outside in users.items() if outside]
     outside = [user for x in given for user in users[x]]
-    made = {o.results[0] for o in members}
-    taken = [x for x in dict.fromkeys(x for o in members for x in o.operands) if x not in made]
+    taken = _taken(members, [])
     if not outside or any(traits_of(o).reduces for o in (*outside, *_sources(taken))):
         return None
     place = min(outside, key=in_order)
-    found = _with_views(members, given, [x for x in taken if mlir.splat(x) is None])
+    found = _with_views(members, [(x, View.plain(x)) for x in given], taken)
     if found is None or any(
         source.block == place.block and not source.is_before_in_block(place)
         for source in _sources(found.arrays)
@@ -249,20 +367,27 @@ def _placed(members: list[Operation]) -> tuple[Cluster, Operation] | None:
     return found, place
 
 
+def _taken(members: Sequence[Operation], others: Sequence[Value]) -> list[Value]:
+    """Return the values that operations and others take from outside, but for constants."""
+    made = {o.results[0] for o in members}
+    values = dict.fromkeys([*(x for o in members for x in o.operands), *others])
+    return [x for x in values if x not in made and mlir.splat(x) is None]
+
+
 def _sources(values: Iterable[Value]) -> list[Operation]:
     return [source for source in map(mlir.definition, values) if source is not None]
 
 
 def _with_views(
-    members: list[Operation], given: list[Value], taken: Sequence[Value]
+    members: list[Operation], writes: list[tuple[Value, View]], taken: Sequence[Value]
 ) -> Cluster | None:
     """Return a cluster that reads values as views, or as arrays where views are slow to read; None
     if they cannot be read by vectors.
     """
-    extents = shape_of(given[0])
+    extents = shape_of(writes[0][0])
     views = {x: _over(x, extents, View.of(x)) for x in taken}
     while True:
-        found = Cluster(extents, members, given, views)
+        found = Cluster(extents, members, writes, views)
         if found.stepped is None:
             return None
         slow = [x for x, view in views.items() if not found.is_readable(view)]

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
+from irax_compiler.ops.slicing import Concatenate, Reverse
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
-from irax_compiler.passes.elementwise.clusters import Cluster, cluster_of, is_elementwise, is_moved
+from irax_compiler.passes.elementwise.clusters import (
+    Cluster,
+    cluster_of,
+    is_barrier_of_parts,
+    is_elementwise,
+    is_moved,
+)
+from irax_compiler.passes.elementwise.joins import joints
 from irax_compiler.passes.elementwise.kernels import Kernel
-from irax_compiler.passes.executables import Executables, add_executable, dispatch
+from irax_compiler.passes.executables import (
+    Executables,
+    dispatch,
+    sizes_of,
+)
 from irax_compiler.passes.loops.memory import bound, bound_type, unbound
+from irax_compiler.passes.moves import copies
+from irax_compiler.passes.rewriting import replace
+from irax_compiler.sizes import InconclusiveDimensionOperation
 
 
 @register_pass
 @dataclass
 class Elementwise(Pass):
-    """Makes kernels of elementwise operations on many elements, if they read arrays that are
-    broadcast, strided, sliced or transposed, or count, and of values that are such an array. IREE
-    has slow tiles for these where extents are no powers of two. So are those that can write results
-    over donated arrays. Equal kernels are one executable.
+    """Makes kernels of elementwise operations on many elements, if they read iotas, or arrays that
+    are broadcast, strided, sliced or transposed, and of such arrays alone. IREE has slow tiles for
+    these where extents are no powers of two. So are operations on complex numbers, of which IREE
+    has no vectors, those with several results, those whose results are concatenated, and those that
+    can write results over donated arrays. Equal kernels are one executable.
     """
 
     name: ClassVar[str] = "elementwise"
@@ -34,9 +51,12 @@ class Elementwise(Pass):
 
 
 def _rewrite(block: Block, executables: Executables) -> None:
+    for operation in list(walk(block)):
+        if is_barrier_of_parts(operation):
+            replace(operation, list(operation.operands))
     seeds: dict[Value, Operation] = {}
     for operation in walk(block):
-        if is_elementwise(operation) or is_moved(operation):
+        if is_elementwise(operation) or is_moved(operation) or operation.name == Concatenate.name:
             seeds[operation.results[0]] = operation
         elif runs_blocks(operation):
             for region in operation.regions:
@@ -45,15 +65,35 @@ def _rewrite(block: Block, executables: Executables) -> None:
     count = len(seeds)
     while seeds:
         _, seed = seeds.popitem()
-        found = cluster_of(seed)
-        if found is None:
-            continue
-        _replace(*found, executables)
-        for operation in reversed(found[0].members):
-            seeds.pop(operation.results[0], None)
-            operation.erase()
+        with suppress(InconclusiveDimensionOperation):  # then it is IREE's
+            found = cluster_of(seed)
+            if found is None:
+                continue
+            _replace(*found, executables)
+            joined = joints(found[1]) if found[0].joins else []
+            for operation in (*joined, *reversed(found[0].members)):
+                seeds.pop(operation.results[0], None)
+                operation.erase()
     if count:
         remove_dead_operations(block)
+    for operation in list(walk(block)):
+        if operation.name in _COPIES:
+            _copy(operation)
+
+
+_COPIES = {Reverse.name: copies.reversed_copy, Concatenate.name: copies.concatenated_copy}
+
+
+def _copy(operation: Operation) -> None:
+    """Make a move of elements that no kernel does beside others a kernel of its own, if it pays."""
+    with (
+        InsertionPoint(operation),
+        operation.location,
+        suppress(InconclusiveDimensionOperation),
+    ):
+        found = _COPIES[operation.name](operation)
+        if found is not None:
+            replace(operation, [found])
 
 
 def _replace(cluster: Cluster, place: Operation, executables: Executables) -> None:
@@ -63,18 +103,11 @@ def _replace(cluster: Cluster, place: Operation, executables: Executables) -> No
     ties = {
         i: arrays.index(overwritten[x]) for i, x in enumerate(cluster.given) if x in overwritten
     }
+    sizes = sizes_of([*arrays, *cluster.given])
     with InsertionPoint(place), place.location:
-        name = executables.add(
-            "elementwise",
-            lambda name: add_executable(
-                executables.module,
-                name,
-                kernel.counts,
-                bindings,
-                lambda _, arrays: kernel.build(arrays),
-            ),
-        )
+        name = executables.add_kernel("elementwise", kernel.counts, bindings, kernel.build, sizes)
         operands = list(map(bound, arrays))
-        results = dispatch(name, operands, [bound_type(x) for x in cluster.given], ties)
+        types = [bound_type(x) for x in cluster.given]
+        results = dispatch(name, operands, types, ties, sizes=sizes)
         for x, result in zip(cluster.given, results, strict=True):
             x.replace_all_uses_with(unbound(result, x))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from operator import mul
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +15,7 @@ from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import Op
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.sizes import Size
 
 
 @dataclass(frozen=True)
@@ -21,9 +24,9 @@ class View:
 
     array: Value | None
     """The array; None stands for the place itself, as of an iota."""
-    start: int
+    start: Any
     """The place of the first element."""
-    strides: tuple[int, ...]
+    strides: tuple[Any, ...]
     """For each dimension of the value, the distance in the array between neighbours."""
 
     @classmethod
@@ -36,7 +39,7 @@ class View:
         """Return the view of the array that operations make a value of by moving its elements."""
         source = mlir.definition(x)
         op = None if source is None else read_as(Op, source)
-        if isinstance(op, shape.Iota):
+        if isinstance(op, shape.Iota) and op.dtype.kind != "c":
             at = op.iota_dimension
             return cls(None, 0, tuple(int(d == at) for d in range(len(op.shape))))
         if source is None or not isinstance(op, _MOVES) or 0 in shape_of(source.operands[0]):
@@ -53,20 +56,25 @@ class View:
                 steps = [steps[d] for d in op.permutation]
             case shape.BroadcastInDim():
                 along = zip(op.broadcast_dimensions, extents, steps, strict=True)
-                known = {d: step for d, n, step in along if n > 1}
+                known = {d: step for d, n, step in along if n != 1}
                 steps = [known.get(d, 0) for d in range(len(op.shape))]
             case slicing.Slice():
-                start += int(np.dot(op.start_indices, steps)) if steps else 0
+                start += sum(map(mul, op.start_indices, steps))
                 steps = [a * b for a, b in zip(op.strides, steps, strict=True)]
             case slicing.Reverse():
                 start += sum((extents[d] - 1) * steps[d] for d in op.dimensions)
                 steps = [-n if d in op.dimensions else n for d, n in enumerate(steps)]
             case shape.Reshape():
-                return self._reshaped(extents, op.shape)
+                return self.reshaped(extents, op.shape)
         return View(self.array, start, tuple(steps))
 
-    def _reshaped(self, extents: Sequence[int], to: Sequence[int]) -> View | None:
-        """Return the view in another shape, if strides can describe it."""
+    def reshaped(self, extents: Sequence[int], to: Sequence[int]) -> View | None:
+        """Return the view in another shape, if strides can describe it. Where sizes are not known,
+        it is that of a whole array.
+        """
+        if any(isinstance(n, Size) for n in (*extents, *to)):
+            is_plain = self.start == 0 and self.strides == contiguous(extents)
+            return View(self.array, 0, contiguous(to)) if is_plain else None
         one = np.lib.stride_tricks.as_strided(np.zeros(1, np.int8), extents, self.strides)
         try:
             strides = np.reshape(one, to, copy=False).strides
@@ -79,7 +87,7 @@ class View:
         if self.array is None:
             return False
         triples = zip(extents, self.strides, contiguous(extents), strict=True)
-        steps = [(ours, theirs) for n, ours, theirs in triples if n > 1]
+        steps = [(ours, theirs) for n, ours, theirs in triples if n != 1]
         return all(x == y for x, y in steps) or all(x == 0 for x, _ in steps)
 
 
@@ -95,7 +103,7 @@ def contiguous(extents: Sequence[int]) -> tuple[int, ...]:
 class Axis:
     """Consecutive dimensions that are walked through as one."""
 
-    extent: int
+    extent: Any
     last: int
     """The innermost of the dimensions: its stride is that of the axis."""
 

@@ -7,8 +7,10 @@ from typing import ClassVar
 
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.ops.core import Memory
+from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, PassError, enclosing, register_pass
+from irax_compiler.passes.dynamic_shapes import is_lowered_here
 from irax_compiler.passes.legalize import sets
 from irax_compiler.passes.rewriting import rewrite_in_order
 from irax_compiler.targets import target as targets
@@ -18,14 +20,16 @@ from irax_compiler.targets import target as targets
 @dataclass
 class Legalize(Pass):
     """Leaves a module that `target` compiles, with StableHLO's meaning, as far as the target's
-    defects are known. Types of functions do not change. Loops, and branches in them and operations
-    that move elements, are left out with `loops` "later", and they alone are legalized with "now":
-    between the two, a pass may make kernels of loops, which take these as they are.
+    defects are known. Types of functions do not change. With `loops` "later", loops, branches in
+    them and operations that move elements stay as they are; with "now", these alone are legalized.
+    Passes that make kernels of loops run between the two. With `sizes` "open", operations that
+    dynamic-shapes replaces stay as they are.
     """
 
     name: ClassVar[str] = "legalize"
     target: str = ""
     loops: str = ""
+    sizes: str = ""
 
     def run(self, module: Module) -> None:
         try:
@@ -35,7 +39,14 @@ class Legalize(Pass):
         chosen = {"": None, "now": _of_loop, "later": lambda o: not _of_loop(o)}
         if self.loops not in chosen:
             raise PassError(f"legalize: loops={self.loops!r} is neither 'later' nor 'now'")
-        rewrite_in_order(module.operation, target.legalizations, chosen=chosen[self.loops])
+        if self.sizes not in ("", "open"):
+            raise PassError(f"legalize: sizes={self.sizes!r} is not 'open'")
+        selected = _of_known_sizes if self.sizes else chosen[self.loops]
+        rewrite_in_order(module.operation, target.legalizations, chosen=selected)
+
+
+def _of_known_sizes(operation: Operation) -> bool:
+    return operation.name == Gather.name or not is_lowered_here(operation)
 
 
 def _of_loop(operation: Operation) -> bool:

@@ -177,7 +177,7 @@ def is_plain(x: Value) -> bool:
         return False
     dtype = dtype_of(x)
     is_number = dtype.kind in "biu" or (inexact(dtype) and dtype.kind != "c" and dtype.itemsize > 1)
-    return is_number and prod(shape_of(x)) > 0
+    return is_number and 0 not in shape_of(x)
 
 
 def is_constant(x: Value) -> bool:

@@ -55,20 +55,23 @@ def seen_as(x: Value, dtype: np.dtype) -> Value:
     return bitcast.BitcastConvert(shape_of(x), dtype)(x)
 
 
-# ---- bindings of dispatches, which take booleans as they are -------------------------------------
+# ---- bindings of dispatches, which take booleans and complex numbers as they are -----------------
 
 
 def bound(x: Value) -> Value:
-    """Convert a value that is not complex to the array that a dispatch takes."""
-    return x if dtype_of(x) == np.bool_ else seen_as(x, held_dtype(x))
+    """Convert a value to the array that a dispatch takes."""
+    return seen_as(x, _bound_dtype(x))
 
 
 def bound_type(x: Value, head: tuple[int, ...] = ()) -> Type:
     """Return the type of the array that a dispatch returns for a value, or for several."""
-    dtype = dtype_of(x) if dtype_of(x) == np.bool_ else held_dtype(x)
-    return tensor_type((*head, *shape_of(x)), dtype)
+    return tensor_type((*head, *shape_of(x)), _bound_dtype(x))
 
 
 def unbound(x: Value, like: Value) -> Value:
     """Convert an array that a dispatch returns to the dtype of a value."""
-    return released(x, dtype_of(like)) if dtype_of(like) != np.bool_ else x
+    return seen_as(x, dtype_of(like))
+
+
+def _bound_dtype(x: Value) -> np.dtype:
+    return dtype_of(x) if dtype_of(x).kind in "bc" else held_dtype(x)

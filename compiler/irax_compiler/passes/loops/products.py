@@ -11,6 +11,7 @@ from math import prod
 
 import numpy as np
 
+from irax_compiler import chips
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import registers, shape
 from irax_compiler.ops.registers import emit
@@ -20,12 +21,12 @@ from irax_compiler.passes.loops.nests import LANES
 from irax_compiler.passes.loops.stored import New, copied, folded
 
 ROWS = 8
-"""The most rows that are multiplied together. Measured on a processor with AVX-512, which has 32
-vector registers; where there are 16, as with AVX2, LLVM spills some of the sums."""
+"""The most rows that are multiplied together."""
 FEW = 2
 """The most rows for which a factor is read as it lies in memory."""
-SUMS = 1024
-"""The bytes of sums that are kept in registers."""
+SUMS = {16: 12, 32: 16}
+"""The vector registers that are filled with sums, by the number of all. More are slower: LLVM
+spills some, or their rows are too far apart."""
 
 
 def product(
@@ -149,10 +150,13 @@ def _multiply(arrays: Sequence[Array], x: Array, y: Array, rows: int | None, col
     """Build the loops over the elements of a result: `arrays` are the factors at its indices, and
     itself; `x` and `y` the factors in what is summed over; `rows` a dimension of the result.
     """
+    vector = chips.vector_registers()
+    size = vector.bytes * SUMS[vector.number]
     count = 1 if rows is None else arrays[0].extents[rows]
-    remaining = count % ROWS
+    most = max(1, min(ROWS, size // (LANES * _dtype_of_sums(x.dtype).itemsize)))
+    remaining = count % most
     for first, part, together in (
-        (0, count - remaining, ROWS),
+        (0, count - remaining, most),
         (count - remaining, remaining, remaining),
     ):
         if not part:
@@ -160,9 +164,32 @@ def _multiply(arrays: Sequence[Array], x: Array, y: Array, rows: int | None, col
         steps = [0 if rows is None else array.strides[rows] for array in arrays]
         some = arrays if rows is None else [_blocks(a, rows, first, part, together) for a in arrays]
         block = _Block(x, y, together, steps[0], steps[2])
-        sums = SUMS // (block.dtype.itemsize * together)
+        sums = size // (block.dtype.itemsize * together)
         lanes = max(LANES, 1 << (sums.bit_length() - 1)) if columns > 1 else 1
-        nests.each(some, block.build, lanes)
+        for same in _by_columns(some, lanes) if lanes > 1 else [some]:
+            nests.each(same, block.build, lanes)
+
+
+def _by_columns(arrays: Sequence[Array], lanes: int) -> list[Sequence[Array]]:
+    """Return the parts of arrays with blocks of `lanes` columns and with the remaining ones. Blocks
+    of rows are inside of blocks of columns, so that these columns of a factor stay in the cache.
+    """
+    last = len(arrays[0].extents) - 1
+    columns = arrays[0].extents[last] if last > 0 else 0
+    whole = columns - columns % lanes
+    if whole <= lanes:
+        return [arrays]
+
+    def in_blocks(array: Array) -> Array:
+        block = _blocks(array, last, 0, whole, lanes)
+        extents, strides = (*block.extents, lanes), (*block.strides, array.strides[last])
+        outer = (*range(last - 1), last, last - 1, last + 1)
+        return replace(block, extents=extents, strides=strides).ordered(outer)
+
+    parts: list[Sequence[Array]] = [[in_blocks(x) for x in arrays]]
+    if whole < columns:
+        parts.append([_blocks(x, last, whole, columns - whole, 1) for x in arrays])
+    return parts
 
 
 def _blocks(array: Array, d: int, first: int, count: int, size: int) -> Array:
@@ -171,6 +198,10 @@ def _blocks(array: Array, d: int, first: int, count: int, size: int) -> Array:
     base = moved(array.base, registers.index(first), strides[d] if first else 0)
     extents[d], strides[d] = count // size, strides[d] * size
     return replace(array, base=base, extents=tuple(extents), strides=tuple(strides))
+
+
+def _dtype_of_sums(dtype: np.dtype) -> np.dtype:
+    return np.dtype(np.float32) if inexact(dtype) and dtype.itemsize < 4 else dtype
 
 
 @dataclass(frozen=True)
@@ -187,8 +218,7 @@ class _Block:
     @property
     def dtype(self) -> np.dtype:
         """The dtype of sums."""
-        dtype = self.x.dtype
-        return np.dtype(np.float32) if inexact(dtype) and dtype.itemsize < 4 else dtype
+        return _dtype_of_sums(self.x.dtype)
 
     def build(self, size: int, places: list[Place]) -> None:
         x, y, result = places

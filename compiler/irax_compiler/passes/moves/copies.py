@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from operator import mul
+from typing import Any
 
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers, slicing
 from irax_compiler.ops.registers import emit, index
+from irax_compiler.ops.size_code import usual
+from irax_compiler.passes import executables
 from irax_compiler.passes.executables import workgroup
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.moves.kernels import plus
@@ -25,8 +28,17 @@ from irax_compiler.passes.moves.windows import (
     merged,
     strides,
 )
+from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.scf import for_each, if_else
 from irax_compiler.passes.simplify.matching import made_by
+from irax_compiler.sizes import InconclusiveDimensionOperation, Size
+
+MANY = 4096
+"""The elements from which a kernel of its own pays."""
+
+
+MOST = 24
+"""The most arrays that are concatenated by one kernel."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +50,11 @@ class Part:
     loops: tuple[Loop, ...]
     """The loops around consecutive elements of the result: "windows" in the result, "array" in the
     operand."""
-    run: int
+    run: Any
     """The number of consecutive elements."""
-    out: int
+    out: Any
     """The place of the first element in the result."""
-    source: int
+    source: Any
     """The place of the first element in the operand."""
     is_backwards: bool = False
     """True if consecutive elements of the result are in reverse order in the operand."""
@@ -60,7 +72,7 @@ class Part:
         """
         loops = merged([Loop(*x, 0) for x in zip(extents, out[1], source[1], strict=True)])
         run, is_backwards = 1, False
-        if loops and loops[-1].windows == 1 and abs(loops[-1].array) == 1:
+        if loops and loops[-1].windows == 1 and loops[-1].array in (1, -1):
             is_backwards = loops[-1].array < 0
             run = loops.pop().extent
         return cls(operand, tuple(loops), run, out[0], source[0], is_backwards)
@@ -86,7 +98,7 @@ class Kernel:
     """A kernel that writes parts of its result."""
 
     parts: tuple[Part, ...]
-    sizes: tuple[int, ...]
+    sizes: tuple[Any, ...]
     """The numbers of elements of the operands, and of the result."""
     dtype: np.dtype
     fill: bytes
@@ -109,7 +121,7 @@ class Kernel:
         """Build the body for one workgroup, which is in one of the parts."""
         element = kernels.bits(self.dtype)
         memory = [
-            kernels.view(x, size, element) for x, size in zip(bindings, self.sizes, strict=True)
+            executables.view(x, size, element) for x, size in zip(bindings, self.sizes, strict=True)
         ]
         number, first = workgroup(0), 0
         for part in self.parts:
@@ -166,11 +178,22 @@ def _reversed(x: Value) -> Value:
     return emit("vector.shuffle", x, x, mask=mlir.parse_attribute(f"array<i64: {order}>"))
 
 
+def pays(result: Value) -> bool:
+    """Return True if there are enough elements, of a size that kernels copy, for one of its own."""
+    return usual(prod(shape_of(result))) >= MANY and dtype_of(result).itemsize <= 8
+
+
 def copied(
     result: Value, operands: Sequence[Value], parts: Sequence[Part], fill: np.ndarray | None = None
 ) -> Value:
-    """Build the dispatch of a kernel that writes parts of a result."""
+    """Build the dispatch of a kernel that writes parts of a result.
+
+    Raises:
+        InconclusiveDimensionOperation: the length of consecutive elements is not known.
+    """
     dtype = dtype_of(result)
+    if any(isinstance(part.run, Size) for part in parts):
+        raise InconclusiveDimensionOperation("what is copied has no rows of known length")
     most = SHARE // dtype.itemsize
     sizes = tuple(prod(shape_of(x)) for x in (*operands, result))
     divided = tuple(piece for part in parts for piece in part.divided(most))
@@ -190,6 +213,25 @@ def reversal(x: Value, dimensions: Sequence[int]) -> tuple[Arrays, list[Part]]:
     start += sum((extents[d] - 1) * steps[d] for d in dimensions)
     signed = [-n if d in dimensions else n for d, n in enumerate(steps)]
     return [array], [Part.of(0, extents, (0, out), (start, signed))]
+
+
+def reversed_copy(operation: Operation) -> Value | None:
+    """Build the dispatch of a kernel that reverses an array as an operation does, if it pays."""
+    op, (result,) = read_as(slicing.Reverse, operation), operation.results
+    if op is None or not pays(result):
+        return None
+    return copied(result, *reversal(operation.operands[0], op.dimensions))
+
+
+def concatenated_copy(operation: Operation) -> Value | None:
+    """Build the dispatch of a kernel that concatenates arrays as an operation does, if it pays."""
+    op, (result,) = read_as(slicing.Concatenate, operation), operation.results
+    if op is None or not pays(result) or len(operation.operands) > MOST:
+        return None
+    if prod(shape_of(result)[: op.dimension]) == 1:  # IREE copies these as a whole
+        return None
+    given = [x for x in operation.operands if 0 not in shape_of(x)]
+    return copied(result, *concatenation(result, given, op.dimension))
 
 
 def concatenation(

@@ -12,6 +12,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes import executables
 from irax_compiler.passes.executables import workgroup
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.moves.fills import filled
@@ -28,6 +29,7 @@ from irax_compiler.passes.moves.windows import (
     from_the_end,
 )
 from irax_compiler.passes.scf import for_each
+from irax_compiler.sizes import Size
 
 WIDE = 16
 """The bytes of consecutive elements from which copying them by vectors pays."""
@@ -75,9 +77,9 @@ class Kernel(WindowKernel):
         """Build the body for one workgroup."""
         element, place = kernels.bits(self.dtype), kernels.bits(self.index_dtype)
         memory = _Memory(
-            kernels.view(bindings[0], self.windows.array, element),
-            [kernels.view(x, self.windows.indices, place) for x in bindings[1:-1]],
-            kernels.view(bindings[-1], self.windows.count, element),
+            executables.view(bindings[0], self.windows.array, element),
+            [executables.view(x, self.windows.indices, place) for x in bindings[1:-1]],
+            executables.view(bindings[-1], self.windows.count, element),
         )
 
         def share(base: Places, first: Value, last: Value) -> None:
@@ -128,9 +130,11 @@ class Kernel(WindowKernel):
         """The number of elements that are gathered at a time."""
         inner, windows = self.shares.inner, self.windows
         is_plain = windows.run == 1 and inner.windows == 1 and inner.indices == 1
+        if not is_plain or isinstance(windows.array, Size) or isinstance(inner.extent, Size):
+            return 1
         fits = self.dtype.itemsize >= 4 and windows.array < 2**31
         lanes = REGISTER // self.dtype.itemsize
-        return lanes if is_plain and fits and inner.extent >= lanes else 1
+        return lanes if fits and inner.extent >= lanes else 1
 
     def _elements(self, memory: _Memory, base: Places, at: Value) -> None:
         lanes, inner = self._lanes, self.shares.inner

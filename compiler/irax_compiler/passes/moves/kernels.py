@@ -4,25 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from hashlib import blake2s
+from typing import Any
 
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Type, Value, dtype_of, shape_of
 from irax_compiler.ops.registers import emit, index, signless_dtype
-from irax_compiler.passes.executables import add_executable
+from irax_compiler.passes.executables import add_executable, sizes_of
 from irax_compiler.passes.executables import dispatch as dispatch_of
 from irax_compiler.passes.loops.memory import seen_as
 from irax_compiler.passes.scf import for_each
+from irax_compiler.sizes import Size
 
 Body = Callable[[list[Value]], None]
 """Builds a kernel from the bindings of its operands, and of the result."""
 
 
-def name_of(kind: str, count: int, kernel: object) -> str:
+def name_of(kind: str, count: Any, kernel: object) -> str:
     """Return a name that no other kernel has: one's text says all that its code depends on."""
     digest = blake2s(repr(kernel).encode(), digest_size=4).hexdigest()
-    return f"{kind}_{count}_{digest}"
+    return f"{kind}_{'any' if isinstance(count, Size) else count}_{digest}"
 
 
 def dispatch(
@@ -32,24 +34,18 @@ def dispatch(
     of `like`. A kernel of the name that the module has already is used again.
     """
     module = mlir.open_module()
+    sizes, arrays = sizes_of([*operands, like]), len(operands) + 1
     if mlir.unique_name(module, name) == name:
-        add_executable(module, name, counts, len(operands) + 1, lambda _, bindings: body(bindings))
+        add_executable(module, name, counts, arrays, lambda _, given: body(given), sizes=sizes)
     operands = [_signless(x) for x in operands]
     type_ = mlir.tensor_type(shape_of(like), signless_dtype(dtype_of(like)))
-    (result,) = dispatch_of(name, operands, [type_])
+    (result,) = dispatch_of(name, operands, [type_], sizes=sizes)
     return seen_as(result, dtype_of(like))
 
 
 def _signless(x: Value) -> Value:
     """Convert a value to one without unsigned integers, which dispatches do not take."""
     return seen_as(x, signless_dtype(dtype_of(x)))
-
-
-def view(binding: Value, size: int, element: Type) -> Value:
-    """Return the memory of a binding, as an array of one dimension."""
-    # A type with an offset that is known would lose that of the binding.
-    buffer = mlir.parse_type(f"memref<{size}x{element}, strided<[1], offset: ?>>")
-    return emit("stream.binding.subspan", binding, index(0), to=buffer)
 
 
 def load(memory: Value, at: Value, size: int = 1) -> Value:
@@ -84,7 +80,7 @@ def plus(x: Value, y: Value) -> Value:
     return emit("arith.addi", x, y)
 
 
-def times(x: Value, by: int) -> Value:
+def times(x: Value, by: Any) -> Value:
     """Build a multiple of an index."""
     return x if by == 1 else emit("arith.muli", x, index(by))
 

@@ -12,6 +12,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import constant, emit, index
+from irax_compiler.passes import executables
 from irax_compiler.passes.executables import local_memory, times
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.moves.rows import Rows
@@ -51,7 +52,7 @@ class _Rows(Rows):
         """Build the code of a workgroup."""
         element = mlir.element_type(registers.signless_dtype(self.dtype))
         numbers, places = (
-            kernels.view(x, self.rows * self.length, type_)
+            executables.view(x, self.rows * self.length, type_)
             for x, type_ in zip(bindings, (element, mlir.element_type(INT32)), strict=True)
         )
         row = local_memory(self.vectors * LANES, element, alignment=64)

@@ -17,6 +17,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.indexing.gather_scatter import Scatter, ScatterBy
 from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes import executables
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.executables import workgroup
 from irax_compiler.passes.loops import blocks
@@ -144,11 +145,11 @@ class _Body:
         kernel, windows, element = self.kernel, self.kernel.windows, mlir.element_type(self.dtype)
         place = kernels.bits(kernel.index_dtype)
         updates, *rest, out = bindings
-        updates = kernels.view(updates, windows.count, element)
-        out = kernels.view(out, windows.array, element)
+        updates = executables.view(updates, windows.count, element)
+        out = executables.view(out, windows.array, element)
         source, indices = (rest[:1], rest[1:]) if self.fill is None else ([], rest)
-        source = [kernels.view(x, windows.array, element) for x in source]
-        indices = [kernels.view(x, windows.indices, place) for x in indices]
+        source = [executables.view(x, windows.array, element) for x in source]
+        indices = [executables.view(x, windows.indices, place) for x in indices]
         first = times(workgroup(0), kernel.part)
         last = emit("arith.minsi", plus(first, index(kernel.part)), index(windows.array))
         self._initialize(source, out, first, last)

@@ -18,6 +18,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import constant, emit, index
+from irax_compiler.passes import executables
 from irax_compiler.passes.executables import local_memory, plus, times
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.moves.rows import Rows
@@ -71,7 +72,7 @@ class _Rows(Rows):
         dtypes = registers.signless_dtype(self.dtype), INT32
         sizes = self.rows * self.length, self.rows * self.count
         numbers, places = (
-            kernels.view(x, size, mlir.element_type(dtype))
+            executables.view(x, size, mlir.element_type(dtype))
             for x, size, dtype in zip(bindings, sizes, dtypes, strict=True)
         )
         kept = local_memory(self.count, mlir.element_type(INT64), alignment=64)

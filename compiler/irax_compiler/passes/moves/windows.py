@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,21 +19,25 @@ from irax_compiler.passes.moves.kernels import plus, times
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.scf import for_each
 from irax_compiler.passes.simplify.matching import is_full_of, made_by
+from irax_compiler.processors import processors
+from irax_compiler.sizes import Size
 
 REGISTER = 64
 """The bytes of a vector."""
 SHARE = 64 << 10
 """The bytes that a workgroup writes."""
+PARTS = 2
+"""The workgroups for each processor where sizes are not known."""
 
 
 @dataclass(frozen=True)
 class Loop:
     """A loop over a dimension of the windows, and the distances of its steps in memory."""
 
-    extent: int
-    windows: int
-    array: int
-    indices: int
+    extent: Any
+    windows: Any
+    array: Any
+    indices: Any
 
     def around(self, inner: Loop) -> Loop | None:
         """Return one loop that is this one around another; None if there is none."""
@@ -235,13 +239,18 @@ class Shares:
     """
 
     loops: tuple[Loop, ...]
-    inner_steps: int
-    outer_steps: int
+    inner_steps: Any
+    outer_steps: Any
 
     @classmethod
     def of(cls, loops: tuple[Loop, ...], steps: int) -> Shares:
         """Return shares of about `steps` steps."""
         extent = loops[-1].extent if loops else 1
+        outer = prod(loop.extent for loop in loops[:-1])
+        if isinstance(extent, Size):
+            return cls(loops, -(-extent // (PARTS * processors())), outer)
+        if isinstance(outer, Size):
+            return cls(loops, max(1, min(steps, extent)), -(-outer // (PARTS * processors())))
         return cls(loops, max(1, min(steps, extent)), max(1, steps // extent))
 
     @property
@@ -250,14 +259,19 @@ class Shares:
         return self.loops[-1] if self.loops else Loop(1, 0, 0, 0)
 
     @property
-    def _outer_extent(self) -> int:
+    def _outer_extent(self) -> Any:
         return prod(loop.extent for loop in self.loops[:-1])
 
     @property
     def counts(self) -> tuple[int, int]:
         """The number of shares of the innermost loop, and of the loops around it."""
         inner = -(-self.inner.extent // self.inner_steps)
-        return inner, -(-self._outer_extent // self.outer_steps)
+        outer = -(-self._outer_extent // self.outer_steps)
+        most = PARTS * processors()
+        return (
+            most if isinstance(inner, Size) else inner,
+            most if isinstance(outer, Size) else outer,
+        )
 
     def build(self, workgroup: tuple[Value, Value], body: Callable[[Places, Value, Value], None]):
         """Build a workgroup's share, with a body of the places where the innermost loop begins, and
@@ -276,7 +290,7 @@ class Shares:
         for_each(*bounds, outer_step)
 
 
-def _share(number: Value, steps: int, extent: int) -> tuple[Value, Value]:
+def _share(number: Value, steps: Any, extent: Any) -> tuple[Value, Value]:
     first = times(number, steps)
     return first, emit("arith.minsi", plus(first, index(steps)), index(extent))
 

@@ -58,10 +58,10 @@ def domain_of(operation: Operation) -> Domain | None:
     if op is None or not all(map(is_plain, operation.operands)):
         return None
     domain = Domain(shape_of(operation.operands[0]), op.dimensions)
-    if domain.elements < FEWEST or prod(domain.extents[d] for d in op.dimensions) == 1:
+    if domain.usual.elements < FEWEST or prod(domain.extents[d] for d in op.dimensions) == 1:
         return None
     is_row = domain.innermost in domain.reduced
-    return None if is_row and prod(_run(domain, True)) < SHORTEST else domain
+    return None if is_row and prod(_run(domain.usual, True)) < SHORTEST else domain
 
 
 def _run(domain: Domain, is_reduced: bool) -> Sequence[int]:
@@ -78,6 +78,7 @@ def goes_on(domain: Domain) -> bool:
     """True if a kernel may use what was folded to compute whole values or fold again: the elements
     of a result fit into the cache, and there are results enough to share.
     """
+    domain = domain.usual
     together = domain.elements // domain.results
     if domain.innermost not in domain.reduced:
         together *= COLUMNS
@@ -86,6 +87,7 @@ def goes_on(domain: Domain) -> bool:
 
 def is_dividable(domain: Domain) -> bool:
     """True if several workers can only share a domain if each folds a part of it."""
+    domain = domain.usual
     columns = 1 if domain.innermost in domain.reduced else prod(_run(domain, False))
     parts = domain.results // min(columns, COLUMNS)
     return parts < SHARES and domain.elements >= LARGE
@@ -181,7 +183,7 @@ class _Growth(Growth):
         x, result = operation.operands[0], operation.results[0]
         if x not in self.members or not self.domain.is_folded(x):
             return False
-        if operation.name == "stablehlo.reshape":
+        if read_as(shape.Reshape, operation) is not None:
             return self.domain.is_folded(result)
         op = read_as(shape.BroadcastInDim, operation)
         if op is None:

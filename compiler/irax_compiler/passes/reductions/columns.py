@@ -10,10 +10,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 from irax_compiler import mlir
+from irax_compiler.chips import vector_registers
 from irax_compiler.mlir import Value, dtype_of
 from irax_compiler.ops.registers import Registers, emit, index
+from irax_compiler.ops.size_code import usual
 from irax_compiler.passes import executables
 from irax_compiler.passes.loops.memory import held_dtype
 from irax_compiler.passes.reductions import lanes
@@ -48,22 +51,23 @@ class Columns(Kernel):
     @cached_property
     def width(self) -> int:
         """The number of columns of a block, a multiple of the vector's size."""
-        columns, workers = self.columns.extent, 2 * self.shares.workers
+        domain, workers = self.domain.usual, 2 * self.shares.workers
+        columns = usual(self.columns.extent)
         folded = sum(len(phase.finish.made) for phase in self.phases)
         most = min(columns, WIDEST, FAST // max(folded, 1))
-        if self.shares.workers > 1 and prod(g.extent for g in self._outer) < workers:
+        if self.shares.workers > 1 and prod(usual(g.extent) for g in self._outer) < workers:
             most = min(most, -(-columns // workers))
         if len(self.phases) > 1:
-            rows = self.domain.elements // self.domain.results
+            rows = domain.elements // domain.results
             most = min(most, max(CACHED // rows, 4 * self.lanes))
         return -(-most // self.lanes) * self.lanes
 
     @property
-    def _blocks(self) -> int:
+    def _blocks(self) -> Any:
         return -(-self.columns.extent // self.width)
 
     @property
-    def items(self) -> int:
+    def items(self) -> Any:
         return prod(g.extent for g in self._outer) * self._blocks
 
     def build(self, bindings: Sequence[Value]) -> None:
@@ -207,16 +211,26 @@ class _Fold:
         place in fast memory, and a mask of the columns that there are, unless there are all.
         """
         size, columns = self.kernel.lanes, self.kernel.columns.extent
+        whole = columns // size * size
 
-        def step(at: Value, _: Registers) -> Registers:
-            mask = None
-            if columns % size:
-                left = emit("arith.subi", index(columns), at)
-                mask = emit("vector.create_mask", left, to=mlir.parse_type(f"vector<{size}xi1>"))
+        def unmasked(at: Value, _: Registers) -> Registers:
+            body(at, emit("arith.subi", at, self.first), None)
+            return []
+
+        def masked(at: Value, _: Registers) -> Registers:
+            left = emit("arith.subi", index(columns), at)
+            mask = emit("vector.create_mask", left, to=mlir.parse_type(f"vector<{size}xi1>"))
             body(at, emit("arith.subi", at, self.first), mask)
             return []
 
-        for_loop(self.first, self.last, size, [], step)
+        if whole == columns:
+            for_loop(self.first, self.last, size, [], unmasked)
+        elif vector_registers().has_masks:
+            for_loop(self.first, self.last, size, [], masked)
+        else:
+            end = lanes.least(self.last, whole)
+            for_loop(self.first, end, size, [], unmasked)
+            for_loop(end, self.last, size, [], masked)
 
     # -- fast memory --
 

@@ -5,23 +5,36 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape
+from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.sizes import Size
 
 
 @dataclass(frozen=True)
 class Domain:
     """The shape of the array that is reduced, and the dimensions that are."""
 
-    extents: tuple[int, ...]
+    extents: tuple[Any, ...]
     reduced: tuple[int, ...]
 
     @property
     def kept(self) -> tuple[int, ...]:
         return tuple(d for d in range(len(self.extents)) if d not in self.reduced)
+
+    @property
+    def is_sized(self) -> bool:
+        """True if sizes are not known."""
+        return any(isinstance(n, Size) for n in self.extents)
+
+    @property
+    def usual(self) -> Domain:
+        """The domain for usual sizes, where these are not known."""
+        return Domain(tuple(map(usual, self.extents)), self.reduced)
 
     @property
     def elements(self) -> int:
@@ -35,7 +48,7 @@ class Domain:
     @property
     def innermost(self) -> int:
         """The last dimension of more than one element."""
-        return max(d for d, n in enumerate(self.extents) if n > 1)
+        return max(d for d, n in enumerate(self.extents) if n != 1)
 
     def is_whole(self, x: Value) -> bool:
         """True for a value with an element for each of the domain."""
@@ -61,7 +74,7 @@ class Access:
 
     array: Value | None
     """The array; None stands for the place itself, as of an iota."""
-    strides: tuple[int, ...]
+    strides: tuple[Any, ...]
     """For each dimension of the domain, the distance between neighbours; 0 where the array has one
     element for all."""
 
@@ -74,14 +87,12 @@ class Access:
         if dimensions is None:
             return None
         source = mlir.definition(x)
-        if source is not None and source.name == "stablehlo.iota":
-            op = read_as(shape.Iota, source)
-            if op is None:
-                return None
+        op = None if source is None else read_as(shape.Iota, source)
+        if op is not None:
             return cls(None, _strides(domain, [dimensions[op.iota_dimension]], [1]))
-        if source is not None and source.name == "stablehlo.broadcast_in_dim":
-            op = read_as(shape.BroadcastInDim, source)
-            if op is None or list(op.broadcast_dimensions) != sorted(op.broadcast_dimensions):
+        op = None if source is None else read_as(shape.BroadcastInDim, source)
+        if source is not None and op is not None:
+            if list(op.broadcast_dimensions) != sorted(op.broadcast_dimensions):
                 return None
             x, dimensions = source.operands[0], [dimensions[d] for d in op.broadcast_dimensions]
         extents = shape_of(x)
@@ -105,7 +116,7 @@ def _strides(domain: Domain, dimensions: Sequence[int], steps: Sequence[int]) ->
 class Group:
     """Consecutive dimensions that are walked through as one."""
 
-    extent: int
+    extent: Any
     is_reduced: bool
     last: int
     """The innermost of the dimensions: its stride is that of the group."""

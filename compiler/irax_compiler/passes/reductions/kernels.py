@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
@@ -28,6 +29,8 @@ from irax_compiler.passes.scf import for_each
 
 VECTOR = 64
 """The bytes of a vector."""
+PARTS = 2
+"""The parts of a domain for each worker, since some workers begin late."""
 SHARE = 1 << 15
 """The fewest elements for a workgroup."""
 
@@ -69,7 +72,7 @@ class Kernel(ABC):
 
     @property
     @abstractmethod
-    def items(self) -> int:
+    def items(self) -> Any:
         """The number of results, or of groups of results, that are computed one after another."""
 
     @abstractmethod
@@ -77,8 +80,10 @@ class Kernel(ABC):
         """Build the computation of one of them."""
 
     @property
-    def _together(self) -> int:
+    def _together(self) -> Any:
         """The number of items of a workgroup."""
+        if self.domain.is_sized:
+            return -(-self.items // self._groups)
         wanted = max(1, min(self.domain.elements // SHARE, self.items))
         return -(-self.items // wanted)
 
@@ -87,7 +92,13 @@ class Kernel(ABC):
         """The number of workgroups: those that share the items, and those that share what is
         folded.
         """
-        return -(-self.items // self._together), self.shares.parts
+        groups = self._groups if self.domain.is_sized else -(-self.items // self._together)
+        return groups, self.shares.parts
+
+    @property
+    def _groups(self) -> int:
+        """The number of workgroups that share items of which the number is not known."""
+        return PARTS * self.shares.workers if self.shares.parts == 1 else 1
 
     def build(self, bindings: Sequence[Value]) -> None:
         """Build the body of the kernel's function."""
@@ -117,7 +128,7 @@ class Kernel(ABC):
         """Return the offset of a place, for strides by dimension."""
         total = index(0)
         for group, at in place.items():
-            if strides[group.last]:
+            if strides[group.last] != 0:
                 total = emit("arith.addi", total, executables.times(at, strides[group.last]))
         return total
 
@@ -133,7 +144,7 @@ class Kernel(ABC):
     def _size(self, strides: Sequence[int], place: Place) -> int:
         """Return the number of elements at a place: those of a vector, or one for all lanes."""
         inner = self.groups[-1]
-        return self.lanes if inner in place and strides[inner.last] else 1
+        return self.lanes if inner in place and strides[inner.last] != 0 else 1
 
     # -- elements --
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from irax_compiler.ops.reductions.reduce import find_combiner, identity
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.loops import blocks, vectors
+from irax_compiler.sizes import Size
 
 BOOLEAN = mlir.element_type(np.dtype(np.bool_))
 
@@ -196,22 +198,22 @@ def places(at: Value, dtype: np.dtype, lanes: int) -> Value:
 # ---- loops and places ----------------------------------------------------------------------------
 
 
-def block(steps: int, most: int) -> int:
+def block(steps: Any, most: int) -> int:
     """Return the size of the largest blocks in which a number of steps is taken: a power of `most`,
-    of which there are at most as many.
+    of which there are at most as many. A number that is not known is taken for a large one.
     """
-    size = 1
+    size, steps = 1, most**3 if isinstance(steps, Size) else steps
     while -(-steps // size) > most:
         size *= most
     return size
 
 
-def least(x: Value, y: int) -> Value:
+def least(x: Value, y: Any) -> Value:
     """Return the lesser of a place and a number."""
     return emit("arith.minsi", x, index(y))
 
 
-def split(number: Value, extents: list[int]) -> list[Value]:
+def split(number: Value, extents: Sequence[Any]) -> list[Value]:
     """Return the indices, in an array of some extents, of the element with a number."""
     found: list[Value] = []
     for i, extent in reversed(list(enumerate(extents))):

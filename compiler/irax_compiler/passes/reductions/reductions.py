@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -12,16 +14,17 @@ from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 from irax_compiler.passes.executables import (
     Executables,
-    add_executable,
     dispatch,
+    sizes_of,
     workers_of,
 )
 from irax_compiler.passes.loops.memory import bound, bound_type, unbound
 from irax_compiler.passes.reductions.clusters import cluster_of, domain_of, is_dividable
 from irax_compiler.passes.reductions.columns import Columns
-from irax_compiler.passes.reductions.kernels import Kernel, Shares
+from irax_compiler.passes.reductions.kernels import PARTS, Kernel, Shares
 from irax_compiler.passes.reductions.rows import Rows
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.sizes import InconclusiveDimensionOperation
 
 
 @register_pass
@@ -55,27 +58,31 @@ def _rewrite(block: Block, calls: _Calls, workers: int) -> None:
                     _rewrite(inner, calls, workers)
     while seeds:
         seed = seeds.pop(next(iter(seeds)))
-        domain = domain_of(seed)
-        if domain is None:
-            continue
-        divided = workers > 1 and is_dividable(domain)
-        cluster = cluster_of(seed, domain, divided)
-        if cluster is None:
-            continue
-        kind = Rows if domain.innermost in domain.reduced else Columns
-        kernel = kind(cluster, Shares(workers, PARTS * workers if divided else 1))
-        with InsertionPoint(cluster.place), seed.location:
-            results = calls.called(kernel)
-        for x, result in zip(cluster.given, results, strict=True):
-            x.replace_all_uses_with(result)
-        for operation in reversed(cluster.members):
-            seeds.pop(operation.results[0], None)
-            if is_dead(operation):
-                operation.erase()
+        with suppress(InconclusiveDimensionOperation):  # then it is IREE's
+            for operation in reversed(_replaced(seed, calls, workers)):
+                seeds.pop(operation.results[0], None)
+                if is_dead(operation):
+                    operation.erase()
 
 
-PARTS = 2
-"""The parts of a domain for each worker, since some workers begin late."""
+def _replaced(seed: Operation, calls: _Calls, workers: int) -> Sequence[Operation]:
+    """Replace what a reduction and operations around it compute by what a kernel gives; return
+    these operations, none if no kernel computes them.
+    """
+    domain = domain_of(seed)
+    if domain is None:
+        return ()
+    divided = workers > 1 and is_dividable(domain)
+    cluster = cluster_of(seed, domain, divided)
+    if cluster is None:
+        return ()
+    kind = Rows if domain.innermost in domain.reduced else Columns
+    kernel = kind(cluster, Shares(workers, PARTS * workers if divided else 1))
+    with InsertionPoint(cluster.place), seed.location:
+        results = calls.called(kernel)
+    for x, result in zip(cluster.given, results, strict=True):
+        x.replace_all_uses_with(result)
+    return cluster.members
 
 
 @dataclass
@@ -93,13 +100,11 @@ class _Calls:
         operands = list(map(bound, kernel.arrays))
         types = [bound_type(x, (parts,) if parts > 1 else ()) for x in given]
         bindings = len(operands) + len(types)
-        name = self.executables.add(
-            "reduction",
-            lambda name: add_executable(
-                self.module, name, kernel.counts, bindings, lambda _, arrays: kernel.build(arrays)
-            ),
+        sizes = sizes_of([*operands, *given])
+        name = self.executables.add_kernel(
+            "reduction", kernel.counts, bindings, kernel.build, sizes
         )
-        results = dispatch(name, operands, types)
+        results = dispatch(name, operands, types, sizes=sizes)
         if parts == 1:
             return [unbound(y, x) for x, y in zip(given, results, strict=True)]
         return [

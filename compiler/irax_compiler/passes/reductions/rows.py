@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from irax_compiler.passes.reductions.domains import Group
 from irax_compiler.passes.reductions.kernels import Kernel, Place
 from irax_compiler.passes.reductions.phases import Phase
 from irax_compiler.passes.scf import for_loop
+from irax_compiler.sizes import Size
 
 BLOCK = 32
 """The steps after which accumulators are added to others, and these after as many blocks to others
@@ -34,7 +36,7 @@ class Rows(Kernel):
         return [g for g in self.groups if not g.is_reduced]
 
     @property
-    def items(self) -> int:
+    def items(self) -> Any:
         return prod(g.extent for g in self._kept)
 
     def item(self, number: Value) -> None:
@@ -80,16 +82,16 @@ class _Fold:
         steps, whole = extent // self.step * self.step, extent // size * size
         start, stop, end, is_last = self._part(group, steps, whole)
         totals = self.phase.neutrals(size)
-        if steps:
+        if steps != 0:
             totals = self._in_steps(group, place, start, stop)
-        if steps < whole:
+        if steps != whole:
 
             def one(at: Value, totals: Registers) -> Registers:
                 return self.phase.combined(totals, self._vector(place | {group: at}, None))
 
             totals = for_loop(index(steps), end, size, totals, one)
-        if whole < extent:
-            mask = registers.constant(np.arange(size) < extent - whole)
+        if whole != extent:
+            mask = _first(extent - whole, size)
             if is_last is not None:
                 mask = emit("arith.andi", mask, registers.spread(is_last, size))
             rest = self._vector(place | {group: index(whole)}, mask)
@@ -97,7 +99,7 @@ class _Fold:
         return totals
 
     def _part(
-        self, group: Group, steps: int, whole: int
+        self, group: Group, steps: Any, whole: Any
     ) -> tuple[Value, Value, Value, Value | None]:
         """Return the workgroup's part of a row: the range of steps, the end of the vectors that
         follow, and whether the rest belongs to it, too.
@@ -138,6 +140,14 @@ class _Fold:
 
     def _vector(self, place: Place, mask: Value | None) -> list[Value]:
         return self.kernel.whole(self.phase, place, mask, self.folded)
+
+
+def _first(count: Any, size: int) -> Value:
+    """Return the mask of the first lanes."""
+    if not isinstance(count, Size):
+        return registers.constant(np.arange(size) < count)
+    to = registers.type_of(np.dtype(np.bool_), size)
+    return emit("vector.create_mask", index(count), to=to)
 
 
 def _sets(found: Sequence[Value], count: int) -> list[Registers]:

@@ -46,13 +46,16 @@ def of_splats(op: Op, operation: Operation) -> Value | None:
     elements = [e for x in operation.operands if (e := mlir.splat(x)) is not None]
     if len(elements) < len(operation.operands):
         return None
+    (result,) = operation.results
     if op.moves and len(elements) == 1:
+        if mlir.is_sized(result.type) and not shape_of(operation.operands[0]):
+            return None  # a scalar that is broadcast is all that there is of such a constant
         element = elements[0]
     elif op.elementwise:
         element = op.evaluate(no_calls, *elements)
     else:
         return None
-    return full_like(operation.results[0], element)
+    return full_like(result, element)
 
 
 def of_arrays(op: Op, operation: Operation, definitions: Sequence[Operation]) -> Value | None:

@@ -15,6 +15,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import full, no_calls
+from irax_compiler.ops.sorting import sort
+from irax_compiler.ops.sorting.top_k import TopK
 from irax_compiler.passes.rewriting import rewrites
 from irax_compiler.passes.simplify.matching import is_full_of, made_by
 
@@ -222,6 +224,23 @@ def concatenate_of_empty(op: slicing.Concatenate, *operands: Value) -> Value | N
 def iota_of_one(op: shape.Iota) -> Value | None:
     """iota -> 0, where it counts a dimension of one element."""
     return full(op.shape, 0, op.dtype) if op.shape[op.iota_dimension] == 1 else None
+
+
+# ---- sort ----------------------------------------------------------------------------------------
+
+
+@rewrites(sort.Sort, sort.SortBy)
+def sort_of_one(op: sort.Sort | sort.SortBy, *operands: Value) -> Sequence[Value] | None:
+    """sort(x, y) -> x, y, where rows have one element."""
+    return operands if shape_of(operands[0])[op.dimension] == 1 else None
+
+
+@rewrites(TopK)
+def top_k_of_one(op: TopK, x: Value) -> Sequence[Value] | None:
+    """top_k(x) -> x, 0, where rows have one element, which is kept."""
+    if not shape_of(x)[-1] == op.k == 1:
+        return None
+    return x, full(shape_of(x), 0, np.dtype(np.int32))
 
 
 # ---- pad -----------------------------------------------------------------------------------------

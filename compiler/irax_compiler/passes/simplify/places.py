@@ -15,6 +15,7 @@ from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.passes.rewriting import rewrites
+from irax_compiler.sizes import at_least, is_symbolic
 
 MOST_PLACES, MOST_RUNS = 64, 4
 """The most places that are looked at, and the most slices that they may be."""
@@ -29,7 +30,11 @@ def gather_at_constants(op: Gather, x: Value, indices: Value) -> Value | None:
     places = None if dimension is None else _constants(indices)
     if dimension is None or places is None:
         return None
-    places = np.clip(places, 0, shape_of(x)[dimension] - 1)
+    length = shape_of(x)[dimension]
+    if not is_symbolic(length):
+        places = np.clip(places, 0, length - 1)
+    elif places.min() < 0 or not at_least(length, int(places.max()) + 1):
+        return None
     taken = _taken(x, places.ravel().tolist(), dimension)
     if taken is None:
         return None
@@ -48,7 +53,7 @@ def scatter_at_constants(op: Scatter, x: Value, indices: Value, updates: Value) 
     sizes = op.dims.sizes(outer, shape_of(updates))
     dimension = _dimension(op.dims, outer, sizes)
     places = None if dimension is None or prod(outer) > SMALL else _constants(indices)
-    if dimension is None or places is None:
+    if dimension is None or places is None or is_symbolic(outer[dimension]):
         return None
     rows = places.ravel().tolist()
     length = outer[dimension]
@@ -114,7 +119,6 @@ def _constants(indices: Value) -> np.ndarray | None:
 
 def _taken(x: Value, places: Sequence[int], dimension: int) -> Value | None:
     """The parts of an array at these places along a dimension, or None for many runs of them."""
-    length = shape_of(x)[dimension]
     if len(set(places)) == 1:
         part = slicing.slice_in_dim(x, places[0], places[0] + 1, dimension)
         sizes = list(shape_of(x))
@@ -122,7 +126,6 @@ def _taken(x: Value, places: Sequence[int], dimension: int) -> Value | None:
         if sizes == list(shape_of(part)):
             return part
         return shape.BroadcastInDim(tuple(sizes), tuple(range(len(sizes))))(part)
-    assert max(places) < length
     runs: list[list[int]] = []
     for place in places:
         if runs and place == runs[-1][-1] + 1:

@@ -20,6 +20,7 @@ from irax_compiler.passes.constant_folding import keep_unknown
 from irax_compiler.passes.core import enclosing
 from irax_compiler.passes.donated import is_donated
 from irax_compiler.passes.legalization import legalizes
+from irax_compiler.sizes import is_symbolic
 
 _USERS = 64
 """The number of users of a value to look at before it is taken to be shared."""
@@ -167,13 +168,23 @@ def copy(x: Value, number: int) -> Value:
     shape, int32 = shape_of(x), np.dtype(np.int32)
     if 0 in shape:
         return x
-    size = max(shape, default=1)
-    if size > 1:
+    unknown = next((n for n in shape if is_symbolic(n)), None)
+    size = max(shape, default=1) if unknown is None else unknown
+    if size == unknown or size > 1:
         index = Iota(shape, int32, shape.index(size))()
     else:
         zero = full(shape, 0, int32)
         index = mlir.emit("stablehlo.optimization_barrier", [zero], results=[zero.type]).results[0]
     before = sum(use.owner.operation.name == "stablehlo.select" for use in x.uses)
-    always = comparison.greater_equal(index, full(shape, -before - number, int32))
+    always = comparison.greater_equal(index, full(shape, -before - 1024 * number, int32))
     keep_unknown(always)
-    return comparison.select(always, x, full_like(x, 0))
+    return comparison.select(always, x, full_like(x, 1 if _is_zeros(x) else 0))
+
+
+def _is_zeros(x: Value) -> bool:
+    """True for zeros of unknown size, between which and others there would be no choice."""
+    source = mlir.definition(x)
+    if source is None or not any(map(is_symbolic, shape_of(x))) or not len(source.operands):
+        return False
+    splat = mlir.splat(source.operands[0])
+    return splat is not None and not splat

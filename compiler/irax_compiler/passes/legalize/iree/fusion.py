@@ -17,6 +17,7 @@ from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.aliasing import UPDATES
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.sizes.expressions import bounds
 
 
 @legalizes("stablehlo.select", kind="bug", of="IREE")
@@ -134,7 +135,8 @@ def _is_fused(operation: Operation) -> bool:
     if not traits.moves or len(operation.operands) != 1:
         return traits.elementwise
     (x,), (result,) = operation.operands, operation.results
-    return prod(shape_of(result)) >= prod(shape_of(x))
+    more = prod(shape_of(result)) - prod(shape_of(x))
+    return bounds(more)[1] >= 0  # where sizes are not known, it may be
 
 
 def _is_slice(operation: Operation) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import prod
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from irax_compiler.ops.registry import read
 from irax_compiler.passes.integer_bounds import bounds
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.sizes import is_symbolic
 
 INT32 = np.dtype(np.int32)
 
@@ -25,6 +27,8 @@ def _stay_within(
     dims: window_shapes.WindowDims, indices: Value, array: Sequence[int], sizes: Sequence[int]
 ) -> bool:
     """True if all windows are known to lie within the array."""
+    if any(map(is_symbolic, (*shape_of(indices), *array, *sizes))):
+        return False
     low, high = bounds(indices)
     limits = np.array([array[d] - sizes[d] for d in dims.index_map], np.int64)
     if dims.index_vector_dim < high.ndim:
@@ -79,7 +83,7 @@ def scatter_of_one_window(operation: Operation) -> Sequence[Value] | None:
     is_row = all(n in (1, whole) for n, whole in zip(sizes, shape_of(x), strict=True)) and all(
         sizes[d] == 1 for d in op.dims.index_map
     )
-    if is_row or np.prod(shape_of(updates)) != np.prod(sizes):
+    if is_row or prod(shape_of(updates)) != prod(sizes):
         return None
     vector = shape.reshape(indices, (len(op.dims.index_map),))
     starts = [full((), 0, dtype_of(indices)) for _ in sizes]
@@ -100,7 +104,7 @@ def _combine(combiner: str, x: Value, y: Value) -> Value:
     return mlir.emit(f"stablehlo.{combiner}", [x, y]).results[0]
 
 
-@legalizes("stablehlo.scatter", kind="missing", of="IREE")
+@legalizes("stablehlo.scatter", kind="bug", of="IREE")
 def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     """Scatter rows with all indices in bounds. IREE writes outside of the array otherwise, and
     takes only windows with one element along leading dimensions and all elements along the others.
@@ -239,7 +243,7 @@ class Rows:
         updates: tuple[int, ...],
     ) -> Rows:
         sizes = dims.sizes(array, updates)
-        partial = {d for d, n in enumerate(array) if sizes[d] < n}
+        partial = {d for d, n in enumerate(array) if sizes[d] != n}
         apart = dims.collapsed_dims + dims.operand_batching_dims
         placed = tuple(sorted({*dims.index_map, *apart, *partial}))
         windowed = [d for d in range(len(array)) if d not in apart]
@@ -255,7 +259,7 @@ class Rows:
             tuple(updates[d] for d in batch),
             (*batch, *inner, *rest),
             row,
-            int(np.prod([updates[d] for d in [*batch, *inner]], dtype=int)),
+            prod(updates[d] for d in [*batch, *inner]),
         )
 
     @property
@@ -300,7 +304,7 @@ class Rows:
             column = self._starts(vectors, d)
             if inner:
                 column = shape.BroadcastInDim(extents, tuple(range(len(self.batch))))(column)
-            if self.sizes[d] > 1:
+            if self.sizes[d] != 1:
                 within = shape.Iota(extents, INT32, len(self.batch) + inner.index(d))()
                 column = elementwise.add(column, within)
             columns.append(shape.reshape(column, (self.count, 1)))

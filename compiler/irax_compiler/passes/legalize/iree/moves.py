@@ -8,18 +8,20 @@ from collections.abc import Mapping, Sequence
 from math import prod
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import InsertionPoint, Operation, Value, shape_of
+from irax_compiler.ops import registers
 from irax_compiler.ops.comparison import Select
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter, ScatterBy
-from irax_compiler.ops.slicing import Concatenate, Pad, Reverse
+from irax_compiler.ops.size_code import usual
+from irax_compiler.ops.slicing import Pad, Reverse
+from irax_compiler.passes.core import enclosing
+from irax_compiler.passes.elementwise.clusters import is_elementwise
+from irax_compiler.passes.elementwise.joins import parts_of
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.moves import copies, gathers, scatters
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.simplify.matching import made_by
-
-MANY = 4096
-"""The elements from which a kernel of its own pays."""
 
 
 @legalizes("stablehlo.gather", kind="slow", of="IREE")
@@ -29,7 +31,11 @@ def gather_by_vectors(operation: Operation) -> Mapping[Value, Value] | None:
     """
     op, (result,) = read_as(Gather, operation), operation.results
     x, indices = operation.operands
-    if op is None or 0 in (*shape_of(x), *shape_of(indices)) or prod(shape_of(result)) < MANY:
+    if (
+        op is None
+        or 0 in (*shape_of(x), *shape_of(indices))
+        or usual(prod(shape_of(result))) < copies.MANY
+    ):
         return None
     return gathers.gathered(op, operation)
 
@@ -43,42 +49,63 @@ def scatter_by_vectors(operation: Operation) -> Sequence[Value] | None:
     if not isinstance(op, Scatter | ScatterBy):
         return None
     sizes = [prod(shape_of(y)) for y in operation.operands]
-    if 0 in sizes or max(prod(shape_of(x)), prod(shape_of(updates))) < MANY:
+    if 0 in sizes or max(prod(shape_of(x)), prod(shape_of(updates))) < copies.MANY:
         return None
     return [scatters.scattered(op, operation)] if scatters.is_known(operation) else None
 
 
-MOST = 24
-"""The most arrays that are concatenated by one kernel."""
+SHORT = 7
+"""The most elements of a row that the pass `elementwise` reads together with others."""
 APART = 4
 """The most elements that are put between others by one kernel."""
 
 
-def _is_large(result: Value) -> bool:
-    return prod(shape_of(result)) >= MANY and dtype_of(result).itemsize <= 8
-
-
 @legalizes("stablehlo.reverse", kind="slow", of="IREE")
 def reverse_by_vectors(operation: Operation) -> Sequence[Value] | None:
-    """Reverse dimensions by vectors. IREE copies each element by itself."""
-    op, (x,), (result,) = read_as(Reverse, operation), operation.operands, operation.results
-    if op is None or not _is_large(result):
+    """Reverse dimensions by vectors. IREE copies each element by itself. What only elementwise
+    operations use stays, since their kernels read it from the array, and so do short rows, of which
+    such a kernel reads several at a time.
+    """
+    is_outside = next(enclosing(operation)).name == "func.func"
+    if is_outside and (_has_short_rows(operation) or _is_read_by_kernels(operation)):
         return None
-    return [copies.copied(result, *copies.reversal(x, op.dimensions))]
+    found = copies.reversed_copy(operation)
+    return None if found is None else [found]
+
+
+def _has_short_rows(operation: Operation) -> bool:
+    """True if few elements are together in the array and in the result, or in reverse."""
+    op, sizes = read_as(Reverse, operation), shape_of(operation.results[0])
+    assert op is not None
+    last = max(op.dimensions)
+    row = prod(sizes[last + 1 :])
+    return (sizes[last] if row == 1 else row) <= SHORT
+
+
+def _is_read_by_kernels(operation: Operation) -> bool:
+    """True if elementwise operations beside an operation alone use its result."""
+    users = [use.owner.operation for use in operation.results[0].uses]
+    return all(o.block == operation.block and registers.is_known(o) for o in users)
 
 
 @legalizes("stablehlo.concatenate", kind="slow", of="IREE")
 def concatenate_by_vectors(operation: Operation) -> Sequence[Value] | None:
     """Concatenate rows of arrays in one kernel. IREE has a kernel for each array, which is slow
-    unless the rows fit its tiles.
+    unless the rows fit its tiles. What elementwise operations compute stays: their kernel writes it
+    where it belongs.
     """
-    op, (result,) = read_as(Concatenate, operation), operation.results
-    if op is None or not _is_large(result) or len(operation.operands) > MOST:
+    is_outside = next(enclosing(operation)).name == "func.func"
+    if is_outside and _is_computed_by_kernels(operation):
         return None
-    if prod(shape_of(result)[: op.dimension]) == 1:  # IREE copies these as a whole
-        return None
-    given = [x for x in operation.operands if 0 not in shape_of(x)]
-    return [copies.copied(result, *copies.concatenation(result, given, op.dimension))]
+    found = copies.concatenated_copy(operation)
+    return None if found is None else [found]
+
+
+def _is_computed_by_kernels(operation: Operation) -> bool:
+    """True if arrays of one shape are concatenated that elementwise operations compute."""
+    parts = parts_of(operation) or []
+    sources = [mlir.definition(x) for x, _ in parts]
+    return any(source is not None and is_elementwise(source) for source in sources)
 
 
 @legalizes("stablehlo.pad", kind="slow", of="IREE")
@@ -90,7 +117,7 @@ def pad_by_vectors(operation: Operation) -> Sequence[Value] | Mapping[Value, Val
     op, (result,) = read_as(Pad, operation), operation.results
     x, fill = operation.operands
     element = mlir.splat(fill)
-    if op is None or element is None or 0 in shape_of(x) or not _is_large(result):
+    if op is None or element is None or 0 in shape_of(x) or not copies.pays(result):
         return None
     if min((*op.edge_padding_low, *op.edge_padding_high)) < 0 or sum(op.interior_padding) > APART:
         return None

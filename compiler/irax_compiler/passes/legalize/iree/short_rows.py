@@ -1,4 +1,5 @@
-"""The legalization of reductions of short rows, such as the sums of many vectors of three numbers.
+"""The legalization of reductions of few elements each, such as the sums of many vectors of three
+numbers, or the maxima of squares of four.
 
 IREE reduces a row at a time, and its vectors are mostly empty then. Combined column by column, the
 vectors hold elements of as many rows; the pass `elementwise` reads columns by vectors.
@@ -16,7 +17,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import Op, full
 from irax_compiler.ops.reductions.reduce import Reduce, is_identity
-from irax_compiler.ops.slicing import slice_in_dim
+from irax_compiler.ops.slicing import Slice
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.simplify.matching import made_by
@@ -29,7 +30,7 @@ FAR = 8
 """The most operations that are computed column by column, too."""
 
 Columns = Callable[[int], Value]
-"""The columns of an array, by their numbers."""
+"""The columns of an array: the elements that are the first, the second, ... of their reduction."""
 
 
 @legalizes("stablehlo.reduce", kind="slow", of="IREE")
@@ -39,14 +40,15 @@ def reduction_of_short_rows(operation: Operation) -> Sequence[Value] | None:
     """
     op, result = read_as(Reduce, operation), operation.results[0]
     sizes, dtype = shape_of(operation.operands[0]), dtype_of(result)
-    if op is None or op.dimensions != (len(sizes) - 1,) or prod(sizes) < MANY:
+    if op is None or len(sizes) - 1 not in op.dimensions or prod(sizes) < MANY:
         return None
+    count = prod(sizes[d] for d in op.dimensions)
     is_wide = dtype.kind in "iuf" and dtype.itemsize >= 4
-    if not 2 <= sizes[-1] <= LONGEST or not (is_wide or dtype == np.bool_):
+    if not 2 <= count <= LONGEST or not (is_wide or dtype == np.bool_):
         return None
     x, init = operation.operands
-    columns, _ = _columns(x, FAR)
-    total = list(map(columns, range(sizes[-1])))
+    columns, _ = _columns(x, op.dimensions, FAR)
+    total = list(map(columns, range(count)))
     if not is_identity(op.combiner, init):
         total.append(shape.broadcast_scalar(init, shape_of(result)))
     while len(total) > 1:
@@ -56,26 +58,40 @@ def reduction_of_short_rows(operation: Operation) -> Sequence[Value] | None:
     return total
 
 
-def _columns(x: Value, most: int) -> tuple[Columns, int]:
+def _columns(x: Value, dimensions: Sequence[int], most: int) -> tuple[Columns, int]:
     """Return the columns of an array, and how many operations of `most` are left: elementwise
     operations that nothing else uses are computed for each column.
     """
-    kept = shape_of(x)[:-1]
+    others = [d for d in range(len(shape_of(x))) if d not in dimensions]
+    kept = tuple(shape_of(x)[d] for d in others)
     constant, spread = mlir.splat(x), made_by(x, shape.BroadcastInDim)
     if constant is not None:
         return lambda _: full(kept, constant, dtype_of(x)), most
-    if spread is not None and len(kept) not in spread.op.broadcast_dimensions:
-        column = shape.BroadcastInDim(kept, spread.op.broadcast_dimensions)
+    if spread is not None and not {*dimensions} & {*spread.op.broadcast_dimensions}:
+        places = tuple(map(others.index, spread.op.broadcast_dimensions))
+        column = shape.BroadcastInDim(kept, places)
         return lambda _: column(spread.operand), most
     source = mlir.definition(x)
     op = read_as(Op, source) if source is not None and mlir.num_uses(x) == 1 else None
     if source is None or op is None or most == 0 or not _is_computed_alike(op, source):
-        return lambda i: shape.reshape(slice_in_dim(x, i, i + 1, len(kept)), kept), most
+        return lambda number: _column(x, dimensions, number), most
     found, most = [], most - 1
     for y in source.operands:
-        columns, most = _columns(y, most)
+        columns, most = _columns(y, dimensions, most)
         found.append(columns)
     return lambda i: op(*(columns(i) for columns in found)), most
+
+
+def _column(x: Value, dimensions: Sequence[int], number: int) -> Value:
+    """Return the elements at one place along dimensions, by its number in row-major order."""
+    sizes = shape_of(x)
+    at = dict(
+        zip(dimensions, np.unravel_index(number, [sizes[d] for d in dimensions]), strict=True)
+    )
+    starts = [int(at.get(d, 0)) for d in range(len(sizes))]
+    stops = [int(at[d]) + 1 if d in at else n for d, n in enumerate(sizes)]
+    part = Slice(tuple(starts), tuple(stops), (1,) * len(sizes))(x)
+    return shape.reshape(part, [n for d, n in enumerate(sizes) if d not in at])
 
 
 def _is_computed_alike(op: Op, operation: Operation) -> bool:

@@ -1,0 +1,75 @@
+"""Chips that are compiled for: their vector registers, which shape code of irax's own."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+from collections.abc import Iterator
+from contextvars import ContextVar
+from dataclasses import dataclass
+from pathlib import Path
+
+from irax_compiler.once import once
+
+
+@dataclass(frozen=True)
+class VectorRegisters:
+    """The vector registers of a processor."""
+
+    number: int
+    bytes: int
+    """The bytes of one."""
+    has_masks: bool = False
+    """True if parts of one are loaded and stored, by masks, as fast as the whole."""
+
+
+SSE, AVX2 = VectorRegisters(16, 16), VectorRegisters(16, 32)
+AVX512 = VectorRegisters(32, 64, has_masks=True)
+NEON = VectorRegisters(32, 16)
+
+IS_X86 = platform.machine() in ("x86_64", "AMD64")
+
+_OF_CHIPS = {
+    "generic": SSE if IS_X86 else NEON,
+    "x86-64": SSE,
+    "x86-64-v2": SSE,
+    "x86-64-v3": AVX2,
+    "x86-64-v4": AVX512,
+}
+
+_chip: ContextVar[str] = ContextVar("chip", default="")
+
+
+def vector_registers() -> VectorRegisters:
+    """Return the widest vector registers that the processor multiplies and adds in: the one of
+    `compiling_for`, otherwise this one.
+    """
+    return _OF_CHIPS.get(_chip.get()) or _of_this_processor()
+
+
+@contextlib.contextmanager
+def compiling_for(chip: str) -> Iterator[None]:
+    """For the length of a `with` block, code is for a chip, as a target of the processor names it;
+    an empty name changes nothing, and chips of other targets stand for this processor.
+
+    >>> with compiling_for("x86-64-v4"):
+    ...     vector_registers().bytes
+    64
+    """
+    token = _chip.set(chip or _chip.get())
+    try:
+        yield
+    finally:
+        _chip.reset(token)
+
+
+@once
+def _of_this_processor() -> VectorRegisters:
+    if not IS_X86:
+        return NEON
+    facts = Path("/proc/cpuinfo")
+    text = facts.read_text() if facts.exists() else ""
+    flags = text.partition("flags")[2].partition("\n")[0].split()
+    if "avx512f" in flags:
+        return AVX512
+    return AVX2 if {"avx2", "fma"} <= {*flags} else SSE

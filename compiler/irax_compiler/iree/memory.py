@@ -1,0 +1,138 @@
+"""The most memory that a call of a program has allocated at a time, as IREE's compiler plans it.
+
+After the phase `stream` a function allocates blocks of memory, each of which holds arrays of one
+part of the program; control flow is branches between basic blocks. IREE's runtime frees a block of
+memory after its last use, so the liveness of the SSA values tells what is allocated where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, Module, Operation, Value
+
+_ALIASES = ("stream.resource.subview", "stream.timepoint.await")
+"""Operations that return their operands' memory."""
+
+
+def peak_memory(module: Module) -> int:
+    """Return the most bytes that a call of one of the functions has allocated at a time.
+
+    Args:
+        module: a module after IREE's phase `stream`. Memory of a size that is not constant is not
+            counted.
+    """
+    functions = {
+        mlir.function_name(operation): operation
+        for operation in module.operation.regions[0].blocks[0].operations
+        if operation.operation.name == "util.func" and operation.regions[0].blocks
+    }
+    peaks: dict[str, int] = {}
+
+    def of_callee(name: str) -> int:
+        if name in functions and name not in peaks:
+            peaks[name] = _Liveness(functions[name], of_callee).peak()
+        return peaks.get(name, 0)
+
+    return max(map(of_callee, functions), default=0)
+
+
+class _Liveness:
+    """The blocks of memory that are alive between the operations of a function."""
+
+    def __init__(self, function: Operation, of_callee: Callable[[str], int]) -> None:
+        self._blocks: list[Block] = list(function.regions[0].blocks)
+        self._of_callee = of_callee
+        self._roots: dict[Value, Value] = {}
+        """The allocation, argument or result that a value is the memory of, if it is another."""
+        self._sizes: dict[Value, int] = {}
+        for block in self._blocks:
+            for operation in block.operations:
+                self._define(operation.operation)
+        self._size_arguments()
+
+    def peak(self) -> int:
+        """Return the most bytes that are allocated at a time, with those of callees."""
+        alive: dict[Block, set[Value]] = {block: set() for block in self._blocks}
+        """The memory that is alive where a block begins."""
+        most, changes = 0, True
+        while changes:
+            changes = False
+            for block in reversed(self._blocks):
+                after = {self._root(x) for x in self._after(block, alive)}
+                before, bytes_ = self._before(block, after)
+                most = max(most, bytes_)
+                if before != alive[block]:
+                    alive[block], changes = before, True
+        return most
+
+    def _define(self, operation: Operation) -> None:
+        if operation.name == "stream.resource.alloca":
+            self._sizes[operation.results[0]] = _constant(operation)
+        elif operation.name in _ALIASES:
+            sources = [x for x in operation.operands if _is_memory(x)]
+            results = [x for x in operation.results if _is_memory(x)]
+            self._roots.update(zip(results, sources, strict=True))
+
+    def _size_arguments(self) -> None:
+        """Give arguments of basic blocks the size of what branches pass."""
+        changes = True
+        while changes:
+            changes = False
+            for block in self._blocks:
+                for given, argument in _passed(block):
+                    size = self._sizes.get(self._root(given), 0)
+                    if size > self._sizes.get(argument, 0):
+                        self._sizes[argument], changes = size, True
+
+    def _root(self, value: Value) -> Value:
+        while value in self._roots:
+            value = self._roots[value]
+        return value
+
+    def _after(self, block: Block, alive: dict[Block, set[Value]]) -> Iterator[Value]:
+        """The values alive where a basic block ends, but for operands of its last operation."""
+        for successor in mlir.terminator(block).successors:
+            arguments = set(successor.arguments)
+            yield from (x for x in alive[successor] if x not in arguments)
+
+    def _before(self, block: Block, alive: set[Value]) -> tuple[set[Value], int]:
+        """The values alive where a basic block begins, and the most bytes inside of it."""
+        most = 0
+        for operation in reversed([op.operation for op in block.operations]):
+            used = {self._root(x) for x in operation.operands if _is_memory(x)}
+            made = {x for x in operation.results if _is_memory(x) and x not in self._roots}
+            alive = alive | used
+            bytes_ = sum(self._sizes.get(x, 0) for x in alive | made)
+            if operation.name == "util.call":
+                bytes_ += self._of_callee(str(operation.attributes["callee"]).removeprefix("@"))
+            most = max(most, bytes_)
+            alive = alive - made
+        return alive - set(block.arguments), most
+
+
+def _is_memory(value: Value) -> bool:
+    return str(value.type).startswith("!stream.resource")
+
+
+def _constant(allocation: Operation) -> int:
+    """The number of bytes that an operation allocates, or 0 if it is computed."""
+    for operand in allocation.operands:
+        made = mlir.definition(operand)
+        if made is not None and made.name == "arith.constant":
+            value: Any = made.attributes["value"]
+            return int(value.value)
+    return 0
+
+
+def _passed(block: Block) -> Iterator[tuple[Value, Value]]:
+    """Memory that the last operation of a basic block passes on, and the arguments it becomes."""
+    branch = mlir.terminator(block)
+    given: Sequence[Value] = list(branch.operands)
+    for successor in reversed(branch.successors):
+        arguments = list(successor.arguments)
+        passed = given[len(given) - len(arguments) :]
+        given = given[: len(given) - len(arguments)]
+        yield from (pair for pair in zip(passed, arguments, strict=True) if _is_memory(pair[0]))

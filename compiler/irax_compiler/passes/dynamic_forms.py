@@ -1,0 +1,57 @@
+"""The pass dynamic-forms, which replaces operations that IREE compiles for known sizes alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from irax_compiler.mlir import Module, Value, dtype_of, shape_of
+from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.elementwise import Elementwise
+from irax_compiler.ops.elementwise_map import Map
+from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.rewriting import rewrite_in_order, rewrites
+from irax_compiler.passes.sized.lowering import NotDynamic
+from irax_compiler.sizes import is_symbolic
+
+
+@rewrites(Elementwise)
+def function_of_chlo(op: Elementwise, *operands: Value) -> Value | None:
+    """Apply functions of CHLO to scalars in a `stablehlo.map`: MLIR expands those of arrays into
+    operations on shapes.
+    """
+    extents = shape_of(operands[0])
+    if not op.name.startswith("chlo.") or not any(map(is_symbolic, extents)):
+        return None
+    dtypes = [dtype_of(x) for x in operands]
+    computation = Computation.build(dtypes, lambda *scalars: list(op.build(scalars)))
+    return Map(computation, tuple(range(len(extents))))(*operands)
+
+
+FORMS = (function_of_chlo,)
+
+
+@register_pass
+@dataclass
+class DynamicForms(Pass):
+    """Replaces operations of unknown size that IREE compiles for known sizes alone by others that
+    it compiles for all. Functions have no calls when it runs.
+
+    Raises:
+        NotDynamic: MLIR expands an operation of CHLO for known sizes alone.
+    """
+
+    name: ClassVar[str] = "dynamic-forms"
+
+    def run(self, module: Module) -> None:
+        rewrite_in_order(module.operation, FORMS)
+        for operation in nested(module.operation):
+            if operation.name.startswith("chlo.") and any(map(_is_sized, operation.operands)):
+                raise NotDynamic(
+                    f"{operation.name} at {operation.location}: not compiled for sizes "
+                    "that are not known"
+                )
+
+
+def _is_sized(x: Value) -> bool:
+    return any(map(is_symbolic, shape_of(x)))

@@ -1,0 +1,1 @@
+"""The lowering of operations with symbolic sizes, for the pass dynamic-shapes."""

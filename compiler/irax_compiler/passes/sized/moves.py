@@ -1,0 +1,168 @@
+"""Operations with symbolic sizes as those of StableHLO, tensor and flow that IREE compiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Type, Value
+from irax_compiler.mlir.types import UNKNOWN_SIZE, element_type
+from irax_compiler.ops import shape as shape_ops
+from irax_compiler.ops import slicing
+from irax_compiler.ops.bitcast import BitcastConvert
+from irax_compiler.ops.dimension import Dimension
+from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
+from irax_compiler.passes.sized.lowering import (
+    I32,
+    INDEX,
+    Lowering,
+    NotDynamic,
+    anonymous,
+    array_of,
+    emit,
+)
+from irax_compiler.sizes import Size
+
+_SCALAR = mlir.tensor_type((), np.dtype(np.int32))
+
+
+def _dimension(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
+    number = emit("arith.index_cast", [of.number(op.size)], I32)
+    found = emit("tensor.from_elements", [number], _SCALAR)
+    return found if type_ == _SCALAR else emit("stablehlo.convert", [found], type_)
+
+
+def _broadcast(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
+    (x,) = operands
+    order = sorted(range(len(of.shape(x))), key=lambda d: op.broadcast_dimensions[d])
+    if order != sorted(order):  # of which IREE makes one that does not permute
+        own = tuple(of.shape(x)[d] for d in order)
+        permutation = mlir.parse_attribute(array_of(order))
+        turned = emit("stablehlo.transpose", [x], _type_of(own, x), permutation=permutation)
+        of.shapes[turned] = own
+        dimensions = tuple(sorted(op.broadcast_dimensions))
+        return _broadcast(of, replace(op, broadcast_dimensions=dimensions), [turned], type_)
+    own = of.shape(x)
+    stretched = [d for d, n in enumerate(own) if n == 1]
+    kept = [d for d, n in enumerate(own) if n != 1]
+    return emit(
+        "stablehlo.dynamic_broadcast_in_dim",
+        [x, of.vector(op.shape)],
+        type_,
+        broadcast_dimensions=mlir.parse_attribute(array_of(op.broadcast_dimensions)),
+        known_expanding_dimensions=mlir.parse_attribute(array_of(stretched)),
+        known_nonexpanding_dimensions=mlir.parse_attribute(array_of(kept)),
+    )
+
+
+def _type_of(shape: Sequence[Any], like: Value) -> Type:
+    return anonymous(shape, mlir.element_type(mlir.dtype_of(like)))
+
+
+def _iota(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
+    along = mlir.parse_attribute(f"{op.iota_dimension} : i64")
+    return emit("stablehlo.dynamic_iota", [of.vector(op.shape)], type_, iota_dimension=along)
+
+
+def _reshape(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
+    (x,) = operands
+    name, dtype = held_as(mlir.dtype_of(x))
+    if name:  # flow has neither booleans nor unsigned integers
+        held = emit(name, [x], anonymous(of.shape(x), element_type(dtype)))
+        of.shapes[held] = of.shape(x)
+        return emit(
+            name, [_reshape(of, op, [held], anonymous(op.shape, held.type.element_type))], type_
+        )
+    own, new = ([n for n in s if isinstance(n, Size)] for s in (of.shape(x), op.shape))
+    segments = mlir.parse_attribute(f"array<i32: 1, {len(own)}, {len(new)}>")
+    operands = [x, *of.sizes(own), *of.sizes(new)]
+    return emit("flow.tensor.reshape", operands, type_, operandSegmentSizes=segments)
+
+
+def held_as(dtype: np.dtype) -> tuple[str, np.dtype]:
+    """The conversion to what other dialects than StableHLO have, and its dtype; no name: none."""
+    if dtype == np.bool_:
+        return "stablehlo.convert", np.dtype(np.int8)
+    if dtype.kind == "u":
+        return "stablehlo.bitcast_convert", np.dtype(f"i{dtype.itemsize}")
+    return "", dtype
+
+
+def _bitcast(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
+    (x,) = operands
+    if mlir.dtype_of(x).itemsize != op.dtype.itemsize:
+        raise NotDynamic("bitcast_convert to a dtype of another width")
+    return emit("stablehlo.bitcast_convert", [x], type_)
+
+
+def _slice(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
+    place = (op.start_indices, of.result_shape, op.strides)
+    return _at("tensor.extract_slice", of, operands, place, type_)
+
+
+def _pad(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
+    """The scalar broadcast to the result's shape, with the operand written into it."""
+    x, value = operands
+    none = mlir.parse_attribute("array<i64>")
+    vector = of.vector(of.result_shape)
+    name = "stablehlo.dynamic_broadcast_in_dim"
+    spread = emit(name, [value, vector], type_, broadcast_dimensions=none)
+    extents = of.shape(x)
+    place = (op.edge_padding_low, extents, (1,) * len(extents))
+    return _at("tensor.insert_slice", of, [x, spread], place, type_)
+
+
+def _update(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
+    """The update written at the starts, moved so that it lies within the array."""
+    x, update, *starts = operands
+    extents = of.shape(update)
+    places = []
+    for start, n, size in zip(starts, of.shape(x), extents, strict=True):
+        wide = emit("stablehlo.convert", [start], _SCALAR)
+        number = emit("arith.index_cast", [emit("tensor.extract", [wide], I32)], INDEX)
+        with of.at_start():
+            last = emit("arith.subi", [of.number(n), of.number(size)], INDEX)
+        least = emit("arith.maxsi", [number, of.number(0)], INDEX)
+        places.append(emit("arith.minsi", [least, last], INDEX))
+    place = (places, extents, (1,) * len(extents))
+    return _at("tensor.insert_slice", of, [update, x], place, type_)
+
+
+def _at(
+    name: str,
+    of: Lowering,
+    operands: Sequence[Value],
+    place: tuple[Sequence[Any], Sequence[Any], Sequence[int]],
+    type_: Type,
+) -> Value:
+    """An operation of the dialect tensor on a part of an array: its offsets, sizes and strides,
+    each of which is a size or an index that was computed.
+    """
+    found, stated, counts = list(operands), {}, [1] * len(operands)
+    for kind, numbers in zip(("offsets", "sizes", "strides"), place, strict=True):
+        known = [n if isinstance(n, int) else UNKNOWN_SIZE for n in numbers]
+        open_ = [n if isinstance(n, Value) else of.number(n) for n in numbers if type(n) is not int]
+        found += open_
+        counts.append(len(open_))
+        stated[f"static_{kind}"] = mlir.parse_attribute(array_of(known))
+    segments = mlir.parse_attribute(f"array<i32: {', '.join(map(str, counts))}>")
+    return emit(name, found, type_, operandSegmentSizes=segments, **stated)
+
+
+LOWERINGS: dict[type, Callable[[Lowering, Any, list[Value], Any], Value]] = {
+    Dimension: _dimension,
+    BitcastConvert: _bitcast,
+    shape_ops.BroadcastInDim: _broadcast,
+    shape_ops.Iota: _iota,
+    shape_ops.Reshape: _reshape,
+    slicing.Slice: _slice,
+    slicing.Pad: _pad,
+    DynamicUpdateSlice: _update,
+}
+
+ALSO = (slicing.Pad, DynamicUpdateSlice)
+"""The ones among them whose parameters may be known where operands are of unknown size."""
