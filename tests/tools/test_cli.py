@@ -39,6 +39,19 @@ def test_opt(irax, folder):
     assert (folder / "out.mlir").read_text() == done.stdout
 
 
+@pytest.mark.parametrize(
+    "command",
+    [("opt", "--passes"), ("show", "--pipeline"), ("check", "--pipeline"), ("check", "--lowering")],
+)
+def test_passes_that_are_unknown_are_errors_before_any_runs(irax, command):
+    name, option = command
+    done = irax(name, "in.mlir", option, "simplify,simplfy")
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("irax: error: ")
+    assert "unknown pass 'simplfy': neither one of irax (advance, annotate," in done.stderr
+
+
 def test_opt_lists_passes(irax):
     done = irax("opt", "--list-passes")
     assert done.returncode == 0

@@ -23,8 +23,10 @@ from irax_tools.cli import main
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (
     "command_line.md",
-    pytest.param("tutorials/modules.md", marks=pytest.mark.slow),
-    pytest.param("tutorials/deployment.md", marks=pytest.mark.slow),
+    *(
+        pytest.param(f"tutorials/{name}.md", marks=pytest.mark.slow)
+        for name in ("modules", "deployment", "several-devices", "vulkan")
+    ),
 )
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 FUNCTION = """

@@ -34,6 +34,7 @@ SEPARATOR = "// -----\n"
     "options",
     [
         ("--pipeline", "cse"),
+        ("--passes=cse",),
         ("--pass-pipeline=builtin.module(cse)",),
         ("--pass-pipeline=builtin.module(func.func(cse))",),
         ("--pass-pipeline", "any(cse)"),

@@ -7,10 +7,11 @@ import re
 import time
 
 import pytest
+from tests.golden.test_golden import chip_of
 from tests.upstream import run, table
 from tests.upstream.reproduction import FOLDER, Reproduction, in_child, outcome
 
-from irax_compiler import mlir
+from irax_compiler import chips, mlir
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.legalization import Legalization
 from irax_compiler.pipeline import run_pipeline
@@ -82,7 +83,8 @@ def test_legalizations_have_golden_files():
         text = path.read_text("utf-8")
         module = mlir.parse_module(text)
         for pipeline in re.findall('^// RUN: --pipeline "(.*legalize.*)"$', text, re.MULTILINE):
-            run_pipeline(module, pipeline)
+            with chips.compiling_for(chip_of(text)):
+                run_pipeline(module, pipeline)
         shown.update(re.findall(r"\w+", text))
         for operation in nested(module.operation):
             shown.update(re.findall(r"\w+", str(operation.location)))
@@ -102,6 +104,14 @@ def test_outcomes():
     assert outcome(right, "iree-cpu") == "right"
     assert outcome(Reproduction.parse("refused", REFUSED), "iree-cpu") == "refused"
     assert outcome(wrong, "tpu").startswith("untried")
+
+
+@pytest.mark.parametrize(
+    ("name", "target"), [("fixed_carry", "iree-cpu"), ("iota_of_narrow", "iree-vulkan")]
+)
+def test_what_iree_s_verifier_finds_late_is_refused(name: str, target: str):
+    """In IREE's phase stream a loop crashes otherwise; kernels for Vulkan are wrong."""
+    assert outcome(Reproduction.read(name), target) == "refused"
 
 
 def test_processes_that_crash_or_do_not_end():

@@ -37,10 +37,26 @@ def run(command: Callable[[], Any]) -> NoReturn:
         end_with_parent(parent, pipe)
         if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, _interrupt_once)
-        command()
-        sys.exit()
+        _end(command)
     os.close(pipe)
     _watch(child)
+
+
+def _end(command: Callable[[], Any]) -> NoReturn:
+    """Runs a command, writes what it has printed, and exits as it did, or with 1 if that fails."""
+    status: Any = 0
+    try:
+        command()
+    except SystemExit as end:
+        status = end.code
+    try:
+        sys.stdout.flush()
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python writes it again
+        if not status:
+            print(f"irax: error: {error}", file=sys.stderr)
+            status = 1
+    sys.exit(status)
 
 
 def end_with_parent(parent: int, pipe: int | None = None) -> None:

@@ -14,7 +14,7 @@ from irax_tools import options
 @options.inputs_file
 @options.func
 @click.option("--plot", metavar="FILE.svg", help="Draw a roofline of the dispatches.")
-@click.option("--anew", is_flag=True, help="Measure anew what this machine can do.")
+@click.option("--anew", is_flag=True, help="Measure this machine's peak rates again.")
 def cost(
     source: str,
     arguments: str | None,
@@ -24,13 +24,13 @@ def cost(
     plot: str | None,
     anew: bool,
 ) -> None:
-    """Tell what each dispatch of a function does on the processor, the time that it takes, and the
-    time that it should take.
+    """Print what each dispatch of a function computes on the processor, the time that it takes, and
+    the time that it should take.
 
-    A dispatch is a kernel that the compiler made of some operations. It should take the time of its
-    arithmetic or that of its bytes, whichever is longer, at the most that this machine does, which
-    is measured once, and kept in the cache. A dispatch is timed by itself, on arrays that are not
-    filled.
+    A dispatch is a kernel that the compiler made of some operations. Its expected time is that of
+    its arithmetic or that of the bytes that it reads and writes, whichever is longer, at the peak
+    rates of this machine. These are measured once, and kept in the cache. A dispatch is timed by
+    itself, on arrays that are not initialized.
     """
     from irax_tools import arrays, checking, sources
     from irax_tools.cost import peaks, table

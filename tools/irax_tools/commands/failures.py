@@ -12,7 +12,7 @@ _limit = click.option(
     type=click.FloatRange(min=0, min_open=True),
     default=60.0,
     show_default=True,
-    help="What takes longer than that fails.",
+    help="A program that takes longer fails.",
 )
 _seconds = click.option(
     "--seconds",
@@ -20,7 +20,7 @@ _seconds = click.option(
     type=click.FloatRange(min=0, min_open=True),
     default=600.0,
     show_default=True,
-    help="How long to search for a smaller module.",
+    help="The time to search for a smaller module.",
 )
 
 
@@ -33,23 +33,27 @@ _seconds = click.option(
     type=click.IntRange(min=1),
     default=2,
     show_default=True,
-    help="How many random inputs to try.",
+    help="The number of random inputs to try.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Which random inputs.")
+@click.option(
+    "--seed", type=int, default=0, show_default=True, help="The seed of the random inputs."
+)
 @click.option("--inputs", metavar="FILE.npz", help="Try these arguments, instead of random ones.")
 @click.option(
-    "--pipeline", metavar="PASSES", help="Try, too, that these passes leave what is computed."
+    "--pipeline",
+    metavar="PASSES",
+    help="Also check that these passes do not change what is computed.",
 )
 @click.option(
     "--lowering",
     metavar="PASSES",
-    help="Compile for the processor after these passes, in place of those of irax's.",
+    help="Compile for the processor after these passes, in place of irax's own.",
 )
 @click.option(
     "--reduce",
     "reduces",
     is_flag=True,
-    help="Search for the smallest module that fails, and write a report of it, NAME.md.",
+    help="Search for the smallest module that fails, and write a report about it, NAME.md.",
 )
 @_limit
 @_seconds
@@ -59,7 +63,7 @@ _seconds = click.option(
     metavar="NAME",
     default="failing",
     show_default=True,
-    help="The failing case becomes NAME.mlir and NAME.npz.",
+    help="Write the failing case to NAME.mlir and NAME.npz.",
 )
 def check(
     source: str,
@@ -75,11 +79,12 @@ def check(
     seconds: float,
     output: str,
 ) -> None:
-    """Try what must hold for any function, on random inputs: exit with 1 where it does not.
+    """Check properties that hold for every function, on random inputs: exit with 1 if one fails.
 
-    Its text says what it is; compiled it computes what it does in the evaluator; derivatives are
-    limits of difference quotients, reverse mode is the transpose of forward mode; batched it does
-    what it does in a loop. What has no rule is told, and is no failure.
+    The module's text parses to the same module. The compiled function and the evaluator agree.
+    Derivatives agree with difference quotients, and reverse mode is the transpose of forward mode.
+    The batched function agrees with a loop. An operation that has no rule is reported, and is no
+    failure.
     """
     from irax_compiler import api
     from irax_runtime.printable import printable
@@ -123,14 +128,14 @@ def check(
 @click.option(
     "--match",
     metavar="REGEX",
-    help="It fails where its output has this, however it ends.  [default: it fails where it ends "
-    "as it does for MODULE: with the same exit code or signal, or not in time]",
+    help="The command fails if its output matches this, whatever its exit code.  [default: it "
+    "fails if it ends as it does for MODULE: with the same exit code or signal, or not in time]",
 )
 @click.option(
     "--slower",
     metavar="SECONDS",
     type=click.FloatRange(min=0, min_open=True),
-    help="It fails where it takes longer than that, and does not end by a signal.",
+    help="The command fails if it takes longer than this, and is not ended by a signal.",
 )
 @_limit
 @_seconds
@@ -147,7 +152,7 @@ def reduce(
     seconds: float,
     report: str | None,
 ) -> None:
-    """Write the smallest module, as far as one is found, for which a command still fails.
+    """Search for the smallest module for which a command still fails, and write it.
 
     The file of a module takes the place of {} in the command, or is its last argument. Functions,
     operations, regions, results and arguments are left out, constants and shapes made smaller.

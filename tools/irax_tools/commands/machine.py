@@ -31,7 +31,10 @@ def doctor() -> None:
 
 @options.command(example="irax cache prune --size 500MB")
 @click.argument("action", type=click.Choice(["info", "list", "prune", "clear"]), default="info")
-@click.option("--size", help="What prune leaves at most, such as 500MB (the cache's own limit).")
+@click.option(
+    "--size",
+    help="The size that prune leaves at most, such as 500MB.  [default: the cache's limit]",
+)
 def cache(action: str, size: str | None) -> None:
     """Tell of, list, or remove the compiled programs that irax keeps: clear removes all of them,
     prune the least recently used.

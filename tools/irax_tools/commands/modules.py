@@ -59,7 +59,7 @@ def show(
     func: str | None,
 ) -> None:
     """Show a function's module as traced, and after each pass: with the lines that operations come
-    from, and what they cost. Constants are shortened; with --locations MLIR is as it is.
+    from, and what they cost. Constants are shortened; --locations prints plain MLIR.
     """
     if wrt is not None and not grad:
         raise click.UsageError("--wrt goes with --grad")
@@ -158,11 +158,11 @@ def info(file: str) -> None:
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 def diff(old: str, new: str) -> None:
-    """Tell what one module says and another does not: exit with 1 where they differ.
+    """Compare the structure of two modules: exit with 1 if they differ.
 
     Locations, names of values and the order of functions make no difference, nor does the order of
     operations that do not read each other's results. Removed operations (-), added (+) and changed
-    ones (~) stand with their lines.
+    ones (~) are printed with their lines.
     """
     from irax_runtime.printable import printable
     from irax_tools import sources
@@ -198,7 +198,7 @@ class OptCommand(options.Command):
     context_settings={"ignore_unknown_options": True},
 )
 @click.argument("words", metavar="[MODULE] [--PASS ...]", nargs=-1, type=click.UNPROCESSED)
-@click.option("--pipeline", help='Passes, such as "vjp{func=main wrt=0},cse".')
+@click.option("--pipeline", "--passes", help='Passes, such as "vjp{func=main wrt=0},cse".')
 @click.option("--pass-pipeline", help="The same, as MLIR writes it: builtin.module(cse).")
 @options.output
 @click.option("--list-passes", is_flag=True, help="List irax's passes and their options.")
@@ -225,7 +225,11 @@ class OptCommand(options.Command):
     is_flag=True,
     help="Write each operation's source location.",
 )
-@click.option("--allow-unregistered-dialect", is_flag=True, help="It always is.")
+@click.option(
+    "--allow-unregistered-dialect",
+    is_flag=True,
+    help="Always on; accepted because mlir-opt has it.",
+)
 def opt(
     words: tuple[str, ...],
     pipeline: str | None,
@@ -243,7 +247,7 @@ def opt(
     """Run passes, irax's and MLIR's, on a StableHLO module, as mlir-opt does.
 
     MODULE is standard input (-) by default. A pass is an option, too: --cse, or
-    --vjp="func=main wrt=0". What is printed beside the output goes to standard error.
+    --vjp="func=main wrt=0". Only the output goes to standard output.
     """
     from irax_compiler import api
     from irax_tools.files import write_file

@@ -137,7 +137,7 @@ def compile_(
     type=int,
     default=1,
     show_default=True,
-    help="Run so often, and print the times and the peak of memory.",
+    help="Run this many times, and print the times and the peak of memory.",
 )
 @options.phases
 @options.func

@@ -120,7 +120,7 @@ def vmap(
     output: str,
     locations: bool,
 ) -> None:
-    """Write a function that does for several lanes what a function does for one, as @main."""
+    """Write the batched form of a function, as @main: it maps the function over an axis."""
     from irax_tools import derive, sources
 
     loaded = sources.load(source, arguments, func)
