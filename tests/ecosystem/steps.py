@@ -279,7 +279,9 @@ def numpyro_nuts() -> Step:
         with numpyro.plate("data", 20):
             numpyro.sample("y", dist.Normal(slope * x, noise), obs=y)
 
-    chain = MCMC(NUTS(model), num_warmup=50, num_samples=50, progress_bar=False)
+    chain = MCMC(
+        NUTS(model), num_warmup=50, num_samples=50, progress_bar=False, jit_model_args=True
+    )
     chain.warmup(jax.random.key(0), x, y)
 
     def draw() -> Any:
@@ -287,6 +289,75 @@ def numpyro_nuts() -> Step:
         return chain.get_samples()
 
     return draw
+
+
+def ppo_pole() -> Step:
+    """flax.linen and optax: an update of PPO, of 16 poles on carts for 32 steps, 8 batches"""
+    import optax
+    from flax import linen as nn
+
+    class Agent(nn.Module):
+        @nn.compact
+        def __call__(self, x: Any) -> Any:
+            hidden = [nn.tanh(nn.Dense(64)(x)) for _ in range(2)]
+            return nn.Dense(2)(hidden[0]), nn.Dense(1)(hidden[1])[..., 0]
+
+    agent, poles, length = Agent(), 16, 32
+    optimizer = optax.chain(optax.clip_by_global_norm(0.5), optax.adam(3e-4))
+
+    def act(params: Any, poles_and_key: Any, _: Any) -> Any:
+        x, key = poles_and_key
+        key, own = jax.random.split(key)
+        logits, value = agent.apply(params, x)
+        action = jax.random.categorical(own, logits)
+        log = jnp.take_along_axis(jax.nn.log_softmax(logits), action[:, None], 1)[:, 0]
+        _, speed, angle, turn = x.T
+        pull = 10.0 * (2 * action - 1) + 0.05 * turn**2 * jnp.sin(angle)
+        bend = (9.8 * jnp.sin(angle) - jnp.cos(angle) * pull / 1.1) / 0.65
+        moved = (speed, pull / 1.1 - 0.045 * bend * jnp.cos(angle), turn, bend)
+        after = x + 0.02 * jnp.stack(moved, 1)
+        fell = (jnp.abs(after[:, 0]) > 2.4) | (jnp.abs(after[:, 2]) > 0.2)
+        after = jnp.where(fell[:, None], 0.01, after)
+        return (after, key), (x, action, log, value, fell)
+
+    def advantage(later: Any, row: Any) -> Any:
+        total, next_value = later
+        value, fell = row
+        goes_on = 1.0 - fell
+        total = 1.0 + 0.99 * next_value * goes_on - value + 0.94 * goes_on * total
+        return (total, value), total
+
+    def loss(params: Any, batch: Any) -> Any:
+        x, action, before, gain, target = batch
+        logits, value = agent.apply(params, x)
+        logs = jax.nn.log_softmax(logits)
+        log = jnp.take_along_axis(logs, action[:, None], 1)[:, 0]
+        ratio, gain = jnp.exp(log - before), (gain - gain.mean()) / (gain.std() + 1e-8)
+        chosen = jnp.minimum(ratio * gain, jnp.clip(ratio, 0.8, 1.2) * gain)
+        entropy = -(jnp.exp(logs) * logs).sum(1).mean()
+        return ((value - target) ** 2).mean() - chosen.mean() - 0.01 * entropy
+
+    def learn(state: Any, batch: Any) -> Any:
+        params, memory = state
+        updates, memory = optimizer.update(jax.grad(loss)(params, batch), memory, params)
+        return (optax.apply_updates(params, updates), memory), None
+
+    @jax.jit
+    def update(params: Any, memory: Any, x: Any, key: Any) -> Any:
+        (x, key), rows = jax.lax.scan(lambda c, _: act(params, c, _), (x, key), None, length)
+        seen, action, log, value, fell = rows
+        last = jnp.zeros(poles), agent.apply(params, x)[1]
+        gain = jax.lax.scan(advantage, last, (value, fell), reverse=True)[1]
+        flat = [v.reshape(-1, *v.shape[2:]) for v in (seen, action, log, gain, gain + value)]
+        key, own = jax.random.split(key)
+        order = jax.random.permutation(own, poles * length)
+        batches = [v[order].reshape(8, -1, *v.shape[1:]) for v in flat]
+        params, memory = jax.lax.scan(learn, (params, memory), batches)[0]
+        return params, memory, x, key
+
+    x = 0.01 * floats(poles, 4)
+    params = agent.init(jax.random.key(0), x)
+    return repeated(update, params, optimizer.init(params), x, jax.random.key(1))
 
 
 def diffrax_loss(adjoint: Any) -> Callable[..., Any]:
@@ -374,6 +445,7 @@ STEPS: dict[str, Callable[[], Step]] = {
         blackjax_hmc,
         blackjax_nuts,
         numpyro_nuts,
+        ppo_pole,
         diffrax_solve,
         diffrax_backsolve,
         optimistix_fit,

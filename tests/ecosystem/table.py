@@ -76,7 +76,9 @@ TIMES = """
 Processor time on one core, in microseconds, beside JAX's
 ([tests/ecosystem/steps.py](../tests/ecosystem/steps.py)): of a step, the shortest of five rounds,
 and of the first call, in milliseconds, with what is compiled for it. `python -m
-tests.ecosystem.speed --jax PYTHON` measures.
+tests.ecosystem.speed --jax PYTHON` measures. These
+were taken on one core that other programs used too. Under JAX, numpyro compiles its loop again in
+each run, which is most of that row.
 
 | a step | us | JAX | ratio | first call, ms | JAX | ratio |
 |--------|---:|----:|------:|---------------:|----:|------:|
