@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from benchmarks.families.attention import block, block_weights
-from benchmarks.program import Numbers, f32, i32, program, weights
+from benchmarks.program import Numbers, Program, f32, i32, program, weights
 
 Logits = Callable[[Any, Any], Any]
 """The function of parameters and inputs that a network is."""
@@ -155,6 +155,14 @@ def _per_example(lib: Any, jnp: Any) -> Any:
 
 DIGITS, IMAGES = _mlp_weights(64, 128, 10), _mlp_weights(784, 1024, 1024, 10)
 
+
+def transformer_step(layers: int, width: int) -> Program:
+    """A step of a transformer, on four sequences of 128 tokens."""
+    name = f"transformer step {layers} x {width}"
+    tokens = [i32(4, 128, below=512)] * 2
+    return program(name, _step(_transformer(layers)), _transformer_weights(layers, width), *tokens)
+
+
 PROGRAMS = [
     program("digits step, batch 32", _step(_mlp), DIGITS, f32(32, 64), i32(32, below=10)),
     program("digits step, batch 512", _step(_mlp), DIGITS, f32(512, 64), i32(512, below=10)),
@@ -179,11 +187,10 @@ PROGRAMS = [
     program(
         "transformer 2 x 128", _transformer(2), _transformer_weights(2, 128), i32(4, 128, below=512)
     ),
-    program(
-        "transformer step 2 x 128",
-        _step(_transformer(2)),
-        _transformer_weights(2, 128),
-        i32(4, 128, below=512),
-        i32(4, 128, below=512),
-    ),
+    transformer_step(2, 128),
 ]
+
+
+def named(name: str) -> Program:
+    """The program of a name."""
+    return next(program for program in PROGRAMS if program.name == name)
