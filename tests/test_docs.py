@@ -25,12 +25,15 @@ COMPATIBILITY = DOCS / "compatibility.md"
 """Its examples change what `import jax` means, so they run in a process of their own."""
 DEVICES = DOCS / "devices.md"
 """Its examples are of several devices; `python -m tests.test_docs` runs them."""
+TUTORIAL = DOCS / "tutorials" / "several-devices.md"
+"""It chooses how many devices there are, which a process can do once."""
 EXTENDING = [DOCS / "how-to" / f"{name}.md" for name in ("op", "pass", "target")]
 """Their examples register ops, passes and targets, which other tests would find."""
 FILES = [
     path
     for path in sorted(DOCS.rglob("*.md"))
-    if "```python\n" in path.read_text("utf-8") and path not in (COMPATIBILITY, DEVICES, *EXTENDING)
+    if "```python\n" in path.read_text("utf-8")
+    if path not in (COMPATIBILITY, DEVICES, TUTORIAL, *EXTENDING)
 ]
 
 
@@ -71,8 +74,13 @@ def test_examples(path: Path) -> None:
     check(path)
 
 
-def test_examples_that_extend_irax() -> None:
-    command = [sys.executable, "-m", "tests.test_docs", *map(str, EXTENDING)]
+@pytest.mark.parametrize(
+    "pages",
+    [EXTENDING, pytest.param([TUTORIAL], marks=pytest.mark.slow)],
+    ids=["extending", "several devices"],
+)
+def test_examples_in_a_process_of_their_own(pages: list[Path]) -> None:
+    command = [sys.executable, "-m", "tests.test_docs", *map(str, pages)]
     done = subprocess.run(command, cwd=DOCS.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 

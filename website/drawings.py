@@ -1,4 +1,4 @@
-"""The drawings of docs/explanation/, made of what passes make of functions.
+"""The drawings of docs/, made of what passes make of functions.
 
 python -m website.drawings      writes docs/pictures/*.svg anew, as `make docs` does
 """
@@ -16,12 +16,14 @@ import irax
 import irax.numpy as jnp
 from irax_compiler import api, mlir, targets
 from irax_compiler.iree.phases import PHASES
+from irax_tools import derive
+from irax_tools.sources import Source
 
 FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 
 _HEIGHT, _ROW, _GAP, _EDGE = 26, 52, 14, 18
 _LINES = 13
-"""The lines of a column in the drawing of a call."""
+"""The most lines of a column of a stage."""
 _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#1f2937}.head{font-weight:600}.small{font-size:11px}"
     ".box{fill:#f8fafc;stroke:#cbd5e1}.op{fill:#fff;stroke:#64748b}.end{fill:#e2e8f0;stroke:#94a3b8}"
@@ -222,18 +224,51 @@ def batching() -> str:
     )
 
 
+def module_of_others() -> str:
+    """The module of the tutorial on them, and its gradient with respect to `w`."""
+    text = (FOLDER.parent / "tutorials" / "modules.md").read_text("utf-8")
+    source = Source(api.parse(text.partition("```mlir\n")[2].partition("```")[0]), "main")
+    gradient = derive.grad(source, (0,), value=True)
+    names = ["w 3", "x 3", "y"]
+    return draw(
+        [
+            panel(source.module, "main", "in.mlir", names, ["loss"]),
+            panel(gradient.module, "main", "gradient.mlir", names, ["loss", "gradient 3"]),
+        ]
+    )
+
+
 def call() -> str:
     """A call of a jitted function: the stages, with the passes of the target and IREE's phases."""
     names = [str(one).partition("{")[0] for one in targets.find("iree-cpu").passes]
     names = [name.removeprefix("func.func(").removesuffix(")") for name, _ in groupby(names)]
-    stages: Mapping[str, Sequence[str]] = {
-        "Python: jit(f)(x)": ["the signature of x is known:", "its program runs at once"],
-        "trace": ["f runs on tracers", "each operation is recorded"],
-        "StableHLO": ["a module with the function f", "grad and vmap have rewritten it"],
-        "lower": names,
-        "IREE": PHASES,
-        "run": ["the artefact is kept in the cache", "buffers in, buffers out"],
-    }
+    return _stages(
+        {
+            "Python: jit(f)(x)": ["the signature of x is known:", "its program runs at once"],
+            "trace": ["f runs on tracers", "each operation is recorded"],
+            "StableHLO": ["a module with the function f", "grad and vmap have rewritten it"],
+            "lower": names,
+            "IREE": PHASES,
+            "run": ["the artefact is kept in the cache", "buffers in, buffers out"],
+        }
+    )
+
+
+def deployment() -> str:
+    """The way of a function into a file, and to a machine without a compiler."""
+    return _stages(
+        {
+            "model.py": ["predict(x)", "Python, and its parameters"],
+            "irax compile": ["trace", "lower", "IREE's compiler"],
+            "predict.irax": ["names and types", "the function, as StableHLO", "machine code"],
+            "irax_runtime.load": ["checks what it is given", "runs the machine code"],
+            "serve.py": ["NumPy arrays in and out", "no compiler"],
+        }
+    )
+
+
+def _stages(stages: Mapping[str, Sequence[str]]) -> str:
+    """Boxes from left to right: their titles, and lines."""
     parts, left = [], 10.0
     height = 80 + 15 * min(_LINES, max(map(len, stages.values())))
     for i, (title, lines) in enumerate(stages.items()):
@@ -262,6 +297,8 @@ DRAWINGS: Mapping[str, Callable[[], str]] = {
     "call.svg": call,
     "reverse-mode.svg": reverse_mode,
     "batching.svg": batching,
+    "tutorial-modules.svg": module_of_others,
+    "tutorial-deployment.svg": deployment,
 }
 
 

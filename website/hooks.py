@@ -8,7 +8,7 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from website import commands, passes, reference
+from website import commands, notebooks, passes, reference
 from website.links import OUTSIDE, linked
 
 ROOT = Path(__file__).parents[1]
@@ -32,6 +32,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for picture in sorted((ROOT / PICTURES).glob("*.png")):
         name = f"{PICTURES}/{picture.name}"
         files.append(File.generated(config, name, abs_src_path=str(picture)))
+    for name in notebooks.TUTORIALS:
+        page = f"tutorials/{name}.ipynb"
+        files.append(File.generated(config, page, content=notebooks.notebook(name)))
     for make in (reference.pages, commands.pages, passes.pages):
         for page, text in make().items():
             files.append(File.generated(config, page, content=text))
@@ -39,7 +42,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Turn the paths of the repository in links into those of the site."""
+    """Turn the paths of the repository in links into those of the site. Offer notebooks."""
     here = page.file.src_uri
+    notebook = here.removesuffix(".md") + ".ipynb"
+    if files.get_file_from_path(notebook) is not None:
+        title, rest = markdown.split("\n", 1)
+        offer = f"[This page as a notebook](../{notebook}){{ download }}"
+        markdown = f"{title}\n\n{offer}\n{rest}"
     source = next((s for s, name in OUTSIDE.items() if name == here), f"docs/{here}")
     return linked(markdown, source, here, lambda name: files.get_file_from_path(name) is not None)

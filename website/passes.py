@@ -19,9 +19,11 @@ from irax_compiler.pipeline import run_pipeline, split_passes
 GOLDEN = Path(__file__).parents[1] / "tests" / "golden"
 RUN = re.compile(r'^// RUN: --pipeline "(.*)"$', re.MULTILINE)
 CHECK = re.compile(r"^// (RUN|CHECK|PROCESSOR).*\n", re.MULTILINE)
-FUNCTION = re.compile(r"^(?://[^\n]*\n)*func\.func .*?^}\n", re.DOTALL | re.MULTILINE)
+FUNCTION = re.compile(r"^(?://[^\n]*\n)*(?:util|func)\.func .*?^}\n", re.DOTALL | re.MULTILINE)
 LONGEST = 150
-"""The lines of a module that is still shown."""
+"""The lines of a module that is shown whole."""
+ENDS = 60, 20
+"""The first and last lines that are shown of a longer one."""
 
 
 @dataclass(frozen=True)
@@ -62,8 +64,18 @@ def examples() -> dict[str, Example]:
 
 
 def _candidates(text: str) -> list[str]:
-    """Return the functions of a file that are modules by themselves, and the file."""
-    alone = [f for f in FUNCTION.findall(text) if f.count("@") == 1]
+    """Return the functions of a file that are modules by themselves, or with what stands before the
+    first of them, and the file.
+    """
+    aliases = re.findall(r"^(#\w+) =", text, re.MULTILINE)
+    functions = FUNCTION.findall(text)
+    head = text.partition(functions[0])[0] if functions else ""
+    known = set(re.findall(r"@[\w.]+", head))
+    alone = []
+    for f in functions:
+        others = set(re.findall(r"@[\w.]+", f)[1:])
+        if others <= known and not any(re.search(rf"{alias}\b", f) for alias in aliases):
+            alone.append(f"{head}{f}" if others else f)
     return [*alone, text] if alone != [text] else alone
 
 
@@ -77,7 +89,7 @@ def _steps(source: str, pipeline: str) -> Iterator[Example]:
         except (PassError, UnsupportedOp):  # it names another function of the file
             return
         after = str(module).strip()
-        if after != before.strip() and max(map(_lines, (shown, after))) <= LONGEST:
+        if after != before.strip() and _lines(shown) <= LONGEST:
             yield Example(text, shown, after)
         before = shown = after
 
@@ -91,6 +103,15 @@ def _order(example: Example) -> tuple[bool, int]:
     return example.before.count(" = ") < 2, before + after  # two operations say more than one
 
 
+def _shortened(text: str) -> str:
+    lines = text.splitlines()
+    if len(lines) <= LONGEST:
+        return text
+    first, last = ENDS
+    left_out = f"// {len(lines) - first - last} lines are left out"
+    return "\n".join([*lines[:first], left_out, *lines[-last:]])
+
+
 def _pass(name: str, cls: type, example: Example | None) -> str:
     parts = [f"## {name}", inspect.getdoc(cls) or ""]
     options = [f"| `{f.name}` | `{f.type}` | `{f.default}` |" for f in fields(cls)]
@@ -98,5 +119,5 @@ def _pass(name: str, cls: type, example: Example | None) -> str:
         parts.append("| option | type | default |\n|---|---|---|\n" + "\n".join(options))
     if example:
         parts.append(f'`--pipeline "{example.text}"` on\n\n```mlir\n{example.before}\n```')
-        parts.append(f"gives\n\n```mlir\n{example.after}\n```")
+        parts.append(f"gives\n\n```mlir\n{_shortened(example.after)}\n```")
     return "\n\n".join(parts)

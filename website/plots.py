@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 
 _WIDTH, _HEIGHT = 520, 300
 _LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 14, 30
 _COLOURS = ("#1d4ed8", "#c2410c", "#15803d", "#7e22ce")
 _STYLE = (
     "text{font:12px system-ui,sans-serif;fill:#374151}.axis{stroke:#9ca3af;fill:none}"
-    ".line{fill:none;stroke-width:2}"
+    ".line{fill:none;stroke-width:2}.cell{shape-rendering:crispEdges}"
 )
 
 Numbers = Sequence[float]
@@ -37,6 +38,13 @@ class Plot:
             dot = f'<circle cx="{a:.1f}" cy="{b:.1f}" r="2.5" fill="{_COLOURS[kind]}"/>'
             self._parts.append(dot)
 
+    def rule(self, x: float) -> None:
+        """Adds a dashed vertical line."""
+        (a, bottom), (_, top) = self._place(x, self._y[0]), self._place(x, self._y[1])
+        self._parts.append(
+            f'<path class="axis" stroke-dasharray="4 3" d="M{a:.1f} {bottom:.1f}V{top:.1f}"/>'
+        )
+
     def bars(self, edges: Numbers, heights: Numbers) -> None:
         """Adds bars between edges."""
         for left, right, height in zip(edges[:-1], edges[1:], heights, strict=True):
@@ -46,21 +54,26 @@ class Plot:
                 f'fill="{_COLOURS[0]}" fill-opacity="0.6"/>'
             )
 
-    def cells(self, rows: Sequence[Numbers]) -> None:
-        """Fills the rectangle with cells: rows from below, of numbers between 0 and 1."""
+    def cells(self, rows: Sequence[Numbers], strength: float = 0.5) -> None:
+        """Fills the rectangle with cells: rows from below, of numbers between 0 and 1. Equal
+        neighbours are one cell.
+        """
         height, width = len(rows), len(rows[0])
         (left, bottom), (right, top) = (
             self._place(x, y) for x, y in zip(self._x, self._y, strict=True)
         )
         wide, high = (right - left) / width, (bottom - top) / height
         for i, row in enumerate(rows):
-            for j, share in enumerate(row):
-                colour, much = _COLOURS[share > 0.5], abs(share - 0.5) * 0.5
+            j = 0
+            for share, equal in groupby(row):
+                count = len(list(equal))
+                colour, much = _COLOURS[share > 0.5], abs(share - 0.5) * strength
                 self._parts.append(
-                    f'<rect x="{left + j * wide:.1f}" y="{bottom - (i + 1) * high:.1f}" '
-                    f'width="{wide + 0.3:.1f}" height="{high + 0.3:.1f}" fill="{colour}" '
-                    f'fill-opacity="{much:.2f}"/>'
+                    f'<rect class="cell" x="{left + j * wide:.2f}" '
+                    f'y="{bottom - (i + 1) * high:.2f}" width="{count * wide:.2f}" '
+                    f'height="{high:.2f}" fill="{colour}" fill-opacity="{much:.2f}"/>'
                 )
+                j += count
 
     def svg(self) -> str:
         """The picture."""

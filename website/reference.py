@@ -28,6 +28,7 @@ FIELD = re.compile(r"^    (?P<name>[\w*`, ]+): (?P<text>.*(?:\n     .*)*)", re.M
 OBJECT = re.compile(r"<(?:(?:function|class|object|module) )?'?([\w.<>]+?)'?(?: [^>]*)?>")
 """Default values without a text of their own: functions and classes by their names."""
 EXAMPLE = re.compile(r"^>>> .*(?:\n(?!$).*)*", re.MULTILINE)
+EXAMPLES = re.compile(r"^Examples?:\n((?:    .*(?:\n|\Z))+)", re.MULTILINE)
 
 
 class _Bare(str):
@@ -70,8 +71,29 @@ def names(module: types.ModuleType) -> list[str]:
 
 
 def _summary(name: str) -> str:
-    doc = inspect.getdoc(importlib.import_module(name)) or ""
+    text = _first(importlib.import_module(name)).removeprefix(f"{name}: ")
+    return text[:1].upper() + text[1:]
+
+
+def _first(value: object) -> str:
+    """The first paragraph of a docstring, for a cell of a table."""
+    doc = inspect.getdoc(value) or ""
     return " ".join(doc.partition("\n\n")[0].split()).replace("|", "\\|")
+
+
+def _members(value: Any) -> str:
+    """Return a table of the methods and properties of a class that have docstrings."""
+    if not inspect.isclass(value) or issubclass(value, BaseException):
+        return ""
+    rows = []
+    for name in sorted(dir(value)):
+        owner = next((c for c in value.__mro__ if name in vars(c)), None)
+        if owner is None or name.startswith("_") or not owner.__module__.startswith("irax"):
+            continue
+        member = vars(owner)[name]
+        if (inspect.isroutine(member) or isinstance(member, property)) and _first(member):
+            rows.append(f"| `{name}` | {_first(member)} |")
+    return "| member | meaning |\n|---|---|\n" + "\n".join(rows) if rows else ""
 
 
 def page(name: str) -> str:
@@ -84,6 +106,7 @@ def page(name: str) -> str:
         if callable(value):
             parts.append(f"```py\n{member}{signature(value)}\n```")
             parts.append(_doc(value))
+            parts.append(_members(value))
             parts.append(_support(f"{name}.{member}".removeprefix("irax.")))
         else:
             parts.append(f"A value: `{type(value).__name__}`.")
@@ -169,6 +192,7 @@ def _doc(value: Any) -> str:
 
 
 def _parts(doc: str) -> Iterator[str]:
+    doc = EXAMPLES.sub(lambda found: inspect.cleandoc(found[1]) + "\n", doc)
     doc = EXAMPLE.sub(lambda found: f"```pycon\n{found[0]}\n```", doc)
     head, *sections = SECTION.split(doc)
     yield head.strip()

@@ -86,6 +86,36 @@ def random_numbers(names: Names) -> str:
     return plot.svg()
 
 
+def debugging(names: Names) -> str:
+    """Steps of the tutorial's method, the nearer to 0 the longer the first."""
+    plot = Plot((0, 6), (0, 11))
+    for start in (1.0, 0.3, 0.1):
+        places = [start]
+        for _ in range(6):
+            places.append(places[-1] - (places[-1] ** 2 - 2) / (2 * places[-1]))
+        plot.line(list(range(7)), places, f"from {start:g}")
+    return plot.svg()
+
+
+def ring(names: Names) -> str:
+    """Heat on a ring at several times, and the places where devices meet."""
+    plot = Plot((0, 64), (0, 1.4))
+    for steps in (0, 100, 1000):
+        heat = names["heat"](names["start"], steps)
+        plot.line(list(range(64)), heat.tolist(), f"after {steps} steps")
+    for edge in (16, 32, 48):
+        plot.rule(edge)
+    return plot.svg()
+
+
+def mandelbrot(names: Names) -> str:
+    """The counts of the tutorial's function on a finer grid."""
+    plot = Plot((-2.2, 0.8), (-1.2, 1.2))
+    counts = names["steps_until_far"](names["plane"](110, 81))
+    plot.cells((0.5 - jnp.floor(jnp.log2(counts)) / 8).tolist(), strength=1.4)
+    return plot.svg()
+
+
 def rules(names: Names) -> str:
     """A function with a custom rule, and the derivative that the rule gives."""
     xs = jnp.linspace(-6, 6, 121)
@@ -102,12 +132,16 @@ PICTURES: Mapping[str, Callable[[Names], str]] = {
     "loops": loops,
     "pytrees": random_numbers,
     "custom-rules": rules,
+    "debugging": debugging,
+    "several-devices": ring,
+    "vulkan": mandelbrot,
 }
 """For the name of a tutorial, its picture."""
 
 
 def main() -> None:
     """Write them all."""
+    irax.config.update("num_cpu_devices", 4)  # before a tutorial asks for devices
     for tutorial, draw in PICTURES.items():
         path = DOCS / "pictures" / f"tutorial-{tutorial}.svg"
         path.write_text(draw(names_of(tutorial)), "utf-8")
