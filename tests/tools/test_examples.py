@@ -23,6 +23,7 @@ from irax_tools.cli import main
 DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (
     "command_line.md",
+    "getting-started.md",
     *(
         pytest.param(f"tutorials/{name}.md", marks=pytest.mark.slow)
         for name in ("modules", "deployment", "several-devices", "vulkan")
