@@ -261,6 +261,37 @@ def test_large_arrays_in_a_loop(shape):
         np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
 
 
+def test_more_arrays_than_a_kernel_binds():
+    """Small arrays of one dtype are parts of one."""
+    dtypes = [np.float32, np.float64, np.int8, np.bool_, np.uint16]
+    sizes = [1, 7, 130, 3, 5000]
+    start = [RNG.integers(0, 2, n).astype(t) for n in sizes for t in dtypes]
+    factors = [RNG.integers(0, 3, n).astype(np.float32) for n in sizes for _ in range(2)]
+
+    def turned(arrays):
+        """The arrays of each size, moved on by one dtype."""
+        rows = [arrays[i : i + 5] for i in range(0, 25, 5)]
+        return [x.astype(t) for row in rows for x, t in zip(row[1:] + row[:1], dtypes, strict=True)]
+
+    def step(i, arrays):
+        made = turned(arrays)
+        for k, factor in enumerate(factors):
+            made[k // 2 * 5 + k % 2] += factor
+        return made
+
+    def run(*arrays):
+        return lax.fori_loop(0, 7, step, list(arrays))
+
+    expected = start
+    for i in range(7):
+        expected = step(i, expected)
+    with irax.enable_x64():
+        assert is_kernel(run, *start)
+        for x, y in zip(irax.jit(run)(*start), expected, strict=True):
+            assert x.dtype == y.dtype
+            np.testing.assert_array_equal(x, y)
+
+
 @pytest.mark.parametrize("heads, size, dtype", [(3, 37, np.float32), (1, 16, np.float64)])
 def test_a_cache_is_read_along_what_products_sum(heads, size, dtype):
     cache = RNG.normal(size=(heads, 19, size)).astype(dtype)

@@ -20,7 +20,7 @@ func.func @main(%p: tensor<128x256xf32> {iree.abi.consume}, %v: tensor<f32>) -> 
 }
 // CHECK:       func.func @main({{.*}}irax.donated = "0", irax.in_place = "0", irax.own = "0"
 // CHECK:         [[P:%\w+]] = stablehlo.reshape %arg0
-// CHECK-NEXT:    flow.dispatch @kernel::@kernel({{.*}}) : ({{.*}}) -> (tensor<1xi32>, [[P]])
+// CHECK-NEXT:    flow.dispatch @kernel::@kernel({{.*}}) : ({{.*}}) -> ([[P]], tensor<1xi32>)
 
 // The array is read later.
 func.func @read(%p: tensor<128x256xf32> {iree.abi.consume}, %v: tensor<f32>) -> (tensor<128x256xf32>, tensor<128x256xf32>) {

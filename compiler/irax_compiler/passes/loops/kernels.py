@@ -14,7 +14,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import barrier, registers, shape, slicing
+from irax_compiler.ops import registers, shape
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.formulas import definition, has_loop, is_formula
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
@@ -23,6 +23,7 @@ from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.donated import WORTH_TAKING, is_donated
 from irax_compiler.passes.loops import (
+    bindings,
     blocks,
     indexing,
     launch,
@@ -38,8 +39,6 @@ from irax_compiler.passes.loops.nests import LANES
 from irax_compiler.passes.loops.scope import Scope
 from irax_compiler.passes.loops.sharing import Sharing, is_update
 
-BINDINGS = 32
-"""The most arrays that a kernel may read and write, with its own memory."""
 MEMORY = 1 << 16
 """The most elements of an array in a kernel's own memory: what fits in a core's cache of the second
 level. Measured on one x86 processor with AVX-512 and two cores, as are the limits below; others
@@ -110,8 +109,9 @@ class _Parts:
             return None
         if _indexing(operations) > INDEXED:
             return None
-        results = len(loop.operands) + 1
-        if too_many([*loop.operands, *elements, *tables, *factors.values()], results):
+        taken = [*loop.operands, *elements, *tables, *factors.values()]
+        found = [_held(x) for x in taken if mlir.splat(x) is None]
+        if bindings.too_many(found, list(map(_held, loop.operands))):
             return None
         return cls(elements, tables, factors, sharing)
 
@@ -168,7 +168,7 @@ def is_long(operations: Iterable[Operation]) -> bool:
 
 def too_many(taken: Sequence[Value], results: int) -> bool:
     """True if a kernel would have more arrays than IREE can bind."""
-    return sum(mlir.splat(x) is None for x in taken) + results > BINDINGS
+    return sum(mlir.splat(x) is None for x in taken) + results > bindings.MOST
 
 
 def is_plain(x: Value) -> bool:
@@ -294,7 +294,11 @@ def of_operations(
     arrays = list(dict.fromkeys(flat.values()))
     made = launch.launched(arrays, results, build, meter=meters.address(operations))
     by_dtype = dict(zip(order, made, strict=True))
-    return [_as_it_was(_alone(by_dtype[held_dtype(x)], place, x), x) for x, place in places.items()]
+    parts = {
+        x: bindings.part_of(by_dtype[held_dtype(x)], n, prod(shape_of(x)))
+        for x, n in places.items()
+    }
+    return [_as_it_was(part, x) for x, part in parts.items()]
 
 
 def of_arrays(
@@ -338,17 +342,7 @@ def _outside(x: Value) -> Value:
     return mlir.clone(source, {})[0]
 
 
-def _alone(array: Value, place: int, x: Value) -> Value:
-    """Return the slice of an array that holds a value, behind a barrier: IREE cannot fuse a slice
-    into some operations.
-    """
-    size = prod(shape_of(x))
-    if shape_of(array) == (size,):
-        return array
-    return barrier.barrier.build([slicing.slice_in_dim(array, place, place + size, 0)])[0]
-
-
-def _held(x: Value) -> launch.Flat:
+def _held(x: Value) -> bindings.Flat:
     return prod(shape_of(x)), held_dtype(x)
 
 

@@ -18,11 +18,15 @@ from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers, emit
 from irax_compiler.passes.executables import add_executable, dispatch, memory, typed, workgroup
+from irax_compiler.passes.loops import bindings
 from irax_compiler.passes.loops.arrays import Array
+from irax_compiler.passes.loops.bindings import Bindings, Flat
 from irax_compiler.passes.loops.memory import stored_dtype
 
 ALIGNMENT = 64
 """The alignment in bytes of arrays in a kernel's own memory."""
+
+_BYTE = np.dtype(np.int8)
 
 
 @dataclass
@@ -97,9 +101,6 @@ class Kernel:
 
 _NONE: Mapping[int, Value] = {}
 
-Flat = tuple[int, np.dtype]
-"""The number of elements and the dtype of an array of one dimension."""
-
 
 def launched(
     arrays: Sequence[Value],
@@ -118,13 +119,13 @@ def launched(
     name = mlir.unique_name(module, "kernel")
     taken = [(prod(mlir.shape_of(x)), mlir.dtype_of(x)) for x in arrays]
     own = [result for i, result in enumerate(results) if i not in ties]
+    arguments, returned = bindings.of_kernel(taken, own)
     size = 0
 
     def body(functions: Block, given: list[Value]) -> None:
         nonlocal size
-        bindings = given if meter is None else given[:-1]
-        each = zip(bindings, [*taken, *own], strict=True)
-        bound = [_bound(binding, dtype, (count,), 0) for binding, (count, dtype) in each]
+        count = len(arguments.sizes)
+        bound = _arrays(arguments, given[:count], taken) + _arrays(returned, given[count:], own)
         if shares is not None:
             start = shares.start()
             bound = [
@@ -147,13 +148,15 @@ def launched(
 
     count = 1 if shares is None else shares.count
     numbers = [] if meter is None else [meter]
-    bindings = len(taken) + len(own)
-    add_executable(module, name, (count, 1), bindings, body, numbers=len(numbers))
-    types = [mlir.tensor_type((count,), dtype) for count, dtype in results]
-    if size:
-        types.append(mlir.tensor_type((size,), np.dtype(np.int8)))
-    numbered = {i: arrays.index(x) for i, x in ties.items()}
-    return dispatch(name, [*arrays, *numbers], types, numbered)[: len(results)]
+    bound = len(arguments.sizes) + len(returned.sizes)
+    add_executable(module, name, (count, 1), bound, body, numbers=len(numbers))
+    tied = {k: arguments.places[arrays.index(x)][0] for k, x in enumerate(ties.values())}
+    flats = [*(results[i] for i in ties), *returned.sizes, *([(size, _BYTE)] if size else [])]
+    types = [mlir.tensor_type((count,), dtype) for count, dtype in flats]
+    made = dispatch(name, [*arguments.joined(arrays), *numbers], types, tied)
+    in_place, others = made[: len(ties)], iter(returned.parted(made[len(ties) :], own))
+    by_number = dict(zip(ties, in_place, strict=True))
+    return [by_number[i] if i in ties else next(others) for i in range(len(results))]
 
 
 _SHARE = 4096
@@ -188,6 +191,15 @@ class Shares:
         """Return the start of the workgroup's share."""
         place = emit("arith.muli", workgroup(0), registers.index(self.size))
         return emit("arith.minsi", place, registers.index(self.elements - self.size))
+
+
+def _arrays(bound: Bindings, given: Sequence[Value], flats: Sequence[Flat]) -> list[Array]:
+    """Return the arrays of some bindings, which the body of a kernel is `given`."""
+    each = zip(bound.places, flats, strict=True)
+    return [
+        _bound(given[binding], dtype, (count,), start * stored_dtype(dtype).itemsize)
+        for (binding, start), (count, dtype) in each
+    ]
 
 
 def _bound(binding: Value, dtype: np.dtype, extents: Sequence[int], start: int) -> Array:
