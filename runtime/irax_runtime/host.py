@@ -11,6 +11,7 @@ action has an effect: its last argument and result is a token, by which effects 
 from __future__ import annotations
 
 import json
+import math
 import threading
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -33,6 +34,8 @@ Put = Callable[[Array], Any]
 
 LONG = 4096
 """Elements in a row from which on it is looked at alone."""
+_BRIEF = 1 << 16
+"""Elements of an array up to which a library's function takes no longer than some 50 ms."""
 
 
 def sort(x: Array, *, dimension: int) -> Array:
@@ -114,6 +117,12 @@ def has_effects(imports: str) -> bool:
     return any(name not in FUNCTIONS or name in collectives.FUNCTIONS for name in names)
 
 
+def may_take_long(imports: str) -> bool:
+    """Return True if a library's function may take longer than Ctrl-C should have to wait."""
+    types = (t for name, _, types, _ in json.loads(imports) for t in parse_signature(types))
+    return any(math.prod(type_.shape) > _BRIEF for type_ in types)
+
+
 def host_module(imports: str, wrap: Wrap, put: Put) -> Any:
     """The module that a program imports from: functions f0, f1, ... as `imports` lists them, and
     `meter`, the address of a number that loops take time from.
@@ -125,7 +134,10 @@ def host_module(imports: str, wrap: Wrap, put: Put) -> Any:
     for number, (name, parameters, arguments, results) in enumerate(json.loads(imports)):
         types = parse_signature(arguments), parse_signature(results)
         convention = "0" + "_".join("r" * len(side) or "v" for side in types)
-        function = _adapted(_found(name, parameters, types[1]), types, wrap, put)
+        called = _found(name, parameters, types[1])
+        # A library's functions, unlike others, may run while nobody waits any more.
+        is_library = name in FUNCTIONS and name not in collectives.FUNCTIONS
+        function = _adapted(called, types, wrap, put, is_library)
         interface.export(f"f{number}", convention, function)
     interface.export("meter", "0v_I", lambda state: meter.address())
     return interface.create()
@@ -168,6 +180,10 @@ class _Raised(threading.local):
 _raised = _Raised()
 
 
+def _keep(error: BaseException) -> None:
+    _raised.error = error
+
+
 class _State:
     """The module's state in one context of a program: empty."""
 
@@ -180,18 +196,20 @@ def _adapted(
     types: tuple[Sequence[TensorType], Sequence[TensorType]],
     wrap: Wrap,
     put: Put,
+    is_library: bool,
 ) -> Callable[..., Any]:
     """The function as IREE calls it, of references to views of memory."""
     argument_types, result_types = types
 
     def call(state: _State, *references: Any) -> Any:
-        return interruptible.in_waiting_thread(checked, references)
-
-    def checked(references: Sequence[Any]) -> Any:
         try:
-            return run(references)
+            if is_library:
+                return run(references)
+            return interruptible.in_waiting_thread(run, references)
+        except interruptible.LeftBehind:
+            raise
         except BaseException as error:
-            _raised.error = error
+            interruptible.in_waiting_thread(_keep, error)
             raise
 
     def run(references: Sequence[Any]) -> Any:

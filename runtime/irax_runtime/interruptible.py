@@ -5,8 +5,9 @@ program is at work there, Ctrl-C does nothing. So the main thread has what may t
 another one, and waits where signals reach it. What KeyboardInterrupt leaves behind goes on until it
 is done, calls Python, or the process ends.
 
-Functions of Python that the work calls are run by the thread that waits: its options, traces and
-context variables are what they were, and an exception such as KeyboardInterrupt comes up there.
+The work sees the context variables of who waits, such as NumPy's `errstate`. Functions of the
+user's that it calls are run by the thread that waits: options and traces are what they were, and an
+exception such as KeyboardInterrupt comes up there.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
+from contextvars import copy_context
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any, Protocol, TypeVar
@@ -121,7 +123,7 @@ class _Helper:
 
     def do(self, work: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
         """Has it done, and waits."""
-        order = _Call(work, arguments)
+        order = _Call(copy_context().run, (work, *arguments))
         is_done = False
         try:
             self._orders.put(order)

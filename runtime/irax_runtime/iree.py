@@ -271,7 +271,7 @@ class IreeExecutable:
         self._invoke_on = {kind: self._invoking(kind) for kind in ("sync", "task", "fixed")}
         self._invoke = self._invoke_on[driver]
         self._run: Callable[[Any, Any], None] = self._await
-        if takes == "moments":
+        if takes == "moments" and not host.may_take_long(imports or "[]"):
             self._run = self._invoke if driver == "sync" else self._invoke_by_faster
         elif takes == "metered" and driver == "sync":
             acts = imports or self._in_place or "irax.functions" in reflection

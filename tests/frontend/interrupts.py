@@ -18,7 +18,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax_compiler import targets
-from irax_runtime import in_flight, interruptible
+from irax_runtime import host, in_flight, interruptible
 
 SCALAR = irax.ShapeDtypeStruct((), "float32")
 
@@ -77,6 +77,16 @@ def compiling() -> None:
     targets.compile = lambda *_: hashlib.pbkdf2_hmac("sha256", b"", b"", 1 << 29)
     print(interrupted(irax.jit(jnp.cos), 1.0))
     targets.compile = of_compiler
+    print(float(irax.jit(lambda x: x + 1.0)(1.0)))
+
+
+def libraries() -> None:
+    """A function of a library takes minutes, in a program that is itself short."""
+    host.FUNCTIONS["svd"] = lambda *_, **options: hashlib.pbkdf2_hmac("sha256", b"", b"", 1 << 29)
+    for is_queued in (True, False):
+        in_flight.enable(is_queued)
+        program = compiled(lambda x: jnp.linalg.svd(x)[1], matrix := jnp.ones((300, 300)))
+        print(interrupted(program, matrix))
     print(float(irax.jit(lambda x: x + 1.0)(1.0)))
 
 

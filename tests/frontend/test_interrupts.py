@@ -34,6 +34,11 @@ def test_a_compiler_that_takes_minutes_is_interrupted():
 
 
 @pytest.mark.slow
+def test_functions_of_libraries_are_interrupted():
+    assert lines("libraries") == ["interrupted", "interrupted", "2.0"]
+
+
+@pytest.mark.slow
 def test_callbacks_are_run_and_interrupted_where_the_program_was_called():
     assert lines("callbacks") == ["8.0", "interrupted", "interrupted", "True False"]
 
