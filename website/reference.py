@@ -17,6 +17,7 @@ from typing import Any
 
 from tests.differential.device_table import DEVICES
 from tests.frontend.api_table import MODULES as OF_JAX
+from tests.frontend.api_table import recorded
 
 OWN = ("irax.ir", "irax.sharding", "irax.distributed", "irax.extend")
 """Modules that JAX's list does not have."""
@@ -61,13 +62,25 @@ def pages() -> dict[str, str]:
 
 
 def names(module: types.ModuleType) -> list[str]:
-    """Return the public names of a module, without the modules that it imports."""
+    """Return the public names of a module: those of JAX's module, and those that it lists in
+    `__all__`, or else defines. Modules are left out, and so are names that it imports.
+    """
+    of_jax = recorded()[1].get(module.__name__.replace("irax", "jax", 1), [])
+    listed = getattr(module, "__all__", None)
     return [
         name
         for name in sorted(dir(module), key=str.lower)
         if not name.startswith("_")
-        if not isinstance(getattr(module, name), types.ModuleType)
+        for value in [getattr(module, name)]
+        if not isinstance(value, types.ModuleType)
+        if name in of_jax or (_defines(module, value) if listed is None else name in listed)
     ]
+
+
+def _defines(module: types.ModuleType, value: object) -> bool:
+    """Return True if a module, or a part of a package, defines an object."""
+    home = getattr(value, "__module__", None)
+    return isinstance(home, str) and f"{home}.".startswith(f"{module.__name__}.")
 
 
 def _summary(name: str) -> str:

@@ -231,22 +231,38 @@ def _name(dtype: np.dtype[Any]) -> str:
 
 
 def default_int() -> np.dtype[Any]:
-    """Return the dtype of a Python int: int32, or int64 with `enable_x64`."""
+    """Return the dtype of a Python int: int32, or int64 with `enable_x64`.
+
+    >>> irax.dtypes.default_int()
+    dtype('int32')
+    """
     return canonicalize_dtype(np.int64)
 
 
 def default_uint() -> np.dtype[Any]:
-    """Return the widest unsigned dtype there is now: uint32, or uint64 with `enable_x64`."""
+    """Return the widest unsigned dtype there is now: uint32, or uint64 with `enable_x64`.
+
+    >>> irax.dtypes.default_uint()
+    dtype('uint32')
+    """
     return canonicalize_dtype(np.uint64)
 
 
 def default_float() -> np.dtype[Any]:
-    """Return the dtype of a Python float: float32, or float64 with `enable_x64`."""
+    """Return the dtype of a Python float: float32, or float64 with `enable_x64`.
+
+    >>> irax.dtypes.default_float()
+    dtype('float32')
+    """
     return canonicalize_dtype(np.float64)
 
 
 def default_complex() -> np.dtype[Any]:
-    """Return the dtype of a Python complex: complex64, or complex128 with `enable_x64`."""
+    """Return the dtype of a Python complex: complex64, or complex128 with `enable_x64`.
+
+    >>> irax.dtypes.default_complex()
+    dtype('complex64')
+    """
     return canonicalize_dtype(np.complex128)
 
 
@@ -534,7 +550,11 @@ def scalar_type_of(x: Any) -> type:
 
 
 def itemsize_bits(dtype: Any) -> int:
-    """Return the number of bits of an element of a dtype: 4 for int4, 8 for bool."""
+    """Return the number of bits of an element of a dtype: 4 for int4, 8 for bool.
+
+    >>> irax.dtypes.itemsize_bits("int4")
+    4
+    """
     found = _as_dtype(dtype)
     if found == np.bool_:
         return 8

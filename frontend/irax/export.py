@@ -377,6 +377,10 @@ def deserialize(blob: bytes | bytearray) -> Exported:
     Raises:
         ValueError: it is none, or damaged.
         TypeError: it has classes in it that are not registered here.
+
+    >>> exported = irax.export.export(irax.jit(irax.numpy.sin))(1.0)
+    >>> irax.export.deserialize(exported.serialize()).call(0.0)
+    Array(0., dtype=float32, weak_type=True)
     """
     if not zipfile.is_zipfile(io.BytesIO(blob)) and containers.MAGIC in blob:
         return of_module(api.parse(containers.module_in(bytes(blob))))
@@ -401,6 +405,12 @@ def load(path: str | os.PathLike[str]) -> Exported:
     Raises:
         FileNotFoundError: there is no such file.
         ValueError: it is no such file, or damaged.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "sine.irax")
+    >>> irax.export.export(irax.jit(irax.numpy.sin))(1.0).save(path)
+    >>> irax.export.load(path).call(0.0)
+    Array(0., dtype=float32, weak_type=True)
     """
     with open(path, "rb") as file:
         return _of_contents(archives.read(file.read(), str(path)), str(path))

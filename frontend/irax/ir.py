@@ -31,6 +31,8 @@ from irax_compiler import api, containers, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_runtime.device import Device, Executable
 
+__all__ = ["IR", "LoadedFunction", "load", "make_ir", "register_viewer"]
+
 _viewers: list[Callable[[IR], str | None]] = []
 
 

@@ -223,20 +223,36 @@ def index_update(x: Any, idx: Any, y: Any, **options: Any) -> Array:
 
 
 def index_add(x: Any, idx: Any, y: Any, **options: Any) -> Array:
-    """A copy of `x` with `y` added at `idx`: an old spelling of `x.at[idx].add(y)`."""
+    """A copy of `x` with `y` added at `idx`: an old spelling of `x.at[idx].add(y)`.
+
+    >>> irax.ops.index_add(irax.numpy.zeros(3), irax.ops.index[1], 5.0)
+    Array([0., 5., 0.], dtype=float32)
+    """
     return as_array(x, "index_add: x").at[idx].add(y, **options)
 
 
 def index_mul(x: Any, idx: Any, y: Any, **options: Any) -> Array:
-    """A copy of `x` multiplied by `y` at `idx`: an old spelling of `x.at[idx].multiply(y)`."""
+    """A copy of `x` multiplied by `y` at `idx`: an old spelling of `x.at[idx].multiply(y)`.
+
+    >>> irax.ops.index_mul(irax.numpy.ones(3), irax.ops.index[1], 5.0)
+    Array([1., 5., 1.], dtype=float32)
+    """
     return as_array(x, "index_mul: x").at[idx].multiply(y, **options)
 
 
 def index_min(x: Any, idx: Any, y: Any, **options: Any) -> Array:
-    """A copy of `x`, no larger than `y` at `idx`: an old spelling of `x.at[idx].min(y)`."""
+    """A copy of `x`, no larger than `y` at `idx`: an old spelling of `x.at[idx].min(y)`.
+
+    >>> irax.ops.index_min(irax.numpy.zeros(3), irax.ops.index[1], -5.0)
+    Array([ 0., -5.,  0.], dtype=float32)
+    """
     return as_array(x, "index_min: x").at[idx].min(y, **options)
 
 
 def index_max(x: Any, idx: Any, y: Any, **options: Any) -> Array:
-    """A copy of `x`, no smaller than `y` at `idx`: an old spelling of `x.at[idx].max(y)`."""
+    """A copy of `x`, no smaller than `y` at `idx`: an old spelling of `x.at[idx].max(y)`.
+
+    >>> irax.ops.index_max(irax.numpy.zeros(3), irax.ops.index[1], 5.0)
+    Array([0., 5., 0.], dtype=float32)
+    """
     return as_array(x, "index_max: x").at[idx].max(y, **options)

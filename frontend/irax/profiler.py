@@ -30,8 +30,8 @@ from irax.execution.memory_profile import device_memory_profile as device_memory
 from irax.execution.memory_profile import save_device_memory_profile as save_device_memory_profile
 from irax_compiler import spans
 
-P = ParamSpec("P")
-R = TypeVar("R")
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,11 @@ def start_trace(
     Raises:
         RuntimeError: a profile is being taken already.
         NotImplementedError: an argument is not supported.
+
+    >>> import tempfile
+    >>> irax.profiler.start_trace(tempfile.mkdtemp())
+    >>> x = irax.jit(lambda x: x + 1)(1.0)
+    >>> irax.profiler.stop_trace()
     """
     if create_perfetto_link or profiler_options is not None:
         name = "create_perfetto_link" if create_perfetto_link else "profiler_options"
@@ -147,8 +152,8 @@ class StepTraceAnnotation(TraceAnnotation):
 
 
 def annotate_function(
-    func: Callable[P, R], name: str | None = None, **decorator_kwargs: Any
-) -> Callable[P, R]:
+    func: Callable[_P, _R], name: str | None = None, **decorator_kwargs: Any
+) -> Callable[_P, _R]:
     """Return a function whose calls are spans in a profile.
 
     Args:
@@ -162,7 +167,7 @@ def annotate_function(
     title = name or getattr(func, "__qualname__", None) or type(func).__name__
 
     @functools.wraps(func)
-    def annotated(*args: P.args, **kwargs: P.kwargs) -> R:
+    def annotated(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         with TraceAnnotation(title, **decorator_kwargs):
             return func(*args, **kwargs)
 

@@ -70,7 +70,11 @@ def freeze(ref: Ref) -> Array:
 
 
 def free_ref(ref: Ref) -> None:
-    """Accepted: a mutable array's memory is freed when nothing refers to it."""
+    """Accepted: a mutable array's memory is freed when nothing refers to it.
+
+    >>> ref = irax.new_ref(1.0)
+    >>> irax.free_ref(ref)
+    """
     _checked("free_ref", ref)
 
 

@@ -22,6 +22,15 @@ def static(**kwargs: Any) -> Any:
     """A `dataclasses.field` that is static data in `irax.tree_util.register_dataclass`.
 
     It has the same arguments.
+
+    >>> import dataclasses
+    >>> @irax.tree_util.register_dataclass
+    ... @dataclasses.dataclass
+    ... class Layer:
+    ...     w: irax.Array
+    ...     name: str = irax.tree.static(default="layer")
+    >>> irax.tree.leaves(Layer(irax.numpy.ones(2)))
+    [Array([1., 1.], dtype=float32)]
     """
     metadata = {"static": True, **(kwargs.pop("metadata", None) or {})}
     return dataclasses.field(**kwargs, metadata=metadata)

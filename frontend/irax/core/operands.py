@@ -70,11 +70,16 @@ def types_text(operands: Sequence[Array]) -> str:
 def check_dtype(what: str, dtype: np.dtype[Any], accepts: Kinds) -> None:
     """Raises TypeError if a function cannot take a dtype: the message names both."""
     if not _accepted(dtype, accepts):
-        kinds = accepts if isinstance(accepts, tuple) else (accepts,)
-        listed = " or ".join(_KIND_NAMES[kind] for kind in kinds)
         raise TypeError(
-            f"{what}: expected arrays of {listed}, got {dtype}; convert with .astype(...)"
+            f"{what}: expected arrays of {kinds_text(accepts)}, got {dtype}; "
+            "convert with .astype(...)"
         )
+
+
+def kinds_text(accepts: Kinds) -> str:
+    """Return kinds of dtypes as text: "integers or floats"."""
+    kinds = accepts if isinstance(accepts, tuple) else (accepts,)
+    return " or ".join(_KIND_NAMES[kind] for kind in kinds)
 
 
 @functools.cache

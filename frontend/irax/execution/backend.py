@@ -57,6 +57,9 @@ def local_devices(
 
     Raises:
         ValueError: there is no such process.
+
+    >>> irax.local_devices(backend="cpu")[0].platform
+    'cpu'
     """
     number = host_id if process_index is None else process_index
     if number is None:
@@ -70,12 +73,20 @@ def local_devices(
 
 
 def device_count(backend: str | None = None) -> int:
-    """Return the number of devices of the default platform, or of another one."""
+    """Return the number of devices of the default platform, or of another one.
+
+    >>> irax.device_count() == len(irax.devices())
+    True
+    """
     return len(devices(backend or default_backend()))
 
 
 def local_device_count(backend: str | None = None) -> int:
-    """Return the number of devices of this process."""
+    """Return the number of devices of this process.
+
+    >>> irax.local_device_count() == len(irax.local_devices())
+    True
+    """
     return len(local_devices(backend=backend or default_backend()))
 
 
@@ -277,6 +288,9 @@ def _put(leaf: Any, place: Any) -> Array:
 def copy_to_host_async(x: Any) -> Any:
     """Return a pytree of arrays as it is: elements are copied to the host when they are
     asked for.
+
+    >>> irax.copy_to_host_async(irax.numpy.arange(3)) is None
+    False
     """
     return x
 

@@ -66,6 +66,14 @@ def register_namedtuple_serialization(nodetype: type, *, serialized_name: str) -
 
     Raises:
         ValueError: it is no such class, or class or name are registered already.
+
+    >>> from typing import NamedTuple
+    >>> class Interval(NamedTuple):
+    ...     low: float
+    ...     high: float
+    >>> register = irax.export.register_namedtuple_serialization
+    >>> register(Interval, serialized_name="example.Interval").__name__
+    'Interval'
     """
     if not (issubclass(nodetype, tuple) and hasattr(nodetype, "_fields")):
         raise ValueError(f"register_namedtuple_serialization: {nodetype.__name__} is none")

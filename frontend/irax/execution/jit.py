@@ -163,7 +163,11 @@ def jit(
 
 
 def block_until_ready(x: Any) -> Any:
-    """Waits until every array in a pytree has been computed; returns the pytree."""
+    """Waits until every array in a pytree has been computed; returns the pytree.
+
+    >>> irax.block_until_ready({"x": irax.numpy.arange(3)})
+    {'x': Array([0, 1, 2], dtype=int32)}
+    """
     for leaf in array_trees.tree_leaves(x):
         if isinstance(leaf, Array):
             leaf.block_until_ready()

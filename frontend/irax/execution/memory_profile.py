@@ -33,7 +33,14 @@ def device_memory_profile(backend: str | None = None) -> bytes:
 def save_device_memory_profile(
     filename: str | os.PathLike[str], backend: str | None = None
 ) -> None:
-    """Write what `device_memory_profile` returns to a file, which `pprof -http : FILE` shows."""
+    """Write what `device_memory_profile` returns to a file, which `pprof -http : FILE` shows.
+
+    >>> import os, tempfile
+    >>> path = os.path.join(tempfile.mkdtemp(), "memory.prof")
+    >>> irax.profiler.save_device_memory_profile(path)
+    >>> os.path.exists(path)
+    True
+    """
     content = device_memory_profile(backend)
     with open(filename, "wb") as file:
         file.write(content)

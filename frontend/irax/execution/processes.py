@@ -6,17 +6,38 @@ from irax_runtime import distributed
 
 
 def process_count(backend: str | None = None) -> int:
-    """Return the number of processes of the job: 1, but for `irax.distributed.initialize`."""
+    """Return the number of processes of the job: 1, but for `irax.distributed.initialize`.
+
+    >>> irax.host_count()
+    1
+
+    >>> irax.process_count()
+    1
+    """
     return distributed.process_count()
 
 
 def process_index(backend: str | None = None) -> int:
-    """Return the number of this process in its job."""
+    """Return the number of this process in its job.
+
+    >>> irax.host_id()
+    0
+
+    >>> irax.process_index()
+    0
+    """
     return distributed.process_index()
 
 
 def process_indices(backend: str | None = None) -> list[int]:
-    """The numbers of all processes."""
+    """The numbers of all processes.
+
+    >>> irax.host_ids()
+    [0]
+
+    >>> irax.process_indices()
+    [0]
+    """
     return list(range(process_count(backend)))
 
 

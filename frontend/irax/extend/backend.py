@@ -18,6 +18,9 @@ def get_backend(platform: str | None = None) -> DeviceClient:
 
     Raises:
         RuntimeError: there is no such platform here.
+
+    >>> irax.extend.backend.get_backend("cpu").platform
+    'cpu'
     """
     return (get_default_device() if platform is None else resolve_device(platform)).client
 

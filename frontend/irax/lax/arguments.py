@@ -10,6 +10,7 @@ import numpy as np
 from irax import dtypes, errors
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dimensions import size_of
+from irax.core.examples import EXAMPLES
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 
@@ -140,8 +141,9 @@ def _fit(shapes: list[tuple[int, ...]]) -> bool:
 
 
 def documented(function: F, name: str, doc: str, module: str = "irax.lax") -> F:
-    """Give a function that was made from a table its name and its docstring."""
+    """Give a function that was made from a table its name, and its docstring with an example."""
     function.__name__ = function.__qualname__ = name
     function.__module__ = module
-    function.__doc__ = doc
+    example = EXAMPLES[module].get(name) if module in EXAMPLES else None
+    function.__doc__ = f"{doc}\n\n{example}" if example else doc
     return function

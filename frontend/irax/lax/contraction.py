@@ -187,7 +187,11 @@ def dot(
 
 
 def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: PrecisionLike = None) -> Array:
-    """Return the products of matrices, in the last two dimensions, for each leading index."""
+    """Return the products of matrices, in the last two dimensions, for each leading index.
+
+    >>> irax.lax.batch_matmul(jnp.ones((5, 2, 3)), jnp.ones((5, 3, 4))).shape
+    (5, 2, 4)
+    """
     what = "lax.batch_matmul"
     x, y = array_of(what, lhs), array_of(what, rhs)
     if x.ndim < 2 or x.ndim != y.ndim or x.shape[:-2] != y.shape[:-2]:

@@ -365,7 +365,11 @@ def conv_with_general_padding(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """`conv_general_dilated` of the order NCHW and OIHW."""
+    """`conv_general_dilated` of the order NCHW and OIHW.
+
+    >>> irax.lax.conv_with_general_padding(*[jnp.ones((1, 1, 4))] * 2, (1,), [(0, 0)], None, None)
+    Array([[[4.]]], dtype=float32)
+    """
     return conv_general_dilated(
         lhs,
         rhs,

@@ -9,7 +9,7 @@ import numpy as np
 
 from irax.core.array import Array
 from irax.core.dispatch import bind, shortcut
-from irax.core.operands import Kinds, check_dtype
+from irax.core.operands import Kinds, check_dtype, kinds_text
 from irax.lax.arguments import array_of, canonical_axis, documented
 from irax.lax.elementwise import FLOAT, NUMBER, ORDERED
 from irax.lax.reductions import neutral
@@ -64,7 +64,20 @@ def _function(name: str, combiner: str, accepts: Kinds, doc: str) -> Cumulative:
     def function(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Array:
         return _so_far(f"lax.{name}", operand, axis, reverse, accepts, combiner)
 
-    return documented(function, name, doc + " Of those that follow, with `reverse`.")
+    doc += f"""
+
+Args:
+    operand: an array of {kinds_text(accepts)}.
+    axis: the axis along which elements are combined.
+    reverse: True to combine each element with those that follow it.
+
+Returns:
+    An array of the same shape.
+
+Raises:
+    TypeError: the array has another dtype.
+    ValueError: there is no such axis."""
+    return documented(function, name, doc)
 
 
 cumsum: Cumulative = _function(

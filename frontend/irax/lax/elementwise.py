@@ -13,7 +13,7 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.operands import Kinds, as_arrays, broadcast_shapes, check_dtype
+from irax.core.operands import Kinds, as_arrays, broadcast_shapes, check_dtype, kinds_text
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.lax.accuracy import AccuracyMode, Tolerance
 from irax.lax.arguments import canonical_int, documented, strict
@@ -34,13 +34,40 @@ BITS: Kinds = (np.bool, np.integer)
 ANY: Kinds = (np.bool, np.number)
 
 
+def _of_one_doc(doc: str, accepts: Kinds) -> str:
+    return f"""{doc}
+
+Args:
+    x: an array of {kinds_text(accepts)}, or a number.
+
+Returns:
+    An array of the same shape.
+
+Raises:
+    TypeError: `x` has another dtype."""
+
+
+def _of_two_doc(doc: str, accepts: Kinds) -> str:
+    return f"""{doc}
+
+Args:
+    x: an array of {kinds_text(accepts)}, or a number.
+    y: one of the same dtype, and of the same shape unless one of them is a scalar.
+
+Returns:
+    An array of that shape.
+
+Raises:
+    TypeError: another dtype, two dtypes, or shapes that differ."""
+
+
 def unary(name: str, op: Op, accepts: Kinds, doc: str) -> Unary:
     """A function of one operand that applies `op`."""
 
     def function(x: ArrayLike) -> Array:
         return apply(op, x, what=f"lax.{name}", accepts=accepts)
 
-    return documented(function, name, doc)
+    return documented(function, name, _of_one_doc(doc, accepts))
 
 
 def unary_inexact(name: str, op: Op, accepts: Kinds, doc: str) -> UnaryInexact:
@@ -49,7 +76,8 @@ def unary_inexact(name: str, op: Op, accepts: Kinds, doc: str) -> UnaryInexact:
     def function(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
         return apply(op, x, what=f"lax.{name}", accepts=accepts)
 
-    return documented(function, name, f"{doc}\n\nAn accuracy is of no effect: it is the highest.")
+    doc = f"{doc}\n\nResults always have the highest accuracy, whatever `accuracy` says."
+    return documented(function, name, _of_one_doc(doc, accepts))
 
 
 def binary(name: str, op: Op, accepts: Kinds, doc: str) -> Binary:
@@ -59,7 +87,7 @@ def binary(name: str, op: Op, accepts: Kinds, doc: str) -> Binary:
         what = f"lax.{name}"
         return apply(op, *strict(what, x, y), what=what, accepts=accepts)
 
-    return documented(function, name, doc + "\n\nOperands: one dtype; one shape, or scalars.")
+    return documented(function, name, _of_two_doc(doc, accepts))
 
 
 # ---- arithmetic ----------------------------------------------------------------------------------
@@ -97,20 +125,30 @@ atan2: Binary = binary("atan2", ew.atan2, INEXACT, "The angle, in radians, of th
 neg: Unary = unary("neg", ew.negate, NUMBER, "-x.")
 floor: Unary = unary("floor", ew.floor, FLOAT, "The largest integer that is at most x.")
 ceil: Unary = unary("ceil", ew.ceil, FLOAT, "The smallest integer that is at least x.")
-is_finite: Unary = unary("is_finite", ew.is_finite, FLOAT, "Whether x is neither nan nor infinite.")
+is_finite: Unary = unary(
+    "is_finite", ew.is_finite, FLOAT, "True where x is neither nan nor infinite."
+)
 
 _abs: Unary = unary("abs", ew.abs, (np.signedinteger, np.inexact), "The absolute value.")
 _sign: Unary = unary("sign", ew.sign, (np.signedinteger, np.inexact), "-1, 0 or 1; nan for nan.")
 
 
 def abs(x: ArrayLike) -> Array:
-    """The absolute value of signed numbers."""
+    """The absolute value of signed numbers.
+
+    >>> irax.lax.abs(jnp.array([-2, 3]))
+    Array([2, 3], dtype=int32)
+    """
     (x,) = as_arrays([x], "lax.abs")
     return _abs(x).with_weak_type(x.weak_type)
 
 
 def sign(x: ArrayLike) -> Array:
-    """-1, 0 or 1 by the sign of x; nan for nan."""
+    """-1, 0 or 1 by the sign of x; nan for nan.
+
+    >>> irax.lax.sign(jnp.array([-2.0, 0.0, 3.0]))
+    Array([-1.,  0.,  1.], dtype=float32)
+    """
     (x,) = as_arrays([x], "lax.sign")
     if dtypes.issubdtype(x.dtype, np.unsignedinteger):
         return convert(apply(comparison.not_equal, x, 0, what="lax.sign"), x.dtype, x.weak_type)
@@ -125,7 +163,11 @@ class RoundingMethod(enum.IntEnum):
 
 
 def round(x: ArrayLike, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Array:
-    """Round floats to integers of the same dtype; halves away from zero, or to the even one."""
+    """Round floats to integers of the same dtype; halves away from zero, or to the even one.
+
+    >>> irax.lax.round(jnp.array([0.5, 1.2, -2.5]))
+    Array([ 1.,  1., -3.], dtype=float32)
+    """
     to_even = RoundingMethod(rounding_method) is RoundingMethod.TO_NEAREST_EVEN
     op = ew.round_nearest_even if to_even else ew.round_nearest_afz
     return apply(op, x, what="lax.round", accepts=FLOAT)
@@ -134,6 +176,9 @@ def round(x: ArrayLike, rounding_method: RoundingMethod = RoundingMethod.AWAY_FR
 def pow(x: ArrayLike, y: ArrayLike) -> Array:
     """Return x to the power y; a Python int y is `integer_pow`, and an integer array takes x's
     dtype.
+
+    >>> irax.lax.pow(jnp.array([2.0, 3.0]), 2)
+    Array([4., 9.], dtype=float32)
     """
     if isinstance(y, int) and not isinstance(y, bool):
         return integer_pow(x, y)
@@ -176,12 +221,20 @@ def integer_pow(x: ArrayLike, y: int) -> Array:
 
 
 def square(x: ArrayLike) -> Array:
-    """x x."""
+    """x x.
+
+    >>> irax.lax.square(jnp.array([2, -3]))
+    Array([4, 9], dtype=int32)
+    """
     return integer_pow(x, 2)
 
 
 def reciprocal(x: ArrayLike) -> Array:
-    """1 / x."""
+    """1 / x.
+
+    >>> irax.lax.reciprocal(jnp.array([2.0, 4.0]))
+    Array([0.5 , 0.25], dtype=float32)
+    """
     (x,) = as_arrays([x], "lax.reciprocal")
     check_dtype("lax.reciprocal", x.dtype, INEXACT)
     return apply(ew.divide, convert(as_array(1.0), x.dtype, x.weak_type), x, what="lax.reciprocal")
@@ -231,17 +284,28 @@ digamma: Unary = unary("digamma", chlo_functions.digamma, FLOAT, "The derivative
 def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Return the float next to x1 towards x2. Operands: floats of one dtype; one shape,
     or scalars.
+
+    >>> irax.lax.nextafter(jnp.float32(1.0), jnp.float32(2.0)) > 1
+    Array(True, dtype=bool)
     """
     return _of_two("lax.nextafter", chlo_functions.next_after, x1, x2)
 
 
 def polygamma(m: ArrayLike, x: ArrayLike) -> Array:
-    """Derivative number m of digamma, at x; of one dtype; one shape, or scalars."""
+    """Derivative number m of digamma, at x; of one dtype; one shape, or scalars.
+
+    >>> irax.lax.polygamma(1.0, 1.0).round(3)
+    Array(1.645, dtype=float32, weak_type=True)
+    """
     return _of_two("lax.polygamma", chlo_functions.polygamma, m, x)
 
 
 def zeta(x: ArrayLike, q: ArrayLike) -> Array:
-    """The Hurwitz zeta function of exponent x and shift q; of one dtype; one shape, or scalars."""
+    """The Hurwitz zeta function of exponent x and shift q; of one dtype; one shape, or scalars.
+
+    >>> irax.lax.zeta(2.0, 1.0).round(3)
+    Array(1.645, dtype=float32, weak_type=True)
+    """
     return _of_two("lax.zeta", chlo_functions.zeta, x, q)
 
 
@@ -250,7 +314,11 @@ def _of_two(what: str, op: Op, x: ArrayLike, y: ArrayLike) -> Array:
 
 
 def exp2(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
-    """2 to the power x. An accuracy is of no effect: it is the highest."""
+    """2 to the power x. Results always have the highest accuracy.
+
+    >>> irax.lax.exp2(jnp.array([0.0, 3.0]))
+    Array([1., 8.], dtype=float32)
+    """
     (x,) = as_arrays([x], "lax.exp2")
     check_dtype("lax.exp2", x.dtype, INEXACT)
     return apply(ew.power, convert(as_array(2.0), x.dtype, x.weak_type), x, what="lax.exp2")
@@ -278,25 +346,28 @@ bitwise_xor: Binary = binary(
 )
 bitwise_not: Unary = unary("bitwise_not", bitwise.not_, BITS, "The bits that are not set.")
 population_count: Unary = unary(
-    "population_count", bitwise.popcnt, INTEGER, "How many bits are set."
+    "population_count", bitwise.popcnt, INTEGER, "The number of bits that are set."
 )
 clz: Unary = unary(
-    "clz", bitwise.count_leading_zeros, INTEGER, "How many bits before the first set one."
+    "clz",
+    bitwise.count_leading_zeros,
+    INTEGER,
+    "The number of zero bits before the highest bit that is set.",
 )
 shift_left: Binary = binary(
-    "shift_left", bitwise.shift_left, INTEGER, "x with its bits moved up by y."
+    "shift_left", bitwise.shift_left, INTEGER, "Shift the bits of x left by y."
 )
 shift_right_arithmetic: Binary = binary(
     "shift_right_arithmetic",
     bitwise.shift_right_arithmetic,
     INTEGER,
-    "x with its bits moved down by y; copies of the sign bit come in.",
+    "Shift the bits of x right by y, filling with copies of the sign bit.",
 )
 shift_right_logical: Binary = binary(
     "shift_right_logical",
     bitwise.shift_right_logical,
     INTEGER,
-    "x with its bits moved down by y; zeros come in.",
+    "Shift the bits of x right by y, filling with zeros.",
 )
 
 

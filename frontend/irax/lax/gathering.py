@@ -283,7 +283,7 @@ class ScatterFunction(Protocol):
     ) -> Array: ...
 
 
-def _scatter_function(name: str, combiner: str, effect: str) -> ScatterFunction:
+def _scatter_function(name: str, combiner: str, effect: str, example: str) -> ScatterFunction:
     def function(
         operand: ArrayLike,
         scatter_indices: ArrayLike,
@@ -320,19 +320,28 @@ def _scatter_function(name: str, combiner: str, effect: str) -> ScatterFunction:
 
     Raises:
         TypeError: indices that are not integers, another dtype, or numbers that do not fit.
+
+    >>> x, five = jnp.array([1.0, 2.0, 3.0]), jnp.array([5.0])
+    >>> numbers = irax.lax.ScatterDimensionNumbers((), (0,), (0,))
+    >>> irax.lax.{name}(x, jnp.array([[1]]), five, numbers)
+    Array({example}, dtype=float32)
     """
     return function
 
 
-scatter: ScatterFunction = _scatter_function("scatter", "set", "in place of")
-scatter_add: ScatterFunction = _scatter_function("scatter_add", "add", "added to")
-scatter_sub: ScatterFunction = _scatter_function("scatter_sub", "subtract", "subtracted from")
-scatter_mul: ScatterFunction = _scatter_function("scatter_mul", "multiply", "multiplied with")
+scatter: ScatterFunction = _scatter_function("scatter", "set", "in place of", "[1., 5., 3.]")
+scatter_add: ScatterFunction = _scatter_function("scatter_add", "add", "added to", "[1., 7., 3.]")
+scatter_sub: ScatterFunction = _scatter_function(
+    "scatter_sub", "subtract", "subtracted from", "[ 1., -3.,  3.]"
+)
+scatter_mul: ScatterFunction = _scatter_function(
+    "scatter_mul", "multiply", "multiplied with", "[ 1., 10.,  3.]"
+)
 scatter_min: ScatterFunction = _scatter_function(
-    "scatter_min", "minimum", "taken as upper bounds of"
+    "scatter_min", "minimum", "taken as upper bounds of", "[1., 2., 3.]"
 )
 scatter_max: ScatterFunction = _scatter_function(
-    "scatter_max", "maximum", "taken as lower bounds of"
+    "scatter_max", "maximum", "taken as lower bounds of", "[1., 5., 3.]"
 )
 
 

@@ -141,7 +141,11 @@ def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
 
 
 def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
-    """Return an array with dimensions of size 1 in front, so that it has `rank` dimensions."""
+    """Return an array with dimensions of size 1 in front, so that it has `rank` dimensions.
+
+    >>> irax.lax.broadcast_to_rank(jnp.arange(3), 2).shape
+    (1, 3)
+    """
     array = array_of("lax.broadcast_to_rank", x)
     return expand_dims(array, range(max(rank - array.ndim, 0)))
 

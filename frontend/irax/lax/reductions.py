@@ -11,7 +11,7 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind, shortcut
-from irax.core.operands import Kinds, check_dtype
+from irax.core.operands import Kinds, check_dtype, kinds_text
 from irax.core.promotion import apply
 from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
@@ -46,7 +46,20 @@ def _reduction(name: str, combiner: str, accepts: Kinds, doc: str) -> Reduction:
         check_dtype(what, x.dtype, accepts)
         return fold(x, combiner, canonical_axes(what, tuple(axes), x.ndim))
 
-    return documented(function, name, doc + " The result is without these axes.")
+    doc += f"""
+
+Args:
+    operand: an array of {kinds_text(accepts)}.
+    axes: the axes to reduce.
+    out_sharding: the sharding of the result.
+
+Returns:
+    An array without these axes.
+
+Raises:
+    TypeError: the array has another dtype.
+    ValueError: an axis that the array does not have, or one that is named twice."""
+    return documented(function, name, doc)
 
 
 reduce_sum: Reduction = _reduction("reduce_sum", "add", NUMBER, "The sum over some axes.")

@@ -58,7 +58,11 @@ def slice_in_dim(
     stride: int = 1,
     axis: int = 0,
 ) -> Array:
-    """`slice` along one axis; negative bounds count from its end, None is an end of it."""
+    """`slice` along one axis; negative bounds count from its end, None is an end of it.
+
+    >>> irax.lax.slice_in_dim(jnp.arange(6), 1, 5, stride=2)
+    Array([1, 3], dtype=int32)
+    """
     what = "lax.slice_in_dim"
     x = array_of(what, operand)
     axis = canonical_axis(what, axis, x.ndim)
@@ -77,6 +81,9 @@ def index_in_dim(operand: ArrayLike, index: int, axis: int = 0, keepdims: bool =
 
     Raises:
         IndexError: there is no such place.
+
+    >>> irax.lax.index_in_dim(jnp.array([5, 6, 7]), -1, keepdims=False)
+    Array(7, dtype=int32)
     """
     what = "lax.index_in_dim"
     x = array_of(what, operand)
@@ -221,7 +228,11 @@ def dynamic_slice_in_dim(
     *,
     allow_negative_indices: bool = True,
 ) -> Array:
-    """`dynamic_slice` along one axis."""
+    """`dynamic_slice` along one axis.
+
+    >>> irax.lax.dynamic_slice_in_dim(jnp.arange(5), 1, 3)
+    Array([1, 2, 3], dtype=int32)
+    """
     x = array_of("lax.dynamic_slice_in_dim", operand)
     axis = canonical_axis("lax.dynamic_slice_in_dim", axis, x.ndim)
     sizes = (*x.shape[:axis], slice_size, *x.shape[axis + 1 :])
@@ -237,7 +248,11 @@ def dynamic_update_slice_in_dim(
     *,
     allow_negative_indices: bool = True,
 ) -> Array:
-    """`dynamic_update_slice` along one axis."""
+    """`dynamic_update_slice` along one axis.
+
+    >>> irax.lax.dynamic_update_slice_in_dim(jnp.zeros(4), jnp.ones(2), 1, 0)
+    Array([0., 1., 1., 0.], dtype=float32)
+    """
     x = array_of("lax.dynamic_update_slice_in_dim", operand)
     axis = canonical_axis("lax.dynamic_update_slice_in_dim", axis, x.ndim)
     starts, allowed = _along(x, start_index, axis), allow_negative_indices
@@ -252,7 +267,11 @@ def dynamic_index_in_dim(
     *,
     allow_negative_indices: bool = True,
 ) -> Array:
-    """Return the part at one dynamic index of an axis; without that axis if not `keepdims`."""
+    """Return the part at one dynamic index of an axis; without that axis if not `keepdims`.
+
+    >>> irax.lax.dynamic_index_in_dim(jnp.array([5, 6, 7]), 1, keepdims=False)
+    Array(6, dtype=int32)
+    """
     allowed = allow_negative_indices
     part = dynamic_slice_in_dim(operand, index, 1, axis, allow_negative_indices=allowed)
     return part if keepdims else _without(part, canonical_axis("lax", axis, part.ndim))
@@ -266,7 +285,11 @@ def dynamic_update_index_in_dim(
     *,
     allow_negative_indices: bool = True,
 ) -> Array:
-    """Return the operand with the part at one dynamic index of an axis replaced."""
+    """Return the operand with the part at one dynamic index of an axis replaced.
+
+    >>> irax.lax.dynamic_update_index_in_dim(jnp.zeros(3), 9.0, 1, 0)
+    Array([0., 9., 0.], dtype=float32)
+    """
     what = "lax.dynamic_update_index_in_dim"
     x, part = as_arrays([operand, update], what)
     axis = canonical_axis(what, axis, x.ndim)

@@ -54,12 +54,20 @@ class Token:
 
 
 def create_token(_: Any = None) -> Token:
-    """Return a token that waits for nothing."""
+    """Return a token that waits for nothing.
+
+    >>> irax.lax.create_token()
+    Token()
+    """
     return Token()
 
 
 def after_all(*operands: Token) -> Token:
-    """Return a token that waits for all of these tokens."""
+    """Return a token that waits for all of these tokens.
+
+    >>> irax.lax.after_all(irax.lax.create_token())
+    Token()
+    """
     for token in operands:
         if not isinstance(token, Token):
             raise TypeError(f"lax.after_all: expected tokens of lax.create_token, got {token!r}")
@@ -69,6 +77,8 @@ def after_all(*operands: Token) -> Token:
 def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
     """Do nothing. JAX's function has its operands computed though no result needs them; irax drops
     them.
+
+    >>> irax.lax.dce_sink(jnp.arange(3))
     """
 
 

@@ -58,6 +58,9 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
 
     Raises:
         ValueError: the last dimension does not make up one element.
+
+    >>> irax.lax.bitcast_convert_type(jnp.float32(1.0), "uint32")
+    Array(1065353216, dtype=uint32)
     """
     what = "lax.bitcast_convert_type"
     x = array_of(what, operand)
@@ -114,7 +117,11 @@ def full_like(
     shape: Any = None,
     sharding: Any = None,
 ) -> Array:
-    """Return an array like `x` with every element `fill_value`."""
+    """Return an array like `x` with every element `fill_value`.
+
+    >>> irax.lax.full_like(jnp.arange(3), 7)
+    Array([7, 7, 7], dtype=int32)
+    """
     if sharding is not None:
         found = full_like(x, fill_value, dtype, shape)
         return divided_results("lax.full_like", sharding, found)
@@ -139,7 +146,12 @@ def iota(dtype: DTypeLike, size: int) -> Array:
 def broadcasted_iota(
     dtype: DTypeLike, shape: Any, dimension: int, *, out_sharding: Any = None
 ) -> Array:
-    """Return 0, 1, ... along one dimension, repeated along the others."""
+    """Return 0, 1, ... along one dimension, repeated along the others.
+
+    >>> irax.lax.broadcasted_iota("int32", (2, 3), 1)
+    Array([[0, 1, 2],
+           [0, 1, 2]], dtype=int32)
+    """
     what = "lax.broadcasted_iota"
     sizes = canonical_shape(what, shape)
     axis = canonical_axis(what, dimension, len(sizes))
@@ -167,7 +179,11 @@ def _stop_gradient(x: Any) -> Array:
 
 @takes_out_sharding("lax.broadcast")
 def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
-    """Repeat the operand along new dimensions of `sizes` in front of its own."""
+    """Repeat the operand along new dimensions of `sizes` in front of its own.
+
+    >>> irax.lax.broadcast(jnp.arange(2), (3,)).shape
+    (3, 2)
+    """
     x = array_of("lax.broadcast", operand)
     sizes = canonical_shape("lax.broadcast", sizes)
     return broadcast_in_dim(x, (*sizes, *x.shape), range(len(sizes), len(sizes) + x.ndim))
@@ -222,6 +238,9 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     Raises:
         TypeError: a size is no int, or is negative.
         ValueError: the shapes do not fit together.
+
+    >>> irax.lax.broadcast_shapes((3, 1), (2,))
+    (3, 2)
     """
     what = "lax.broadcast_shapes"
     return fitted_shape(*(canonical_shape(what, s) for s in shapes), what=what)
@@ -245,6 +264,10 @@ def reshape(
 
     Raises:
         TypeError: the sizes make up another number of elements.
+
+    >>> irax.lax.reshape(jnp.arange(4), (2, 2))
+    Array([[0, 1],
+           [2, 3]], dtype=int32)
     """
     what = "lax.reshape"
     x = array_of(what, operand)
@@ -260,7 +283,11 @@ def reshape(
 
 
 def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
-    """Insert dimensions of size 1 at these positions of the result."""
+    """Insert dimensions of size 1 at these positions of the result.
+
+    >>> irax.lax.expand_dims(jnp.arange(3), (0,)).shape
+    (1, 3)
+    """
     what = "lax.expand_dims"
     x = array_of(what, array)
     rank = x.ndim + len(dimensions)
@@ -270,7 +297,11 @@ def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
 
 
 def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
-    """Remove dimensions, which must be of size 1 (else ValueError)."""
+    """Remove dimensions, which must be of size 1 (else ValueError).
+
+    >>> irax.lax.squeeze(jnp.ones((1, 3)), (0,)).shape
+    (3,)
+    """
     what = "lax.squeeze"
     x = array_of(what, array)
     gone = canonical_axes(what, tuple(dimensions), x.ndim)
@@ -283,7 +314,11 @@ def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
 
 
 def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | None = None) -> Array:
-    """Merge the dimensions from start up to stop into one."""
+    """Merge the dimensions from start up to stop into one.
+
+    >>> irax.lax.collapse(jnp.ones((2, 3, 4)), 1).shape
+    (2, 12)
+    """
     x = array_of("lax.collapse", operand)
     start, stop, _ = builtins.slice(start_dimension, stop_dimension).indices(x.ndim)
     if start > stop:
@@ -299,6 +334,9 @@ def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
 
     Raises:
         TypeError: `permutation` does not name each dimension once.
+
+    >>> irax.lax.transpose(jnp.ones((2, 3, 4)), (2, 0, 1)).shape
+    (4, 2, 3)
     """
     x = array_of("lax.transpose", operand)
     order = tuple(operator.index(d) for d in permutation)
@@ -317,6 +355,9 @@ def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
 
     Raises:
         TypeError: the operand has no such dimension, or one is named twice.
+
+    >>> irax.lax.rev(jnp.arange(3), (0,))
+    Array([2, 1, 0], dtype=int32)
     """
     x = array_of("lax.rev", operand)
     try:
@@ -374,6 +415,9 @@ def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
     Raises:
         TypeError: different dtypes, or shapes that differ in another dimension.
         ValueError: no operands, or scalars.
+
+    >>> irax.lax.concatenate([jnp.arange(2), jnp.array([5])], 0)
+    Array([0, 1, 5], dtype=int32)
     """
     what = "lax.concatenate"
     arrays = as_arrays(list(operands), what)

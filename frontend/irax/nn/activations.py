@@ -25,19 +25,31 @@ def relu(x: ArrayLike) -> Array:
 
 
 def relu6(x: ArrayLike) -> Array:
-    """Clip x to [0, 6]; its derivative at both ends is 0."""
+    """Clip x to [0, 6]; its derivative at both ends is 0.
+
+    >>> irax.nn.relu6(jnp.array([-1.0, 2.0, 8.0]))
+    Array([0., 2., 6.], dtype=float32)
+    """
     array = inexact("relu6", x, weak=True)
     return jnp.where(jnp.less_equal(array, 0), 0, jnp.where(jnp.greater_equal(array, 6), 6, array))
 
 
 def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
-    """Return x where it is at least 0, otherwise `negative_slope` x."""
+    """Return x where it is at least 0, otherwise `negative_slope` x.
+
+    >>> irax.nn.leaky_relu(jnp.array([-1.0, 2.0]))
+    Array([-0.01,  2.  ], dtype=float32)
+    """
     array = inexact("leaky_relu", x, weak=True)
     return jnp.where(jnp.greater_equal(array, 0), array, jnp.multiply(negative_slope, array))
 
 
 def hard_tanh(x: ArrayLike) -> Array:
-    """Clip x to [-1, 1]."""
+    """Clip x to [-1, 1].
+
+    >>> irax.nn.hard_tanh(jnp.array([-2.0, 0.5, 2.0]))
+    Array([-1. ,  0.5,  1. ], dtype=float32)
+    """
     (array,) = as_arrays([x], "hard_tanh")
     return jnp.where(jnp.greater(array, 1), 1, jnp.where(jnp.less(array, -1), -1, array))
 
@@ -52,12 +64,20 @@ def sigmoid(x: ArrayLike) -> Array:
 
 
 def hard_sigmoid(x: ArrayLike) -> Array:
-    """Return a piecewise linear sigmoid: relu6(x + 3) / 6."""
+    """Return a piecewise linear sigmoid: relu6(x + 3) / 6.
+
+    >>> irax.nn.hard_sigmoid(jnp.array([-4.0, 0.0, 4.0]))
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
     return jnp.divide(relu6(jnp.add(inexact("hard_sigmoid", x, weak=True), 3)), 6)
 
 
 def silu(x: ArrayLike) -> Array:
-    """Return x sigmoid(x)."""
+    """Return x sigmoid(x).
+
+    >>> irax.nn.silu(jnp.array([-1.0, 2.0])).round(3)
+    Array([-0.269,  1.762], dtype=float32)
+    """
     array = inexact("silu", x)
     return jnp.multiply(array, sigmoid(array))
 
@@ -66,7 +86,11 @@ swish = silu
 
 
 def hard_silu(x: ArrayLike) -> Array:
-    """Return x hard_sigmoid(x)."""
+    """Return x hard_sigmoid(x).
+
+    >>> irax.nn.hard_silu(jnp.array([-4.0, 1.0, 4.0])).round(3)
+    Array([-0.   ,  0.667,  4.   ], dtype=float32)
+    """
     array = inexact("hard_silu", x, weak=True)
     return jnp.multiply(array, hard_sigmoid(array))
 
@@ -75,28 +99,48 @@ hard_swish = hard_silu
 
 
 def softplus(x: ArrayLike) -> Array:
-    """Return log(1 + exp(x)), without overflow; its derivative is sigmoid(x)."""
+    """Return log(1 + exp(x)), without overflow; its derivative is sigmoid(x).
+
+    >>> irax.nn.softplus(jnp.array([0.0, 100.0])).round(3)
+    Array([  0.693, 100.   ], dtype=float32)
+    """
     return jnp.logaddexp(inexact("softplus", x), 0)
 
 
 def log_sigmoid(x: ArrayLike) -> Array:
-    """Return log(sigmoid(x)), without underflow."""
+    """Return log(sigmoid(x)), without underflow.
+
+    >>> irax.nn.log_sigmoid(jnp.array([0.0, 2.0])).round(3)
+    Array([-0.693, -0.127], dtype=float32)
+    """
     return jnp.negative(softplus(jnp.negative(inexact("log_sigmoid", x))))
 
 
 def soft_sign(x: ArrayLike) -> Array:
-    """Return x / (1 + |x|)."""
+    """Return x / (1 + |x|).
+
+    >>> irax.nn.soft_sign(jnp.array([-1.0, 3.0]))
+    Array([-0.5 ,  0.75], dtype=float32)
+    """
     array = inexact("soft_sign", x)
     return jnp.divide(array, jnp.add(jnp.abs(array), 1))
 
 
 def tanh(x: ArrayLike) -> Array:
-    """Return the hyperbolic tangent."""
+    """Return the hyperbolic tangent.
+
+    >>> irax.nn.tanh(jnp.array([0.0, 1.0])).round(3)
+    Array([0.   , 0.762], dtype=float32)
+    """
     return jnp.tanh(x)
 
 
 def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
-    """Return x where it is positive, otherwise `alpha` (exp(x) - 1)."""
+    """Return x where it is positive, otherwise `alpha` (exp(x) - 1).
+
+    >>> irax.nn.elu(jnp.array([-1.0, 2.0])).round(3)
+    Array([-0.632,  2.   ], dtype=float32)
+    """
     array = inexact("elu", x, weak=True)
     positive = jnp.greater(array, 0)
     # The branch that is not chosen must not overflow, or its derivative would be nan.
@@ -104,7 +148,11 @@ def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
 
 
 def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
-    """Return x where it is positive, otherwise `alpha` (exp(x / alpha) - 1)."""
+    """Return x where it is positive, otherwise `alpha` (exp(x / alpha) - 1).
+
+    >>> irax.nn.celu(jnp.array([-1.0, 2.0])).round(3)
+    Array([-0.632,  2.   ], dtype=float32)
+    """
     array = inexact("celu", x, weak=True)
     positive = jnp.greater(array, 0)
     below = jnp.divide(jnp.where(positive, 0, array), alpha)
@@ -112,7 +160,11 @@ def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
 
 
 def selu(x: ArrayLike) -> Array:
-    """The elu whose constants keep mean 0 and variance 1 (Klambauer et al., 2017)."""
+    """The elu whose constants keep mean 0 and variance 1 (Klambauer et al., 2017).
+
+    >>> irax.nn.selu(jnp.array([-1.0, 2.0])).round(3)
+    Array([-1.111,  2.101], dtype=float32)
+    """
     alpha, scale = 1.6732632423543772848170429916717, 1.0507009873554804934193349852946
     return jnp.multiply(scale, elu(x, alpha))
 
@@ -122,6 +174,9 @@ def gelu(x: ArrayLike, approximate: bool = True) -> Array:
 
     With `approximate`, it is computed by a formula with tanh that is up to 5e-4 off; otherwise by
     erf.
+
+    >>> irax.nn.gelu(jnp.array([-1.0, 2.0])).round(3)
+    Array([-0.159,  1.955], dtype=float32)
     """
     array = inexact("gelu", x).with_weak_type(False)
     if approximate:
@@ -139,6 +194,9 @@ def glu(x: ArrayLike, axis: int = -1) -> Array:
 
     Raises:
         ValueError: the axis has an odd size.
+
+    >>> irax.nn.glu(jnp.array([1.0, 2.0, 0.0, 0.0]))
+    Array([0.5, 1. ], dtype=float32)
     """
     array = inexact("glu", x)
     along = canonical_axis("nn.glu", axis, array.ndim)

@@ -171,7 +171,11 @@ def vecdot(
 
 
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Return the products of matrices in the last two axes and vectors in the last axis."""
+    """Return the products of matrices in the last two axes and vectors in the last axis.
+
+    >>> jnp.matvec(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
+    Array([3, 7], dtype=int32)
+    """
     x, y = _two("matvec", x1, x2)
     judge_ranks([x, y], "matvec", core=[2, 1])
     if x.ndim < 2 or y.ndim < 1 or x.shape[-1] != y.shape[-1]:
@@ -180,7 +184,11 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Return the products of conjugated vectors in the last axis and matrices in the last two."""
+    """Return the products of conjugated vectors in the last axis and matrices in the last two.
+
+    >>> jnp.vecmat(jnp.array([1, 1]), jnp.array([[1, 2], [3, 4]]))
+    Array([4, 6], dtype=int32)
+    """
     x, y = _two("vecmat", x1, x2)
     judge_ranks([x, y], "vecmat", core=[1, 2])
     if x.ndim < 1 or y.ndim < 2 or x.shape[-1] != y.shape[-2]:
@@ -195,7 +203,11 @@ def vdot(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """Return the inner product of two flattened arrays; the first is conjugated."""
+    """Return the inner product of two flattened arrays; the first is conjugated.
+
+    >>> jnp.vdot(jnp.array([1j, 2]), jnp.array([1j, 1]))
+    Array(3.+0.j, dtype=complex64)
+    """
     x, y = _two("vdot", a, b)
     return dot(
         conjugate(ravel(x)),
@@ -212,7 +224,11 @@ def inner(
     precision: PrecisionLike = None,
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
-    """Return products summed over the last axis of both arrays."""
+    """Return products summed over the last axis of both arrays.
+
+    >>> jnp.inner(jnp.array([1, 2]), jnp.array([3, 4]))
+    Array(11, dtype=int32)
+    """
     x, y = _two("inner", a, b)
     if not x.ndim or not y.ndim:
         return dot(x, y, precision=precision, preferred_element_type=preferred_element_type)
@@ -223,7 +239,12 @@ def inner(
 
 
 def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
-    """Return the matrix of products of each element of `a` with each of `b`."""
+    """Return the matrix of products of each element of `a` with each of `b`.
+
+    >>> jnp.outer(jnp.array([1, 2]), jnp.array([3, 4]))
+    Array([[3, 4],
+           [6, 8]], dtype=int32)
+    """
     if out is not None:
         raise NotImplementedError("outer: the argument 'out' is not supported: use the result")
     x, y = _two("outer", a, b)
@@ -276,7 +297,11 @@ def tensordot(
 
 
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
-    """Return the Kronecker product: each element of `a` becomes a block, that element times `b`."""
+    """Return the Kronecker product: each element of `a` becomes a block, that element times `b`.
+
+    >>> jnp.kron(jnp.array([1, 10]), jnp.array([1, 2]))
+    Array([ 1,  2, 10, 20], dtype=int32)
+    """
     x, y = _two("kron", a, b)
     rank = max(x.ndim, y.ndim)
     x, y = (lax.reshape(v, (1,) * (rank - v.ndim) + v.shape) for v in (x, y))
@@ -295,7 +320,11 @@ def trace(
     dtype: DTypeLike | None = None,
     out: None = None,
 ) -> Array:
-    """Return the sum of a diagonal: see `diagonal`."""
+    """Return the sum of a diagonal: see `diagonal`.
+
+    >>> jnp.trace(jnp.array([[1, 2], [3, 4]]))
+    Array(5, dtype=int32)
+    """
     if not isinstance(offset, Array):
         return reductions.sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
     x = moveaxis(a, (axis1, axis2), (-2, -1))

@@ -86,6 +86,10 @@ def asarray(
 
     Raises:
         ValueError: `copy=False`, if `a` is not an array of irax of the dtype.
+
+    >>> jnp.asarray([[1, 2], [3, 4]], dtype="float32")
+    Array([[1., 2.],
+           [3., 4.]], dtype=float32)
     """
     result = array(a, dtype, order=order, device=device, out_sharding=out_sharding)
     if copy is False and not (isinstance(a, Array) and a.dtype == result.dtype):
@@ -97,7 +101,11 @@ def asarray(
 
 
 def copy(a: ArrayLike, order: str | None = None) -> Array:
-    """Return a copy of an array."""
+    """Return a copy of an array.
+
+    >>> jnp.copy(jnp.arange(3))
+    Array([0, 1, 2], dtype=int32)
+    """
     return array(a, order=order)
 
 
@@ -262,7 +270,11 @@ def ones(
 def empty(
     shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
-    """Return an array of zeros: irax leaves no memory uninitialized."""
+    """Return an array of zeros: irax leaves no memory uninitialized.
+
+    >>> jnp.empty((2, 3)).shape
+    (2, 3)
+    """
     return placed("empty", _filled("empty", shape, 0, dtype), device, out_sharding)
 
 
@@ -307,7 +319,11 @@ def zeros_like(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Return zeros in the shape and dtype of `a`."""
+    """Return zeros in the shape and dtype of `a`.
+
+    >>> jnp.zeros_like(jnp.arange(3))
+    Array([0, 0, 0], dtype=int32)
+    """
     return full_like(a, 0, dtype, shape, device=device, out_sharding=out_sharding)
 
 
@@ -319,7 +335,11 @@ def ones_like(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Return ones in the shape and dtype of `a`."""
+    """Return ones in the shape and dtype of `a`.
+
+    >>> jnp.ones_like(jnp.arange(3))
+    Array([1, 1, 1], dtype=int32)
+    """
     return full_like(a, 1, dtype, shape, device=device, out_sharding=out_sharding)
 
 
@@ -330,7 +350,11 @@ def empty_like(
     *,
     device: Any = None,
 ) -> Array:
-    """Return zeros in the shape and dtype of `prototype`."""
+    """Return zeros in the shape and dtype of `prototype`.
+
+    >>> jnp.empty_like(jnp.arange(3)).dtype
+    dtype('int32')
+    """
     return full_like(prototype, 0, dtype, shape, device=device)
 
 
@@ -400,7 +424,12 @@ def eye(
 
 
 def identity(n: int, dtype: DTypeLike | None = None) -> Array:
-    """Return the n by n identity matrix."""
+    """Return the n by n identity matrix.
+
+    >>> jnp.identity(2)
+    Array([[1., 0.],
+           [0., 1.]], dtype=float32)
+    """
     return eye(n, dtype=dtype)
 
 
@@ -425,14 +454,24 @@ def _diagonal(k: Any, shape: tuple[int, ...]) -> Any:
 
 
 def tril(m: ArrayLike, k: int = 0) -> Array:
-    """Return the matrices in the last two dimensions with zeros above the diagonal number k."""
+    """Return the matrices in the last two dimensions with zeros above the diagonal number k.
+
+    >>> jnp.tril(jnp.ones((2, 3)))
+    Array([[1., 0., 0.],
+           [1., 1., 0.]], dtype=float32)
+    """
     (x,) = as_arrays([m], "tril")
     _check_matrices("tril", x)
     return matrices.lower(x, canonical_int("tril", "k", k))
 
 
 def triu(m: ArrayLike, k: int = 0) -> Array:
-    """Return the matrices in the last two dimensions with zeros below the diagonal number k."""
+    """Return the matrices in the last two dimensions with zeros below the diagonal number k.
+
+    >>> jnp.triu(jnp.ones((2, 3)))
+    Array([[1., 1., 1.],
+           [0., 1., 1.]], dtype=float32)
+    """
     (x,) = as_arrays([m], "triu")
     _check_matrices("triu", x)
     return matrices.upper(x, canonical_int("triu", "k", k))
@@ -444,19 +483,31 @@ def _check_matrices(name: str, x: Array) -> None:
 
 
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
-    """Return the indices of an n by m matrix on the diagonal number k and below."""
+    """Return the indices of an n by m matrix on the diagonal number k and below.
+
+    >>> jnp.tril_indices(2)
+    (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
+    """
     rows, columns = np.tril_indices(*map(operator.index, (n, k, n if m is None else m)))
     return as_array(rows), as_array(columns)
 
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
-    """Return the indices of an n by m matrix on the diagonal number k and above."""
+    """Return the indices of an n by m matrix on the diagonal number k and above.
+
+    >>> jnp.triu_indices(2)
+    (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
+    """
     rows, columns = np.triu_indices(*map(operator.index, (n, k, n if m is None else m)))
     return as_array(rows), as_array(columns)
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
-    """Return the indices of the main diagonal of an array with `ndim` dimensions of size n."""
+    """Return the indices of the main diagonal of an array with `ndim` dimensions of size n.
+
+    >>> jnp.arange(4).reshape(2, 2)[jnp.diag_indices(2)]
+    Array([0, 3], dtype=int32)
+    """
     count = canonical_int("diag_indices", "ndim", ndim)
     return (lax.iota(dtypes.default_int(), n),) * count
 

@@ -22,6 +22,9 @@ from irax_compiler.ops import elementwise as ew
 def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return the remainder of x1 / x2 truncated: it has the sign of x1. Of a division of an integer
     by 0 it is 0.
+
+    >>> jnp.fmod(jnp.array([-5, 5]), 3)
+    Array([-2,  2], dtype=int32)
     """
     x, y = integers_of_bools(*promote_dtypes(x1, x2, what="fmod"))
     if is_inexact(x):

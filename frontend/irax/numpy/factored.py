@@ -133,6 +133,9 @@ def eig(a: ArrayLike) -> EigResult:
 def eigvals(a: ArrayLike) -> Array:
     """Return the eigenvalues of square matrices, complex and in no order. It runs on the
     CPU alone.
+
+    >>> jnp.linalg.eigvals(jnp.array([[2.0, 0.0], [0.0, 3.0]]))
+    Array([2.+0.j, 3.+0.j], dtype=complex64)
     """
     (x,) = inexact("linalg.eigvals", a)
     square("linalg.eigvals", x)
@@ -152,7 +155,11 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
 
 
 def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
-    """Return the eigenvalues of Hermitian matrices, ascending."""
+    """Return the eigenvalues of Hermitian matrices, ascending.
+
+    >>> jnp.linalg.eigvalsh(jnp.array([[2.0, 0.0], [0.0, 3.0]]))
+    Array([2., 3.], dtype=float32)
+    """
     x, lower = _hermitian("linalg.eigvalsh", a, UPLO)
     return factorizations.eigvalsh(x, lower=lower, symmetrize_input=symmetrize_input)
 
@@ -192,7 +199,11 @@ def svd(
 
 
 def svdvals(x: ArrayLike, /) -> Array:
-    """Return the singular values, descending."""
+    """Return the singular values, descending.
+
+    >>> jnp.linalg.svdvals(jnp.array([[3.0, 0.0], [0.0, 4.0]]))
+    Array([4., 3.], dtype=float32)
+    """
     return svd(x, compute_uv=False)
 
 
@@ -250,6 +261,9 @@ def lstsq(
         b: a vector [m] or a matrix [m, k].
         rcond: singular values below this part of the largest count as 0.
         numpy_resid: give no residuals where NumPy gives none.
+
+    >>> jnp.linalg.lstsq(jnp.array([[1.0], [1.0]]), jnp.array([1.0, 3.0]))[0].round(3)
+    Array([2.], dtype=float32)
     """
     matrix, right = inexact("linalg.lstsq", a, b)
     if matrix.ndim != 2 or right.ndim not in (1, 2) or right.shape[0] != matrix.shape[0]:
@@ -334,7 +348,11 @@ def _wide_pinv_tangent(x: Array, p: Array, t: Array) -> Array:
 
 
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
-    """Solve tensordot(a, x, x.ndim) = b."""
+    """Solve tensordot(a, x, x.ndim) = b.
+
+    >>> jnp.linalg.tensorsolve(2 * jnp.eye(2), jnp.array([2.0, 4.0]))
+    Array([1., 2.], dtype=float32)
+    """
     array, right = inexact("linalg.tensorsolve", a, b)
     if axes is not None:
         array = manipulation.moveaxis(array, axes, tuple(range(-len(axes), 0)))
@@ -344,7 +362,11 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
 
 
 def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
-    """Return the inverse of `a` for tensordot(., ., ind)."""
+    """Return the inverse of `a` for tensordot(., ., ind).
+
+    >>> jnp.linalg.tensorinv(2 * jnp.eye(4).reshape(2, 2, 4)).shape
+    (4, 2, 2)
+    """
     (x,) = inexact("linalg.tensorinv", a)
     ind = canonical_int("linalg.tensorinv", "ind", ind)
     if ind <= 0:
@@ -473,6 +495,9 @@ def matrix_rank(
         rtol: a number, or one for each matrix.
         hermitian: a hint, which changes no result.
         tol: an absolute limit for singular values, in place of `rtol`.
+
+    >>> jnp.linalg.matrix_rank(jnp.ones((2, 2)))
+    Array(1, dtype=int32)
     """
     (x,) = inexact("linalg.matrix_rank", M)
     del hermitian

@@ -19,6 +19,32 @@ from irax.numpy.signatures import Transform, TransformOfAny, TransformOfTwo
 from irax.typing import ArrayLike
 
 _NORMS = ("backward", "ortho", "forward")
+_ONE_AXIS = """
+
+Args:
+    a: an array.
+    n: the number of elements to transform; the axis is cut, or filled with zeros.
+    axis: the axis to transform; the last by default.
+    norm: which of the two directions divides by n: "backward" (the default), "forward", or
+        "ortho", where both divide by its square root.
+
+Raises:
+    TypeError: not an array or a number.
+    ValueError: complex numbers for a transform of real ones, no such axis or norm, or `n` is
+        below 1."""
+_AXES = """
+
+Args:
+    a: an array.
+    s: the number of elements along each axis; axes are cut, or filled with zeros.
+    axes: {} axes to transform; {} by default.
+    norm: which of the two directions divides by the number of elements: "backward" (the default),
+        "forward", or "ortho", where both divide by its square root.
+
+Raises:
+    TypeError: not an array or a number.
+    ValueError: complex numbers for a transform of real ones, no such axis or norm, or a number
+        below 1."""
 
 
 def _scale(what: str, norm: str | None, sizes: Sequence[int], inverse: bool) -> float:
@@ -31,14 +57,6 @@ def _scale(what: str, norm: str | None, sizes: Sequence[int], inverse: bool) -> 
     if norm == "forward":
         return float(n) if inverse else 1 / n
     return 1.0
-
-
-def resized(x: Array, axis: int, n: int) -> Array:
-    """Return an array truncated, or padded with zeros, along an axis."""
-    if x.shape[axis] >= n:
-        return x[(*[slice(None)] * axis, slice(0, n))]
-    widths = [(0, n - x.shape[d]) if d == axis else (0, 0) for d in range(x.ndim)]
-    return padding.pad(x, widths)
 
 
 def _transform(what: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str | None) -> Array:
@@ -72,7 +90,7 @@ def _transform(what: str, kind: str, a: ArrayLike, s: Any, axes: Any, norm: str 
         return x
     for i, (d, n) in enumerate(zip(places, sizes, strict=True)):
         last = kind == "IRFFT" and i == len(places) - 1
-        x = resized(x, d, n // 2 + 1 if last else n)
+        x = padding.resized(x, d, n // 2 + 1 if last else n)
     inverse = kind in ("IFFT", "IRFFT")
     factor = _scale(what, norm, sizes, inverse)
     x = _along(x, kind, places, sizes)
@@ -106,7 +124,7 @@ def _of_one(name: str, kind: str, doc: str) -> Transform:
         _check_axis(f"fft.{name}", axis)
         return _transform(f"fft.{name}", kind, a, None if n is None else (n,), (axis,), norm)
 
-    return documented(function, name, doc, "irax.numpy.fft")
+    return documented(function, name, doc + _ONE_AXIS, "irax.numpy.fft")
 
 
 def _check_axis(what: str, axis: Any) -> None:
@@ -125,7 +143,7 @@ def _of_two(name: str, kind: str, doc: str) -> TransformOfTwo:
             raise ValueError(f"fft.{name}: expected two axes, got {axes}; fftn takes any number")
         return _transform(f"fft.{name}", kind, a, s, axes, norm)
 
-    return documented(function, name, doc, "irax.numpy.fft")
+    return documented(function, name, doc + _AXES.format("two", "the last two"), "irax.numpy.fft")
 
 
 def _of_any(name: str, kind: str, doc: str) -> TransformOfAny:
@@ -137,14 +155,14 @@ def _of_any(name: str, kind: str, doc: str) -> TransformOfAny:
     ) -> Array:
         return _transform(f"fft.{name}", kind, a, s, axes, norm)
 
-    return documented(function, name, doc, "irax.numpy.fft")
+    return documented(function, name, doc + _AXES.format("the", "all"), "irax.numpy.fft")
 
 
-fft: Transform = _of_one(
-    "fft", "FFT", "The transform along an axis, of n numbers (cut or filled with 0)."
-)
+fft: Transform = _of_one("fft", "FFT", "The discrete Fourier transform along an axis.")
 ifft: Transform = _of_one("ifft", "IFFT", "The inverse of `fft`.")
-rfft: Transform = _of_one("rfft", "RFFT", "The first n // 2 + 1 frequencies of n real numbers.")
+rfft: Transform = _of_one(
+    "rfft", "RFFT", "The Fourier transform of real numbers: the first n // 2 + 1 frequencies."
+)
 irfft: Transform = _of_one("irfft", "IRFFT", "The inverse of `rfft`: n real numbers.")
 fft2: TransformOfTwo = _of_two("fft2", "FFT", "The transform along two axes.")
 ifft2: TransformOfTwo = _of_two("ifft2", "IFFT", "The inverse of `fft2`.")
@@ -161,14 +179,22 @@ _OTHER = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "
 
 
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """Return the real Fourier transform of a Hermitian-symmetric signal, given its first half."""
+    """Return the real Fourier transform of a Hermitian-symmetric signal, given its first half.
+
+    >>> jnp.fft.hfft(jnp.array([1.0, 2.0, 3.0]))
+    Array([ 8., -2.,  0., -2.], dtype=float32)
+    """
     _check_axis("fft.hfft", axis)
     _scale("fft.hfft", norm, (1,), inverse=False)
     return irfft(ufuncs.conjugate(a), n, axis, _OTHER[norm])
 
 
 def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
-    """The inverse of `hfft`."""
+    """The inverse of `hfft`.
+
+    >>> jnp.fft.ihfft(jnp.array([1.0, 1.0, 1.0, 1.0]))
+    Array([1.-0.j, 0.-0.j, 0.-0.j], dtype=complex64)
+    """
     _check_axis("fft.ihfft", axis)
     _scale("fft.ihfft", norm, (1,), inverse=True)
     return ufuncs.conjugate(rfft(a, n, axis, _OTHER[norm]))
@@ -184,7 +210,11 @@ def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None
 
 
 def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
-    """Return the frequencies of `rfft`'s results, for n samples that are `d` apart."""
+    """Return the frequencies of `rfft`'s results, for n samples that are `d` apart.
+
+    >>> jnp.fft.rfftfreq(4, 0.5)
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
     return _frequencies("rfftfreq", np.fft.rfftfreq, n, d, dtype, device)
 
 
@@ -211,12 +241,20 @@ def _shifted(what: str, x: ArrayLike, axes: Any, forward: bool) -> Array:
 
 
 def fftshift(x: ArrayLike, axes: Any = None) -> Array:
-    """Move the frequency 0 to the middle of the axes, by default all."""
+    """Move the frequency 0 to the middle of the axes, by default all.
+
+    >>> jnp.fft.fftshift(jnp.array([0, 1, 2, -2, -1]))
+    Array([-2, -1,  0,  1,  2], dtype=int32)
+    """
     return _shifted("fft.fftshift", x, axes, forward=True)
 
 
 def ifftshift(x: ArrayLike, axes: Any = None) -> Array:
-    """The inverse of `fftshift`."""
+    """The inverse of `fftshift`.
+
+    >>> jnp.fft.ifftshift(jnp.array([-2, -1, 0, 1, 2]))
+    Array([ 0,  1,  2, -2, -1], dtype=int32)
+    """
     return _shifted("fft.ifftshift", x, axes, forward=False)
 
 

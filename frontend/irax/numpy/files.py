@@ -77,6 +77,13 @@ def load(file: File, *args: Any, **kwargs: Any) -> Any:
         file: a path, or an open file.
         args: further arguments of `numpy.load`.
         kwargs: likewise.
+
+    >>> import io
+    >>> file = io.BytesIO()
+    >>> irax.numpy.save(file, irax.numpy.arange(3))
+    >>> _ = file.seek(0)
+    >>> irax.numpy.load(file)
+    Array([0, 1, 2], dtype=int32)
     """
     found = np.load(file, *args, **kwargs)
     if not isinstance(found, np.ndarray):

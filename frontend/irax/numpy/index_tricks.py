@@ -38,6 +38,9 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     Args:
         arr: a matrix.
         k: the diagonal; 0 is the main one, 1 the one to its right.
+
+    >>> jnp.tril_indices_from(jnp.eye(2))
+    (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
     rows, columns = _shape_of("tril_indices_from", arr, 2)
     return tril_indices(rows, k, columns)
@@ -49,6 +52,9 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
     Args:
         arr: a matrix.
         k: the diagonal; 0 is the main one, 1 the one to its right.
+
+    >>> jnp.triu_indices_from(jnp.eye(2))
+    (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
     rows, columns = _shape_of("triu_indices_from", arr, 2)
     return triu_indices(rows, k, columns)
@@ -59,6 +65,9 @@ def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
 
     Raises:
         ValueError: fewer than two axes, or different sizes.
+
+    >>> jnp.diag_indices_from(jnp.eye(2))
+    (Array([0, 1], dtype=int32), Array([0, 1], dtype=int32))
     """
     shape = _shape_of("diag_indices_from", arr, None)
     if len(set(shape)) > 1:

@@ -135,6 +135,9 @@ def _matrix_norm(x: Array, ord: Any, axes: Sequence[int], keepdims: bool) -> Arr
 def cond(x: ArrayLike, p: Any = None) -> Array:
     """Return the condition number: |x| |x^-1| by the norm `p`; by default the ratio of singular
     values.
+
+    >>> jnp.linalg.cond(jnp.array([[1.0, 0.0], [0.0, 4.0]]))
+    Array(4., dtype=float32)
     """
     (array,) = _inexact("linalg.cond", x)
     if p in (None, 2, -2):
@@ -149,6 +152,9 @@ def vector_norm(
 ) -> Array:
     """The norm of vectors, along an axis or (with several, or None) of all their elements. The
     order None is 2.
+
+    >>> jnp.linalg.vector_norm(jnp.array([3.0, 4.0]))
+    Array(5., dtype=float32)
     """
     (x,) = as_arrays([x], "vector_norm")
     x = convert(x, inexact_dtype(x.dtype))
@@ -159,7 +165,11 @@ def vector_norm(
 def matrix_norm(
     x: ArrayLike, /, *, keepdims: bool = False, ord: int | float | str = "fro"
 ) -> Array:
-    """The norm of the matrices in the last two axes."""
+    """The norm of the matrices in the last two axes.
+
+    >>> jnp.linalg.matrix_norm(jnp.array([[3.0, 0.0], [0.0, 4.0]]))
+    Array(5., dtype=float32)
+    """
     return norm(x, ord, (-2, -1), keepdims)
 
 
@@ -173,7 +183,11 @@ def trace(x: ArrayLike, /, *, offset: int = 0, dtype: Any = None) -> Array:
 
 
 def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
-    """The diagonals of the matrices in the last two axes."""
+    """The diagonals of the matrices in the last two axes.
+
+    >>> jnp.linalg.diagonal(jnp.array([[1, 2], [3, 4]]))
+    Array([1, 4], dtype=int32)
+    """
     return creation.diagonal(x, offset, -2, -1)
 
 
@@ -182,6 +196,10 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
     Raises:
         ValueError: they are not vectors.
+
+    >>> jnp.linalg.outer(jnp.array([1, 2]), jnp.array([3, 4]))
+    Array([[3, 4],
+           [6, 8]], dtype=int32)
     """
     first, second = as_arrays([x1, x2], "linalg.outer")
     if first.ndim != 1 or second.ndim != 1:
@@ -197,6 +215,9 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
 
     Raises:
         ValueError: vectors of another length.
+
+    >>> jnp.linalg.cross(jnp.array([1, 0, 0]), jnp.array([0, 1, 0]))
+    Array([0, 0, 1], dtype=int32)
     """
     first, second = as_arrays([x1, x2], "linalg.cross")
     if first.shape[axis] != 3 or second.shape[axis] != 3:
@@ -208,7 +229,12 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
 
 
 def matrix_power(a: ArrayLike, n: int) -> Array:
-    """Square matrices to the power n, by repeated squaring; of the inverse if n is negative."""
+    """Square matrices to the power n, by repeated squaring; of the inverse if n is negative.
+
+    >>> jnp.linalg.matrix_power(jnp.array([[1, 1], [0, 1]]), 3)
+    Array([[1, 3],
+           [0, 1]], dtype=int32)
+    """
     (x,) = as_arrays([a], "matrix_power")
     n = canonical_int("matrix_power", "n", n)
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
@@ -227,7 +253,11 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
 
 
 def multi_dot(arrays: Sequence[ArrayLike], *, precision: Any = None) -> Array:
-    """The product of several matrices (first and last may be vectors), in the cheapest order."""
+    """The product of several matrices (first and last may be vectors), in the cheapest order.
+
+    >>> jnp.linalg.multi_dot([jnp.ones((2, 3)), jnp.ones((3, 4)), jnp.ones(4)])
+    Array([12., 12.], dtype=float32)
+    """
     operands = as_arrays(list(arrays), "multi_dot")
     if len(operands) < 2:
         raise ValueError(f"multi_dot: expected at least 2 arrays, got {len(operands)}")

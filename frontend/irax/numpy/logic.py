@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 # ---- comparisons ---------------------------------------------------------------------------------
 
-equal: BinaryUfunc = binary("equal", comparison.equal, "Whether x1 == x2.")
-not_equal: BinaryUfunc = binary("not_equal", comparison.not_equal, "Whether x1 != x2.")
+equal: BinaryUfunc = binary("equal", comparison.equal, "True where x1 == x2.")
+not_equal: BinaryUfunc = binary("not_equal", comparison.not_equal, "True where x1 != x2.")
 
 
 def _order(name: str, symbol: str, op: Op, strict: Op) -> BinaryUfunc:
@@ -51,7 +51,7 @@ def _order(name: str, symbol: str, op: Op, strict: Op) -> BinaryUfunc:
         last = apply(op, lax.imag(x), lax.imag(y), what=name)
         return apply(bitwise.or_, ahead, apply(bitwise.and_, tied, last, what=name), what=name)
 
-    doc = f"Whether x1 {symbol} x2; complex numbers by their real parts, then by the others."
+    doc = f"True where x1 {symbol} x2. Complex numbers are ordered by their real parts first."
     return universal(2)(documented(function, name, doc + OF_TWO, "irax.numpy"))
 
 
@@ -68,13 +68,21 @@ greater_equal: BinaryUfunc = _order(
 
 
 def isnan(x: ArrayLike, /) -> Array:
-    """Return True where x is nan; no integer is."""
+    """Return True where x is nan; no integer is.
+
+    >>> jnp.isnan(jnp.array([1.0, jnp.nan]))
+    Array([False,  True], dtype=bool)
+    """
     (x,) = as_arrays([x], "isnan")
     return not_equal(x, x)
 
 
 def isinf(x: ArrayLike, /) -> Array:
-    """Return True where x, or its real or imaginary part, is infinity or -infinity."""
+    """Return True where x, or its real or imaginary part, is infinity or -infinity.
+
+    >>> jnp.isinf(jnp.array([1.0, -jnp.inf]))
+    Array([False,  True], dtype=bool)
+    """
     array = floats("isinf", x)
     if np.issubdtype(array.dtype, np.complexfloating):
         return logical_or(isinf(lax.real(array)), isinf(lax.imag(array)))
@@ -82,7 +90,11 @@ def isinf(x: ArrayLike, /) -> Array:
 
 
 def isfinite(x: ArrayLike, /) -> Array:
-    """Return True where x, or both its parts, are neither nan nor infinite."""
+    """Return True where x, or both its parts, are neither nan nor infinite.
+
+    >>> jnp.isfinite(jnp.array([1.0, jnp.inf, jnp.nan]))
+    Array([ True, False, False], dtype=bool)
+    """
     array = floats("isfinite", x)
     if np.issubdtype(array.dtype, np.complexfloating):
         return logical_and(isfinite(lax.real(array)), isfinite(lax.imag(array)))
@@ -90,19 +102,31 @@ def isfinite(x: ArrayLike, /) -> Array:
 
 
 def isposinf(x: ArrayLike, /, out: None = None) -> Array:
-    """Return True where x is infinity. Raises ValueError for complex numbers."""
+    """Return True where x is infinity. Raises ValueError for complex numbers.
+
+    >>> jnp.isposinf(jnp.array([jnp.inf, -jnp.inf]))
+    Array([ True, False], dtype=bool)
+    """
     no_out("isposinf", out)
     return equal(real_floats("isposinf", x), np.inf)
 
 
 def isneginf(x: ArrayLike, /, out: None = None) -> Array:
-    """Return True where x is -infinity. Raises ValueError for complex numbers."""
+    """Return True where x is -infinity. Raises ValueError for complex numbers.
+
+    >>> jnp.isneginf(jnp.array([jnp.inf, -jnp.inf]))
+    Array([False,  True], dtype=bool)
+    """
     no_out("isneginf", out)
     return equal(real_floats("isneginf", x), -np.inf)
 
 
 def signbit(x: ArrayLike, /) -> Array:
-    """Return True where x is below 0, or -0.0. Raises ValueError for complex numbers."""
+    """Return True where x is below 0, or -0.0. Raises ValueError for complex numbers.
+
+    >>> jnp.signbit(jnp.array([-0.0, 1.0]))
+    Array([ True, False], dtype=bool)
+    """
     (x,) = as_arrays([x], "signbit")
     if np.issubdtype(x.dtype, np.complexfloating):
         raise ValueError(f"signbit: complex numbers have no sign; expected real ones, got {x.aval}")
@@ -129,26 +153,42 @@ def _truths(x1: ArrayLike, x2: ArrayLike, name: str) -> list[Array]:
 
 @universal(2, True)
 def logical_and(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Return True where both are not 0."""
+    """Return True where both are not 0.
+
+    >>> jnp.logical_and(jnp.array([0, 1]), True)
+    Array([False,  True], dtype=bool)
+    """
     x, y = _truths(x1, x2, "logical_and")
     return apply(bitwise.and_, x, y, what="logical_and")
 
 
 @universal(2, False)
 def logical_or(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Return True where at least one is not 0."""
+    """Return True where at least one is not 0.
+
+    >>> jnp.logical_or(jnp.array([0, 1]), False)
+    Array([False,  True], dtype=bool)
+    """
     x, y = _truths(x1, x2, "logical_or")
     return apply(bitwise.or_, x, y, what="logical_or")
 
 
 @universal(2, False)
 def logical_xor(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Return True where exactly one is not 0."""
+    """Return True where exactly one is not 0.
+
+    >>> jnp.logical_xor(jnp.array([0, 1]), True)
+    Array([ True, False], dtype=bool)
+    """
     return not_equal(*_truths(x1, x2, "logical_xor"))
 
 
 def logical_not(x: ArrayLike, /) -> Array:
-    """Return True where x is 0."""
+    """Return True where x is 0.
+
+    >>> jnp.logical_not(jnp.array([0, 1]))
+    Array([ True, False], dtype=bool)
+    """
     return equal(x, 0)
 
 
@@ -167,13 +207,21 @@ invert: Unary = bitwise_not
 
 
 def left_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Shift the bits of x1 left by x2."""
+    """Shift the bits of x1 left by x2.
+
+    >>> jnp.left_shift(1, jnp.arange(3))
+    Array([1, 2, 4], dtype=int32)
+    """
     operands = integers_of_bools(*promote_dtypes(x1, x2, what="left_shift"))
     return apply(bitwise.shift_left, *operands, what="left_shift", accepts=np.integer)
 
 
 def right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Shift the bits of x1 right by x2; negative numbers stay negative."""
+    """Shift the bits of x1 right by x2; negative numbers stay negative.
+
+    >>> jnp.right_shift(8, jnp.arange(3))
+    Array([8, 4, 2], dtype=int32)
+    """
     operands = integers_of_bools(*promote_dtypes(x1, x2, what="right_shift"))
     unsigned = is_unsigned(operands[0])
     op = bitwise.shift_right_logical if unsigned else bitwise.shift_right_arithmetic

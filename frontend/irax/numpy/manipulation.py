@@ -36,12 +36,19 @@ def shape(a: Any) -> tuple[int, ...]:
     """Return the size of each dimension of an array, or of anything that has a shape.
 
     A list is taken for an array, with a DeprecationWarning.
+
+    >>> jnp.shape(jnp.ones((2, 3)))
+    (2, 3)
     """
     return a.shape if hasattr(a, "shape") else np.shape(_judged("shape", a))
 
 
 def ndim(a: Any) -> int:
-    """Return the number of dimensions, as `shape` does."""
+    """Return the number of dimensions, as `shape` does.
+
+    >>> jnp.ndim(jnp.ones((2, 3)))
+    2
+    """
     return a.ndim if hasattr(a, "ndim") else np.ndim(_judged("ndim", a))
 
 
@@ -69,7 +76,11 @@ def _judged(what: str, x: Any) -> Any:
 
 
 def isscalar(element: Any) -> bool:
-    """Return True for a number or an array of shape ()."""
+    """Return True for a number or an array of shape ().
+
+    >>> jnp.isscalar(3.0), jnp.isscalar(jnp.arange(3))
+    (True, False)
+    """
     if isinstance(element, Array | np.ndarray):
         return element.ndim == 0
     return np.isscalar(element)
@@ -140,13 +151,21 @@ def _sizes(x: Array, shape: Any) -> tuple[int, ...]:
 
 @takes_out_sharding("ravel")
 def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
-    """Flatten an array to one dimension; `order` as for `reshape`."""
+    """Flatten an array to one dimension; `order` as for `reshape`.
+
+    >>> jnp.ravel(jnp.array([[1, 2], [3, 4]]))
+    Array([1, 2, 3, 4], dtype=int32)
+    """
     (x,) = as_arrays([a], "ravel")
     return reshape(x, (x.size,), "C" if order in ("K", "A") else order)
 
 
 def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
-    """Insert axes of size 1, at these positions of the result."""
+    """Insert axes of size 1, at these positions of the result.
+
+    >>> jnp.expand_dims(jnp.arange(3), 0).shape
+    (1, 3)
+    """
     (x,) = as_arrays([a], "expand_dims")
     axes = tuple(axis) if isinstance(axis, tuple | list | range) else (axis,)
     return lax.expand_dims(x, axes)  # pyright: ignore[reportArgumentType]
@@ -157,6 +176,9 @@ def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
 
     Raises:
         ValueError: an axis of another size.
+
+    >>> jnp.squeeze(jnp.ones((1, 3, 1)), axis=0).shape
+    (3, 1)
     """
     (x,) = as_arrays([a], "squeeze")
     if axis is None:
@@ -179,18 +201,29 @@ def _at_least(name: str, rank: int, arrays: Sequence[ArrayLike]) -> Any:
 
 
 def atleast_1d(*arys: ArrayLike) -> Any:
-    """Return arrays with at least one dimension."""
+    """Return arrays with at least one dimension.
+
+    >>> jnp.atleast_1d(3.0)
+    Array([3.], dtype=float32, weak_type=True)
+    """
     return _at_least("atleast_1d", 1, arys)
 
 
 def atleast_2d(*arys: ArrayLike) -> Any:
-    """Return arrays with at least two dimensions; a vector becomes a row."""
+    """Return arrays with at least two dimensions; a vector becomes a row.
+
+    >>> jnp.atleast_2d(jnp.arange(3)).shape
+    (1, 3)
+    """
     return _at_least("atleast_2d", 2, arys)
 
 
 def atleast_3d(*arys: ArrayLike) -> Any:
     """Return arrays with at least three dimensions: (n,) becomes (1, n, 1), (m, n) becomes (m, n,
     1).
+
+    >>> jnp.atleast_3d(jnp.ones((2, 3))).shape
+    (2, 3, 1)
     """
     return _at_least("atleast_3d", 3, arys)
 
@@ -222,7 +255,14 @@ permute_dims = transpose
 
 
 def matrix_transpose(x: ArrayLike, /) -> Array:
-    """Exchange the last two axes."""
+    """Exchange the last two axes.
+
+    >>> jnp.matrix_transpose(jnp.ones((5, 2, 3))).shape
+    (5, 3, 2)
+
+    >>> jnp.linalg.matrix_transpose(jnp.ones((2, 3))).shape
+    (3, 2)
+    """
     (x,) = as_arrays([x], "matrix_transpose")
     if x.ndim < 2:
         raise ValueError(f"matrix_transpose: expected at least 2 dimensions, got shape {x.shape}")
@@ -230,7 +270,11 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
 
 
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
-    """Exchange two axes."""
+    """Exchange two axes.
+
+    >>> jnp.swapaxes(jnp.ones((2, 3, 4)), 0, 2).shape
+    (4, 3, 2)
+    """
     (x,) = as_arrays([a], "swapaxes")
     first, second = (canonical_axis("swapaxes", axis, x.ndim) for axis in (axis1, axis2))
     order = list(range(x.ndim))
@@ -243,6 +287,9 @@ def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Seque
 
     Raises:
         ValueError: different numbers of axes and positions, or one that is out of range.
+
+    >>> jnp.moveaxis(jnp.ones((2, 3, 4)), 0, -1).shape
+    (3, 4, 2)
     """
     (x,) = as_arrays([a], "moveaxis")
     sources = canonical_axes("moveaxis", source, x.ndim)
@@ -255,7 +302,11 @@ def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Seque
 
 
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
-    """Move one axis to before the axis `start`."""
+    """Move one axis to before the axis `start`.
+
+    >>> jnp.rollaxis(jnp.ones((2, 3, 4)), 2).shape
+    (4, 2, 3)
+    """
     (x,) = as_arrays([a], "rollaxis")
     axis = canonical_axis("rollaxis", axis, x.ndim)
     start = start + x.ndim if start < 0 else start
@@ -271,19 +322,31 @@ def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> A
 
     Raises:
         ValueError: it does not fit.
+
+    >>> jnp.broadcast_to(jnp.arange(2), (2, 2))
+    Array([[0, 1],
+           [0, 1]], dtype=int32)
     """
     (x,) = as_arrays([array], "broadcast_to")
     return _broadcast_to(x, canonical_shape("broadcast_to", shape))
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """Return the shape that arrays of these shapes broadcast to together."""
+    """Return the shape that arrays of these shapes broadcast to together.
+
+    >>> jnp.broadcast_shapes((3, 1), (2,))
+    (3, 2)
+    """
     sizes = [canonical_shape("broadcast_shapes", s) for s in shapes]
     return _broadcast_shapes(*sizes, what="broadcast_shapes") if sizes else ()
 
 
 def broadcast_arrays(*args: ArrayLike) -> list[Array]:
-    """Broadcast arrays to one shape; each keeps its dtype."""
+    """Broadcast arrays to one shape; each keeps its dtype.
+
+    >>> jnp.broadcast_arrays(jnp.arange(2), jnp.ones((3, 1)))[0].shape
+    (3, 2)
+    """
     arrays = as_arrays(args, "broadcast_arrays")
     if not arrays:
         return []
@@ -358,25 +421,43 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
 
 
 def vstack(tup: Any, dtype: Any = None) -> Array:
-    """Stack arrays vertically, along the first axis; vectors are rows."""
+    """Stack arrays vertically, along the first axis; vectors are rows.
+
+    >>> jnp.vstack([jnp.arange(2), jnp.array([5, 6])])
+    Array([[0, 1],
+           [5, 6]], dtype=int32)
+    """
     parts = [atleast_2d(x) for x in _sequence("vstack", tup)]
     return concatenate(parts, 0, dtype)
 
 
 def hstack(tup: Any, dtype: Any = None) -> Array:
-    """Stack arrays horizontally: along the second axis, vectors along the first."""
+    """Stack arrays horizontally: along the second axis, vectors along the first.
+
+    >>> jnp.hstack([jnp.arange(2), jnp.array([5, 6])])
+    Array([0, 1, 5, 6], dtype=int32)
+    """
     parts = [atleast_1d(x) for x in _sequence("hstack", tup)]
     return concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype)
 
 
 def dstack(tup: Any, dtype: Any = None) -> Array:
-    """Stack arrays along the third axis."""
+    """Stack arrays along the third axis.
+
+    >>> jnp.dstack([jnp.arange(2), jnp.arange(2)]).shape
+    (1, 2, 2)
+    """
     parts = [atleast_3d(x) for x in _sequence("dstack", tup)]
     return concatenate(parts, 2, dtype)
 
 
 def column_stack(tup: Any) -> Array:
-    """Stack arrays along the second axis; vectors are columns."""
+    """Stack arrays along the second axis; vectors are columns.
+
+    >>> jnp.column_stack([jnp.arange(2), jnp.array([5, 6])])
+    Array([[0, 5],
+           [1, 6]], dtype=int32)
+    """
     parts = _sequence("column_stack", tup)
     return concatenate([x if x.ndim > 1 else lax.reshape(x, (x.size, 1)) for x in parts], 1)
 
@@ -472,28 +553,48 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array
 
 
 def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Split an array as `split`; if it cannot be split evenly, the first parts have one more."""
+    """Split an array as `split`; if it cannot be split evenly, the first parts have one more.
+
+    >>> jnp.array_split(jnp.arange(5), 2)
+    [Array([0, 1, 2], dtype=int32), Array([3, 4], dtype=int32)]
+    """
     return _split("array_split", ary, indices_or_sections, axis, even=False)
 
 
 def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
-    """Split along the second axis, a vector along the first."""
+    """Split along the second axis, a vector along the first.
+
+    >>> jnp.hsplit(jnp.arange(4), 2)
+    [Array([0, 1], dtype=int32), Array([2, 3], dtype=int32)]
+    """
     axis = 0 if ndim(ary) == 1 else 1
     return _split("hsplit", ary, indices_or_sections, axis, even=True)
 
 
 def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
-    """Split along the first axis."""
+    """Split along the first axis.
+
+    >>> [part.shape for part in jnp.vsplit(jnp.ones((4, 3)), 2)]
+    [(2, 3), (2, 3)]
+    """
     return _split("vsplit", ary, indices_or_sections, 0, even=True)
 
 
 def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
-    """Split along the third axis."""
+    """Split along the third axis.
+
+    >>> [part.shape for part in jnp.dsplit(jnp.ones((1, 2, 4)), 2)]
+    [(1, 2, 2), (1, 2, 2)]
+    """
     return _split("dsplit", ary, indices_or_sections, 2, even=True)
 
 
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
-    """Return the parts of an array along an axis, without that axis."""
+    """Return the parts of an array along an axis, without that axis.
+
+    >>> jnp.unstack(jnp.array([[1, 2], [3, 4]]))
+    (Array([1, 2], dtype=int32), Array([3, 4], dtype=int32))
+    """
     return tuple(_sequence("unstack", moveaxis(x, axis, 0)))
 
 
@@ -501,23 +602,42 @@ def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
 
 
 def flip(m: ArrayLike, axis: Axis = None) -> Array:
-    """Reverse the elements along some axes, all by default."""
+    """Reverse the elements along some axes, all by default.
+
+    >>> jnp.flip(jnp.arange(3))
+    Array([2, 1, 0], dtype=int32)
+    """
     (x,) = as_arrays([m], "flip")
     return lax.rev(x, canonical_axes("flip", axis, x.ndim))
 
 
 def flipud(m: ArrayLike) -> Array:
-    """Reverse the rows."""
+    """Reverse the rows.
+
+    >>> jnp.flipud(jnp.array([[1, 2], [3, 4]]))
+    Array([[3, 4],
+           [1, 2]], dtype=int32)
+    """
     return flip(m, 0)
 
 
 def fliplr(m: ArrayLike) -> Array:
-    """Reverse the columns."""
+    """Reverse the columns.
+
+    >>> jnp.fliplr(jnp.array([[1, 2], [3, 4]]))
+    Array([[2, 1],
+           [4, 3]], dtype=int32)
+    """
     return flip(m, 1)
 
 
 def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
-    """Rotate by 90 degrees k times, from the first of `axes` towards the second."""
+    """Rotate by 90 degrees k times, from the first of `axes` towards the second.
+
+    >>> jnp.rot90(jnp.array([[1, 2], [3, 4]]))
+    Array([[2, 4],
+           [1, 3]], dtype=int32)
+    """
     (x,) = as_arrays([m], "rot90")
     first, second = canonical_axes("rot90", tuple(axes), x.ndim)
     match k % 4:

@@ -40,7 +40,7 @@ def _total(name: str, neutral: float) -> Total:
         x, _ = _cleaned(f"nan{name}", a, neutral)
         return fold(x, axis, dtype, out, keepdims, initial, where)
 
-    doc = f"`{name}`, leaving nan out; for nothing but nan, as for no elements."
+    doc = f"`{name}` of the elements that are not nan, with the arguments and errors of `{name}`."
     return documented(function, f"nan{name}", doc, "irax.numpy")
 
 
@@ -65,7 +65,7 @@ def _extremum(name: str, neutral: float) -> Extremum:
             return result
         return choose(reductions.all(missing, axis, keepdims=keepdims), np.nan, result)
 
-    doc = f"`{name}`, leaving nan out; nan for nothing but nan."
+    doc = f"`{name}` of the elements that are not nan, with its arguments; nan if all are nan."
     return documented(function, f"nan{name}", doc, "irax.numpy")
 
 
@@ -86,7 +86,7 @@ def _place(name: str, neutral: float) -> Place:
         nothing = reductions.all(missing, axis, keepdims=bool(keepdims))
         return choose(nothing, lax.full_like(place, -1), place)
 
-    doc = f"`{name}`, leaving nan out; -1 for nothing but nan."
+    doc = f"`{name}` of the elements that are not nan, with its arguments; -1 if all are nan."
     return documented(function, f"nan{name}", doc, "irax.numpy")
 
 
@@ -103,7 +103,7 @@ def _cumulative(name: str, neutral: float) -> Cumulative:
         x, _ = _cleaned(f"nan{name}", a, neutral)
         return step(x, axis, dtype, out)
 
-    doc = f"`{name}`, taking nan for {neutral}."
+    doc = f"`{name}` with each nan replaced by {neutral}, and its arguments."
     return documented(function, f"nan{name}", doc, "irax.numpy")
 
 
@@ -149,6 +149,9 @@ def nanvar(
 ) -> Array:
     """Return the variance over axes, ignoring nan; nan where no more than `ddof` elements
     are left.
+
+    >>> jnp.nanvar(jnp.array([1.0, jnp.nan, 3.0]))
+    Array(1., dtype=float32)
     """
     x, there = _present("nanvar", a, where)
     found = statistics.var(x, axis, dtype, out, ddof, keepdims, where=there, mean=mean)
@@ -165,5 +168,9 @@ def nanstd(
     where: ArrayLike | None = None,
     mean: ArrayLike | None = None,
 ) -> Array:
-    """Return the standard deviation over axes, ignoring nan; nan as for `nanvar`."""
+    """Return the standard deviation over axes, ignoring nan; nan as for `nanvar`.
+
+    >>> jnp.nanstd(jnp.array([1.0, jnp.nan, 3.0]))
+    Array(1., dtype=float32)
+    """
     return lax.sqrt(nanvar(a, axis, dtype, out, ddof, keepdims, where, mean))

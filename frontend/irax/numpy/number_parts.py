@@ -352,11 +352,19 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
 
 
 def iscomplex(x: ArrayLike) -> Array:
-    """Return True where the imaginary part is not 0."""
+    """Return True where the imaginary part is not 0.
+
+    >>> jnp.iscomplex(jnp.array([1 + 2j, 3]))
+    Array([ True, False], dtype=bool)
+    """
     (number,) = as_arrays([x], "iscomplex")
     return not_equal(imag(number), 0)
 
 
 def isreal(x: ArrayLike) -> Array:
-    """Return True where there is no imaginary part, or it is 0."""
+    """Return True where there is no imaginary part, or it is 0.
+
+    >>> jnp.isreal(jnp.array([1 + 2j, 3]))
+    Array([False,  True], dtype=bool)
+    """
     return logical_not(iscomplex(x))

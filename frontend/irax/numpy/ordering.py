@@ -131,6 +131,9 @@ def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
 
     Raises:
         ValueError: there is no such axis, or no such index.
+
+    >>> jnp.argpartition(jnp.array([3, 1, 2]), 0)[0]
+    Array(1, dtype=int32)
     """
     return argsort(_checked("argpartition", a, kth, axis), axis, dtype=np.int32)
 

@@ -273,3 +273,11 @@ def _pairs(what: str, value: Any, rank: int) -> list[tuple[Any, Any]]:
         f"pad: {what}={value!r} does not fit {rank} axes: expected a number, (before, after), or "
         "such a pair for each axis"
     )
+
+
+def resized(x: Array, axis: int, n: int) -> Array:
+    """Return an array truncated, or padded with zeros, along an axis."""
+    if x.shape[axis] >= n:
+        return x[(*[slice(None)] * axis, slice(0, n))]
+    widths = [(0, n - x.shape[d]) if d == axis else (0, 0) for d in range(x.ndim)]
+    return pad(x, widths)

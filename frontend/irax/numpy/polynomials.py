@@ -94,7 +94,11 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
 
 
 def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """Return the difference of two polynomials."""
+    """Return the difference of two polynomials.
+
+    >>> jnp.polysub(jnp.array([1, 2, 3]), jnp.array([1, 1]))
+    Array([1, 1, 2], dtype=int32)
+    """
     x, y = _vectors("polysub", a1, a2)
     size = max(x.size, y.size)
     return subtract(_padded(x, size), _padded(y, size))

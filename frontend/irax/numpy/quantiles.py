@@ -307,7 +307,11 @@ def nanpercentile(
     *,
     weights: ArrayLike | None = None,
 ) -> Array:
-    """Return percentiles as `percentile`, ignoring nan; nan if there is no other element."""
+    """Return percentiles as `percentile`, ignoring nan; nan if there is no other element.
+
+    >>> jnp.nanpercentile(jnp.array([1.0, jnp.nan, 3.0]), 50)
+    Array(2., dtype=float32)
+    """
     return _quantile(
         "nanpercentile", a, q, axis, out, overwrite_input, method, keepdims, weights, percent=True
     )
@@ -336,5 +340,9 @@ def nanmedian(
     overwrite_input: bool = False,
     keepdims: bool = False,
 ) -> Array:
-    """Return the median over axes, ignoring nan; nan if there is no other element."""
+    """Return the median over axes, ignoring nan; nan if there is no other element.
+
+    >>> jnp.nanmedian(jnp.array([1.0, jnp.nan, 3.0]))
+    Array(2., dtype=float32)
+    """
     return _quantile("nanmedian", a, 0.5, axis, out, overwrite_input, "midpoint", keepdims)

@@ -159,7 +159,11 @@ def logspace(
     dtype: DTypeLike | None = None,
     axis: int = 0,
 ) -> Array:
-    """Return `base` to the powers `linspace(start, stop, num)`."""
+    """Return `base` to the powers `linspace(start, stop, num)`.
+
+    >>> jnp.logspace(0, 2, 3)
+    Array([  1.,  10., 100.], dtype=float32)
+    """
     powers = power(base, linspace(start, stop, num, endpoint, axis=axis))
     return powers if dtype is None else convert(powers, dtypes.requested_dtype(dtype, "logspace"))
 
@@ -244,6 +248,10 @@ def meshgrid(
 def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False) -> Any:
     """Return the indices of each element of an array of shape `dimensions`, along a new
     first axis.
+
+    >>> jnp.indices((2, 2))[0]
+    Array([[0, 0],
+           [1, 1]], dtype=int32)
     """
     sizes = canonical_shape("indices", dimensions)
     chosen = dtypes.requested_dtype(int if dtype is None else dtype, "indices")

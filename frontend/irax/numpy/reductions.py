@@ -40,24 +40,86 @@ from irax.typing import ArrayLike, Axis, DTypeLike
 
 _ARGUMENTS = """
 
-    Args:
-        a: an array.
-        axis: the axis or axes to fold; all by default.
-        {dtype}out: not supported.
-        keepdims: whether the result keeps folded axes, with size 1.
-        initial: a number to begin with.
-        where: which elements take part: booleans, broadcast to the array{needs}.{promote}
+Args:
+    a: an array.
+    axis: the axis or axes to reduce; all by default.
+    {dtype}out: not supported, since arrays are immutable.
+    keepdims: True to keep the reduced axes, with size 1.
+    initial: a number to begin with.
+    where: booleans, broadcast to the array: which elements take part{needs}.{promote}
 
-    Raises:
-        TypeError: not an array or a number.
-        ValueError: there is no such axis{empty}; `where` is not of booleans, or `initial` is no
-            scalar.
-        NotImplementedError: `out` is given.
-"""
-_DTYPE = """dtype: in which to compute, and that of the result; by default that of the array, where
-            booleans and small integers become as wide as the default integer.
-        """
-_PROMOTE = "\n        promote_integers: whether small integers become as wide as the default one."
+Returns:
+    An array without the reduced axes.
+
+Raises:
+    TypeError: not an array or a number.
+    ValueError: there is no such axis{empty}; `where` is not of booleans, or `initial` is no scalar.
+    NotImplementedError: `out` is given."""
+_DTYPE = """dtype: the dtype of the computation and of the result. The default is that of the array,
+        where booleans and small integers become as wide as the default integer.
+    """
+_PROMOTE = "\n    promote_integers: True to make small integers as wide as the default one."
+_TRUTH = """
+
+Args:
+    a: an array.
+    axis: the axis or axes to reduce; all by default.
+    out: not supported, since arrays are immutable.
+    keepdims: True to keep the reduced axes, with size 1.
+    where: booleans, broadcast to the array: which elements take part.
+
+Returns:
+    An array of booleans without the reduced axes.
+
+Raises:
+    TypeError: not an array or a number.
+    ValueError: there is no such axis, or `where` is not of booleans.
+    NotImplementedError: `out` is given."""
+_PLACE = """ The default is all elements, as one dimension.
+
+Of equal elements it is the first; if there is a nan, the first nan.
+
+Args:
+    a: an array.
+    axis: the axis along which to search; None for all elements.
+    out: not supported, since arrays are immutable.
+    keepdims: True to keep the axis, with size 1.
+
+Returns:
+    Indices, as an array without the axis.
+
+Raises:
+    ValueError: there are no elements, or there is no such axis.
+    NotImplementedError: `out` is given."""
+_CUMULATIVE = """ The default is all elements, as one dimension.
+
+Args:
+    a: an array. Booleans become integers.
+    axis: the axis along which elements are combined; None for all elements.
+    dtype: the dtype of the result.
+    out: not supported, since arrays are immutable.
+
+Returns:
+    An array of the shape of `a`, or of one dimension without `axis`.
+
+Raises:
+    TypeError: not an array or a number.
+    ValueError: there is no such axis.
+    NotImplementedError: `out` is given."""
+_ARRAY_API = """
+
+Args:
+    x: an array.
+    axis: the axis along which elements are combined. It may be left out for one dimension.
+    dtype: the dtype of the result. The default is that of the array, where small integers become as
+        wide as the default one.
+    include_initial: True to begin the result with the value for no elements.
+
+Returns:
+    An array of the shape of `x`, one longer along the axis with `include_initial`.
+
+Raises:
+    ValueError: a scalar, or no axis for more than one dimension."""
 
 
 def spread(x: Array, axes: tuple[int, ...], keepdims: bool, folded: Array) -> Array:
@@ -177,7 +239,7 @@ def _extremum(name: str, combiner: str, op: Callable[..., Array], doc: str) -> E
 
     arguments = _ARGUMENTS.format(
         dtype="",
-        needs=";\n            needs `initial`",
+        needs="; it needs `initial`",
         empty=", or no elements to fold",
         promote="",
     )
@@ -210,20 +272,30 @@ def _truth(name: str, combiner: str, doc: str) -> Truth:
         truth = masked(name, truth, where, combiner == "and")
         return spread(x, axes, keepdims, fold(truth, combiner, axes))
 
-    return documented(function, name, doc, "irax.numpy")
+    return documented(function, name, doc + _TRUTH, "irax.numpy")
 
 
-all: Truth = _truth("all", "and", "Whether no element is 0, over axes; True for none.")
-any: Truth = _truth("any", "or", "Whether some element is not 0, over axes; False for none.")
+all: Truth = _truth("all", "and", "True if no element over some axes is 0; True for no elements.")
+any: Truth = _truth(
+    "any", "or", "True if some element over some axes is not 0; False for no elements."
+)
 
 
 def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
-    """Count the elements that are not 0, over axes."""
+    """Count the elements that are not 0, over axes.
+
+    >>> jnp.count_nonzero(jnp.array([[0, 5], [7, 8]]), axis=0)
+    Array([1, 2], dtype=int32)
+    """
     return sum(logical_not(equal(a, 0)), axis, dtypes.default_int(), keepdims=keepdims)
 
 
 def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
-    """Return the largest element minus the smallest, over axes."""
+    """Return the largest element minus the smallest, over axes.
+
+    >>> jnp.ptp(jnp.array([3, 1, 7]))
+    Array(6, dtype=int32)
+    """
     no_out("ptp", out)
     return subtract(max(a, axis, keepdims=keepdims), min(a, axis, keepdims=keepdims))
 
@@ -246,14 +318,7 @@ def _place(name: str, find: Callable[..., Array], doc: str) -> Place:
             return place
         return lax.reshape(place, (1,) * rank) if axis is None else lax.expand_dims(place, (along,))
 
-    doc += """ By default all elements are taken as one dimension.
-
-    The first of equal ones; the first nan if there is one.
-
-    Raises:
-        ValueError: no elements, or no such axis.
-    """
-    return documented(function, name, doc, "irax.numpy")
+    return documented(function, name, doc + _PLACE, "irax.numpy")
 
 
 argmax: Place = _place("argmax", lax.argmax, "The place of the largest element along an axis.")
@@ -279,8 +344,7 @@ def _cumulative(name: str, step: Callable[..., Array], doc: str) -> Cumulative:
             x = convert(x, dtypes.default_int())
         return convert(step(x, along), result_dtype)
 
-    doc += " By default all elements are taken as one dimension; booleans become integers."
-    return documented(function, name, doc, "irax.numpy")
+    return documented(function, name, doc + _CUMULATIVE, "irax.numpy")
 
 
 cumsum: Cumulative = _cumulative(
@@ -314,19 +378,7 @@ def _array_api_cumulative(
             result = lax.concatenate([lax.full(shape, neutral, result.dtype), result], along)
         return result
 
-    doc += """
-
-    Args:
-        x: an array.
-        axis: along which; may be left out for one dimension.
-        dtype: of the result; by default that of the array, where small integers become as wide as
-            the default one.
-        include_initial: whether the result begins with that of no elements.
-
-    Raises:
-        ValueError: a scalar, or no axis for more than one dimension.
-    """
-    return documented(function, name, doc, "irax.numpy")
+    return documented(function, name, doc + _ARRAY_API, "irax.numpy")
 
 
 cumulative_sum: ArrayApiCumulative = _array_api_cumulative(
@@ -347,7 +399,11 @@ def isclose(
     atol: ArrayLike = 1e-08,
     equal_nan: bool = False,
 ) -> Array:
-    """Return True where |a - b| <= atol + rtol |b|; an infinity is close only to itself."""
+    """Return True where |a - b| <= atol + rtol |b|; an infinity is close only to itself.
+
+    >>> jnp.isclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.1]))
+    Array([ True, False], dtype=bool)
+    """
     x, y = as_arrays([a, b], "isclose")
     near = less_equal(abs(subtract(*_numbers(x, y))), add(atol, multiply(rtol, abs(y))))
     near = logical_or(equal(x, y), logical_and(near, logical_and(isfinite(x), isfinite(y))))
@@ -368,12 +424,20 @@ def allclose(
     atol: ArrayLike = 1e-08,
     equal_nan: bool = False,
 ) -> Array:
-    """Return True if all elements of two arrays are close: see `isclose`."""
+    """Return True if all elements of two arrays are close: see `isclose`.
+
+    >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.000001]))
+    Array(True, dtype=bool)
+    """
     return all(isclose(a, b, rtol, atol, equal_nan))
 
 
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
-    """Return True if two arrays have one shape and equal elements."""
+    """Return True if two arrays have one shape and equal elements.
+
+    >>> jnp.array_equal(jnp.arange(3), jnp.array([0, 1, 2]))
+    Array(True, dtype=bool)
+    """
     x, y = _with_lists(a1, a2, "array_equal")
     if x.shape != y.shape:
         return as_arrays([False], "array_equal")[0]
@@ -382,7 +446,11 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
 
 
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
-    """Return True if two arrays broadcast to one shape and have equal elements there."""
+    """Return True if two arrays broadcast to one shape and have equal elements there.
+
+    >>> jnp.array_equiv(jnp.ones((2, 3)), 1)
+    Array(True, dtype=bool)
+    """
     x, y = _with_lists(a1, a2, "array_equiv")
     try:
         shape = broadcast_shapes(x.shape, y.shape)

@@ -263,6 +263,9 @@ def _first_places(mask: Array, size: int) -> tuple[Sequence[Array], Array]:
 def unravel_index(indices: ArrayLike, shape: ArrayLike | Sequence[Any]) -> tuple[Array, ...]:
     """Convert indices into the flattened array to indices along each axis; negative ones count from
     the end, and indices out of range are clamped.
+
+    >>> jnp.unravel_index(4, (2, 3))
+    (Array(1, dtype=int32, weak_type=True), Array(1, dtype=int32, weak_type=True))
     """
     (rest,) = as_arrays([indices], "unravel_index")
     given: Any = shape
@@ -281,12 +284,21 @@ def unravel_index(indices: ArrayLike, shape: ArrayLike | Sequence[Any]) -> tuple
 
 
 def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """Return the indices of the elements that are not 0 in the flattened array."""
+    """Return the indices of the elements that are not 0 in the flattened array.
+
+    >>> jnp.flatnonzero(jnp.array([[0, 5], [7, 0]]))
+    Array([1, 2], dtype=int32)
+    """
     return nonzero(ravel(a), size=size, fill_value=fill_value)[0]
 
 
 def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
-    """Return the indices of the elements that are not 0: a row for each."""
+    """Return the indices of the elements that are not 0: a row for each.
+
+    >>> jnp.argwhere(jnp.array([[0, 5], [7, 0]]))
+    Array([[0, 1],
+           [1, 0]], dtype=int32)
+    """
     (x,) = as_arrays([a], "argwhere")
     places = nonzero(atleast_1d(x), size=size, fill_value=fill_value)
     rows = stack(places, 1)

@@ -90,14 +90,22 @@ def unique(
 def unique_all(
     x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueAll:
-    """Return the results of `unique` with all its options; nan differs from nan."""
+    """Return the results of `unique` with all its options; nan differs from nan.
+
+    >>> jnp.unique_all(jnp.array([3, 1, 3])).counts
+    Array([1, 2], dtype=int32)
+    """
     return UniqueAll(*_unique("unique_all", x, None, False, size, fill_value))
 
 
 def unique_counts(
     x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueCounts:
-    """Return the distinct elements and their numbers of occurrences; nan differs from nan."""
+    """Return the distinct elements and their numbers of occurrences; nan differs from nan.
+
+    >>> jnp.unique_counts(jnp.array([3, 1, 3]))
+    UniqueCounts(values=Array([1, 3], dtype=int32), counts=Array([1, 2], dtype=int32))
+    """
     values, _, _, counts = _unique("unique_counts", x, None, False, size, fill_value)
     return UniqueCounts(values, counts)
 
@@ -107,6 +115,9 @@ def unique_inverse(
 ) -> UniqueInverse:
     """Return the distinct elements and, for each element, its index among them; nan differs from
     nan.
+
+    >>> jnp.unique_inverse(jnp.array([3, 1, 3]))
+    UniqueInverse(values=Array([1, 3], dtype=int32), inverse_indices=Array([1, 0, 1], dtype=int32))
     """
     values, _, inverse, _ = _unique("unique_inverse", x, None, False, size, fill_value)
     return UniqueInverse(values, inverse)
@@ -115,7 +126,11 @@ def unique_inverse(
 def unique_values(
     x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
 ) -> Array:
-    """Return the distinct elements; nan differs from nan."""
+    """Return the distinct elements; nan differs from nan.
+
+    >>> jnp.unique_values(jnp.array([3, 1, 3]))
+    Array([1, 3], dtype=int32)
+    """
     return _unique("unique_values", x, None, False, size, fill_value)[0]
 
 

@@ -171,6 +171,9 @@ def std(
 
     Raises:
         ValueError: a `dtype` of integers, or as `var`.
+
+    >>> jnp.std(jnp.array([[1.0, 3.0], [2.0, 2.0]]), axis=1)
+    Array([1., 0.], dtype=float32)
     """
     no_out("std", out)
     (x,) = as_arrays([a], "std")

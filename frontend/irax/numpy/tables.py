@@ -54,13 +54,26 @@ def binary(
 
 OF_ONE = """
 
-    Elementwise, for an array or a number; TypeError for anything else.
-"""
+Args:
+    x: an array, or a number.
+
+Returns:
+    An array of the same shape.
+
+Raises:
+    TypeError: not an array or a number, or of a dtype that the function does not take."""
 OF_TWO = """
 
-    Elementwise, for arrays or numbers, promoted to one dtype and broadcast to one shape; TypeError
-    for anything else, TypeError or ValueError if the shapes do not fit.
-"""
+Args:
+    x1: an array, or a number.
+    x2: an array, or a number. The two are promoted to one dtype, and broadcast to one shape.
+
+Returns:
+    An array of the broadcast shape.
+
+Raises:
+    TypeError: not arrays or numbers, of a dtype that the function does not take, or of shapes that
+        do not broadcast."""
 
 
 def float_unary(name: str, op: Op, doc: str, accepts: Kinds | None = None) -> Unary:

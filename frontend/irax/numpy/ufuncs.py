@@ -55,10 +55,10 @@ if TYPE_CHECKING:
 
 # ---- arithmetic ----------------------------------------------------------------------------------
 
-add: BinaryUfunc = binary("add", ew.add, "x1 + x2; for booleans, whether either holds.", identity=0)
+add: BinaryUfunc = binary("add", ew.add, "x1 + x2; for booleans, their logical or.", identity=0)
 subtract: BinaryUfunc = binary("subtract", ew.subtract, "x1 - x2.", NUMBER)
 multiply: BinaryUfunc = binary(
-    "multiply", ew.multiply, "x1 x2; for booleans, whether both hold.", identity=1
+    "multiply", ew.multiply, "x1 x2; for booleans, their logical and.", identity=1
 )
 divide: BinaryUfunc = binary("divide", ew.divide, "x1 / x2, a float.", kind=np.inexact)
 true_divide: BinaryUfunc = divide
@@ -70,12 +70,20 @@ _sign: Unary = unary("sign", ew.sign, "-1, 0 or 1; nan for nan.", NUMBER)
 
 
 def positive(x: ArrayLike, /) -> Array:
-    """Return x itself."""
+    """Return x itself.
+
+    >>> jnp.positive(jnp.array([1, -2]))
+    Array([ 1, -2], dtype=int32)
+    """
     return as_arrays([x], "positive")[0]
 
 
 def abs(x: ArrayLike, /) -> Array:
-    """Return the absolute value; unsigned integers and booleans stay as they are."""
+    """Return the absolute value; unsigned integers and booleans stay as they are.
+
+    >>> jnp.abs(jnp.array([-2, 0, 3]))
+    Array([2, 0, 3], dtype=int32)
+    """
     (x,) = as_arrays([x], "abs")
     return x if is_unsigned(x) else _abs(x).with_weak_type(x.weak_type)
 
@@ -84,25 +92,41 @@ absolute = abs
 
 
 def fabs(x: ArrayLike, /) -> Array:
-    """Return the absolute value, as a float. Raises TypeError for complex numbers."""
+    """Return the absolute value, as a float. Raises TypeError for complex numbers.
+
+    >>> jnp.fabs(-2)
+    Array(2., dtype=float32, weak_type=True)
+    """
     number = floats("fabs", x)
     check_dtype("fabs", number.dtype, np.floating)
     return abs(number)
 
 
 def sign(x: ArrayLike, /) -> Array:
-    """Return -1, 0 or 1 by the sign of x; nan for nan."""
+    """Return -1, 0 or 1 by the sign of x; nan for nan.
+
+    >>> jnp.sign(jnp.array([-2.0, 0.0, 3.0]))
+    Array([-1.,  0.,  1.], dtype=float32)
+    """
     (x,) = as_arrays([x], "sign")
     return lax.sign(x) if dtypes.issubdtype(x.dtype, np.unsignedinteger) else _sign(x)
 
 
 def reciprocal(x: ArrayLike, /) -> Array:
-    """Return 1 / x, a float."""
+    """Return 1 / x, a float.
+
+    >>> jnp.reciprocal(jnp.array([2.0, 4.0]))
+    Array([0.5 , 0.25], dtype=float32)
+    """
     return lax.reciprocal(floats("reciprocal", x))
 
 
 def square(x: ArrayLike, /) -> Array:
-    """Return x x."""
+    """Return x x.
+
+    >>> jnp.square(jnp.array([2, -3]))
+    Array([4, 9], dtype=int32)
+    """
     (x,) = integers_of_bools(*as_arrays([x], "square"))
     return apply(ew.multiply, x, x, what="square")
 
@@ -142,18 +166,30 @@ def _known_integer(x: Any) -> int | None:
 
 
 def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Return x1 to the power x2, a float."""
+    """Return x1 to the power x2, a float.
+
+    >>> jnp.float_power(2, -1)
+    Array(0.5, dtype=float32, weak_type=True)
+    """
     return apply(ew.power, x1, x2, what="float_power", dtype_kind=np.inexact)
 
 
 def fmax(x1: ArrayLike, x2: ArrayLike) -> Array:
-    """Return the larger one; of nan and a number, the number."""
+    """Return the larger one; of nan and a number, the number.
+
+    >>> jnp.fmax(jnp.array([1.0, jnp.nan]), 0.5)
+    Array([1. , 0.5], dtype=float32)
+    """
     x, y = promote(x1, x2, what="fmax")
     return where(isnan(x), y, where(isnan(y), x, maximum(x, y)))
 
 
 def fmin(x1: ArrayLike, x2: ArrayLike) -> Array:
-    """Return the smaller one; of nan and a number, the number."""
+    """Return the smaller one; of nan and a number, the number.
+
+    >>> jnp.fmin(jnp.array([1.0, jnp.nan]), 0.5)
+    Array([0.5, 0.5], dtype=float32)
+    """
     x, y = promote(x1, x2, what="fmin")
     return where(isnan(x), y, where(isnan(y), x, minimum(x, y)))
 
@@ -190,13 +226,21 @@ def clip(
 
 
 def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Return x1 with the sign of x2, a float."""
+    """Return x1 with the sign of x2, a float.
+
+    >>> jnp.copysign(3.0, jnp.array([-0.0, 1.0]))
+    Array([-3.,  3.], dtype=float32)
+    """
     x, y = floats("copysign", x1, x2)
     return where(equal(signbit(x), signbit(y)), x, negative(x))
 
 
 def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Return the Heaviside step function of x1: 0 below 0, 1 above, x2 at 0."""
+    """Return the Heaviside step function of x1: 0 below 0, 1 above, x2 at 0.
+
+    >>> jnp.heaviside(jnp.array([-1.0, 0.0, 1.0]), 0.5)
+    Array([0. , 0.5, 1. ], dtype=float32)
+    """
     x, at_zero = floats_of_own_shapes("heaviside", x1, x2)
     check_dtype("heaviside", x.dtype, np.floating)
     step = where(isnan(x), x, convert(greater(x, 0), x.dtype, x.weak_type))
@@ -210,7 +254,11 @@ def nan_to_num(
     posinf: ArrayLike | None = None,
     neginf: ArrayLike | None = None,
 ) -> Array:
-    """Replace nan and infinities by numbers: by default 0 and the largest of the dtype."""
+    """Replace nan and infinities by numbers: by default 0 and the largest of the dtype.
+
+    >>> jnp.nan_to_num(jnp.array([1.0, jnp.nan]))
+    Array([1., 0.], dtype=float32)
+    """
     (result,) = as_arrays([x], "nan_to_num")
     if not is_inexact(result):
         return result
@@ -227,7 +275,11 @@ def nan_to_num(
 
 
 def bitwise_count(x: ArrayLike, /) -> Array:
-    """Count the bits that are set in the absolute value, as uint8."""
+    """Count the bits that are set in the absolute value, as uint8.
+
+    >>> jnp.bitwise_count(jnp.array([1, 7, -8]))
+    Array([1, 3, 1], dtype=uint8)
+    """
     (x,) = integers_of_bools(*as_arrays([x], "bitwise_count"))
     counts = apply(bitwise.popcnt, abs(x), what="bitwise_count", accepts=np.integer)
     return convert(counts, np.dtype(np.uint8))
@@ -244,17 +296,29 @@ cbrt: Unary = float_unary("cbrt", ew.cbrt, "The cube root.", np.floating)
 
 
 def exp2(x: ArrayLike, /) -> Array:
-    """Return 2 to the power x."""
+    """Return 2 to the power x.
+
+    >>> jnp.exp2(jnp.array([0.0, 3.0]))
+    Array([1., 8.], dtype=float32)
+    """
     return lax.exp2(floats("exp2", x))
 
 
 def log2(x: ArrayLike, /) -> Array:
-    """Return the logarithm to base 2."""
+    """Return the logarithm to base 2.
+
+    >>> jnp.log2(jnp.array([1.0, 8.0]))
+    Array([0., 3.], dtype=float32)
+    """
     return _in_units(log(x), math.log(2))
 
 
 def log10(x: ArrayLike, /) -> Array:
-    """Return the logarithm to base 10."""
+    """Return the logarithm to base 10.
+
+    >>> jnp.log10(jnp.array([1.0, 100.0]))
+    Array([0., 2.], dtype=float32)
+    """
     return _in_units(log(x), math.log(10))
 
 
@@ -295,7 +359,11 @@ def _logaddexp_complex(x: Array, y: Array) -> Array:
 
 @universal(2, -np.inf)
 def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
-    """Return log2(2**x1 + 2**x2), without overflow."""
+    """Return log2(2**x1 + 2**x2), without overflow.
+
+    >>> jnp.logaddexp2(10.0, 10.0)
+    Array(11., dtype=float32, weak_type=True)
+    """
     x, y = floats("logaddexp2", x1, x2)
     return elementwise_shortcut("logaddexp2", x, y, formula=_logaddexp2)
 
@@ -365,12 +433,20 @@ atan2: BinaryUfunc = arctan2
 
 
 def deg2rad(x: ArrayLike, /) -> Array:
-    """Convert degrees to radians."""
+    """Convert degrees to radians.
+
+    >>> jnp.deg2rad(180.0).round(3)
+    Array(3.142, dtype=float32, weak_type=True)
+    """
     return multiply(floats("deg2rad", x), float(np.pi / 180))
 
 
 def rad2deg(x: ArrayLike, /) -> Array:
-    """Convert radians to degrees."""
+    """Convert radians to degrees.
+
+    >>> jnp.rad2deg(jnp.pi)
+    Array(180., dtype=float32, weak_type=True)
+    """
     return multiply(floats("rad2deg", x), float(180 / np.pi))
 
 
@@ -379,7 +455,11 @@ degrees = rad2deg
 
 
 def sinc(x: ArrayLike, /) -> Array:
-    """Return sin(pi x) / (pi x), 1 at 0."""
+    """Return sin(pi x) / (pi x), 1 at 0.
+
+    >>> jnp.sinc(jnp.array([0.0, 0.5])).round(3)
+    Array([1.   , 0.637], dtype=float32)
+    """
     angle = multiply(floats("sinc", x), float(np.pi))
     near = less(abs(angle), 0.03)
     safe = where(near, 1, angle)
@@ -414,7 +494,11 @@ ceil: Unary = _rounding("ceil", ew.ceil, "The smallest integer that is at least 
 
 
 def rint(x: ArrayLike, /) -> Array:
-    """Round to the nearest integer, of two the even one, as a float; complex numbers by parts."""
+    """Round to the nearest integer, of two the even one, as a float; complex numbers by parts.
+
+    >>> jnp.rint(jnp.array([0.5, 1.5, 1.7]))
+    Array([0., 2., 2.], dtype=float32)
+    """
     (number,) = as_arrays([x], "rint")
     if not is_inexact(number):
         return convert(number, dtypes.default_float())
@@ -424,7 +508,11 @@ def rint(x: ArrayLike, /) -> Array:
 
 
 def trunc(x: ArrayLike) -> Array:
-    """Truncate x to its integral part, in x's dtype."""
+    """Truncate x to its integral part, in x's dtype.
+
+    >>> jnp.trunc(jnp.array([-1.5, 1.5]))
+    Array([-1.,  1.], dtype=float32)
+    """
     x = _real("trunc", x)
     return where(less(x, 0), ceil(x), floor(x)) if is_inexact(x) else x
 
@@ -464,13 +552,21 @@ around = round
 
 
 def real(x: ArrayLike, /) -> Array:
-    """Return the real part."""
+    """Return the real part.
+
+    >>> jnp.real(jnp.array([1 + 2j, 3]))
+    Array([1., 3.], dtype=float32)
+    """
     (x,) = as_arrays([x], "real")
     return bind(ew.real, x, weak_type=x.weak_type) if x.dtype.kind == "c" else x
 
 
 def imag(x: ArrayLike, /) -> Array:
-    """Return the imaginary part."""
+    """Return the imaginary part.
+
+    >>> jnp.imag(jnp.array([1 + 2j, 3]))
+    Array([2., 0.], dtype=float32)
+    """
     (x,) = as_arrays([x], "imag")
     if x.dtype.kind != "c":
         return lax.full_like(x, 0)
@@ -500,7 +596,11 @@ conj = conjugate
 
 
 def iscomplexobj(x: Any) -> bool:
-    """Return True if the dtype is complex. A list is taken as an array of its elements."""
+    """Return True if the dtype is complex. A list is taken as an array of its elements.
+
+    >>> jnp.iscomplexobj(jnp.array([3 + 0j]))
+    True
+    """
     if x is None:
         return False
     if not hasattr(x, "dtype"):
@@ -509,5 +609,9 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """Return True if the dtype is not complex."""
+    """Return True if the dtype is not complex.
+
+    >>> jnp.isrealobj(jnp.arange(3))
+    True
+    """
     return not iscomplexobj(x)

@@ -21,11 +21,16 @@ def _window(name: str, doc: str, example: str) -> Window:
         values = getattr(np, name)(canonical_int(name, "M", M))
         return as_array(values.astype(dtypes.default_float()))
 
-    doc += f""" Of length M, largest in the middle.
+    doc += f""" Its largest values are in the middle.
 
-    >>> irax.numpy.{name}(4).round(2)
-    Array({example}, dtype=float32)
-    """
+Args:
+    M: the length of the window.
+
+Raises:
+    TypeError: `M` is no integer.
+
+>>> irax.numpy.{name}(4).round(2)
+Array({example}, dtype=float32)"""
     return documented(function, name, doc, "irax.numpy")
 
 

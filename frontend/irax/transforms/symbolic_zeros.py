@@ -74,14 +74,23 @@ class CustomVJPPrimal:
 
 
 def custom_vjp_primal_tree_values(tree: Any) -> Any:
-    """A pytree of `CustomVJPPrimal`s as the pytree of their values."""
+    """A pytree of `CustomVJPPrimal`s as the pytree of their values.
+
+    >>> primal = irax.custom_derivatives.CustomVJPPrimal(1.0, True)
+    >>> irax.custom_derivatives.custom_vjp_primal_tree_values([primal])
+    [1.0]
+    """
     return tree_util.tree_map(
         lambda x: x.value, tree, is_leaf=lambda x: isinstance(x, CustomVJPPrimal)
     )
 
 
 def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
-    """The zeros among the tangents of a pytree of arrays, as arrays or as `SymbolicZero`s."""
+    """The zeros among the tangents of a pytree of arrays, as arrays or as `SymbolicZero`s.
+
+    >>> irax.custom_derivatives.zero_from_primal(irax.numpy.ones(2))
+    Array([0., 0.], dtype=float32)
+    """
 
     def zero(leaf: Any) -> Any:
         found = SymbolicZero.from_primal_value(leaf)

@@ -42,7 +42,16 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
 
 @api_boundary
 def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
-    """Check a condition in functions of `checkify`, and nowhere else; otherwise like `check`."""
+    """Check a condition in functions of `checkify`, and nowhere else; otherwise like `check`.
+
+    >>> from irax.experimental import checkify
+    >>> checkify.debug_check(False, "not checked outside of checkify")
+    >>> def f(x):
+    ...     checkify.debug_check(x > 0, "not positive")
+    ...     return x
+    >>> checkify.checkify(f)(-1.0)[0].get()
+    'not positive (`check` failed)'
+    """
     _check(pred, msg, True, fmt_args, fmt_kwargs)
 
 
@@ -114,6 +123,10 @@ def check_error(error: Error) -> None:
 
     Raises:
         JaxRuntimeError: it does, outside of traces.
+
+    >>> from irax.experimental import checkify
+    >>> error, _ = checkify.checkify(lambda x: x)(1.0)
+    >>> checkify.check_error(error)
     """
     leaves = error.leaves
     if not any(hasattr(as_array(x), "home") for x in leaves):

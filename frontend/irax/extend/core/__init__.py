@@ -74,6 +74,9 @@ def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
 
     Raises:
         ConcretizationTypeError: it is a traced array whose value is not known.
+
+    >>> irax.extend.core.concrete_or_error(int, irax.numpy.int32(3))
+    3
     """
     if isinstance(val, _Tracer):
         known = val.concrete(context or "a value is needed", ConcretizationTypeError)
@@ -82,7 +85,11 @@ def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
 
 
 def mapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
-    """Return the type of one lane of an array that has a mapped axis."""
+    """Return the type of one lane of an array that has a mapped axis.
+
+    >>> irax.extend.core.mapped_aval(8, 0, irax.extend.core.get_aval(irax.numpy.ones((8, 3))))
+    float32[3]
+    """
     if axis is None:
         return aval
     return aval.update(shape=(*aval.shape[:axis], *aval.shape[axis + 1 :]))
@@ -93,6 +100,9 @@ def unmapped_aval(
 ) -> ShapedArray:
     """Return the type of the array of all lanes, with the mapped axis at `axis`. Along which axis
     of a mesh lanes are divided is no part of it.
+
+    >>> irax.extend.core.unmapped_aval(8, 0, irax.extend.core.get_aval(irax.numpy.ones(3)))
+    float32[8,3]
     """
     if axis is None:
         return aval
@@ -100,7 +110,11 @@ def unmapped_aval(
 
 
 def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> np.dtype[Any]:
-    """Return the dtype of the tangents of arrays of a dtype."""
+    """Return the dtype of the tangents of arrays of a dtype.
+
+    >>> irax.extend.core.primal_dtype_to_tangent_dtype(irax.numpy.dtype("int32"))
+    dtype([('float0', 'V')])
+    """
     return ShapedArray((), primal_dtype).to_tangent_aval().dtype
 
 
@@ -116,7 +130,11 @@ def _depth(trace: Any) -> int:
 
 
 def get_aval(x: Any) -> ShapedArray:
-    """Return the type of an array or a number."""
+    """Return the type of an array or a number.
+
+    >>> irax.extend.core.get_aval(irax.numpy.ones(3))
+    float32[3]
+    """
     return aval_of(x, "get_aval")
 
 

@@ -39,7 +39,12 @@ def cholesky(
 def cho_factor(
     a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, bool]:
-    """Return the factor of `cholesky`, and `lower`, as `cho_solve` takes them."""
+    """Return the factor of `cholesky`, and `lower`, as `cho_solve` takes them.
+
+    >>> irax.scipy.linalg.cho_factor(irax.numpy.array([[4.0, 0.0], [0.0, 9.0]]))[0]
+    Array([[2., 0.],
+           [0., 3.]], dtype=float32)
+    """
     return cholesky(a, lower, overwrite_a, check_finite), lower
 
 
@@ -76,6 +81,9 @@ def lu_factor(
 ) -> tuple[Array, Array]:
     """Return L and U in one matrix, and for each row the one it was exchanged with,
     for `lu_solve`.
+
+    >>> irax.scipy.linalg.lu_factor(irax.numpy.array([[1.0, 2.0], [4.0, 5.0]]))[1]
+    Array([1, 1], dtype=int32)
     """
     del overwrite_a, check_finite
     (x,) = inexact("lu_factor", from_lists(a))
@@ -169,7 +177,11 @@ def svd(
     check_finite: bool = True,
     lapack_driver: str = "gesdd",
 ) -> Any:
-    """Return U, s and V^H of a = U diag(s) V^H, s descending; s alone without `compute_uv`."""
+    """Return U, s and V^H of a = U diag(s) V^H, s descending; s alone without `compute_uv`.
+
+    >>> irax.scipy.linalg.svd(irax.numpy.array([[3.0, 0.0], [0.0, 4.0]]), compute_uv=False)
+    Array([4., 3.], dtype=float32)
+    """
     del overwrite_a, check_finite, lapack_driver
     (x,) = inexact("svd", from_lists(a))
     return lax.linalg.svd(x, full_matrices=full_matrices, compute_uv=compute_uv)
@@ -324,7 +336,13 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
 
 
 def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
-    """Convert the real form of `schur` to the complex form, a triangle."""
+    """Convert the real form of `schur` to the complex form, a triangle.
+
+    >>> rotation = irax.numpy.array([[0.0, -1.0], [1.0, 0.0]])
+    >>> t, z = irax.scipy.linalg.rsf2csf(rotation, irax.numpy.eye(2))
+    >>> abs(t[1, 0]) < 1e-6
+    Array(True, dtype=bool)
+    """
     del check_finite
     t, z = inexact("rsf2csf", from_lists(T), from_lists(Z))
     if square("rsf2csf", t).shape != square("rsf2csf", z).shape:

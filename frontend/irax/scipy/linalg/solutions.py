@@ -17,13 +17,22 @@ from irax.typing import ArrayLike
 
 
 def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """Return the determinant of square matrices."""
+    """Return the determinant of square matrices.
+
+    >>> irax.scipy.linalg.det(irax.numpy.array([[1.0, 2.0], [3.0, 4.0]])).round(4)
+    Array(-2., dtype=float32)
+    """
     del overwrite_a, check_finite
     return jnp.linalg.det(a)
 
 
 def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
-    """Return the inverse of square matrices."""
+    """Return the inverse of square matrices.
+
+    >>> irax.scipy.linalg.inv(irax.numpy.array([[2.0, 0.0], [0.0, 4.0]]))
+    Array([[0.5 , 0.  ],
+           [0.  , 0.25]], dtype=float32)
+    """
     del overwrite_a, check_finite
     return jnp.linalg.inv(a)
 
