@@ -10,7 +10,6 @@ import shlex
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +22,7 @@ from irax_compiler.iree.invocation import (
     bundled_tool,
     invocation,
 )
+from irax_compiler.records import dataclass
 
 if TYPE_CHECKING:  # these import IREE's bindings, which whoever has a program does without
     from irax_compiler.iree.kernels_aside import KernelsAside

@@ -8,12 +8,12 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from irax.core import array_trees, refs
 from irax.core.array import Array, as_array
 from irax.core.refs import Adopted, Given, Ref
+from irax_compiler.records import dataclass, field
 
 T = TypeVar("T")
 

@@ -12,7 +12,6 @@ one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,6 +43,7 @@ from irax_compiler.ops.transformation import (
     Transformation,
     Transposition,
 )
+from irax_compiler.records import dataclass, replace
 
 I32 = np.dtype(np.int32)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -21,6 +20,7 @@ from irax_compiler.passes.simplify import (
     reduction,
     signs,
 )
+from irax_compiler.records import dataclass
 
 PATTERNS: tuple[Pattern, ...] = tuple(
     pattern
