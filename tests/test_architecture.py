@@ -188,8 +188,8 @@ def test_asking_for_modes_is_found(source: str, asks: bool):
 DOORS = {
     "irax": (
         *("api", "mlir", "ops", "targets"),
-        *("cache", "containers", "effects", "evaluate", "kept_programs", "quiet", "sizes"),
-        *("spans", "straight"),
+        *("cache", "containers", "effects", "evaluate", "importing", "kept_programs", "quiet"),
+        *("records", "sizes", "spans", "straight"),
         "iree.phases",
     ),
     "irax_tools": (
