@@ -35,7 +35,8 @@ func.func public @main(%w: tensor<{n}x{n}xf32>, %h: tensor<{b}x{n}xf32>)
 
 
 @pytest.mark.parametrize(
-    ("batch", "size", "driver"), [(8, 128, "sync"), (32, 256, "sync"), (32, 1024, "task")]
+    ("batch", "size", "driver"),
+    [(8, 128, "sync"), (32, 256, "sync"), (1, 512, "sync"), (1, 1024, "task"), (32, 1024, "task")],
 )
 def test_steps_are_shared_if_their_products_are_large(batch: int, size: int, driver: str) -> None:
     module = mlir.parse_module(SCAN.format(b=batch, n=size))

@@ -341,6 +341,43 @@ def test_large_carries_that_change_places(size, dtype):
     np.testing.assert_array_equal(turned, [y, y[::-1], y])
 
 
+@pytest.mark.parametrize("is_updated_whole", [False, True])
+def test_the_host_sorts_what_is_carried_beside_a_larger_array(is_updated_whole: bool):
+    def run(kept, x):
+        def step(i, state):
+            kept, x = state
+            x = jnp.sort(x)
+            kept = 0.5 * kept if is_updated_whole else kept
+            return kept.at[i].add(x[i]), x[::-1] - kept[:200]
+
+        return lax.fori_loop(0, 9, step, (kept, x))
+
+    kept, x = RNG.normal(size=5000).astype("f"), RNG.normal(size=200).astype("f")
+    before = kept.copy(), x.copy()
+    results = irax.jit(run)(kept, x)
+    np.testing.assert_array_equal(kept, before[0])
+    for i in range(9):
+        x = np.sort(x)
+        kept = 0.5 * kept if is_updated_whole else kept.copy()
+        x, element = x[::-1] - kept[:200], x[i]
+        kept[i] += element
+    for found, expected in zip(results, (kept, x), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_a_kernel_reads_no_large_array_in_each_step():
+    """Several cores read it, one after the other product."""
+
+    def attend(cache, query):
+        def step(i, query):
+            return jnp.einsum("ht,htd->hd", jnp.einsum("htd,hd->ht", cache, query), cache) / 1e3
+
+        return lax.fori_loop(0, 3, step, query)
+
+    assert is_kernel(attend, np.ones((8, 64, 64), "f"), np.ones((8, 64), "f"))
+    assert not is_kernel(attend, np.ones((8, 2048, 64), "f"), np.ones((8, 64), "f"))
+
+
 def test_inputs_are_multiplied_before_the_loop(monkeypatch):
     monkeypatch.setenv(blas.VARIABLE, "off")
     u, w = (RNG.normal(size=n).astype(np.float32) / 3 for n in ((5, 4), (4, 4)))

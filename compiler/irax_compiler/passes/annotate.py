@@ -27,9 +27,13 @@ TRANSCENDENTAL = 4.0
 """The multiple of that time that a transcendental function takes."""
 FLOPS_PER_MICROSECOND = 20000.0
 BYTES_PER_MICROSECOND = 25000.0
-"""The bytes of an array that one core reads in a microsecond to reduce them."""
+"""The bytes of arrays that one core reads in a microsecond to reduce or multiply them."""
 TASK_THRESHOLD = 300.0
 """The microseconds of work on one core above which sharing it with other cores pays."""
+READING_THRESHOLD = 100.0
+"""The same for a dispatch in a step of a loop that is about reading arrays. Workers are awake then,
+and all of their caches together may hold an array that is too large for one.
+"""
 LAUNCH = 3.0
 """The most microseconds of overhead of a step of a loop."""
 HAND_OFF = 5.0
@@ -130,7 +134,7 @@ def _work(block: Block, is_step: bool = False) -> _Work:
     """Return the work of a block. In a loop's step each dispatch is handed to other cores by
     itself, so it must be worth that by itself.
     """
-    total, elementwise, others = _Work(), 0.0, []
+    total, elementwise, others, shared = _Work(), 0.0, [], []
     for view in block.operations:
         operation = view.operation
         if operation.name == "stablehlo.while":
@@ -145,14 +149,17 @@ def _work(block: Block, is_step: bool = False) -> _Work:
             total.hand_offs += sum(branch.hand_offs for branch in branches)
         elif not traits_of(operation).is_constant:
             elementwise += _writing_time(operation, is_step)
-            if time := _time(operation):
+            computing, reading = _computing_time(operation), _reading_time(operation)
+            if time := max(computing, reading):
                 others.append(time)
+                if not is_step or computing > TASK_THRESHOLD or reading > READING_THRESHOLD:
+                    shared.append(time)
     # IREE fuses elementwise operations with each other.
-    dispatches = [elementwise, *others]
-    shared = [time for time in dispatches if not is_step or time > TASK_THRESHOLD]
-    total.total += sum(dispatches)
+    if not is_step or elementwise > TASK_THRESHOLD:
+        shared.append(elementwise)
+    total.total += elementwise + sum(others)
     total.shared += sum(shared)
-    total.hand_offs += len(dispatches) - len(shared)
+    total.hand_offs += 1 + len(others) - len(shared)
     return total
 
 
@@ -176,13 +183,21 @@ def _writing_time(operation: Operation, is_step: bool) -> float:
     return factor * elements / ELEMENTS_PER_MICROSECOND
 
 
-def _time(operation: Operation) -> float:
-    """Return the microseconds that a product, a reduction or a sort takes beside that."""
+def _computing_time(operation: Operation) -> float:
+    """Return the microseconds that a product or a sort computes, beside that."""
     if operation.name in (DotGeneral.name, Convolution.name, Fft.name):
         return traits_of(operation).flops(operation) / FLOPS_PER_MICROSECOND
-    if operation.name == Reduce.name:
-        array = operation.operands[0]
-        return prod(shape_of(array)) * dtype_of(array).itemsize / BYTES_PER_MICROSECOND
     if operation.name == "stablehlo.sort":
         return prod(shape_of(operation.operands[0])) / ELEMENTS_PER_MICROSECOND
     return 0.0
+
+
+def _reading_time(operation: Operation) -> float:
+    """Return the microseconds for the operands of a product or a reduction."""
+    if operation.name == DotGeneral.name:
+        arrays = list(operation.operands)
+    elif operation.name == Reduce.name:
+        arrays = [operation.operands[0]]
+    else:
+        return 0.0
+    return sum(prod(shape_of(x)) * dtype_of(x).itemsize for x in arrays) / BYTES_PER_MICROSECOND

@@ -157,3 +157,26 @@ util.func public @read_by_host(%a: tensor<4096xf32>, %n: index) -> tensor<4096xf
 // CHECK-LABEL: util.func public @read_by_host
 // CHECK-NOT:     flow.tensor.barrier
 // CHECK:         util.return
+
+// A function of the host gets a copy of %y, so that the larger %x need not be copied.
+util.func private @sort(!hal.buffer_view) -> !hal.buffer_view
+util.func public @given_to_host(%a: tensor<4096xf32>, %b: tensor<64xf32>, %n: index) -> tensor<4096xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %0:2 = scf.for %i = %zero to %n step %one iter_args(%x = %a, %y = %b) -> (tensor<4096xf32>, tensor<64xf32>) {
+    %1 = hal.tensor.export %y : tensor<64xf32> -> !hal.buffer_view
+    %2 = util.call @sort(%1) : (!hal.buffer_view) -> !hal.buffer_view
+    %3 = hal.tensor.import %2 : !hal.buffer_view -> tensor<64xf32>
+    %4 = flow.dispatch @k::@f(%3) : (tensor<64xf32>) -> tensor<64xf32>
+    %5 = flow.tensor.update %4, %x[%i] : tensor<64xf32> -> %x as tensor<4096xf32>
+    scf.yield %5, %4 : tensor<4096xf32>, tensor<64xf32>
+  }
+  util.return %0#0 : tensor<4096xf32>
+}
+// CHECK-LABEL: util.func public @given_to_host
+// CHECK:         scf.for %{{.*}} iter_args(%[[X:.*]] = %{{.*}}, %[[Y:.*]] = %{{.*}})
+// CHECK-DAG:       %[[XS:.*]] = flow.tensor.barrier %[[X]]
+// CHECK-DAG:       %[[YS:.*]] = flow.tensor.barrier %[[Y]]
+// CHECK:           %[[COPY:.*]] = flow.dispatch @copy_256{{.*}}(%[[YS]])
+// CHECK:           hal.tensor.export %[[COPY]]
+// CHECK:           flow.tensor.update %{{.*}}, %[[XS]]

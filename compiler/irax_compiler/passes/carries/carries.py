@@ -14,8 +14,9 @@ is that of the loop-carried array, so this is right only under conditions that I
 3. A kernel does not read memory that it writes to. IREE lets a dispatch write its result into the
    place that an update copies it to; a barrier keeps those apart that read the array.
 4. Only kernels use the memory. IREE does not wait for loop-carried values that the host reads,
-   unless it copies them. A barrier on one array may end the copies of another, so functions stay
-   as they are in which the host reads any value that a loop carries.
+   unless it copies them. A barrier on one array may end the copies of another. So the functions of
+   the host get a kernel's copy of an array, where the loop carries larger ones. Functions stay as
+   they are in which the host reads any other value that a loop carries.
 
 The pass runs between IREE's phases flow and stream. Nothing is fused after that, and each operation
 says which operand its result is in the memory of, so that the conditions can be decided.
@@ -34,15 +35,16 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.registers import index
 from irax_compiler.passes.carries.loops import LOOPS, Loop, loop_of
 from irax_compiler.passes.carries.memory import (
+    Operand,
     Uses,
-    host_reads_carried,
+    host_reads_of_carried,
     is_array,
     roots,
     ties,
     uses_of,
 )
 from irax_compiler.passes.carries.order import Order
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
 from irax_compiler.passes.executables import add_executable, dispatch, memory
 from irax_compiler.passes.moves.kernels import in_registers, load, store
 from irax_compiler.records import dataclass
@@ -53,6 +55,7 @@ _LATE = 8
 """The most dispatches that the end of a step may wait for."""
 _DEVICE = "#hal.device.promise<@__device_0>"
 """The only device of a program, as IREE names it."""
+_GIVEN_TO_HOST = "hal.tensor.export"
 _BYTES = np.dtype(np.int8)
 
 
@@ -68,8 +71,14 @@ class Carries(Pass):
     def run(self, module: Module) -> None:
         copies = 0
         for view in list(module.body.operations):
-            if view.operation.name != "util.func" or host_reads_carried(view.operation):
+            if view.operation.name != "util.func":
                 continue
+            reads = host_reads_of_carried(view.operation)
+            if not all(map(_is_worth_a_copy, reads)):
+                continue
+            for one in reads:
+                _give_copy(one, copies)
+                copies += 1
             for operation in [o for o in nested(view.operation) if o.name in LOOPS]:
                 loop = loop_of(operation)
                 if loop is not None:
@@ -214,6 +223,24 @@ def _key(operation: Operation) -> Value:
 def _bytes(x: Value) -> int:
     type_: Any = x.type
     return prod(type_.shape) * mlir.dtype_of(x).itemsize
+
+
+def _is_worth_a_copy(read: Operand) -> bool:
+    """True if a function of the host reads an array, and a loop around carries a larger one."""
+    operation, number = read
+    x = operation.operands[number]
+    if operation.name != _GIVEN_TO_HOST or not is_array(x):
+        return False
+    loops = [loop_of(o) for o in enclosing(operation) if o.name in LOOPS]
+    carried = [y for loop in loops if loop is not None for y in loop.arguments if is_array(y)]
+    return any(_bytes(y) > _bytes(x) for y in carried)
+
+
+def _give_copy(read: Operand, number: int) -> None:
+    """Have the host read a copy of an array. Copies are told apart by their numbers."""
+    operation, place = read
+    with InsertionPoint(operation), operation.location:
+        operation.operands[place] = _copied(operation.operands[place], number)
 
 
 def _is_ordered(uses: Uses, order: Order) -> bool:

@@ -15,6 +15,9 @@ _FORMS = {
     *("flow.tensor.reshape", "flow.tensor.bitcast", "flow.tensor.slice", "flow.tensor.barrier"),
 }
 """Operations whose result may be in the memory of their first operand."""
+Operand = tuple[Operation, int]
+"""An operation, and the number of one of its operands."""
+
 _KERNELS = {*_FORMS, "flow.dispatch", "flow.tensor.update"}
 
 
@@ -95,16 +98,17 @@ def _sources_of_argument(x: Any) -> list[Value]:
     return []
 
 
-def host_reads_carried(function: Operation) -> bool:
-    """True if an operation that is no kernel reads what a loop carries, in the form that the loop
-    has it or another.
+def host_reads_of_carried(function: Operation) -> list[Operand]:
+    """Return the operands of operations that are no kernels which a loop carries, in the form that
+    the loop has them or another.
     """
-    return any(
-        isinstance(x.type, mlir.RankedTensorType) and _is_carried(x)
+    return [
+        (operation, number)
         for operation in nested(function)
         if operation.name not in _KERNELS and not operation.name.startswith("scf.")
-        for x in operation.operands
-    )
+        for number, x in enumerate(operation.operands)
+        if isinstance(x.type, mlir.RankedTensorType) and _is_carried(x)
+    ]
 
 
 def _is_carried(x: Value) -> bool:

@@ -48,6 +48,9 @@ FEW = 1 << 21
 kernels for each step."""
 MULTIPLICATIONS = 4
 """The number of multiplications in a product that take as long as another operation."""
+FAR = 1 << 19
+"""The elements of an array from which a core's cache of the second level does not hold it. To read
+one of them takes as long as another operation."""
 INDEXED = 1 << 16
 """The most work of indexing registers in a kernel, which takes LLVM long to compile."""
 LONG = 16
@@ -143,8 +146,14 @@ def _factors(operations: Sequence[Operation], outside: set[Value]) -> dict[Opera
 
 def _products(operations: Iterable[Operation]) -> int:
     """Return the work of products, beside that for their results."""
-    found = (vectors.work(o) for o in operations if o.name == DotGeneral.name)
-    return sum(found) // MULTIPLICATIONS
+    products = [o for o in operations if o.name == DotGeneral.name]
+    return sum(max(vectors.work(o) // MULTIPLICATIONS, _far(o)) for o in products)
+
+
+def _far(product: Operation) -> int:
+    """Return the number of elements that a product reads from beyond a core's cache."""
+    sizes = [prod(shape_of(x)) for x in product.operands]
+    return sum(n for n in sizes if n >= FAR)
 
 
 def _indexing(operations: Iterable[Operation]) -> int:

@@ -34,7 +34,8 @@ BLOCK = 32
 """The rows, several at a time, after which accumulators are added to others, and these after as
 many blocks to others again, so that rounding errors stay small."""
 CACHED = 1 << 18
-"""The most elements of a block that is read several times: they stay in the processor's cache."""
+"""The most elements of a block that is read several times, and of what it restores: they stay in
+the processor's cache."""
 
 
 class Columns(Kernel):
@@ -59,7 +60,8 @@ class Columns(Kernel):
             most = min(most, -(-columns // workers))
         if len(self.phases) > 1:
             rows = domain.elements // domain.results
-            most = min(most, max(CACHED // rows, 4 * self.lanes))
+            arrays = 1 + len({where for phase in self.phases for _, where in phase.restored})
+            most = min(most, max(CACHED // (rows * arrays), 4 * self.lanes))
         return -(-most // self.lanes) * self.lanes
 
     @property
