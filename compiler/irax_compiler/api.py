@@ -14,7 +14,6 @@ has the types of the IR, and `irax_compiler.targets` the targets.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +24,7 @@ from irax_compiler.effects import remove_dead_operations
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.extensions import load as load_extensions
 from irax_compiler.hlo_text import hlo_text
+from irax_compiler.importing import import_module
 from irax_compiler.layouts import StatedLayouts
 from irax_compiler.layouts import state as state_layouts
 from irax_compiler.mlir import Module
@@ -172,5 +172,5 @@ def evaluate(module: Module, func: str, arguments: Sequence[np.ndarray]) -> list
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(importlib.import_module(f"irax_compiler.{_LATER[name]}"), name)
+    found = getattr(import_module(f"irax_compiler.{_LATER[name]}"), name)
     return globals().setdefault(name, found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from irax.config import check_tracer_leaks as check_tracer_leaks
@@ -94,6 +93,7 @@ from irax.tree_util import tree_map as tree_map
 from irax.tree_util import tree_multimap as tree_multimap
 from irax.tree_util import tree_structure as tree_structure
 from irax.tree_util import tree_unflatten as tree_unflatten
+from irax_compiler.importing import import_module as _import_module
 from irax_runtime.device import Device as Device
 
 of_traced.attach()
@@ -191,9 +191,9 @@ _FUNCTIONS = {
 def __getattr__(name: str) -> Any:
     """Import submodules, and functions that are seldom used, when they are first used."""
     if name in _MODULES:
-        return importlib.import_module(f"irax.{name}")
+        return _import_module(f"irax.{name}")
     if name in _FUNCTIONS:
-        return getattr(importlib.import_module(f"irax.{_FUNCTIONS[name]}"), name)
+        return getattr(_import_module(f"irax.{_FUNCTIONS[name]}"), name)
     from irax.core.absent_names import missing_attribute
 
     raise missing_attribute(__name__, name)
@@ -201,7 +201,7 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     """The public names."""
-    plumbing = {"Any", "TYPE_CHECKING", "annotations", "importlib", "irax", "of_traced"}
+    plumbing = {"Any", "TYPE_CHECKING", "annotations", "irax", "of_traced"}
     rooms = {"execution", "jaxprs", "transforms"}
     return sorted((globals().keys() | _MODULES | _FUNCTIONS.keys()) - plumbing - rooms)
 

@@ -1,6 +1,7 @@
 """Threads that call irax at the same time."""
 
 import functools
+import importlib
 import os
 import re
 import subprocess
@@ -9,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from importlib.machinery import FileFinder, ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +21,7 @@ import irax.numpy as jnp
 import irax_compiler.once
 import irax_runtime.once
 from irax.execution import callbacks
-from irax_compiler import targets
+from irax_compiler import importing, targets
 
 PROCESSES = 1 if "IRAX_FUZZ" not in os.environ else 32
 
@@ -128,6 +130,52 @@ def test_once_makes_one_thing_for_all_threads(once: Callable[..., Any]):
         found = {*threads.map(thing, ["cpu", "gpu"] * 4)}
     assert sorted(made) == ["cpu", "cpu", "gpu"]
     assert found == {thing("cpu"), thing("gpu")}
+
+
+class _SlowToMake(SourceFileLoader):
+    """Takes long to make a module, which threads have to wait for."""
+
+    def create_module(self, spec: ModuleSpec) -> None:
+        time.sleep(0.2)
+
+
+def test_a_package_and_its_modules_are_imported_by_several_threads(tmp_path, monkeypatch):
+    """Each thread would have Python's lock of one of them, and wait for that of the other."""
+    name = "irax_test_package"
+    package = tmp_path / name
+    package.mkdir()
+    (package / "__init__.py").write_text(f"from {name}.part import x\n")
+    (package / "part.py").write_text("x = 1\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    loaders = (_SlowToMake, [".py"])
+    monkeypatch.setattr(sys, "path_hooks", [FileFinder.path_hook(loaders)])
+    with ThreadPoolExecutor(2) as threads:
+        whole = threads.submit(importing.import_module, name)
+        time.sleep(0.1)
+        part = threads.submit(importing.import_module, f"{name}.part")
+        assert whole.result(60).x == part.result(60).x == 1
+    for module in (name, f"{name}.part"):
+        sys.modules.pop(module)
+
+
+def test_who_is_importing_does_not_wait_for_who_is_about_to(tmp_path, monkeypatch):
+    """The module of one thread asks for another one, while a second thread waits for the module."""
+    (tmp_path / "irax_test_other.py").write_text("x = 1\n")
+    (tmp_path / "irax_test_module.py").write_text(
+        "__name__, name = 'irax.test', __name__\n"
+        "import time; time.sleep(0.4)\n"
+        "from irax_compiler import importing\n"
+        "x = importing.import_module('irax_test_other').x\n"
+        "__name__ = name\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    with ThreadPoolExecutor(2) as threads:
+        direct = threads.submit(importlib.import_module, "irax_test_module")
+        time.sleep(0.2)
+        asked = threads.submit(importing.import_module, "irax_test_module")
+        assert direct.result(60).x == asked.result(60).x == 1
+    for module in ("irax_test_module", "irax_test_other"):
+        sys.modules.pop(module)
 
 
 def test_targets_are_found_while_threads_import():

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import importlib
 from functools import cache
 from typing import Any
+
+from irax_compiler.importing import import_module
 
 
 @cache
 def scipy_module(name: str) -> Any:
     """Return a module of SciPy, which is imported when first needed; None where it is missing."""
     try:
-        return importlib.import_module(f"scipy.{name}")
+        return import_module(f"scipy.{name}")
     except ImportError:
         return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import pkgutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from irax_compiler import extensions
+from irax_compiler.importing import import_module
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import Pass
 from irax_compiler.passes.legalization import Legalization
@@ -98,7 +98,7 @@ def all_targets() -> list[Target]:
     folder = str(Path(__file__).parent)
     own = {f"{__package__}.{module.name}" for module in pkgutil.iter_modules([folder])}
     for name in sorted(own - {__name__}):
-        importlib.import_module(name)
+        import_module(name)
     extensions.load("irax.targets")
     return sorted(_targets.values(), key=lambda target: target.name)
 

@@ -4,8 +4,9 @@ Of its names, those are public that `jax.core` has: `Tracer`, `Trace`, `ShapedAr
 `ensure_compile_time_eval`.
 """
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from irax_compiler.importing import import_module as _import_module
 
 if TYPE_CHECKING:
     from irax.core.avals import ShapedArray
@@ -21,7 +22,7 @@ _PUBLIC = {
 def __getattr__(name: str) -> Any:
     """Import submodules when their public names are first used."""
     if name in _PUBLIC:
-        return getattr(importlib.import_module(f"{__name__}.{_PUBLIC[name]}"), name)
+        return getattr(_import_module(f"{__name__}.{_PUBLIC[name]}"), name)
     from irax.core.absent_names import missing_attribute
 
     raise missing_attribute(__name__, name)

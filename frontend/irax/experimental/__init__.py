@@ -1,11 +1,11 @@
 """Modules whose interfaces may still change."""
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from irax.core.absent_names import missing_attribute as _missing_attribute
 from irax.execution.callbacks import io_callback as io_callback
 from irax.experimental import ode as ode
+from irax_compiler.importing import import_module as _import_module
 
 if TYPE_CHECKING:
     from irax.experimental import checkify, jet, mesh_utils, multihost_utils, sparse
@@ -16,5 +16,5 @@ _MODULES = ("checkify", "jet", "mesh_utils", "multihost_utils", "sparse")
 def __getattr__(name: str) -> Any:
     """Import submodules when they are first used."""
     if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return _import_module(f"{__name__}.{name}")
     raise _missing_attribute(__name__, name)

@@ -1,9 +1,9 @@
 """Extensions of irax: primitives of one's own, with rules written in Python."""
 
-import importlib
 from typing import TYPE_CHECKING, Any
 
 from irax.core.absent_names import missing_attribute as _missing_attribute
+from irax_compiler.importing import import_module as _import_module
 
 if TYPE_CHECKING:
     from irax.extend import backend, core, linear_util, source_info_util
@@ -14,5 +14,5 @@ _MODULES = {"backend", "core", "linear_util", "source_info_util"}
 def __getattr__(name: str) -> Any:
     """Import submodules when they are first used."""
     if name in _MODULES:
-        return importlib.import_module(f"{__name__}.{name}")
+        return _import_module(f"{__name__}.{name}")
     raise _missing_attribute(__name__, name)

@@ -5,10 +5,10 @@ Jaxprs bind primitives by jit, so `stages` knows nothing of them: the property i
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from irax.stages import Traced
+from irax_compiler.importing import import_module
 
 
 def _jaxpr(self: Traced) -> Any:
@@ -19,7 +19,7 @@ def _jaxpr(self: Traced) -> Any:
         b:f32[] = sin a
       in (b,) }
     """
-    views = importlib.import_module("irax.jaxprs.views")  # seldom asked for, and slow to import
+    views = import_module("irax.jaxprs.views")  # seldom asked for, and slow to import
     traced = self._traced.traced
     weak = [aval.weak_type for aval in self._traced.argument_avals()]
     return views.jaxpr_of_function(traced.builder, traced.name, traced.captures, weak)

@@ -2,9 +2,12 @@
 
 They differ from NumPy's where JAX's do: arrays are immutable, dtypes are 32 bits wide unless asked
 for otherwise, Python numbers take the dtype of the arrays they meet, and lists are no arrays.
+
+All functions raise TypeError for an argument that is not an array or a number, or has a dtype that
+they do not take, and for shapes that do not broadcast; ValueError for an axis that the array does not
+have. Each function lists its other errors.
 """
 
-import importlib as _importlib
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 from typing import Any as _Any
 
@@ -302,6 +305,7 @@ from irax.numpy.ufuncs import tan as tan
 from irax.numpy.ufuncs import tanh as tanh
 from irax.numpy.ufuncs import true_divide as true_divide
 from irax.numpy.ufuncs import trunc as trunc
+from irax_compiler.importing import import_module as _import_module
 
 if _TYPE_CHECKING:
     from irax.numpy import fft as fft
@@ -441,12 +445,12 @@ newaxis: None = None
 def __getattr__(name: str) -> _Any:
     """Import modules and families of functions when they are first used."""
     if name in _MODULES:
-        return _importlib.import_module(f"irax.numpy.{name}")
+        return _import_module(f"irax.numpy.{name}")
     if name not in _FAMILY_OF:
         from irax.core.absent_names import missing_attribute
 
         raise missing_attribute(__name__, name)
-    family = _importlib.import_module(f"irax.numpy.{_FAMILY_OF[name]}")
+    family = _import_module(f"irax.numpy.{_FAMILY_OF[name]}")
     value = globals()[name] = _as_public(name, getattr(family, name))
     return value
 

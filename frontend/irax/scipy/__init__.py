@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import TYPE_CHECKING, Any
+
+from irax_compiler.importing import import_module as _import_module
 
 if TYPE_CHECKING:
     from irax.scipy import (
@@ -40,5 +41,5 @@ _MODULES = {
 def __getattr__(name: str) -> Any:
     """Submodules are imported when they are first used."""
     if name in _MODULES:
-        return importlib.import_module(f"irax.scipy.{name}")
+        return _import_module(f"irax.scipy.{name}")
     raise AttributeError(f"module 'irax.scipy' has no attribute {name!r}")

@@ -1,0 +1,69 @@
+"""Imports of modules when they are first used, by one thread at a time.
+
+Python has a lock for each module. Threads that come to a package and to a module of it by different
+ways wait for each other's locks; Python sees that, and lets one of them go on with modules that are
+half made.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from types import ModuleType
+
+_PACKAGES = frozenset({"irax", "irax_compiler", "irax_runtime", "irax_tools"})
+
+_turn = threading.RLock()
+
+
+def import_module(name: str) -> ModuleType:
+    """Return a module, which is imported while no other thread does so by these functions.
+
+    >>> import_module("math").floor(2.5)
+    2
+    """
+    found = sys.modules.get(name)
+    if found is not None and not getattr(found.__spec__, "_initializing", False):
+        return found
+    with alone():
+        return importlib.import_module(name)
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """For the length of a `with` block, other threads wait to import modules.
+
+    A thread that is at work in a module of irax's has Python's lock of it, for which the thread
+    whose turn it is may have to wait: so it does not wait for its own.
+    """
+    if _is_importing():
+        yield
+        return
+    with _turn:
+        yield
+
+
+def _is_importing() -> bool:
+    """Return True if a module of irax's is being imported by this thread."""
+    frame = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        if frame.f_code.co_name == "<module>":
+            package = frame.f_globals.get("__name__", "").partition(".")[0]
+            if package in _PACKAGES:
+                return True
+        frame = frame.f_back
+    return False
+
+
+def _forget_the_turn() -> None:
+    """In a forked process, which lacks the thread whose turn it was."""
+    global _turn
+    _turn = threading.RLock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_the_turn)
