@@ -87,7 +87,7 @@ docs: $(VENV)/installed-test
 # Warnings, such as of links that lead nowhere, are errors.
 site: $(VENV)/installed-docs
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --quiet --strict
-	@echo "Wrote build/site: open build/site/index.html"
+	@echo "Wrote build/site. To read it: $(PYTHON) -m http.server --directory build/site"
 
 dist: $(VENV)/installed-dist
 	@.ci/dist $(BIN)/python

@@ -75,6 +75,14 @@ def test_a_broken_link_is_found(link: str, problem: str) -> None:
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
+def test_no_text_is_taken_for_markup(path: Path) -> None:
+    """A type such as `tensor<f32>` is code: elsewhere Markdown leaves `<f32>` out."""
+    lines = (line for line in prose(path).splitlines() if not line.startswith("    "))
+    text = re.sub(r"`[^`]*`", "", "\n".join(lines))
+    assert re.findall(r"<[A-Za-z][^>]*>", text) == []
+
+
+@pytest.mark.parametrize("path", FILES, ids=name_of)
 def test_pages_have_one_title(path: Path) -> None:
     assert prose(path).startswith("# ")
     assert len(re.findall(r"^# ", prose(path), re.MULTILINE)) == 1

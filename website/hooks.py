@@ -13,6 +13,8 @@ from website.links import OUTSIDE, linked
 
 ROOT = Path(__file__).parents[1]
 PICTURES = "examples/pictures"
+WIDE = ("ops.md", "legalizations.md")
+"""Pages whose tables take the place of the table of contents, too."""
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -44,6 +46,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Turn the paths of the repository in links into those of the site. Offer notebooks."""
     here = page.file.src_uri
+    if here in WIDE:
+        page.meta["hide"] = ["toc"]
     notebook = here.removesuffix(".md") + ".ipynb"
     if files.get_file_from_path(notebook) is not None:
         title, rest = markdown.split("\n", 1)

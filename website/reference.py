@@ -5,6 +5,7 @@ Many functions are made by tables when they are first asked for, so modules are 
 
 from __future__ import annotations
 
+import enum
 import importlib
 import inspect
 import json
@@ -95,9 +96,13 @@ def _first(value: object) -> str:
 
 
 def _members(value: Any) -> str:
-    """Return a table of the methods and properties of a class that have docstrings."""
+    """Return a table of the methods and properties of a class that have docstrings; of an
+    enumeration, its members.
+    """
     if not inspect.isclass(value) or issubclass(value, BaseException):
         return ""
+    if _is_enum(value):
+        return "Members: " + ", ".join(f"`{member.name}`" for member in value) + "."
     rows = []
     for name in sorted(dir(value)):
         owner = next((c for c in value.__mro__ if name in vars(c)), None)
@@ -109,21 +114,36 @@ def _members(value: Any) -> str:
     return "| member | meaning |\n|---|---|\n" + "\n".join(rows) if rows else ""
 
 
+def _is_enum(value: Any) -> bool:
+    return inspect.isclass(value) and issubclass(value, enum.Enum)
+
+
 def page(name: str) -> str:
     """Return the page of a module."""
     module = importlib.import_module(name)
     parts = [f"# {name}", _doc(module)]
-    for member in names(module):
+    public = names(module)
+    for member in public:
         value = getattr(module, member)
         parts.append(f"## {member}")
-        if callable(value):
-            parts.append(f"```py\n{member}{signature(value)}\n```")
+        if (original := _original(module, member)) in public:
+            parts.append(f"Another name of [`{original}`](#{original.lower()}).")
+        elif callable(value):
+            if not _is_enum(value):
+                parts.append(f"```py\n{member}{signature(value)}\n```")
             parts.append(_doc(value))
             parts.append(_members(value))
             parts.append(_support(f"{name}.{member}".removeprefix("irax.")))
         else:
             parts.append(f"A value: `{type(value).__name__}`.")
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _original(module: types.ModuleType, member: str) -> str | None:
+    """Return the name that an object calls itself, if it is another one in the same module."""
+    value = getattr(module, member)
+    name = getattr(value, "__name__", member)
+    return name if name != member and getattr(module, name, None) is value else None
 
 
 @cache

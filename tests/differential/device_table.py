@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from tests.differential.harness import CASES, Case
-from tests.differential.ops_table import ORDER, dtypes
+from tests.differential.ops_table import dtypes, listed
 from tests.differential.test_vulkan import narrower
 
 from irax_compiler import targets
@@ -135,8 +135,8 @@ def cell(cases: list[Case], column: Column, notes: Notes) -> str:
         if not accepted:
             parts.append(f"refused ({number})")
             continue
-        missing = sorted(set(dtypes(those)) - set(dtypes(accepted)), key=ORDER.index)
-        what = ", ".join(missing) or f"{len(those)} of {len(cases)} cases"
+        missing = set(dtypes(those)) - set(dtypes(accepted))
+        what = listed(missing) or f"{len(those)} of {len(cases)} cases"
         parts.append(f"not {what} ({number})")
     return "; ".join(dict.fromkeys(parts))
 

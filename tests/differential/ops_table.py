@@ -5,7 +5,7 @@
 A rule is in the table if a case of the op's family tests it (see test_ops.py and test_iree.py).
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from tests.differential.harness import CASES, NOT_DIFFERENTIABLE, Case
@@ -69,7 +69,7 @@ def row(name: str, cases: list[Case]) -> str:
         tangent(name, own),
         "yes" if linear else "not linear",
         "yes",
-        ", ".join(sorted(set(dtypes(own)), key=ORDER.index)),
+        listed(dtypes(own)),
         *(on_target(name, target) for target in ("iree-cpu", "pjrt")),
     ]
     return f"| {' | '.join(cells)} |"
@@ -107,6 +107,12 @@ def dtypes(cases: list[Case]) -> Iterator[str]:
     for case in cases:
         yield from (SPELLINGS[o.dtype] for o in case.operands)
         yield from (SPELLINGS[mlir.dtype_of_type(t)] for t in case.result_types)
+
+
+def listed(names: Iterable[str]) -> str:
+    """Dtypes in order, as Markdown: `complex<f32>` would be markup otherwise."""
+    ordered = sorted(set(names), key=ORDER.index)
+    return ", ".join(f"`{name}`" if "<" in name else name for name in ordered)
 
 
 if __name__ == "__main__":
