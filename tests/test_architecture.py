@@ -131,6 +131,7 @@ MODES = {"current", "current_trace", "innermost", "interpreters"}
 KNOW_MODES = {
     "core/dispatch.py",
     "core/promotion.py",
+    "core/hi_values.py",
     "core/refs.py",
     "core/tracing.py",
     "execution/jitted.py",

@@ -101,6 +101,18 @@ class ShapedArray:
         """Return the type of tangents, whose dtype is float0 for integers and booleans."""
         return ShapedArray(self.shape, self.dtype if self.is_inexact else dtypes.float0)
 
+    def lo_ty(self) -> list[ShapedArray]:
+        """Return the types of the arrays that an array holds: of itself (see `hi_values`)."""
+        return [self]
+
+    def lower_val(self, x: Any) -> list[Any]:
+        """Return the arrays that an array holds."""
+        return [x]
+
+    def raise_val(self, x: Any) -> Any:
+        """Return the array that holds an array."""
+        return x
+
     def str_short(self, short_dtypes: bool = False) -> str:
         """Return the type as jaxprs show it.
 

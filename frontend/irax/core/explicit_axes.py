@@ -13,6 +13,7 @@ from irax.config import config
 from irax.core.array import Array, ConcreteArray, aval_of
 from irax.core.avals import AbstractRef, ShapedArray
 from irax.core.axis_names import text_of
+from irax.core.hi_types import hi_type_of
 from irax.core.meshes import AbstractMesh, get_abstract_mesh
 from irax.core.partition_specs import PartitionSpec, axes_by_dimension
 from irax.core.sharded import sharding_of
@@ -101,6 +102,8 @@ def typeof(x: Any) -> Any:
     >>> typeof(irax.numpy.ones((2, 3)))
     float32[2,3]
     """
+    if (hi_type := hi_type_of(x)) is not None:
+        return hi_type
     told = getattr(x, "aval", None)
     if isinstance(told, AbstractRef):
         return told

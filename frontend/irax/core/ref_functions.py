@@ -10,8 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Generic, TypeVar
 
-from irax.core import array_trees, refs
+from irax.core import array_trees, hi_values, refs
 from irax.core.array import Array, as_array
+from irax.core.hi_types import is_mutable
+from irax.core.hi_values import Lowered
 from irax.core.refs import Adopted, Given, Ref
 from irax_compiler.records import dataclass, field
 
@@ -105,29 +107,42 @@ class Arguments:
             ValueError: one Ref is two arguments.
         """
         leaves, tree = array_trees.tree_flatten((args, kwargs))
-        places = [i for i, x in enumerate(leaves) if isinstance(x, Ref)]
-        if not places:
+        own = {i: _refs_of(x) for i, x in enumerate(leaves) if _is_mutable(x)}
+        if not own:
             return None
-        found = dict.fromkeys((leaves[i] for i in places), with_tokens)
-        if len(found) != len(places):
+        found = [ref for each in own.values() for ref in each]
+        if len(set(found)) != len(found):
             raise ValueError(
                 f"{what}: only one reference to a mutable array may be an argument; got "
-                f"{len(places)} arguments that are {len(found)} Refs"
+                f"{len(found)} arguments that are {len(set(found))} Refs"
             )
-        for place in places:
-            ref = leaves[place]
-            leaves[place] = state_of(ref, True) if with_tokens else ref.value
+        for place, each in own.items():
+            states = [state_of(ref, True) if with_tokens else ref.value for ref in each]
+            is_ref = isinstance(leaves[place], Ref)
+            leaves[place] = states[0] if is_ref else hi_values.lowered(leaves[place], states)
         args, kwargs = array_trees.tree_unflatten(tree, leaves)
-        return Arguments(Functional(found), args, kwargs, tree, places)
+        return Arguments(Functional(dict.fromkeys(found, with_tokens)), args, kwargs, tree, [*own])
 
     def boxed(self, what: str, args: Any, kwargs: Any) -> tuple[list[Ref], Any, Any]:
         """Return Refs in a function for those of the call, and the arguments with them."""
         leaves = self.tree.flatten_up_to((args, kwargs))
+        with_tokens = any(self.refs.refs.values())
         boxes: list[Ref] = []
-        for place, with_token in zip(self.places, self.refs.refs.values(), strict=True):
-            value, *token = leaves[place] if with_token else [leaves[place]]
-            leaves[place] = refs.boxed(as_array(value, what), token or None)
-            boxes.append(leaves[place])
+        for place in self.places:
+            given = leaves[place]
+            parts = given.parts if isinstance(given, Lowered) else [given]
+            states = parts if with_tokens else [[part] for part in parts]
+            values = [as_array(value, what) for value, *_ in states]
+            if isinstance(given, Lowered):
+                held = given.raised(values)
+                leaves[place], made = held.value, held.parts
+            else:
+                made = [Ref(values[0])]
+                (leaves[place],) = made
+            boxes += [
+                refs.boxed(box, token or None)
+                for box, (_, *token) in zip(made, states, strict=True)
+            ]
         return boxes, *array_trees.tree_unflatten(self.tree, leaves)
 
     def of_arrays(self, what: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -144,6 +159,14 @@ class Arguments:
             return out, [state_of(x, p) for x, p in zip(boxes, passed, strict=True)]
 
         return pure
+
+
+def _is_mutable(x: Any) -> bool:
+    return isinstance(x, Ref) or is_mutable(x)
+
+
+def _refs_of(x: Any) -> Sequence[Ref]:
+    return [x] if isinstance(x, Ref) else hi_values.held(x).parts
 
 
 def check_no_refs(what: str, out: Any) -> None:

@@ -34,6 +34,7 @@ from irax.core.tracing import Input, Trace, Tracer, innermost, trace_function
 T = TypeVar("T")
 
 _alive: WeakSet[Ref] = WeakSet()
+_expected = threading.Event()
 
 
 class _Recording(threading.local):
@@ -149,7 +150,7 @@ class Ref:
     @property
     def value(self) -> Array:
         """The array of its elements, as they are now."""
-        self._touch()
+        self.touch()
         return self._value
 
     def assign(self, value: Array) -> None:
@@ -158,7 +159,7 @@ class Ref:
         Raises:
             ValueError: it is not to be written to in the innermost trace.
         """
-        self._touch()
+        self.touch()
         trace = innermost.trace
         if is_recording():
             return
@@ -174,13 +175,13 @@ class Ref:
     @property
     def is_known_outside(self) -> bool:
         """True if it was not made in the function being traced: a backward pass may write to it."""
-        self._touch(with_token=True)
+        self.touch(with_token=True)
         return self._token is not None or is_recording()
 
     @property
     def token(self) -> list[Array]:
         """The arrays whose cotangents are what it holds in the backward pass."""
-        self._touch(with_token=True)
+        self.touch(with_token=True)
         return list(self._token or ref_tokens.zeros(self.aval.inner_aval))
 
     def pass_token(self, token: Sequence[Array]) -> None:
@@ -188,12 +189,23 @@ class Ref:
         if self._token is not None and not is_recording() and self._home is not None:
             self._token = list(token)
 
-    def _touch(self, with_token: bool = False) -> None:
+    def keep(self) -> None:
+        """Remember the value, before a function runs just to tell what it touches. Where nothing
+        is written meanwhile, there is nothing to do.
+        """
+
+    def restore(self) -> None:
+        """Return to the value that was kept."""
+
+    def touch(self, with_token: bool = False) -> None:
+        """Note that the innermost trace reads or writes it."""
         if _recording.refuses and self._home is None and innermost.trace is not None:
             raise _Touched
         touched, adopted = _recording.touched, _recording.adopted
         if touched is not None:
             if touched is not self._maker:
+                if self not in touched:
+                    self.keep()
                 touched[self] = touched.get(self, False) or with_token
         elif adopted is not None:
             adopted.adopt(self, with_token)
@@ -281,9 +293,9 @@ class Adopted:
         return {x: x._value for x, first in self._first.items() if x._value is not first}
 
 
-def boxed(value: Array, token: Sequence[Array] | None) -> Ref:
-    """Return a Ref in a function for one that is its argument."""
-    box = Ref(value, token)
+def boxed(box: Ref, token: Sequence[Array] | None) -> Ref:
+    """Return a new Ref of a function as that for an argument, with the argument's token."""
+    box._token = token
     adopted = _recording.adopted
     if adopted is not None and adopted.trace is innermost.trace:
         adopted.boxes.add(box)
@@ -296,8 +308,13 @@ def is_recording() -> bool:
 
 
 def exist() -> bool:
-    """Return True if there are Refs."""
-    return len(_alive) > 0
+    """Return True if there are Refs, or may be."""
+    return len(_alive) > 0 or _expected.is_set()
+
+
+def expect() -> None:
+    """Take it from now on that there are Refs: there is what they are made of."""
+    _expected.set()
 
 
 class _Touched(BaseException):
@@ -337,4 +354,6 @@ def touched(function: Callable[..., Any], inputs: Sequence[Input] = ()) -> dict[
         trace_function(run, inputs, "the search for Refs", "refs", fresh_module=True)
     finally:
         _recording.touched = None
+        for ref in found:
+            ref.restore()
     return found

@@ -14,6 +14,7 @@ from irax.config import config
 from irax.core import array_trees, axis_names, refs
 from irax.core.array import Array, as_array
 from irax.core.dispatch import call as call_function
+from irax.core.hi_types import hi_type_of, is_mutable
 from irax.core.ref_functions import Found, traced_once
 from irax.core.refs import Given, Ref
 from irax.execution.bound_call import OTHER
@@ -83,6 +84,8 @@ def call(
 
 
 def _type_of(leaf: Any) -> Any:
+    if is_mutable(leaf):
+        return hi_type_of(leaf), leaf.cur_qdd()
     return leaf.aval if isinstance(leaf, Ref) else signature_of(leaf)
 
 

@@ -1,4 +1,8 @@
-"""jax.experimental.hijax: the classes that flax derives from. irax runs no primitives on them."""
+"""jax.experimental.hijax: values that hold arrays, of classes that a library defines.
+
+Those that change may be arguments of functions, and be found outside, as `jax.Ref`s may. Others
+are no arguments.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import Any
 
 from irax.compat.jax.core import AbstractValue as AbstractValue
 from irax.compat.jax.core import ShapedArray as ShapedArray
+from irax.core import hi_types, hi_values
 from irax.extend.primitive import Primitive
 from irax.extend.zeros import Zero as Zero
 from irax.extend.zeros import instantiate_zeros as instantiate_zeros
@@ -14,15 +19,31 @@ from irax.extend.zeros import is_undefined_primal as is_undefined_primal
 
 
 class HiPrimitive(Primitive):
-    """A primitive on values that are no arrays."""
+    """A primitive that makes values which are no arrays, reads or writes them: by `impl`, when it
+    is bound. In a traced function the arrays that they hold are traced.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name: str = name
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Call `impl`."""
+        return hi_values.bound(self.impl, args, params)
 
 
 class HiType(AbstractValue):
     """The base of types of values that are no arrays."""
 
+    has_qdd: bool = False
+    """True if values change."""
+
 
 class MutableHiType(HiType):
-    """The base of types of values that change."""
+    """The base of types of values that change. They have `new_from_loval`, `read_loval` and
+    `update_from_loval`, from the arrays that a value holds and to them.
+    """
+
+    has_qdd: bool = True
 
 
 class AvalQDD:
@@ -65,5 +86,6 @@ def aval_property(fget: Callable[..., Any]) -> property:
     return property(fget)
 
 
-def register_hitype(cls: type, typeof: Callable[..., Any]) -> None:
-    """Accepted: values of the class are no arguments of irax's functions."""
+def register_hitype(cls: type, typeof: Callable[[Any], Any]) -> None:
+    """Declare a class of values, by the function that returns a value's type."""
+    hi_types.register(cls, typeof)
