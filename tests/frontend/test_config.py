@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from irax.core import xla_options
+
 # Not `import irax.config`: that name is the Config object once irax itself has been imported.
 module = importlib.import_module("irax.config")
 config = module.config
@@ -106,6 +108,25 @@ def test_an_unknown_option_is_named_with_those_there_are(name):
         AttributeError, match=r"no option.*enable_x64, debug_nans, debug_infs, disable_jit"
     ):
         config.update(name, True)
+
+
+def test_options_of_jax_that_are_missing_say_why():
+    for ask in (lambda: config.jax_transfer_guard, lambda: config.read("jax_transfer_guard")):
+        with pytest.raises(AttributeError, match="which JAX has: arrays outside of compiled"):
+            ask()
+    assert not hasattr(config, "jax_random_seed_offset")
+
+
+def test_options_of_jax_are_there_or_have_a_reason():
+    jax = pytest.importorskip("jax", reason="compares with JAX")
+    for name, value in jax.config.values.items():
+        bare = name.removeprefix("jax_")
+        if bare in xla_options.ABSENT:
+            assert not hasattr(config, name)
+        else:
+            assert hasattr(config, name), name
+        if bare in xla_options.DEFAULTS:
+            assert config.read(name) == value
 
 
 def test_reading_an_unknown_option():

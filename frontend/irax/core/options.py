@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from irax.core import xla_options
 
@@ -326,8 +326,30 @@ def _option(name: str) -> str:
         name = name.removeprefix(prefix)
     name = _SYNONYMS.get(name, name)
     if name not in _OPTIONS and name not in xla_options.DEFAULTS:
-        raise AttributeError(f"irax has no option {name!r}; its options are {', '.join(_OPTIONS)}")
+        raise _missing_option(name)
     return name
+
+
+def _missing_option(name: str) -> AttributeError:
+    reason = xla_options.ABSENT.get(name)
+    if reason:
+        return AttributeError(f"irax has no option {name!r}, which JAX has: {reason}", name=name)
+    known = ", ".join(_OPTIONS)
+    return AttributeError(f"irax has no option {name!r}; its options are {known}", name=name)
+
+
+def _refuse(name: str) -> property:
+    """Return the attribute of an option that JAX has and irax has not."""
+
+    def get(_: Config) -> NoReturn:
+        raise _missing_option(name)
+
+    return property(get)
+
+
+for _name in xla_options.ABSENT:
+    for _prefix in _PREFIXES:
+        setattr(Config, _prefix + _name, _refuse(_name))
 
 
 def _choose_cpu_devices(count: int) -> None:
