@@ -19,7 +19,8 @@ from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec, axes_of
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.registry import read, traits_of
-from irax_compiler.ops.sharding_rule import Factors, ShardingRule
+from irax_compiler.ops.shape import Reshape
+from irax_compiler.ops.sharding_rule import Factors, ShardingRule, reshaped_layout
 
 
 class AmbiguousLayoutError(ValueError):
@@ -58,11 +59,16 @@ class ShardedTypes:
             return whole
         if isinstance(op, Scan):
             return self._scan(op, given)
+        if isinstance(op, Reshape):
+            return self._reshape(op, operation, given)
+        found = self._by_rule(op, operation, given)
+        if found is not None:
+            return found
         for name in mlir.named_functions(operation):
             found = self._called(name, operation, given)
             if found is not None:
                 return found
-        return self._by_rule(op, operation, given) or whole
+        return whole
 
     def of_value(self, value: Value, known: dict[Value, Spec]) -> Spec:
         """Return the layout of a value of an unfinished function. What is found on the way is kept
@@ -129,6 +135,20 @@ class ShardedTypes:
         _, stacked = scan.results(found)
         return (*carry, *(((), *spec) for spec in stacked))
 
+    def _reshape(
+        self, op: Reshape, operation: Operation, given: Sequence[Spec]
+    ) -> tuple[Spec, ...]:
+        before = shape_of(operation.operands[0])
+        if 0 in before:
+            return (((),) * len(op.shape),)
+        found = reshaped_layout(before, op.shape, given[0], self._mesh)
+        if found is None:
+            raise AmbiguousLayoutError(
+                f"it is divided along {sorted(axes_of(given[0]))}, and neither is one dimension "
+                "split nor are several joined of which the first is divided"
+            )
+        return (found,)
+
     def _by_rule(
         self, op: Op, operation: Operation, given: Sequence[Spec]
     ) -> tuple[Spec, ...] | None:
@@ -139,8 +159,8 @@ class ShardedTypes:
         chosen: dict[int, tuple[str, ...]] = {}
         for spec, factors in zip(given, rule.operands, strict=True):
             for axes, factor in zip(spec, factors, strict=True):
-                if factor is None or not axes:
-                    if axes and op.needs_whole:
+                if factor is None or factor in rule.stated or not axes:
+                    if axes and (op.needs_whole or factor in rule.stated):
                         raise AmbiguousLayoutError(
                             f"it needs whole a dimension that is divided along {axes}"
                         )
@@ -158,7 +178,10 @@ class ShardedTypes:
                     f"both operands are divided along {chosen[factor]} in a dimension that is "
                     "summed over: the sum may be whole or divided"
                 )
-        return tuple(_result(factors, chosen) for factors in rule.results)
+        found = tuple(_result(factors, chosen) for factors in rule.results)
+        if op.updates and found[0] != given[0]:
+            raise AmbiguousLayoutError("the updates are divided otherwise than the array")
+        return found
 
     def _check_parts(
         self,

@@ -9,8 +9,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, errors
 from irax.core.array import Array, as_array
-from irax.core.placement import no_sharding
 from irax.core.strictness import library
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_int
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
 
 
 @library
+@takes_out_sharding("segment_sum")
 def segment_sum(
     data: Any,
     segment_ids: Any,
@@ -38,7 +39,7 @@ def segment_sum(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Any = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The sums of the rows of `data` that have the same number.
 
@@ -52,7 +53,7 @@ def segment_sum(
         bucket_size: fold so many rows at a time, and then the results: sums of many floats lose
             fewer digits.
         mode: what becomes of ids out of range, as in `x.at[...].add`.
-        out_sharding: not supported.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Returns:
         An array of shape (num_segments, ...) and the dtype of `data`.
@@ -62,16 +63,16 @@ def segment_sum(
         TypeError: ids that are not integers.
         ValueError: the shapes of `data` and `segment_ids` do not go together, or a `bucket_size`
             below 1.
-        NotImplementedError: `out_sharding` is given.
 
     >>> segment_sum(jnp.arange(5), jnp.array([0, 0, 1, 1, 2]))
     Array([1, 5, 4], dtype=int32)
     """
-    options = (indices_are_sorted, unique_indices, mode, bucket_size, out_sharding)
+    options = (indices_are_sorted, unique_indices, mode, bucket_size)
     return _segments("segment_sum", "add", 0, data, segment_ids, num_segments, options)
 
 
 @library
+@takes_out_sharding("segment_prod")
 def segment_prod(
     data: Any,
     segment_ids: Any,
@@ -80,18 +81,19 @@ def segment_prod(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Any = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The products of the rows of `data` that have the same number; see `segment_sum`.
 
     >>> segment_prod(jnp.arange(4), jnp.array([0, 1, 1, 1]))
     Array([0, 6], dtype=int32)
     """
-    options = (indices_are_sorted, unique_indices, mode, bucket_size, out_sharding)
+    options = (indices_are_sorted, unique_indices, mode, bucket_size)
     return _segments("segment_prod", "multiply", 1, data, segment_ids, num_segments, options)
 
 
 @library
+@takes_out_sharding("segment_max")
 def segment_max(
     data: Any,
     segment_ids: Any,
@@ -100,7 +102,7 @@ def segment_max(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Any = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The maxima of the rows of `data` that have the same number; see `segment_sum`.
 
@@ -109,12 +111,13 @@ def segment_max(
     >>> segment_max(jnp.arange(4), jnp.array([0, 0, 1, 1]))
     Array([1, 3], dtype=int32)
     """
-    options = (indices_are_sorted, unique_indices, mode, bucket_size, out_sharding)
+    options = (indices_are_sorted, unique_indices, mode, bucket_size)
     start = _extreme(as_array(data, "segment_max: data").dtype, largest=False)
     return _segments("segment_max", "max", start, data, segment_ids, num_segments, options)
 
 
 @library
+@takes_out_sharding("segment_min")
 def segment_min(
     data: Any,
     segment_ids: Any,
@@ -123,7 +126,7 @@ def segment_min(
     unique_indices: bool = False,
     bucket_size: int | None = None,
     mode: Any = None,
-    out_sharding: None = None,
+    out_sharding: Any = None,
 ) -> Array:
     """The minima of the rows of `data` that have the same number; see `segment_sum`.
 
@@ -132,7 +135,7 @@ def segment_min(
     >>> segment_min(jnp.arange(4), jnp.array([0, 0, 1, 1]))
     Array([0, 2], dtype=int32)
     """
-    options = (indices_are_sorted, unique_indices, mode, bucket_size, out_sharding)
+    options = (indices_are_sorted, unique_indices, mode, bucket_size)
     start = _extreme(as_array(data, "segment_min: data").dtype, largest=True)
     return _segments("segment_min", "min", start, data, segment_ids, num_segments, options)
 
@@ -153,7 +156,7 @@ def _segments(
     data: Any,
     segment_ids: Any,
     num_segments: int | None,
-    options: tuple[bool, bool, Any, int | None, None],
+    options: tuple[bool, bool, Any, int | None],
 ) -> Array:
     data = as_array(data, f"{what}: data")
     ids = as_array(segment_ids, f"{what}: segment_ids")
@@ -170,8 +173,7 @@ def _segments(
         num_segments = _needed(what, ids)
     elif (num_segments := canonical_int(what, "num_segments", num_segments)) < 0:
         raise ValueError(f"{what}: num_segments must not be negative, got {num_segments}")
-    is_sorted, unique, mode, bucket_size, out_sharding = options
-    no_sharding(what, out_sharding)
+    is_sorted, unique, mode, bucket_size = options
     if bucket_size is not None and canonical_int(what, "bucket_size", bucket_size) < 1:
         raise ValueError(f"{what}: bucket_size must be at least 1, got {bucket_size}")
     n = data.shape[0]

@@ -12,6 +12,7 @@ from tests.differential.partitions import evaluate_partitioned
 import irax
 import irax.numpy as jnp
 from irax import P
+from irax.core.partition_specs import axes_by_dimension
 from irax.scipy.linalg import solve_triangular
 from irax.sharding import AxisType, Mesh, auto_axes, explicit_axes
 from irax_runtime.iree import cpu
@@ -50,6 +51,11 @@ OPERATIONS = {
     "transpose": (lambda x, w: x.T, COLUMNS),
     "split": (lambda x, w: x.reshape(2, 2, 8), P("x", None, None)),
     "join": (lambda x, w: x.reshape(32), P("x")),
+    "join of two": (lambda x, w: irax.reshard(x, P("x", "y")).reshape(32), P(("x", "y"))),
+    "split of two": (
+        lambda x, w: irax.reshard(x, P(("x", "y"))).reshape(2, 2, 8),
+        P("x", "y", None),
+    ),
     "reshard": (lambda x, w: irax.reshard(x, P(None, "y")), P(None, "y")),
     "triangular solve": (lambda x, w: solve_triangular(8 * jnp.eye(8), w), P(None, "y")),
     "tanh": (lambda x, w: jnp.tanh(x), ROWS),
@@ -101,6 +107,33 @@ OPERATIONS = {
     "convolution": (lambda x, w: jnp.convolve(x[:, 0], jnp.ones(3), "same"), P("x")),
     "bits": (lambda x, w: irax.lax.bitcast_convert_type(x, "int16"), P("x", None, None)),
     "like": (lambda x, w: jnp.ones_like(x), ROWS),
+    "barrier": (lambda x, w: irax.lax.optimization_barrier(x), ROWS),
+    "grouped convolution": (
+        lambda x, w: irax.lax.conv_general_dilated(
+            x.reshape(4, 2, 4), np.ones((2, 1, 3), np.float32), (1,), "SAME", feature_group_count=2
+        ),
+        P("x", None, None),
+    ),
+    "batch of factors": (
+        lambda x, w: jnp.linalg.cholesky(3 * jnp.eye(2) + 0 * x.reshape(4, 2, 4)[..., :2]),
+        P("x", None, None),
+    ),
+    "batch of solutions": (
+        lambda x, w: jnp.linalg.solve(jnp.eye(2) + 0 * x.reshape(4, 2, 4)[..., :2], x[:, :2, None]),
+        P("x", None, None),
+    ),
+    "searchsorted": (lambda x, w: jnp.searchsorted(jnp.arange(9.0), x), ROWS),
+    "interp": (lambda x, w: jnp.interp(x, jnp.arange(9.0), jnp.arange(9.0) ** 2), ROWS),
+    "gcd": (lambda x, w: jnp.gcd(x.astype(int), 4), ROWS),
+    "argsort": (lambda x, w: jnp.argsort(-x, 1), ROWS),
+    "sort in auto_axes": (
+        lambda x, w: auto_axes(lambda v: jnp.sort(-v, 0), out_sharding=ROWS)(x),
+        ROWS,
+    ),
+    "vmap of a gradient": (
+        lambda x, w: irax.vmap(irax.grad(lambda row: (row**2).sum()))(x),
+        ROWS,
+    ),
     "rows of steps": (lambda x, w: irax.lax.map(jnp.sin, x.T), COLUMNS),
     "carried": (lambda x, w: irax.lax.scan(lambda c, v: (c + v, c), x[:, 0], x.T)[0], P("x")),
     "branches": (
@@ -141,7 +174,7 @@ def test_programs_divide_results_as_types_tell(name: str):
     specs = [(("x",), ()), ((), ("y",))]
     (found,), (spec,) = evaluate_partitioned(module, arrays, {"x": 2, "y": 2}, specs)
     np.testing.assert_allclose(found, operation(x, w), rtol=1e-5, atol=1e-5)
-    assert spec == tuple(() if name is None else (name,) for name in expected)
+    assert spec == axes_by_dimension(expected, found.ndim)
 
 
 AMBIGUOUS = {
@@ -167,6 +200,23 @@ AMBIGUOUS = {
     "add to rows": lambda x, w: x.at[PLACES].add(1.0),
     "write a row": lambda x, w: x.at[0].set(0.0),
     "both contracted": lambda x, w: x.T @ x,
+    "concatenate": lambda x, w: jnp.concatenate([x, whole(x)]),
+    "stack": lambda x, w: jnp.stack([x, whole(x)]),
+    "where": lambda x, w: jnp.where(x > 0, x, whole(x)),
+    "select": lambda x, w: irax.lax.select(whole(x) > 0, x, x),
+    "update": lambda x, w: irax.lax.dynamic_update_slice(whole(x), x[:2], (0, 0)),
+    "sort of pairs": lambda x, w: irax.lax.sort((x, whole(x))),
+    "updates of a whole array": lambda x, w: whole(x).at[:, PLACES].add(x[:, :2]),
+    "places": lambda x, w: whole(x)[x[:, 0].astype(int) // 8],
+    "split and joined": lambda x, w: x.reshape(8, 4),
+    "joined twice": lambda x, w: x.reshape(2, 2, 8, 1).reshape(4, 2, 4).reshape(8, 2, 2),
+    "joined with a gap": lambda x, w: irax.reshard(x.reshape(4, 2, 4), P("x", None, "y")).ravel(),
+    "kernel": lambda x, w: irax.lax.conv(x.reshape(4, 2, 4), x.reshape(4, 2, 4), (1,), "SAME"),
+    "channels": lambda x, w: irax.lax.conv(
+        irax.reshard(x.reshape(4, 2, 4), P(None, "x")), jnp.ones((2, 2, 3)), (1,), "SAME"
+    ),
+    "factors": lambda x, w: jnp.linalg.qr(x),
+    "solve": lambda x, w: solve_triangular(jnp.eye(4), x),
     "one axis twice": lambda x, w: x + x.reshape(8, 4).T,
     "two ways": lambda x, w: x + irax.reshard(x, P("y", None)),
 }
@@ -178,6 +228,102 @@ def test_what_does_not_follow_is_refused(name: str):
     for call in (AMBIGUOUS[name], lambda *given: irax.eval_shape(AMBIGUOUS[name], *given)):
         with pytest.raises(irax.errors.ShardingTypeError, match="out_sharding="):
             call(x, w)
+
+
+def whole(x: Any) -> Any:
+    return irax.reshard(x, P())
+
+
+CURES = {
+    "reshape": (lambda x: jnp.reshape(x, (8, 4), out_sharding=ROWS), ROWS),
+    "ravel": (lambda x: jnp.ravel(x.T, out_sharding=P("x")), P("x")),
+    "dot": (lambda x: jnp.dot(x.T, x, out_sharding=ROWS), ROWS),
+    "einsum": (lambda x: jnp.einsum("ij,ik->jk", x, x, out_sharding=ROWS), ROWS),
+    "get": (lambda x: x.at[PLACES].get(out_sharding=ROWS), ROWS),
+    "add": (lambda x: whole(x).at[PLACES].add(x[:2], out_sharding=ROWS), ROWS),
+    "convolution": (
+        lambda x: irax.lax.conv_general_dilated(
+            x.reshape(4, 2, 4),
+            x.reshape(4, 2, 4),
+            (1,),
+            "SAME",
+            out_sharding=P("x", None, None),
+        ),
+        P("x", None, None),
+    ),
+    "reduce_sum": (lambda x: irax.lax.reduce_sum(x, (0,), out_sharding=P("y")), P("y")),
+    "segment_sum": (
+        lambda x: irax.ops.segment_sum(x, x[:, 0].astype(int) // 8, 4, out_sharding=ROWS),
+        ROWS,
+    ),
+    "bincount": (
+        lambda x: jnp.bincount(x[:, 0].astype(int) // 8, length=4, out_sharding=P("x")),
+        P("x"),
+    ),
+    "percentile": (lambda x: jnp.percentile(x, 50, axis=0, out_sharding=P("y")), P("y")),
+    "concatenate": (
+        lambda x: auto_axes(lambda *v: jnp.concatenate(v), out_sharding=ROWS)(x, whole(x)),
+        ROWS,
+    ),
+    "scan": (
+        lambda x: irax.lax.scan(
+            lambda c, _: (c + x, None), jnp.zeros((4, 8), out_sharding=ROWS), length=2
+        )[0],
+        ROWS,
+    ),
+}
+"""Calls that say how their results are divided, which does not follow."""
+
+
+@pytest.mark.parametrize("name", CURES)
+def test_results_are_divided_as_a_call_says(name: str):
+    call, expected = CURES[name]
+    x = put(ROWS, 4, 8)
+    assert spec_of(call(x)) == expected
+    found = irax.jit(call)(x)
+    assert found.sharding.spec == expected
+    with irax.set_mesh(mesh(AxisType.Auto)):
+        np.testing.assert_allclose(found, call(irax.device_put(np.asarray(x))), rtol=1e-6)
+
+
+CHANGED = {
+    "scan": lambda x: irax.lax.scan(lambda c, _: (c + x, None), jnp.zeros((4, 8)), length=2),
+    "while": lambda x: irax.lax.while_loop(lambda c: c[0, 0] < 3, lambda c: c + x, 0 * whole(x)),
+    "cond": lambda x: irax.lax.cond(x.sum() > 0, lambda: x, lambda: jnp.zeros((4, 8))),
+    "known cond": lambda x: irax.lax.cond(True, lambda: x, lambda: jnp.zeros((4, 8))),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_loops_and_branches_keep_layouts(name: str):
+    x = put(ROWS, 4, 8)
+
+    def traced(x: Any) -> Any:
+        return CHANGED[name](irax.reshard(x + 0, ROWS))
+
+    with pytest.raises(TypeError, match=r"float32\[4@x,8\]"):
+        irax.jit(traced)(x)
+
+
+def test_mapped_axes_are_divided_in_one_way():
+    x, found = put(ROWS, 4, 8), []
+    with pytest.raises(ValueError, match=r"float32\[4@x,8\] and float32\[4,8\]"):
+        irax.vmap(jnp.add)(x, whole(x))
+    with pytest.raises(ValueError, match=r"float32\[8@x\] is not mapped, and divided along"):
+        irax.vmap(jnp.dot, (0, None))(x, put(P("x"), 8))
+    irax.vmap(lambda row: found.append(spec_of(row)))(put(P("x", "y"), 4, 8))
+    assert found == [P("y")]
+
+
+def test_structs_tell_layouts():
+    struct = irax.ShapeDtypeStruct((4, 8), "float32", sharding=P("x"))
+    assert irax.eval_shape(lambda x: x.T, struct).sharding.spec == COLUMNS
+    assert irax.eval_shape(lambda: jnp.ones(2)).sharding.spec == P(None)
+    assert irax.jit(jnp.tanh).lower(struct).out_info.sharding.spec == ROWS
+    with pytest.raises(ValueError, match="dimension"):
+        irax.ShapeDtypeStruct((4,), "float32", sharding=P("x", "y"))
+    with pytest.raises(TypeError, match="expected a sharding or a PartitionSpec, got 3"):
+        irax.ShapeDtypeStruct((4,), "float32", sharding=3)
 
 
 def test_shapes_tell_layouts():

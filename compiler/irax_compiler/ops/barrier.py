@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count, islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops.core import Axis, Linear, Memory, Op, Tangent
 from irax_compiler.ops.registry import register
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 
@@ -53,6 +55,11 @@ class Barrier(Op):
         """Put the tangents that are not None behind a barrier of their own."""
         there = iter(self.build([v for v in values if v is not None]))
         return [None if v is None else next(there) for v in values]
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        numbers = count()
+        factors = tuple(tuple(islice(numbers, len(shape))) for shape in operands)
+        return ShardingRule(factors, factors)
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         return self.build(operands), axes

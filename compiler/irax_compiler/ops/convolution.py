@@ -91,6 +91,7 @@ class Convolution(Bilinear):
     """
 
     name = "stablehlo.convolution"
+    needs_whole = True
     reduces = True
     dimensions: ConvDimensions = attribute(_DIMENSIONS, "dimension_numbers")
     dtype: np.dtype = result_dtype()
@@ -290,25 +291,28 @@ class Convolution(Bilinear):
 
     # -- batching --
 
-    def sharding_rule(
-        self, operands: Sequence[Shape], results: Sequence[Shape]
-    ) -> ShardingRule | None:
-        if self.feature_group_count * self.batch_group_count > 1:
-            return None
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
         dims, (x, y), (result,) = (
             self.dimensions,
             map(_undivided, operands),
             map(_undivided, results),
         )
         batch, contracted, features = range(3)
-        x[dims.lhs[0]] = result[dims.out[0]] = batch
-        x[dims.lhs[1]] = y[dims.rhs[1]] = contracted
-        y[dims.rhs[0]] = result[dims.out[1]] = features
+        if self.batch_group_count == 1:
+            x[dims.lhs[0]] = result[dims.out[0]] = batch
+        if self.feature_group_count * self.batch_group_count == 1:
+            x[dims.lhs[1]] = y[dims.rhs[1]] = contracted
+            y[dims.rhs[0]] = result[dims.out[1]] = features
         spatial = range(3, len(x) + 1)
         for place, of_x, of_result in zip(spatial, dims.lhs[2:], dims.out[2:], strict=True):
             x[of_x] = result[of_result] = place
-        rule = (tuple(x), tuple(y)), (tuple(result),), {contracted: "add"}
-        return ShardingRule(*rule, gathered=frozenset(spatial))
+        return ShardingRule(
+            (tuple(x), tuple(y)),
+            (tuple(result),),
+            {contracted: "add"},
+            gathered=frozenset(spatial),
+            stated=frozenset((contracted, features)),
+        )
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         """The mapped axis becomes part of a dimension that is there already: of the batch, or of

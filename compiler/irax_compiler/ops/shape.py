@@ -150,7 +150,6 @@ class Reshape(LinearOp):
 
     name = "stablehlo.reshape"
     moves = True
-    needs_whole = True
     is_view = True
     recomputation = Recomputation.FREE
     shape: tuple[int, ...] = result_shape()

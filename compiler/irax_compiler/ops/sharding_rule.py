@@ -9,8 +9,9 @@ factor stays whole. This is what Shardy calls an op sharding rule. For a product
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import prod
 
 Factors = tuple[int | None, ...]
@@ -32,6 +33,9 @@ class ShardingRule:
     gathered: frozenset[int] = frozenset()
     """Factors along which the op needs its operands whole, while its results are divided again as
     these were: the part of a reversed array is no function of one part of the array."""
+    stated: frozenset[int] = frozenset()
+    """Factors that types along explicit axes of a mesh do not follow: operands must not be divided
+    along them, or the layout of the result is stated."""
 
 
 def pointwise(operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
@@ -77,6 +81,23 @@ def same_in_all(
     return same_along(dimensions, operands, results, others)
 
 
+def of_matrices(operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+    """Return the rule of an op that handles each matrix of a batch by itself. Matrices are the last
+    two dimensions of the first operand.
+    """
+    return same_along(range(len(operands[0]) - 2), operands, results)
+
+
+def of_equations(columns: int, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+    """Return the rule of an op that solves equations for each matrix of a batch, and for each of
+    the right sides, whose numbers are dimension `columns` of the second operand.
+    """
+    a, b = operands
+    batch = range(len(a) - 2)
+    sides = along((*batch, columns), len(b))
+    return ShardingRule((along(batch, len(a)), sides), (sides,))
+
+
 def whole_dims(array: Shape, part: Shape) -> list[int]:
     """Return the dimensions in which a part of an array is as long as the array."""
     return [d for d, (n, m) in enumerate(zip(array, part, strict=True)) if n == m]
@@ -93,7 +114,19 @@ def reshaped(before: Shape, after: Shape) -> ShardingRule:
     """
     old: list[int | None] = [None] * len(before)
     new: list[int | None] = [None] * len(after)
-    i = j = count = 0
+    count = 0
+    for of_old, of_new in _runs(before, after):
+        first = next((d for d in of_old if before[d] != 1), None)
+        other = next((d for d in of_new if after[d] != 1), None)
+        if first is not None and other is not None:
+            old[first] = new[other] = count
+            count += 1
+    return ShardingRule((tuple(old),), (tuple(new),))
+
+
+def _runs(before: Shape, after: Shape) -> Iterator[tuple[range, range]]:
+    """The shortest runs of dimensions that become runs of the same size."""
+    i = j = 0
     while i < len(before) and j < len(after):
         end_i, end_j = i + 1, j + 1
         while prod(before[i:end_i]) != prod(after[j:end_j]):
@@ -101,10 +134,66 @@ def reshaped(before: Shape, after: Shape) -> ShardingRule:
                 end_i += 1
             else:
                 end_j += 1
-        first = next((d for d in range(i, end_i) if before[d] != 1), None)
-        other = next((d for d in range(j, end_j) if after[d] != 1), None)
-        if first is not None and other is not None:
-            old[first] = new[other] = count
-            count += 1
+        yield range(i, end_i), range(j, end_j)
         i, j = end_i, end_j
-    return ShardingRule((tuple(old),), (tuple(new),))
+
+
+Axes = tuple[str, ...]
+"""The axes of a mesh along which a dimension is divided."""
+
+
+def reshaped_layout(
+    before: Shape, after: Shape, spec: Sequence[Axes], mesh: Mapping[str, int]
+) -> tuple[Axes, ...] | None:
+    """Return the layout of a reshaped array, where it follows from that of the array: dimensions
+    stay, and one of them is split, or several become one. Those of one element do not count.
+
+    Args:
+        before: the shape of the array.
+        after: its new shape.
+        spec: the axes along which each of its dimensions is divided.
+        mesh: the sizes of the axes.
+
+    >>> reshaped_layout((4, 8), (32,), (("x",), ("y",)), {"x": 2, "y": 2})
+    (('x', 'y'),)
+    >>> reshaped_layout((8,), (2, 4), (("x", "y"),), {"x": 2, "y": 2})
+    (('x',), ('y',))
+    """
+    old, new = ([d for d, n in enumerate(shape) if n != 1] for shape in (before, after))
+    found: list[Axes] = [()] * len(after)
+    changed = 0
+    for i, j in _runs(tuple(before[d] for d in old), tuple(after[d] for d in new)):
+        changed += len(i) + len(j) > 2
+        axes = [spec[old[d]] for d in i]
+        parts = _split(axes, [after[new[d]] for d in j], mesh) if len(i) == 1 else _joined(axes)
+        if changed > 1 or parts is None or len(parts) != len(j):
+            return None
+        for d, part in zip(j, parts, strict=True):
+            found[new[d]] = part
+    return tuple(found)
+
+
+def _joined(axes: Sequence[Axes]) -> list[Axes] | None:
+    """The layout of a dimension that several become, of which the first ones are divided."""
+    divided = list(map(bool, axes))
+    return [tuple(chain(*axes))] if divided == sorted(divided, reverse=True) else None
+
+
+def _split(
+    axes: Sequence[Axes], extents: Sequence[int], mesh: Mapping[str, int]
+) -> list[Axes] | None:
+    """The layouts of the dimensions that one becomes: the first ones are divided as far as they
+    can be.
+    """
+    (left,) = axes
+    found = []
+    for n in extents:
+        count = 0
+        while count < len(left) and n % prod(mesh[axis] for axis in left[: count + 1]) == 0:
+            count += 1
+        found.append(left[:count])
+        is_spent = n == prod(mesh[axis] for axis in left[:count])
+        left = left[count:]
+        if left and not is_spent:
+            return None
+    return None if left else found

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
+from irax.core.shardings import Sharding, as_sharding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -177,11 +178,16 @@ class ShapeDtypeStruct:
         sharding: Any = None,
         weak_type: bool = False,
     ) -> None:
-        """`sharding` is where such an array is; None says nothing of that."""
+        """`sharding` is where such an array is: a sharding, or a `PartitionSpec` for the context's
+        mesh; None says nothing of that.
+        """
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: expected a dtype, got None")
-        self.sharding = sharding
         self.shape: tuple[int, ...] = tuple(shape)
+        self.sharding: Sharding | None = None
+        if sharding is not None:
+            self.sharding = as_sharding("ShapeDtypeStruct", sharding)
+            self.sharding.parts(self.ndim)  # which checks the number of dimensions
         self.dtype: np.dtype[Any] = dtypes.canonicalize_dtype(dtype)
         self.weak_type = weak_type
 

@@ -79,9 +79,27 @@ def _with_spec(aval: ShapedArray, mesh: AbstractMesh, spec: Spec) -> ShapedArray
 def type_of(x: Any, what: str = "argument") -> ShapedArray:
     """Return the type of an array, with its layout along explicit axes of the context's mesh."""
     aval = aval_of(x, what)
-    if config.mesh is None or not isinstance(x, ConcreteArray):
+    if config.mesh is None:
         return aval
-    return typed(aval, sharding_of(x))
+    if isinstance(x, ConcreteArray):
+        return typed(aval, sharding_of(x))
+    stated = aval.sharding if isinstance(x, Array) else getattr(x, "sharding", None)
+    return aval if stated is None else typed(aval.update(sharding=None), stated)
+
+
+def type_of_slice(x: Array, dimension: int) -> ShapedArray:
+    """Return the type of the slices of an array along a dimension, which they do not have."""
+    aval = type_of(x)
+    found = aval.of_shape((*x.shape[:dimension], *x.shape[dimension + 1 :]))
+    spec = spec_of(aval)
+    if spec is None:
+        return found
+    return _with_spec(found, get_abstract_mesh(), spec[:dimension] + spec[dimension + 1 :])
+
+
+def layout_of(aval: ShapedArray) -> Spec:
+    """Return the axes along which each dimension of a type is divided, as far as it is told."""
+    return spec_of(aval) or ((),) * aval.ndim
 
 
 def signature(x: ConcreteArray) -> Any:
@@ -91,7 +109,7 @@ def signature(x: ConcreteArray) -> Any:
 
 def are_in_types() -> bool:
     """Return True if types tell layouts: the mesh of the context has explicit axes."""
-    return config.mesh is not None and bool(config.mesh.explicit_axes)
+    return config.mesh is not None and bool(get_abstract_mesh().explicit_axes)
 
 
 def typeof(x: Any) -> Any:
@@ -104,10 +122,19 @@ def typeof(x: Any) -> Any:
     """
     if (hi_type := hi_type_of(x)) is not None:
         return hi_type
-    told = getattr(x, "aval", None)
-    if isinstance(told, AbstractRef):
-        return told
-    aval = type_of(x, "typeof")
+    own = getattr(x, "aval", None)
+    if isinstance(own, AbstractRef):
+        return own
+    return _told(type_of(x, "typeof"))
+
+
+def result_type(x: Array) -> ShapedArray:
+    """Return the type of a function's result: one that tells a layout, where types do."""
+    return _told(type_of(x)) if are_in_types() else x.aval
+
+
+def _told(aval: ShapedArray) -> ShapedArray:
+    """Return a type that tells a layout, by default that of a whole array."""
     if aval.sharding is not None:
         return aval
     whole = PartitionSpec(*(None,) * aval.ndim)
@@ -133,7 +160,7 @@ class ExplicitAxes:
         except AmbiguousLayoutError as error:
             operation = mlir.definition(value)
             self.known[value] = ((),) * aval.ndim
-            if _state.is_stated or operation is None:
+            if _state.is_stated or operation is None or not are_in_types():
                 return aval
             raise errors.ShardingTypeError(
                 f"{operation.name} of {self._shown(operation)}: {error}; give the layout of its "
@@ -169,13 +196,34 @@ def check_region(x: Array, sizes: Sequence[int], what: str, is_new: bool) -> Non
         return
     aval = type_of(x)
     mesh = get_abstract_mesh()
-    for axes, n, size in zip(spec_of(aval) or (), x.shape, sizes, strict=False):
+    for axes, n, size in zip(layout_of(aval), x.shape, sizes, strict=True):
         if axes and n != size and not (is_new and size % _parts(mesh, axes) == 0):
             raise errors.ShardingTypeError(
                 f"{what} of {aval} is of a part of a dimension that is divided along {axes}: the "
                 "layout of the result does not follow; give it as out_sharding= to x.at[...], or "
                 "move the array before by irax.reshard"
             )
+
+
+def check_alike(what: str, operands: Sequence[Any]) -> None:
+    """Check that those of some operands that are irax's arrays are divided in the same way.
+
+    Args:
+        what: the function's name, for the message.
+        operands: the operands; numbers and NumPy arrays are in no layout yet.
+
+    Raises:
+        ShardingTypeError: they are divided in different ways.
+    """
+    if _state.is_stated or not are_in_types():
+        return
+    avals = [type_of(x) for x in operands if isinstance(x, Array)]
+    if len(set(map(layout_of, avals))) > 1:
+        raise errors.ShardingTypeError(
+            f"{what} of {' and '.join(map(str, avals))}: these are divided in different ways; "
+            "bring them into one layout before by irax.reshard, or in a function of "
+            "irax.sharding.auto_axes, which takes out_sharding="
+        )
 
 
 def _parts(mesh: AbstractMesh, axes: Sequence[str]) -> int:

@@ -8,14 +8,6 @@ from irax import tree_util
 from irax_runtime.device import Device
 
 
-def no_sharding(name: str, out_sharding: Any) -> None:
-    """Raises NotImplementedError for an `out_sharding` argument that is not None."""
-    if out_sharding is not None:
-        raise NotImplementedError(
-            f"{name}: the argument 'out_sharding' is not supported: an array is on one device"
-        )
-
-
 def device_of_shardings(what: str, *shardings: Any) -> Device | None:
     """Return the one device of pytrees of shardings and Nones; None if no leaf is a sharding.
 

@@ -21,7 +21,13 @@ from irax.config import config
 from irax.core import axis_names, leaks, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
-from irax.core.explicit_axes import ExplicitAxes, is_divided, spec_of
+from irax.core.explicit_axes import (
+    ExplicitAxes,
+    are_in_types,
+    result_type,
+    spec_of,
+    type_of,
+)
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.module_builder import ModuleBuilder
 from irax.core.operands import types_text
@@ -143,7 +149,7 @@ class Trace(Interpreter):
         self._insertion = mlir.InsertionPoint(self.block)
         self.argument_names: dict[mlir.Value, str] = {}
         self._varying = VaryingAxes(builder.module) if axis_names.any_checked() else None
-        self._explicit: ExplicitAxes | None = None
+        self._explicit = ExplicitAxes(builder.module) if are_in_types() else None
         self._entered_by = entered_by
 
     @property
@@ -160,10 +166,9 @@ class Trace(Interpreter):
         self.argument_names[argument] = given.name
         if self._varying is not None:
             self._varying.known[argument] = aval.vma
-        if is_divided(aval):
-            if self._explicit is None:
-                self._explicit = ExplicitAxes(self.builder.module)
-            self._explicit.known[argument] = spec_of(aval) or ()
+        spec = spec_of(aval)
+        if self._explicit is not None and spec is not None:
+            self._explicit.known[argument] = spec
         return Tracer(self, argument, aval, self.location)
 
     def value_of(self, x: Array) -> mlir.Value:
@@ -180,7 +185,7 @@ class Trace(Interpreter):
     def _capture(self, x: Array) -> mlir.Value:
         value = self._captured.get(id(x))
         if value is None:
-            aval = x.aval.varying_along(self._entering(x))
+            aval = type_of(x).varying_along(self._entering(x))
             value = self.add_argument(Input(aval, x, "a captured array")).value
             self._captured[id(x)] = value
             self.captures.append(x)  # also keeps x alive, so that its id stays its own
@@ -495,7 +500,7 @@ def trace_function(
         raise
     finally:
         innermost.trace = outer
-    avals = [x.aval for x in results]
+    avals = [result_type(x) for x in results]
     captures = trace.release()
     if config.check_tracer_leaks:
         del tracers, results

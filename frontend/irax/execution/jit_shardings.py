@@ -146,6 +146,14 @@ def divided_like(what: str, result: Any, like: Any) -> Any:
     return divided_results(what, cast(NamedSharding, told.sharding).spec, result)
 
 
+def divided_alike(what: str, arrays: Sequence[Array]) -> list[Array]:
+    """Return arrays of one shape as the first of them that is divided is."""
+    if not are_in_types():
+        return list(arrays)
+    like = next((x for x in arrays if is_divided(type_of(x))), arrays[0])
+    return [divided_like(what, x, like) for x in arrays]
+
+
 def divided_as_told(function: Callable[..., Sequence[Any]]) -> Callable[..., Sequence[Any]]:
     """Return a function whose results are divided as their types tell, if these tell all of it,
     whatever else would be best for the operations that compute them.

@@ -19,13 +19,14 @@ from irax.core import array_trees, ref_functions, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import bind
+from irax.core.explicit_axes import type_of
 from irax.core.flattening import FlatFunction, known_inputs, name_of
 from irax.core.promotion import apply, convert
 from irax.core.pvary import pvary
 from irax.core.tracing import Traced, trace_function
 from irax.lax import control
 from irax.lax.arguments import array_of
-from irax.lax.carries import leaf_names, same_type, side_by_side
+from irax.lax.carries import are_alike, conversions, leaf_names, side_by_side, type_parts
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops import comparison
@@ -189,7 +190,7 @@ def _called(
     operands = array_trees.tree_map(lambda leaf: as_array(leaf, f"{what}: an operand"), operands)
     leaves, tree = array_trees.tree_flatten(functions[chosen](*operands))
     results = [as_array(leaf, what) for leaf in leaves]
-    own = _Outcome(_title(chosen, functions), tree, [x.aval for x in results])
+    own = _Outcome(_title(chosen, functions), tree, list(map(type_of, results)))
     outcomes = dict.fromkeys(functions, own)
     for name in functions:
         if name != chosen:
@@ -294,12 +295,12 @@ def _check_same(what: str, outcomes: Sequence[_Outcome]) -> None:
                 f"{what} at {source.user_line()}: all functions must return the same structure: "
                 f"{error}"
             )
-        if not all(map(same_type, first.avals, other.avals)):
+        if not all(map(are_alike, first.avals, other.avals)):
             names = leaf_names("result", array_trees.tree_unflatten(first.tree, first.avals))
             table = side_by_side(names, titles, (first.avals, other.avals))
             raise TypeError(
-                f"{what} at {source.user_line()}: all functions must return the same shapes and "
-                f"dtypes, got\n{table}\nConvert with .astype(...), or broadcast."
+                f"{what} at {source.user_line()}: all functions must return the same "
+                f"{type_parts()}, got\n{table}\nConvert with {conversions()}, or broadcast."
             )
 
 

@@ -9,6 +9,7 @@ from irax import dtypes
 from irax.core import array_trees, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
+from irax.core.explicit_axes import are_in_types, is_layout_stated, layout_of, type_of
 from irax.core.promotion import convert
 from irax.core.tracing import Input, Traced
 
@@ -33,7 +34,7 @@ class Carry:
 
     def inputs(self) -> list[Input]:
         """Return the arguments to trace a step with, which stand for any carried values."""
-        return [Input(x.aval, None, n) for x, n in zip(self.arrays, self.names, strict=True)]
+        return [Input(type_of(x), None, n) for x, n in zip(self.arrays, self.names, strict=True)]
 
     def unflatten(self, leaves: Sequence[Array]) -> Any:
         """The pytree with other leaves."""
@@ -66,19 +67,19 @@ class Carry:
             error = array_trees.structure_error(self.tree, out, self.name, returned)
             raise TypeError(f"{self.what} at {source.user_line()}: {error}")
         arrays = [as_array(x, f"{self.what}: {returned}") for x in leaves]
-        before, after = [x.aval for x in self.arrays], [x.aval for x in arrays]
+        before, after = [type_of(x) for x in self.arrays], [type_of(x) for x in arrays]
         promoted = [
             dtypes.result_type(x, y) if x.weak_type and x.shape == y.shape else x.dtype
             for x, y in zip(self.arrays, arrays, strict=True)
         ]
         if promoted != [x.dtype for x in before]:
             raise _Promotion(self, promoted)
-        if not all(map(same_type, before, after)):
+        if not all(map(are_alike, before, after)):
             raise TypeError(
-                f"{self.what} at {source.user_line()}: {returned} must have the shapes and dtypes "
+                f"{self.what} at {source.user_line()}: {returned} must have the {type_parts()} "
                 f"of {self.name}, but differs:\n"
                 + side_by_side(self.names, (self.name, returned), (before, after))
-                + f"\nConvert with .astype(...), or change {self.name}."
+                + f"\nConvert with {conversions()}, or change {self.name}."
             )
         return arrays
 
@@ -95,6 +96,21 @@ def same_type(a: ShapedArray, b: ShapedArray) -> bool:
     return a.shape == b.shape and a.dtype == b.dtype and a.vma == b.vma
 
 
+def are_alike(a: ShapedArray, b: ShapedArray) -> bool:
+    """Return True if two types are the same, weak or not, and tell the same layout."""
+    return same_type(a, b) and (is_layout_stated() or layout_of(a) == layout_of(b))
+
+
+def type_parts() -> str:
+    """Return what `are_alike` compares, for messages."""
+    return "shapes, dtypes and layouts" if are_in_types() else "shapes and dtypes"
+
+
+def conversions() -> str:
+    """Return what converts between types, for messages."""
+    return ".astype(...) and irax.reshard" if are_in_types() else ".astype(...)"
+
+
 def leaf_names(name: str, tree: Any) -> list[str]:
     """A name for each leaf of a pytree: `init['w'][0]`."""
     return [name + array_trees.keystr(path) for path, _ in array_trees.tree_leaves_with_path(tree)]
@@ -106,7 +122,7 @@ def side_by_side(
     """Pytrees of types in columns, with a mark at each leaf in which they differ."""
     rows = [["", *titles, ""]]
     for name, types in zip(names, zip(*avals, strict=True), strict=True):
-        mark = "" if all(same_type(types[0], t) for t in types) else "<- differs"
+        mark = "" if all(are_alike(types[0], t) for t in types) else "<- differs"
         rows.append([name, *map(repr, types), mark])
     if len(rows) > 24:
         rows = [rows[0], *[row for row in rows[1:] if row[-1]][:24]]

@@ -7,6 +7,7 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array
 from irax.core.dispatch import bind
+from irax.core.explicit_axes import check_alike
 from irax.core.promotion import apply
 from irax.lax.arguments import array_of, strict
 from irax.typing import ArrayLike
@@ -54,6 +55,7 @@ def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
     """
     what = "lax.select"
     index = array_of(what, which)
+    check_alike(what, cases if np.ndim(which) == 0 else (which, *cases))
     if not cases:
         raise TypeError(f"{what}: expected at least one case")
     arrays = _one_type(what, *cases)

@@ -10,6 +10,7 @@ from irax.core import array_trees, ref_functions, source
 from irax.core.array import Array, as_array
 from irax.core.closures import captures_first
 from irax.core.dispatch import bind, call, staged
+from irax.core.explicit_axes import type_of, type_of_slice
 from irax.core.flattening import name_of
 from irax.core.tracing import Input, Traced, Tracer, trace_function
 from irax.errors import ConcretizationTypeError
@@ -84,7 +85,7 @@ def _scan(
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
     length = _length(what, arrays, names, length)
     rows = [
-        Input(x.aval.of_shape(x.shape[1:]), None, f"a row of {n}")
+        Input(type_of_slice(x, 0), None, f"a row of {n}")
         for x, n in zip(arrays, names, strict=True)
     ]
     ys_tree: Any = None
@@ -249,8 +250,7 @@ def _in_blocks(
         return [*carried, *_stacked(rows)]
 
     blocks = [_blocks(x, whole, unroll) for x in xs]
-    inputs = [Input(x.aval) for x in carry]
-    inputs += [Input(x.aval.of_shape(x.shape[1:])) for x in blocks]
+    inputs = [*(Input(type_of(x)) for x in carry), *(Input(type_of_slice(x, 0)) for x in blocks)]
     traced = trace_function(steps, inputs, "scan", f"{step.name}.unrolled")
     found = _repeated(traced, carry, blocks, whole // unroll, reverse)
     carry, stacks = found[:num_carry], [_unblocked(y) for y in found[num_carry:]]

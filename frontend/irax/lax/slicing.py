@@ -11,6 +11,7 @@ from irax import dtypes
 from irax.core.array import Array
 from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
+from irax.core.explicit_axes import check_alike
 from irax.core.operands import as_arrays
 from irax.core.promotion import apply, convert
 from irax.lax.arguments import adapted, array_of, canonical_axis
@@ -204,6 +205,7 @@ def dynamic_update_slice(
     """
     what = "lax.dynamic_update_slice"
     x, part = as_arrays([operand, update], what)
+    check_alike(what, (operand, update))
     part = adapted(part, x.dtype)
     if part.dtype != x.dtype or part.ndim != x.ndim:
         raise TypeError(

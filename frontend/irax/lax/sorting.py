@@ -9,6 +9,7 @@ import numpy as np
 
 from irax.core.array import Array
 from irax.core.dispatch import bind
+from irax.core.explicit_axes import check_alike
 from irax.core.operands import as_arrays, check_dtype
 from irax.lax.arguments import array_of, canonical_axis, canonical_int
 from irax.lax.elementwise import FLOAT, ORDERED
@@ -45,7 +46,9 @@ def sort(
     """
     what = "lax.sort"
     single = not isinstance(operand, tuple | list)
-    arrays = as_arrays([operand] if single else list(operand), what)
+    operands = [operand] if single else list(operand)
+    arrays = as_arrays(operands, what)
+    check_alike(what, operands)
     if not 1 <= num_keys <= len(arrays):
         raise ValueError(f"{what}: num_keys must be 1 to {len(arrays)}, got {num_keys}")
     if len({x.shape for x in arrays}) > 1:

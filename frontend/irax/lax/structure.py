@@ -18,6 +18,7 @@ from irax import dtypes, tree_util
 from irax.core.array import Array, ConcreteArray
 from irax.core.dimensions import size_of
 from irax.core.dispatch import bind, elements, staged
+from irax.core.explicit_axes import check_alike
 from irax.core.key_arrays import KeyArray
 from irax.core.operands import as_arrays
 from irax.core.operands import broadcast_shapes as fitted_shape
@@ -420,7 +421,9 @@ def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
     Array([0, 1, 5], dtype=int32)
     """
     what = "lax.concatenate"
-    arrays = as_arrays(list(operands), what)
+    operands = list(operands)
+    arrays = as_arrays(operands, what)
+    check_alike(what, operands)
     if not arrays:
         raise ValueError(f"{what}: expected at least one array")
     first = arrays[0]

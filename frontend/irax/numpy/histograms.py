@@ -14,6 +14,7 @@ from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert, promote_dtypes
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.numpy import reductions
 from irax.numpy.calculus import diff
 from irax.numpy.logic import equal, less_equal, logical_and, where
@@ -25,6 +26,7 @@ from irax.numpy.ufuncs import add, clip, divide, multiply, subtract
 from irax.typing import ArrayLike
 
 
+@takes_out_sharding("bincount")
 def bincount(
     x: ArrayLike,
     weights: ArrayLike | None = None,
@@ -40,7 +42,7 @@ def bincount(
         weights: the weight of each; 1 by default.
         minlength: the least length of the result, where `length` is not given.
         length: the length of the result; with it `x` may be traced. Larger numbers are left out.
-        out_sharding: not supported.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Raises:
         TypeError: not integers.
@@ -50,8 +52,6 @@ def bincount(
     >>> irax.numpy.bincount(irax.numpy.array([1, 3, 1]))
     Array([0, 2, 0, 1], dtype=int32)
     """
-    if out_sharding is not None:
-        raise NotImplementedError("bincount: the argument 'out_sharding' is not supported")
     (numbers,) = as_arrays([x], "bincount")
     if not dtypes.issubdtype(numbers.dtype, np.integer) and numbers.dtype != np.bool:
         raise TypeError(f"bincount: expected integers, got {numbers.dtype}")

@@ -66,7 +66,7 @@ class AtIndex:
             is none. For `get`, "clip" is the default and "fill" gives `fill_value`.
         wrap_negative_indices: whether negative indices count from the end; otherwise they are out
             of range.
-        out_sharding: only None: arrays are on one device.
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Values broadcast to the shape of `x[index]`. The result has the dtype of x, with a FutureWarning
     where that loses information. Where an element is named several times, all changes but `set`

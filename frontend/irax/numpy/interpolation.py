@@ -6,6 +6,7 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray
+from irax.core.explicit_axes import layout_is_stated
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
 from irax.numpy.division import remainder
@@ -63,10 +64,11 @@ def interp(
         at, points, values = _repeating(at, points, values, period)
     index = clip(searchsorted(points, at, side="right"), 1, max(points.size - 1, 1))
     before, after = subtract(index, 1), index
-    x0, x1, y0, y1 = (
-        take(v, i, mode="clip")
-        for v, i in ((points, before), (points, after), (values, before), (values, after))
-    )
+    with layout_is_stated():  # that of x
+        x0, x1, y0, y1 = (
+            take(v, i, mode="clip")
+            for v, i in ((points, before), (points, after), (values, before), (values, after))
+        )
     width = subtract(x1, x0)
     # Of two points at one place the second one counts.
     flat = less_equal(abs(width), float(np.finfo(dtype).tiny))

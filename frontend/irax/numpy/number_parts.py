@@ -19,6 +19,7 @@ from irax.core.promotion import (
     promote_dtypes,
 )
 from irax.core.strictness import library
+from irax.execution.jit_shardings import divided_alike
 from irax.lax.arguments import canonical_axis
 from irax.numpy import reductions
 from irax.numpy.logic import (
@@ -207,7 +208,7 @@ def _integers(name: str, x1: ArrayLike, x2: ArrayLike) -> list[Array]:
     if not dtypes.issubdtype(operands[0].dtype, np.integer):
         raise ValueError(f"{name}: expected integers, got {operands[0].dtype}")
     shape = broadcast_shapes(*(x.shape for x in operands), what=name)
-    return [broadcast_to(x, shape) for x in operands]
+    return divided_alike(name, [broadcast_to(x, shape) for x in operands])
 
 
 def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:

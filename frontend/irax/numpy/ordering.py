@@ -10,8 +10,10 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.dispatch import shortcut, staged
+from irax.core.explicit_axes import layout_is_stated
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert, promote_dtypes
+from irax.execution.jit_shardings import divided_like
 from irax.lax.arguments import canonical_axis, canonical_int
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
 from irax.numpy.manipulation import ravel, reshape
@@ -81,7 +83,7 @@ def argsort(
     if descending:  # reversed before and after, so that equal elements keep their order
         x = lax.rev(x, (axis,))
     wanted = dtypes.default_int() if dtype is None else dtypes.requested_dtype(dtype, "argsort")
-    places = lax.broadcasted_iota(wanted, x.shape, axis)
+    places = divided_like("argsort", lax.broadcasted_iota(wanted, x.shape, axis), x)
     _, sequence = lax.sort((x, places), axis, stable)
     if descending:
         return lax.rev(lax.sub(np.asarray(x.shape[axis] - 1, wanted), sequence), (axis,))
@@ -229,7 +231,9 @@ def searchsorted(
     if not x.size:
         return lax.full(values.shape, 0, np.int32)
     op = numpy_call.NumpyCall("searchsorted", values.shape, _place_dtype(x), side)
-    return shortcut(op, x, values, formula=lambda x, v: _SEARCHES[method](x, v, side))
+    with layout_is_stated():
+        found = shortcut(op, x, values, formula=lambda x, v: _SEARCHES[method](x, v, side))
+    return divided_like("searchsorted", found, values)
 
 
 def _comes_before(x: Array, value: Array, side: str) -> Array:

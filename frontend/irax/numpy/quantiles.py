@@ -12,6 +12,7 @@ from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import broadcast_to, convert
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
 from irax.numpy.division import remainder
@@ -272,6 +273,7 @@ def nanquantile(
     return _quantile("nanquantile", a, q, axis, out, overwrite_input, method, keepdims, weights)
 
 
+@takes_out_sharding("percentile")
 def percentile(
     a: ArrayLike,
     q: ArrayLike,
@@ -286,11 +288,11 @@ def percentile(
 ) -> Array:
     """Return quantiles as `quantile`, with `q` in percent.
 
+    `out_sharding` is how the result is divided: a sharding, or a `PartitionSpec`.
+
     >>> irax.numpy.percentile(irax.numpy.array([1.0, 2.0, 4.0]), 75)
     Array(3., dtype=float32)
     """
-    if out_sharding is not None:
-        raise NotImplementedError("percentile: the argument 'out_sharding' is not supported")
     return _quantile(
         "percentile", a, q, axis, out, overwrite_input, method, keepdims, weights, percent=True
     )

@@ -12,6 +12,7 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
+from irax.core.explicit_axes import check_alike
 from irax.core.operands import as_arrays, broadcast_shapes
 from irax.core.promotion import broadcast_to, convert
 from irax.lax.arguments import canonical_axis
@@ -339,4 +340,6 @@ def where(
         raise TypeError("where: expected both x and y, or neither")
     if size is not None or fill_value is not None:
         raise ValueError("where: size and fill_value are for a condition alone")
+    if np.shape(x) == np.shape(y):  # otherwise one is broadcast, in the layout of the other
+        check_alike("where", (x, y))
     return logic.where(condition, x, y)

@@ -12,6 +12,7 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
+from irax.core.explicit_axes import layout_is_stated
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert, promote_dtypes
 from irax.lax.arguments import canonical_axis, canonical_int
@@ -263,7 +264,9 @@ def isin(
     else:
         others = sort(others)
         place = searchsorted(others, x, method=methods[method] or "scan")
-        found = equal(take(others, place, mode="clip"), x)
+        with layout_is_stated():
+            there = take(others, place, mode="clip")
+        found = equal(there, x)
     return logical_not(found) if invert else found
 
 

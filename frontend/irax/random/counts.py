@@ -11,6 +11,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
+from irax.core.explicit_axes import layout_is_stated
 from irax.core.key_arrays import KeyArray
 from irax.core.operands import inexact_dtype
 from irax.core.promotion import broadcast_to, convert
@@ -96,6 +97,7 @@ def poisson(
     return jnp.where(lam == 0, np.zeros((), dtype), found)
 
 
+@layout_is_stated()
 def _poisson_by_products(key: KeyArray, lam: Array, dtype: np.dtype[Any]) -> Array:
     """Return one less than the number of uniform numbers whose product falls below exp(-lam)."""
 
@@ -129,6 +131,7 @@ def _poisson_by_rejection(key: KeyArray, lam: Array) -> Array:
     return _rejection(key, lam, propose)
 
 
+@layout_is_stated()
 def _rejection(
     key: KeyArray, like: Array, propose: Callable[[Array, Array], tuple[Array, Array]]
 ) -> Array:
@@ -197,6 +200,7 @@ def binomial(
     return jnp.where(invalid, np.array(np.nan, dtype), found)
 
 
+@layout_is_stated()
 def _binomial_by_sums(key: KeyArray, n: Array, q: Array) -> Array:
     """Return one less than the number of geometric numbers whose sum exceeds n."""
     log_failure = jnp.log1p(-q)
@@ -257,6 +261,7 @@ def _stirling_error(k: Array) -> Array:
     return jnp.where(k <= 9, table[place], series)
 
 
+@layout_is_stated()
 def multinomial(
     key: Key,
     n: ArrayLike,

@@ -12,6 +12,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
+from irax.core.explicit_axes import layout_is_stated
 from irax.core.key_arrays import KeyArray
 from irax.core.promotion import broadcast_to, convert
 from irax.custom_derivatives import custom_jvp
@@ -76,6 +77,7 @@ def loggamma(
     return _gammas("loggamma", True, key, a, shape, dtype)
 
 
+@layout_is_stated()
 def _gammas(what: str, in_logs: bool, key: Key, a: Any, shape: Any, dtype: Any) -> Array:
     dtype = dtype_of(what, dtype)
     a = convert(as_array(a, f"{what}: a"), dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
@@ -13,11 +14,19 @@ from irax.core import array_trees, axis_names, ref_functions, refs
 from irax.core.array import Array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
+from irax.core.explicit_axes import (
+    are_in_types,
+    is_layout_stated,
+    layout_of,
+    type_of,
+    type_of_slice,
+)
 from irax.core.flattening import Arguments, FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function, trace_state_clean
 from irax.core.wrapping import wraps
 from irax_compiler import api
+from irax_compiler.ops.control_flow.shard_map import axes_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -93,8 +102,9 @@ def over_lanes(
             boxed.refs.write(states)
             return out
         given = Mapped.of(what, fun, in_axes, axis_size, args, kwargs)
+        along = given.divided_along(what)
         inputs = [
-            Input(x.aval.of_shape((*x.shape[:axis], *x.shape[axis + 1 :])), None, name)
+            Input(type_of_slice(x, axis), None, name)
             for x, axis, name in zip(given.arrays, given.axes, given.names, strict=True)
         ]
         with axis_names.binding(axis_name, given.size):
@@ -110,7 +120,7 @@ def over_lanes(
                 mapped_axes,
                 wanted,
                 named,
-                mesh_axes,
+                mesh_axes or along,
             )
         except api.PassError as error:
             raise ValueError(f"{what}: {error}") from None
@@ -198,6 +208,34 @@ class Mapped:
         own = [names[i] for i in positions]
         flat = FlatFunction(fun, arguments.tree)
         return cls(flat, arguments, positions, arrays, found, own, size.value)
+
+    def divided_along(self, what: str) -> tuple[str, ...]:
+        """Return the explicit axes of the mesh along which the mapped axis is divided.
+
+        Raises:
+            ValueError: arguments differ in them, or one that is not mapped is divided along them.
+        """
+        if not are_in_types() or is_layout_stated():
+            return ()
+        types = list(map(type_of, self.arrays))
+        mapped = {layout_of(t)[axis] for t, axis in zip(types, self.axes, strict=True)}
+        if len(mapped) > 1:
+            raise ValueError(
+                f"{what}: the mapped axes of arguments must be divided in one way, got "
+                f"{' and '.join(map(str, types))}, mapped along {list(self.axes)}; move some "
+                "before by irax.reshard"
+            )
+        along = tuple(chain(*mapped))
+        for place, leaf in enumerate(self.arguments.leaves):
+            if place in self.positions or not isinstance(leaf, Array):
+                continue
+            if axes_of(layout_of(type_of(leaf))) & set(along):
+                raise ValueError(
+                    f"{what}: {self.arguments.names[place]} of type {type_of(leaf)} is not mapped, "
+                    f"and divided along {sorted(along)} as the mapped axes are; move it before by "
+                    "irax.reshard"
+                )
+        return along
 
     def call(self, *slices: Array) -> list[Array]:
         """Return the leaves of the function's results for slices of the mapped arguments."""

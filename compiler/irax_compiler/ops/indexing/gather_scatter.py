@@ -149,7 +149,8 @@ class Gather(Op):
         array, indices, windows = self.dims.factors(
             operands[0], operands[1], self.slice_sizes, results[0]
         )
-        return ShardingRule((array, indices), (windows,))
+        arranged = frozenset(f for f in indices if f is not None and f not in array)
+        return ShardingRule((array, indices), (windows,), stated=arranged)
 
     def on_shards(self, operands: Sequence[Shape], results: Sequence[Shape]) -> Gather:
         window = iter(self.dims.window_dims)
@@ -274,10 +275,12 @@ class Scatter(Op):
         x, indices, windows = operands
         sizes = self.dims.sizes(x, windows)
         array, vectors, updates = self.dims.factors(x, indices, sizes, windows)
-        combined = {f for f in vectors if f is not None and f not in array}
+        combined = frozenset(f for f in vectors if f is not None and f not in array)
         if self.combiner in ("add", "maximum", "minimum"):
             reduced = dict.fromkeys(sorted(combined), self.combiner)
-            return ShardingRule((array, vectors, updates), (array,), reduced, init=0)
+            return ShardingRule(
+                (array, vectors, updates), (array,), reduced, init=0, stated=combined
+            )
         vectors = tuple(None if f in combined else f for f in vectors)
         updates = tuple(None if f in combined else f for f in updates)
         return ShardingRule((array, vectors, updates), (array,))

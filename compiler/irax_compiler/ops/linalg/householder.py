@@ -17,7 +17,7 @@ from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow.building import while_loop
-from irax_compiler.ops.core import Axis, Tangent, UnsupportedOp, full, full_like, only, zeros_like
+from irax_compiler.ops.core import Tangent, UnsupportedOp, full, full_like, only, zeros_like
 from irax_compiler.ops.linalg import triangular
 from irax_compiler.ops.linalg.lu import FROM_RIGHT_UPPER
 from irax_compiler.ops.linalg.matrices import (
@@ -38,8 +38,9 @@ from irax_compiler.ops.linalg.matrices import (
 )
 from irax_compiler.ops.linalg.triangular import TriangularSolve, adjoint, matmul, triangle
 from irax_compiler.ops.scipy_modules import scipy_module
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_matrices
 from irax_compiler.ops.structured import DefinedOp, evaluate_definition
-from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
+from irax_compiler.ops.transformation import Differentiation, Evaluation
 from irax_compiler.sizes import larger, smaller
 
 SOLVE_UNIT_UPPER = TriangularSolve(True, False, True, "NO_TRANSPOSE")
@@ -163,17 +164,12 @@ class QrOrder(Factorization):
 # ---- packed reflections --------------------------------------------------------------------------
 
 
-class _Packed(DefinedOp, ComposedOp):
+class _Packed(DefinedOp, Factorization):
     """A factorization by packed reflections; its derivatives are those of the loop that computes
     them.
     """
 
-    num_results: ClassVar[int] = -1
     lapack: ClassVar[str]
-
-    def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
-        results = self.build([shape.move_axis(operands[0], axes[0], 0)])
-        return results, [0] * len(results)
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         lapack = scipy_module("linalg.lapack")
@@ -239,6 +235,10 @@ class HouseholderProduct(DefinedOp, ComposedOp):
     """
 
     name = "irax.householder_product"
+    needs_whole = True
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        return of_matrices(operands, results)
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         packed, taus = operands

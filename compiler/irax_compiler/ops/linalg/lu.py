@@ -33,6 +33,7 @@ from irax_compiler.ops.linalg.triangular import (
     triangle,
 )
 from irax_compiler.ops.scipy_modules import scipy_module
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_equations
 from irax_compiler.ops.structured import evaluate_definition
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 from irax_compiler.sizes import smaller
@@ -163,7 +164,11 @@ class Solve(ComposedOp):
     """Solve A X = B for square matrices A; singular ones give the results of division by zero."""
 
     name = "irax.solve"
+    needs_whole = True
     linear_in = (1,)
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        return of_equations(len(operands[1]) - 1, operands, results)
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         a, b = operands

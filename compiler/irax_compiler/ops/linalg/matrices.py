@@ -16,6 +16,7 @@ from irax_compiler.ops.composite import ComposedOp
 from irax_compiler.ops.core import Axis, full, full_like, zeros_like
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.building import reduce_sum
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_matrices
 from irax_compiler.ops.transformation import Batching
 from irax_compiler.sizes import smaller
 
@@ -27,6 +28,10 @@ class Factorization(ComposedOp):
     """A factorization of one operand, whose leading dimensions are batch dimensions."""
 
     num_results: ClassVar[int] = -1
+    needs_whole = True
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        return of_matrices(operands, results)
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         results = self.build([shape.move_axis(operands[0], axes[0], 0)])

@@ -16,7 +16,7 @@ from irax_compiler.ops.attributes import FLAG, attribute, keyword
 from irax_compiler.ops.core import Axis, Linear, Op, Tangent, full_like, only, zeros_like
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.scipy_modules import scipy_module
-from irax_compiler.ops.sharding_rule import Shape, ShardingRule, along
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_equations, of_matrices
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 # ---- matrices in the IR --------------------------------------------------------------------------
@@ -86,10 +86,14 @@ class Cholesky(Op):
     """
 
     name = "stablehlo.cholesky"
+    needs_whole = True
     lower: bool = attribute(FLAG, default=False)
 
     def sized_types(self, operands: Sequence[Value]):
         return [operands[0].type]
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        return of_matrices(operands, results)
 
     @classmethod
     def flops(cls, operation: Operation) -> float:
@@ -142,6 +146,7 @@ class TriangularSolve(Op):
     """The X with op(A) X = B, or X op(A) = B, where A is a triangle of the first operand."""
 
     name = "stablehlo.triangular_solve"
+    needs_whole = True
     linear_in = (1,)
     left_side: bool = attribute(FLAG, default=False)
     lower: bool = attribute(FLAG, default=False)
@@ -153,10 +158,8 @@ class TriangularSolve(Op):
         return [operands[1].type]
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
-        a, b = operands
-        batch = range(len(b) - 2)
-        vectors = along((*batch, len(b) - 1 if self.left_side else len(b) - 2), len(b))
-        return ShardingRule((along(batch, len(a)), vectors), (vectors,))
+        rank = len(operands[1])
+        return of_equations(rank - 1 if self.left_side else rank - 2, operands, results)
 
     @classmethod
     def flops(cls, operation: Operation) -> float:

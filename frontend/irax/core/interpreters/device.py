@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
-from irax.config import config
 from irax.core.array import Array, ConcreteArray, device_of
 from irax.core.avals import ShapedArray
 from irax.core.explicit_axes import is_layout_stated, signature, spec_of, type_of
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
+from irax.core.meshes import get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
 from irax.core.operands import Kinds, as_arrays
 from irax.core.tracing import Input, Traced, concrete_array, innermost, trace_function
@@ -180,7 +180,7 @@ class OnDevice(Interpreter):
         layouts = tuple(buffer.spec for buffer in buffers)
         if key is None:
             return _layouts_found(operation, arrays, device, layouts, builder)
-        told = (config.mesh, is_layout_stated())
+        told = (get_abstract_mesh(), is_layout_stated())
         full_key = (device, key, layouts, told, *(x.aval for x in arrays))
         if full_key not in self._specs:
             self._specs[full_key] = _layouts_found(operation, arrays, device, layouts, None)
