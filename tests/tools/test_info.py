@@ -35,7 +35,7 @@ def step(folder, irax) -> Path:
 def test_a_function_in_a_file(step, irax):
     told = irax("info", "step.irax").stdout.splitlines()
     size = step.stat().st_size
-    assert told[0] == f"step.irax: a function in a file of irax's, {size} bytes"
+    assert told[0] == f"step.irax: an exported function, {size} bytes"
     assert told[1] == "  step({'a': float32[3]}, float32[3]) -> ({'a': float32[3]}, float32[])"
     assert re.fullmatch(r"  iree-cpu.vmfb, \d+ bytes: for iree-cpu, native code, .*", told[4])
     assert told[5].startswith("  @step(tensor<3xf32>, tensor<3xf32>) -> (tensor<3xf32>, tensor<f32")

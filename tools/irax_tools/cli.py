@@ -20,7 +20,7 @@ def main(debug: bool) -> None:
     """Differentiate, batch, check, compile and run StableHLO.
 
     A MODULE is a file of MLIR text or bytecode, a portable artifact of StableHLO, or - for standard
-    input. FILE.py:FUNCTION is a function of irax's, which --args gives the types of arguments.
+    input. FILE.py:FUNCTION is a function of a Python file; --args gives the types of its arguments.
     """
 
 

@@ -49,7 +49,7 @@ def _described(data: bytes, name: str) -> tuple[str, Iterator[str]]:
     if data.startswith(archives.MAGIC):
         contents = archives.read(data, name)
         if exported.MANIFEST in contents:
-            return "a function in a file of irax's", _of_export(contents, name)
+            return "an exported function", _of_export(contents, name)
         if contents and all(part.startswith(_NUMPY) for part in contents.values()):
             return "NumPy's arrays", chain(*(_of_array(*part) for part in contents.items()))
         return "a compiled program of IREE's", _of_program(data, contents)
@@ -86,7 +86,7 @@ def _of_program(data: bytes, contents: dict[str, bytes]) -> Iterator[str]:
     for function, told in iree_modules.functions(data).items():
         yield _signature(function, told.get("irax.args"), told.get("irax.results"))
         if "irax.host" in told:
-            yield f"calls functions of irax's on the host: {told['irax.host']}"
+            yield f"calls functions of irax on the host: {told['irax.host']}"
         if "irax.libraries" in told:
             yield f"needs {told['irax.libraries']}"
         for library, symbol in json.loads(told.get("irax.functions", "[]")):

@@ -164,7 +164,7 @@ device = click.option(
     help="The platform (`irax devices` lists them), or the NumPy evaluator.",
 )
 phases = click.option(
-    "--phases", is_flag=True, help="Print what the time of compiling went to, on standard error."
+    "--phases", is_flag=True, help="Print the times of compilation by phase, on standard error."
 )
 compiled_for = click.option(
     "--device",

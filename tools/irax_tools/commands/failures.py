@@ -47,7 +47,7 @@ _seconds = click.option(
 @click.option(
     "--lowering",
     metavar="PASSES",
-    help="Compile for the processor after these passes, in place of irax's own.",
+    help="Compile for the processor after these passes, instead of irax's own.",
 )
 @click.option(
     "--reduce",
@@ -108,7 +108,7 @@ def check(
     row = (*failed, *refused)[0]
     if reduces:
         failures.save_smallest(loaded, row, changed, limit, seconds, output, _tell)
-        written = f"{output}.mlir with {output}.npz: {output}.md tells of it"
+        written = f"{output}.mlir with {output}.npz: {output}.md is the report"
     else:
         failures.save_shortest(loaded, row, changed, limit, output)
         written = f"{output}.mlir with {output}.npz"

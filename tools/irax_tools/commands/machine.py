@@ -36,7 +36,7 @@ def doctor() -> None:
     help="The size that prune leaves at most, such as 500MB.  [default: the cache's limit]",
 )
 def cache(action: str, size: str | None) -> None:
-    """Tell of, list, or remove the compiled programs that irax keeps: clear removes all of them,
+    """Describe, list, or remove the compiled programs that irax keeps: clear removes all of them,
     prune the least recently used.
     """
     import time

@@ -143,7 +143,7 @@ def _show_stages(
 @options.command(example="irax info in.mlir")
 @click.argument("file", metavar="FILE", default="-")
 def info(file: str) -> None:
-    """Tell what is in a file, without running any of it: a compiled program, a function that
+    """Describe what is in a file, without running any of it: a compiled program, a function that
     irax.export saved, a module, NumPy's arrays.
     """
     from irax_runtime.printable import printable
@@ -244,7 +244,7 @@ def opt(
     locations: bool,
     allow_unregistered_dialect: bool,
 ) -> None:
-    """Run passes, irax's and MLIR's, on a StableHLO module, as mlir-opt does.
+    """Run passes of irax and MLIR on a StableHLO module, as mlir-opt does.
 
     MODULE is standard input (-) by default. A pass is an option, too: --cse, or
     --vjp="func=main wrt=0". Only the output goes to standard output.

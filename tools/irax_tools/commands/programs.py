@@ -203,7 +203,7 @@ def run(
     type=click.IntRange(min=1),
     default=100,
     show_default=True,
-    help="How many calls to time, after one that is not.",
+    help="The number of calls to time, after one to warm up.",
 )
 @options.phases
 @options.func
@@ -220,7 +220,7 @@ def bench(
     """Compile a function and time its calls: the least, the median and the most.
 
     Without --input and --inputs, its arguments are those that it was traced with, or random.
-    Operations are counted in StableHLO, each for itself.
+    Operations are those of StableHLO, without fusion.
     """
     from irax_compiler import api
     from irax_tools import arrays, checking, programs, sources
