@@ -14,7 +14,7 @@ import types
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from tests.differential.device_table import DEVICES
 from tests.frontend.api_table import MODULES as OF_JAX
@@ -114,7 +114,7 @@ def _members(value: Any) -> str:
     return "| member | meaning |\n|---|---|\n" + "\n".join(rows) if rows else ""
 
 
-def _is_enum(value: Any) -> bool:
+def _is_enum(value: Any) -> TypeGuard[type[enum.Enum]]:
     return inspect.isclass(value) and issubclass(value, enum.Enum)
 
 

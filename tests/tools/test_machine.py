@@ -34,6 +34,7 @@ def test_doctor(irax, monkeypatch):
     assert done.returncode == 0, done.stdout
     assert "ok  a program compiles, and runs on the processor" in done.stdout
     assert "!!" not in done.stdout
+    assert "\n--  device " in done.stdout  # there is no machine with all of them
     monkeypatch.setenv("IRAX_BLAS", "off")
     without = irax("doctor")
     assert "ok  matrices are multiplied by IREE's own code: " in without.stdout
@@ -44,14 +45,14 @@ def test_doctor_finds_what_is_wrong(monkeypatch):
 
     monkeypatch.setattr(doctor, "_PROGRAM", doctor._PROGRAM.replace(".add", ".subtract"))
     monkeypatch.setattr(doctor, "PACKAGES", ("irax-of-tomorrow",))
-    wrong = [line for line, works in doctor.examine() if not works]
+    wrong = [line for line, works in doctor.examine() if works is False]
     assert wrong[0] == "irax-of-tomorrow is missing: pip install irax-of-tomorrow"
     assert wrong[1].startswith("a program on the processor computes 1 + 1 = [0.")
     monkeypatch.setenv("IRAX_PLATFORMS", "cpu,abacus")
-    wrong = [line for line, works in doctor.examine() if not works]
+    wrong = [line for line, works in doctor.examine() if works is False]
     assert wrong[2].startswith("IRAX_PLATFORMS: no platform 'abacus' here; there are 'cpu'")
     monkeypatch.setenv("IRAX_NUM_THREADS", "many")
-    wrong = [line for line, works in doctor.examine() if not works]
+    wrong = [line for line, works in doctor.examine() if works is False]
     assert wrong[2] == "IRAX_NUM_THREADS=many: expected a number of threads, 1 or more"
 
 

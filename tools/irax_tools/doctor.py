@@ -18,7 +18,7 @@ from irax_runtime.inventory import describe
 PACKAGES = ("irax", "iree-base-compiler", "iree-base-runtime", "numpy", "ml_dtypes")
 OPTIONAL = {
     "scipy": ("faster LU factorizations, Schur's form, spsolve", "pip install scipy"),
-    "jax": ("JAX, an oracle for tests and a rival in benchmarks", "pip install irax[oracle]"),
+    "jax": ("JAX, for comparisons in tests and benchmarks", "pip install irax[oracle]"),
     "sklearn": ("data for examples/digits.py", "pip install irax[examples]"),
 }
 _PROGRAM = """
@@ -29,8 +29,10 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
 """
 
 
-def examine() -> Iterator[tuple[str, bool]]:
-    """Lines to print; and False with those that say that irax does not work."""
+def examine() -> Iterator[tuple[str, bool | None]]:
+    """Lines to print, each with True for what works, False for what irax needs and does not work,
+    and None for what is absent and not needed.
+    """
     yield f"Python {platform.python_version()}, {platform.system()} {platform.machine()}", True
     for package in PACKAGES:
         yield _version(package)
@@ -41,10 +43,10 @@ def examine() -> Iterator[tuple[str, bool]]:
     yield _cache(), True
     yield from _platforms_asked_for()
     for line in describe():
-        yield f"device {line}", True
+        yield f"device {line}", None if line.split()[1] == "none:" else True
     for module, (what, how) in OPTIONAL.items():
         if importlib.util.find_spec(module) is None:
-            yield f"not installed: {what} ({how})", True
+            yield f"not installed: {what} ({how})", None
 
 
 def _version(package: str) -> tuple[str, bool]:

@@ -16,6 +16,9 @@ def devices() -> None:
         click.echo(line)
 
 
+_MARKS = {True: "ok", False: "!!", None: "--"}
+
+
 @options.command(example="irax doctor")
 def doctor() -> None:
     """Say what works here, and what to install for what does not: exit with 1 where irax fails."""
@@ -23,8 +26,8 @@ def doctor() -> None:
 
     healthy = True
     for line, works in examine():
-        click.echo(f"{'ok ' if works else '!! '} {line}")
-        healthy = healthy and works
+        click.echo(f"{_MARKS[works]}  {line}")
+        healthy = healthy and works is not False
     if not healthy:
         click.get_current_context().exit(1)
 
