@@ -227,7 +227,8 @@ class Program:
             for d, (size, found) in enumerate(zip(type_.shape, array.shape, strict=True))
         ]
         try:
-            sizes.solve(stated, self._constraints)
+            found = sizes.solve(stated, self._constraints)
+            sizes.check_largest(found, getattr(self._executable, "largest_size", 0))
         except ValueError as error:
             raise ValueError(f"{self.name}: {error}") from None
 

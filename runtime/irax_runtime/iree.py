@@ -243,6 +243,8 @@ class IreeExecutable:
         self._module = module
         self._function = module.lookup_function(name)
         self._reflection = reflection = {**self._function.reflection, **(notes or {})}
+        self.largest_size = int(reflection.get("irax.largest_size", 0))
+        """The largest size that a name in symbolic sizes may be; 0 where there is no limit."""
         self._undefined = undefined
         driver = reflection.get("irax.driver", "task")
         if driver not in _DRIVERS:

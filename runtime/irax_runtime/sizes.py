@@ -93,6 +93,20 @@ def solve(stated: Sequence[Stated], constraints: Sequence[str]) -> dict[str, int
     return values
 
 
+def check_largest(values: Mapping[str, int], largest: int) -> None:
+    """Check that names have values for which a program is right; 0 is no limit.
+
+    Raises:
+        ValueError: one is larger.
+    """
+    for name, found in values.items():
+        if largest and found > largest:
+            raise ValueError(
+                f"the program is for sizes up to {largest}, got {name} = {found}: export the "
+                "function for that size, or with a constraint on another one"
+            )
+
+
 def _solve_one(values: dict[str, int], size: str, found: int, where: str) -> bool:
     """True if a size has a value; the last name that it depends on has one then."""
     unknown = [name for name in names(size) if name not in values]

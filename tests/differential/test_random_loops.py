@@ -2,6 +2,8 @@
 against the evaluator.
 """
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -23,7 +25,7 @@ STEPS = 3
 I32 = np.dtype(np.int32)
 
 
-def in_a_loop(module: mlir.Module) -> None:
+def in_a_loop(module: mlir.Module, steps: Any = STEPS) -> None:
     """Adds @loop: @main is called in each step, what it returns is stacked, and goes into what it
     gets in the next.
     """
@@ -31,7 +33,7 @@ def in_a_loop(module: mlir.Module) -> None:
     types = [x.type for x in mlir.arguments(inner)]
     result, *others = mlir.result_types(inner)
     function = mlir.new_function(module, "loop", types, public=True)
-    one, end = (lambda: full((), 1, I32)), (lambda: full((), STEPS, I32))
+    one, end = (lambda: full((), 1, I32)), (lambda: full((), steps, I32))
 
     def advance(i: Value, stack: Value, *xs: Value) -> list[Value]:
         call = mlir.emit("func.call", list(xs), {"callee": mlir.symbol("main")}, [result, *others])
@@ -46,7 +48,7 @@ def in_a_loop(module: mlir.Module) -> None:
         return [elementwise.add(i, one()), rows, *following]
 
     with InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
-        stack = full((STEPS, *result.shape), 0, mlir.dtype_of_type(result))
+        stack = full((steps, *mlir.shape_of_type(result)), 0, mlir.dtype_of_type(result))
         start = [full((), 0, I32), stack, *mlir.arguments(function)]
         results = while_loop(lambda i, *_: comparison.less(i, end()), advance, start)
     mlir.finish_function(function, results[1:])

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.differential.programs import KNOWN, ROUNDED, random_program
+from tests.differential.test_random_loops import in_a_loop
 from tests.differential.test_random_programs import (
     NUMBERS,
     Arrays,
@@ -75,21 +76,49 @@ def test_transformed_for_all_sizes(data: st.DataObject):
 @examples(8)
 @given(st.data())
 def test_compiled_for_all_sizes(data: st.DataObject):
-    device = devices("cpu")[0]
     try:
         module = open_program(data, most=8)
-        lowered = lowering.lower(module, "main", device.target)
+    except REFUSED:
+        return
+    compare_compiled(data, module, "main")
+
+
+@pytest.mark.slow
+@examples(8)
+@given(st.data())
+def test_loops_compiled_for_all_sizes(data: st.DataObject):
+    try:
+        module = open_program(data, most=5)
+        in_a_loop(module, data.draw(st.sampled_from([3, N - 1, M])))
+    except REFUSED:
+        return
+    name = "loop"
+    if data.draw(st.booleans()):
+        try:
+            run_pipeline(module, "vjp{func=loop},simplify,prune")
+        except REFUSED:
+            return
+        name = "loop.vjp"
+        mlir.make_public(mlir.functions(module)[name])
+    compare_compiled(data, module, name)
+
+
+def compare_compiled(data: st.DataObject, module: mlir.Module, name: str) -> None:
+    """Compares the program for all sizes with the evaluator."""
+    device = devices("cpu")[0]
+    try:
+        lowered = lowering.lower(module, name, device.target)
         artefact = targets.compile(lowered, device.target)
     except (*REFUSED, RuntimeError):
         return  # it is refined for each size
-    executable = device.load(artefact, "main")
+    executable = device.load(artefact, name)
     with kept(module, "sizes-iree"):
         for values in SIZES:
-            known = refined(module, "main", values)
-            inputs = random_inputs(data, mlir.functions(known)["main"])
+            known = refined(module, name, values)
+            inputs = random_inputs(data, mlir.functions(known)[name])
             before = [x.copy() for x in inputs]
             with np.errstate(all="ignore"):
-                expected = Evaluator(known)("main", inputs)
+                expected = Evaluator(known)(name, inputs)
             found = executable.run([device.put(x) for x in inputs])
             assert_close([x.numpy() for x in found], expected)
             for x, y in zip(inputs, before, strict=True):

@@ -10,6 +10,7 @@ import irax.numpy as jnp
 import irax_runtime
 from irax import export
 from irax.execution import backend, specialized
+from irax_compiler.passes.sized import lowering
 
 
 def array(*shape):
@@ -228,6 +229,52 @@ def test_what_the_option_may_be():
         irax.jit(lambda x: x if x.shape[0] > 2 else -x, dynamic_shapes={"x": "n"})(array(3))
 
 
+def begun(z):
+    """Two loops that begin with the same array."""
+    loops = [irax.lax.fori_loop(0, 1, lambda i, c, v=v: c.at[i].set(v), z) for v in (1.0, 2.0)]
+    return *loops, z
+
+
+SHARED = {
+    "pads": lambda x: (jnp.pad(x, (1, 2)), jnp.pad(x * 2, (2, 1)), jnp.zeros(x.shape[0] + 3)),
+    "zeros": lambda x: (
+        (z := jnp.zeros(x.shape)).at[0].set(1.0),
+        z.at[-1].set(2.0),
+        z,
+    ),
+    "loops": lambda x: (begun(jnp.zeros(x.shape)), begun(jnp.arange(x.shape[0]) * 1.0)),
+    "branches": lambda x: irax.lax.cond(
+        x.sum() > 0, lambda: (x.sum(), x * 2, x + 1), lambda: (x[0], x - 1, x * 3)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_arrays_that_depend_on_sizes_alone_are_not_overwritten(name):
+    jitted = irax.jit(SHARED[name], dynamic_shapes={"x": "n"})
+    for n in (1, 5):
+        expected = irax.tree.leaves(SHARED[name](jnp.asarray(array(n))))
+        for x, y in zip(irax.tree.leaves(jitted(array(n))), expected, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-6)
+    (told,) = irax.explain(jitted).sizes
+    assert told.startswith("one program for all sizes")
+
+
+def test_sizes_beyond_what_a_program_is_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(lowering, "MOST_BYTES", 1 << 20)
+    monkeypatch.setattr(lowering, "LEAST", 1 << 4)
+    specs = export.symbolic_args_specs((array(4, 4),), "a, b")
+    export.export(irax.jit(lambda x: x @ x.T))(*specs).save(tmp_path / "f.irax")
+    program = irax_runtime.load(tmp_path / "f.irax")
+    np.testing.assert_allclose(program(array(3, 4)), array(3, 4) @ array(3, 4).T, rtol=1e-5)
+    with pytest.raises(ValueError, match=r"program is for sizes up to 511, got a = 600"):
+        program(array(600, 1))
+    jitted = irax.jit(lambda x: x @ x.T, dynamic_shapes={"x": "a, b"})
+    for shape in ((3, 4), (600, 1)):
+        x = array(*shape)
+        np.testing.assert_allclose(jitted(x), x @ x.T, rtol=1e-5)
+
+
 def test_files_for_all_sizes(tmp_path):
     specs = export.symbolic_args_specs(
         (array(4, 3), array(2, 4)), ("...", "b, _"), constraints=["b <= 64"]
@@ -262,6 +309,14 @@ def causal(q, k, v):
 def places(x):
     """Some integers, which need not be places in an array."""
     return (x.reshape(-1) * 3).astype("int32")
+
+
+def mixed(c, row):
+    return c * 0.5 + jnp.sin(row), c
+
+
+def recurrent(w, x):
+    return irax.lax.scan(lambda h, x: (jnp.tanh(h @ w + x),) * 2, jnp.zeros(x.shape[1:]), x)
 
 
 PROGRAMS = {
@@ -306,6 +361,33 @@ PROGRAMS = {
             irax.random.bernoulli(irax.random.key(2), 0.5, x.shape),
         ),
         ["n - 1, 3"],
+    ),
+    "loops": (
+        lambda x: (
+            irax.lax.fori_loop(0, 5, lambda i, c: jnp.sin(c) + i, x),
+            irax.lax.fori_loop(0, x.shape[0], lambda i, c: c + x[i] * i, jnp.zeros(3)),
+            irax.lax.while_loop(lambda c: (c**2).sum() > 0.01, lambda c: c * 0.7, x),
+            irax.lax.fori_loop(0, 3, lambda i, c: (c[1], c[0] * 2), (x, x[::-1])),
+        ),
+        ["n, 3"],
+    ),
+    "scans": (
+        lambda x: (
+            irax.lax.scan(lambda c, r: (c + r, (c + r, c * r)), jnp.ones(3), x),
+            irax.grad(lambda x: (irax.lax.scan(mixed, jnp.zeros(3), x)[1] ** 2).sum())(x),
+            irax.vmap(lambda x: irax.lax.scan(mixed, 1.0, x, reverse=True))(x),
+        ),
+        ["n, 3"],
+    ),
+    "a recurrent network": (
+        irax.value_and_grad(lambda w, x: (recurrent(w, x)[1] ** 2).mean()),
+        ["4, 4", "n, m, 4"],
+    ),
+    "arrays of three unknown sizes": (
+        lambda x: irax.lax.scan(
+            lambda c, r: ((c[1] * r, c[0] + r), (c[0], c[1] * 2)), (x, x * 2), jnp.arange(3.0)
+        ),
+        ["n, m, k"],
     ),
     "places": (lambda x: jnp.eye(x.shape[0]) * jnp.arange(x.shape[0]) + x[:, :1], ["n, 3"]),
 }

@@ -16,6 +16,7 @@ from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.ops import slicing
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.passes.annotate import add_reflection
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.executables import SIZED_DISPATCH, VARIABLES
 from irax_compiler.passes.sized import indexing, moves
@@ -27,7 +28,7 @@ _WITH_SIZED_OPERANDS = {
     *("stablehlo.dot_general", "stablehlo.reduce", "stablehlo.transpose", "stablehlo.concatenate"),
     *("stablehlo.reverse", "stablehlo.broadcast_in_dim", "stablehlo.map", "stablehlo.slice"),
     *("stablehlo.dynamic_slice", "stablehlo.reshape", "stablehlo.scatter"),
-    *("stablehlo.if", "stablehlo.case"),
+    *("stablehlo.if", "stablehlo.case", "stablehlo.while"),
     *("stablehlo.optimization_barrier", "func.return", "stablehlo.return"),
 }
 """The operations without symbolic parameters, elementwise ones aside, that IREE compiles for sizes
@@ -123,14 +124,24 @@ class _Rewriting(Lowering):
         """Rewrite the function."""
         arguments = [mlir.shape_of(x) for x in mlir.arguments(self.function)]
         self._strip(self.block)
+        if self.shapes:
+            self.find_most()
+            add_reflection(self.function, {"irax.largest_size": str(self.most)})
         self.find_variables(arguments)
+        with mlir.InsertionPoint.after(self._anchor), self.function.location:
+            self._state_sizes(mlir.arguments(self.function))
         for operation in nested(self.function):
             if operation.name == SIZED_DISPATCH:
                 with mlir.InsertionPoint(operation), operation.location:
                     self._dispatch(operation)
                 continue
-            if len(operation.regions) and traits_of(operation).captures:
+            traits = traits_of(operation)
+            if len(operation.regions) and traits.captures:
                 self._tie(operation)
+            if traits.updates or operation.name == "stablehlo.while":
+                with mlir.InsertionPoint(operation), operation.location:
+                    for i in range(len(operation.results)):
+                        operation.operands[i] = self.apart(operation.operands[i])
             is_sized = operation.name in _ALSO and any(
                 x in self.shapes for x in (*operation.operands, *operation.results)
             )
@@ -183,13 +194,18 @@ class _Rewriting(Lowering):
         operation.erase()
 
     def _tie(self, operation: Operation) -> None:
-        """State the sizes of what branches return: IREE does not know that they are the same."""
+        """State the sizes of what branches return and loops carry: IREE does not know that they are
+        the same.
+        """
         with mlir.InsertionPoint.after(operation), operation.location:
             self._state_sizes(operation.results)
+        for block in (block for region in operation.regions for block in region):
+            with mlir.InsertionPoint.at_block_begin(block), operation.location:
+                self._state_sizes(block.arguments)
 
     def _state_sizes(self, values: Iterable[Any]) -> None:
         for value in [x for x in values if x in self.shapes]:
-            uses = list(value.uses)
+            uses = [use for use in value.uses if use.owner.operation.name != "tensor.dim"]
             open_ = [n for n in self.shapes[value] if isinstance(n, Size)]
             tied = emit("flow.tensor.tie_shape", [value, *self.sizes(open_)], value.type)
             self.shapes[tied] = self.shapes[value]

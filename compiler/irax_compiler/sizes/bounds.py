@@ -35,6 +35,27 @@ def bounds_of(size: Any, depth: int = DEPTH) -> tuple[float, float]:
     return low, high
 
 
+def largest(size: Any, most: int) -> int:
+    """An upper bound of a size whose variables are at most `most`."""
+    if not isinstance(size, Size):
+        return size
+    total = 0
+    for monomial, count in size.terms:
+        ends = (_largest_of_atom(atom, most, size) ** power for atom, power in monomial)
+        total += max(count, 0) * math.prod(ends) if monomial else count
+    high = size.scope.bounds(size)[1]
+    return total if math.isinf(high) else min(total, int(high))
+
+
+def _largest_of_atom(atom: Atom, most: int, within: Size) -> int:
+    if not atom.operands:
+        return int(min(within.scope.of_variables.get(atom.name, (1, most))[1], most))
+    x, y = (largest(n, most) for n in atom.operands)
+    if atom.name == "floordiv":
+        return x // max(int(bounds_of(atom.operands[1])[0]), 1)
+    return {"mod": y, "max": max(x, y), "min": min(x, y)}[atom.name]
+
+
 def _of_terms(size: Size, depth: int) -> tuple[float, float]:
     low = high = 0.0
     for monomial, count in size.terms:

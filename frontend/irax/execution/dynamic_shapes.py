@@ -84,7 +84,9 @@ class SizedProgram:
         ]
         known = Traced(builder, traced.name, traced.captures, results)
         own = self.program
-        return RefinedProgram(known, own.out_tree, own.donated, own.when, spans=own.spans, of=self)
+        largest = max(values.values(), default=0)
+        trees = own.out_tree, own.donated, own.when
+        return RefinedProgram(known, *trees, spans=own.spans, of=self, largest=largest)
 
 
 @dataclass
@@ -92,6 +94,8 @@ class RefinedProgram(Program):
     """A function for one signature, which may run the program for all sizes."""
 
     of: SizedProgram | None = None
+    largest: int = 0
+    """The largest value of a variable."""
 
     def _program(self, device: Device) -> DeviceProgram:
         assert self.of is not None
@@ -102,6 +106,8 @@ class RefinedProgram(Program):
         from irax_runtime.iree_sized import SizedExecutable
 
         assert isinstance(executable, IreeExecutable)  # other targets have no such programs
+        if 0 < executable.largest_size < self.largest:
+            return super()._program(device)
         notes = api.notes(self.traced.builder.module, self.traced.name, device.target)
         donated = {"irax.donated": ",".join(map(str, self.donated))} if self.donated else {}
         captures = [x for x in self.traced.captures if isinstance(x, ConcreteArray)]

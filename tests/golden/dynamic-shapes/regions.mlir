@@ -14,7 +14,7 @@ func.func @branch(%x: tensor<?xf32, #irax.sizes<"n">>, %p: tensor<i1>) -> tensor
 }
 
 // CHECK-LABEL: @branch(
-// CHECK:      [[N:%\w+]] = tensor.dim
+// CHECK:      [[N:%\w+]] = util.assume.int
 // CHECK:      [[W:%\w+]] = "stablehlo.if"
 // CHECK:      [[R:%\w+]] = flow.tensor.tie_shape [[W]] : tensor<?xf32>{[[N]]}
 // CHECK-NEXT: return [[R]]
@@ -25,9 +25,10 @@ func.func @gather(%x: tensor<5xui8>, %i: tensor<?x1xi32, #irax.sizes<"n, 1">>) -
 }
 
 // CHECK-LABEL: @gather(
+// CHECK:      [[INDICES:%\w+]] = flow.tensor.tie_shape %arg1
 // CHECK:      [[BYTES:%\w+]] = stablehlo.bitcast_convert %arg0 : (tensor<5xui8>) -> tensor<5xi8>
 // CHECK:      linalg.generic
-// CHECK:        [[I:%\w+]] = tensor.extract %arg1
+// CHECK:        [[I:%\w+]] = tensor.extract [[INDICES]]
 // CHECK:        [[P:%\w+]] = arith.index_cast [[I]]
 // CHECK:        [[L:%\w+]] = arith.minsi [[P]], %c4
 // CHECK:        [[Q:%\w+]] = arith.maxsi [[L]], %c0

@@ -32,6 +32,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
+from irax_compiler.mlir.types import UNKNOWN_SIZE
 from irax_compiler.ops.registers import index
 from irax_compiler.passes.carries.loops import LOOPS, Loop, loop_of
 from irax_compiler.passes.carries.memory import (
@@ -73,18 +74,25 @@ class Carries(Pass):
         for view in list(module.body.operations):
             if view.operation.name != "util.func":
                 continue
+            loops = [o for o in nested(view.operation) if o.name in LOOPS]
+            if any(_is_of_unknown_size(x) for loop in loops for x in loop.results):
+                continue
             reads = host_reads_of_carried(view.operation)
             if not all(map(_is_worth_a_copy, reads)):
                 continue
             for one in reads:
                 _give_copy(one, copies)
                 copies += 1
-            for operation in [o for o in nested(view.operation) if o.name in LOOPS]:
+            for operation in loops:
                 loop = loop_of(operation)
                 if loop is not None:
                     rewriting = _Carries(loop, copies)
                     rewriting.rewrite()
                     copies = rewriting.copies
+
+
+def _is_of_unknown_size(x: Value) -> bool:
+    return isinstance(x.type, mlir.RankedTensorType) and UNKNOWN_SIZE in x.type.shape
 
 
 class _Carries:

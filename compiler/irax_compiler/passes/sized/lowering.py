@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,21 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value
 from irax_compiler.mlir.bindings import ir
 from irax_compiler.mlir.types import UNKNOWN_SIZE
-from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.core import UnsupportedOp, full
 from irax_compiler.ops.size_code import computed
 from irax_compiler.sizes import Size, variables
+from irax_compiler.sizes.bounds import largest
 
 INDEX = mlir.parse_type("index")
 I64 = mlir.parse_type("i64")
 I32 = mlir.parse_type("i32")
 _ZERO = mlir.parse_attribute("0 : index")
+
+
+MOST_BYTES = 1 << 60
+"""The bytes that an array may have where IREE is to bound its size."""
+LEAST = 1 << 10
+"""The least that the largest value of a variable must be."""
 
 
 class NotDynamic(UnsupportedOp):
@@ -35,12 +43,30 @@ class Lowering:
         """The shapes, with names, of values of unknown size."""
         self.result_shape: tuple[Any, ...] = ()
         """The shape, with names, of what is being rewritten."""
+        self.most = 0
+        """The largest value of a variable for which the function is right."""
         self._numbers: dict[Any, Value] = {}
+        self._extents: dict[Any, Value] = {}
         with mlir.InsertionPoint.at_block_begin(self.block), function.location:
             self._anchor = mlir.emit("arith.constant", [], {"value": _ZERO}, [INDEX])
             """An operation that stays where it is: numbers are computed before it."""
 
     # -- numbers --
+
+    def find_most(self) -> None:
+        """Find how large variables may be: so that IREE can bound the bytes of all arrays.
+
+        Raises:
+            NotDynamic: there are arrays of so many unknown sizes that they could be hardly large.
+        """
+        arrays = {(shape, mlir.dtype_of(x).itemsize) for x, shape in self.shapes.items()}
+        self.most = next(
+            n
+            for n in (2**k - 1 for k in range(31, 0, -1))
+            if all(prod(largest(d, n) for d in s) * size <= MOST_BYTES for s, size in arrays)
+        )
+        if self.most < LEAST:
+            raise NotDynamic(f"arrays of so many unknown sizes that each could be {self.most} only")
 
     def find_variables(self, shapes: Sequence[tuple[Any, ...]]) -> None:
         """Compute the variables from the sizes of arguments."""
@@ -81,22 +107,84 @@ class Lowering:
 
     def variable(self, name: str) -> Value:
         """The value of a variable as an index."""
+        if name not in self._numbers:
+            raise NotDynamic(f"no argument has the size {name}")
         return self._numbers[name]
 
     def sizes(self, values: Sequence[Any]) -> list[Value]:
-        """Sizes as indices."""
-        return [self.number(n) for n in values]
+        """Sizes of arrays as indices."""
+        return [self.extent(n) for n in values]
+
+    def extent(self, size: Any) -> Value:
+        """The size of an array as an index, of which IREE is told the bounds."""
+        if not isinstance(size, Size):
+            return self.number(size)
+        if size not in self._extents:
+            number = self.number(size)
+            least = max(int(size.scope.bounds(size)[0]), 0)
+            with self.at_start():
+                self._extents[size] = _within(number, least, largest(size, self.most))
+        return self._extents[size]
 
     def vector(self, values: Sequence[Any]) -> Value:
         """Sizes as a vector, as StableHLO's dynamic operations take them."""
-        type_ = mlir.tensor_type((len(values),), np.dtype(np.int32))
+        type_ = mlir.tensor_type((len(values),), np.dtype(np.int64))
         with self.at_start():
-            numbers = [emit("arith.index_cast", [n], I32) for n in self.sizes(values)]
+            numbers = [emit("arith.index_cast", [n], I64) for n in self.sizes(values)]
             return emit("tensor.from_elements", numbers, type_)
+
+    def apart(self, x: Value) -> Value:
+        """An array for an operation that updates it in place.
+
+        IREE computes anew what depends on no array, rather than copy it for an update. It then
+        finds that the two are equal, and so both are updated.
+        """
+        if x not in self.shapes or not _has_no_source(x):
+            return x
+        dtype = mlir.dtype_of(x)
+        holds, other = (
+            mlir.emit("stablehlo.optimization_barrier", [full((), n, of)], results=None).results[0]
+            for n, of in ((True, np.dtype(np.bool_)), (0, dtype))
+        )
+        spread = self.spread(other, self.shapes[x], x.type)
+        copy = emit("stablehlo.select", [holds, x, spread], x.type)
+        self.shapes[copy] = self.shapes[x]
+        return copy
+
+    def spread(self, scalar: Value, shape: Sequence[Any], type_: Type) -> Value:
+        """A scalar broadcast to a shape."""
+        none = mlir.parse_attribute("array<i64>")
+        name = "stablehlo.dynamic_broadcast_in_dim"
+        return emit(name, [scalar, self.vector(shape)], type_, broadcast_dimensions=none)
 
     def shape(self, value: Value) -> tuple[Any, ...]:
         """The shape of a value, with names."""
         return self.shapes.get(value) or mlir.shape_of(value)
+
+
+def _has_no_source(x: Value) -> bool:
+    """True if an array is computed from constants and sizes alone."""
+    pending, seen = [x], set()
+    while pending:
+        source = mlir.definition(pending.pop())
+        if source is None or (len(source.regions) and source.name != "stablehlo.map"):
+            return False
+        arrays = {y for y in source.operands if isinstance(y.type, ir.RankedTensorType)} - seen
+        if source.name == "flow.dispatch" and arrays:
+            return False
+        seen |= arrays
+        pending += arrays
+    return True
+
+
+def _within(x: Value, least: int, most: int) -> Value:
+    """A number of which IREE is told that it lies between two others.
+
+    Where IREE finds no bounds for the bytes of an array, it takes offsets in memory that depend on
+    them for constants.
+    """
+    bounds = mlir.parse_attribute(f"[[#util.int.assumption<umin = {least}, umax = {most}>]]")
+    return emit("util.assume.int", [x], INDEX, assumptions=bounds)
 
 
 class _Places:

@@ -14,10 +14,13 @@ from irax_compiler.mlir.types import UNKNOWN_SIZE, element_type
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops import slicing
 from irax_compiler.ops.bitcast import BitcastConvert
+from irax_compiler.ops.core import full
 from irax_compiler.ops.dimension import Dimension
-from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
+from irax_compiler.ops.elementwise import minimum
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
 from irax_compiler.passes.sized.lowering import (
     I32,
+    I64,
     INDEX,
     Lowering,
     NotDynamic,
@@ -28,6 +31,7 @@ from irax_compiler.passes.sized.lowering import (
 from irax_compiler.sizes import Size
 
 _SCALAR = mlir.tensor_type((), np.dtype(np.int32))
+_WIDE = mlir.tensor_type((), np.dtype(np.int64))
 
 
 def _dimension(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
@@ -107,29 +111,45 @@ def _slice(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
 def _pad(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
     """The scalar broadcast to the result's shape, with the operand written into it."""
     x, value = operands
-    none = mlir.parse_attribute("array<i64>")
-    vector = of.vector(of.result_shape)
-    name = "stablehlo.dynamic_broadcast_in_dim"
-    spread = emit(name, [value, vector], type_, broadcast_dimensions=none)
+    spread = of.spread(value, of.result_shape, type_)
+    of.shapes[spread] = of.result_shape
     extents = of.shape(x)
     place = (op.edge_padding_low, extents, (1,) * len(extents))
-    return _at("tensor.insert_slice", of, [x, spread], place, type_)
+    return _at("tensor.insert_slice", of, [x, of.apart(spread)], place, type_)
 
 
 def _update(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
     """The update written at the starts, moved so that it lies within the array."""
     x, update, *starts = operands
     extents = of.shape(update)
+    places = _within(of, starts, of.shape(x), extents)
+    place = (places, extents, (1,) * len(extents))
+    return _at("tensor.insert_slice", of, [update, of.apart(x)], place, type_)
+
+
+def _read(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
+    """The part of an array at the starts, moved so that it lies within the array."""
+    x, *starts = operands
+    places = _within(of, starts, of.shape(x), op.slice_sizes)
+    place = (places, op.slice_sizes, (1,) * len(places))
+    return _at("tensor.extract_slice", of, [x], place, type_)
+
+
+def _within(
+    of: Lowering, starts: Sequence[Value], array: Sequence[Any], sizes: Sequence[Any]
+) -> list[Value]:
+    """Starts of a part of an array as indices, moved so that it lies within the array."""
     places = []
-    for start, n, size in zip(starts, of.shape(x), extents, strict=True):
-        wide = emit("stablehlo.convert", [start], _SCALAR)
-        number = emit("arith.index_cast", [emit("tensor.extract", [wide], I32)], INDEX)
+    for start, n, size in zip(starts, array, sizes, strict=True):
+        if mlir.dtype_of(start) == np.uint64:
+            start = minimum(start, full((), 2**62, np.dtype(np.uint64)))
+        wide = emit("stablehlo.convert", [start], _WIDE)
+        number = emit("arith.index_cast", [emit("tensor.extract", [wide], I64)], INDEX)
         with of.at_start():
             last = emit("arith.subi", [of.number(n), of.number(size)], INDEX)
-        least = emit("arith.maxsi", [number, of.number(0)], INDEX)
-        places.append(emit("arith.minsi", [least, last], INDEX))
-    place = (places, extents, (1,) * len(extents))
-    return _at("tensor.insert_slice", of, [update, x], place, type_)
+        least = emit("arith.minsi", [number, last], INDEX)
+        places.append(emit("arith.maxsi", [least, of.number(0)], INDEX))
+    return places
 
 
 def _at(
@@ -145,7 +165,8 @@ def _at(
     found, stated, counts = list(operands), {}, [1] * len(operands)
     for kind, numbers in zip(("offsets", "sizes", "strides"), place, strict=True):
         known = [n if isinstance(n, int) else UNKNOWN_SIZE for n in numbers]
-        open_ = [n if isinstance(n, Value) else of.number(n) for n in numbers if type(n) is not int]
+        computed = of.extent if kind == "sizes" else of.number
+        open_ = [n if isinstance(n, Value) else computed(n) for n in numbers if type(n) is not int]
         found += open_
         counts.append(len(open_))
         stated[f"static_{kind}"] = mlir.parse_attribute(array_of(known))
@@ -161,6 +182,7 @@ LOWERINGS: dict[type, Callable[[Lowering, Any, list[Value], Any], Value]] = {
     shape_ops.Reshape: _reshape,
     slicing.Slice: _slice,
     slicing.Pad: _pad,
+    DynamicSlice: _read,
     DynamicUpdateSlice: _update,
 }
 
