@@ -4,8 +4,8 @@ Operands are of one dtype and shape (scalars go with any shape); shapes and axes
 functions of `irax.numpy` are the convenient ones.
 
 All functions raise TypeError for an argument that is not an array or a number, or has a dtype that
-they do not take, and for operands whose dtypes or shapes differ; ValueError for an axis that the array
-does not have. Each function lists its other errors.
+they do not take, and for operands whose dtypes or shapes differ. They raise ValueError for an axis
+that the array does not have. Each function lists its other errors.
 """
 
 from irax.core.absent_names import GetAttr as _GetAttr

@@ -1,8 +1,8 @@
 """irax.nn: the functions of neural networks.
 
 Each takes arrays or numbers; integers become floats where the function does not keep them. All
-functions raise TypeError for a list or another object, and ValueError for an axis that the array does
-not have. Each function lists its other errors.
+functions raise TypeError for a list or another object, and ValueError for an axis that the array
+does not have. Each function lists its other errors.
 """
 
 from irax.execution.replay import replay_functions as _replay_functions

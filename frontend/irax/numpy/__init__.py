@@ -4,8 +4,8 @@ They differ from NumPy's where JAX's do: arrays are immutable, dtypes are 32 bit
 for otherwise, Python numbers take the dtype of the arrays they meet, and lists are no arrays.
 
 All functions raise TypeError for an argument that is not an array or a number, or has a dtype that
-they do not take, and for shapes that do not broadcast; ValueError for an axis that the array does not
-have. Each function lists its other errors.
+they do not take, and for shapes that do not broadcast. They raise ValueError for an axis that the
+array does not have. Each function lists its other errors.
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -63,6 +63,20 @@ from irax.numpy.division import floor_divide as floor_divide
 from irax.numpy.division import fmod as fmod
 from irax.numpy.division import mod as mod
 from irax.numpy.division import remainder as remainder
+from irax.numpy.joining import array_split as array_split
+from irax.numpy.joining import block as block
+from irax.numpy.joining import column_stack as column_stack
+from irax.numpy.joining import concat as concat
+from irax.numpy.joining import concatenate as concatenate
+from irax.numpy.joining import dsplit as dsplit
+from irax.numpy.joining import dstack as dstack
+from irax.numpy.joining import hsplit as hsplit
+from irax.numpy.joining import hstack as hstack
+from irax.numpy.joining import split as split
+from irax.numpy.joining import stack as stack
+from irax.numpy.joining import unstack as unstack
+from irax.numpy.joining import vsplit as vsplit
+from irax.numpy.joining import vstack as vstack
 from irax.numpy.logic import bitwise_and as bitwise_and
 from irax.numpy.logic import bitwise_invert as bitwise_invert
 from irax.numpy.logic import bitwise_left_shift as bitwise_left_shift
@@ -89,25 +103,16 @@ from irax.numpy.logic import logical_xor as logical_xor
 from irax.numpy.logic import not_equal as not_equal
 from irax.numpy.logic import right_shift as right_shift
 from irax.numpy.logic import signbit as signbit
-from irax.numpy.manipulation import array_split as array_split
 from irax.numpy.manipulation import atleast_1d as atleast_1d
 from irax.numpy.manipulation import atleast_2d as atleast_2d
 from irax.numpy.manipulation import atleast_3d as atleast_3d
-from irax.numpy.manipulation import block as block
 from irax.numpy.manipulation import broadcast_arrays as broadcast_arrays
 from irax.numpy.manipulation import broadcast_shapes as broadcast_shapes
 from irax.numpy.manipulation import broadcast_to as broadcast_to
-from irax.numpy.manipulation import column_stack as column_stack
-from irax.numpy.manipulation import concat as concat
-from irax.numpy.manipulation import concatenate as concatenate
-from irax.numpy.manipulation import dsplit as dsplit
-from irax.numpy.manipulation import dstack as dstack
 from irax.numpy.manipulation import expand_dims as expand_dims
 from irax.numpy.manipulation import flip as flip
 from irax.numpy.manipulation import fliplr as fliplr
 from irax.numpy.manipulation import flipud as flipud
-from irax.numpy.manipulation import hsplit as hsplit
-from irax.numpy.manipulation import hstack as hstack
 from irax.numpy.manipulation import isscalar as isscalar
 from irax.numpy.manipulation import matrix_transpose as matrix_transpose
 from irax.numpy.manipulation import moveaxis as moveaxis
@@ -119,14 +124,9 @@ from irax.numpy.manipulation import rollaxis as rollaxis
 from irax.numpy.manipulation import rot90 as rot90
 from irax.numpy.manipulation import shape as shape
 from irax.numpy.manipulation import size as size
-from irax.numpy.manipulation import split as split
 from irax.numpy.manipulation import squeeze as squeeze
-from irax.numpy.manipulation import stack as stack
 from irax.numpy.manipulation import swapaxes as swapaxes
 from irax.numpy.manipulation import transpose as transpose
-from irax.numpy.manipulation import unstack as unstack
-from irax.numpy.manipulation import vsplit as vsplit
-from irax.numpy.manipulation import vstack as vstack
 from irax.numpy.ordering import argpartition as argpartition
 from irax.numpy.ordering import argsort as argsort
 from irax.numpy.ordering import lexsort as lexsort

@@ -14,8 +14,9 @@ from irax.core.promotion import broadcast_to, convert, promote_dtypes
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int
 from irax.numpy import reductions
 from irax.numpy.division import floor_divide, remainder
+from irax.numpy.joining import concatenate
 from irax.numpy.logic import equal, greater, less, logical_and, logical_not, where
-from irax.numpy.manipulation import concatenate, moveaxis, ravel
+from irax.numpy.manipulation import moveaxis, ravel
 from irax.numpy.tables import is_inexact
 from irax.numpy.ufuncs import abs, add, divide, multiply, subtract
 from irax.typing import ArrayLike

@@ -16,8 +16,9 @@ from irax.core.tracing import still_open
 from irax.execution.jit_shardings import divided_like
 from irax.lax import matrices
 from irax.lax.arguments import canonical_axis, canonical_int, canonical_shape, filling
+from irax.numpy.joining import stack
 from irax.numpy.logic import equal, not_equal, where
-from irax.numpy.manipulation import broadcast_to, moveaxis, ravel, stack
+from irax.numpy.manipulation import broadcast_to, moveaxis, ravel
 from irax.numpy.tables import placed
 from irax.numpy.ufuncs import add
 from irax.typing import ArrayLike, DTypeLike

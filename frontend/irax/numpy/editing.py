@@ -14,8 +14,9 @@ from irax.core.operands import as_arrays
 from irax.core.promotion import broadcast_to, convert
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
 from irax.numpy.division import remainder
+from irax.numpy.joining import concatenate
 from irax.numpy.logic import less, not_equal, where
-from irax.numpy.manipulation import concatenate, moveaxis, ravel, reshape
+from irax.numpy.manipulation import moveaxis, ravel, reshape
 from irax.numpy.ordering import searchsorted, sort
 from irax.numpy.repetition import tile
 from irax.numpy.searching import nonzero, take

@@ -17,8 +17,9 @@ from irax.core.promotion import convert, promote_dtypes
 from irax.execution.jit_shardings import takes_out_sharding
 from irax.numpy import reductions
 from irax.numpy.calculus import diff
+from irax.numpy.joining import stack
 from irax.numpy.logic import equal, less_equal, logical_and, where
-from irax.numpy.manipulation import ravel, reshape, stack
+from irax.numpy.manipulation import ravel, reshape
 from irax.numpy.ordering import searchsorted
 from irax.numpy.ranges import linspace
 from irax.numpy.tables import integers_of_bools

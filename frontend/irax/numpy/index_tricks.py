@@ -15,7 +15,8 @@ from irax.core.promotion import convert
 from irax.core.strictness import library_methods
 from irax.numpy.creation import array, diag_indices, tril_indices, triu_indices
 from irax.numpy.division import remainder
-from irax.numpy.manipulation import concatenate, moveaxis, reshape, stack
+from irax.numpy.joining import concatenate, stack
+from irax.numpy.manipulation import moveaxis, reshape
 from irax.numpy.ranges import arange, linspace, meshgrid
 from irax.numpy.searching import nonzero
 from irax.numpy.ufuncs import add, clip, multiply

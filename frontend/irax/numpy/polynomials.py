@@ -16,7 +16,8 @@ from irax.numpy import linalg, reductions
 from irax.numpy.contraction import dot, outer
 from irax.numpy.convolution import convolve
 from irax.numpy.creation import eye
-from irax.numpy.manipulation import atleast_1d, concatenate
+from irax.numpy.joining import concatenate
+from irax.numpy.manipulation import atleast_1d
 from irax.numpy.ufuncs import add, divide, multiply, negative, sqrt, square, subtract
 from irax.typing import ArrayLike
 from irax_compiler.ops import numpy_call

@@ -19,8 +19,9 @@ from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill, take_along
 from irax.numpy import logic
 from irax.numpy.division import floor_divide, remainder
+from irax.numpy.joining import stack
 from irax.numpy.logic import less, logical_and, logical_not, not_equal
-from irax.numpy.manipulation import atleast_1d, ravel, stack
+from irax.numpy.manipulation import atleast_1d, ravel
 from irax.numpy.ufuncs import add, clip
 from irax.typing import ArrayLike
 from irax_compiler.ops.indexing import gather_scatter

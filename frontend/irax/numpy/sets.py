@@ -16,8 +16,9 @@ from irax.core.explicit_axes import layout_is_stated
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert, promote_dtypes
 from irax.lax.arguments import canonical_axis, canonical_int
+from irax.numpy.joining import concatenate
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
-from irax.numpy.manipulation import concatenate, moveaxis, ravel, reshape
+from irax.numpy.manipulation import moveaxis, ravel, reshape
 from irax.numpy.ordering import searchsorted, sort, sorted_runs
 from irax.numpy.searching import nonzero, take
 from irax.numpy.tables import is_inexact
