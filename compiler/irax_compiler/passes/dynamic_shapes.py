@@ -141,7 +141,7 @@ class _Rewriting(Lowering):
             if traits.updates or operation.name == "stablehlo.while":
                 with mlir.InsertionPoint(operation), operation.location:
                     for i in range(len(operation.results)):
-                        operation.operands[i] = self.apart(operation.operands[i])
+                        operation.operands[i] = self.apart(operation.operands[i], operation)
             is_sized = operation.name in _ALSO and any(
                 x in self.shapes for x in (*operation.operands, *operation.results)
             )
@@ -149,7 +149,7 @@ class _Rewriting(Lowering):
                 op = read_as_it_was(operation, self.shapes)
                 with mlir.InsertionPoint(operation), operation.location:
                     (old,) = operation.results
-                    self.result_shape = self.shape(old)
+                    self.operation, self.result_shape = operation, self.shape(old)
                     new = _LOWERINGS[type(op)](self, op, list(operation.operands), old.type)
                 if old in self.shapes:  # another value may be where this one was
                     self.shapes[new] = self.shapes.pop(old)

@@ -25,9 +25,9 @@ func.func @main(%x: tensor<?xf32, #irax.sizes<"n">>, %count: tensor<i32>) -> (te
 // CHECK:      [[N:%\w+]] = util.assume.int
 // CHECK:      [[X:%\w+]] = flow.tensor.tie_shape %arg0 : tensor<?xf32>{[[N]]}
 // CHECK:      [[ZEROS:%\w+]] = stablehlo.dynamic_broadcast_in_dim %cst
-// CHECK:      [[HOLDS:%\w+]] = stablehlo.optimization_barrier %c_{{\w+}} : tensor<i1>
 // CHECK:      [[OTHER:%\w+]] = stablehlo.optimization_barrier %cst : tensor<f32>
 // CHECK:      [[SPREAD:%\w+]] = stablehlo.dynamic_broadcast_in_dim [[OTHER]]
+// CHECK:      [[HOLDS:%\w+]] = stablehlo.optimization_barrier %c_{{\w+}} : tensor<i1>
 // CHECK:      [[OWN:%\w+]] = stablehlo.select [[HOLDS]], [[ZEROS]], [[SPREAD]]
 // CHECK:      [[LOOP:%\w+]]:3 = stablehlo.while({{.*}}, [[Y:%\w+]] = [[OWN]], {{.*}} = [[X]])
 // CHECK:      [[CARRIED:%\w+]] = flow.tensor.tie_shape [[Y]] : tensor<?xf32>{[[N]]}

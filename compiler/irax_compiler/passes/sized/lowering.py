@@ -12,8 +12,10 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value
 from irax_compiler.mlir.bindings import ir
 from irax_compiler.mlir.types import UNKNOWN_SIZE
+from irax_compiler.ops import comparison
 from irax_compiler.ops.core import UnsupportedOp, full
 from irax_compiler.ops.size_code import computed
+from irax_compiler.passes.core import enclosing
 from irax_compiler.sizes import Size, variables
 from irax_compiler.sizes.bounds import largest
 
@@ -41,8 +43,10 @@ class Lowering:
         self.block = mlir.body(function)
         self.shapes: dict[Value, tuple[Any, ...]] = {}
         """The shapes, with names, of values of unknown size."""
+        self.operation = function
+        """The operation that is being rewritten."""
         self.result_shape: tuple[Any, ...] = ()
-        """The shape, with names, of what is being rewritten."""
+        """The shape, with names, of its result."""
         self.most = 0
         """The largest value of a variable for which the function is right."""
         self._numbers: dict[Any, Value] = {}
@@ -133,21 +137,21 @@ class Lowering:
             numbers = [emit("arith.index_cast", [n], I64) for n in self.sizes(values)]
             return emit("tensor.from_elements", numbers, type_)
 
-    def apart(self, x: Value) -> Value:
+    def apart(self, x: Value, user: Operation) -> Value:
         """An array for an operation that updates it in place.
 
         IREE computes anew what depends on no array, rather than copy it for an update. It then
-        finds that the two are equal, and so both are updated.
+        finds that the two are equal, and so both are updated. What a step of a loop computes from
+        nothing that the loop carries it computes before the loop, and then updates in each step.
         """
-        if x not in self.shapes or not _has_no_source(x):
+        if x not in self.shapes:
             return x
-        dtype = mlir.dtype_of(x)
-        holds, other = (
-            mlir.emit("stablehlo.optimization_barrier", [full((), n, of)], results=None).results[0]
-            for n, of in ((True, np.dtype(np.bool_)), (0, dtype))
-        )
-        spread = self.spread(other, self.shapes[x], x.type)
-        copy = emit("stablehlo.select", [holds, x, spread], x.type)
+        loop = next((o for o in enclosing(user) if o.name == "stablehlo.while"), None)
+        if _has_source(x, loop):
+            return x
+        other = self.spread(_unknown(0, mlir.dtype_of(x)), self.shapes[x], x.type)
+        holds = _unknown(True, np.dtype(np.bool_)) if loop is None else _holds_in_step(loop, user)
+        copy = emit("stablehlo.select", [holds, x, other], x.type)
         self.shapes[copy] = self.shapes[x]
         return copy
 
@@ -162,19 +166,53 @@ class Lowering:
         return self.shapes.get(value) or mlir.shape_of(value)
 
 
-def _has_no_source(x: Value) -> bool:
-    """True if an array is computed from constants and sizes alone."""
-    pending, seen = [x], set()
+def _has_source(x: Value, loop: Operation | None) -> bool:
+    """True if an array is computed from arrays, within a loop from what that carries."""
+    pending, seen = [x], {x}
     while pending:
-        source = mlir.definition(pending.pop())
-        if source is None or (len(source.regions) and source.name != "stablehlo.map"):
-            return False
-        arrays = {y for y in source.operands if isinstance(y.type, ir.RankedTensorType)} - seen
-        if source.name == "flow.dispatch" and arrays:
-            return False
-        seen |= arrays
-        pending += arrays
-    return True
+        value = pending.pop()
+        source = mlir.definition(value)
+        if source is None:
+            if loop is None or _is_inside(value.owner, loop):
+                return True
+        elif loop is None or _is_inside(source.block, loop):
+            arrays = {y for y in (*source.operands, *mlir.captured(source)) if _is_array(y)}
+            if loop is None and arrays and source.name in _OPAQUE:
+                return True
+            pending += arrays - seen
+            seen |= arrays
+    return False
+
+
+_OPAQUE = {"flow.dispatch", "stablehlo.while", "stablehlo.if", "stablehlo.case"}
+"""Operations that IREE does not compute anew if they take arrays."""
+
+
+def _is_array(x: Value) -> bool:
+    return isinstance(x.type, ir.RankedTensorType)
+
+
+def _is_inside(block: Any, loop: Operation) -> bool:
+    """True if a block is in a loop."""
+    owner = block.owner
+    return owner == loop or any(outer == loop for outer in enclosing(owner))
+
+
+def _holds_in_step(loop: Operation, user: Operation) -> Value:
+    """A condition that always holds, which each step of a loop computes from what it carries."""
+    within = (user, *enclosing(user))
+    block = next(b for r in loop.regions for b in r if any(o.block == b for o in within))
+    numbers = [x for x in block.arguments if _is_array(x) and x.type.rank == 0]
+    number = next((x for x in numbers if mlir.dtype_of(x).kind == "i"), None)
+    if number is None:
+        raise NotDynamic("an update of an array that is the same in each step of a loop")
+    dtype = mlir.dtype_of(number)
+    return comparison.greater_equal(number, _unknown(np.iinfo(dtype).min, dtype))
+
+
+def _unknown(fill: Any, dtype: np.dtype) -> Value:
+    """A scalar of which the compiler does not know what it is."""
+    return mlir.emit("stablehlo.optimization_barrier", [full((), fill, dtype)]).results[0]
 
 
 def _within(x: Value, least: int, most: int) -> Value:

@@ -115,7 +115,7 @@ def _pad(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
     of.shapes[spread] = of.result_shape
     extents = of.shape(x)
     place = (op.edge_padding_low, extents, (1,) * len(extents))
-    return _at("tensor.insert_slice", of, [x, of.apart(spread)], place, type_)
+    return _at("tensor.insert_slice", of, [x, of.apart(spread, of.operation)], place, type_)
 
 
 def _update(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
@@ -124,7 +124,7 @@ def _update(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
     extents = of.shape(update)
     places = _within(of, starts, of.shape(x), extents)
     place = (places, extents, (1,) * len(extents))
-    return _at("tensor.insert_slice", of, [update, of.apart(x)], place, type_)
+    return _at("tensor.insert_slice", of, [update, of.apart(x, of.operation)], place, type_)
 
 
 def _read(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
