@@ -76,6 +76,19 @@ def test_reductions_of_each_dtype(dtype: Any):
     _check(function, *arrays, tolerance=1e-2 if np.dtype(dtype).itemsize == 2 else 1e-5)
 
 
+def test_views_of_arrays():
+    """Slices, reversals, transposes, and those whose lines are too short for vectors."""
+    x, y = _array((40, 130), np.float32), _array((5, 40, 33), np.float32)
+
+    def function(x: Any, y: Any) -> list[Any]:
+        whole = [x[:, 1:] + x[:, :-1], x[::2, 3:] * 2, x[::-1] - x, x[:, ::-1] * x, x[3:, :20] ** 2]
+        whole += [y.transpose(1, 0, 2) + 1, y[1:, ::3], y.transpose(2, 0, 1) * 3, y[::-1, 5:, :7]]
+        folded = [fold(z, d) for z in whole for fold, d in ((jnp.sum, -1), (jnp.max, 0))]
+        return [*folded, x[1:] / x[1:].sum(1, keepdims=True), (x[:, 2:] - x[:, 2:].mean(0)).T]
+
+    _check(function, x, y)
+
+
 @pytest.mark.slow
 def test_what_follows_from_results():
     arrays = [_array(shape, np.float32) for shape in SHAPES]

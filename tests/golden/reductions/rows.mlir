@@ -55,3 +55,16 @@ func.func @moments(%x: tensor<100x1000xf32>, %m: tensor<100xf32>) -> (tensor<100
 // CHECK:         [[D:%\w+]] = stablehlo.subtract %arg0
 // CHECK:         [[R:%\w+]]:2 = flow.dispatch @reduction_2::@reduction_2(%arg0, %arg1) : (tensor<100x1000xf32>, tensor<100xf32>) -> (tensor<100xf32>, tensor<100xf32>)
 // CHECK-NEXT:    return [[R]]#0, [[R]]#1, [[D]]
+
+// Slices of an array are read where they are.
+func.func @neighbours(%x: tensor<100x1000xf32>) -> tensor<100xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.slice %x [0:100, 1:1000] : (tensor<100x1000xf32>) -> tensor<100x999xf32>
+  %1 = stablehlo.slice %x [0:100, 0:999] : (tensor<100x1000xf32>) -> tensor<100x999xf32>
+  %2 = stablehlo.add %0, %1 : tensor<100x999xf32>
+  %3 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<100x999xf32>, tensor<f32>) -> tensor<100xf32>
+  return %3 : tensor<100xf32>
+}
+// CHECK:       func.func @neighbours(
+// CHECK:         [[R:%\w+]] = flow.dispatch @reduction_3::@reduction_3(%arg0) : (tensor<100x1000xf32>) -> tensor<100xf32>
+// CHECK-NEXT:    return [[R]]

@@ -155,3 +155,16 @@ func.func @tighter_clamps(%x: tensor<5xf32>, %i: tensor<3xi32>) -> (tensor<3xf32
 // CHECK:        [[K:%\w+]] = stablehlo.minimum
 // CHECK:        "stablehlo.gather"(%{{\w+}}, [[J]])
 // CHECK:        "stablehlo.gather"(%{{\w+}}, [[K]])
+
+// Parts that overlap are no concatenation.
+func.func @sum_of_overlapping_parts(%a: tensor<3xf32>, %b: tensor<3xf32>) -> tensor<4xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.pad %a, %zero, low = [0], high = [1], interior = [0] : (tensor<3xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = stablehlo.pad %b, %zero, low = [1], high = [0], interior = [0] : (tensor<3xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = stablehlo.add %0, %1 : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+// CHECK:      func.func @sum_of_overlapping_parts
+// CHECK:        stablehlo.pad
+// CHECK:        stablehlo.pad
+// CHECK:        stablehlo.add

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler.mlir import Value
+from irax_compiler.mlir import Value, dtype_of
 from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.core import Tangent, full_like, only, working_dtype
@@ -45,7 +45,12 @@ def _i0e(x: np.ndarray) -> np.ndarray:
 
 
 def _series(coefficients: np.ndarray, u: Value) -> Value:
-    """The sum of c[k] T_k(u), by C. W. Clenshaw's recurrence (1955)."""
+    """The sum of c[k] T_k(u), by C. W. Clenshaw's recurrence (1955), without terms that are less
+    than the last digits of the sum.
+    """
+    sizes = np.abs(coefficients)
+    least = np.finfo(dtype_of(u)).eps / 16 * sizes[0]
+    coefficients = coefficients[: np.flatnonzero(sizes > least)[-1] + 1]
     twice = add(u, u)
     later: Any = full_like(u, 0)
     latest: Any = full_like(u, 0)

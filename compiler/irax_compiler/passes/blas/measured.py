@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ TRANSPOSED = 1.3
 64 to 256 rows on the right, 1.6 for 784x128x1024 on the left. The table has no such products."""
 SIZED = 2.5
 """The factor by which IREE's code is slower where sizes are not known."""
+_OF_PRODUCTS = 1.0, 1.0, 1.0, 0.25
+"""How much a product's extents matter: the times of both grow with its depth alike."""
 _VECTOR = 8
 """IREE's code is another where extents are no multiples of this."""
 _NARROW = {"float16": "bfloat16"}
@@ -43,7 +46,7 @@ def pays(product: Product, dtype: str) -> bool:
     rows = [row for row in _times(_NARROW.get(dtype, dtype)) if _kind(row) == _kind(extents)]
     if not rows:
         return False
-    *_, iree, blas = min(rows, key=lambda row: _distance(row, extents))
+    *_, iree, blas = min(rows, key=lambda row: _distance(row, extents, _OF_PRODUCTS))
     is_transposed = not product.is_of_vector and (product.lhs.columns, product.rhs.columns) != (
         1,
         1,
@@ -96,5 +99,8 @@ def _kind(extents: Sequence[float]) -> tuple[bool, bool, bool]:
     return m == 1, n == 1, all(x == 1 or x % _VECTOR == 0 for x in (m, n, k))
 
 
-def _distance(row: Sequence[float], extents: Sequence[float]) -> float:
-    return sum((log2(a) - log2(b)) ** 2 for a, b in zip(row, extents, strict=False))
+def _distance(
+    row: Sequence[float], extents: Sequence[float], weights: Iterable[float] = repeat(1.0)
+) -> float:
+    triples = zip(row, extents, weights, strict=False)
+    return sum(weight * (log2(a) - log2(b)) ** 2 for a, b, weight in triples)

@@ -24,10 +24,10 @@ from irax_compiler.passes.donated import WORTH_TAKING, is_donated
 from irax_compiler.passes.elementwise import complex_numbers
 from irax_compiler.passes.elementwise.complex_numbers import is_complex
 from irax_compiler.passes.elementwise.joins import joints, parts_of
-from irax_compiler.passes.elementwise.views import Axis, View, axes
 from irax_compiler.passes.executables import SIZED_DISPATCH
 from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.loops.memory import bound_type, held_dtype
+from irax_compiler.passes.views import Axis, View, axes
 from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
 
@@ -35,7 +35,7 @@ MANY = 4096
 """The fewest elements for which a kernel pays."""
 VECTOR = 64
 """The bytes of a vector."""
-APART = 8
+APART = 12
 """The most vectors that are read for one vector of elements."""
 ARRAYS = 24
 """The most arrays that a kernel reads and writes; IREE binds 32."""

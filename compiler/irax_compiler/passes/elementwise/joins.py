@@ -6,8 +6,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops.shape import Reshape
 from irax_compiler.ops.slicing import Concatenate
-from irax_compiler.passes.elementwise.views import View, contiguous
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.passes.views import View, contiguous
 
 MOST = 8
 """The most arrays that are concatenated by the kernel that computes them."""

@@ -21,12 +21,12 @@ from irax_compiler.passes import executables
 from irax_compiler.passes.elementwise import complex_numbers
 from irax_compiler.passes.elementwise.clusters import Cluster
 from irax_compiler.passes.elementwise.complex_numbers import Register, is_complex
-from irax_compiler.passes.elementwise.views import Axis, View
 from irax_compiler.passes.loops import vectors
 from irax_compiler.passes.loops.arrays import moved
 from irax_compiler.passes.loops.memory import held_dtype, held_shape
 from irax_compiler.passes.reductions import lanes
 from irax_compiler.passes.scf import for_each, for_loop
+from irax_compiler.passes.views import Axis, View
 from irax_compiler.processors import processors
 from irax_compiler.sizes import Size
 

@@ -204,7 +204,7 @@ class _Growth(Growth):
         )
 
     def _is_readable(self, x: Value) -> bool:
-        return mlir.splat(x) is not None or Access.of(x, self.domain) is not None
+        return mlir.splat(x) is not None or Access.of_view(x, self.domain) is not None
 
     # -- producers --
 
@@ -221,9 +221,15 @@ class _Growth(Growth):
 
     def is_cheap(self, operation: Operation) -> bool:
         """True if an operation reads no more than one whole array."""
-        found = [Access.of(x, self.domain) for x in operation.operands if mlir.splat(x) is None]
-        arrays = [a.array for a in found if a is not None and a.array is not None]
-        return sum(map(self.domain.is_whole, arrays)) <= 1
+        found = [
+            Access.of_view(x, self.domain) for x in operation.operands if mlir.splat(x) is None
+        ]
+        return sum(a is not None and self._reads_all(a) for a in found) <= 1
+
+    def _reads_all(self, access: Access) -> bool:
+        """True if an array has an element for each of the domain."""
+        pairs = zip(self.domain.extents, access.strides, strict=True)
+        return access.array is not None and all(step != 0 for n, step in pairs if n != 1)
 
     def _accesses(self) -> dict[Value, Access] | None:
         """Return the accesses to values from outside; None if one is in another order."""
@@ -234,7 +240,7 @@ class _Growth(Growth):
             for x in list(operation.operands)[: 1 if is_part else None]:
                 if x in self.members or mlir.splat(x) is not None or x in found:
                     continue
-                access = Access.of(x, self.domain)
+                access = Access.of_view(x, self.domain)
                 if access is None:
                     return None
                 found[x] = access

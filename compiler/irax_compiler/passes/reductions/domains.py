@@ -11,8 +11,12 @@ from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.passes.views import View
 from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size
+
+LINE = 32
+"""The fewest neighbours in memory that are read by vectors."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,20 @@ class Access:
     strides: tuple[Any, ...]
     """For each dimension of the domain, the distance between neighbours; 0 where the array has one
     element for all."""
+    start: Any = 0
+    """The place of the first element."""
+
+    @classmethod
+    def of_view(cls, x: Value, domain: Domain) -> Access | None:
+        """Return the access to the array whose elements a value has in another order, if a line of
+        them is long enough to be read by vectors; otherwise what `of` returns.
+        """
+        dimensions, view, extents = _dimensions(x, domain), View.of(x), shape_of(x)
+        if dimensions is None or view.array is None or not extents:
+            return cls.of(x, domain)
+        if usual(view.line(extents)) < min(LINE, usual(prod(extents))):
+            return cls.of(x, domain)
+        return cls(view.array, _strides(domain, dimensions, view.strides), view.start)
 
     @classmethod
     def of(cls, x: Value, domain: Domain) -> Access | None:

@@ -152,6 +152,8 @@ class Kernel(ABC):
         """Load elements of a value from outside."""
         access = self.cluster.accesses[x]
         at, size = self._offset(access.strides, place), self._size(access.strides, place)
+        if access.start != 0:
+            at = emit("arith.addi", at, index(access.start))
         if access.array is None:
             return lanes.places(at, dtype_of(x), size)
         return lanes.read(self.memories[access.array], at, dtype_of(x), size, mask)

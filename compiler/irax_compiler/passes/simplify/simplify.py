@@ -19,6 +19,7 @@ from irax_compiler.passes.simplify import (
     places,
     reduction,
     signs,
+    sums,
 )
 from irax_compiler.records import dataclass
 
@@ -26,7 +27,7 @@ PATTERNS: tuple[Pattern, ...] = tuple(
     pattern
     for family in (
         *(constants, arithmetic, contraction, indexing, places, movement, reduction, signs),
-        *(branches, carries),
+        *(sums, branches, carries),
     )
     for pattern in vars(family).values()
     if isinstance(pattern, Pattern)

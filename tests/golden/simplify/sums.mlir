@@ -1,0 +1,34 @@
+// RUN: --pipeline "simplify"
+
+// The gradient of a function of three columns: two terms belong to the first column.
+func.func @sum_of_parts(%a: tensor<5x1xf32>, %b: tensor<5x1xf32>, %c: tensor<5x1xf32>, %d: tensor<5x1xf32>, %y: tensor<5x3xf32>) -> tensor<5x3xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.pad %a, %zero, low = [0, 0], high = [0, 2], interior = [0, 0] : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x3xf32>
+  %1 = stablehlo.pad %b, %zero, low = [0, 2], high = [0, 0], interior = [0, 0] : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x3xf32>
+  %2 = stablehlo.pad %c, %zero, low = [0, 1], high = [0, 1], interior = [0, 0] : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x3xf32>
+  %3 = stablehlo.pad %d, %zero, low = [0, 0], high = [0, 2], interior = [0, 0] : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x3xf32>
+  %4 = stablehlo.add %0, %1 : tensor<5x3xf32>
+  %5 = stablehlo.add %4, %y : tensor<5x3xf32>
+  %6 = stablehlo.add %2, %3 : tensor<5x3xf32>
+  %7 = stablehlo.add %5, %6 : tensor<5x3xf32>
+  return %7 : tensor<5x3xf32>
+}
+// CHECK:      func.func @sum_of_parts([[A:%\w+]]: tensor<5x1xf32>, [[B:%\w+]]: tensor<5x1xf32>, [[C:%\w+]]: tensor<5x1xf32>, [[D:%\w+]]: tensor<5x1xf32>, [[Y:%\w+]]: tensor<5x3xf32>)
+// CHECK-NEXT:   [[AD:%\w+]] = stablehlo.add [[A]], [[D]] : tensor<5x1xf32>
+// CHECK-NEXT:   [[X:%\w+]] = stablehlo.concatenate [[AD]], [[C]], [[B]], dim = 1
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.add [[X]], [[Y]]
+// CHECK-NEXT:   return [[R]]
+
+// Between the parts are zeros.
+func.func @sum_of_parts.apart(%a: tensor<2x3xi32>, %b: tensor<4x3xi32>) -> tensor<9x3xi32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.pad %a, %zero, low = [6, 0], high = [1, 0], interior = [0, 0] : (tensor<2x3xi32>, tensor<i32>) -> tensor<9x3xi32>
+  %1 = stablehlo.pad %b, %zero, low = [0, 0], high = [5, 0], interior = [0, 0] : (tensor<4x3xi32>, tensor<i32>) -> tensor<9x3xi32>
+  %2 = stablehlo.add %0, %1 : tensor<9x3xi32>
+  return %2 : tensor<9x3xi32>
+}
+// CHECK:      func.func @sum_of_parts.apart([[A:%\w+]]: tensor<2x3xi32>, [[B:%\w+]]: tensor<4x3xi32>)
+// CHECK-DAG:    [[TWO:%\w+]] = stablehlo.constant dense<0> : tensor<2x3xi32>
+// CHECK-DAG:    [[ONE:%\w+]] = stablehlo.constant dense<0> : tensor<1x3xi32>
+// CHECK:        [[X:%\w+]] = stablehlo.concatenate [[B]], [[TWO]], [[A]], [[ONE]], dim = 0
+// CHECK-NEXT:   return [[X]]
