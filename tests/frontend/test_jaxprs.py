@@ -137,3 +137,37 @@ def test_results_are_weakly_typed_as_they_were_traced():
     assert [x.weak_type for x in irax.jit(found)(0, 1.5)] == [True, True, True]
     assert [x.weak_type for x in found(0, 1.5)] == [True, True, True]
     assert not irax.jit(found)(0, jnp.float32(1.5))[1].weak_type
+
+
+def doubled_by_jvp(x):
+    double = irax.custom_jvp(lambda x: 2 * x)
+    double.defjvp(lambda primals, tangents: (double(*primals), 3 * tangents[0]))
+    return double(x)
+
+
+def doubled_by_vjp(x):
+    double = irax.custom_vjp(lambda x: 2 * x)
+    double.defvjp(lambda x: (double(x), None), lambda _, ct: (3 * ct,))
+    return double(x)
+
+
+@pytest.mark.parametrize("double", [doubled_by_jvp, doubled_by_vjp])
+def test_calls_with_rules_keep_them(double):
+    """Libraries that run equations by themselves may call the function without the rules, or put
+    another one in its place.
+    """
+    (eqn,) = irax.make_jaxpr(double)(1.0).eqns
+    params = eqn.primitive.get_bind_params(eqn.params)
+    (function,) = params["subfuns"]
+    assert function.call_wrapped(jnp.float32(5)) == [10]
+    other = irax.make_jaxpr(lambda x: [7 * x])(1.0)
+    for jaxpr, expected in ((params["call_jaxpr"], 10), (other, 35)):
+        call = irax.jit(lambda x, p=params | {"call_jaxpr": jaxpr}: eqn.primitive.bind(x, **p)[0])
+        assert (call(5.0), irax.grad(call)(5.0)) == (expected, 3)
+
+
+def test_another_function_is_computed_again():
+    (eqn,) = irax.make_jaxpr(irax.checkpoint(jnp.sin))(1.0).eqns
+    other = irax.make_jaxpr(lambda x: [jnp.cos(x) ** 2])(1.0)
+    call = irax.jit(lambda x: eqn.primitive.bind(x, **eqn.params | {"call_jaxpr": other})[0])
+    np.testing.assert_allclose(irax.grad(call)(0.5), -np.sin(1.0), rtol=1e-6)

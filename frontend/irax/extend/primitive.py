@@ -89,9 +89,11 @@ class Primitive:
             args,
         )
 
-    def get_bind_params(self, params: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """Return the functions and the parameters that `bind` gets for an equation."""
-        return [], params
+    def get_bind_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters that `bind` gets for an equation, of which `subfuns` are functions
+        that it calls.
+        """
+        return params
 
     def _write(
         self, builder: ModuleBuilder, args: Sequence[Any], params: dict[str, Any]

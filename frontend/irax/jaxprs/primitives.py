@@ -12,12 +12,17 @@ from irax.core.array import Array, as_array
 from irax.core.dispatch import bind, call
 from irax.core.module_builder import ModuleBuilder
 from irax.execution.jit import jit
+from irax.extend.linear_util import wrap_init
 from irax.extend.primitive import Primitive
 from irax.jaxprs.language import ClosedJaxpr
 from irax.jaxprs.running import jaxpr_as_fun
 from irax.lax.branches import switch
 from irax.lax.loops import while_loop
 from irax.lax.scans import scan
+from irax.transforms.autodiff import jvp, vjp
+from irax.transforms.checkpoint import checkpoint
+from irax.transforms.custom_jvp import custom_jvp
+from irax.transforms.custom_vjp import custom_vjp
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation
 
@@ -134,6 +139,8 @@ class InModule:
         self._operation: Operation = operation
         self._inputs: list[Any] = inputs
         self._function = ""
+        self.jaxpr: ClosedJaxpr | None = None
+        """The function that it calls, if it does."""
 
     def __repr__(self) -> str:
         return self._operation.name
@@ -161,9 +168,44 @@ class InModulePrimitive(Primitive):
 
     multiple_results = True
 
-    def bind(self, *args: Any, operation: Callable[..., list[Array]], **params: Any) -> Any:
-        """Do what the operation does."""
-        return operation(*args)
+    def bind(
+        self,
+        *args: Any,
+        operation: InModule,
+        call_jaxpr: ClosedJaxpr | None = None,
+        **params: Any,
+    ) -> Any:
+        """Do what the operation does; if it calls a function, and is given another one than it was
+        traced with, that in its place, with the same derivatives.
+        """
+        if call_jaxpr is None or call_jaxpr is operation.jaxpr:
+            return operation(*args)
+        return list(_in_place_of(self.name, operation, jaxpr_as_fun(call_jaxpr))(*args))
+
+    def get_bind_params(self, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters of `bind`, with the function that a call with rules calls."""
+        if self.name not in ("custom_jvp_call", "custom_vjp_call"):
+            return params
+        return params | {"subfuns": (wrap_init(jaxpr_as_fun(params["call_jaxpr"])),)}
+
+
+def _in_place_of(
+    name: str, operation: InModule, function: Callable[..., list[Array]]
+) -> Callable[..., list[Array]]:
+    """Return a function that stands for that of an operation, with the operation's derivatives."""
+    if name == "checkpoint":
+        return checkpoint(function)
+    if name == "custom_jvp_call":
+        with_rule = custom_jvp(function)
+        with_rule.defjvp(lambda primals, tangents: jvp(operation, primals, tangents))
+        return with_rule
+    if name == "custom_vjp_call":
+        with_rules = custom_vjp(function)
+        with_rules.defvjp(
+            lambda *args: (function(*args), args), lambda args, cts: vjp(operation, *args)[1](cts)
+        )
+        return with_rules
+    return function
 
 
 @cache

@@ -20,8 +20,8 @@ def eval_jaxpr(
         return atom.val if isinstance(atom, Literal) else env[atom]
 
     for eqn in jaxpr.eqns:
-        functions, params = eqn.primitive.get_bind_params(eqn.params)
-        found = eqn.primitive.bind(*functions, *map(read, eqn.invars), **params)
+        params = eqn.primitive.get_bind_params(eqn.params)
+        found = eqn.primitive.bind(*map(read, eqn.invars), **params)
         results = found if eqn.primitive.multiple_results else [found]
         env.update(zip(eqn.outvars, results, strict=True))
     results = [read(v) for v in jaxpr.outvars]

@@ -117,7 +117,7 @@ class _View:
             params: Params = {"operation": whole}
             function = getattr(op, "function", None)
             if function and isinstance(op, ComposedOp):
-                params["call_jaxpr"] = self.function(function)
+                params["call_jaxpr"] = whole.jaxpr = self.function(function)
             return primitives.in_module(name), operands, params
         if isinstance(traits_of(operation), type) or isinstance(op, ComposedOp):
             params = {f.name: getattr(op, f.name) for f in fields(op)}  # pyright: ignore

@@ -131,8 +131,7 @@ class _Checked:
             if rule is None:
                 return self.run(eqn.params["call_jaxpr"], error, args)
             return rule(self, eqn.params, error, args)
-        functions, params = primitive.get_bind_params(eqn.params)
-        found = primitive.bind(*functions, *args, **params)
+        found = primitive.bind(*args, **primitive.get_bind_params(eqn.params))
         results = found if primitive.multiple_results else [found]
         for one in self._found[id(eqn)]:
             failed, payload = one.failure(args, results)

@@ -66,8 +66,8 @@ def _equation(eqn: JaxprEqn, args: list[Series]) -> list[Series]:
 
 
 def _applied(eqn: JaxprEqn, args: Sequence[Any]) -> list[Any]:
-    functions, params = eqn.primitive.get_bind_params(eqn.params)
-    found = eqn.primitive.bind(*functions, *args, **params)
+    params = eqn.primitive.get_bind_params(eqn.params)
+    found = eqn.primitive.bind(*args, **params)
     return list(found) if eqn.primitive.multiple_results else [found]
 
 
