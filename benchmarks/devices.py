@@ -4,7 +4,8 @@
 
 Training steps of a network with two hidden layers and of a layer of a transformer, their rows
 divided among 1, 2 and 4 devices: on one buffer, in threads, in MPI processes, by XLA's plugin, and
-by JAX. Sums over the devices of arrays of three sizes: the same ways, and by mpi4py itself.
+by JAX. Sums over the devices of arrays of three sizes: the same ways, and by mpi4py itself, into
+one array, and into a new one for each call, as irax's and JAX's are.
 Microseconds, the least of several runs; each way runs in processes of its own, and they take turns.
 """
 
@@ -97,23 +98,26 @@ def of_library(library: Any) -> dict[str, float]:
     return found
 
 
-def of_mpi() -> dict[str, float]:
-    """The sums by mpi4py itself."""
+def of_mpi(into_new: bool) -> dict[str, float]:
+    """The sums by mpi4py itself, into one array, or as those of a function that returns it."""
     from mpi4py import MPI
+
+    def summed(x: np.ndarray[Any, Any], total: np.ndarray[Any, Any]) -> None:
+        MPI.COMM_WORLD.Allreduce(x, np.empty_like(x) if into_new else total)
 
     found = {}
     for name, size in SIZES.items():
         x, total = np.ones(size, np.float32), np.empty(size, np.float32)
-        found[name] = least(lambda x=x, total=total: MPI.COMM_WORLD.Allreduce(x, total))
+        found[name] = least(lambda x=x, total=total: summed(x, total))
     return found
 
 
 def measured(way: str) -> dict[str, float] | None:
     """The figures of a way of running; None in all processes but the first."""
-    if way == "mpi4py":
+    if way in MPI4PY:
         from mpi4py import MPI
 
-        found = of_mpi()
+        found = of_mpi(way == "mpi4py new")
         return found if MPI.COMM_WORLD.Get_rank() == 0 else None
     if way == "jax":
         jax: Any = rival()
@@ -128,12 +132,14 @@ def measured(way: str) -> dict[str, float] | None:
 
 # ---- the table -----------------------------------------------------------------------------------
 
+MPI4PY = ("mpi4py", "mpi4py new")
 WAYS: dict[str, dict[str, str]] = {
     "one buffer": {},
     "threads": {"IRAX_SPMD": "threads"},
     "mpi": {},
     "xla": {"IRAX_PLATFORMS": "pjrt:cpu"},
     "mpi4py": {},
+    "mpi4py new": {},
     "jax": {},
 }
 
@@ -142,7 +148,7 @@ def run(way: str, count: int) -> dict[str, float]:
     """The figures of a way of running on a number of devices."""
     command = [sys.executable, "-m", "benchmarks.devices", way]
     environment = {**os.environ, **WAYS[way]}
-    if way in ("mpi", "mpi4py"):
+    if way in ("mpi", *MPI4PY):
         launcher = str(Path(sys.executable).parent / "mpiexec")
         options = ["--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]
         command = [launcher, *options, "-n", str(count), *command]

@@ -113,14 +113,25 @@ CALLBACKS: WeakValueDictionary[str, Callback] = WeakValueDictionary()
 
 def has_effects(imports: str) -> bool:
     """Return True if a program imports functions of the user's, or communicates."""
-    names = [name for name, *_ in json.loads(imports)]
-    return any(name not in FUNCTIONS or name in collectives.FUNCTIONS for name in names)
+    return not all(_is_library(name) for name, *_ in json.loads(imports))
 
 
 def may_take_long(imports: str) -> bool:
-    """Return True if a library's function may take longer than Ctrl-C should have to wait."""
-    types = (t for name, _, types, _ in json.loads(imports) for t in parse_signature(types))
+    """Return True if a library's function may take longer than Ctrl-C should have to wait. Others
+    run in the thread that waits, anyway.
+    """
+    types = (
+        type_
+        for name, _, arguments, _ in json.loads(imports)
+        if _is_library(name)
+        for type_ in parse_signature(arguments)
+    )
     return any(math.prod(type_.shape) > _BRIEF for type_ in types)
+
+
+def _is_library(name: str) -> bool:
+    """True for functions that, unlike others, may run while nobody waits any more."""
+    return name in FUNCTIONS and name not in collectives.FUNCTIONS
 
 
 def host_module(imports: str, wrap: Wrap, put: Put) -> Any:
@@ -135,9 +146,7 @@ def host_module(imports: str, wrap: Wrap, put: Put) -> Any:
         types = parse_signature(arguments), parse_signature(results)
         convention = "0" + "_".join("r" * len(side) or "v" for side in types)
         called = _found(name, parameters, types[1])
-        # A library's functions, unlike others, may run while nobody waits any more.
-        is_library = name in FUNCTIONS and name not in collectives.FUNCTIONS
-        function = _adapted(called, types, wrap, put, is_library)
+        function = _adapted(called, types, wrap, put, _is_library(name))
         interface.export(f"f{number}", convention, function)
     interface.export("meter", "0v_I", lambda state: meter.address())
     return interface.create()

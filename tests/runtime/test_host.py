@@ -155,3 +155,17 @@ def test_zeros_of_either_sign_stay_as_they_were() -> None:
     found = host.sort(x, dimension=0)
     np.testing.assert_array_equal(found, np.sort(x))
     np.testing.assert_array_equal(np.signbit(found[:5]), [True, False, True, False, True])
+
+
+@pytest.mark.parametrize(
+    ("name", "length", "expected"),
+    [
+        ("sort", 1 << 17, True),
+        ("sort", 1 << 10, False),
+        ("all_reduce", 1 << 20, False),
+        ("callback", 1 << 20, False),
+    ],
+)
+def test_only_libraries_keep_ctrl_c_waiting(name: str, length: int, expected: bool) -> None:
+    imports = f'[["{name}", {{}}, "f32[{length}]", "f32[{length}]"]]'
+    assert host.may_take_long(imports) == expected
