@@ -5,6 +5,11 @@ import sys
 
 import pytest
 
+import irax
+import irax.numpy as jnp
+from irax import lax
+from irax.compat.jax.interpreters.ad import JVPTracer
+
 PROGRAM = """
 import irax, irax.compat, importlib, importlib.metadata, sys
 irax.compat.install()
@@ -121,3 +126,26 @@ for make in (optimizers.sgd(0.1), optimizers.momentum(0.1, 0.9), optimizers.nest
 """
     done = python("-m", "irax.compat", "-c", code)
     assert done.returncode == 0, done.stderr
+
+
+def test_arrays_that_have_a_derivative_are_known():
+    """Libraries ask which traced arrays depend on what is differentiated."""
+    found = {}
+
+    def f(x, outside):
+        found.update(
+            argument=x,
+            sine=jnp.sin(x) + outside,
+            branch=lax.cond(x > 0, lambda: x, lambda: 0.0),
+            outside=jnp.sin(outside),
+            constant=jnp.ones(2) * 2,
+            stopped=lax.stop_gradient(x) * 3,
+            rounded=(x > 1).astype(float) + 1,
+        )
+        return {name: isinstance(y, JVPTracer) for name, y in found.items()}
+
+    told = {}
+    irax.jit(lambda y: irax.jvp(lambda x: told.update(f(x, y)) or x, (1.0,), (1.0,)))(2.0)
+    names = {name for name, is_perturbed in told.items() if is_perturbed}
+    assert names == {"argument", "sine", "branch"}
+    assert not isinstance(1.0, JVPTracer)

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from irax.core.tracing import Tracer as JVPTracer
+from irax.compat.jax.interpreters.jvp_tracers import JVPTracer
 from irax.extend.rules import jvp_rules as primitive_jvps
 from irax.extend.rules import transpose_rules as primitive_transposes
 from irax.extend.zeros import UndefinedPrimal as UndefinedPrimal
