@@ -89,6 +89,11 @@ def make_ir(
 
     Arguments may be arrays or `ShapeDtypeStruct`s.
 
+    Args:
+        fun: a function of arrays.
+        static_argnums: the positions of arguments that are Python values, not arrays.
+        static_argnames: the names of such arguments.
+
     >>> print(make_ir(lambda x: x + x)(1.0).func)
     lambda
     """

@@ -110,6 +110,10 @@ def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeD
 def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
     """Return the pytree that has this structure and these leaves.
 
+    Args:
+        treedef: the structure, as `tree_structure` returns it.
+        leaves: the leaves, in the order of `tree_leaves`.
+
     Raises:
         ValueError: there are more or fewer leaves than the structure holds.
 
@@ -124,6 +128,10 @@ def tree_unflatten(treedef: PyTreeDef, leaves: Iterable[Any]) -> Any:
 def tree_leaves(tree: Any, is_leaf: _IsLeaf = None) -> list[Any]:
     """Return the leaves of a pytree.
 
+    Args:
+        tree: a pytree.
+        is_leaf: a function that returns True for subtrees to be taken as leaves.
+
     Example:
         >>> from irax.tree_util import tree_leaves
         >>> tree_leaves([1, (2, None), {"x": 3}])
@@ -134,6 +142,10 @@ def tree_leaves(tree: Any, is_leaf: _IsLeaf = None) -> list[Any]:
 
 def tree_structure(tree: Any, is_leaf: _IsLeaf = None) -> PyTreeDef:
     """Return the structure of a pytree: hashable, and equal for trees of the same structure.
+
+    Args:
+        tree: a pytree.
+        is_leaf: a function that returns True for subtrees to be taken as leaves.
 
     Example:
         >>> from irax.tree_util import tree_structure
@@ -258,6 +270,13 @@ def tree_map_with_path(
 
     With `is_leaf_takes_path`, `is_leaf` is called with the key path and the subtree.
 
+    Args:
+        f: a function of a key path, and of the leaf of each tree at that path.
+        tree: a pytree.
+        rest: pytrees of the same structure.
+        is_leaf: a function that returns True for subtrees to be taken as leaves.
+        is_leaf_takes_path: True if `is_leaf` also takes the key path, first.
+
     Example:
         >>> from irax.tree_util import keystr, tree_map_with_path
         >>> tree_map_with_path(lambda path, x: f"{keystr(path)}={x}", {"a": [1, 2]})
@@ -283,6 +302,12 @@ def tree_reduce(
     is_leaf: _IsLeaf = None,
 ) -> Any:
     """Fold the leaves from the left, like `functools.reduce`.
+
+    Args:
+        function: a function of the value so far and a leaf, which returns the next value.
+        tree: a pytree.
+        initializer: the first value; by default the first leaf.
+        is_leaf: a function that returns True for subtrees to be taken as leaves.
 
     Raises:
         TypeError: there are no leaves and no initializer.

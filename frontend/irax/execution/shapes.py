@@ -23,6 +23,11 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The shapes and dtypes that a call would return, as `ShapeDtypeStruct`s; nothing is computed.
     The function may return such structures itself.
 
+    Args:
+        fun: a function of arrays.
+        args: its arguments: arrays, or objects with a shape and a dtype.
+        kwargs: its keyword arguments.
+
     >>> eval_shape(lambda x: x + 1.0, irax.ShapeDtypeStruct((3,), "float32"))
     ShapeDtypeStruct(shape=(3,), dtype=float32)
     """

@@ -29,6 +29,12 @@ def slice(
 ) -> Array:
     """Slice an array: elements start, start + stride, ... below limit, in each dimension.
 
+    Args:
+        operand: an array.
+        start_indices: the first index in each dimension.
+        limit_indices: the end in each dimension, which is not included.
+        strides: the step in each dimension, 1 by default.
+
     Raises:
         TypeError: not one entry for each dimension, or bounds that do not lie in it.
 
@@ -60,6 +66,13 @@ def slice_in_dim(
     axis: int = 0,
 ) -> Array:
     """`slice` along one axis; negative bounds count from its end, None is an end of it.
+
+    Args:
+        operand: an array.
+        start_index: the first index; None for 0.
+        limit_index: the end, which is not included; None for the size of the axis.
+        stride: the step.
+        axis: the axis to slice.
 
     >>> irax.lax.slice_in_dim(jnp.arange(6), 1, 5, stride=2)
     Array([1, 3], dtype=int32)
@@ -232,6 +245,13 @@ def dynamic_slice_in_dim(
 ) -> Array:
     """`dynamic_slice` along one axis.
 
+    Args:
+        operand: an array.
+        start_index: the first index, which may be computed; it is clamped so that the slice fits.
+        slice_size: the size of the slice.
+        axis: the axis to slice.
+        allow_negative_indices: True if negative indices count from the end.
+
     >>> irax.lax.dynamic_slice_in_dim(jnp.arange(5), 1, 3)
     Array([1, 2, 3], dtype=int32)
     """
@@ -252,6 +272,13 @@ def dynamic_update_slice_in_dim(
 ) -> Array:
     """`dynamic_update_slice` along one axis.
 
+    Args:
+        operand: an array.
+        update: an array of the same dtype, whose other dimensions fit.
+        start_index: the first index, which may be computed; it is clamped so that the update fits.
+        axis: the axis along which it is placed.
+        allow_negative_indices: True if negative indices count from the end.
+
     >>> irax.lax.dynamic_update_slice_in_dim(jnp.zeros(4), jnp.ones(2), 1, 0)
     Array([0., 1., 1., 0.], dtype=float32)
     """
@@ -270,6 +297,13 @@ def dynamic_index_in_dim(
     allow_negative_indices: bool = True,
 ) -> Array:
     """Return the part at one dynamic index of an axis; without that axis if not `keepdims`.
+
+    Args:
+        operand: an array.
+        index: the index, which may be computed; it is clamped to the axis.
+        axis: the axis to index.
+        keepdims: True to keep the axis, with size 1.
+        allow_negative_indices: True if negative indices count from the end.
 
     >>> irax.lax.dynamic_index_in_dim(jnp.array([5, 6, 7]), 1, keepdims=False)
     Array(6, dtype=int32)

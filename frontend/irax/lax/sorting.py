@@ -68,6 +68,12 @@ def sort_key_val(
 ) -> tuple[Array, Array]:
     """Sort the keys in ascending order, and the values along with them.
 
+    Args:
+        keys: an array of integers or floats.
+        values: an array of the same shape.
+        dimension: the dimension along which to sort.
+        is_stable: True to keep the order of equal keys.
+
     >>> irax.lax.sort_key_val(irax.numpy.array([3, 1]), irax.numpy.array([7, 8]))
     (Array([1, 3], dtype=int32), Array([8, 7], dtype=int32))
     """
@@ -80,6 +86,11 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     Of equal elements the one that comes first goes first. Floats are in IEEE 754's total order, as
     in JAX: nan is largest, 0 larger than -0, and a nan with its sign set, such as 0 / 0 on many
     machines, smallest.
+
+    Args:
+        operand: an array of integers or floats.
+        k: the number of elements.
+        axis: the axis along which to select.
 
     Raises:
         TypeError: complex numbers, or k is not an int.

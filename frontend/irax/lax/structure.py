@@ -90,6 +90,12 @@ def full(
 
     With a dtype of keys each word of a key is `fill_value`.
 
+    Args:
+        shape: the shape of the result.
+        fill_value: a number, or an array of shape ().
+        dtype: the dtype of the result.
+        sharding: the sharding of the result.
+
     >>> irax.lax.full((2,), 1.5)
     Array([1.5, 1.5], dtype=float32, weak_type=True)
     """
@@ -120,6 +126,13 @@ def full_like(
 ) -> Array:
     """Return an array like `x` with every element `fill_value`.
 
+    Args:
+        x: an array, or a number.
+        fill_value: a number, or an array of shape ().
+        dtype: the dtype; by default that of `x`.
+        shape: the shape; by default that of `x`.
+        sharding: the sharding of the result.
+
     >>> irax.lax.full_like(jnp.arange(3), 7)
     Array([7, 7, 7], dtype=int32)
     """
@@ -148,6 +161,12 @@ def broadcasted_iota(
     dtype: DTypeLike, shape: Any, dimension: int, *, out_sharding: Any = None
 ) -> Array:
     """Return 0, 1, ... along one dimension, repeated along the others.
+
+    Args:
+        dtype: the dtype of the result.
+        shape: the shape of the result.
+        dimension: the dimension along which numbers ascend.
+        out_sharding: the sharding of the result.
 
     >>> irax.lax.broadcasted_iota("int32", (2, 3), 1)
     Array([[0, 1, 2],
@@ -333,6 +352,10 @@ def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | Non
 def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
     """Permute dimensions: dimension i of the result is the operand's dimension permutation[i].
 
+    Args:
+        operand: an array.
+        permutation: for each dimension of the result, the dimension of the operand.
+
     Raises:
         TypeError: `permutation` does not name each dimension once.
 
@@ -412,6 +435,10 @@ def pad(
 
 def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
     """Concatenate operands of one dtype along a dimension.
+
+    Args:
+        operands: arrays of one dtype, whose other dimensions are equal.
+        dimension: the dimension along which to concatenate.
 
     Raises:
         TypeError: different dtypes, or shapes that differ in another dimension.

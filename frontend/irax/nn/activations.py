@@ -175,6 +175,10 @@ def gelu(x: ArrayLike, approximate: bool = True) -> Array:
     With `approximate`, it is computed by a formula with tanh that is up to 5e-4 off; otherwise by
     erf.
 
+    Args:
+        x: an array of floats, or a number.
+        approximate: False for the exact function.
+
     >>> irax.nn.gelu(jnp.array([-1.0, 2.0])).round(3)
     Array([-0.159,  1.955], dtype=float32)
     """

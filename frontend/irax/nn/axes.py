@@ -139,6 +139,11 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
 def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Array:
     """Return log(softmax(x)), without underflow; elements that do not take part are -inf.
 
+    Args:
+        x: an array.
+        axis: the axis or axes over which exp of the result sums to 1.
+        where: booleans, broadcast to the array: which elements take part.
+
     >>> irax.nn.log_softmax(irax.numpy.array([0.0, 1000.0]))
     Array([-1000.,     0.], dtype=float32)
     """

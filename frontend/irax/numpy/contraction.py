@@ -14,10 +14,10 @@ from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.contraction import PrecisionLike
 from irax.numpy import reductions
-from irax.numpy.creation import diagonal
 from irax.numpy.labelled import contract, einsum, stretched
 from irax.numpy.logic import equal, where
 from irax.numpy.manipulation import moveaxis, ravel
+from irax.numpy.matrices import diagonal
 from irax.numpy.ufuncs import conjugate, multiply, subtract
 from irax.typing import ArrayLike, DTypeLike
 
@@ -321,6 +321,14 @@ def trace(
     out: None = None,
 ) -> Array:
     """Return the sum of a diagonal: see `diagonal`.
+
+    Args:
+        a: an array of two or more dimensions.
+        offset: the number of the diagonal; positive ones are above the main diagonal.
+        axis1: the axis of the rows.
+        axis2: the axis of the columns.
+        dtype: the dtype of the sum.
+        out: not supported, since arrays are immutable.
 
     >>> jnp.trace(jnp.array([[1, 2], [3, 4]]))
     Array(5, dtype=int32)

@@ -1,8 +1,7 @@
-"""Making arrays: from Python's and NumPy's data, filled with a number, and with diagonals."""
+"""Making arrays: from Python's and NumPy's data, and filled with a number."""
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,13 +13,11 @@ from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 from irax.core.tracing import still_open
 from irax.execution.jit_shardings import divided_like
-from irax.lax import matrices
-from irax.lax.arguments import canonical_axis, canonical_int, canonical_shape, filling
+from irax.lax.arguments import canonical_shape, filling
 from irax.numpy.joining import stack
-from irax.numpy.logic import equal, not_equal, where
-from irax.numpy.manipulation import broadcast_to, moveaxis, ravel
+from irax.numpy.logic import not_equal
+from irax.numpy.manipulation import broadcast_to
 from irax.numpy.tables import placed
-from irax.numpy.ufuncs import add
 from irax.typing import ArrayLike, DTypeLike
 
 # ---- from data -----------------------------------------------------------------------------------
@@ -251,6 +248,12 @@ def zeros(
 ) -> Array:
     """Return an array of zeros, float32 by default.
 
+    Args:
+        shape: the shape, or the size of one dimension.
+        dtype: the dtype, float32 by default.
+        device: the device to put it on.
+        out_sharding: the sharding of the result.
+
     >>> irax.numpy.zeros(3)
     Array([0., 0., 0.], dtype=float32)
     """
@@ -261,6 +264,12 @@ def ones(
     shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
     """Return an array of ones, float32 by default.
+
+    Args:
+        shape: the shape, or the size of one dimension.
+        dtype: the dtype, float32 by default.
+        device: the device to put it on.
+        out_sharding: the sharding of the result.
 
     >>> irax.numpy.ones((1, 2), dtype=int)
     Array([[1, 1]], dtype=int32)
@@ -322,6 +331,13 @@ def zeros_like(
 ) -> Array:
     """Return zeros in the shape and dtype of `a`.
 
+    Args:
+        a: an array, or a number.
+        dtype: the dtype; by default that of `a`.
+        shape: the shape; by default that of `a`.
+        device: the device to put it on.
+        out_sharding: the sharding of the result.
+
     >>> jnp.zeros_like(jnp.arange(3))
     Array([0, 0, 0], dtype=int32)
     """
@@ -337,6 +353,13 @@ def ones_like(
     out_sharding: Any = None,
 ) -> Array:
     """Return ones in the shape and dtype of `a`.
+
+    Args:
+        a: an array, or a number.
+        dtype: the dtype; by default that of `a`.
+        shape: the shape; by default that of `a`.
+        device: the device to put it on.
+        out_sharding: the sharding of the result.
 
     >>> jnp.ones_like(jnp.arange(3))
     Array([1, 1, 1], dtype=int32)
@@ -396,164 +419,3 @@ def full_like(
     if shape is None and device is None and out_sharding is None:
         return divided_like("full_like", result, a)
     return placed("full_like", result, device, out_sharding)
-
-
-# ---- matrices ------------------------------------------------------------------------------------
-
-
-def eye(
-    N: int,
-    M: int | None = None,
-    k: int | ArrayLike = 0,
-    dtype: DTypeLike | None = None,
-    *,
-    device: Any = None,
-) -> Array:
-    """Return a matrix of N rows and M columns (N by default) with ones on the diagonal number k.
-
-    >>> irax.numpy.eye(2)
-    Array([[1., 0.],
-           [0., 1.]], dtype=float32)
-    """
-    shape = canonical_shape("eye", (N, N if M is None else M))
-    k = _diagonal(k, shape)
-    rows = lax.broadcasted_iota(dtypes.default_int(), shape, 0)
-    columns = lax.broadcasted_iota(dtypes.default_int(), shape, 1)
-    mask = equal(add(rows, k), columns)
-    wanted = dtypes.requested_dtype(float if dtype is None else dtype, "eye")
-    return placed("eye", convert(mask, wanted), device)
-
-
-def identity(n: int, dtype: DTypeLike | None = None) -> Array:
-    """Return the n by n identity matrix.
-
-    >>> jnp.identity(2)
-    Array([[1., 0.],
-           [0., 1.]], dtype=float32)
-    """
-    return eye(n, dtype=dtype)
-
-
-def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:
-    """Return a matrix of N rows and M columns with ones on the diagonal number k and below; float32
-    by default.
-
-    >>> irax.numpy.tri(2, 3)
-    Array([[1., 0., 0.],
-           [1., 1., 0.]], dtype=float32)
-    """
-    shape = canonical_shape("tri", (N, N if M is None else M))
-    mask = matrices.is_lower(shape, k if isinstance(k, Array) else canonical_int("tri", "k", k))
-    return astype(mask, np.float32 if dtype is None else dtype)
-
-
-def _diagonal(k: Any, shape: tuple[int, ...]) -> Any:
-    """Clamp the number of a diagonal to those of a matrix, and one beyond each corner."""
-    if not np.issubdtype(dtypes.dtype_of(k)[0], np.integer):
-        raise ValueError(f"eye: k must be an integer, got {k!r}")
-    return max(-shape[-2], min(k, shape[-1])) if isinstance(k, int) else k
-
-
-def tril(m: ArrayLike, k: int = 0) -> Array:
-    """Return the matrices in the last two dimensions with zeros above the diagonal number k.
-
-    >>> jnp.tril(jnp.ones((2, 3)))
-    Array([[1., 0., 0.],
-           [1., 1., 0.]], dtype=float32)
-    """
-    (x,) = as_arrays([m], "tril")
-    _check_matrices("tril", x)
-    return matrices.lower(x, canonical_int("tril", "k", k))
-
-
-def triu(m: ArrayLike, k: int = 0) -> Array:
-    """Return the matrices in the last two dimensions with zeros below the diagonal number k.
-
-    >>> jnp.triu(jnp.ones((2, 3)))
-    Array([[1., 1., 1.],
-           [0., 1., 1.]], dtype=float32)
-    """
-    (x,) = as_arrays([m], "triu")
-    _check_matrices("triu", x)
-    return matrices.upper(x, canonical_int("triu", "k", k))
-
-
-def _check_matrices(name: str, x: Array) -> None:
-    if x.ndim < 2:
-        raise ValueError(f"{name}: expected an array of at least 2 dimensions, got shape {x.shape}")
-
-
-def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
-    """Return the indices of an n by m matrix on the diagonal number k and below.
-
-    >>> jnp.tril_indices(2)
-    (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
-    """
-    rows, columns = np.tril_indices(*map(operator.index, (n, k, n if m is None else m)))
-    return as_array(rows), as_array(columns)
-
-
-def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
-    """Return the indices of an n by m matrix on the diagonal number k and above.
-
-    >>> jnp.triu_indices(2)
-    (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
-    """
-    rows, columns = np.triu_indices(*map(operator.index, (n, k, n if m is None else m)))
-    return as_array(rows), as_array(columns)
-
-
-def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
-    """Return the indices of the main diagonal of an array with `ndim` dimensions of size n.
-
-    >>> jnp.arange(4).reshape(2, 2)[jnp.diag_indices(2)]
-    Array([0, 3], dtype=int32)
-    """
-    count = canonical_int("diag_indices", "ndim", ndim)
-    return (lax.iota(dtypes.default_int(), n),) * count
-
-
-def diag(v: ArrayLike, k: int = 0) -> Array:
-    """Return the matrix with a vector on the diagonal number k; for a matrix, that diagonal.
-
-    >>> irax.numpy.diag(irax.numpy.array([1, 2]))
-    Array([[1, 0],
-           [0, 2]], dtype=int32)
-    """
-    (x,) = as_arrays([v], "diag")
-    if x.ndim == 2:
-        return diagonal(x, k)
-    if x.ndim != 1:
-        raise ValueError(f"diag: expected 1 or 2 dimensions, got shape {x.shape}")
-    k = canonical_int("diag", "k", k)
-    size = x.shape[0] + abs(k)
-    low = max(k, 0)
-    row = lax.pad(x, np.zeros((), x.dtype), [(low, size - low - x.shape[0], 0)])
-    return where(eye(size, k=k, dtype=bool), row, lax.full_like(row, 0))
-
-
-def diagflat(v: ArrayLike, k: int = 0) -> Array:
-    """Return the matrix with all elements of an array on the diagonal number k.
-
-    >>> irax.numpy.diagflat(irax.numpy.array([[1], [2]]))
-    Array([[1, 0],
-           [0, 2]], dtype=int32)
-    """
-    return diag(ravel(v), k).with_weak_type(False)
-
-
-def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-    """Return diagonals: the elements whose indices along two axes differ by `offset`, along a new
-    last axis.
-
-    >>> irax.numpy.diagonal(irax.numpy.arange(9).reshape(3, 3), 1)
-    Array([1, 5], dtype=int32)
-    """
-    (x,) = as_arrays([a], "diagonal")
-    _check_matrices("diagonal", x)
-    first, second = (canonical_axis("diagonal", axis, x.ndim) for axis in (axis1, axis2))
-    if first == second:
-        raise ValueError("diagonal: axis1 and axis2 are the same axis")
-    if second != first + 1:
-        x, first = moveaxis(x, (first, second), (0, 1)), 0
-    return moveaxis(matrices.diagonal(x, offset, first), first, -1)

@@ -16,7 +16,16 @@ from irax.lax import factorizations, linalg
 from irax.lax.arguments import canonical_int
 from irax.lax.matrices import adjoint, factors, one_batch
 from irax.lax.matrices import matrices as lapack_matrices
-from irax.numpy import contraction, creation, logic, manipulation, reductions, searching, ufuncs
+from irax.numpy import (
+    contraction,
+    creation,
+    logic,
+    manipulation,
+    matrices,
+    reductions,
+    searching,
+    ufuncs,
+)
 from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 from irax_compiler.ops.linalg import lu as lu_ops
@@ -78,6 +87,11 @@ def square(what: str, x: Array) -> Array:
 def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True) -> Array:
     """Return the lower (or upper) triangular matrices L with L L^H = a (U^H U = a); nan where a is
     not positive definite.
+
+    Args:
+        a: Hermitian matrices, of shape (..., n, n).
+        upper: True for the upper triangles.
+        symmetrize_input: True to take the mean of `a` and its conjugate transpose first.
 
     >>> jnp.linalg.cholesky(jnp.array([[4.0, 2.0], [2.0, 2.0]]))
     Array([[2., 0.],
@@ -145,6 +159,11 @@ def eigvals(a: ArrayLike) -> Array:
 
 def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -> EighResult:
     """Return the eigenvalues, ascending, and eigenvectors, as columns, of Hermitian matrices.
+
+    Args:
+        a: Hermitian matrices, of shape (..., n, n).
+        UPLO: the triangle that is read, "L" or "U".
+        symmetrize_input: True to take the mean of `a` and its conjugate transpose first.
 
     >>> jnp.linalg.eigh(jnp.array([[2.0, 1.0], [1.0, 2.0]])).eigenvalues.round(5)
     Array([1., 3.], dtype=float32)
@@ -241,13 +260,19 @@ def solve(a: ArrayLike, b: ArrayLike) -> Array:
 def inv(a: ArrayLike) -> Array:
     """Return the inverse of square matrices.
 
+    Args:
+        a: matrices, of shape (..., n, n).
+
+    Returns:
+        An array of the same shape.
+
     >>> jnp.linalg.inv(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
     Array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
     """
     (x,) = inexact("linalg.inv", a)
     square("linalg.inv", x)
-    return solve(x, creation.eye(x.shape[-1], dtype=x.dtype))
+    return solve(x, matrices.eye(x.shape[-1], dtype=x.dtype))
 
 
 def lstsq(
@@ -350,6 +375,11 @@ def _wide_pinv_tangent(x: Array, p: Array, t: Array) -> Array:
 def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
     """Solve tensordot(a, x, x.ndim) = b.
 
+    Args:
+        a: an array of shape `b.shape + x.shape`, with as many elements in both parts.
+        b: an array.
+        axes: axes of `a` to move to its end first.
+
     >>> jnp.linalg.tensorsolve(2 * jnp.eye(2), jnp.array([2.0, 4.0]))
     Array([1., 2.], dtype=float32)
     """
@@ -389,7 +419,7 @@ class _Pivoted(NamedTuple):
 
     @property
     def diagonal(self) -> Array:
-        return creation.diagonal(self.factors, 0, -2, -1)
+        return matrices.diagonal(self.factors, 0, -2, -1)
 
 
 def _pivoted(x: Array) -> _Pivoted:
@@ -420,7 +450,7 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
         diagonal, sign = found.diagonal, found.parity
     elif method == "qr":
         q, r = linalg.qr(x)
-        diagonal, sign = creation.diagonal(r, 0, -2, -1), det(q)
+        diagonal, sign = matrices.diagonal(r, 0, -2, -1), det(q)
     else:
         raise ValueError(f"linalg.slogdet: method must be 'lu' or 'qr', got {method!r}")
     sign = sign * reductions.prod(ufuncs.sign(diagonal), -1)
@@ -429,6 +459,12 @@ def slogdet(a: ArrayLike, *, method: str | None = None) -> SlogdetResult:
 
 def det(a: ArrayLike) -> Array:
     """Return the determinant of square matrices. It has a derivative at singular matrices, too.
+
+    Args:
+        a: matrices, of shape (..., n, n).
+
+    Returns:
+        An array of shape (...).
 
     >>> jnp.linalg.det(jnp.array([[2.0, 0.0], [1.0, 3.0]]))
     Array(6., dtype=float32)
@@ -471,7 +507,7 @@ def _det_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
     small = logic.where(largest == 0, 1, largest) * float(np.finfo(x.dtype).eps) ** 2
     safe = logic.where(ufuncs.equal(pivots, 0), small, pivots)
     n = x.shape[-1]
-    lift = (safe - pivots)[..., None] * creation.eye(n, dtype=x.dtype)
+    lift = (safe - pivots)[..., None] * matrices.eye(n, dtype=x.dtype)
     factors_ = found.factors + lift
     right = searching.take_along_axis(t, found.order[..., None], -2)
     right = linalg.triangular_solve(factors_, right, left_side=True, lower=True, unit_diagonal=True)

@@ -13,10 +13,11 @@ from irax.core.array import Array
 from irax.core.operands import as_arrays, judge_ranks
 from irax.core.promotion import convert
 from irax.core.strictness import library_methods
-from irax.numpy.creation import array, diag_indices, tril_indices, triu_indices
+from irax.numpy.creation import array
 from irax.numpy.division import remainder
 from irax.numpy.joining import concatenate, stack
 from irax.numpy.manipulation import moveaxis, reshape
+from irax.numpy.matrices import diag_indices, tril_indices, triu_indices
 from irax.numpy.ranges import arange, linspace, meshgrid
 from irax.numpy.searching import nonzero
 from irax.numpy.ufuncs import add, clip, multiply

@@ -69,6 +69,12 @@ concat = concatenate
 def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Array:
     """Join arrays of one shape along a new axis.
 
+    Args:
+        arrays: a sequence of arrays of one shape.
+        axis: the position of the new axis.
+        out: not supported, since arrays are immutable.
+        dtype: the dtype of the result.
+
     Raises:
         TypeError: not a sequence of arrays.
         ValueError: an empty sequence, or different shapes.
@@ -209,6 +215,11 @@ def _concrete(name: str, what: str, x: Any) -> np.ndarray[Any, Any]:
 
 def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Split an array into a number of equal parts, or into parts that begin at given indices.
+
+    Args:
+        ary: an array.
+        indices_or_sections: the number of parts, or the indices at which parts begin.
+        axis: the axis along which to split.
 
     Raises:
         ValueError: it cannot be split evenly.

@@ -17,7 +17,7 @@ from irax.core.promotion import convert, promote_dtypes
 from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.contraction import PrecisionLike
 from irax.lax.reductions import fold
-from irax.numpy.creation import diagonal
+from irax.numpy.matrices import diagonal
 from irax.numpy.tables import no_out
 from irax.typing import DTypeLike
 

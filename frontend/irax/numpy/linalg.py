@@ -13,11 +13,10 @@ from irax.core.array import Array
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axes, canonical_int
-from irax.numpy import contraction, creation, reductions
+from irax.numpy import contraction, matrices, reductions
 from irax.numpy.contraction import matmul as matmul
 from irax.numpy.contraction import tensordot as tensordot
 from irax.numpy.contraction import vecdot as vecdot
-from irax.numpy.creation import eye
 from irax.numpy.factored import cholesky as cholesky
 from irax.numpy.factored import det as det
 from irax.numpy.factored import eig as eig
@@ -41,6 +40,7 @@ from irax.numpy.labelled import einsum
 from irax.numpy.logic import equal, not_equal, where
 from irax.numpy.manipulation import expand_dims, moveaxis
 from irax.numpy.manipulation import matrix_transpose as matrix_transpose
+from irax.numpy.matrices import eye
 from irax.numpy.ufuncs import abs, power, sqrt, square
 from irax.typing import ArrayLike, Axis
 
@@ -153,6 +153,12 @@ def vector_norm(
     """The norm of vectors, along an axis or (with several, or None) of all their elements. The
     order None is 2.
 
+    Args:
+        x: an array.
+        axis: the axis or axes of the vectors; all by default.
+        keepdims: True to keep these axes, with size 1.
+        ord: the order of the norm, such as 1, 2 or inf.
+
     >>> jnp.linalg.vector_norm(jnp.array([3.0, 4.0]))
     Array(5., dtype=float32)
     """
@@ -166,6 +172,11 @@ def matrix_norm(
     x: ArrayLike, /, *, keepdims: bool = False, ord: int | float | str = "fro"
 ) -> Array:
     """The norm of the matrices in the last two axes.
+
+    Args:
+        x: matrices, of shape (..., m, n).
+        keepdims: True to keep the last two axes, with size 1.
+        ord: the norm: "fro", "nuc", 1, -1, 2, -2, inf or -inf.
 
     >>> jnp.linalg.matrix_norm(jnp.array([[3.0, 0.0], [0.0, 4.0]]))
     Array(5., dtype=float32)
@@ -188,7 +199,7 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
     >>> jnp.linalg.diagonal(jnp.array([[1, 2], [3, 4]]))
     Array([1, 4], dtype=int32)
     """
-    return creation.diagonal(x, offset, -2, -1)
+    return matrices.diagonal(x, offset, -2, -1)
 
 
 def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
@@ -230,6 +241,10 @@ def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
 
 def matrix_power(a: ArrayLike, n: int) -> Array:
     """Square matrices to the power n, by repeated squaring; of the inverse if n is negative.
+
+    Args:
+        a: matrices, of shape (..., n, n).
+        n: the exponent.
 
     >>> jnp.linalg.matrix_power(jnp.array([[1, 1], [0, 1]]), 3)
     Array([[1, 3],

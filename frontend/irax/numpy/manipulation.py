@@ -170,6 +170,10 @@ def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
 def squeeze(a: ArrayLike, axis: Axis = None) -> Array:
     """Remove these axes, which must be of size 1; all axes of size 1 if None.
 
+    Args:
+        a: an array.
+        axis: the axis or axes to remove; by default all of size 1.
+
     Raises:
         ValueError: an axis of another size.
 
@@ -230,6 +234,10 @@ def atleast_3d(*arys: ArrayLike) -> Any:
 def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     """Permute the axes: axis i of the result is axis axes[i]; reversed by default.
 
+    Args:
+        a: an array.
+        axes: for each axis of the result, the axis of `a`.
+
     Raises:
         ValueError: `axes` does not name each axis once.
 
@@ -280,6 +288,11 @@ def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
 
 def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Sequence[int]) -> Array:
     """Move axes `source` to positions `destination`; the others keep their order.
+
+    Args:
+        a: an array.
+        source: the axis or axes to move.
+        destination: their positions in the result.
 
     Raises:
         ValueError: different numbers of axes and positions, or one that is out of range.

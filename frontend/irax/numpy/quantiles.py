@@ -329,6 +329,13 @@ def median(
     """Return the median over axes: the middle element, or the mean of the two; nan if any element
     is.
 
+    Args:
+        a: an array.
+        axis: the axis or axes to reduce; all by default.
+        out: not supported, since arrays are immutable.
+        overwrite_input: not supported.
+        keepdims: True to keep the reduced axes, with size 1.
+
     >>> irax.numpy.median(irax.numpy.array([3, 1, 2, 9]))
     Array(2.5, dtype=float32)
     """

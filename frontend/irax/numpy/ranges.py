@@ -33,6 +33,14 @@ def arange(
 ) -> Array:
     """Return start, start + step, ... below stop; without stop, 0, step, ... below start.
 
+    Args:
+        start: the first number; or, without `stop`, the end, and the first number is 0.
+        stop: the end, which is not included.
+        step: the difference of neighbours, 1 by default.
+        dtype: the dtype; by default that of the arguments.
+        device: the device to put it on.
+        out_sharding: the sharding of the result.
+
     Raises:
         ConcretizationTypeError: a traced argument: the shape would depend on it.
         ValueError: a complex number.
@@ -162,6 +170,15 @@ def logspace(
 ) -> Array:
     """Return `base` to the powers `linspace(start, stop, num)`.
 
+    Args:
+        start: the first exponent.
+        stop: the last exponent.
+        num: the number of elements.
+        endpoint: False to leave `stop` out.
+        base: the base of the powers.
+        dtype: the dtype of the result.
+        axis: the axis of the result along which they lie, if the exponents are arrays.
+
     >>> jnp.logspace(0, 2, 3)
     Array([  1.,  10., 100.], dtype=float32)
     """
@@ -220,6 +237,15 @@ def meshgrid(
 
     With "xy" indexing the first coordinate goes along the second dimension, as in a picture; with
     "ij" along the first. If `sparse`, each array has size 1 along the axes of the others.
+
+    Args:
+        xi: arrays of one dimension.
+        copy: of no effect, since arrays are immutable.
+        sparse: True for arrays that broadcast to the grid.
+        indexing: "xy" or "ij".
+
+    Returns:
+        An array for each argument, of the shape of the grid.
 
     >>> irax.numpy.meshgrid(irax.numpy.arange(2), irax.numpy.arange(1), indexing="ij")
     [Array([[0],

@@ -401,6 +401,13 @@ def isclose(
 ) -> Array:
     """Return True where |a - b| <= atol + rtol |b|; an infinity is close only to itself.
 
+    Args:
+        a: an array, or a number.
+        b: an array, or a number, which broadcasts with `a`.
+        rtol: the difference allowed, relative to |b|.
+        atol: the difference allowed besides.
+        equal_nan: True if two nans are close.
+
     >>> jnp.isclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.1]))
     Array([ True, False], dtype=bool)
     """
@@ -425,6 +432,13 @@ def allclose(
     equal_nan: bool = False,
 ) -> Array:
     """Return True if all elements of two arrays are close: see `isclose`.
+
+    Args:
+        a: an array, or a number.
+        b: an array, or a number, which broadcasts with `a`.
+        rtol: the difference allowed, relative to |b|.
+        atol: the difference allowed besides.
+        equal_nan: True if two nans are close.
 
     >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.000001]))
     Array(True, dtype=bool)

@@ -15,10 +15,10 @@ from irax.core.promotion import broadcast_to, convert, promote_dtypes
 from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
 from irax.numpy.contraction import matmul
-from irax.numpy.creation import diagonal
 from irax.numpy.logic import less_equal
 from irax.numpy.logic import where as choose
 from irax.numpy.manipulation import squeeze, transpose
+from irax.numpy.matrices import diagonal
 from irax.numpy.reductions import mask_of, working_dtype
 from irax.numpy.tables import no_out
 from irax.numpy.ufuncs import (

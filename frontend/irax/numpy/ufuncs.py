@@ -205,6 +205,13 @@ def clip(
 ) -> Array:
     """Clip the elements to two bounds; `a_min` and `a_max` are NumPy's older names.
 
+    Args:
+        arr: an array, or a number.
+        min: the lower bound, if there is one; it broadcasts with `arr`.
+        max: the upper bound, if there is one.
+        a_min: NumPy's older name of `min`.
+        a_max: NumPy's older name of `max`.
+
     Raises:
         ValueError: complex numbers, which have no order; nothing to clip.
 
@@ -255,6 +262,13 @@ def nan_to_num(
     neginf: ArrayLike | None = None,
 ) -> Array:
     """Replace nan and infinities by numbers: by default 0 and the largest of the dtype.
+
+    Args:
+        x: an array, or a number.
+        copy: of no effect, since arrays are immutable.
+        nan: the number for nan.
+        posinf: the number for infinity; by default the largest of the dtype.
+        neginf: the number for -infinity; by default the smallest of the dtype.
 
     >>> jnp.nan_to_num(jnp.array([1.0, jnp.nan]))
     Array([1., 0.], dtype=float32)

@@ -25,6 +25,12 @@ def cauchy(
 ) -> Array:
     """Draw floats of the Cauchy distribution: tan(pi (u - 1/2)).
 
+    Args:
+        key: a key, which should be used for nothing else.
+        shape: the shape of the result.
+        dtype: a dtype of floats.
+        out_sharding: the sharding of the result.
+
     >>> irax.random.cauchy(irax.random.key(0), (3,)).shape
     (3,)
     """
@@ -39,6 +45,12 @@ def exponential(
 ) -> Array:
     """Draw floats of the exponential distribution with rate 1: -log(1 - u).
 
+    Args:
+        key: a key, which should be used for nothing else.
+        shape: the shape of the result.
+        dtype: a dtype of floats.
+        out_sharding: the sharding of the result.
+
     >>> bool(irax.random.exponential(irax.random.key(0)) >= 0)
     True
     """
@@ -50,6 +62,12 @@ def laplace(
     key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw floats of the Laplace distribution: sign(u) log(1 - |u|), u uniform in (-1, 1).
+
+    Args:
+        key: a key, which should be used for nothing else.
+        shape: the shape of the result.
+        dtype: a dtype of floats.
+        out_sharding: the sharding of the result.
 
     >>> irax.random.laplace(irax.random.key(0), (3,)).shape
     (3,)
@@ -65,6 +83,12 @@ def logistic(
     key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw floats of the logistic distribution: log(u / (1 - u)).
+
+    Args:
+        key: a key, which should be used for nothing else.
+        shape: the shape of the result.
+        dtype: a dtype of floats.
+        out_sharding: the sharding of the result.
 
     >>> irax.random.logistic(irax.random.key(0), (3,)).shape
     (3,)

@@ -170,6 +170,10 @@ def clone(key: Key) -> Any:
 def split(key: Key, num: int | tuple[int, ...] = 2) -> Any:
     """Split a key into new keys, of shape (num,), or `num` if that is a tuple.
 
+    Args:
+        key: a key. Do not use it again.
+        num: the number of new keys, or the shape of an array of keys.
+
     >>> irax.random.split(irax.random.key(0), (3, 2)).shape
     (3, 2)
     """

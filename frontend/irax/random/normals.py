@@ -30,6 +30,12 @@ def normal(
 
     Complex numbers have variance 1 too, shared by their two parts.
 
+    Args:
+        key: a key, which should be used for nothing else.
+        shape: the shape of the result.
+        dtype: a dtype of floats or complex numbers; by default that of Python's floats.
+        out_sharding: the sharding of the result.
+
     >>> irax.random.normal(irax.random.PRNGKey(0), (2, 3)).shape
     (2, 3)
     """

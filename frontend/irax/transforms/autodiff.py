@@ -126,6 +126,14 @@ def value_and_grad(
     """Return a function that computes the value and the gradient of `fun`: `(value, gradient)`, or
     `((value, aux), gradient)` with `has_aux`. Arguments are those of `grad`.
 
+    Args:
+        fun: a function with a real scalar result, or with `has_aux` a pair of that and other data.
+        argnums: the argument, or a tuple of arguments, to differentiate with respect to.
+        has_aux: True if `fun` returns a pair.
+        holomorphic: True if `fun` is a holomorphic function of complex numbers.
+        allow_int: True to allow arguments of integers, whose gradients have dtype float0.
+        reduce_axes: not supported.
+
     >>> value_and_grad(lambda x: x**2)(3.0)[0]
     Array(9., dtype=float32, weak_type=True)
     """

@@ -154,6 +154,12 @@ def hessian(
     """Return a function that computes the Hessian of `fun`: forward over reverse mode. Arguments
     are those of `jacfwd`.
 
+    Args:
+        fun: a function of arrays.
+        argnums: the argument, or a tuple of arguments, to differentiate with respect to.
+        has_aux: True if `fun` returns a pair of its result and other data.
+        holomorphic: True if `fun` is a holomorphic function of complex numbers.
+
     >>> hessian(lambda x: x**3)(2.0)
     Array(12., dtype=float32, weak_type=True)
     """
