@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import os
 import re
 import shlex
@@ -16,9 +15,9 @@ from typing import TYPE_CHECKING
 from irax_compiler import cache, spans
 from irax_compiler.iree import addresses, blas, references
 from irax_compiler.iree.invocation import (
+    AFRESH,
     ALL_PHASES,
     CompileError,
-    Invocation,
     bundled_tool,
     invocation,
 )
@@ -163,60 +162,57 @@ def _invoke_iree(
         text = "" if len(given) > _TOO_LONG_TO_PRINT else run.text()
         if text.strip() == "module {\n}":
             raise run.failure("the module is empty")
-        linking = linking_flags(module, text, flags)
-        if linking:
-            run.set_flags(*linking)
-        chosen = [x for x in rewrites if x.pays(text)]
-        if aside:
-            chosen = _with_kernels_back(chosen, aside)
-        if _has_loops(text):
-            unverified -= {"stream"}
-        return _program(run, (*flags, *linking), after, chosen, unverified, bool(text))
+    chosen = [x for x in rewrites if x.pays(text)]
+    if aside:
+        chosen.append(Rewrite(aside.phase, "", aside.put_back))
+    if _has_loops(text):
+        unverified -= {"stream"}
+    flags = (*flags, *linking_flags(module, text, flags))
+    for phase in _ends(after, chosen):
+        with invocation(given, flags) as run:
+            run.execute_phases(after, phase, unverified)
+            given, after = run.bytecode(), phase
+        given = _rewritten(given, [x for x in chosen if x.phase == phase])
+    return _program(given, flags, after, unverified, bool(text))
+
+
+def _ends(after: str, rewrites: Sequence[Rewrite]) -> list[str]:
+    """Return the phases that end an invocation of IREE after a phase: those with rewrites after
+    them, and those after which another invocation takes less time.
+    """
+    ends = {*AFRESH, *(x.phase for x in rewrites)}
+    left = ALL_PHASES[ALL_PHASES.index(after) + 1 if after else 0 :]
+    return [phase for phase in left if phase in ends]
 
 
 def _program(
-    run: Invocation,
+    module: bytes,
     flags: Sequence[str],
     after: str,
-    rewrites: Sequence[Rewrite],
     unverified: frozenset[str],
     may_be_printed: bool,
 ) -> bytes:
     """Return the program of a module that IREE's phases have been run on up to `after`."""
-    if rewrites:
-        phase = rewrites[0].phase
-        run.execute_phases(after, phase, unverified)
-        now = list(itertools.takewhile(lambda x: x.phase == phase, rewrites))
-        rewritten = _rewritten(run.bytecode(), now)
-        later = rewrites[len(now) :]
-        if rewritten is None:
-            return _program(run, flags, phase, later, unverified, may_be_printed)
-        with invocation(rewritten, flags) as again:
-            return _program(again, flags, phase, later, unverified, may_be_printed)
-    run.execute_phases(after, unverified=unverified)
-    if after == "vm" or not may_be_printed:
-        return run.program()
-    text = run.text()
-    cured = references.with_own_references(text)
-    if cured == text:
-        return run.program()
-    with invocation(cured.encode(), flags) as again:
-        return _program(again, flags, "vm", (), unverified, may_be_printed)
+    with invocation(module, flags) as run:
+        run.execute_phases(after, unverified=unverified)
+        if after == "vm" or not may_be_printed:
+            return run.program()
+        text = run.text()
+        cured = references.with_own_references(text)
+        if cured == text:
+            return run.program()
+    return _program(cured.encode(), flags, "vm", unverified, may_be_printed)
 
 
-def _rewritten(data: bytes, rewrites: Sequence[Rewrite]) -> bytes | None:
-    """Return a module after rewrites, or None if they left it as it was."""
+def _rewritten(data: bytes, rewrites: Sequence[Rewrite]) -> bytes:
+    """Return a module after rewrites."""
+    if not rewrites:
+        return data
     from irax_compiler import mlir
 
     module = mlir.parse_module(data)
     changes = [rewrite.run(module) for rewrite in rewrites]
-    return mlir.bytecode(module) if any(changes) else None
-
-
-def _with_kernels_back(rewrites: Sequence[Rewrite], aside: KernelsAside) -> list[Rewrite]:
-    """Return rewrites, the last of which in its phase puts the kernels back."""
-    back = Rewrite(aside.phase, "", aside.put_back)
-    return sorted([*rewrites, back], key=lambda x: ALL_PHASES.index(x.phase))
+    return mlir.bytecode(module) if any(changes) else data
 
 
 def has_loops_or_is_long(text: str) -> bool:

@@ -18,6 +18,17 @@ ALL_PHASES = (
 )
 
 
+_PIPELINES = {
+    "stream": "iree-hal-resolve-device-promises,iree-stream-transformation-pipeline",
+    "vm": "iree-vm-transformation-pipeline",
+}
+"""What phases do, as pipelines of IREE's: the same passes, but without the dialects of all targets.
+Many passes collect the patterns of every dialect that is loaded, each time that they run."""
+
+AFRESH = ("flow", "hal")
+"""The phases before these, which load the dialects of all targets."""
+
+
 _is_forked = False
 """True if this process was forked from another, and so lacks the compiler's threads."""
 
@@ -106,6 +117,8 @@ class Invocation:
     ) -> None:
         """Compiles phase by phase, to the `last`; those up to `after` are skipped. Each is a span.
 
+        It takes less time if another invocation runs the phases up to those of `AFRESH`.
+
         The module is verified after each pass, but not in the phases `unverified`: what these leave
         is verified in the next one.
 
@@ -122,9 +135,18 @@ class Invocation:
         for phase in ALL_PHASES[first : ALL_PHASES.index(last) + 1]:
             with spans.span("phase", phase):
                 self.verify_passes(phase not in unverified)
-                self.end_with(phase)
-                self.execute()
+                if phase in _PIPELINES:
+                    self._run_pipeline(_PIPELINES[phase])
+                else:
+                    self.end_with(phase)
+                    self.execute()
             self.begin_after(phase)
+
+    def _run_pipeline(self, name: str) -> None:
+        """Run passes on the module. Raise CompileError where one fails."""
+        run = _function("RunPassPipeline", ctypes.c_bool, ctypes.c_char_p)
+        if not run(self._inner._inv_p, name.encode()):
+            raise self.failure(*([] if self.errors else [f"this IREE cannot run {name}"]))
 
     def text(self) -> str:
         """The module as it is now, printed."""

@@ -36,6 +36,9 @@ SIZED_DISPATCH, VARIABLES = "irax.dispatch", "variables"
 IMPORTED = "hal.import.static"
 """The attribute of functions that are in a shared library."""
 
+_LOWERED = "#iree_codegen.translation_info<pipeline = #iree_codegen.no_pipeline>"
+"""Tells IREE that a kernel is loops over memory: there is nothing left to tile and to vectorize."""
+
 Body = Callable[[Block, list[Value]], None]
 """Builds the code of a workgroup; gets the block of the executable's functions, and the bindings of
 the arrays with the numbers after them."""
@@ -78,8 +81,9 @@ def add_executable(
     inside = Block.create_at_start(inner.regions[0], [])
     types = [mlir.parse_type("!stream.binding")] * arrays
     types += [mlir.parse_type("i64")] * (numbers + len(sizes))
+    lowered = {"translation_info": mlir.parse_attribute(_LOWERED)}
     with InsertionPoint(inside):
-        function = mlir.emit("func.func", [], named | typed(types), [], regions=1)
+        function = mlir.emit("func.func", [], named | lowered | typed(types), [], regions=1)
     block = Block.create_at_start(function.regions[0], types)
     given: list[Value] = list(block.arguments)
     with InsertionPoint(block):
