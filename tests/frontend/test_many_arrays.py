@@ -74,6 +74,22 @@ def test_a_function_of_very_many_arrays_is_compiled_in_parts() -> None:
     np.testing.assert_array_equal(constant, [0, 1, 2])
 
 
+@pytest.mark.parametrize("count", [8, 9, 40])
+def test_many_arrays_are_reduced_together(count: int) -> None:
+    """The elements where the first array is greatest."""
+    rng = np.random.default_rng(0)
+    arrays = [rng.random((7, 3), np.float32) for _ in range(count)]
+
+    def greatest(a: list[Any], b: list[Any]) -> list[Any]:
+        return [lax.select(a[0] >= b[0], x, y) for x, y in zip(a, b, strict=True)]
+
+    starts = [np.float32(-1)] * count
+    found = irax.jit(lambda xs: lax.reduce(xs, starts, greatest, (0,)))(arrays)
+    places = arrays[0].argmax(0)
+    for x, wanted in zip(found, arrays, strict=True):
+        np.testing.assert_array_equal(x, wanted[places, range(3)])
+
+
 def test_equal_steps_of_an_optimizer_are_compiled_once() -> None:
     """Leaves of two shapes in no regular order, with the norm of all gradients: a call of Adam's
     step computes some of them.

@@ -52,6 +52,7 @@ IREE: tuple[Legalization, ...] = (
     definitions.windows_of_one_element,
     cumulative_windows.cumulative_window,
     definitions.reduction_in_another_dtype,
+    definitions.reduction_of_many,
     fourier.fourier_transform_of_long_real_rows,
     fourier.fourier_transform_on_host,
     fourier.fourier_transform_without_kernel,

@@ -13,6 +13,10 @@ from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
+MANY = 8
+"""The most arrays that are reduced by one kernel, which may read 24 arrays (see the pass `divide`).
+"""
+
 
 @legalizes(
     "stablehlo.batch_norm_grad",
@@ -54,6 +58,17 @@ def windows_of_one_element(operation: Operation) -> Sequence[Value] | None:
     """
     op = read_as(ReduceWindow, operation)
     if op is None or set(op.window.sizes) != {1}:
+        return None
+    return op.define(list(operation.operands))
+
+
+@legalizes("stablehlo.reduce", kind="missing", of="IREE")
+def reduction_of_many(operation: Operation) -> Sequence[Value] | None:
+    """Fold many arrays by elementwise operations, which the pass `divide` parts: a reduction of
+    several arrays is one kernel, to which IREE binds no more than 32.
+    """
+    op = read_as(VariadicReduce, operation)
+    if op is None or len(operation.results) <= MANY:
         return None
     return op.define(list(operation.operands))
 
