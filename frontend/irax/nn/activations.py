@@ -11,9 +11,11 @@ from irax.core.operands import as_arrays
 from irax.core.promotion import promote
 from irax.lax.arguments import canonical_axis
 from irax.nn.operands import inexact
+from irax.numpy.tables import elementwise
 from irax.typing import ArrayLike
 
 
+@elementwise
 def relu(x: ArrayLike) -> Array:
     """Return x where it is positive, otherwise 0; integers stay integers. Its derivative at 0 is 0.
 
@@ -24,6 +26,7 @@ def relu(x: ArrayLike) -> Array:
     return jnp.where(jnp.less_equal(array, 0), lax.full_like(array, 0), array)
 
 
+@elementwise
 def relu6(x: ArrayLike) -> Array:
     """Clip x to [0, 6]; its derivative at both ends is 0.
 
@@ -34,6 +37,7 @@ def relu6(x: ArrayLike) -> Array:
     return jnp.where(jnp.less_equal(array, 0), 0, jnp.where(jnp.greater_equal(array, 6), 6, array))
 
 
+@elementwise
 def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
     """Return x where it is at least 0, otherwise `negative_slope` x.
 
@@ -44,6 +48,7 @@ def leaky_relu(x: ArrayLike, negative_slope: ArrayLike = 1e-2) -> Array:
     return jnp.where(jnp.greater_equal(array, 0), array, jnp.multiply(negative_slope, array))
 
 
+@elementwise
 def hard_tanh(x: ArrayLike) -> Array:
     """Clip x to [-1, 1].
 
@@ -54,6 +59,7 @@ def hard_tanh(x: ArrayLike) -> Array:
     return jnp.where(jnp.greater(array, 1), 1, jnp.where(jnp.less(array, -1), -1, array))
 
 
+@elementwise
 def sigmoid(x: ArrayLike) -> Array:
     """Return the logistic function, 1 / (1 + exp(-x)).
 
@@ -63,6 +69,7 @@ def sigmoid(x: ArrayLike) -> Array:
     return lax.logistic(inexact("sigmoid", x))
 
 
+@elementwise
 def hard_sigmoid(x: ArrayLike) -> Array:
     """Return a piecewise linear sigmoid: relu6(x + 3) / 6.
 
@@ -72,6 +79,7 @@ def hard_sigmoid(x: ArrayLike) -> Array:
     return jnp.divide(relu6(jnp.add(inexact("hard_sigmoid", x, weak=True), 3)), 6)
 
 
+@elementwise
 def silu(x: ArrayLike) -> Array:
     """Return x sigmoid(x).
 
@@ -85,6 +93,7 @@ def silu(x: ArrayLike) -> Array:
 swish = silu
 
 
+@elementwise
 def hard_silu(x: ArrayLike) -> Array:
     """Return x hard_sigmoid(x).
 
@@ -98,6 +107,7 @@ def hard_silu(x: ArrayLike) -> Array:
 hard_swish = hard_silu
 
 
+@elementwise
 def softplus(x: ArrayLike) -> Array:
     """Return log(1 + exp(x)), without overflow; its derivative is sigmoid(x).
 
@@ -107,6 +117,7 @@ def softplus(x: ArrayLike) -> Array:
     return jnp.logaddexp(inexact("softplus", x), 0)
 
 
+@elementwise
 def log_sigmoid(x: ArrayLike) -> Array:
     """Return log(sigmoid(x)), without underflow.
 
@@ -116,6 +127,7 @@ def log_sigmoid(x: ArrayLike) -> Array:
     return jnp.negative(softplus(jnp.negative(inexact("log_sigmoid", x))))
 
 
+@elementwise
 def soft_sign(x: ArrayLike) -> Array:
     """Return x / (1 + |x|).
 
@@ -135,6 +147,7 @@ def tanh(x: ArrayLike) -> Array:
     return jnp.tanh(x)
 
 
+@elementwise
 def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """Return x where it is positive, otherwise `alpha` (exp(x) - 1).
 
@@ -147,6 +160,7 @@ def elu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     return jnp.where(positive, array, jnp.multiply(alpha, jnp.expm1(jnp.where(positive, 0, array))))
 
 
+@elementwise
 def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     """Return x where it is positive, otherwise `alpha` (exp(x / alpha) - 1).
 
@@ -159,6 +173,7 @@ def celu(x: ArrayLike, alpha: ArrayLike = 1.0) -> Array:
     return jnp.where(positive, array, jnp.multiply(alpha, jnp.expm1(below)))
 
 
+@elementwise
 def selu(x: ArrayLike) -> Array:
     """The elu whose constants keep mean 0 and variance 1 (Klambauer et al., 2017).
 
@@ -210,6 +225,7 @@ def glu(x: ArrayLike, axis: int = -1) -> Array:
     return jnp.multiply(first, sigmoid(second))
 
 
+@elementwise
 def mish(x: ArrayLike) -> Array:
     """Return x tanh(softplus(x)).
 
@@ -220,6 +236,7 @@ def mish(x: ArrayLike) -> Array:
     return jnp.multiply(array, jnp.tanh(softplus(array)))
 
 
+@elementwise
 def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     """Return (x + sqrt(x**2 + b)) / 2, a smooth relu; the larger `b`, the smoother.
 
@@ -239,6 +256,7 @@ def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     return jnp.where(negative, jnp.divide(jnp.divide(b, apart), 2), above)
 
 
+@elementwise
 def sparse_plus(x: ArrayLike) -> Array:
     """Return 0 up to -1, x from 1 on, and a parabola between: (x + 1)**2 / 4.
 
@@ -250,6 +268,7 @@ def sparse_plus(x: ArrayLike) -> Array:
     return jnp.where(jnp.greater_equal(array, 1), array, between)
 
 
+@elementwise
 def sparse_sigmoid(x: ArrayLike) -> Array:
     """Return (x + 1) / 2 clipped to [0, 1]: the derivative of `sparse_plus`.
 
@@ -259,6 +278,7 @@ def sparse_sigmoid(x: ArrayLike) -> Array:
     return jnp.multiply(0.5, jnp.clip(jnp.add(inexact("sparse_sigmoid", x, weak=True), 1), 0, 2))
 
 
+@elementwise
 def log1mexp(x: ArrayLike) -> Array:
     """Return log(1 - exp(-x)) for positive x, without loss of digits; -inf at 0, nan below.
 

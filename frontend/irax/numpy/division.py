@@ -13,12 +13,13 @@ from irax.core.promotion import (
     promote_dtypes,
 )
 from irax.numpy.logic import equal, less, logical_and, not_equal, where
-from irax.numpy.tables import REAL, integers_of_bools, is_inexact, is_unsigned
+from irax.numpy.tables import REAL, elementwise, integers_of_bools, is_inexact, is_unsigned
 from irax.numpy.ufuncs import add, divide, multiply, round, subtract
 from irax.typing import ArrayLike
 from irax_compiler.ops import elementwise as ew
 
 
+@elementwise
 def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return the remainder of x1 / x2 truncated: it has the sign of x1. Of a division of an integer
     by 0 it is 0.
@@ -44,6 +45,7 @@ def _without_zeros(y: Array) -> tuple[Array, Array | None]:
     return where(zero, 1, y), zero
 
 
+@elementwise
 def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return the largest integer that is at most x1 / x2, in the operands' dtype.
 
@@ -79,6 +81,7 @@ def _quotient_of_integers(x: Array, y: Array) -> Array:
     return quotient if zero is None else where(zero, 0, quotient)
 
 
+@elementwise
 def remainder(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return x1 - floor_divide(x1, x2) x2, which has the sign of x2.
 

@@ -17,6 +17,7 @@ from irax.numpy.tables import (
     BITS,
     OF_TWO,
     binary,
+    elementwise,
     floats,
     integers_of_bools,
     is_inexact,
@@ -52,7 +53,7 @@ def _order(name: str, symbol: str, op: Op, strict: Op) -> BinaryUfunc:
         return apply(bitwise.or_, ahead, apply(bitwise.and_, tied, last, what=name), what=name)
 
     doc = f"True where x1 {symbol} x2. Complex numbers are ordered by their real parts first."
-    return universal(2)(documented(function, name, doc + OF_TWO, "irax.numpy"))
+    return universal(2)(documented(function, name, doc + OF_TWO.format("x1", "x2"), "irax.numpy"))
 
 
 def _is_complex(x: Any) -> bool:
@@ -67,6 +68,7 @@ greater_equal: BinaryUfunc = _order(
 )
 
 
+@elementwise
 def isnan(x: ArrayLike, /) -> Array:
     """Return True where x is nan; no integer is.
 
@@ -77,6 +79,7 @@ def isnan(x: ArrayLike, /) -> Array:
     return not_equal(x, x)
 
 
+@elementwise
 def isinf(x: ArrayLike, /) -> Array:
     """Return True where x, or its real or imaginary part, is infinity or -infinity.
 
@@ -89,6 +92,7 @@ def isinf(x: ArrayLike, /) -> Array:
     return equal(abs(array), np.inf)
 
 
+@elementwise
 def isfinite(x: ArrayLike, /) -> Array:
     """Return True where x, or both its parts, are neither nan nor infinite.
 
@@ -152,6 +156,7 @@ def _truths(x1: ArrayLike, x2: ArrayLike, name: str) -> list[Array]:
 
 
 @universal(2, True)
+@elementwise
 def logical_and(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return True where both are not 0.
 
@@ -163,6 +168,7 @@ def logical_and(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 @universal(2, False)
+@elementwise
 def logical_or(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return True where at least one is not 0.
 
@@ -174,6 +180,7 @@ def logical_or(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 @universal(2, False)
+@elementwise
 def logical_xor(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return True where exactly one is not 0.
 
@@ -183,6 +190,7 @@ def logical_xor(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return not_equal(*_truths(x1, x2, "logical_xor"))
 
 
+@elementwise
 def logical_not(x: ArrayLike, /) -> Array:
     """Return True where x is 0.
 
@@ -206,6 +214,7 @@ bitwise_invert: Unary = bitwise_not
 invert: Unary = bitwise_not
 
 
+@elementwise
 def left_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Shift the bits of x1 left by x2.
 

@@ -37,7 +37,7 @@ from irax.numpy.logic import (
     where,
 )
 from irax.numpy.manipulation import moveaxis, ravel
-from irax.numpy.tables import floats, is_inexact, no_out, real_floats
+from irax.numpy.tables import elementwise, floats, is_inexact, no_out, real_floats
 from irax.numpy.ufuncs import (
     abs,
     add,
@@ -176,6 +176,7 @@ def _ldexp(number: Array, power: Array) -> Array:
     return number
 
 
+@elementwise
 def nextafter(x: ArrayLike, y: ArrayLike, /) -> Array:
     """Return the float after x in the direction of y.
 
@@ -352,6 +353,7 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
     return rad2deg(result) if deg else result
 
 
+@elementwise
 def iscomplex(x: ArrayLike) -> Array:
     """Return True where the imaginary part is not 0.
 
@@ -362,6 +364,7 @@ def iscomplex(x: ArrayLike) -> Array:
     return not_equal(imag(number), 0)
 
 
+@elementwise
 def isreal(x: ArrayLike) -> Array:
     """Return True where there is no imaginary part, or it is 0.
 

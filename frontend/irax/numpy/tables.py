@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import inspect
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,6 +23,8 @@ from irax_compiler.ops.core import Op
 if TYPE_CHECKING:
     from irax.numpy.ufunc_objects import BinaryUfunc
 
+F = TypeVar("F", bound=FunctionType)
+
 NUMBER: Kinds = np.number
 ORDERED: Kinds = (np.bool, np.integer, np.floating)
 REAL: Kinds = (np.integer, np.floating)
@@ -33,7 +37,7 @@ def unary(name: str, op: Op, doc: str, accepts: Kinds | None = None, kind: Any =
     def function(x: ArrayLike, /) -> Array:
         return apply(op, x, what=name, dtype_kind=kind, accepts=accepts)
 
-    return documented(function, name, doc + OF_ONE, "irax.numpy")
+    return documented(function, name, doc + OF_ONE.format("x"), "irax.numpy")
 
 
 def binary(
@@ -49,13 +53,15 @@ def binary(
     def function(x1: ArrayLike, x2: ArrayLike, /) -> Array:
         return apply(op, x1, x2, what=name, dtype_kind=kind, accepts=accepts)
 
-    return universal(2, identity)(documented(function, name, doc + OF_TWO, "irax.numpy"))
+    return universal(2, identity)(
+        documented(function, name, doc + OF_TWO.format("x1", "x2"), "irax.numpy")
+    )
 
 
 OF_ONE = """
 
 Args:
-    x: an array, or a number.
+    {}: an array, or a number.
 
 Returns:
     An array of the same shape.
@@ -65,8 +71,8 @@ Raises:
 OF_TWO = """
 
 Args:
-    x1: an array, or a number.
-    x2: an array, or a number. The two are promoted to one dtype, and broadcast to one shape.
+    {}: an array, or a number.
+    {}: an array, or a number. The two are promoted to one dtype, and broadcast to one shape.
 
 Returns:
     An array of the broadcast shape.
@@ -74,6 +80,16 @@ Returns:
 Raises:
     TypeError: not arrays or numbers, of a dtype that the function does not take, or of shapes that
         do not broadcast."""
+"""The arguments, results and errors of elementwise functions, for docstrings."""
+
+
+def elementwise(function: F) -> F:
+    """Add its arguments, results and errors to the docstring of an elementwise function."""
+    names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    says, _, example = inspect.cleandoc(function.__doc__ or "").partition("\n\n>>>")
+    text = (OF_ONE, OF_TWO)[len(names) - 1].format(*names)
+    function.__doc__ = f"{says}{text}\n\n>>>{example}" if example else f"{says}{text}"
+    return function
 
 
 def float_unary(name: str, op: Op, doc: str, accepts: Kinds | None = None) -> Unary:

@@ -34,6 +34,7 @@ from irax.numpy.tables import (
     NUMBER,
     OF_ONE,
     binary,
+    elementwise,
     float_unary,
     floats,
     floats_of_own_shapes,
@@ -69,6 +70,7 @@ _abs: Unary = unary("abs", ew.abs, "The absolute value.")
 _sign: Unary = unary("sign", ew.sign, "-1, 0 or 1; nan for nan.", NUMBER)
 
 
+@elementwise
 def positive(x: ArrayLike, /) -> Array:
     """Return x itself.
 
@@ -78,6 +80,7 @@ def positive(x: ArrayLike, /) -> Array:
     return as_arrays([x], "positive")[0]
 
 
+@elementwise
 def abs(x: ArrayLike, /) -> Array:
     """Return the absolute value; unsigned integers and booleans stay as they are.
 
@@ -102,6 +105,7 @@ def fabs(x: ArrayLike, /) -> Array:
     return abs(number)
 
 
+@elementwise
 def sign(x: ArrayLike, /) -> Array:
     """Return -1, 0 or 1 by the sign of x; nan for nan.
 
@@ -112,6 +116,7 @@ def sign(x: ArrayLike, /) -> Array:
     return lax.sign(x) if dtypes.issubdtype(x.dtype, np.unsignedinteger) else _sign(x)
 
 
+@elementwise
 def reciprocal(x: ArrayLike, /) -> Array:
     """Return 1 / x, a float.
 
@@ -121,6 +126,7 @@ def reciprocal(x: ArrayLike, /) -> Array:
     return lax.reciprocal(floats("reciprocal", x))
 
 
+@elementwise
 def square(x: ArrayLike, /) -> Array:
     """Return x x.
 
@@ -165,6 +171,7 @@ def _known_integer(x: Any) -> int | None:
         return None
 
 
+@elementwise
 def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return x1 to the power x2, a float.
 
@@ -174,6 +181,7 @@ def float_power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return apply(ew.power, x1, x2, what="float_power", dtype_kind=np.inexact)
 
 
+@elementwise
 def fmax(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Return the larger one; of nan and a number, the number.
 
@@ -184,6 +192,7 @@ def fmax(x1: ArrayLike, x2: ArrayLike) -> Array:
     return where(isnan(x), y, where(isnan(y), x, maximum(x, y)))
 
 
+@elementwise
 def fmin(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Return the smaller one; of nan and a number, the number.
 
@@ -232,6 +241,7 @@ def clip(
     return x if high is None else minimum(x, high)
 
 
+@elementwise
 def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return x1 with the sign of x2, a float.
 
@@ -242,6 +252,7 @@ def copysign(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return where(equal(signbit(x), signbit(y)), x, negative(x))
 
 
+@elementwise
 def heaviside(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return the Heaviside step function of x1: 0 below 0, 1 above, x2 at 0.
 
@@ -288,6 +299,7 @@ def nan_to_num(
     return result
 
 
+@elementwise
 def bitwise_count(x: ArrayLike, /) -> Array:
     """Count the bits that are set in the absolute value, as uint8.
 
@@ -309,6 +321,7 @@ sqrt: Unary = float_unary("sqrt", ew.sqrt, "The square root; nan for negative nu
 cbrt: Unary = float_unary("cbrt", ew.cbrt, "The cube root.", np.floating)
 
 
+@elementwise
 def exp2(x: ArrayLike, /) -> Array:
     """Return 2 to the power x.
 
@@ -318,6 +331,7 @@ def exp2(x: ArrayLike, /) -> Array:
     return lax.exp2(floats("exp2", x))
 
 
+@elementwise
 def log2(x: ArrayLike, /) -> Array:
     """Return the logarithm to base 2.
 
@@ -327,6 +341,7 @@ def log2(x: ArrayLike, /) -> Array:
     return _in_units(log(x), math.log(2))
 
 
+@elementwise
 def log10(x: ArrayLike, /) -> Array:
     """Return the logarithm to base 10.
 
@@ -343,6 +358,7 @@ def _in_units(x: Array, unit: float) -> Array:
 
 
 @universal(2, -np.inf)
+@elementwise
 def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return log(exp(x1) + exp(x2)), without overflow; its derivatives are the shares of the two.
 
@@ -372,6 +388,7 @@ def _logaddexp_complex(x: Array, y: Array) -> Array:
 
 
 @universal(2, -np.inf)
+@elementwise
 def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return log2(2**x1 + 2**x2), without overflow.
 
@@ -387,6 +404,7 @@ def _logaddexp2(x: Array, y: Array) -> Array:
     return divide(logaddexp(multiply(x, scale), multiply(y, scale)), scale)
 
 
+@elementwise
 def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return sqrt(x1**2 + x2**2), without overflow; its derivative at (0, 0) is that of the larger
     one.
@@ -446,6 +464,7 @@ arctan2: BinaryUfunc = binary(
 atan2: BinaryUfunc = arctan2
 
 
+@elementwise
 def deg2rad(x: ArrayLike, /) -> Array:
     """Convert degrees to radians.
 
@@ -455,6 +474,7 @@ def deg2rad(x: ArrayLike, /) -> Array:
     return multiply(floats("deg2rad", x), float(np.pi / 180))
 
 
+@elementwise
 def rad2deg(x: ArrayLike, /) -> Array:
     """Convert radians to degrees.
 
@@ -468,6 +488,7 @@ radians = deg2rad
 degrees = rad2deg
 
 
+@elementwise
 def sinc(x: ArrayLike, /) -> Array:
     """Return sin(pi x) / (pi x), 1 at 0.
 
@@ -490,7 +511,7 @@ def _rounding(name: str, op: Op, doc: str) -> Unary:
         x = _real(name, x)
         return apply(op, x, what=name) if is_inexact(x) else x
 
-    return documented(function, name, doc + OF_ONE, "irax.numpy")
+    return documented(function, name, doc + OF_ONE.format("x"), "irax.numpy")
 
 
 def _real(name: str, x: ArrayLike) -> Array:
@@ -507,6 +528,7 @@ floor: Unary = _rounding("floor", ew.floor, "The largest integer that is at most
 ceil: Unary = _rounding("ceil", ew.ceil, "The smallest integer that is at least x, in x's dtype.")
 
 
+@elementwise
 def rint(x: ArrayLike, /) -> Array:
     """Round to the nearest integer, of two the even one, as a float; complex numbers by parts.
 
@@ -521,6 +543,7 @@ def rint(x: ArrayLike, /) -> Array:
     return apply(ew.round_nearest_even, number, what="rint")
 
 
+@elementwise
 def trunc(x: ArrayLike) -> Array:
     """Truncate x to its integral part, in x's dtype.
 
@@ -565,6 +588,7 @@ around = round
 # ---- complex numbers -----------------------------------------------------------------------------
 
 
+@elementwise
 def real(x: ArrayLike, /) -> Array:
     """Return the real part.
 
@@ -575,6 +599,7 @@ def real(x: ArrayLike, /) -> Array:
     return bind(ew.real, x, weak_type=x.weak_type) if x.dtype.kind == "c" else x
 
 
+@elementwise
 def imag(x: ArrayLike, /) -> Array:
     """Return the imaginary part.
 
@@ -593,6 +618,7 @@ def _by_parts(function: Unary, x: Array) -> Array:
     return bind(ew.complex_, *parts, weak_type=x.weak_type)
 
 
+@elementwise
 def conjugate(x: ArrayLike, /) -> Array:
     """Return the complex conjugate.
 
