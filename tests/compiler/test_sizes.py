@@ -4,6 +4,7 @@ import operator
 import pickle
 import random
 
+import numpy as np
 import pytest
 
 from irax_compiler.sizes import (
@@ -114,6 +115,29 @@ def test_comparisons():
         k + "1"  # pyright: ignore
 
 
+def test_quotients_without_a_rest():
+    scope = SymbolicScope()
+    a, b = scope.variable("a"), scope.variable("b")
+    assert (a * a - 1) // (a - 1) == a + 1
+    assert ((a + 1) * (a + b)) // (a + b) == a + 1
+    assert ((a + 1) * (a + b)) % (a + 1) == 0
+    assert str((a * b + 1) // a) == "floordiv(a*b + 1, a)" or (a * b + 1) // a == b + 1 // a
+    for operation in (operator.floordiv, operator.mod):
+        with pytest.raises(ZeroDivisionError, match="the divisor is 0"):
+            operation(a, 0)
+    with pytest.raises(ValueError, match="no negative powers"):
+        a**-1
+
+
+def test_numbers_of_numpy():
+    a, b = map(SymbolicScope().variable, "ab")
+    assert np.prod((a, b, 3)) == 3 * a * b
+    assert np.sum([a, b]) == a + b
+    for three in (np.int32(3), np.array(3)):
+        assert a + three == three + a == a + 3
+        assert a * three == 3 * a
+
+
 def test_scopes():
     a, b = SymbolicScope().variable("n"), SymbolicScope(["n >= 2"]).variable("n")
     assert a != b
@@ -138,6 +162,7 @@ def test_text():
     assert parse_shape("(n + 1)*2", scope, None) == (2 * n + 2,)
     assert parse_shape("n, _, ...", scope, (8, 5, 4, 3)) == (n, 5, 4, 3)
     assert parse_shape("", scope, None) == ()
+    assert str(parse_shape("größe + 1", scope, None)[0]) == "größe + 1"
     for text, like, what in [
         ("n m", None, "expected ',', got 'm'"),
         ("2*", None, "got the end"),
@@ -146,6 +171,10 @@ def test_text():
         ("n, 4", (8, 5), "different size 4 for known dimension"),
         ("n", (8, 5), r"has 1 dimensions, and like=\(8, 5\) has 2"),
         ("n,, 3", None, "expected a name"),
+        ("max", None, r"expected '\('"),
+        ("floordiv", None, r"expected '\('"),
+        ("floordiv(n, 0)", None, "the divisor is 0"),
+        ("n, _", (8, None), r"has no size: give it a name"),
     ]:
         with pytest.raises(ValueError, match=what):
             parse_shape(text, scope, like)

@@ -8,6 +8,7 @@ asserts of sizes becomes constraints.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,13 @@ from irax_compiler.evaluate import inputs
 from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.mlir.types import UNKNOWN_SIZE
 from irax_compiler.ops import shape, slicing
+from irax_compiler.ops.bitcast import BitcastConvert
+from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import Op, UnsupportedOp, full
 from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.reductions.window_shapes import GATHER_NUMBERS
-from irax_compiler.ops.registry import read
-from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS
+from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS, nested
 from irax_compiler.sizes import Size, SymbolicScope, larger, smaller
 from irax_compiler.sizes.expressions import bounds
 
@@ -37,7 +40,10 @@ def has_unknown_sizes(module: Module) -> bool:
 
 def _is_unknown(function: Operation) -> bool:
     blocks = function.regions[0].blocks
-    return len(blocks) == 1 and any(map(_has_unknown_size, blocks[0].arguments))
+    return len(blocks) == 1 and (
+        any(map(_has_unknown_size, blocks[0].arguments))
+        or any(_has_unknown_size(x) for o in nested(function) for x in o.results)
+    )
 
 
 def _has_unknown_size(value: Any) -> bool:
@@ -95,12 +101,17 @@ class _Naming:
             types.append(mlir.tensor_type(tuple(sizes), mlir.dtype_of(x)))
         function = mlir.new_function(self.module, name, types, self.source.location, public=True)
         self.values = dict(zip(arguments, mlir.arguments(function), strict=True))
-        block: Block = mlir.body(self.source)
+        with mlir.InsertionPoint(mlir.body(function)):
+            results = self._build_all(mlir.body(self.source))
+        mlir.finish_function(function, results)
+
+    def _build_all(self, block: Block) -> list[Value]:
+        """Build the operations of a block at the insertion point; return what it returns."""
         *operations, last = (view.operation for view in block.operations)
         for operation in operations:
-            with mlir.InsertionPoint(mlir.body(function)), operation.location:
+            with operation.location:
                 self._build(operation)
-        mlir.finish_function(function, [self.values[v] for v in last.operands])
+        return [self.values[v] for v in last.operands]
 
     def _number(self, argument: Value, dimension: int) -> int:
         """The number of a `?` among those of all arguments."""
@@ -118,9 +129,9 @@ class _Naming:
             if target.value == "shape_assertion":
                 self._assert(operation)
                 return
-        inner = (x for region in operation.regions for block in region for x in block.arguments)
-        if any(map(_has_unknown_size, inner)):
-            raise _unsupported(operation, "in its regions sizes are not known")
+        if len(operation.regions) and traits_of(operation).captures:
+            self._build_regions(operation)
+            return
         operands = [self.values[v] for v in operation.operands]
         form = _DYNAMIC.get(operation.name)
         if form is None:
@@ -131,6 +142,37 @@ class _Naming:
             results = [full((), op, _I32)] if count == 0 else op.build(operands[:count])
         self.values.update(zip(operation.results, results, strict=True))
         self._follow(operation)
+
+    def _build_regions(self, operation: Operation) -> None:
+        """Build a loop or branches, whose regions use values from outside."""
+        operands = [self.values[v] for v in operation.operands]
+        carried = [x.type for x in operands] if operation.name == "stablehlo.while" else []
+        self._follow_carried(operation)
+        returned: list[list[Value]] = []
+        draft = mlir.emit(operation.name, operands, {}, carried, len(operation.regions))
+        for region, there in zip(operation.regions, draft.regions, strict=True):
+            block = mlir.Block.create_at_start(there, carried)
+            self.values.update(zip(region.blocks[0].arguments, block.arguments, strict=True))
+            with mlir.InsertionPoint(block), operation.location:
+                returned.append(self._build_all(region.blocks[0]))
+                mlir.emit("stablehlo.return", returned[-1], {}, [])
+        types = [x.type for x in returned[-1]]
+        made = mlir.emit(operation.name, operands, {}, types, len(operation.regions))
+        for region, there in zip(draft.regions, made.regions, strict=True):
+            region.blocks[0].append_to(there)
+        draft.erase()
+        self.values.update(zip(operation.results, made.results, strict=True))
+
+    def _follow_carried(self, operation: Operation) -> None:
+        """Find the sizes that a loop carries unchanged."""
+        if operation.name != "stablehlo.while":
+            return
+        condition, body = (region.blocks[0] for region in operation.regions)
+        for i, x in enumerate(mlir.terminator(body).operands):
+            start = self.known.get(operation.operands[i])
+            if x == body.arguments[i] and start is not None:
+                places = condition.arguments[i], body.arguments[i], operation.results[i]
+                self.known.update(dict.fromkeys(places, start))
 
     # -- sizes --
 
@@ -226,7 +268,8 @@ def _spread(operation: Operation, x: Any) -> Any:
 
 
 def _joined(operation: Operation, *xs: Any) -> Any:
-    return np.concatenate(xs)
+    along: Any = operation.attributes["dimension"]
+    return np.concatenate(xs, along.value)
 
 
 _FOLLOWED: dict[str, Callable[..., Any]] = {
@@ -272,6 +315,39 @@ def _gather(of: _Naming, operation: Operation) -> tuple[Op, int]:
     return Gather(dims, of.sizes(operation, 2), indices_are_sorted=False), 2
 
 
+@dataclass(frozen=True)
+class _Padded:
+    """A convolution of an array that is padded before: its own padding cannot be symbolic."""
+
+    op: Convolution
+    padding: list[tuple[Any, Any]]
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        x, kernel = operands
+        spatial = self.op.dimensions.lhs[2:]
+        low, high, interior = ([0] * len(mlir.shape_of(x)) for _ in range(3))
+        for d, pair, n in zip(spatial, self.padding, self.op.lhs_dilation, strict=True):
+            (low[d], high[d]), interior[d] = pair, n - 1
+        pad = slicing.Pad(tuple(low), tuple(high), tuple(interior))
+        wide = pad(x, full((), 0, mlir.dtype_of(x)))
+        ones, zeros = (1,) * len(spatial), ((0, 0),) * len(spatial)
+        return replace(self.op, padding=zeros, lhs_dilation=ones).build([wide, kernel])
+
+
+def _convolution(of: _Naming, operation: Operation) -> tuple[Any, int]:
+    op = Convolution.read(operation)
+    assert isinstance(op, Convolution)
+    sizes = of.sizes(operation, 2)
+    return _Padded(op, list(zip(sizes[::2], sizes[1::2], strict=True))), 2
+
+
+def _bits(of: _Naming, operation: Operation) -> tuple[Op, int]:
+    own, type_ = mlir.shape_of(of.values[operation.operands[0]]), operation.results[0].type
+    extents: Any = type_.shape  # pyright: ignore
+    shape_ = own[: len(extents)] + tuple(extents[len(own) :])
+    return BitcastConvert(shape_, mlir.dtype_of(operation.results[0])), 1
+
+
 _DYNAMIC: dict[str, Callable[[_Naming, Operation], tuple[Any, int]]] = {
     "stablehlo.get_dimension_size": lambda of, o: (of.size(o), 0),
     "stablehlo.dynamic_broadcast_in_dim": lambda of, o: (
@@ -283,6 +359,8 @@ _DYNAMIC: dict[str, Callable[[_Naming, Operation], tuple[Any, int]]] = {
     "stablehlo.real_dynamic_slice": _slice,
     "stablehlo.dynamic_pad": _pad,
     "stablehlo.dynamic_gather": _gather,
+    "stablehlo.dynamic_conv": _convolution,
+    "stablehlo.bitcast_convert": _bits,
 }
 """The ops that operations are, by name, with the number of operands that are no sizes; a size and 0
 for the value of one."""

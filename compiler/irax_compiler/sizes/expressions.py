@@ -123,12 +123,15 @@ class Size:
         return _combined(operator.mul, other, self, _product)
 
     def __pow__(self, power: Any) -> Any:
-        if not hasattr(power, "__index__"):
+        if isinstance(power, Size) or not hasattr(power, "__index__"):
             return self.__jax_array__() ** power
         count = operator.index(power)
         if count < 0:
-            raise InconclusiveDimensionOperation(f"{self} to the power {count} is no integer")
+            raise ValueError(f"a symbolic dimension has no negative powers: ({self})**{count}")
         return math.prod([self] * count)
+
+    def __rpow__(self, base: Any) -> Any:
+        return base ** self.__jax_array__()
 
     def __floordiv__(self, other: Any) -> Any:
         return _combined(operator.floordiv, self, other, floordiv)
@@ -217,9 +220,6 @@ class Size:
     def __float__(self) -> float:
         return float(self.__index__())
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
-        self.__index__()
-
     def __jax_array__(self) -> Any:
         """An integer array of the size's value, which the program computes."""
         if Size.to_array is None:
@@ -268,7 +268,7 @@ def _combined(operation: Any, x: Any, y: Any, combine: Callable[[Any, Any], Any]
     both = []
     for operand in (x, y):
         if not isinstance(operand, Size):
-            if isinstance(operand, float | complex | np.inexact | np.ndarray):
+            if isinstance(operand, float | complex | np.inexact) or _is_array(operand):
                 arrays = (v.__jax_array__() if isinstance(v, Size) else v for v in (x, y))
                 return operation(*arrays)
             if not hasattr(operand, "__index__") or hasattr(operand, "aval"):
@@ -276,6 +276,10 @@ def _combined(operation: Any, x: Any, y: Any, combine: Callable[[Any, Any], Any]
             operand = operator.index(operand)
         both.append(operand)
     return combine(*both)
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, np.ndarray) and (x.ndim > 0 or x.dtype.kind not in "iu")
 
 
 def _terms(size: Any) -> tuple[tuple[Monomial, int], ...]:
@@ -376,6 +380,9 @@ def floordiv(x: Any, y: Any) -> Any:
     """
     if not isinstance(x, Size) and not isinstance(y, Size):
         return x // y
+    exact = _exact_quotient(x, y)
+    if exact is not None:
+        return exact
     _check_divisor(x, y, "//")
     quotient, rest = _divided(x, y)
     if not isinstance(rest, Size) and not isinstance(y, Size):
@@ -396,6 +403,8 @@ def mod(x: Any, y: Any) -> Any:
     """
     if not isinstance(x, Size) and not isinstance(y, Size):
         return x % y
+    if _exact_quotient(x, y) is not None:
+        return 0
     _check_divisor(x, y, "%")
     _, rest = _divided(x, y)
     if not isinstance(rest, Size) and not isinstance(y, Size):
@@ -412,11 +421,38 @@ def _rough_bounds(size: Any) -> tuple[float, float]:
 
 
 def _check_divisor(x: Any, y: Any, sign: str) -> None:
+    if not isinstance(y, Size) and y == 0:
+        raise ZeroDivisionError(f"{x} {sign} 0: the divisor is 0")
     low, high = bounds(y)
     if low <= 0 <= high:
         raise InconclusiveDimensionOperation(
             f"{x} {sign} {y}: the divisor may be 0; {_constraint(y, f'{y} >= 1')}"
         )
+
+
+def _exact_quotient(x: Any, y: Any) -> Any:
+    """The quotient of two sizes, the second of which depends on variables; None if there is a rest,
+    or might be.
+    """
+    if not isinstance(x, Size) or not isinstance(y, Size):
+        return None
+    (leading, divisor), *_ = y.terms
+    quotient: Any = 0
+    rest: Any = x
+    for _ in range(MOST_TERMS):
+        monomial, count = _terms(rest)[0]
+        shared = without(monomial, leading)
+        if shared is None or count % divisor:
+            return None
+        part = normal({shared: count // divisor}, common_scope(x, y))
+        quotient, rest = quotient + part, rest - part * y
+        if not isinstance(rest, Size) and rest == 0:
+            return quotient
+    return None
+
+
+MOST_TERMS = 16
+"""The most terms of a quotient without a rest that is looked for."""
 
 
 def _divided(x: Any, y: Any) -> tuple[Any, Any]:

@@ -12,7 +12,7 @@ from irax_compiler.sizes.expressions import (
     variable,
 )
 
-_TOKEN = re.compile(r"\s*(\d+|[A-Za-z_]\w*|\.\.\.|>=|<=|==|.)", re.DOTALL)
+_TOKEN = re.compile(r"\s*(\d+|[^\W\d]\w*|\.\.\.|>=|<=|==|.)", re.DOTALL)
 
 
 class _Reader:
@@ -89,16 +89,19 @@ class _Reader:
             inner = self.sum()
             self.expect(")")
             return inner
-        if not re.fullmatch(r"[A-Za-z_]\w*", token) or token == "_":
+        if not token.isidentifier() or token == "_":
             self.fail("a name, a number or '('")
         self.place += 1
-        if token in OPERATIONS and self.next == "(":
+        if token in OPERATIONS:
             self.expect("(")
             left = self.sum()
             self.expect(",")
             right = self.sum()
             self.expect(")")
-            return OPERATIONS[token](left, right)
+            try:
+                return OPERATIONS[token](left, right)
+            except (InconclusiveDimensionOperation, ZeroDivisionError) as error:
+                raise ValueError(f"symbolic shape {self.text!r}: {error}") from None
         return variable(token, self.scope)
 
 
@@ -160,6 +163,11 @@ def parse_shape(text: str, scope: Scope, like: tuple[Any, ...] | None) -> tuple[
                 raise ValueError(
                     f"symbolic shape {text!r} has a placeholder '_' in dimension {len(found)}: it "
                     "needs `like`, a shape that has this size"
+                )
+            if like[len(found)] is None:
+                raise ValueError(
+                    f"symbolic shape {text!r} has a placeholder '_' in dimension {len(found)}, of "
+                    f"which like={like} has no size: give it a name"
                 )
             found.append(like[len(found)])
         else:

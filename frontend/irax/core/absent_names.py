@@ -37,7 +37,6 @@ _REASONS = {
     "operations on known arrays run at once in a block of irax.ensure_compile_time_eval": (
         "core: eval_context",
     ),
-    "shapes are static: sizes are numbers of Python": ("core: max_dim min_dim",),
     "devices are those of irax.devices, and a mesh without devices is irax.sharding.AbstractMesh": (
         "sharding: AbstractDevice",
         "experimental.mesh_utils: device_kind_handler_dict",

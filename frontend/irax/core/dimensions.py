@@ -29,6 +29,24 @@ def is_zero(n: Any) -> bool:
     return not isinstance(n, Size) and n == 0
 
 
+def max_dim(d1: Any, d2: Any) -> Any:
+    """Return the larger one of two dimensions, which may be symbolic.
+
+    >>> irax.core.max_dim(*irax.export.symbolic_shape("a, b"))
+    max(a, b)
+    """
+    return larger(size_of(d1), size_of(d2))
+
+
+def min_dim(d1: Any, d2: Any) -> Any:
+    """Return the smaller one of two dimensions, which may be symbolic.
+
+    >>> irax.core.min_dim(*irax.export.symbolic_shape("a, b"))
+    min(a, b)
+    """
+    return smaller(size_of(d1), size_of(d2))
+
+
 def as_array(size: Size) -> Array:
     """Return the value of a symbolic dimension, as the function that is traced computes it.
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from irax.core.avals import ShapedArray as ShapedArray
+from irax.core.dimensions import max_dim as max_dim
+from irax.core.dimensions import min_dim as min_dim
 from irax.core.tracing import Trace as Trace
 from irax.core.tracing import Tracer as Tracer
 from irax.core.tracing import ensure_compile_time_eval as ensure_compile_time_eval
@@ -65,13 +67,3 @@ def eval_context() -> Iterator[None]:
     """Run operations at once in a `with` block."""
     with outside_traces():
         yield
-
-
-def max_dim(d1: int, d2: int) -> int:
-    """Return the larger of two sizes."""
-    return max(d1, d2)
-
-
-def min_dim(d1: int, d2: int) -> int:
-    """Return the smaller of two sizes."""
-    return min(d1, d2)
