@@ -192,3 +192,16 @@ def test_more_slices_than_devices_are_an_error():
         text=True,
     )
     assert done.stdout.startswith("pmap: a mesh of shape (4,) takes 4 devices, got 3")
+
+
+def test_nested_maps_have_axes_of_their_own():
+    devices = [cpu(i) for i in range(2)]
+
+    def total(x):
+        return lax.psum(x, "i")
+
+    def inner(x):
+        return irax.pmap(total, "i", devices=devices)(x)
+
+    with pytest.raises(ValueError, match=r"axis_name='i' is the name of an axis that a pmap or"):
+        irax.pmap(inner, "i", devices=devices)(np.ones((2, 2)))

@@ -36,7 +36,8 @@ class PartitionSpec:
 
     Args:
         partitions: for each dimension None, the name of an axis, or a tuple of names, the first of
-            which is the slowest. Dimensions without an entry are not divided.
+            which is the slowest. Dimensions without an entry are not divided, so specs that differ
+            in Nones at the end are equal.
         unreduced: axes of the mesh along which sums are still to be taken.
         reduced: axes along which derivatives are still to be summed.
 
@@ -129,7 +130,11 @@ class PartitionSpec:
         return PartitionSpec(*other, *self) if isinstance(other, tuple) else NotImplemented
 
     def _key(self) -> tuple[Any, ...]:
-        return self._partitions, self.unreduced, self.reduced
+        """All that it says: Nones at the end say nothing."""
+        count = len(self._partitions)
+        while count and self._partitions[count - 1] is None:
+            count -= 1
+        return self._partitions[:count], self.unreduced, self.reduced
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PartitionSpec) and self._key() == other._key()
@@ -138,7 +143,7 @@ class PartitionSpec:
         return hash(self._key())
 
     def __reduce__(self) -> Any:
-        return _rebuilt, self._key()
+        return _rebuilt, (self._partitions, self.unreduced, self.reduced)
 
     def __repr__(self) -> str:
         entries = repr(self._partitions)[1:-1]

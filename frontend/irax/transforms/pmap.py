@@ -144,9 +144,16 @@ class _Setting:
         does in a function of shards.
 
         Raises:
-            ValueError: there are too few devices.
+            ValueError: there are too few devices, or the axis has the name of one of a function
+                of shards around this one.
         """
-        if size == 1 or self.has_one_device() or meshes.get_abstract_mesh().manual_axes:
+        around = meshes.get_abstract_mesh().manual_axes
+        if self.axis_name in around:
+            raise ValueError(
+                f"pmap: axis_name={self.axis_name!r} is the name of an axis that a pmap or "
+                "shard_map around this one maps; give it another name"
+            )
+        if size == 1 or self.has_one_device() or around:
             return None
         name = UNNAMED if self.axis_name is None else self.axis_name
         return Mesh(device_mesh("pmap", (size,), self.there()), (name,))
