@@ -26,7 +26,8 @@ def test_specs():
     assert repr(spec) == "P('a', 'a_b', ('c', 'd'), None, None)"
     assert spec == P("a", "a_b", ("c", "d"), None, None) != P("a")
     assert hash(P("a")) == hash(P(("a",)))
-    assert P("a") == P("a", None) and hash(P("a")) == hash(P("a", None))
+    assert P("a") == P("a", None)
+    assert hash(P("a")) == hash(P("a", None))
     assert P(None, "a") != P("a") != P("a", P.UNCONSTRAINED)
     assert P("a") + P(None, "b") == P("a", None, "b") == P("a") + (None, "b")
     assert P("a", None).index(None) == 1
