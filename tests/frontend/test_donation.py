@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -271,3 +273,18 @@ def test_steps_of_large_arrays(name):
         assert view is None or np.array_equal(view, kept)
     memory = step.lower(state, g, 0).compile().memory_analysis()
     assert memory.alias_size_in_bytes == in_place * size * 4
+
+
+@pytest.mark.parametrize(
+    "copied",
+    [jnp.copy, jnp.array, copy.copy, copy.deepcopy, lambda x: jnp.asarray(x, copy=True)],
+)
+def test_copies_stay_when_the_array_is_donated(copied):
+    x = jnp.arange(3.0)
+    other = copied(x)
+    assert other is not x
+    assert jnp.asarray(x) is x
+    assert jnp.array(x, copy=False) is x
+    irax.jit(lambda x: x + 1, donate_argnums=0)(x)
+    assert x.is_deleted()
+    np.testing.assert_array_equal(other, [0, 1, 2])

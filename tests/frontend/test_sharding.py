@@ -316,3 +316,11 @@ def test_a_struct_says_where_its_array_is():
     assert struct.update(shape=(3,)).sharding is there
     assert struct != irax.ShapeDtypeStruct((2,), "float32")
     assert "sharding=" in repr(struct)
+
+
+def test_copies_are_divided_as_the_array(mesh: Mesh):
+    x = irax.device_put(irax.numpy.arange(4.0), NamedSharding(mesh, P("a")))
+    for copy in (x.copy(), irax.numpy.array(x), irax.numpy.copy(x)):
+        assert copy is not x
+        assert copy.sharding == x.sharding
+        np.testing.assert_array_equal(copy, x)

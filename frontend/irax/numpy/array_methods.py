@@ -18,8 +18,9 @@ from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import bind
 from irax.core.promotion import convert
 from irax.core.tracebacks import api_boundary, hide_frames
-from irax.core.tracing import Tracer, still_open
+from irax.core.tracing import Tracer
 from irax.numpy import index_updates, indexing, placement, printing
+from irax.numpy.creation import copied
 from irax_compiler.ops import bitcast, shape
 
 # ---- operators -----------------------------------------------------------------------------------
@@ -281,14 +282,6 @@ def _flatten(x: Array, order: str = "C", *, out_sharding: Any = None) -> Array:
     return jnp.ravel(x, order=order, out_sharding=out_sharding)
 
 
-def _copy(x: Array) -> Array:
-    """Return a copy of the array, in memory of its own."""
-    if not isinstance(x, ConcreteArray):
-        return still_open(x)
-    copy = ConcreteArray(np.array(x.value), x.weak_type)
-    return copy.on(placement.device_of(x)) if x.committed else copy
-
-
 def _view(x: Array, dtype: Any = None) -> Array:
     """Reinterpret the bits of the elements as another dtype; the last dimension changes with the
     width.
@@ -340,9 +333,9 @@ def _flat(x: Array) -> NoReturn:
 _METHODS: dict[str, Callable[..., Any]] = {
     "byteswap": _byteswap,
     "choose": lambda x, *args, **kwargs: jnp.choose(x, *args, **kwargs),
-    "clone": _copy,
+    "clone": copied,
     "compress": lambda x, condition, axis=None, **how: jnp.compress(condition, x, axis, **how),
-    "copy": _copy,
+    "copy": copied,
     "flatten": _flatten,
     "item": _item,
     "reshape": _reshape,
@@ -357,8 +350,8 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "__buffer__": _buffer,
     "__complex__": lambda x: _number(x, complex),
     "__contains__": _contains,
-    "__copy__": _copy,
-    "__deepcopy__": lambda x, memo: _copy(x),
+    "__copy__": copied,
+    "__deepcopy__": lambda x, memo: copied(x),
     "__dlpack__": _dlpack,
     "__dlpack_device__": _dlpack_device,
     "__float__": lambda x: _number(x, float),

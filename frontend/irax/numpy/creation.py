@@ -12,6 +12,7 @@ from irax.core.array import Array, ConcreteArray, as_array, aval_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 from irax.core.tracing import still_open
+from irax.execution.backend import device_put
 from irax.execution.jit_shardings import divided_like
 from irax.lax.arguments import canonical_shape, filling
 from irax.numpy.joining import stack
@@ -38,7 +39,7 @@ def array(
     Args:
         object: the data. Anything that NumPy can make an array of will do.
         dtype: the elements' dtype; by default that which the data promotes to.
-        copy: of no effect: arrays never share memory that could be written to.
+        copy: False if an array may be returned as it is. A copy stays when the array is donated.
         order: only "K", "A" and "C", which make no difference.
         ndmin: the least number of dimensions; ones are put in front.
         device: the device to put it on, one of `irax.devices()`.
@@ -67,6 +68,8 @@ def array(
         result = _cast(result, dtype)
     if result.ndim < ndmin:
         result = lax.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
+    if copy and result is object:
+        result = result.copy()
     return placed("array", result, device, out_sharding)
 
 
@@ -89,7 +92,8 @@ def asarray(
     Array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
-    result = array(a, dtype, order=order, device=device, out_sharding=out_sharding)
+    copies = bool(copy)
+    result = array(a, dtype, copy=copies, order=order, device=device, out_sharding=out_sharding)
     if copy is False and not (isinstance(a, Array) and a.dtype == result.dtype):
         raise ValueError(
             f"asarray: an array of dtype {result.dtype} cannot be made of {type(a).__name__} "
@@ -105,6 +109,14 @@ def copy(a: ArrayLike, order: str | None = None) -> Array:
     Array([0, 1, 2], dtype=int32)
     """
     return array(a, order=order)
+
+
+def copied(x: Array) -> Array:
+    """Return a copy of the array, in memory of its own."""
+    if not isinstance(x, ConcreteArray):
+        return still_open(x)
+    copy = ConcreteArray(np.array(x.value), x.weak_type)
+    return device_put(copy, x.sharding) if x.committed else copy
 
 
 def astype(
