@@ -98,6 +98,18 @@ def test_the_nearest_earlier_call_is_compared():
     assert [d.text for d in last_of(function).differences] == ["x is float32[5], before float32[3]"]
 
 
+def test_the_nearest_call_has_the_fewest_differences():
+    function = irax.jit(plain, static_argnames="n")
+    traced(function, jnp.ones(4))
+    traced(function, jnp.ones(4, int))
+    traced(function, jnp.ones(4), n=2)
+    traced(function, {"w": jnp.ones(4)})
+    traced(function, 2.0)
+    *_, structure, number = irax.explain(function)
+    assert "the static argument" not in str(structure)
+    assert "before float32[4]" in str(number)
+
+
 def test_positional_arguments_without_names():
     def many(*arrays, last):
         return sum(arrays) + last

@@ -69,10 +69,18 @@ def nearest(function: Callable[..., Any], key: Key, others: Sequence[Key]) -> li
 
 def _distance(key: Key, other: Key) -> tuple[bool, int]:
     """Return True for another structure, and a number that grows with that of differences."""
+    fixed = sum(a != b for i in (1, 2) for a, b in zip_longest(key[i], other[i]))
     if key[0] != other[0]:
-        return True, abs(len(key) - len(other))
-    parts = ((key[1], other[1]), (key[2], other[2]), (key[3:], other[3:]))
-    return False, sum(a != b for now, then in parts for a, b in zip_longest(now, then))
+        return True, fixed + abs(len(key) - len(other))
+    return False, fixed + sum(map(_distance_of_leaves, key[3:], other[3:]))
+
+
+def _distance_of_leaves(now: Any, then: Any) -> int:
+    if now == then:
+        return 0
+    new, old = _aval(now), _aval(then)
+    facts = ((new.shape, old.shape), (new.dtype, old.dtype), (new.weak_type, old.weak_type))
+    return max(1, sum(a != b for a, b in facts))
 
 
 def between(function: Callable[..., Any], now: Key, then: Key) -> Iterator[Difference]:
