@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
 import shlex
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from irax_compiler import cache, spans
-from irax_compiler.iree import addresses, blas, references
+from irax_compiler.iree import addresses, blas, references, temporary
 from irax_compiler.iree.invocation import (
     AFRESH,
     ALL_PHASES,
@@ -157,6 +155,7 @@ def _invoke_iree(
     unverified: frozenset[str] = frozenset(),
     aside: KernelsAside | None = None,
 ) -> bytes:
+    temporary.check()
     given = aside.rest if aside else module
     with invocation(given, flags) as run:
         text = "" if len(given) > _TOO_LONG_TO_PRINT else run.text()
@@ -164,7 +163,7 @@ def _invoke_iree(
             raise run.failure("the module is empty")
     chosen = [x for x in rewrites if x.pays(text)]
     if aside:
-        chosen.append(Rewrite(aside.phase, "", aside.put_back))
+        chosen.insert(0, Rewrite(aside.phase, "", aside.put_back))
     if _has_loops(text):
         unverified -= {"stream"}
     flags = (*flags, *linking_flags(module, text, flags))
@@ -254,7 +253,7 @@ def _can_load_libraries() -> bool:
     """
     if sys.platform != "linux" or bundled_tool("iree-lld") is None:
         return False
-    return not os.statvfs(tempfile.gettempdir()).f_flag & os.ST_NOEXEC
+    return temporary.holds_programs()
 
 
 @functools.cache
