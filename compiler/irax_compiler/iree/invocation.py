@@ -22,7 +22,7 @@ _PIPELINES = {
     "stream": "iree-hal-resolve-device-promises,iree-stream-transformation-pipeline",
     "vm": "iree-vm-transformation-pipeline",
 }
-"""What phases do, as pipelines of IREE's: the same passes, but without the dialects of all targets.
+"""The pipelines of IREE's that have the passes of a phase, without the dialects of all targets.
 Many passes collect the patterns of every dialect that is loaded, each time that they run."""
 
 AFRESH = ("flow", "hal")

@@ -45,6 +45,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             elementwise,
             foreign_functions,
             fourier,
+            gather,
             host,
             inline_sized,
             jvp,

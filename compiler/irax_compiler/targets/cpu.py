@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irax_compiler.chips import IS_X86, compiling_for, vector_registers
 from irax_compiler.iree import tiling
-from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite
+from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite, has_loops_or_is_long
 from irax_compiler.iree.target import IreeTarget, passes_after
 from irax_compiler.mlir import Module
 from irax_compiler.passes.barriers import Barriers
@@ -18,6 +18,7 @@ from irax_compiler.passes.dynamic_shapes import has_unknown_sizes
 from irax_compiler.passes.elementwise import Elementwise
 from irax_compiler.passes.foreign_functions import ForeignFunctions
 from irax_compiler.passes.fourier import Fourier
+from irax_compiler.passes.gather import Gather
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
 from irax_compiler.passes.loops import Loops, Rows
@@ -46,7 +47,8 @@ class CpuTarget(IreeTarget):
         return not has_unknown_sizes(module) and tiling.pays(module)
 
     def rewrites(self, chip: str = "") -> tuple[Rewrite, ...]:
-        rewrites = super().rewrites(chip)
+        gather = passes_after("stream", [Gather()], has_loops_or_is_long)
+        rewrites = (*super().rewrites(chip), gather)
         with compiling_for(chip):
             registers = vector_registers()
         if registers.has_masks:
