@@ -14,10 +14,10 @@ from irax_compiler import cache, spans
 from irax_compiler.iree import addresses, blas, references, temporary
 from irax_compiler.iree.invocation import (
     AFRESH,
-    ALL_PHASES,
     CompileError,
     bundled_tool,
     invocation,
+    phases_after,
 )
 from irax_compiler.records import dataclass
 
@@ -180,8 +180,7 @@ def _ends(after: str, rewrites: Sequence[Rewrite]) -> list[str]:
     them, and those after which another invocation takes less time.
     """
     ends = {*AFRESH, *(x.phase for x in rewrites)}
-    left = ALL_PHASES[ALL_PHASES.index(after) + 1 if after else 0 :]
-    return [phase for phase in left if phase in ends]
+    return [phase for phase in phases_after(after) if phase in ends]
 
 
 def _program(

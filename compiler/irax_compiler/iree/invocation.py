@@ -97,8 +97,7 @@ class Invocation:
         self._set_phase("To", phase)
 
     def _set_phase(self, which: str, phase: str) -> None:
-        if phase not in ALL_PHASES:
-            raise ValueError(f"IREE has no phase {phase!r}; it has {', '.join(ALL_PHASES)}")
+        phases_after(phase)
         _function(f"SetCompile{which}Phase", None, ctypes.c_char_p)(
             self._inner._inv_p, phase.encode()
         )
@@ -126,13 +125,12 @@ class Invocation:
             CompileError: IREE refuses the module.
             ValueError: there is no such phase.
         """
-        first = 0
         if after:
             self.begin_after(after)
-            first = ALL_PHASES.index(after) + 1
-        if first == len(ALL_PHASES):
+        phases = phases_after(after)
+        if not phases:
             self.execute()
-        for phase in ALL_PHASES[first : ALL_PHASES.index(last) + 1]:
+        for phase in phases[: len(phases) - len(phases_after(last))]:
             with spans.span("phase", phase):
                 self.verify_passes(phase not in unverified)
                 if phase in _PIPELINES:
@@ -172,6 +170,15 @@ class Invocation:
         )
         shown = "\n".join(f"  {line}" for line in [*lines][:8])
         return CompileError(f"IREE could not compile the module:\n{shown}")
+
+
+def phases_after(phase: str) -> Sequence[str]:
+    """Return IREE's phases after one, or all of them for an empty name. Raise ValueError if there
+    is none of that name.
+    """
+    if phase and phase not in ALL_PHASES:
+        raise ValueError(f"IREE has no phase {phase!r}; it has {', '.join(ALL_PHASES)}")
+    return ALL_PHASES[ALL_PHASES.index(phase) + 1 if phase else 0 :]
 
 
 def bundled_tool(name: str) -> Path | None:
