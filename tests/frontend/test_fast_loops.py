@@ -365,6 +365,46 @@ def test_the_host_sorts_what_is_carried_beside_a_larger_array(is_updated_whole: 
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
 
 
+def test_elements_that_a_loop_treats_apart():
+    """Workgroups share the elements: of odd numbers, in two dimensions, beside tables, counters and
+    what is computed in each step from nothing.
+    """
+    x, table = RNG.normal(size=(131, 127)).astype("f"), RNG.normal(size=33).astype("f")
+
+    def step(i, state, np=jnp):
+        x, is_high, total, n = state
+        at = (np.abs(x) * 7).astype(np.int32) % 33
+        x = np.where(is_high, x - 0.5 * np.take(table, at), x + 0.25 * np.sin(x))
+        x = x + np.arange(127, dtype=np.float32) / 127 + n.astype(np.float32)
+        return x / 2, x > 0.1, total + at.astype(np.int8), n + 1
+
+    start = x, x > 0, np.zeros(x.shape, np.int8), np.int32(0)
+
+    def run(*state):
+        return lax.fori_loop(0, 6, step, state)
+
+    assert "memref.alloca" in lowered(run, *start)
+    found = irax.jit(run)(*start)
+    expected = start
+    for i in range(6):
+        expected = step(i, expected, np)
+    np.testing.assert_allclose(found[0], expected[0], rtol=1e-5, atol=1e-5)
+    assert np.mean(np.asarray(found[1]) != expected[1]) < 1e-3  # where rounding decides
+    assert np.mean(np.asarray(found[2]) != expected[2]) < 1e-2
+    assert found[3] == 6
+
+
+@pytest.mark.parametrize("size", [33, 20_000])
+def test_tables_of_a_loop(size: int):
+    """One is as large as the arrays that the loop carries, so that shares of it would not do."""
+    table = RNG.integers(0, size, size).astype(np.int32)
+    x = RNG.integers(0, size, 20_000).astype(np.int32)
+    found = irax.jit(lambda t, x: lax.fori_loop(0, 5, lambda i, x: t[x], x))(table, x)
+    for _ in range(5):
+        x = table[x]
+    np.testing.assert_array_equal(found, x)
+
+
 def test_a_kernel_reads_no_large_array_in_each_step():
     """Several cores read it, one after the other product."""
 

@@ -31,8 +31,8 @@ BYTES_PER_MICROSECOND = 25000.0
 TASK_THRESHOLD = 300.0
 """The microseconds of work on one core above which sharing it with other cores pays."""
 READING_THRESHOLD = 100.0
-"""The same for a dispatch in a step of a loop that is about reading arrays. Workers are awake then,
-and all of their caches together may hold an array that is too large for one.
+"""The microseconds of reading arrays in a dispatch of a loop's step above which it pays: workers
+are awake then, and their caches together may hold an array that is too large for one.
 """
 LAUNCH = 3.0
 """The most microseconds of overhead of a step of a loop."""

@@ -31,7 +31,7 @@ TRANSPOSED = 1.3
 SIZED = 2.5
 """The factor by which IREE's code is slower where sizes are not known."""
 _OF_PRODUCTS = 1.0, 1.0, 1.0, 0.25
-"""How much a product's extents matter: the times of both grow with its depth alike."""
+"""The weights of a product's extents: the times of both grow with its depth alike."""
 _VECTOR = 8
 """IREE's code is another where extents are no multiples of this."""
 _NARROW = {"float16": "bfloat16"}

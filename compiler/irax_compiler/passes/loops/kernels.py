@@ -22,6 +22,7 @@ from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.donated import WORTH_TAKING, is_donated
 from irax_compiler.passes.loops import (
+    apart,
     bindings,
     blocks,
     indexing,
@@ -63,6 +64,10 @@ def as_kernel(loop: Operation) -> Sequence[Value] | None:
     """Build a kernel of a `stablehlo.while` at the insertion point, and return its results; None if
     the loop is unsuitable.
     """
+    with apart.shared(loop) as share:
+        parts = None if share is None else _Parts.of(share.loop)
+        if share is not None and parts is not None:
+            return _kernel(share.loop, parts, share)
     parts = _Parts.of(loop)
     return None if parts is None else _kernel(loop, parts)
 
@@ -221,14 +226,17 @@ def _reads(operation: Operation, x: Value) -> bool:
 # ---- kernels -------------------------------------------------------------------------------------
 
 
-def _kernel(loop: Operation, parts: _Parts) -> list[Value]:
-    """Build a kernel with the loop inside."""
+def _kernel(loop: Operation, parts: _Parts, share: apart.Share | None = None) -> list[Value]:
+    """Build a kernel with the loop inside, or with that of a workgroup's share of large arrays."""
     start, operations = list(loop.operands), list(nested(loop))
     carried, memories = loop.regions[1].blocks[0].arguments, parts.sharing.memories
     in_memory = [i for i, x in enumerate(carried) if x in memories]
+    if share is not None:  # shares overlap, so that results are written once all is computed
+        in_memory.clear()
     taken_over = [i for i in in_memory if _is_given_up(start[i], loop)]
     given = dict.fromkeys((*parts.elements, *parts.tables, *start))
-    flat = {x: _flat(x) for x in given if not is_constant(x)}
+    real = {} if share is None else share.outside
+    flat = {x: _flat(real.get(x, x)) for x in given if not is_constant(x)}
     flat |= {x: _flat(_outside(x)) for o in operations if is_fixed(o) for x in o.results}
     factors = {o: products.with_columns(o, x) for o, x in parts.factors.items()}
     flat |= {x: _flat(x) for x, _ in factors.values()}
@@ -252,16 +260,18 @@ def _kernel(loop: Operation, parts: _Parts) -> list[Value]:
         blocks.loop(loop, scope)
         for i, x in enumerate(loop.results):
             if i not in into:
-                kernel.results[i].write(scope.register(x))
+                scope.put(x, _seen_as(kernel.results[i], x))
 
+    whole = start if share is None else share.start
     results = launch.launched(
         list(dict.fromkeys(flat.values())),
-        list(map(_held, start)),
+        list(map(_held, whole)),
         build,
+        shares=None if share is None else share.shares,
         meter=meters.address([loop]),
         ties={i: flat[start[i]] for i in taken_over},
     )
-    return [_as_it_was(x, y) for x, y in zip(results, start, strict=True)]
+    return [_as_it_was(x, y) for x, y in zip(results, whole, strict=True)]
 
 
 def _is_given_up(x: Value, loop: Operation) -> bool:

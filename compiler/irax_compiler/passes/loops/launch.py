@@ -16,7 +16,14 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers, emit
-from irax_compiler.passes.executables import add_executable, dispatch, memory, typed, workgroup
+from irax_compiler.passes.executables import (
+    add_executable,
+    dispatch,
+    local_memory,
+    memory,
+    typed,
+    workgroup,
+)
 from irax_compiler.passes.loops import bindings
 from irax_compiler.passes.loops.arrays import Array
 from irax_compiler.passes.loops.bindings import Bindings, Flat
@@ -86,6 +93,17 @@ class Memory:
             return _bound(self.body.arguments[-1], dtype, extents, start)
 
 
+@dataclass
+class LocalMemory(Memory):
+    """Memory of each workgroup's own, on its stack."""
+
+    def array(self, dtype: np.dtype, extents: Sequence[int]) -> Array:
+        element = mlir.element_type(stored_dtype(dtype))
+        with InsertionPoint.at_block_begin(self.body):
+            buffer = local_memory(prod(extents), element, ALIGNMENT)
+            return Array.of(buffer, dtype, extents, registers.index(0))
+
+
 @dataclass(frozen=True)
 class Kernel:
     """The arrays, memory and functions that the body of a kernel is built with."""
@@ -134,7 +152,7 @@ def launched(
         inside = dict(zip(arrays, bound, strict=False))
         others = iter(bound[len(arrays) :])
         made = [inside[ties[i]] if i in ties else next(others) for i in range(len(results))]
-        local = Memory(InsertionPoint.current.block)
+        local = (Memory if shares is None else LocalMemory)(InsertionPoint.current.block)
         build(
             Kernel(
                 inside,
@@ -175,11 +193,11 @@ class Shares:
     """The number of elements of a workgroup's share."""
 
     @classmethod
-    def of(cls, elements: int, multiple: int) -> Shares:
-        """Return shares worth a workgroup each; if there are several, their size is a multiple of
-        `multiple`.
+    def of(cls, elements: int, multiple: int, most: int = _SHARE) -> Shares:
+        """Return shares of `most` elements, or some more; if there are several, their size is a
+        multiple of `multiple`.
         """
-        count = -(-elements // _SHARE)
+        count = -(-elements // min(most, _SHARE))
         size = -(-elements // count)
         return cls(elements, elements if count == 1 else -(-size // multiple) * multiple)
 
