@@ -280,7 +280,7 @@ class _Partitioner:
         results: Sequence[tuple[int, ...]],
     ) -> dict[int, tuple[str, ...]]:
         """The axes along which the dimensions of each factor are divided. The largest operands keep
-        their layouts; an axis divides one factor.
+        their layouts; an axis divides one factor of an array, or one of an op that reduces.
         """
         extents: dict[int, list[int]] = {}
         shapes = [*(x.whole_shape(self._mesh) for x in operands), *results]
@@ -289,15 +289,22 @@ class _Partitioner:
                 if factor is not None:
                     extents.setdefault(factor, []).append(size)
         chosen: dict[int, tuple[str, ...]] = {}
-        taken: set[str] = set()
+        together = [set(factors) for factors in (*rule.operands, *rule.results)]
+
+        def are_free(axes: Sequence[str], factor: int) -> bool:
+            return not any(
+                set(axes) & set(used)
+                for other, used in chosen.items()
+                if rule.reduced or any({factor, other} <= factors for factors in together)
+            )
+
         pairs = zip(operands, rule.operands, strict=True)
         for x, all_factors in sorted(pairs, key=lambda pair: -prod(shape_of(pair[0].value))):
             for axes, factor in zip(x.spec, all_factors, strict=True):
-                if factor is None or factor in chosen or taken & set(axes):
+                if factor is None or factor in chosen or not are_free(axes, factor):
                     continue
                 if axes and all(n % parts(axes, self._mesh) == 0 for n in extents[factor]):
                     chosen[factor] = axes
-                    taken |= set(axes)
         return chosen
 
     # -- ops with functions and regions --
