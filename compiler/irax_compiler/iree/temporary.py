@@ -14,7 +14,7 @@ NEEDED = 8 << 20
 """The bytes that there must be place for. Libraries of large programs have a quarter of that."""
 
 _VARIABLES = ("TMPDIR", "TMP", "TEMP", "TEMPDIR")
-"""Those that LLVM looks at, in its order."""
+"""The variables that LLVM looks at, in its order."""
 
 
 def folder() -> str:
