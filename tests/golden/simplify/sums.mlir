@@ -32,3 +32,18 @@ func.func @sum_of_parts.apart(%a: tensor<2x3xi32>, %b: tensor<4x3xi32>) -> tenso
 // CHECK-DAG:    [[ONE:%\w+]] = stablehlo.constant dense<0> : tensor<1x3xi32>
 // CHECK:        [[X:%\w+]] = stablehlo.concatenate [[B]], [[TWO]], [[A]], [[ONE]], dim = 0
 // CHECK-NEXT:   return [[X]]
+
+// Parts along two dimensions are joined along one after the other.
+func.func @sum_of_parts.of_matrices(%a: tensor<1x1xi32>, %b: tensor<1x1xi32>, %c: tensor<1x2xi32>) -> tensor<2x2xi32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.pad %a, %zero, low = [0, 0], high = [1, 1], interior = [0, 0] : (tensor<1x1xi32>, tensor<i32>) -> tensor<2x2xi32>
+  %1 = stablehlo.pad %b, %zero, low = [0, 1], high = [1, 0], interior = [0, 0] : (tensor<1x1xi32>, tensor<i32>) -> tensor<2x2xi32>
+  %2 = stablehlo.pad %c, %zero, low = [1, 0], high = [0, 0], interior = [0, 0] : (tensor<1x2xi32>, tensor<i32>) -> tensor<2x2xi32>
+  %3 = stablehlo.add %0, %1 : tensor<2x2xi32>
+  %4 = stablehlo.add %3, %2 : tensor<2x2xi32>
+  return %4 : tensor<2x2xi32>
+}
+// CHECK:      func.func @sum_of_parts.of_matrices([[A:%\w+]]: tensor<1x1xi32>, [[B:%\w+]]: tensor<1x1xi32>, [[C:%\w+]]: tensor<1x2xi32>)
+// CHECK-NEXT:   [[AB:%\w+]] = stablehlo.concatenate [[A]], [[B]], dim = 1
+// CHECK-NEXT:   [[X:%\w+]] = stablehlo.concatenate [[AB]], [[C]], dim = 0
+// CHECK-NEXT:   return [[X]]

@@ -14,6 +14,7 @@ from irax_compiler.ops import elementwise, slicing
 from irax_compiler.ops.core import full
 from irax_compiler.passes.rewriting import rewrites
 from irax_compiler.passes.simplify.matching import is_full_of, made_by
+from irax_compiler.records import replace
 from irax_compiler.sizes import is_symbolic
 
 MOST = 64
@@ -34,18 +35,15 @@ def sum_of_parts(operation: Operation) -> Sequence[Value] | None:
     if _is_term(result) or dtype_of(result).kind == "b" or any(map(is_symbolic, shape_of(result))):
         return None
     terms = list(_terms(operation))
-    padded = {x: place for x in terms if (place := _place(x)) is not None}
-    for d in sorted({d for d, _ in padded.values()}):
+    for d in range(len(shape_of(result))):
         parts: dict[Part, list[Value]] = {}
-        for x, (dimension, part) in padded.items():
-            if dimension == d:
-                parts.setdefault(part, []).append(x)
-        count = sum(map(len, parts.values()))
-        if count < 2 or any(a + n > b for (a, n), (b, _) in pairwise(sorted(parts))):
-            continue
-        joined = _joined(parts, d, shape_of(result))
-        rest = [x for x in terms if x not in padded or padded[x][0] != d]
-        return [_sum([joined, *rest])]
+        rest: list[Value] = []
+        for x in terms:
+            found = _part(x, d)
+            (rest if found is None else parts.setdefault(found, [])).append(x)
+        is_apart = all(a + n <= b for (a, n), (b, _) in pairwise(sorted(parts)))
+        if len(terms) - len(rest) > 1 and is_apart:
+            return [_sum([_joined(parts, d, shape_of(result)), *rest])]
     return None
 
 
@@ -68,17 +66,28 @@ def _terms(operation: Operation) -> Iterator[Value]:
             count += 1
 
 
-def _place(x: Value) -> tuple[int, Part] | None:
-    """Return the dimension along which zeros are around an array, and its place there."""
+def _part(x: Value, d: int) -> Part | None:
+    """Return the part of an array that is not padded with zeros along a dimension, if it is."""
     pad = made_by(x, slicing.Pad)
     if pad is None or not is_full_of(pad.operands[1], 0):
         return None
     low, high = pad.op.edge_padding_low, pad.op.edge_padding_high
-    around = [d for d, ends in enumerate(zip(low, high, strict=True)) if ends != (0, 0)]
-    if len(around) != 1 or any(pad.op.interior_padding) or min(*low, *high) < 0:
+    if any(pad.op.interior_padding) or min(*low, *high) < 0 or (low[d], high[d]) == (0, 0):
         return None
-    (d,) = around
-    return d, (low[d], shape_of(pad.operand)[d])
+    return low[d], shape_of(pad.operand)[d]
+
+
+def _inside(x: Value, d: int) -> Value:
+    """Return what is padded along a dimension; it may be padded along others."""
+    pad = made_by(x, slicing.Pad)
+    assert pad is not None
+    low, high = (
+        tuple(0 if i == d else n for i, n in enumerate(ends))
+        for ends in (pad.op.edge_padding_low, pad.op.edge_padding_high)
+    )
+    if not any((*low, *high)):
+        return pad.operand
+    return replace(pad.op, edge_padding_low=low, edge_padding_high=high)(*pad.operands)
 
 
 def _joined(parts: dict[Part, list[Value]], d: int, extents: Sequence[int]) -> Value:
@@ -87,7 +96,7 @@ def _joined(parts: dict[Part, list[Value]], d: int, extents: Sequence[int]) -> V
     end = 0
     for start, size in sorted(parts):
         pieces += _zeros(start - end, d, extents, parts)
-        pieces.append(_sum(_inside(parts[start, size])))
+        pieces.append(_sum(_inside(x, d) for x in parts[start, size]))
         end = start + size
     pieces += _zeros(extents[d] - end, d, extents, parts)
     return slicing.Concatenate(d)(*pieces) if len(pieces) > 1 else pieces[0]
@@ -100,13 +109,6 @@ def _zeros(
         return []
     (x, *_), *_ = parts.values()
     return [full((*extents[:d], size, *extents[d + 1 :]), 0, dtype_of(x))]
-
-
-def _inside(padded: Sequence[Value]) -> Iterator[Value]:
-    for x in padded:
-        pad = made_by(x, slicing.Pad)
-        assert pad is not None
-        yield pad.operand
 
 
 def _sum(terms: Iterable[Value]) -> Value:
