@@ -15,6 +15,7 @@ from irax_compiler.ops.core import Op, UnboundAxis, UnknownSize, evaluated
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.records import dataclass
+from irax_compiler.sizes import InconclusiveDimensionOperation
 
 Arrays = Sequence[np.ndarray]
 _MANY = 3
@@ -185,7 +186,11 @@ def evaluate_value(
         try:
             with np.errstate(all="ignore"):
                 results = evaluated(op, call, [known[v] for v in needed])
-        except (UnboundAxis, UnknownSize):  # it differs between lanes, or calls
+        except (
+            UnboundAxis,
+            UnknownSize,
+            InconclusiveDimensionOperation,
+        ):  # it differs by lane, call
             return None
         known.update(zip(operation.results, results, strict=True))
     return known[value]

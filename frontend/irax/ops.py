@@ -181,8 +181,10 @@ def _segments(
     out = jnp.full((buckets, num_segments, *data.shape[1:]), start, data.dtype)
     if not num_segments:
         return out[0]
-    bucket = np.arange(n, dtype=np.int32) // (bucket_size or max(n, 1))
-    folded = getattr(out.at[bucket, ids] if buckets > 1 else out[0].at[ids], method)(
+    places = out[0].at[ids]
+    if buckets > 1:
+        places = out.at[np.arange(n, dtype=np.int32) // bucket_size, ids]
+    folded = getattr(places, method)(
         data,
         indices_are_sorted=is_sorted,
         unique_indices=unique,

@@ -76,6 +76,9 @@ def test_normal_forms():
     }
     for size, text in texts.items():
         assert str(size) == text
+    half = (a - 1) // 2
+    assert a - (a - 1) % 2 - half == half + 1
+    assert 3 * half + (a - 1) % 2 == half + a - 1
     assert (a * b) // b == a
     assert (a + 1 - a, a % 1, a * 0, (2 * a) % 2) == (1, 0, 0, 0)
     assert a + b == b + a

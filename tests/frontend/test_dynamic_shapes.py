@@ -319,6 +319,13 @@ def places(x):
     return (x.reshape(-1) * 3).astype("int32")
 
 
+def filtered(x, kernel, stride=1):
+    dims = ("NHWC", "HWIO", "NHWC")
+    return irax.lax.conv_general_dilated(
+        x, kernel, (stride, stride), "SAME", dimension_numbers=dims
+    )
+
+
 def mixed(c, row):
     return c * 0.5 + jnp.sin(row), c
 
@@ -370,6 +377,20 @@ PROGRAMS = {
         ),
         ["n - 1, 3"],
     ),
+    "images": (
+        lambda x, k: (
+            (h := filtered(x, k)),
+            irax.lax.reduce_window(h, -jnp.inf, irax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "VALID"),
+            irax.lax.reduce_window(h, 0.0, irax.lax.add, (1, 3, 3, 1), (1, 1, 1, 1), "SAME"),
+            irax.grad(lambda x: (filtered(x, k, 2) ** 2).sum())(x),
+        ),
+        ["n - 1, 8, 8, 3", "3, 3, 3, 4"],
+    ),
+    "segments": (
+        lambda x: irax.ops.segment_sum(x, jnp.arange(x.shape[0]) % 3, 3),
+        ["n, 4"],
+    ),
+    "dilated": (lambda x: jnp.stack([x, x * 2], 1).reshape(-1, 3)[::2] + x, ["n, 3"]),
     "loops": (
         lambda x: (
             irax.lax.fori_loop(0, 5, lambda i, c: jnp.sin(c) + i, x),

@@ -15,14 +15,15 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.ops import slicing
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.annotate import add_reflection
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.executables import SIZED_DISPATCH, VARIABLES
-from irax_compiler.passes.sized import indexing, moves
+from irax_compiler.passes.sized import indexing, moves, windows
 from irax_compiler.passes.sized.lowering import I64, Lowering, NotDynamic, anonymous, emit
 from irax_compiler.records import dataclass
-from irax_compiler.sizes import Size
+from irax_compiler.sizes import Size, is_symbolic
 
 _WITH_SIZED_OPERANDS = {
     *("stablehlo.dot_general", "stablehlo.reduce", "stablehlo.transpose", "stablehlo.concatenate"),
@@ -37,12 +38,13 @@ that are not known."""
 _LOWERINGS: dict[type, Callable[[Lowering, Any, list[Value], Any], Value]] = {
     **moves.LOWERINGS,
     **indexing.LOWERINGS,
+    **windows.LOWERINGS,
 }
 
 _CALLS = {"stablehlo.custom_call", "stablehlo.composite", "func.call"}
 """Calls of the host's functions, which are left by then, and of functions of the module."""
 
-_ALSO = {kind.name for kind in (*moves.ALSO, *indexing.LOWERINGS)}
+_ALSO = {kind.name for kind in (*moves.ALSO, *indexing.LOWERINGS, *windows.LOWERINGS)}
 """Other operations that are rewritten where operands or results are of unknown size."""
 
 
@@ -105,9 +107,12 @@ def _is_compiled(operation: Operation) -> bool:
     if name.startswith("irax.") or name in _ALSO:
         op = read(operation)
         if isinstance(op, slicing.Pad):
-            return not any(op.interior_padding) and all(
-                _is_not_negative(n) for n in (*op.edge_padding_low, *op.edge_padding_high)
+            edges = (*op.edge_padding_low, *op.edge_padding_high)
+            return all(map(_is_not_negative, edges)) and not any(
+                map(is_symbolic, op.interior_padding)
             )
+        if isinstance(op, ReduceWindow):
+            return windows.is_lowered(op, len(operation.results))
         return type(op) in _LOWERINGS
     is_elementwise = name.startswith("stablehlo.") and traits_of(operation).elementwise
     return is_elementwise or name in _WITH_SIZED_OPERANDS

@@ -328,6 +328,8 @@ def _product(x: Any, y: Any) -> Any:
 def normal(found: dict[Monomial, int], scope: Scope) -> Any:
     """The normal form of a sum of terms: an int where nothing but a constant is left."""
     for monomial, count in found.items():
+        if count and (other := _without_remainder(monomial, count, found)) is not None:
+            return normal(other, scope)
         if count and (other := _rewritten(monomial, count, scope)) is not None:
             rest = {m: n for m, n in found.items() if m != monomial}
             parts = [(normal(rest, scope), 1), (other, 1)]
@@ -345,6 +347,25 @@ def normal(found: dict[Monomial, int], scope: Scope) -> Any:
 def _order(term: tuple[Monomial, int]) -> Any:
     monomial, _ = term
     return sum(p for _, p in monomial), [(a.text, p) for a, p in reversed(monomial)]
+
+
+def _without_remainder(
+    monomial: Monomial, count: int, found: dict[Monomial, int]
+) -> dict[Monomial, int] | None:
+    """A sum with x - n * (x // n) in the place of x % n, where it has x // n, too, and no multiple
+    of n of it; None otherwise.
+    """
+    if len(monomial) != 1 or monomial[0][1] != 1 or monomial[0][0].name != "mod":
+        return None
+    x, divisor = monomial[0][0].operands
+    quotient = ((Atom("floordiv", (x, divisor)), 1),)
+    if not isinstance(divisor, int) or found.get(quotient, 0) % divisor == 0:
+        return None
+    other = {m: n for m, n in found.items() if m != monomial}
+    other[quotient] -= divisor * count
+    for m, n in _terms(x):
+        other[m] = other.get(m, 0) + n * count
+    return other
 
 
 def _rewritten(monomial: Monomial, count: int, scope: Scope) -> Any:

@@ -21,6 +21,7 @@ from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.reductions import reduce as reduction
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow, Window
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
+from irax_compiler.sizes import larger
 
 Pads = Sequence[tuple[int, int]]
 
@@ -213,7 +214,7 @@ def _window(
     base = positive("base_dilation", base_dilation)
     dilations = positive("window_dilation", window_dilation)
     if isinstance(padding, str):
-        dilated = [(n - 1) * b + 1 if n else 0 for n, b in zip(shape, base, strict=True)]
+        dilated = [larger((n - 1) * b + 1, 0) for n, b in zip(shape, base, strict=True)]
         reach = [(n - 1) * d + 1 for n, d in zip(dims, dilations, strict=True)]
         pads: Any = padtype_to_pads(dilated, reach, steps, padding)
     else:

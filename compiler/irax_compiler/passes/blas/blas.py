@@ -40,7 +40,7 @@ from irax_compiler.passes.executables import (
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrite_in_order
 from irax_compiler.records import dataclass
-from irax_compiler.sizes import InconclusiveDimensionOperation
+from irax_compiler.sizes import InconclusiveDimensionOperation, is_symbolic
 
 
 @register_pass
@@ -117,7 +117,7 @@ class _Calls:
         """Return the dispatch's result, or a product, for a convolution."""
         op = read_as(Convolution, operation)
         windows = None if op is None else convolutions.windows_of(operation, op)
-        if op is None or windows is None:
+        if op is None or windows is None or any(map(is_symbolic, windows.out)):
             return None
         is_fast = windows.is_product or windows.is_of_lines or pays_as_products(windows)
         if not (is_fast or self.always):

@@ -14,6 +14,7 @@ from irax_compiler.mlir.bindings import ir
 from irax_compiler.mlir.types import UNKNOWN_SIZE
 from irax_compiler.ops import comparison
 from irax_compiler.ops.core import UnsupportedOp, full
+from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.size_code import computed
 from irax_compiler.passes.core import enclosing
 from irax_compiler.sizes import Size, variables
@@ -177,15 +178,12 @@ def _has_source(x: Value, loop: Operation | None) -> bool:
                 return True
         elif loop is None or _is_inside(source.block, loop):
             arrays = {y for y in (*source.operands, *mlir.captured(source)) if _is_array(y)}
-            if loop is None and arrays and source.name in _OPAQUE:
+            is_opaque = source.name == "flow.dispatch" or traits_of(source).captures
+            if loop is None and arrays and is_opaque:  # which IREE does not compute anew
                 return True
             pending += arrays - seen
             seen |= arrays
     return False
-
-
-_OPAQUE = {"flow.dispatch", "stablehlo.while", "stablehlo.if", "stablehlo.case"}
-"""Operations that IREE does not compute anew if they take arrays."""
 
 
 def _is_array(x: Value) -> bool:

@@ -109,12 +109,18 @@ def _slice(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
 
 
 def _pad(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
+    return padded(of, op, operands, of.result_shape, type_)
+
+
+def padded(
+    of: Lowering, op: slicing.Pad, operands: Sequence[Value], shape: Sequence[Any], type_: Type
+) -> Value:
     """The scalar broadcast to the result's shape, with the operand written into it."""
     x, value = operands
-    spread = of.spread(value, of.result_shape, type_)
-    of.shapes[spread] = of.result_shape
+    spread = of.spread(value, shape, type_)
+    of.shapes[spread] = tuple(shape)
     extents = of.shape(x)
-    place = (op.edge_padding_low, extents, (1,) * len(extents))
+    place = (op.edge_padding_low, extents, tuple(n + 1 for n in op.interior_padding))
     return _at("tensor.insert_slice", of, [x, of.apart(spread, of.operation)], place, type_)
 
 
@@ -133,6 +139,15 @@ def _read(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
     places = _within(of, starts, of.shape(x), op.slice_sizes)
     place = (places, op.slice_sizes, (1,) * len(places))
     return _at("tensor.extract_slice", of, [x], place, type_)
+
+
+def part(
+    of: Lowering, x: Value, offsets: Sequence[Any], extents: Sequence[Any], type_: Type
+) -> Value:
+    """A part of an array."""
+    found = _at("tensor.extract_slice", of, [x], (offsets, extents, (1,) * len(extents)), type_)
+    of.shapes[found] = tuple(extents)
+    return found
 
 
 def _within(

@@ -23,6 +23,7 @@ from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.moves import ranks, selection
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.sizes import at_least
 
 
 @legalizes("stablehlo.sort", kind="bug", of="IREE")
@@ -92,7 +93,7 @@ def _counts(x: Value, dimension: int) -> bool:
         return False
     iota = shape.Iota(shape_of(x), dtype, dimension)
     is_one = read_as(shape.Iota, operation) == iota
-    return is_one and shape_of(x)[dimension] - 1 <= np.iinfo(dtype).max
+    return is_one and at_least(np.iinfo(dtype).max, shape_of(x)[dimension] - 1)
 
 
 MOST_BOUND = 31
