@@ -74,6 +74,14 @@ def test_a_function_of_very_many_arrays_is_compiled_in_parts() -> None:
     np.testing.assert_array_equal(constant, [0, 1, 2])
 
 
+def test_functions_of_hundreds_of_arrays_take_lists() -> None:
+    """IREE's compile time grows with the cube of the number of arrays of a function."""
+    arrays = [np.float32([i]) for i in range(300)]
+    text = irax.jit(lambda xs: [-x for x in xs]).lower(arrays).as_text()
+    module = mlir.parse_module(text)
+    assert "irax.lists" in str(lower(module, next(iter(mlir.functions(module)))))
+
+
 @pytest.mark.parametrize("count", [8, 9, 40])
 def test_many_arrays_are_reduced_together(count: int) -> None:
     """The elements where the first array is greatest."""
