@@ -95,6 +95,8 @@ CASES = [
     conv("0d", [f64(2, 3), f64(4, 3)]),
     conv("0d-transposed", [f64(3, 2), f64(3, 4)], "fb,io,fb"),
     conv("1d", [f64(2, 3, 7), f64(4, 3, 3)]),
+    conv("1d-signal", [f64(2, 1, 9), f64(1, 1, 3)], strides=(2,), padding=((1, 2),)),
+    conv("1d-signal-dilated", [f64(2, 9, 1), f64(2, 1, 1)], "b0f,0io,f0b", lhs_dilation=(2,)),
     conv("2d", [f64(2, 3, 4, 5), f64(4, 3, 2, 3)]),
     conv("2d-one", [f64(1, 1, 1, 1), f64(1, 1, 1, 1)]),
     conv("2d-1x1", [f64(2, 3, 2, 2), f64(4, 3, 1, 1)]),

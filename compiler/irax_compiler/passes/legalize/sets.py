@@ -87,6 +87,7 @@ IREE: tuple[Legalization, ...] = (
     convolution.convolution_of_moved,
     convolution_forms.convolution_with_small_result,
     convolution_forms.convolution_of_dilated,
+    convolution_forms.convolution_of_signals,
     convolution_forms.convolution_of_sequences,
     convolution_forms.convolution_by_elements,
     convolution_forms.convolution_of_another_layout,

@@ -8,6 +8,7 @@ window, or one for each position of the result.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 from collections.abc import Callable, Sequence
@@ -64,6 +65,22 @@ def convolution_of_dilated(operation: Operation) -> Sequence[Value] | None:
     ):
         return None
     return [_with_features_last(op, operation, _between_elements)]
+
+
+@legalizes("stablehlo.convolution", kind="slow", of="IREE")
+def convolution_of_signals(operation: Operation) -> Sequence[Value] | None:
+    """Convolve sequences of one feature with a short kernel of one by adding their multiples: IREE
+    takes five times as long otherwise.
+    """
+    op = read_as(Convolution, operation)
+    if op is None or len(op.strides) != 1 or op.dtype not in tiles.DTYPES:
+        return None
+    x, y = operation.operands
+    features = [shape_of(y)[d] for d in op.dimensions.rhs[:2]]
+    (out,), (window,) = _extents(op, operation)
+    if features != [1, 1] or op.batch_group_count > 1 or window > MOST_PRODUCTS or out < window:
+        return None
+    return [_sum_of_multiples(op, x, y, out, window)]
 
 
 @legalizes("stablehlo.convolution", kind="slow", of="IREE", reproduction="convolution_by_elements")
@@ -272,6 +289,22 @@ def _product_for_each_element(
         total = term if total is None else elementwise.add(total, term)
     assert total is not None
     return _joined(op, total, (1, 0, rank + 2, *range(2, rank + 2)))
+
+
+def _sum_of_multiples(op: Convolution, x: Value, y: Value, out: int, window: int) -> Value:
+    best = _features_last(1)
+    x = shape.transpose(_padded(op, x, (0,)), _order(op.dimensions.lhs, best.lhs))
+    n, length, _ = shape_of(x)
+    x, y = shape.reshape(x, (n, length)), shape.reshape(y, (window,))
+    (stride,), covered = op.strides, dilated(out, op.strides[0])
+    terms: list[Value] = []
+    for k in range(window):
+        start = k * op.rhs_dilation[0]
+        part = slicing.slice_(x, (0, start), (n, start + covered), (1, stride))
+        factor = shape.reshape(slicing.slice_in_dim(y, k, k + 1, 0), ())
+        terms.append(elementwise.multiply(part, shape.broadcast_scalar(factor, (n, out))))
+    total = shape.reshape(functools.reduce(elementwise.add, terms), (n, 1, 1, out))
+    return _joined(op, total, (0, 1, 2, 3))
 
 
 def _arranged(op: Convolution, x: Value, y: Value) -> tuple[Value, Value]:
