@@ -18,7 +18,7 @@ PATH = Path(__file__).parents[2] / "docs" / "compatibility.md"
 
 HEAD = """# JAX's libraries
 
-Libraries for JAX run on irax as they are, where JAX is not installed or not wanted:
+Libraries for JAX run on irax without changes, and without JAX:
 
 ```python
 import irax.compat
@@ -35,8 +35,15 @@ print(jax.jit(jax.grad(jnp.sin))(0.0))
 1.0
 ```
 
-`irax python script.py` (or `python -m irax.compat script.py`) runs a whole program that way. The
-libraries are installed without their dependency on JAX: `pip install --no-deps optax`.
+`irax python script.py` (or `python -m irax.compat script.py`) runs a program in the same way.
+Install the libraries without their dependency on JAX: `pip install --no-deps optax`.
+
+Options have JAX's names, in `jax.config.update` and in environment variables (`JAX_ENABLE_X64`,
+`JAX_PLATFORMS`). `jax_compilation_cache_dir`, `jax_compilation_cache_max_size` and
+`jax_enable_compilation_cache` choose where compiled programs are kept, which irax does without
+being asked. Options that are about XLA alone, such as `jax_memory_fitting_level` or
+`jax_persistent_cache_min_compile_time_secs`, are taken and change nothing
+([the list](../frontend/irax/core/xla_options.py)).
 
 To write a program for irax itself, see [Moving from JAX](moving-from-jax.md).
 
