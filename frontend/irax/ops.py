@@ -182,7 +182,7 @@ def _segments(
     if not num_segments:
         return out[0]
     places = out[0].at[ids]
-    if buckets > 1:
+    if bucket_size and buckets > 1:
         places = out.at[np.arange(n, dtype=np.int32) // bucket_size, ids]
     folded = getattr(places, method)(
         data,

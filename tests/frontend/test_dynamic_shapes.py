@@ -215,6 +215,23 @@ def test_pytrees_and_captured_arrays():
         assert found["n"].dtype == np.int32
 
 
+def test_parameters_of_all_kinds():
+    def f(n, x, *rest, y=None, **others):
+        return x * n + sum(rest) + (0 if y is None else y) + sum(others.values())
+
+    x = array(3, 2)
+    for options, spec, args, kwargs in [
+        ({"static_argnums": 0}, {"x": "b, _"}, (2, x), {}),
+        ({"static_argnames": "n"}, {"x": "b, _"}, (), {"n": 2, "x": x}),
+        ({}, {"x": "b, _", "rest": "b, _"}, (2.0, x, x, x), {}),
+        ({}, {"x": "b, _", "y": "b, _", "others": {"z": "b, _"}}, (2.0, x), {"y": x, "z": x}),
+    ]:
+        g = irax.jit(f, dynamic_shapes=spec, **options)
+        np.testing.assert_allclose(g(*args, **kwargs), f(*args, **kwargs), rtol=1e-6)
+        (told,) = irax.explain(g).sizes
+        assert "[3,2]" not in told
+
+
 def test_what_the_option_may_be():
     f = lambda x, y: x + y
     for option, error, what in [
@@ -305,6 +322,29 @@ def test_files_for_all_sizes(tmp_path):
             program(w, array(*shape))
     again = export.load(tmp_path / "f.irax")
     np.testing.assert_allclose(again.call(w, array(3, 4))["m"], array(3, 4).mean(0), rtol=1e-5)
+
+
+@pytest.mark.slow
+def test_files_of_images_and_loops(tmp_path):
+    def both(x, kernel, rows, w):
+        pooled = irax.lax.reduce_window(
+            filtered(x, kernel), -jnp.inf, irax.lax.max, (1, 2, 2, 1), (1, 2, 2, 1), "SAME"
+        )
+        return pooled, recurrent(w, rows)
+
+    shapes = ["b - 1, 5, 5, 3", "3, 3, 3, 4", "t - 1, b, 4", "4, 4"]
+    scope = export.SymbolicScope()
+    specs = [
+        irax.ShapeDtypeStruct(export.symbolic_shape(s, scope=scope), "float32") for s in shapes
+    ]
+    export.export(irax.jit(both))(*specs).save(tmp_path / "f.irax")
+    program = irax_runtime.load(tmp_path / "f.irax")
+    for b, t in ((1, 1), (2, 4), (6, 2)):
+        given = array(b - 1, 5, 5, 3), array(3, 3, 3, 4), array(t - 1, b, 4), array(4, 4)
+        expected = irax.tree.leaves(both(*map(jnp.asarray, given)))
+        for x, y in zip(irax.tree.leaves(program(*given)), expected, strict=True):
+            assert x.shape == y.shape
+            np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
 
 
 def causal(q, k, v):

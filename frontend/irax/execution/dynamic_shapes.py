@@ -134,9 +134,9 @@ class DynamicShapes:
         self._seen: dict[Any, list[tuple[tuple[int, ...], ...]]] = {}
         self._scope = SymbolicScope()
         try:
-            self._parameters = list(inspect.signature(fun).parameters)
+            self._signature = inspect.signature(fun)
         except (TypeError, ValueError):
-            self._parameters = []
+            self._signature = inspect.Signature()
         if option == "auto":
             return
         if not isinstance(option, dict) or not all(isinstance(name, str) for name in option):
@@ -144,10 +144,11 @@ class DynamicShapes:
                 'jit: dynamic_shapes must be "auto", or a dict of shapes by names of parameters, '
                 f"such as {{'x': 'batch, ...'}}, got {option!r}"
             )
-        if unknown := [name for name in option if name not in self._parameters]:
+        parameters = self._signature.parameters
+        if unknown := [name for name in option if name not in parameters]:
             raise ValueError(
                 f"jit: dynamic_shapes names {', '.join(map(repr, unknown))}: the function has the "
-                f"parameters {', '.join(self._parameters)}"
+                f"parameters {', '.join(parameters)}"
             )
 
     def program(
@@ -160,7 +161,7 @@ class DynamicShapes:
             InconclusiveDimensionOperation: the function asks what depends on a size.
         """
         if self.option != "auto":
-            shapes = self._stated(leaves, tree)
+            shapes = self._stated(leaves, tree, rest)
             return self._sized(trace, leaves, shapes, rest).refined(leaves, names)
         for (known, *_), program in self._programs.items():
             if known == rest and program is not None:
@@ -192,10 +193,10 @@ class DynamicShapes:
 
     # -- which sizes are symbolic --
 
-    def _stated(self, leaves: Sequence[Any], tree: Any) -> list[tuple[Any, ...]]:
+    def _stated(self, leaves: Sequence[Any], tree: Any, rest: Any) -> list[tuple[Any, ...]]:
         """The shapes of the leaves, as the option says."""
         args, kwargs = array_trees.tree_unflatten(tree, range(len(leaves)))
-        given = {**dict(zip(self._parameters, args, strict=False)), **kwargs}
+        given = self._by_name(args, kwargs, rest)
         shapes = [np.shape(x) for x in leaves]
         for name, stated in self.option.items():
             if name not in given:
@@ -220,6 +221,16 @@ class DynamicShapes:
                     raise ValueError(f"jit: dynamic_shapes[{name!r}]: {error}") from None
                 shapes[number] = shape
         return shapes
+
+    def _by_name(self, args: Any, kwargs: Any, rest: Any) -> dict[str, Any]:
+        """The arguments by names of parameters; those that are static are None."""
+        (_, static, *_), full = rest, list(args)
+        for item in static:
+            if isinstance(item.where, int):
+                full.insert(item.where, None)
+            else:
+                kwargs = {**kwargs, item.where: None}
+        return dict(self._signature.bind_partial(*full, **kwargs).arguments)
 
     def _found(self, leaves: Sequence[Any], rest: Any) -> list[tuple[Any, ...]] | None:
         """The shapes of the leaves with variables for the sizes that differed so far: those that

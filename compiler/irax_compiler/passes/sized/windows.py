@@ -46,8 +46,9 @@ def _reduction(of: Lowering, op: ReduceWindow, operands: list[Value], type_: Any
     ones, zeros = (1,) * len(shape), ((0, 0),) * len(shape)
     alone = replace(op, window=replace(window, base_dilations=ones, padding=zeros))
     (found,) = mlir.clone(of.operation, {x: wide, init: init})
+    made: Any = found.owner
     for name, attribute in alone.attributes().items():
-        found.owner.attributes[name] = attribute
+        made.attributes[name] = attribute
     return found
 
 
