@@ -47,6 +47,21 @@ def check_pmap() -> None:
     np.testing.assert_array_equal(same, rows.sum(0))
     whole = irax.jit(lambda v: irax.pmap(lambda u: lax.psum(u, "i"), "i")(v)[0])(rows)
     np.testing.assert_array_equal(whole, rows.sum(0))
+    check_pmap_on_devices(own)
+
+
+def check_pmap_on_devices(own: np.ndarray[Any, Any]) -> None:
+    """Devices are named of all processes, those of one alone, or too few for the rows."""
+    largest = irax.pmap(lambda v: lax.pmax(v, "i"), "i", devices=irax.devices()[::-1])(own)
+    np.testing.assert_array_equal(largest, [[3, 4, 5]])
+    alone = irax.pmap(lambda v: 2 * v, devices=irax.devices()[:1])
+    if irax.process_index() == 0:
+        np.testing.assert_array_equal(alone(own), 2 * own)
+    else:
+        with pytest.raises(ValueError, match=r"none of the devices .* is of process 1"):
+            alone(own)
+    with pytest.raises(ValueError, match=r"got 2 slices, but process . has 1 devices: each of"):
+        irax.pmap(lambda v: v)(np.ones((2, 3)))
 
 
 def check_pmap_of_two_rows_each() -> None:

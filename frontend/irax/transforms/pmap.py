@@ -133,6 +133,42 @@ class _Setting:
         """Return True if there is but one device, which computes all slices."""
         return len(set(self.there())) == 1
 
+    def own_devices(self) -> list[Device]:
+        """Return those of them that are this process's."""
+        own = distributed.process_index()
+        return [device for device in self.there() if device.process_index == own]
+
+    def size_here(self) -> int | None:
+        """Return the number of slices that this process gives and gets, if the options tell it.
+
+        Raises:
+            ValueError: none of the `devices` is this process's.
+        """
+        if self.devices is None:
+            return self.axis_size and self.axis_size // distributed.process_count()
+        if not self.own_devices():
+            raise ValueError(
+                f"pmap: none of the devices {list(self.devices)} is of process "
+                f"{distributed.process_index()}, which calls the function; expected one at least"
+            )
+        return len(self.own_devices())
+
+    def size_of_all(self, here: int) -> int:
+        """Return the number of slices of all processes, where this one has some.
+
+        Raises:
+            ValueError: it has more slices than devices.
+        """
+        processes = distributed.process_count()
+        own = len(self.own_devices())
+        if processes > 1 and here > own:
+            raise ValueError(
+                f"pmap: got {here} slices, but process {distributed.process_index()} has {own} "
+                f"devices: each of the {processes} processes calls the function with the slices "
+                "of its own devices"
+            )
+        return here * processes if self.devices is None else len(self.devices)
+
     def device_alone(self) -> Device | None:
         """Return the one device that computes all slices, if the options name it."""
         if self.devices is None and self.backend is None:
@@ -225,6 +261,7 @@ class PmapFunction(PjitFunction[P, R]):
         def run() -> R:
             _, setting, _ = self._arguments
             if config.disable_jit or (not self._is_here and setting.has_one_device()):
+                setting.size_here()  # which checks that the device is this process's
                 return write(None)
             divided, named, mesh = self._divided(args, kwargs)
             results = call(*divided, **named)
@@ -244,10 +281,8 @@ class PmapFunction(PjitFunction[P, R]):
         leaves, tree = array_trees.tree_flatten((own, kwargs))
         key = (tree, *map(np.shape, leaves))
         if key not in self._plans:
-            processes = distributed.process_count()
-            size = setting.axis_size and setting.axis_size // processes
-            given = Mapped.of("pmap", of_slice, axes, size, own, kwargs)
-            mesh = setting.mesh(given.size * processes)
+            given = Mapped.of("pmap", of_slice, axes, setting.size_here(), own, kwargs)
+            mesh = setting.mesh(setting.size_of_all(given.size))
             self._plans[key] = mesh, [] if mesh is None else _places(given, mesh)
         mesh, places = self._plans[key]
         if mesh is None:
