@@ -121,7 +121,8 @@ def dot_general(
     dtype = x.dtype
     if preferred_element_type is not None:
         dtype = dtypes.requested_dtype(preferred_element_type, what)
-        if wider.kind in "iu" and _width(dtype)[3] < _width(wider)[3]:
+        is_narrower = wider.kind in "iu" and _width(dtype)[3] < _width(wider)[3]
+        if is_narrower or (wider.kind == "c" and 2 * dtype.itemsize < wider.itemsize):
             raise TypeError(
                 f"{what}: preferred_element_type={dtype} is narrower than the operands, {wider}"
             )

@@ -6,6 +6,8 @@ import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from irax import dtypes
 from irax.config import config
 from irax.core.array import Array
@@ -263,6 +265,7 @@ def conv_general_dilated(
     dtype = x.dtype
     if preferred_element_type is not None:
         dtype = dtypes.requested_dtype(preferred_element_type, what)
+        _check_preferred(what, x.dtype, dtype)
     op = ops.Convolution(
         ops.ConvDimensions(tuple(dims.lhs_spec), tuple(dims.rhs_spec), tuple(dims.out_spec)),
         dtype,
@@ -277,6 +280,22 @@ def conv_general_dilated(
     )
     weak = x.weak_type and y.weak_type and preferred_element_type is None
     return bind(op, x, y, weak_type=weak)
+
+
+_SUMS = ("ii", "ui", "uu", "ff", "cc", "if", "uf")
+"""Kinds of dtypes, and of those that sums of their products may have."""
+
+
+def _check_preferred(what: str, of: np.dtype[Any], dtype: np.dtype[Any]) -> None:
+    """Raise TypeError where sums would lose digits, or signs."""
+    kinds = ["f" if dtypes.issubdtype(d, np.floating) else d.kind for d in (of, dtype)]
+    holds = dtype.itemsize >= of.itemsize and "".join(kinds) in _SUMS
+    if not holds and of != np.bool_:
+        raise TypeError(
+            f"{what}: preferred_element_type={dtype} does not hold the sums of products of {of}: "
+            "expected a dtype of the same kind, or for integers a floating-point one, that is not "
+            "narrower"
+        )
 
 
 def _precision(precision: PrecisionLike) -> PrecisionLike:

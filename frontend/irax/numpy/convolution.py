@@ -22,7 +22,7 @@ def convolve(
 ) -> Array:
     """Return the convolution of two vectors: the coefficients of the product of two polynomials.
 
-    Integers become floats first.
+    Integers become floats first, without `preferred_element_type`.
 
     Args:
         a: a vector.
@@ -38,7 +38,7 @@ def convolve(
     >>> irax.numpy.convolve(irax.numpy.array([1.0, 2.0]), irax.numpy.array([1.0, 10.0, 100.0]))
     Array([  1.,  12., 120., 200.], dtype=float32)
     """
-    x, y = _vectors("convolve", a, v)
+    x, y = _vectors("convolve", a, v, preferred_element_type)
     if x.size < y.size:
         x, y = y, x
     return _slide("convolve", x, flip(y), mode, precision, preferred_element_type)
@@ -55,7 +55,7 @@ def correlate(
     """Return the cross-correlation of two vectors: of `a` with the conjugate of `v` shifted along
     it.
 
-    Integers become floats first.
+    Integers become floats first, without `preferred_element_type`.
 
     Args:
         a: a vector.
@@ -70,20 +70,22 @@ def correlate(
     >>> irax.numpy.correlate(irax.numpy.arange(5.0), irax.numpy.array([1.0, 0.0, -1.0]))
     Array([-2., -2., -2.], dtype=float32)
     """
-    x, y = _vectors("correlate", a, v)
+    x, y = _vectors("correlate", a, v, preferred_element_type)
     if x.size < y.size:  # the shorter one moves, in the other direction
         moved = _slide("correlate", conjugate(y), x, mode, precision, preferred_element_type)
         return flip(moved)
     return _slide("correlate", x, conjugate(y), mode, precision, preferred_element_type)
 
 
-def _vectors(name: str, a: ArrayLike, v: ArrayLike) -> tuple[Array, Array]:
+def _vectors(
+    name: str, a: ArrayLike, v: ArrayLike, preferred: DTypeLike | None
+) -> tuple[Array, Array]:
     x, y = promote_dtypes(a, v, what=name)
     if x.ndim != 1 or y.ndim != 1 or not x.size or not y.size:
         raise ValueError(
             f"{name}: expected two vectors that are not empty, got shapes {x.shape} and {y.shape}"
         )
-    dtype = inexact_dtype(x.dtype)
+    dtype = inexact_dtype(x.dtype) if preferred is None else x.dtype
     return convert(x, dtype, x.weak_type), convert(y, dtype, y.weak_type)
 
 

@@ -280,6 +280,8 @@ def compress(
         return take(
             x, np.flatnonzero(_known("compress", "the condition; give size=...", mask)), along
         )
+    if size > n:
+        raise ValueError(f"compress: size={size} is larger than the axis, of size {n}")
     places = nonzero(mask, size=size, fill_value=n)[0]
     return take(x, places, along, mode="fill", fill_value=fill_value)
 

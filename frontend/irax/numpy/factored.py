@@ -537,6 +537,8 @@ def matrix_rank(
     """
     (x,) = inexact("linalg.matrix_rank", M)
     del hermitian
+    if tol is not None and rtol is not None:
+        raise ValueError("linalg.matrix_rank: give tol or rtol, not both")
     if x.ndim < 2:
         return reductions.any(logic.not_equal(x, 0)).astype(np.int32)
     s = svdvals(x)

@@ -18,6 +18,7 @@ from irax.lax.arguments import (
     canonical_int,
 )
 from irax.numpy.manipulation import atleast_1d, atleast_2d, atleast_3d, moveaxis, ndim, ravel
+from irax.numpy.tables import no_out
 from irax.typing import ArrayLike
 from irax_compiler.sizes import larger, smaller
 
@@ -83,6 +84,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
     Array([[0., 1.],
            [0., 1.]], dtype=float32)
     """
+    no_out("stack", out)
     parts = _sequence("stack", arrays)
     if not parts:
         raise ValueError("stack: expected at least one array, got none")

@@ -156,6 +156,8 @@ def linspace(
         numbers = floor(numbers)
     result = placed("linspace", convert(moveaxis(numbers, 0, axis), wanted), device)
     step = divide(subtract(last, first), gaps) if gaps > 0 else lax.full((), np.nan, working)
+    if dtypes.issubdtype(wanted, np.inexact):
+        step = convert(step, wanted)
     return (result, step) if retstep else result
 
 
