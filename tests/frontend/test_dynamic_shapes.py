@@ -116,6 +116,20 @@ def test_a_program_for_each_size_where_the_target_has_no_other():
     assert told.startswith("(float32[n]) is compiled for each size: ")
 
 
+def test_loops_on_which_the_compiler_would_crash():
+    def f(x, y):
+        return irax.lax.while_loop(
+            lambda c: c[0].sum() + c[1].sum() > 0.1, lambda c: (c[0] * 0.5, c[1] * 0.7), (x, y)
+        )
+
+    g = irax.jit(f, dynamic_shapes={"x": "n", "y": "m"})
+    x, y = abs(array(3)), abs(array(5))
+    for found, expected in zip(g(x, y), f(x, y), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    (told,) = irax.explain(g).sizes
+    assert "stablehlo.while" in told
+
+
 def normalized(x):
     mean = x.mean(-1, keepdims=True)
     return (x - mean) * irax.lax.rsqrt(x.var(-1, keepdims=True) + 1e-5)

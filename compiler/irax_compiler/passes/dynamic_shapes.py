@@ -13,7 +13,8 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
-from irax_compiler.ops import slicing
+from irax_compiler.ops import comparison, slicing
+from irax_compiler.ops.control_flow.while_loops import While
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read, traits_of
@@ -102,8 +103,21 @@ def _check(function: Operation) -> None:
             )
 
 
+def _counts(loop: Operation) -> bool:
+    """True for a loop whose condition compares a number with one from outside."""
+    condition = loop.regions[0].blocks[0]
+    test = mlir.definition(mlir.terminator(condition).operands[0])
+    if test is None or test.name != comparison.Compare.name:
+        return False
+    limit = mlir.definition(test.operands[1])
+    is_outside = limit is None or limit.block != condition or traits_of(limit).is_constant
+    return is_outside and test.operands[0] in list(condition.arguments)
+
+
 def _is_compiled(operation: Operation) -> bool:
     name = operation.name
+    if name == While.name and sum(map(_is_sized, operation.results)) > 1:
+        return _counts(operation)  # IREE's compiler crashes on others
     if name.startswith("irax.") or name in _ALSO:
         op = read(operation)
         if isinstance(op, slicing.Pad):
