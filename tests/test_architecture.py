@@ -190,7 +190,7 @@ DOORS = {
     "irax": (
         *("api", "mlir", "ops", "targets"),
         *("cache", "containers", "effects", "evaluate", "importing", "kept_programs", "quiet"),
-        *("records", "sizes", "spans", "straight"),
+        *("sizes", "spans", "straight"),
         "iree.phases",
     ),
     "irax_tools": (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from irax_compiler import locations, mlir
 from irax_compiler.iree import compiler
@@ -10,7 +11,6 @@ from irax_compiler.iree.kernels_aside import keep_aside
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import Pass
 from irax_compiler.pipeline import run_passes
-from irax_compiler.records import dataclass
 from irax_compiler.targets.target import Target, find
 
 ASYNCHRONOUS = "--iree-execution-model=async-external"

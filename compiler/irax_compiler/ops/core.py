@@ -14,6 +14,7 @@ each rule is the transformation that calls it (`transformation.py`); its operand
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache, partial
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -31,7 +32,6 @@ from irax_compiler.ops.transformation import (
     Linearization,
     Transposition,
 )
-from irax_compiler.records import dataclass, fields, is_dataclass, replace
 from irax_compiler.sizes import Size
 
 Tangent = Value | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
@@ -19,7 +20,6 @@ from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, register_pass, returned
-from irax_compiler.records import dataclass
 
 ELEMENTS_PER_MICROSECOND = 1000.0
 """Elements of 4 bytes or less that one core computes in a microsecond."""

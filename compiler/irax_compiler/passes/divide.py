@@ -4,6 +4,7 @@ can bind.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -11,7 +12,6 @@ from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier
 from irax_compiler.ops.registry import is_generated
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
-from irax_compiler.records import dataclass
 
 _APART = {
     f"stablehlo.{name}"

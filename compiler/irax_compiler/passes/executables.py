@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.annotate import reflection
 from irax_compiler.processors import processors
-from irax_compiler.records import dataclass, field
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size, variables
 
 SHARE = 1_000_000

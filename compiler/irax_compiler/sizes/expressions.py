@@ -10,12 +10,11 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
-
-from irax_compiler.records import dataclass
 
 
 class InconclusiveDimensionOperation(Exception):

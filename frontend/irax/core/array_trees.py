@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from irax.core.treedefs import check_order, unflatten
 from irax.core.treedefs import in_order as in_order
 from irax.dtypes import KeyType, float0
 from irax.tree_util import keystr as keystr
-from irax_compiler.records import dataclass
 
 _IsLeaf = Callable[[Any], bool] | None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any
 
@@ -11,7 +12,6 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.shardings import Sharding, as_sharding
-from irax_compiler.records import dataclass, field, replace
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from irax.core import array_trees, hi_values, refs
@@ -15,7 +16,6 @@ from irax.core.array import Array, as_array
 from irax.core.hi_types import is_mutable
 from irax.core.hi_values import Lowered
 from irax.core.refs import Adopted, Given, Ref
-from irax_compiler.records import dataclass, field
 
 T = TypeVar("T")
 

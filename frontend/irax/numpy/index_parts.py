@@ -7,6 +7,7 @@ has none of it.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,6 @@ from irax.core.operands import broadcast_shapes
 from irax.core.promotion import apply, convert
 from irax_compiler.ops import comparison
 from irax_compiler.ops import elementwise as ops
-from irax_compiler.records import dataclass, field
 from irax_compiler.sizes import is_symbolic
 
 NEW = -1

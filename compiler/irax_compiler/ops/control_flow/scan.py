@@ -12,6 +12,7 @@ one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -43,7 +44,6 @@ from irax_compiler.ops.transformation import (
     Transformation,
     Transposition,
 )
-from irax_compiler.records import dataclass, replace
 
 I32 = np.dtype(np.int32)
 

@@ -8,6 +8,7 @@ that it needs. An operation without a lowering can be transformed and evaluated,
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NoReturn, Protocol
 from weakref import WeakValueDictionary
 
@@ -27,7 +28,6 @@ from irax_compiler.ops.transformation import (
     Transformation,
     Transposition,
 )
-from irax_compiler.records import dataclass
 
 
 class PrimitiveRules(Protocol):

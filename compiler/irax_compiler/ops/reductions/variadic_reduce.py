@@ -5,6 +5,7 @@ dtype.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
 
@@ -19,7 +20,6 @@ from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import Axis
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Evaluation
-from irax_compiler.records import dataclass, replace
 from irax_compiler.sizes import is_symbolic
 
 

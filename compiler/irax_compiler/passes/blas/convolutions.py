@@ -9,6 +9,7 @@ rows alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -33,7 +34,6 @@ from irax_compiler.passes.executables import (
     workgroup,
 )
 from irax_compiler.passes.scf import for_each
-from irax_compiler.records import dataclass
 
 FEATURES_LAST = ConvDimensions((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
 """The only layout: [batch, row, column, feature]; that of kernels is [row, column, input, output].

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Type, Value
 from irax_compiler.ops.registers import constant, emit, type_of
 from irax_compiler.passes.executables import local_memory, long
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

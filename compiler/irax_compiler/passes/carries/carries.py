@@ -25,6 +25,7 @@ says which operand its result is in the memory of, so that the conditions can be
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
@@ -48,7 +49,6 @@ from irax_compiler.passes.carries.order import Order
 from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
 from irax_compiler.passes.executables import add_executable, dispatch, memory
 from irax_compiler.passes.moves.kernels import in_registers, load, store
-from irax_compiler.records import dataclass
 
 LARGE = 1 << 12
 """The bytes from which an array that a step writes to is worth a copy before the loop."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from math import prod
@@ -28,7 +29,6 @@ from irax_compiler.passes.executables import SIZED_DISPATCH
 from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.loops.memory import bound_type, held_dtype
 from irax_compiler.passes.views import Axis, View, axes
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
 
 MANY = 4096

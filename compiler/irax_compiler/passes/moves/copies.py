@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from math import prod
 from operator import mul
 from typing import Any
@@ -30,7 +31,6 @@ from irax_compiler.passes.moves.windows import (
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.scf import for_each, if_else
 from irax_compiler.passes.simplify.matching import made_by
-from irax_compiler.records import dataclass, replace
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
 
 MANY = 4096

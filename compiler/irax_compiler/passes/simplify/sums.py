@@ -5,6 +5,7 @@ are.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 
@@ -14,7 +15,6 @@ from irax_compiler.ops import elementwise, slicing
 from irax_compiler.ops.core import full
 from irax_compiler.passes.rewriting import rewrites
 from irax_compiler.passes.simplify.matching import is_full_of, made_by
-from irax_compiler.records import replace
 from irax_compiler.sizes import is_symbolic
 
 MOST = 64

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +13,6 @@ from irax import tree_util
 from irax.core import array_trees
 from irax.core.array import as_array
 from irax.numpy import where
-from irax_compiler.records import dataclass, field
 
 
 class JaxRuntimeError(ValueError):
