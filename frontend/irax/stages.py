@@ -308,7 +308,7 @@ class Lowered(Stage):
         """
         if topology is not None:
             return CompiledForTopology(self._traced, self._in_tree, topology)
-        device = backend.resolve_device(self._device)
+        device = self._traced.device(self._device)
         if device_assignment is not None:
             device = _only_device(device_assignment)
         self._traced.compile(device)

@@ -133,6 +133,20 @@ def donated_steps(function, state, *arguments, steps=4):
     return program.alias_size_in_bytes
 
 
+@pytest.mark.parametrize("combine", ["add", "set"])
+def test_a_few_of_many_elements_are_written_in_place(combine):
+    places, x = np.array([1, 5, 5, 7000], np.int32), np.ones(9000, np.float32)
+    step = irax.jit(lambda x, v: getattr(x.at[places], combine)(v), donate_argnums=0)
+    program = step.lower(x, 2.0).compile()
+    assert program.memory_analysis().alias_size_in_bytes == x.nbytes
+    expected = x.copy()
+    if combine == "add":
+        np.add.at(expected, places, 2.0)
+    else:
+        expected[places] = 2.0
+    np.testing.assert_array_equal(step(jnp.asarray(x), 2.0), expected)
+
+
 V = np.full(3, 100.0, np.float32)
 ROWS = np.array([1, 5, 5, 20], np.int32)
 

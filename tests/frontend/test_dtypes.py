@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import irax
 from irax import dtypes
 from irax.config import enable_x64
 from irax.dtypes import TypePromotionError
@@ -351,7 +352,7 @@ def test_what_is_no_scalar(x):
 
 
 def test_examples():
-    result = doctest.testmod(importlib.import_module("irax.dtypes"))
+    result = doctest.testmod(importlib.import_module("irax.dtypes"), extraglobs={"irax": irax})
     assert result.attempted > 0
     assert result.failed == 0
 

@@ -209,6 +209,11 @@ def test_jit_with_shardings(mesh: Mesh):
         assert irax.jit(lambda v: v, out_shardings=P("b"))(X).sharding == NamedSharding(
             mesh, P("b")
         )
+    compiled = f.lower(2, X).compile()
+    for argument in (X, irax.device_put(X, rows)):
+        doubled, _ = compiled(argument)
+        np.testing.assert_array_equal(doubled, 2 * X)
+        assert doubled.sharding == columns
     nested = irax.jit(lambda v: irax.jit(lambda u: u + 1, out_shardings=columns)(v))
     assert nested(irax.device_put(X, rows)).sharding == columns
     with pytest.raises(ValueError, match="has the sharding"):

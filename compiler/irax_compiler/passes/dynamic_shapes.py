@@ -116,8 +116,8 @@ def _counts(loop: Operation) -> bool:
 
 def _is_compiled(operation: Operation) -> bool:
     name = operation.name
-    if name == While.name and sum(map(_is_sized, operation.results)) > 1:
-        return _counts(operation)  # IREE's compiler crashes on others
+    if name == While.name and any(map(_is_sized, operation.results)) and not _counts(operation):
+        return False  # IREE's compiler crashes on some
     if name.startswith("irax.") or name in _ALSO:
         op = read(operation)
         if isinstance(op, slicing.Pad):

@@ -406,17 +406,32 @@ class DividedFunction(PjitFunction[P, R]):
         return DividedFunction, self._arguments
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        *_, in_shardings, out_shardings = self._arguments
+        results = super().__call__(*self._divided(args), **kwargs)  # pyright: ignore
+        return divided_results("jit", self._arguments[4], results)
+
+    def lower(self, *args: P.args, **kwargs: P.kwargs) -> stages.Lowered:
+        """Lower the function as `PjitFunction.lower` does; the program divides its arguments, as
+        nothing divides them before it is called.
+        """
+        fun, static, donated, _, out_shardings = self._arguments
+
+        @wraps(fun)
+        def divided(*args: Any, **kwargs: Any) -> Any:
+            return divided_results("jit", out_shardings, fun(*self._divided(args), **kwargs))
+
+        return PjitFunction(divided, static, donated).lower(*args, **kwargs)
+
+    def _divided(self, args: tuple[Any, ...]) -> list[Any]:
+        """Return the positional arguments of a call, those that are not static divided."""
+        _, (static, _), _, in_shardings, _ = self._arguments
         given = list(args)
         if in_shardings is not None:
-            _, (static, _), *_ = self._arguments
             fixed = {n % len(args) for n in static if -len(args) <= n < len(args)}
             own = [n for n in range(len(args)) if n not in fixed]
             found = divided_arguments("jit", in_shardings, tuple(given[n] for n in own))
             for n, argument in zip(own, found, strict=True):
                 given[n] = argument
-        results = super().__call__(*given, **kwargs)  # pyright: ignore[reportCallIssue]
-        return divided_results("jit", out_shardings, results)
+        return given
 
     def shardings_of(self, own: tuple[Any, ...]) -> Sequence[Sharding | None]:
         """Return what the option `in_shardings` has for each leaf of the positional arguments that

@@ -93,7 +93,7 @@ class Program:
         program = self.programs.get(asked)
         if program is None:
             there = None if fixed else device_of(leaves, self.traced.name)
-            if there is not None and there is not self._device(asked):
+            if there is not None and there is not self.device(asked):
                 return self.run(leaves, there, fixed=True)
             if self._is_compiled_meanwhile(asked):
                 return self._run_evaluated(leaves, asked)
@@ -160,7 +160,7 @@ class Program:
             CompileError: it has tried.
         """
         when = self.when or config.compile
-        if when == "at_once" or config.stepwise or isinstance(self._device(asked), MeshDevice):
+        if when == "at_once" or config.stepwise or isinstance(self.device(asked), MeshDevice):
             return False
         with _beginning:
             begun = self.begun.get(asked)
@@ -181,7 +181,7 @@ class Program:
 
     def _run_evaluated(self, leaves: Sequence[Any], asked: Device | str | None) -> Any:
         """Runs the function in the evaluator, as long as there is no program."""
-        device = self._device(asked)
+        device = self.device(asked)
         arrays = [concrete_array(x) for x in (*leaves, *self.traced.captures)]
         name, committed = self.traced.name, any(x.committed for x in arrays)
         with span("evaluate", name, device=device):
@@ -198,12 +198,15 @@ class Program:
         """The program for a device, as it stands in `programs`; made if it is not there yet."""
         with self.compiling:
             if asked not in self.programs:
-                device = self._device(asked)
+                device = self.device(asked)
                 same = (p for p in self.programs.values() if p.executable.device is device)
                 self.programs[asked] = next(same, None) or self._program(device)
             return self.programs[asked]
 
-    def _device(self, asked: Device | str | None) -> Device:
+    def device(self, asked: Device | str | None) -> Device:
+        """Return the device that it is for, where arguments were put nowhere: the one that is asked
+        for, or that of the mesh which it names.
+        """
         mesh = self.traced.builder.mesh if asked is None else None
         return backend.resolve_device(asked) if mesh is None else device_of_mesh(mesh)
 

@@ -145,7 +145,8 @@ def value_and_grad(
     def value_and_gradient(*args: Any, **kwargs: Any) -> Any:
         options = argnums, holomorphic, allow_int
         if refs.exist():
-            check_no_refs([args[i] for i in normalize_argnums(argnums, len(args), "grad")])
+            numbers = normalize_argnums(argnums, len(args), "grad", too_few=TypeError)
+            check_no_refs([args[i] for i in numbers])
         return _value_and_gradient(fun, args, kwargs, has_aux, *options)
 
     return value_and_gradient

@@ -16,6 +16,7 @@ from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter, ScatterBy
 from irax_compiler.ops.size_code import usual
 from irax_compiler.ops.slicing import Pad, Reverse
 from irax_compiler.passes.core import enclosing
+from irax_compiler.passes.donated import is_donated
 from irax_compiler.passes.elementwise.clusters import is_elementwise
 from irax_compiler.passes.elementwise.joins import parts_of
 from irax_compiler.passes.legalization import legalizes
@@ -23,6 +24,8 @@ from irax_compiler.passes.moves import copies, gathers, scatters
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.simplify.matching import made_by
 
+FEW = 4
+"""The multiple of its updates from which an array is worth no copy."""
 SOME = 128
 """The elements from which a kernel of its own pays for a gather or a scatter. It compiles in less
 time than IREE's, of which a scatter has several."""
@@ -49,12 +52,15 @@ def scatter_by_vectors(operation: Operation) -> Sequence[Value] | None:
     """Combine windows with an array by vectors. IREE combines element by element, and needs copies
     of the array and of the windows before that.
     """
-    op, (x, *_, updates) = read_as(Op, operation), operation.operands
+    op, x = read_as(Op, operation), operation.operands[0]
     if not isinstance(op, Scatter | ScatterBy):
         return None
     sizes = [prod(shape_of(y)) for y in operation.operands]
-    if 0 in sizes or max(prod(shape_of(x)), prod(shape_of(updates))) < SOME:
+    all_of, updated = sizes[0], sizes[-1]
+    if 0 in sizes or max(all_of, updated) < SOME:
         return None
+    if is_donated(x) and mlir.num_uses(x) == 1 and FEW * updated <= all_of:
+        return None  # IREE writes to the donated array, of which the kernel has a copy
     return [scatters.scattered(op, operation)] if scatters.is_known(operation) else None
 
 
