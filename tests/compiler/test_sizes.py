@@ -16,6 +16,7 @@ from irax_compiler.sizes import (
     substituted,
     variables,
 )
+from irax_compiler.sizes.bounds import largest
 from irax_compiler.sizes.encoding import encoded, parse_encoded
 from irax_compiler.sizes.expressions import bounds
 from irax_compiler.sizes.parsing import parse_shape, parse_size
@@ -199,3 +200,16 @@ def test_solving():
     ]:
         with pytest.raises(ValueError, match=what):
             solve(stated)
+
+
+SIZES = """
+-floordiv(-n, 2); -floordiv(-n + 1, 2); n - m; n*m - 2*n; floordiv(n, m); mod(-n, 3)
+max(n - 4, -m); -min(n, m) + 5; floordiv(n - 3, 2)*m; -mod(n, m)
+"""
+
+
+@pytest.mark.parametrize("text", SIZES.strip().replace("\n", "; ").split("; "))
+def test_no_value_is_above_the_largest(text):
+    size = parse_size(text, SymbolicScope())
+    values = [substituted(size, {"n": n, "m": m}) for n in range(1, 10) for m in range(1, 10)]
+    assert max(values) <= largest(size, 9) <= 2 * max(values) + 9

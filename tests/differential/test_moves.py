@@ -16,6 +16,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax_compiler.evaluate import Evaluator
+from irax_compiler.passes.legalize.iree import moves
 from irax_compiler.passes.moves import copies, gathers
 from irax_runtime.iree import cpu
 
@@ -32,6 +33,7 @@ PARTS = [FUNCTIONS[i::4] for i in range(4 if ALL_FORMS else 2)]
 def test_all_forms_of_windows(functions: Sequence[Function], monkeypatch) -> None:
     monkeypatch.setattr(copies, "MANY", 1)
     monkeypatch.setattr(gathers, "WIDE", 1)
+    monkeypatch.setattr(moves, "SOME", 1)
     module, ready, names = lowered(functions)
     artefact = compiled(functions, ready)
     evaluator = Evaluator(module)

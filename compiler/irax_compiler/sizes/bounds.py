@@ -11,27 +11,27 @@ DEPTH = 3
 """The most constraints that are combined to find a bound."""
 
 
-def bounds_of(size: Any, depth: int = DEPTH) -> tuple[float, float]:
-    """The bounds of a size: of its terms one by one, or of what is left of it when a multiple of
-    something that is known not to be negative is taken away.
+def bounds_of(size: Any, depth: int = DEPTH, most: float = math.inf) -> tuple[float, float]:
+    """The bounds of a size whose variables are at most `most`: of its terms one by one, or of what
+    is left of it when a multiple of something that is known not to be negative is taken away.
     """
     if not isinstance(size, Size):
         return size, size
-    low, high = _of_terms(size, depth)
+    low, high = _of_terms(size, depth, most)
     if depth:
         for wider, factor in _multiples(size):
-            least, most = bounds_of(wider, depth - 1)
-            low, high = max(low, _rounded_up(least, factor)), min(high, -_rounded_up(-most, factor))
+            start, end = bounds_of(wider, depth - 1, most)
+            low, high = max(low, _rounded_up(start, factor)), min(high, -_rounded_up(-end, factor))
         for part, rest in _factored(size):
             ends = [
                 _times(x, y)
-                for x in _of_monomial(part, 0, size)
-                for y in bounds_of(rest, depth - 1)
+                for x in _of_monomial(part, 0, size, most)
+                for y in bounds_of(rest, depth - 1, most)
             ]
             low, high = max(low, min(ends)), min(high, max(ends))
         for known in _known_not_negative(size):
-            low = max(low, _lower(size, known, depth))
-            high = min(high, -_lower(-size, known, depth))
+            low = max(low, _lower(size, known, depth, most))
+            high = min(high, -_lower(-size, known, depth, most))
     return low, high
 
 
@@ -39,28 +39,13 @@ def largest(size: Any, most: int) -> int:
     """An upper bound of a size whose variables are at most `most`."""
     if not isinstance(size, Size):
         return size
-    total = 0
-    for monomial, count in size.terms:
-        ends = (_largest_of_atom(atom, most, size) ** power for atom, power in monomial)
-        total += max(count, 0) * math.prod(ends) if monomial else count
-    high = size.scope.bounds(size)[1]
-    return total if math.isinf(high) else min(total, int(high))
+    return int(min(size.scope.bounds(size)[1], bounds_of(size, 0, most)[1]))
 
 
-def _largest_of_atom(atom: Atom, most: int, within: Size) -> int:
-    if not atom.operands:
-        return int(min(within.scope.of_variables.get(atom.name, (1, most))[1], most))
-    x, y = (largest(n, most) for n in atom.operands)
-    if atom.name == "floordiv":
-        return x // max(int(bounds_of(atom.operands[1])[0]), 1)
-    return {"mod": y, "max": max(x, y), "min": min(x, y)}[atom.name]
-
-
-def _of_terms(size: Size, depth: int) -> tuple[float, float]:
+def _of_terms(size: Size, depth: int, most: float) -> tuple[float, float]:
     low = high = 0.0
     for monomial, count in size.terms:
-        least, most = _of_monomial(monomial, depth, size)
-        ends = (count * least, count * most)
+        ends = [count * x for x in _of_monomial(monomial, depth, size, most)]
         low, high = low + min(ends), high + max(ends)
     return _exact(low), _exact(high)
 
@@ -87,12 +72,12 @@ def _factored(size: Size) -> list[tuple[Monomial, Any]]:
     return [(part, normal(rest, size.scope))]
 
 
-def _of_monomial(monomial: Monomial, depth: int, within: Size) -> tuple[float, float]:
+def _of_monomial(monomial: Monomial, depth: int, within: Size, most: float) -> tuple[float, float]:
     low, high = 1.0, 1.0
     for atom, power in monomial:
-        least, most = _of_atom(atom, depth, within)
+        own = _of_atom(atom, depth, within, most)
         for _ in range(power):
-            ends = [_times(x, y) for x in (low, high) for y in (least, most)]
+            ends = [_times(x, y) for x in (low, high) for y in own]
             low, high = min(ends), max(ends)
     return low, high
 
@@ -101,18 +86,19 @@ def _times(x: float, y: float) -> float:
     return 0.0 if x == 0 or y == 0 else x * y
 
 
-def _of_atom(atom: Atom, depth: int, within: Size) -> tuple[float, float]:
+def _of_atom(atom: Atom, depth: int, within: Size, most: float) -> tuple[float, float]:
     if not atom.operands:
-        return within.scope.of_variables.get(atom.name, (1, math.inf))
-    ends = [bounds_of(x, max(depth - 1, 0)) for x in atom.operands]
-    (low, high), (least, most) = ends
+        low, high = within.scope.of_variables.get(atom.name, (1, math.inf))
+        return low, min(high, most)
+    x, y = (bounds_of(n, max(depth - 1, 0), most) for n in atom.operands)
     if atom.name == "max":
-        return max(low, least), max(high, most)
+        return max(x[0], y[0]), max(x[1], y[1])
     if atom.name == "min":
-        return min(low, least), min(high, most)
+        return min(x[0], y[0]), min(x[1], y[1])
     if atom.name == "mod":
-        return (0, most - 1) if least > 0 else (least + 1, 0)
-    corners = [_quotient(x, y) for x in (low, high) for y in (least, most)]
+        return min(y[0] + 1, 0), max(y[1] - 1, 0)
+    divisors = [n for n in (*y, -1, 1) if n and y[0] <= n <= y[1]]
+    corners = [_quotient(n, divisor) for n in x for divisor in divisors]
     return min(corners), max(corners)
 
 
@@ -148,7 +134,7 @@ _MEANINGS = {
 }
 
 
-def _lower(size: Any, known: Any, depth: int) -> float:
+def _lower(size: Any, known: Any, depth: int, most: float) -> float:
     """A lower bound of a size: of what is left without the largest multiple of something known
     that removes one of its terms.
     """
@@ -161,7 +147,7 @@ def _lower(size: Any, known: Any, depth: int) -> float:
         if monomial and n * count > 0:
             left = size * abs(count) - known * abs(n)
             if not isinstance(left, Size) or len(left.terms) <= len(size.terms) + 1:
-                least = bounds_of(left, depth - 1)[0]
+                least = bounds_of(left, depth - 1, most)[0]
                 best = max(best, _rounded_up(least, abs(count)))
     return best
 

@@ -417,7 +417,8 @@ class DividedFunction(PjitFunction[P, R]):
 
         @wraps(fun)
         def divided(*args: Any, **kwargs: Any) -> Any:
-            return divided_results("jit", out_shardings, fun(*self._divided(args), **kwargs))
+            results = fun(*self._divided(args), **kwargs)  # pyright: ignore
+            return divided_results("jit", out_shardings, results)
 
         return PjitFunction(divided, static, donated).lower(*args, **kwargs)
 
