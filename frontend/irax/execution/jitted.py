@@ -397,7 +397,8 @@ class DividedFunction(PjitFunction[P, R]):
     ) -> None:
         @wraps(fun)
         def divided(*args: P.args, **kwargs: P.kwargs) -> Any:
-            return divided_results("jit", out_shardings, fun(*args, **kwargs))
+            results = fun(*self._divided(args), **kwargs)  # pyright: ignore
+            return divided_results("jit", out_shardings, results)
 
         super().__init__(divided, static, donated)
         self._arguments = (fun, static, donated, in_shardings, out_shardings)
@@ -408,19 +409,6 @@ class DividedFunction(PjitFunction[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         results = super().__call__(*self._divided(args), **kwargs)  # pyright: ignore
         return divided_results("jit", self._arguments[4], results)
-
-    def lower(self, *args: P.args, **kwargs: P.kwargs) -> stages.Lowered:
-        """Lower the function as `PjitFunction.lower` does; the program divides its arguments, as
-        nothing divides them before it is called.
-        """
-        fun, static, donated, _, out_shardings = self._arguments
-
-        @wraps(fun)
-        def divided(*args: Any, **kwargs: Any) -> Any:
-            results = fun(*self._divided(args), **kwargs)  # pyright: ignore
-            return divided_results("jit", out_shardings, results)
-
-        return PjitFunction(divided, static, donated).lower(*args, **kwargs)
 
     def _divided(self, args: tuple[Any, ...]) -> list[Any]:
         """Return the positional arguments of a call, those that are not static divided."""
