@@ -20,9 +20,9 @@ from irax_compiler.passes.dynamic_shapes import has_unknown_sizes
 from irax_compiler.passes.elementwise import Elementwise
 from irax_compiler.passes.foreign_functions import ForeignFunctions
 from irax_compiler.passes.fourier import Fourier
-from irax_compiler.passes.gather import Gather
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
+from irax_compiler.passes.link import Link
 from irax_compiler.passes.loops import Loops, Rows
 from irax_compiler.passes.merge import Merge
 from irax_compiler.passes.reductions import Reductions
@@ -48,8 +48,8 @@ class CpuTarget(IreeTarget):
         return not has_unknown_sizes(module) and tiling.pays(module)
 
     def rewrites(self, chip: str = "") -> tuple[Rewrite, ...]:
-        gather = passes_after("stream", [Gather()], has_loops_or_is_long)
-        rewrites = (*super().rewrites(chip), gather)
+        link = passes_after("stream", [Link()], has_loops_or_is_long)
+        rewrites = (*super().rewrites(chip), link)
         with compiling_for(chip):
             registers = vector_registers()
         if registers.has_masks:

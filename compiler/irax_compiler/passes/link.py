@@ -1,4 +1,4 @@
-"""The pass gather, which puts several kernels into one executable."""
+"""The pass link, which puts several kernels into one executable."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from irax_compiler.passes.core import Pass, nested, register_pass
 
 @register_pass
 @dataclass
-class Gather(Pass):
+class Link(Pass):
     """Puts up to `most` kernels into each executable of IREE's dialect stream. IREE makes its
     passes for each executable anew, which takes a hundredth of a second. Executables are compiled
     side by side, so there are still several of them.
@@ -22,7 +22,7 @@ class Gather(Pass):
     function. The module is one of IREE's phase stream.
     """
 
-    name: ClassVar[str] = "gather"
+    name: ClassVar[str] = "link"
     most: int = 16
 
     def run(self, module: Module) -> None:
@@ -30,7 +30,7 @@ class Gather(Pass):
         executables = [x for x in found if x.name == "stream.executable"]
         places: dict[str, Operation] = {}
         for i in range(0, len(executables), self.most):
-            places |= _gathered(executables[i : i + self.most])
+            places |= _linked(executables[i : i + self.most])
         if not places:
             return
         for host in found:
@@ -43,7 +43,7 @@ class Gather(Pass):
                 executable.erase()
 
 
-def _gathered(executables: Sequence[Operation]) -> dict[str, Operation]:
+def _linked(executables: Sequence[Operation]) -> dict[str, Operation]:
     """Copy the kernels of executables to the first one. Return it by the names of those that it
     stands for now.
     """

@@ -1,4 +1,4 @@
-// RUN: --pipeline "gather{most=3}"
+// RUN: --pipeline "link{most=3}"
 
 // Three kernels are in one executable, and what they share is there once. The fourth is one too
 // many.
