@@ -7,8 +7,9 @@ compiled = lowered.compile()   the program, which takes arrays like x and compil
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 from irax import tree_util
@@ -18,8 +19,9 @@ from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.copies import OfThisProcess
 from irax.core.flattening import argument_names
 from irax.core.key_arrays import KeyArray
+from irax.core.shardings import Format, Layout, Sharding
 from irax.core.tracing import Tracer
-from irax.execution import backend
+from irax.execution import backend, program_shardings
 from irax.execution.memory_analysis import MemoryAnalysis, analyse, of_plugin
 from irax.execution.program import Program
 from irax.transforms.deferred_rules import with_rules
@@ -63,10 +65,18 @@ class Wrapped(Protocol):
 class Stage(OfThisProcess):
     """The base class of the stages of a jitted function."""
 
-    def __init__(self, traced: Program, in_tree: Any, device: Device | str | None) -> None:
+    def __init__(
+        self,
+        traced: Program,
+        in_tree: Any,
+        device: Device | str | None,
+        told: Sequence[Sharding | None],
+    ) -> None:
         self._traced = traced
         self._device = device
         self._in_tree = in_tree
+        self._told = told
+        """The sharding of each leaf of the arguments; None for those that were put nowhere."""
 
     @property
     def in_tree(self) -> tree_util.PyTreeDef:
@@ -101,11 +111,11 @@ class Stage(OfThisProcess):
             for i, aval in enumerate(self._traced.argument_avals())
         ]
 
-        def without_words(x: Any) -> Any:
-            return ArgInfo(x.shape, x.dtype, x.data.donated) if isinstance(x, KeyArray) else x
+        def whole(key: KeyArray) -> ArgInfo:
+            info: Any = key.data
+            return ArgInfo(key.shape, key.dtype, info.donated)
 
-        tree = array_trees.tree_unflatten(self._in_tree, infos)
-        return tree_util.tree_map(without_words, tree)
+        return _tree_of(self._in_tree, infos, whole)
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:
@@ -199,7 +209,7 @@ class Traced(Stage):
         device = self._device
         if lowering_platforms is not None:
             device = _one_of(lowering_platforms, device)
-        return Lowered(self._traced, self._in_tree, device)
+        return Lowered(self._traced, self._in_tree, device, self._told)
 
 
 def _one_of(platforms: Sequence[str], device: Device | str | None) -> Device | str | None:
@@ -312,7 +322,7 @@ class Lowered(Stage):
         if device_assignment is not None:
             device = _only_device(device_assignment)
         self._traced.compile(device)
-        return Compiled(self._traced, self._in_tree, device)
+        return Compiled(self._traced, self._in_tree, device, self._told)
 
 
 def _only_device(devices: Sequence[Device]) -> Device:
@@ -324,6 +334,23 @@ def _only_device(devices: Sequence[Device]) -> Device:
     return backend.resolve_device(devices[0])
 
 
+def _tree_of(tree: Any, leaves: Sequence[Any], whole: Callable[[KeyArray], Any]) -> Any:
+    """Return the pytree with a leaf for each array, keys being `whole`."""
+
+    def leaf(x: Any) -> Any:
+        return whole(x) if isinstance(x, KeyArray) else x
+
+    return tree_util.tree_map(leaf, array_trees.tree_unflatten(tree, leaves))
+
+
+def _of_words(key: KeyArray) -> Any:
+    return key.data
+
+
+def _row_major(aval: Any, sharding: Sharding) -> Format:
+    return Format(Layout(tuple(range(len(aval.shape)))), sharding)
+
+
 class Compiled(Stage):
     """A program for arguments of fixed shapes and dtypes. It is called with the arguments that were
     not static.
@@ -331,6 +358,35 @@ class Compiled(Stage):
 
     def __repr__(self) -> str:
         return f"<Compiled {self._traced.traced.name}>"
+
+    @property
+    def input_shardings(self) -> Any:
+        """The shardings that the arguments should have, as `(args, kwargs)`.
+
+        >>> jit(jnp.sin).lower(1.0).compile().input_shardings
+        ((SingleDeviceSharding(device=CpuDevice(id=0), memory_kind=device),), {})
+        """
+        return _tree_of(self._in_tree, self._shardings, _of_words)
+
+    @property
+    def output_shardings(self) -> Any:
+        """The shardings of the results."""
+        found = program_shardings.of_results(self._traced, self._device, self._shardings)
+        return _tree_of(self._traced.out_tree, found, _of_words)
+
+    @property
+    def input_formats(self) -> Any:
+        """The layout and the sharding of each argument, as `(args, kwargs)`. All are row-major."""
+        return tree_util.tree_map(_row_major, self.in_avals, self.input_shardings)
+
+    @property
+    def output_formats(self) -> Any:
+        """The layout and the sharding of each result."""
+        return tree_util.tree_map(_row_major, self.out_info, self.output_shardings)
+
+    @cached_property
+    def _shardings(self) -> list[Sharding]:
+        return program_shardings.of_arguments(self._traced, self._device, self._told)
 
     def as_text(self) -> str:
         """Return the text of the module that was compiled."""
@@ -387,6 +443,7 @@ class Compiled(Stage):
             if (array.shape, array.dtype) != (aval.shape, aval.dtype):
                 raise TypeError(f"{name}: {where} is {array.aval}; compiled for {aval}")
             arrays.append(array)
+        arrays = list(map(program_shardings.placed_as_told, arrays, self._told))
         return self._traced.run(arrays, self._device, fixed=True)
 
 
@@ -400,7 +457,7 @@ class CompiledForTopology(Stage):
         from irax_runtime.pjrt import gpu_topologies
         from irax_runtime.pjrt.topology import topology_for
 
-        super().__init__(traced, in_tree, None)
+        super().__init__(traced, in_tree, None, ())
         platform = "cuda" if gpu_topologies.is_one(topology) else "tpu"
         chips = topology_for(platform, topology)
         lowered = api.lower(traced.traced.builder.module, traced.traced.name, chips.target)

@@ -378,10 +378,18 @@ class MeshExecutable:
         """
         layouts = tuple(argument.spec for argument in arguments)
         with self.device.launching:
-            program = self._programs.get(layouts)
-            if program is None:
-                program = self._programs[layouts] = self._make(layouts)
-            return self._results(program, arguments)
+            return self._results(self._program(layouts), arguments)
+
+    def layouts_of_results(self, layouts: Sequence[Spec]) -> Sequence[Spec]:
+        """Return the layouts of the results for arguments of these layouts."""
+        with self.device.launching:
+            return self._program(tuple(layouts)).specs
+
+    def _program(self, layouts: tuple[Spec, ...]) -> MeshProgram:
+        program = self._programs.get(layouts)
+        if program is None:
+            program = self._programs[layouts] = self._make(layouts)
+        return program
 
     def _results(self, program: MeshProgram, arguments: Sequence[Any]) -> list[ShardedBuffer]:
         device = self.device

@@ -10,7 +10,10 @@ from tests.runtime.pjrt_programs import needs_plugin
 
 import irax
 import irax.numpy as jnp
-from irax import stages
+from irax import P, stages
+from irax.core.shardings import Format, Layout
+from irax.sharding import Mesh, NamedSharding, SingleDeviceSharding
+from irax_runtime.iree import cpu
 
 
 def loss(params, x, *, power):
@@ -231,3 +234,44 @@ def test_selections_and_conversions_are_arithmetic():
         return jnp.where(x > 0, x.astype("int32"), 0)
 
     assert irax.jit(select).lower(np.ones(5, "f")).cost_analysis()["flops"] == 15
+
+
+def test_it_tells_where_arguments_and_results_are():
+    here = SingleDeviceSharding(irax.devices()[0])
+    compiled = (
+        irax.jit(lambda x, key: {"x": x, "key": key}).lower(X, key=irax.random.key(0)).compile()
+    )
+    assert compiled.input_shardings == ((here,), {"key": here})
+    assert compiled.output_shardings == {"x": here, "key": here}
+    assert compiled.input_formats[0] == (Format(Layout((0, 1)), here),)
+    assert compiled.output_formats["x"] == Format(Layout((0, 1)), here)
+
+
+def test_programs_for_a_mesh_tell_where_arguments_and_results_are():
+    mesh = Mesh(np.array([cpu(n) for n in range(4)], dtype=object), ("a",))
+    rows, whole = NamedSharding(mesh, P("a")), NamedSharding(mesh, P())
+    big = irax.device_put(X, rows)  # is captured
+
+    def f(x, y):
+        return x + big, (x + y).sum(), y
+
+    struct = irax.ShapeDtypeStruct((4, 3), "float32", sharding=rows)
+    for jitted, x in (
+        (irax.jit(f), big),
+        (irax.jit(f), struct),
+        (irax.jit(f, in_shardings=(rows, None)), X),
+    ):
+        compiled = jitted.lower(x, X).compile()
+        assert compiled.input_shardings == ((rows, whole), {})
+        assert compiled.output_shardings == (rows, whole, whole)
+        for given in (X, big):
+            found = compiled(given, X)
+            assert tuple(result.sharding for result in found) == compiled.output_shardings
+
+
+def test_structs_on_several_devices_are_refused():
+    structs = [
+        irax.ShapeDtypeStruct((), "f", sharding=SingleDeviceSharding(cpu(n))) for n in (0, 1)
+    ]
+    with pytest.raises(ValueError, match="incompatible devices"):
+        irax.jit(jnp.add).lower(*structs)

@@ -96,9 +96,23 @@ def placed(x: ConcreteArray, sharding: Sharding) -> ConcreteArray:
 def sharding_of(x: Array) -> Sharding | None:
     """Return the sharding of an array that was put on devices; None for another one."""
     buffer: Any = x._buffer if isinstance(x, ConcreteArray) else None
-    if isinstance(buffer, ShardedBuffer):
-        mesh = _mesh_of(buffer.device)
-        names = {text_of(name): name for name in mesh.axis_names}
-        entries = [tuple(names[text] for text in axes) for axes in buffer.spec]
-        return NamedSharding(mesh, PartitionSpec(*entries))
-    return None if buffer is None else SingleDeviceSharding(buffer.device)
+    if buffer is None:
+        return None
+    spec = buffer.spec if isinstance(buffer, ShardedBuffer) else ()
+    return sharding_on(buffer.device, spec)
+
+
+def sharding_on(device: Any, spec: Spec) -> Sharding:
+    """Return the sharding of an array on a device, or divided in a way on that of a mesh."""
+    if not isinstance(device, MeshDevice):
+        return SingleDeviceSharding(device)
+    mesh = _mesh_of(device)
+    names = {text_of(name): name for name in mesh.axis_names}
+    return NamedSharding(mesh, PartitionSpec(*(tuple(names[a] for a in axes) for axes in spec)))
+
+
+def device_of_sharding(sharding: Sharding) -> Any:
+    """Return the device that stands for those of a sharding; None if its mesh is abstract."""
+    if not isinstance(sharding, NamedSharding):
+        return next(iter(sharding.device_set))
+    return device_of_mesh(sharding.mesh) if isinstance(sharding.mesh, Mesh) else None

@@ -299,6 +299,15 @@ class Layout:
     def __init__(self, major_to_minor: Sequence[int] = (), *_: Any, **__: Any) -> None:
         self.major_to_minor: tuple[int, ...] = tuple(major_to_minor)
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Layout) and self.major_to_minor == other.major_to_minor
+
+    def __hash__(self) -> int:
+        return hash(self.major_to_minor)
+
+    def __repr__(self) -> str:
+        return f"Layout(major_to_minor={self.major_to_minor})"
+
 
 class Format:
     """A layout and a sharding. Devices choose layouts themselves, so it stands for the sharding."""
@@ -306,6 +315,17 @@ class Format:
     def __init__(self, layout: Any = None, sharding: Any = None) -> None:
         self.layout: Any = layout
         self.sharding: Any = sharding
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Format):
+            return NotImplemented
+        return (self.layout, self.sharding) == (other.layout, other.sharding)
+
+    def __hash__(self) -> int:
+        return hash((self.layout, self.sharding))
+
+    def __repr__(self) -> str:
+        return f"Format(layout={self.layout!r}, sharding={self.sharding!r})"
 
 
 def as_sharding(what: str, x: Any) -> Sharding:

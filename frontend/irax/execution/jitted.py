@@ -41,6 +41,7 @@ from irax.execution.jit_shardings import (
     spread,
 )
 from irax.execution.program import Program
+from irax.execution.program_shardings import device_of_structs, told_by
 from irax.execution.programs import Programs
 from irax_compiler.spans import Span, collecting
 from irax_runtime.device import Device
@@ -193,14 +194,23 @@ class PjitFunction(Generic[P, R]):
         """Return the arguments of a call that are not static."""
         return split_static(self._fun, self._static, args, kwargs)[:2]
 
-    def traced_for(self, args: Any, kwargs: Any) -> tuple[Program, Any, Device | str | None]:
-        """Return the traced program of a call, the pytree of its arguments, and its device."""
+    def traced_for(
+        self, args: Any, kwargs: Any
+    ) -> tuple[Program, Any, Device | str | None, Sequence[Sharding | None]]:
+        """Return the traced program of a call, the pytree of its arguments, its device, and where
+        each of the leaves is.
+        """
         own, named, static = split_static(self._fun, self._static, args, kwargs)
         given = array_trees.with_words((own, named))
         leaves, tree = array_trees.tree_flatten(given)
-        there = device_of(leaves, name_of(self._fun))
+        name = name_of(self._fun)
+        there = device_of(leaves, name) or device_of_structs(leaves, name)
         device = self._device or there or config.default_device
-        return self._trace(leaves, tree, static, []), tree, device
+        return self._trace(leaves, tree, static, []), tree, device, self._told(leaves, own)
+
+    def _told(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[Sharding | None]:
+        """Return where each leaf of the arguments is; None for those that were put nowhere."""
+        return [told_by(leaf) for leaf in leaves]
 
     def eval_shape(self, *args: Any, **kwargs: Any) -> Any:
         """Return the shapes and dtypes of a call's results, as `irax.eval_shape` does."""
@@ -421,6 +431,13 @@ class DividedFunction(PjitFunction[P, R]):
             for n, argument in zip(own, found, strict=True):
                 given[n] = argument
         return given
+
+    def _told(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[Sharding | None]:
+        told = super()._told(leaves, own)
+        if self._arguments[3] is None:
+            return told
+        asked = self.shardings_of(own)
+        return [*(a or b for a, b in zip(asked, told, strict=False)), *told[len(asked) :]]
 
     def shardings_of(self, own: tuple[Any, ...]) -> Sequence[Sharding | None]:
         """Return what the option `in_shardings` has for each leaf of the positional arguments that

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -253,7 +254,8 @@ def cov(
         dtype: of the result; at least a float.
 
     Raises:
-        ValueError: more than two dimensions, weights that do not fit, or a `dtype` of integers.
+        ValueError: more than two dimensions, or a `dtype` of integers.
+        RuntimeError: weights that do not fit.
         TypeError: `fweights` that are no integers.
 
     >>> irax.numpy.cov(irax.numpy.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
@@ -268,7 +270,11 @@ def cov(
     x = convert(x, inexact_dtype(x.dtype) if dtype is None else _inexact("cov", dtype))
     count = x.shape[1]
     taken_off = (1 if bias == 0 else 0) if ddof is None else ddof
-    weights, factor = _observation_weights(fweights, aweights, count, taken_off, x)
+    given = _observation_weights(fweights, aweights, count)
+    if dtype is None and given:
+        x, *_ = promote_dtypes(x, *given, what="cov")
+    own = [convert(w, real(x).dtype) for w in given]
+    weights, factor = _weights_and_divisor(own, aweights is not None, count, taken_off)
     if weights is None:
         centred = subtract(x, mean(x, 1, keepdims=True))
         scaled = centred
@@ -298,24 +304,31 @@ def _variables(x: Array, rowvar: bool) -> Array:
 
 
 def _observation_weights(
-    fweights: ArrayLike | None, aweights: ArrayLike | None, count: int, taken_off: Any, x: Array
-) -> tuple[Array | None, Any]:
-    """Return the weights of observations, if any, and the divisor of sums of squares."""
+    fweights: ArrayLike | None, aweights: ArrayLike | None, count: int
+) -> list[Array]:
+    """Return the weights of observations that are given, without their signs."""
     arrays = []
     for name, given in (("fweights", fweights), ("aweights", aweights)):
         if given is None:
             continue
         (w,) = as_arrays([given], f"cov: {name}")
         if w.shape != (count,):
-            raise ValueError(f"cov: {name} has shape {w.shape}; expected ({count},)")
+            raise RuntimeError(f"cov: {name} has shape {w.shape}; expected ({count},)")
         if name == "fweights" and not dtypes.issubdtype(w.dtype, np.integer):
             raise TypeError(f"cov: fweights must be integers, got {w.dtype}")
-        arrays.append(abs(convert(w, real(x).dtype)))
+        arrays.append(abs(w))
+    return arrays
+
+
+def _weights_and_divisor(
+    arrays: Sequence[Array], are_last_analytic: bool, count: int, taken_off: Any
+) -> tuple[Array | None, Any]:
+    """Return the product of the weights, if any, and the divisor of sums of squares."""
     if not arrays:
         return None, max(count - taken_off, 0)
     weights = arrays[0] if len(arrays) == 1 else multiply(*arrays)
     total = reductions.sum(weights)
-    if aweights is None or not taken_off:
+    if not are_last_analytic or not taken_off:
         return weights, subtract(total, taken_off)
     squares = reductions.sum(multiply(weights, arrays[-1]))
     return weights, subtract(total, divide(multiply(taken_off, squares), total))

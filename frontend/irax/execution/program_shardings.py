@@ -1,0 +1,73 @@
+"""The shardings of arguments and results of programs that are compiled ahead of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from irax.core.array import Array, ConcreteArray
+from irax.core.avals import ShapeDtypeStruct
+from irax.core.sharded import device_of_sharding, placed, sharding_of, sharding_on, spec_of
+from irax.core.shardings import NamedSharding, Sharding
+from irax.execution.program import Program
+from irax_runtime.mesh import MeshDevice, MeshExecutable, Spec
+
+
+def told_by(leaf: Any) -> Sharding | None:
+    """Return where an argument is: an array that was put on devices, or a struct with a sharding;
+    None for others.
+    """
+    if isinstance(leaf, ShapeDtypeStruct):
+        return leaf.sharding
+    return sharding_of(leaf) if isinstance(leaf, ConcreteArray) and leaf.committed else None
+
+
+def device_of_structs(leaves: Sequence[Any], what: str) -> Any:
+    """Return the device that the shardings of `ShapeDtypeStruct`s name; None if there are none.
+
+    Raises:
+        ValueError: they name several; `what` is the function's name in the message.
+    """
+    told = [x.sharding for x in leaves if isinstance(x, ShapeDtypeStruct) and x.sharding]
+    found = {device_of_sharding(sharding) for sharding in told} - {None}
+    if len(found) > 1:
+        raise ValueError(
+            f"{what}: received incompatible devices: arguments have the shardings "
+            f"{', '.join(map(repr, dict.fromkeys(told)))}"
+        )
+    return next(iter(found), None)
+
+
+def of_arguments(program: Program, device: Any, told: Sequence[Sharding | None]) -> list[Sharding]:
+    """Return the shardings of the leaves of the arguments: as they are `told`, or whole on each
+    device.
+    """
+    whole = [sharding_on(device, ((),) * aval.ndim) for aval in program.argument_avals()]
+    if not isinstance(device, MeshDevice):
+        return whole
+    return [own or other for own, other in zip(told, whole, strict=True)]
+
+
+def of_results(program: Program, device: Any, arguments: Sequence[Sharding]) -> list[Sharding]:
+    """Return the shardings of the leaves of the results, for arguments with these shardings."""
+    ranks = [aval.ndim for aval in program.traced.results]
+    compiled = program.compile(device)
+    executable: Any = compiled.executable
+    if not isinstance(executable, MeshExecutable):
+        return [sharding_on(executable.device, ()) for _ in ranks]
+    avals = program.argument_avals()
+    given = [_layout(x, aval.ndim) for x, aval in zip(arguments, avals, strict=True)]
+    captured: list[Any] = [buffer.spec for buffer in compiled.captured]  # pyright: ignore
+    specs = executable.layouts_of_results([*given, *captured])
+    return [sharding_on(executable.device, spec) for spec in specs[: len(ranks)]]
+
+
+def _layout(sharding: Sharding, rank: int) -> Spec:
+    return spec_of(sharding, rank) if isinstance(sharding, NamedSharding) else ((),) * rank
+
+
+def placed_as_told(x: Array, sharding: Sharding | None) -> Array:
+    """Return an argument that was put nowhere where the program expects it."""
+    if isinstance(x, ConcreteArray) and not x.committed and isinstance(sharding, NamedSharding):
+        return placed(x, sharding)
+    return x
