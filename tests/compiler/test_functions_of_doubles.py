@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 from scipy.special import expit
@@ -53,6 +54,38 @@ def test_atan2_of_doubles():
     np.testing.assert_allclose(result[19900:], expected[19900:], rtol=4e-16, atol=flushed)
     numbers = ~np.isnan(expected)
     np.testing.assert_array_equal(np.signbit(result[numbers]), np.signbit(expected[numbers]))
+
+
+@pytest.mark.parametrize("function", ["sin", "cos", "tan"])
+def test_trigonometric_function_of_doubles(function: str):
+    generator = np.random.default_rng(0)
+    quarters = (
+        np.pi
+        / 2
+        * np.concatenate(
+            [
+                np.arange(1, 200),
+                generator.integers(1, 2**20, 200),
+                2.0 ** generator.uniform(20, 60, 200),
+            ]
+        )
+    )
+    # The nearest of all floats to a multiple of pi/2; the least and the largest far argument.
+    hardest = [6381956970095103 * 2.0**797, 2.0**20, 2.0**20 - 2.0**-33, 1.7976931348623157e308]
+    wide = 2.0 ** generator.uniform(-1021, 1024, 600)
+    x = np.concatenate([generator.uniform(0, 60, 600), quarters, quarters * (1 - 2**-53), wide])
+    x = np.concatenate([x, -x, hardest])
+    special = np.array([0.0, -0.0, 5e-324, -5e-324, np.inf, -np.inf, np.nan])
+    with irax.enable_x64(True):
+        compute = irax.jit(getattr(jnp, function))
+        result, of_special = np.asarray(compute(x)), np.asarray(compute(special))
+    with mpmath.workprec(1300):
+        expected = np.array([float(getattr(mpmath, function)(float(y))) for y in x])
+    np.testing.assert_array_almost_equal_nulp(result, expected, 1)
+    with np.errstate(invalid="ignore"):
+        expected = getattr(np, function)(special)
+    np.testing.assert_array_equal(of_special, expected)
+    np.testing.assert_array_equal(np.signbit(of_special[:4]), np.signbit(expected[:4]))
 
 
 @pytest.mark.parametrize(("function", "reference"), [(jnp.log, np.log), (jnp.log1p, np.log1p)])

@@ -17,6 +17,35 @@ func.func @trigonometric_function(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK:          stablehlo.is_finite [[A]]
 // CHECK:        return [[R]]
 
+// That of float64 is arithmetic as well.
+func.func @trigonometric_function_of_doubles(%x: tensor<4xf64>) -> tensor<4xf64> {
+  %0 = stablehlo.cosine %x : tensor<4xf64>
+  return %0 : tensor<4xf64>
+}
+// CHECK:      func.func @trigonometric_function_of_doubles([[X:%\w+]]: tensor<4xf64>
+// CHECK:        [[R:%\w+]] = "stablehlo.map"([[X]])
+// CHECK-NOT:      stablehlo.cosine
+// CHECK:          stablehlo.multiply {{.*}} : tensor<ui64>
+// CHECK:          stablehlo.return
+// CHECK:        return [[R]]
+
+// For fewer elements than vectors have, C's function is faster, but not in the body of a map.
+func.func @of_few_doubles(%x: tensor<3xf64>, %y: tensor<9xf64>) -> (tensor<3xf64>, tensor<9xf64>) {
+  %0 = stablehlo.sine %x : tensor<3xf64>
+  %1 = "stablehlo.map"(%y) <{dimensions = array<i64: 0>}> ({
+  ^bb0(%a: tensor<f64>):
+    %2 = stablehlo.sine %a : tensor<f64>
+    stablehlo.return %2 : tensor<f64>
+  }) : (tensor<9xf64>) -> tensor<9xf64>
+  return %0, %1 : tensor<3xf64>, tensor<9xf64>
+}
+// CHECK:      func.func @of_few_doubles
+// CHECK:        stablehlo.sine %arg0 : tensor<3xf64>
+// CHECK:        "stablehlo.map"
+// CHECK-NOT:      stablehlo.sine
+// CHECK:          stablehlo.multiply {{.*}} : tensor<ui64>
+// CHECK:          stablehlo.return
+
 // atan(smaller / larger), moved to the octant.
 func.func @atan2_of_floats(%y: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.atan2 %y, %x : tensor<4xf32>

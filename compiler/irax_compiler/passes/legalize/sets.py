@@ -35,6 +35,7 @@ from irax_compiler.passes.legalize.numerics import (
     powers_in_single,
     remainders,
     trigonometry,
+    trigonometry_of_doubles,
 )
 from irax_compiler.passes.legalize.xla import xla
 
@@ -119,6 +120,7 @@ IREE: tuple[Legalization, ...] = (
     exponentials.exponential_minus_one_by_vectors,
     floats.exponential_minus_one_of_doubles,
     trigonometry.trigonometric_function,
+    trigonometry_of_doubles.trigonometric_function_of_doubles,
     trigonometry.atan2_of_floats,
     trigonometry.atan2_of_doubles,
     powers.power_of_floats,
@@ -182,6 +184,7 @@ _ON_CPU = (
     convolution_forms.convolution_of_sequences,
     narrow_floats.smallest_normal_of_float8,
     narrow_floats.nan_of_float8,
+    trigonometry_of_doubles.trigonometric_function_of_doubles,
     trigonometry.atan2_of_doubles,
     exponentials.exponential_of_doubles,
     exponentials.exponential_minus_one_by_vectors,

@@ -20,7 +20,7 @@ from irax_compiler.ops.formula import Number, copy_sign, polynomial, where
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
-_MAGIC = 1.5 * 2.0**52
+MAGIC = 1.5 * 2.0**52
 """Added to a small number, leaves the nearest integer in the low bits."""
 LOG2_HIGH = float.fromhex("0x1.62e42feep-1")
 """The logarithm of 2 without its last bits, so that products with exponents are exact."""
@@ -109,11 +109,11 @@ def _reduced(x: Number, low: float, high: float) -> tuple[Number, Number]:
     clamped to bounds.
     """
     bounded = where(x < low, low, where(x > high, high, x))
-    shifted = bounded * log2(np.e) + _MAGIC
-    whole = shifted - _MAGIC
+    shifted = bounded * log2(np.e) + MAGIC
+    whole = shifted - MAGIC
     rest = (bounded - whole * LOG2_HIGH) - whole * LOG2_LOW
     series = polynomial(rest, [1 / factorial(i) for i in range(2, _TERMS)])
-    exponent = shifted.bits(np.int64) - int(np.float64(_MAGIC).view(np.int64))
+    exponent = shifted.bits(np.int64) - int(np.float64(MAGIC).view(np.int64))
     return rest + rest * rest * series, exponent
 
 
