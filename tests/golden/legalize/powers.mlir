@@ -74,7 +74,7 @@ func.func @power_of_two(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 // CHECK:      func.func @power_of_two
 // CHECK-NOT:    stablehlo.divide
-// CHECK:        stablehlo.shift_right_arithmetic
+// CHECK:        stablehlo.bitcast_convert
 // CHECK:        return
 
 // Nor do square roots.

@@ -1,22 +1,23 @@
-"""Legalizations of functions of float64 that are made of exponentials.
+"""Legalizations of functions that are made of exponentials.
 
-IREE calls a function of C's for each element. The formulas here are arithmetic, which becomes
-vectors: the argument is reduced to r = x - k log(2), the series of exp(r) - 1 summed, and the
-result scaled by 2**k, which is put together from bits (W. J. Cody and W. Waite, Software Manual for
-the Elementary Functions, 1980). They err by less than 2 units in the last place, tanh by less than
-2.5.
+IREE calls a function of C's for each element of float64, and takes a logarithm for expm1 of
+float32. The formulas here are arithmetic, which becomes vectors: the argument is reduced to
+r = x - k log(2), exp(r) - 1 is a polynomial, and the result scaled by 2**k, which is put together
+from bits (W. J. Cody and W. Waite, Software Manual for the Elementary Functions, 1980). They err by
+less than 2 units in the last place, tanh by less than 3.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import factorial, log, log2
+from dataclasses import dataclass
+from math import log, log2
 
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import elementwise
-from irax_compiler.ops.formula import Number, copy_sign, polynomial, where
+from irax_compiler.ops.formula import Number, polynomial, where
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
@@ -25,8 +26,56 @@ MAGIC = 1.5 * 2.0**52
 LOG2_HIGH = float.fromhex("0x1.62e42feep-1")
 """The logarithm of 2 without its last bits, so that products with exponents are exact."""
 LOG2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
-_TERMS = 14
-"""The terms of the series for numbers up to log(2) / 2."""
+
+
+@dataclass(frozen=True)
+class _Format:
+    """What the formulas need to know of a floating-point format."""
+
+    dtype: np.dtype
+    magic: float
+    log2: tuple[float, float]
+    series: tuple[float, ...]
+    """(exp(r) - 1 - r) / r**2 for r up to log(2) / 2, by a minimax fit of relative error."""
+
+    @property
+    def integers(self) -> np.dtype:
+        return np.dtype(f"i{self.dtype.itemsize}")
+
+
+_DOUBLE = _Format(
+    np.dtype(np.float64),
+    MAGIC,
+    (LOG2_HIGH, LOG2_LOW),
+    (
+        0.5,
+        0.16666666666666677,
+        0.04166666666666651,
+        0.008333333333321683,
+        0.001388888888896244,
+        0.00019841269885992538,
+        2.480158717243862e-05,
+        2.755724434446701e-06,
+        2.75574026973232e-07,
+        2.510899018226271e-08,
+        2.0875322618365476e-09,
+    ),
+)
+_SINGLE = _Format(
+    np.dtype(np.float32),
+    1.5 * 2.0**23,
+    (float.fromhex("0x1.62e4p-1"), float.fromhex("0x1.7f7d1cp-20")),
+    (
+        0.5000000044189656,
+        0.16666666370295094,
+        0.041666360793286034,
+        0.00833338938939663,
+        0.0013940637536070794,
+        0.00019845879732238568,
+    ),
+)
+_FORMATS = {one.dtype: one for one in (_SINGLE, _DOUBLE)}
+_SIGN = -(2**63)
 _TINY = 2.0**-60
 """Numbers up to this are their own expm1 and tanh."""
 
@@ -41,10 +90,11 @@ def exponential_of_doubles(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes(elementwise.exponential_minus_one.name, kind="slow", of="IREE")
 def exponential_minus_one_by_vectors(operation: Operation) -> Sequence[Value] | None:
-    """Compute expm1 of float64 by arithmetic, which becomes vectors: IREE calls functions for each
-    element, in the accurate formula that stands for its own.
+    """Compute expm1 by arithmetic, which becomes vectors: IREE takes an exponential and a logarithm
+    for float32, and calls functions for each element of float64.
     """
-    return _of_doubles(_exponential_minus_one, operation)
+    (x,) = operation.operands
+    return [by_scalars(_exponential_minus_one, x)] if dtype_of(x) in _FORMATS else None
 
 
 @legalizes(elementwise.tanh.name, kind="slow", of="IREE")
@@ -70,32 +120,36 @@ def _of_doubles(formula: Callable[[Number], Number], operation: Operation) -> li
 
 def _exponential(x: Number) -> Number:
     less, exponent = _reduced(x, -746.0, 710.0)
-    # In two steps: 2**k alone overflows where the result does not, and underflows.
-    half = ((exponent + 4096) >> 1) - 2048
-    scaled = (1 + less) * _two_to(half) * _two_to(exponent - half)
-    return where(x.equals(x), scaled, x)
+    return _scaled(1 + less, exponent)
+
+
+def power_of_two(x: Number) -> Number:
+    """Return 2**x."""
+    kind = _FORMATS[x.dtype]
+    info = np.finfo(kind.dtype)
+    bounded = _between(x, info.minexp - info.nmant - 2.0, info.maxexp)
+    shifted = bounded + kind.magic
+    rest = bounded - (shifted - kind.magic)
+    return _scaled(1 + _less(rest * log(2)), _whole(shifted))
 
 
 def _exponential_minus_one(x: Number) -> Number:
     """Return 2 (2**(k - 1) (exp(r) - 1) + (2**(k - 1) - 1/2)): 2**k may overflow."""
-    less, exponent = _reduced(x, -40.0, 710.0)
-    half = _two_to(exponent - 1)
+    largest = np.finfo(x.dtype).maxexp * log(2)
+    less, exponent = _reduced(x, -40.0, largest + 0.1)
+    half = _two_to(exponent - 1, x.dtype)
     result = (half * less + (half - 0.5)) * 2
     return where(abs(x) > _TINY, result, x)
 
 
 def _tanh(x: Number) -> Number:
-    """Return (1 - e) / (1 + e) for e = exp(-2 |x|), and where that is beyond 1/2 its complement
-    2 e / (1 + e), which rounding 1 + e changes less.
-    """
+    """Return t / (t + 2) for t = exp(2 |x|) - 1, with the sign of x."""
     size = abs(x)
-    less, exponent = _reduced(size * -2, -40.0, 0.0)
-    scale = _two_to(exponent)
-    fall = scale * less + (scale - 1)
-    large = size > log(3) / 2
-    part = where(large, (scale * less + scale) * 2, -fall) / (fall + 2)
-    result = where(large, 1 - part, part)
-    return where(size > _TINY, copy_sign(result, x), x)
+    less, exponent = _reduced(size * 2, 0.0, 40.0)
+    scale = _two_to(exponent, x.dtype)
+    t = scale * less + (scale - 1)
+    result = ((t / (t + 2)).bits(np.int64) | (x.bits(np.int64) & _SIGN)).bits(np.float64)
+    return where(size > _TINY, result, x)
 
 
 def _logistic(x: Number) -> Number:
@@ -108,14 +162,35 @@ def _reduced(x: Number, low: float, high: float) -> tuple[Number, Number]:
     """Return exp(r) - 1 and the integer k, with r = x - k log(2) of the smallest size, for x
     clamped to bounds.
     """
-    bounded = where(x < low, low, where(x > high, high, x))
-    shifted = bounded * log2(np.e) + MAGIC
-    whole = shifted - MAGIC
-    rest = (bounded - whole * LOG2_HIGH) - whole * LOG2_LOW
-    series = polynomial(rest, [1 / factorial(i) for i in range(2, _TERMS)])
-    exponent = shifted.bits(np.int64) - int(np.float64(MAGIC).view(np.int64))
-    return rest + rest * rest * series, exponent
+    kind = _FORMATS[x.dtype]
+    bounded = _between(x, low, high)
+    shifted = bounded * log2(np.e) + kind.magic
+    whole = shifted - kind.magic
+    rest = (bounded - whole * kind.log2[0]) - whole * kind.log2[1]
+    return _less(rest), _whole(shifted)
 
 
-def _two_to(exponent: Number) -> Number:
-    return ((exponent + 1023) << 52).bits(np.float64)
+def _between(x: Number, low: float, high: float) -> Number:
+    return where(x < low, low, where(x > high, high, x))
+
+
+def _less(rest: Number) -> Number:
+    """Return exp(r) - 1 of numbers up to log(2) / 2."""
+    return rest + rest * rest * polynomial(rest, _FORMATS[rest.dtype].series)
+
+
+def _whole(shifted: Number) -> Number:
+    """Return the integer in the low bits of a number to which the format's magic was added."""
+    kind = _FORMATS[shifted.dtype]
+    return shifted.bits(kind.integers) - int(kind.dtype.type(kind.magic).view(kind.integers))
+
+
+def _scaled(x: Number, exponent: Number) -> Number:
+    """Return x 2**k in two steps: 2**k alone over- and underflows where the result does not."""
+    half = ((exponent + 4096) >> 1) - 2048
+    return x * _two_to(half, x.dtype) * _two_to(exponent - half, x.dtype)
+
+
+def _two_to(exponent: Number, dtype: np.dtype) -> Number:
+    info = np.finfo(dtype)
+    return ((exponent + (info.maxexp - 1)) << info.nmant).bits(dtype)

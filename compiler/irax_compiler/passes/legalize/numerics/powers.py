@@ -21,6 +21,7 @@ from irax_compiler.ops.formula import (
 )
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.double_double import Double, sum_of
+from irax_compiler.passes.legalize.numerics.exponentials import power_of_two
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 # Minimax fits: log2(m) = s P(s**2) for s = (m - 1) / (m + 1) and m from sqrt(1/2) to sqrt(2), and
@@ -55,7 +56,7 @@ def power_of_floats(operation: Operation) -> Sequence[Value] | None:
     if dtype_of(x) not in (np.float32, np.float64):
         return None
     if mlir.splat(x) == 2:
-        return [by_scalars(_power_of_two, y)]
+        return [by_scalars(power_of_two, y)]
     exponent = mlir.splat(y)
     formula = None if exponent is None else _BY_EXPONENT.get(float(exponent))
     return [by_scalars(_power, x, y) if formula is None else by_scalars(formula, x)]
@@ -75,22 +76,6 @@ _BY_EXPONENT: dict[float, Callable[[Number], Number]] = {
     3.0: lambda x: x * x * x,
 }
 """Formulas for constant exponents, of a root or a few products."""
-
-
-def _power_of_two(x: Number) -> Number:
-    """Return 2**x, for which no logarithm is needed."""
-    is_single = x.dtype == np.float32
-    inside = within(x, 250.0 if is_single else 1100.0)
-    whole = function(elementwise.round_nearest_even, inside)
-    rest = inside - whole
-    if is_single:
-        result = polynomial(rest, _EXP2)
-    else:
-        result = function(elementwise.exponential, rest * log(2))
-    # In two steps: 2**128 is not a number, though most of it is.
-    count = whole.to("i4" if is_single else "i8")
-    half = shift_right(count, 1)
-    return where(x.equals(x), result * _two_to(half, x) * _two_to(count - half, x), x)
 
 
 def _two_to(exponent: Number, like: Number) -> Number:
