@@ -143,3 +143,16 @@ def test_unravel_of_one_dtype_takes_any():
     found = unravel(jnp.array([True, False, True]))
     assert [x.dtype for x in found] == [np.bool, np.bool]
     np.testing.assert_array_equal(found[1], [[True]])
+
+
+def test_third_derivative():
+    # tan(y / 2) grows by exp(t)
+    solved = lambda y: odeint(lambda y, t: jnp.sin(y), y, jnp.array([0.0, 1.0]))[-1]
+    closed = lambda y: 2 * jnp.arctan(jnp.e * jnp.tan(y / 2))
+    third = [irax.grad(irax.grad(irax.grad(f)))(1.0) for f in (solved, closed)]
+    np.testing.assert_allclose(*third, rtol=1e-5)
+
+
+def test_slope_as_list_of_numbers():
+    ys = odeint(lambda y, t: [y[1], -y[0]], jnp.array([0.0, 1.0]), TIMES)
+    np.testing.assert_allclose(ys, np.stack([np.sin(TIMES), np.cos(TIMES)], 1), atol=1e-7)

@@ -39,7 +39,8 @@ def odeint(
     the number of steps. There is no forward mode.
 
     Args:
-        func: returns the slope of y at time t, a pytree like `y0`. It may use traced values from
+        func: returns the slope of y at time t, a pytree like `y0`, or one with as many elements in
+            all. It may use traced values from
             outside, which have derivatives too.
         y0: y at the first time: a pytree of inexact arrays.
         t: a vector of increasing times, of floats.
@@ -73,7 +74,7 @@ def odeint(
                 "with .astype(float)"
             )
     settings = (rtol, atol, mxstep, hmax)
-    return _odeint(func, y0, times, args, settings, _ORDER)
+    return _odeint(func, y0, times, args, settings)
 
 
 def _odeint(
@@ -82,7 +83,6 @@ def _odeint(
     times: Array,
     args: tuple[Any, ...],
     settings: Any,
-    order: int,
 ) -> Any:
     y, unravel = ravel_pytree(y0)
     y = y.with_weak_type(False)
@@ -90,15 +90,16 @@ def _odeint(
 
     def slope(y: Array, t: Array, *args: Any) -> Array:
         out = func(unravel(y), t, *args)
+        flat = ravel_pytree(out)[0]
         structure = tree_util.tree_structure(y0)
-        if tree_util.tree_structure(out) != structure:
+        if flat.shape != y.shape and tree_util.tree_structure(out) != structure:
             title = f"what func ({name_of(func)}) returned"
             error = tree_util.structure_error(structure, out, "y0", title)
             raise TypeError(f"odeint: {error}")
-        return _like(y, ravel_pytree(out)[0], func)
+        return _like(y, flat, func)
 
     converted, outside = closure_convert(slope, y, times[0], *args)
-    ys = _solve(converted, settings, order, y, times, (*args, *outside))
+    ys = _solve(converted, settings, y, times, (*args, *outside))
     return vmap(unravel)(ys)
 
 
@@ -111,50 +112,30 @@ def _like(y: Array, out: Array, func: Callable[..., Any]) -> Array:
     return out.astype(y.dtype)
 
 
-_ORDER = 2
-"""The number of times that a solution can be differentiated in reverse. The adjoint equation is
-solved by a solution with one less."""
-
-
+@functools.partial(custom_vjp, nondiff_argnums=(0, 1))
 def _solve(
     slope: Callable[..., Array],
     settings: Any,
-    order: int,
     y: Array,
     times: Array,
     args: tuple[Any, ...],
 ) -> Array:
-    if order:
-        return _ruled(slope, settings, order, y, times, args)
     return Solver(lambda y, t: slope(y, t, *args), *settings).solve(y, times)
-
-
-@functools.partial(custom_vjp, nondiff_argnums=(0, 1, 2))
-def _ruled(
-    slope: Callable[..., Array],
-    settings: Any,
-    order: int,
-    y: Array,
-    times: Array,
-    args: tuple[Any, ...],
-) -> Array:
-    return _solve(slope, settings, order - 1, y, times, args)
 
 
 def _forward(
     slope: Callable[..., Array],
     settings: Any,
-    order: int,
     y: Array,
     times: Array,
     args: tuple[Any, ...],
 ) -> tuple[Array, Any]:
-    ys = _solve(slope, settings, order - 1, y, times, args)
+    ys = _solve(slope, settings, y, times, args)
     return ys, (ys, times, args)
 
 
 def _backward(
-    slope: Callable[..., Array], settings: Any, order: int, residuals: Any, cotangents: Array
+    slope: Callable[..., Array], settings: Any, residuals: Any, cotangents: Array
 ) -> tuple[Any, ...]:
     """Solve the adjoint equation: y's cotangent goes backwards in time by the transposed derivative
     of the slope, and the cotangents of the arguments are summed up. y itself is carried along.
@@ -184,7 +165,7 @@ def _backward(
         ct_end = jnp.real(jnp.vdot(jnp.conj(slope(y, end, *args)), y_ct)).astype(end.dtype)
         begin = (y, ct, ct_first - ct_end, ct_given)
         span = jnp.stack([-end, -start])
-        found = _odeint(adjoint, begin, span, (given,), settings, order - 1)
+        found = _odeint(adjoint, begin, span, (given,), settings)
         return tuple(tree_util.tree_map(lambda x: x[-1], part) for part in found[1:]), ct_end
 
     zero = tree_util.tree_map(jnp.zeros_like, given)
@@ -197,4 +178,4 @@ def _backward(
     return ct + cotangents[0], ct_times, tree_util.tree_unflatten(tree, ct_args)
 
 
-_ruled.defvjp(_forward, _backward)
+_solve.defvjp(_forward, _backward)
