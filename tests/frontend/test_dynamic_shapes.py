@@ -368,6 +368,66 @@ def test_files_of_images_and_loops(tmp_path):
             np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
 
 
+def dot_products(x, y):
+    return x @ y, y @ y.T, x @ x, x @ y[:, 0], y.T @ x
+
+
+def of_elements(x, y):
+    """Reads and writes elements that an empty array lacks, in steps of a loop that there may not
+    be."""
+    first = numbers(y)[0, 0] % 2
+    rows = irax.lax.fori_loop(0, 2, lambda i, c: c.at[i // 2].add(x[:1].sum(0)), x)
+    return x.at[first].set(1.0), rows
+
+
+def carried_twice(x, y):
+    """Loops that begin with one array, and may take no step."""
+    z = jnp.sin(y)
+    f = lambda i, c: (c[1], jnp.flip(c[0], 0) + i)
+    sums = irax.lax.fori_loop(0, x.shape[0], lambda i, c: c.at[0].add(c[1:].sum(0) * i), z)
+    return sums, irax.lax.fori_loop(0, x.shape[0], f, (z, z * 2)), z
+
+
+def trained(x, y):
+    return irax.value_and_grad(lambda x: (recurrent(jnp.eye(3), x)[1] ** 2).sum())(x[:, None])
+
+
+EMPTY = {
+    "products": dot_products,
+    "elements": of_elements,
+    "loops": carried_twice,
+    "scans": trained,
+    "every second": lambda x, y: irax.vmap(lambda r: r.at[::2].set(r[::2] * 2))(x.T),
+}
+
+
+@pytest.mark.parametrize("name", EMPTY)
+def test_empty_arrays(name):
+    """A program is called for other sizes first, so that memory is not all zeros."""
+    shapes = {
+        "products": ("n - 1", "n - 1, 3"),
+        "elements": ("n - 1, 3", "m, 3"),
+    }.get(name, ("n - 1, 3", "m, 3"))
+    scope = export.SymbolicScope()
+    specs = [
+        irax.ShapeDtypeStruct(export.symbolic_shape(s, scope=scope), "float32") for s in shapes
+    ]
+    made = export.export(irax.jit(EMPTY[name]))(*specs)
+    device = irax.devices("cpu")[0]
+    program = backend.compile(made._module, made.fun_name, device)
+    for n, m in ((5, 3), (8, 2), (1, 3), (1, 4), (2, 1)):
+        given = [
+            array(*(int(eval(part, {}, {"n": n, "m": m})) for part in s.split(","))) for s in shapes
+        ]
+        found = [x.numpy() for x in program.run([device.put(x) for x in given])]
+        if name == "elements" and n == 1:
+            expected = [given[0]] * 2
+        else:
+            expected = irax.tree.leaves(EMPTY[name](*map(jnp.asarray, given)))
+        for x, y in zip(found, expected, strict=True):
+            np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+
+
 def causal(q, k, v):
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, k)
     places = jnp.arange(q.shape[1])[:, None] >= jnp.arange(k.shape[1])

@@ -55,6 +55,9 @@ _CALLS_LIBM = re.compile(
 _LOOP = re.compile(r"stablehlo\.while|scf\.(?:for|while) [^\n]*tensor<")
 """Finds loops outside of kernels that may carry arrays."""
 
+_BRANCH = re.compile(r"stablehlo\.(?:if|case)\b|scf\.if [^\n]*tensor<")
+"""Finds branches outside of kernels that may return arrays."""
+
 _MANY = 64
 """The lines of a module from which IREE may make many kernels of it."""
 
@@ -213,11 +216,11 @@ def _rewritten(data: bytes, rewrites: Sequence[Rewrite]) -> bytes:
     return mlir.bytecode(module) if any(changes) else data
 
 
-def has_loops_or_is_long(text: str) -> bool:
-    """Return True for a module that has loops outside of kernels, or that may become many kernels;
-    also for one that is too long to print, of which the text is empty.
+def has_branches_or_is_long(text: str) -> bool:
+    """Return True for a module that has loops or branches outside of kernels, or that may become
+    many kernels; also for one that is too long to print, of which the text is empty.
     """
-    return text.count("\n") >= _MANY or _has_loops(text)
+    return text.count("\n") >= _MANY or _has_loops(text) or _BRANCH.search(text) is not None
 
 
 def _has_loops(text: str) -> bool:

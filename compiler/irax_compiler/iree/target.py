@@ -10,6 +10,7 @@ from irax_compiler.iree import compiler
 from irax_compiler.iree.kernels_aside import keep_aside
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import Pass
+from irax_compiler.passes.release import Release
 from irax_compiler.pipeline import run_passes
 from irax_compiler.targets.target import Target, find
 
@@ -44,6 +45,8 @@ class IreeTarget(Target):
     flow_passes: tuple[Pass, ...] = ()
     """The passes on IREE's dialect flow, after the phase of that name, for programs with loops or
     many operations."""
+    stream_passes: tuple[Pass, ...] = (Release(),)
+    """The passes on IREE's dialect stream, likewise."""
     unverified: frozenset[str] = frozenset()
     """The phases of IREE in which modules are not verified after each pass."""
     any_chip: tuple[str, ...] = ()
@@ -96,10 +99,9 @@ class IreeTarget(Target):
 
     def rewrites(self, chip: str = "") -> tuple[compiler.Rewrite, ...]:
         """The rewrites between IREE's phases, in their order, of programs for a chip."""
-        passes = self.flow_passes
-        if not passes:
-            return ()
-        return (passes_after("flow", passes, compiler.has_loops_or_is_long),)
+        passes = {"flow": self.flow_passes, "stream": self.stream_passes}
+        pays = compiler.has_branches_or_is_long
+        return tuple(passes_after(phase, found, pays) for phase, found in passes.items() if found)
 
     def compile_text(self, module: str | bytes) -> bytes:
         """The .vmfb of a lowered module, MLIR text or bytecode, for the usual chip."""

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.mlir import Module, Value, dtype_of, shape_of
+from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.core import full
+from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.elementwise_map import Map
+from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.rewriting import rewrite_in_order, rewrites
 from irax_compiler.passes.sized.lowering import NotDynamic
@@ -28,7 +32,22 @@ def function_of_chlo(op: Elementwise, *operands: Value) -> Value | None:
     return Map(computation, tuple(range(len(extents))))(*operands)
 
 
-FORMS = (function_of_chlo,)
+@rewrites(DotGeneral)
+def product_without_free_dimensions(op: DotGeneral, x: Value, y: Value) -> Value | None:
+    """Sum the products of elements: IREE makes such operands matrices of known size."""
+    dims, rank = op.dimensions, len(shape_of(x))
+    is_sized = _is_sized(x) or _is_sized(y)
+    if not is_sized or dims.lhs_free(rank) or dims.rhs_free(len(shape_of(y))):
+        return None
+    left = shape.transpose(x, dims.lhs_batching + dims.lhs_contracting)
+    right = shape.transpose(y, dims.rhs_batching + dims.rhs_contracting)
+    left, right = (conversion.convert(z, op.dtype) for z in (left, right))
+    contracted = tuple(range(len(dims.lhs_batching), rank))
+    products = elementwise.multiply(left, right)
+    return Reduce("add", contracted)(products, full((), 0, op.dtype))
+
+
+FORMS = (function_of_chlo, product_without_free_dimensions)
 
 
 @register_pass

@@ -121,19 +121,12 @@ def _is_compiled(operation: Operation) -> bool:
     if name.startswith("irax.") or name in _ALSO:
         op = read(operation)
         if isinstance(op, slicing.Pad):
-            edges = (*op.edge_padding_low, *op.edge_padding_high)
-            return all(map(_is_not_negative, edges)) and not any(
-                map(is_symbolic, op.interior_padding)
-            )
+            return not any(map(is_symbolic, op.interior_padding))
         if isinstance(op, ReduceWindow):
             return windows.is_lowered(op, len(operation.results))
         return type(op) in _LOWERINGS
     is_elementwise = name.startswith("stablehlo.") and traits_of(operation).elementwise
     return is_elementwise or name in _WITH_SIZED_OPERANDS
-
-
-def _is_not_negative(n: Any) -> bool:
-    return n.scope.bounds(n)[0] >= 0 if isinstance(n, Size) else n >= 0
 
 
 class _Rewriting(Lowering):

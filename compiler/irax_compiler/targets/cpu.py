@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from irax_compiler.chips import IS_X86, compiling_for, vector_registers
 from irax_compiler.iree import tiling
-from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite, has_loops_or_is_long
+from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite
 from irax_compiler.iree.target import IreeTarget, passes_after
 from irax_compiler.mlir import Module
 from irax_compiler.passes.barriers import Barriers
@@ -26,6 +26,7 @@ from irax_compiler.passes.link import Link
 from irax_compiler.passes.loops import Loops, Rows
 from irax_compiler.passes.merge import Merge
 from irax_compiler.passes.reductions import Reductions
+from irax_compiler.passes.release import Release
 from irax_compiler.passes.split import Split
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
 from irax_compiler.targets.target import register
@@ -48,8 +49,7 @@ class CpuTarget(IreeTarget):
         return not has_unknown_sizes(module) and tiling.pays(module)
 
     def rewrites(self, chip: str = "") -> tuple[Rewrite, ...]:
-        link = passes_after("stream", [Link()], has_loops_or_is_long)
-        rewrites = (*super().rewrites(chip), link)
+        rewrites = super().rewrites(chip)
         with compiling_for(chip):
             registers = vector_registers()
         if registers.has_masks:
@@ -79,6 +79,7 @@ CPU = register(
         ),
         dynamic_passes=dynamic_passes(NAME, (Blas(), Reductions(), Elementwise())),
         flow_passes=(CSE, Carries(), Merge()),
+        stream_passes=(Release(), Link()),
         # They are about the code of kernels, and to verify that after each pass takes as long as
         # the passes. What IREE's verifier is known to find, it finds in other phases and in loops.
         unverified=frozenset({"stream", "executable-configurations", "executable-targets", "hal"}),

@@ -390,12 +390,11 @@ def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
     if all(dim.step == 1 for dim in dims):
         starts = [convert(as_array(dim.start), np.dtype(np.int32)) for dim in dims]
         return bind(dynamic_slices.DynamicUpdateSlice(), x, values, *starts, weak_type=x.weak_type)
-    extents = [(dim.size - 1) * dim.step + 1 for dim in dims]
-    spread = slicing.Pad(
-        tuple(dim.start for dim in dims),
-        tuple(n - dim.start - e for n, dim, e in zip(x.shape, dims, extents, strict=True)),
-        tuple(dim.step - 1 for dim in dims),
-    )
+    starts, between = tuple(dim.start for dim in dims), tuple(dim.step - 1 for dim in dims)
+    none = (0,) * len(dims)
+    ends = slicing.Pad(starts, none, between).result_shape(values.shape)
+    rest = tuple(n - end for n, end in zip(x.shape, ends, strict=True))
+    spread = slicing.Pad(starts, rest, between)
     everywhere = broadcast_to(ConcreteArray(np.array(True)), values.shape)
     there = bind(spread, everywhere, ConcreteArray(np.array(False)))
     values = bind(spread, values, ConcreteArray(np.zeros((), x.dtype)))

@@ -11,3 +11,14 @@ func.func @main(%x: tensor<?xf32, #irax.sizes<"n">>, %r: tensor<4xf32>) -> (tens
 // CHECK:      "stablehlo.map"(
 // CHECK:        chlo.erf_inv {{.*}} : tensor<f32> -> tensor<f32>
 // CHECK:      chlo.erf_inv {{.*}} : tensor<4xf32> -> tensor<4xf32>
+
+// A product without free dimensions is a sum of products.
+func.func @products(%x: tensor<?x3xf32, #irax.sizes<"n, 3">>, %y: tensor<3x?xf32, #irax.sizes<"3, n">>) -> tensor<3xf32> {
+  %0 = stablehlo.dot_general %x, %y, batching_dims = [1] x [0], contracting_dims = [0] x [1] : (tensor<?x3xf32, #irax.sizes<"n, 3">>, tensor<3x?xf32, #irax.sizes<"3, n">>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @products
+// CHECK:         [[X:%\w+]] = stablehlo.transpose %arg0, dims = [1, 0]
+// CHECK:         [[P:%\w+]] = stablehlo.multiply [[X]], %arg1
+// CHECK:         stablehlo.reduce([[P]] init: %cst) applies stablehlo.add across dimensions = [1]

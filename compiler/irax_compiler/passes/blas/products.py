@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler.mlir import Block, Module, Operation, Value
-from irax_compiler.ops.registers import emit, index
+from irax_compiler.ops.registers import emit, equal, index
 from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.blas.epilogues import Epilogue
 from irax_compiler.passes.blas.layouts import Matrices, Product
@@ -24,8 +24,9 @@ from irax_compiler.passes.executables import (
     share,
     times,
 )
-from irax_compiler.passes.scf import for_each
+from irax_compiler.passes.scf import for_each, if_else
 from irax_compiler.sizes import Size, larger
+from irax_compiler.sizes.expressions import bounds
 
 PARTS = 4
 """The number of parts of a worker's share, where smaller parts take no longer."""
@@ -214,14 +215,29 @@ class _Calls:
             layout, matrix, vector = product.rhs.transposed, rhs, lhs
             distances = product.lhs.columns, product.out.columns
             length = product.n if by_rows else part
-        library.call(
-            f"cblas_{library.letter}gemv",
-            Cblas.ROW_MAJOR if layout.columns == 1 else Cblas.COLUMN_MAJOR,
-            Cblas.AS_IT_IS,
-            *map(_number, (length, product.k)),
-            *(alpha, matrix, _number(_leading(layout)), vector, _number(distances[0])),
-            *(beta, out, _number(distances[1])),
-        )
+        m, k, from_vector, to_result = map(_number, (length, product.k, *distances))
+
+        def multiply() -> None:
+            library.call(
+                f"cblas_{library.letter}gemv",
+                Cblas.ROW_MAJOR if layout.columns == 1 else Cblas.COLUMN_MAJOR,
+                Cblas.AS_IT_IS,
+                *(m, k, alpha, matrix, _number(_leading(layout)), vector, from_vector),
+                *(beta, out, to_result),
+            )
+
+        def fill() -> None:
+            """Multiply matrices of size zero: `gemv` leaves the result as it was for these."""
+            library.call(
+                f"cblas_{library.letter}gemm",
+                *(Cblas.ROW_MAJOR, Cblas.AS_IT_IS, Cblas.AS_IT_IS, m, 1, 0),
+                *(alpha, matrix, 1, vector, 1, beta, out, to_result),
+            )
+
+        if isinstance(product.k, Size) and bounds(product.k)[0] <= 0:
+            if_else(equal(index(product.k), 0), fill, multiply)
+        else:
+            multiply()
 
 
 def _leading(matrices: Matrices) -> Any:

@@ -28,7 +28,7 @@ from irax_compiler.passes.sized.lowering import (
     array_of,
     emit,
 )
-from irax_compiler.sizes import Size
+from irax_compiler.sizes import Size, larger, smaller
 
 _SCALAR = mlir.tensor_type((), np.dtype(np.int32))
 _WIDE = mlir.tensor_type((), np.dtype(np.int64))
@@ -115,30 +115,58 @@ def _pad(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
 def padded(
     of: Lowering, op: slicing.Pad, operands: Sequence[Value], shape: Sequence[Any], type_: Type
 ) -> Value:
-    """The scalar broadcast to the result's shape, with the operand written into it."""
+    """The scalar broadcast to the result's shape, with the operand written into it. What negative
+    padding takes away is written, too, and then cut off.
+    """
     x, value = operands
+    low, high = (
+        tuple(larger(n, 0) for n in edge) for edge in (op.edge_padding_low, op.edge_padding_high)
+    )
+    if (low, high) != (op.edge_padding_low, op.edge_padding_high):
+        wider = replace(op, edge_padding_low=low, edge_padding_high=high)
+        wide = wider.result_shape(of.shape(x))
+        whole = padded(of, wider, operands, wide, anonymous(wide, x.type.element_type))
+        cut = [n - m for n, m in zip(low, op.edge_padding_low, strict=True)]
+        return part(of, whole, cut, shape, type_)
     spread = of.spread(value, shape, type_)
     of.shapes[spread] = tuple(shape)
     extents = of.shape(x)
-    place = (op.edge_padding_low, extents, tuple(n + 1 for n in op.interior_padding))
+    place = (low, extents, tuple(n + 1 for n in op.interior_padding))
     return _at("tensor.insert_slice", of, [x, of.apart(spread, of.operation)], place, type_)
 
 
 def _update(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
     """The update written at the starts, moved so that it lies within the array."""
     x, update, *starts = operands
-    extents = of.shape(update)
-    places = _within(of, starts, of.shape(x), extents)
-    place = (places, extents, (1,) * len(extents))
+    array, extents = of.shape(x), of.shape(update)
+    places, sizes = _within(of, starts, array, extents), _there(array, extents)
+    if sizes != extents:
+        zeros, own = (0,) * len(sizes), anonymous(sizes, update.type.element_type)
+        update = part(of, update, zeros, sizes, own)
+    place = (places, sizes, (1,) * len(sizes))
     return _at("tensor.insert_slice", of, [update, of.apart(x, of.operation)], place, type_)
 
 
 def _read(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
     """The part of an array at the starts, moved so that it lies within the array."""
     x, *starts = operands
-    places = _within(of, starts, of.shape(x), op.slice_sizes)
-    place = (places, op.slice_sizes, (1,) * len(places))
-    return _at("tensor.extract_slice", of, [x], place, type_)
+    array, extents = of.shape(x), op.slice_sizes
+    places, sizes = _within(of, starts, array, extents), _there(array, extents)
+    own = type_ if sizes == extents else anonymous(sizes, x.type.element_type)
+    found = part(of, x, places, sizes, own)
+    if sizes == extents:
+        return found
+    spread = of.spread(full((), 0, mlir.dtype_of(x)), extents, type_)
+    of.shapes[spread] = extents
+    place = ((0,) * len(sizes), sizes, (1,) * len(sizes))
+    return _at("tensor.insert_slice", of, [found, of.apart(spread, of.operation)], place, type_)
+
+
+def _there(array: Sequence[Any], part: Sequence[Any]) -> tuple[Any, ...]:
+    """The sizes of as much of a part as fits into an array: a step of a loop that is never taken
+    may read an element of an array that has none.
+    """
+    return tuple(smaller(m, n) for n, m in zip(array, part, strict=True))
 
 
 def part(
