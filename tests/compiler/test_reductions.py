@@ -176,6 +176,17 @@ def test_short_rows() -> None:
     _check(lambda x: [jnp.max(x, -1), jnp.sum(x, -1)], bad)
 
 
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.float16])
+def test_short_rows_of_narrow_numbers(dtype: Any) -> None:
+    x = _array((5000, 5), np.int16)
+
+    def folds(x: Any) -> list[Any]:
+        x = (100 * x).astype(dtype)
+        return [jnp.sum(x, -1, dtype=dtype), jnp.max(x, -1), jnp.min(x, -1), jnp.sum(x > 7, -1)]
+
+    _check(folds, x)
+
+
 def test_few_elements_along_several_axes() -> None:
     x, y = _array((90, 2, 67, 4), np.float32), _array((150, 2, 60, 2), np.int32)
 

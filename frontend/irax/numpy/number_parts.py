@@ -289,12 +289,13 @@ def packbits(a: ArrayLike, axis: int | None = None, bitorder: str = "big") -> Ar
     check_dtype("packbits", x.dtype, (np.bool, np.integer))
     shifts = _shifts("packbits", bitorder)
     x, along = (ravel(x), 0) if axis is None else (x, canonical_axis("packbits", axis, x.ndim))
-    bits = moveaxis(convert(not_equal(x, 0), np.dtype(np.uint8)), along, -1)
+    bits = moveaxis(x if x.dtype == np.bool else not_equal(x, 0), along, -1)
     n = bits.shape[-1]
     none = [(0, 0, 0)] * (bits.ndim - 1)
-    bits = lax.pad(bits, np.uint8(0), [*none, (0, -n % 8, 0)])
+    bits = lax.pad(bits, np.False_, [*none, (0, -n % 8, 0)])
     bits = lax.reshape(bits, (*bits.shape[:-1], bits.shape[-1] // 8, 8))
-    packed = reductions.sum(left_shift(bits, shifts), -1, np.uint8)
+    values = where(bits, np.uint8(1) << shifts, np.uint8(0))
+    packed = reductions.sum(values, -1, np.uint8)
     return moveaxis(packed, -1, along)
 
 

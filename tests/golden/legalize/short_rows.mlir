@@ -34,3 +34,11 @@ func.func @others(%x: tensor<10000x3xf32>, %y: tensor<10000x9xf32>) -> (tensor<1
 // CHECK:         [[X:%\w+]] = stablehlo.negate %arg0
 // CHECK-COUNT-3: stablehlo.slice [[X]]
 // CHECK:         stablehlo.reduce(%arg1
+
+func.func @narrow(%x: tensor<4096x8xui8>) -> tensor<4096xui8> {
+  %zero = stablehlo.constant dense<0> : tensor<ui8>
+  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [1] : (tensor<4096x8xui8>, tensor<ui8>) -> tensor<4096xui8>
+  return %0 : tensor<4096xui8>
+}
+// CHECK-LABEL: func.func @narrow
+// CHECK-COUNT-7: stablehlo.add {{.*}} : tensor<4096xui8>

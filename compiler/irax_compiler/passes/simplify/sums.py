@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import elementwise, slicing
+from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.core import full
 from irax_compiler.passes.rewriting import rewrites
 from irax_compiler.passes.simplify.matching import is_full_of, made_by
@@ -112,4 +112,12 @@ def _zeros(
 
 
 def _sum(terms: Iterable[Value]) -> Value:
-    return reduce(elementwise.add, terms)
+    return reduce(_plus, terms)
+
+
+def _plus(x: Value, y: Value) -> Value:
+    """x + y, of reshaped arrays before they are reshaped, in the shape of what computed them."""
+    first, second = made_by(x, shape.Reshape), made_by(y, shape.Reshape)
+    if first is None or second is None or first.operand.type != second.operand.type:
+        return elementwise.add(x, y)
+    return first.op(elementwise.add(first.operand, second.operand))

@@ -43,8 +43,7 @@ def reduction_of_short_rows(operation: Operation) -> Sequence[Value] | None:
     if op is None or len(sizes) - 1 not in op.dimensions or prod(sizes) < MANY:
         return None
     count = prod(sizes[d] for d in op.dimensions)
-    is_wide = dtype.kind in "iuf" and dtype.itemsize >= 4
-    if not 2 <= count <= LONGEST or not (is_wide or dtype == np.bool_):
+    if not 2 <= count <= LONGEST or dtype.kind not in "biuf":
         return None
     x, init = operation.operands
     columns, _ = _columns(x, op.dimensions, FAR)
