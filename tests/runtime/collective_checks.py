@@ -27,7 +27,27 @@ def check_all(communicator: Communicator) -> int:
     groups = [tuple(range(size)), *((r,) for r in range(size) if r == communicator.rank)]
     if size == 4:
         groups += [(0, 2) if communicator.rank in (0, 2) else (3, 1)]
-    return sum(_check(communicator, group, dtype) for group in groups for dtype in DTYPES)
+    counts = [_check(communicator, group, dtype) for group in groups for dtype in DTYPES]
+    return sum(counts) + sum(_check_nan(communicator, group, 8) for group in groups)
+
+
+def check_large(communicator: Communicator) -> int:
+    """Check reductions of an array that processes of one machine combine in several chunks."""
+    everyone, length = tuple(range(communicator.size)), 1_200_001
+    arrays = [contribution(rank, (length,), np.float32) for rank in everyone]
+    found = communicator.all_reduce(arrays[communicator.rank], "add", everyone)
+    np.testing.assert_array_equal(found, np.sum(arrays, 0))
+    return _check_nan(communicator, everyone, length)
+
+
+def _check_nan(communicator: Communicator, group: tuple[int, ...], length: int) -> int:
+    """Check that the largest and the smallest number are nan where one of them is."""
+    place = group.index(communicator.rank)
+    x = np.where(np.arange(length) % len(group) == place, np.nan, place).astype(np.float32)
+    for combiner in ("maximum", "minimum"):
+        found = communicator.all_reduce(x, combiner, group)
+        assert np.isnan(found).all(), (combiner, group, found)
+    return 2
 
 
 def _check(communicator: Communicator, group: tuple[int, ...], dtype: Any) -> int:

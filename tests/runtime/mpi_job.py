@@ -13,7 +13,7 @@ import sys
 import time
 
 import numpy as np
-from tests.runtime.collective_checks import check_all
+from tests.runtime.collective_checks import check_all, check_large
 
 from irax_runtime.communication import mpi, store
 from irax_runtime.communication.communicator import Communicator
@@ -81,7 +81,7 @@ def main(fault: str = "", *of_device: str) -> None:
             case "hang":
                 time.sleep(1000)
     communicator.check_same(f"{fault == 'differ' and communicator.rank}", "jit of step")
-    print("checked", check_all(communicator), flush=True)
+    print("checked", check_all(communicator) + check_large(communicator), flush=True)
     communicator.all_reduce(np.ones(3, np.float32), "add", everyone)
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from irax_runtime import memory
 from irax_runtime.communication import current
 from irax_runtime.communication.communicator import (
+    COMBINERS,
     DEFAULT_LIMIT,
     Array,
     CommunicationError,
@@ -30,6 +31,7 @@ from irax_runtime.communication.communicator import (
     wide_dtype,
 )
 from irax_runtime.communication.mpi_messages import MessageCommunicator
+from irax_runtime.communication.shared_memory import WORTH_SHARING, SharedMemory, shared_memory
 
 _VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")
 """Variables that launchers of MPI set in the processes that they start."""
@@ -97,6 +99,7 @@ class MpiCommunicator(Communicator):
         self.rank = self._world.Get_rank()
         self.size = self._world.Get_size()
         self._groups: dict[Group, Any] = {tuple(range(self.size)): self._world}
+        self._shared: dict[Group, SharedMemory | None] = {}
         self._operations = {"add": mpi.SUM, "maximum": mpi.MAX, "minimum": mpi.MIN}
         self._watchdog = Watchdog(limit, self.abort)
         self._messages = mpi.COMM_WORLD.Dup()
@@ -134,13 +137,33 @@ class MpiCommunicator(Communicator):
                 self._groups[group] = self._world.Create_group(members)
         return self._groups[group]
 
+    def _shared_memory(self, group: Group) -> SharedMemory | None:
+        """The memory that the processes of a group share; they make it together."""
+        if group not in self._shared:
+            connection = self._connection(group)
+            self._shared[group] = shared_memory(connection, self._mpi) if len(group) > 1 else None
+        return self._shared[group]
+
+    def _operation(self, combiner: str, dtype: np.dtype[Any]) -> Any:
+        """MPI's operation that combines arrays. Of floats, its maximum and minimum lose nan."""
+        if combiner == "add" or dtype.kind != "f":
+            return self._operations[combiner]
+        name = f"{combiner} of {dtype}"
+        if name not in self._operations:
+            self._operations[name] = self._mpi.Op.Create(_in_place(combiner, dtype), commute=True)
+        return self._operations[name]
+
     def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
         connection = self._connection(group)
         sent = np.ascontiguousarray(x, _reducible(x.dtype))
         empty = np.empty if sent.nbytes < _SMALL else memory.aligned_empty
         received = empty(sent.shape, sent.dtype)
         with self._watchdog.watching("all_reduce", x):
-            connection.Allreduce(sent, received, self._operations[combiner])
+            shared = self._shared_memory(group) if sent.nbytes >= WORTH_SHARING else None
+            if shared:
+                shared.all_reduce(sent, received, COMBINERS[combiner])
+            else:
+                connection.Allreduce(sent, received, self._operation(combiner, sent.dtype))
         return received.astype(x.dtype, copy=False)
 
     def all_gather(self, x: Array, group: Group) -> Array:
@@ -274,6 +297,16 @@ def _end_job_on_errors(communicator: MpiCommunicator) -> None:
 def _reducible(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype in which MPI reduces: booleans are bytes."""
     return np.dtype(np.uint8) if dtype == np.bool_ else wide_dtype(dtype)
+
+
+def _in_place(combiner: str, dtype: np.dtype[Any]) -> Callable[[Any, Any, Any], None]:
+    """The function of an operation of MPI's, which combines arrays of a dtype as NumPy does."""
+
+    def combine(given: Any, total: Any, _datatype: Any) -> None:
+        result = np.frombuffer(total, dtype)
+        COMBINERS[combiner](np.frombuffer(given, dtype), result, out=result)
+
+    return combine
 
 
 def _octets(x: Array) -> Array:
