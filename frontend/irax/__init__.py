@@ -66,6 +66,7 @@ from irax.execution.processes import process_indices as process_indices
 from irax.execution.shapes import eval_shape as eval_shape
 from irax.ir import make_ir as make_ir
 from irax.jaxprs import of_traced
+from irax.numpy.index_windows import ds as ds
 from irax.transforms.autodiff import fwd_and_bwd as fwd_and_bwd
 from irax.transforms.autodiff import grad as grad
 from irax.transforms.autodiff import jvp as jvp

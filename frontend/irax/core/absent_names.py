@@ -23,7 +23,6 @@ _REASONS = {
         ": auto_pcast remove_size_one_mesh_axis_from_type",
     ),
     "sends and receives are those of irax.lax.ppermute": ("lax: precv psend",),
-    "use a slice, or irax.lax.dynamic_slice": (": ds",),
     "it has no counterpart in irax; irax.compat has it for libraries that import jax": (
         ": api_util example_libraries interpreters lib",
         "core: AbstractValue",
@@ -140,8 +139,8 @@ WHY_ABSENT = _by_name()
 def why_absent(module: str, name: str) -> str | None:
     """The reason why a module of irax lacks a name that JAX's has; None for any other name.
 
-    >>> why_absent("irax", "ds")
-    'use a slice, or irax.lax.dynamic_slice'
+    >>> why_absent("irax.core", "eval_jaxpr")
+    'jaxprs run as functions: irax.extend.core.jaxpr_as_fun'
     """
     inner = f"{module}.{name}".removeprefix("irax.")
     return WHY_ABSENT.get(inner, _PRIMITIVES if name.endswith("_p") else None)

@@ -1,6 +1,7 @@
 """Parsing of an index: the selection in each dimension of x, and the layout of `x[index]`.
 
-NumPy's rules, all of them: ints, slices, Ellipsis, None, arrays of integers and of booleans.
+NumPy's rules, all of them: ints, slices, Ellipsis, None, arrays of integers and of booleans; and
+`ds`, a slice of known size.
 Indices that are known while tracing (ints, slices, NumPy arrays) are resolved here, so that the IR
 has none of it.
 """
@@ -19,6 +20,7 @@ from irax.core.dimensions import size_of, symbolic_indices
 from irax.core.dispatch import bind
 from irax.core.operands import broadcast_shapes
 from irax.core.promotion import apply, convert
+from irax.numpy.index_windows import Slice
 from irax_compiler.ops import comparison
 from irax_compiler.ops import elementwise as ops
 from irax_compiler.sizes import is_symbolic
@@ -44,6 +46,12 @@ class Dim:
     """An int chose the one element: the result lacks the dimension."""
     indices: Indices | None = None
     """The indices of the elements, counted from 0; None for a slice."""
+    window: bool = False
+    """`indices` is a scalar, where the `size` elements begin."""
+
+    def last(self, n: int) -> Any:
+        """The largest index that is in range, in a dimension of size `n`."""
+        return n - self.size if self.window else n - 1
 
 
 @dataclass
@@ -73,6 +81,10 @@ class Parts:
     def indexed(self) -> list[int]:
         """The dimensions that have index arrays or traced scalars."""
         return [d for d, dim in enumerate(self.dims) if dim.indices is not None]
+
+    def windows(self) -> list[int]:
+        """The dimensions of which a window is chosen."""
+        return [d for d, dim in enumerate(self.dims) if dim.window]
 
     def result_shape(self, with_new: bool = True) -> tuple[int, ...]:
         """The shape of `x[index]`, with or without the dimensions that None adds."""
@@ -135,7 +147,7 @@ def _alone(index: Any) -> Any:
 
 def _item(entry: Any) -> Any:
     """An entry of an index as None, Ellipsis, slice, int, integer array, or `_Mask`."""
-    if entry is None or entry is Ellipsis or isinstance(entry, slice):
+    if entry is None or entry is Ellipsis or isinstance(entry, slice | Slice):
         return entry
     if isinstance(entry, bool | np.bool_):
         return _Mask(np.asarray(entry))
@@ -211,7 +223,7 @@ class _Parser:
 
     def _advance(self, item: Any, rest: int) -> None:
         parts = self.parts
-        advanced = item is not None and item is not Ellipsis and not isinstance(item, slice)
+        advanced = not (item is None or item is Ellipsis or isinstance(item, slice | Slice))
         if advanced and not self.in_run:
             self.runs += 1
             if self.block_at is None:
@@ -226,6 +238,8 @@ class _Parser:
             parts.for_numpy.append(Ellipsis)
         elif isinstance(item, slice):
             parts.for_numpy.append(self._slice(item))
+        elif isinstance(item, Slice):
+            self._window(item)
         elif isinstance(item, int) or is_symbolic(item):
             self._int(item)
         elif isinstance(item, _Mask):
@@ -257,6 +271,21 @@ class _Parser:
         self.parts.layout.append(len(self.parts.dims))
         self._add(n, dim)
         return item
+
+    def _window(self, item: Slice) -> None:
+        n = self.remaining.pop(0)
+        if not is_symbolic(n) and item.extent > n:
+            raise TypeError(
+                f"ds: a slice of {item.extent} elements of a dimension of size {n}; expected at "
+                "most that many"
+            )
+        start = _places(as_array(item.start), n, self.wrap)
+        if not isinstance(start, Array):
+            start = as_array(start)
+        self.parts.known = False
+        self.parts.layout.append(len(self.parts.dims))
+        dim = Dim(0, item.size, item.stride, indices=start, window=True)
+        self._add(n, dim)
 
     def _int(self, item: int) -> None:
         n = self.remaining.pop(0)

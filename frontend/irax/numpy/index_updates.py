@@ -326,6 +326,11 @@ class _Update:
         x, parts = self.x, self.parts
         if 0 in (*x.shape, *parts.result_shape()) or (parts.int_outside and self.drops):
             return x
+        if indexing.is_nested(parts):
+            outer, inner = indexing.nested(parts)
+            window = indexing.read(indexing.reshape(x, parts.shape), outer)
+            changed = _Update(self.what, window, inner, self.options)._write(combiner, values)
+            return _Update(self.what, x, outer, self.options)._write("set", changed)
         leaves_out = parts.outside and self.drops
         if parts.known and not leaves_out:
             known, new = elements(x), elements(values)
@@ -421,7 +426,7 @@ def _clamped(parts: Parts) -> Parts:
         if isinstance(dim.indices, np.ndarray):
             return replace(dim, indices=np.clip(dim.indices, 0, n - 1))
         indices = apply(ops.maximum, dim.indices, 0, what="index")
-        return replace(dim, indices=apply(ops.minimum, indices, n - 1, what="index"))
+        return replace(dim, indices=apply(ops.minimum, indices, dim.last(n), what="index"))
 
     dims = [nearest(dim, n) for dim, n in zip(parts.dims, parts.shape, strict=True)]
     return replace(parts, dims=dims, outside=False, int_outside=False)

@@ -80,6 +80,9 @@ def read(x: Array, parts: Parts) -> Array:
     if known is not None:
         return ConcreteArray(np.asarray(known[tuple(parts.for_numpy)]), x.weak_type)
     x = reshape(x, parts.shape)
+    if is_nested(parts):
+        outer, parts = nested(parts)
+        x = read(x, outer)
     if parts.fancy:
         x = _gather(read_region(x, parts), parts)
     elif parts.indexed():
@@ -174,7 +177,9 @@ def read_region(x: Array, parts: Parts) -> Array:
 
 def region_sizes(parts: Parts) -> tuple[int, ...]:
     """Return the shape of the region of ints, slices and traced scalars that need no gather."""
-    return tuple(dim.size if parts.fancy or dim.indices is None else 1 for dim in parts.dims)
+    return tuple(
+        dim.size if parts.fancy or dim.indices is None or dim.window else 1 for dim in parts.dims
+    )
 
 
 def slice_region(x: Array, dims: Sequence[Dim]) -> Array:
@@ -231,6 +236,30 @@ def start_scalars(dims: Sequence[Dim]) -> list[Array]:
     ]
 
 
+# ---- windows beside other indices ----------------------------------------------------------------
+
+
+def is_nested(parts: Parts) -> bool:
+    """Return True if there are windows with strides or beside index arrays, which no dynamic slice
+    and no gather selects together.
+    """
+    return any(parts.fancy or parts.dims[d].step > 1 for d in parts.windows())
+
+
+def nested(parts: Parts) -> tuple[Parts, Parts]:
+    """Return an index as one of the windows, without strides, and one of the rest within these."""
+    outer = Parts(parts.shape, layout=list(range(len(parts.dims))), known=False)
+    inner = replace(parts, dims=list(parts.dims))
+    for d, (dim, n) in enumerate(zip(parts.dims, parts.shape, strict=True)):
+        outer.dims.append(Dim(0, n))
+        if dim.window:
+            extent = (dim.size - 1) * dim.step + 1 if dim.size else 0
+            outer.dims[d] = replace(dim, size=extent, step=1)
+            inner.dims[d] = Dim(0, dim.size, dim.step)
+    inner.shape = outer.result_shape()
+    return outer, inner
+
+
 # ---- indices out of range ------------------------------------------------------------------------
 
 
@@ -243,9 +272,7 @@ def is_inside(parts: Parts) -> Array | None:
     if parts.known and not parts.outside:
         return None
     conditions = [
-        condition
-        for d in parts.indexed()
-        for condition in _in_range(as_array(parts.dims[d].indices), parts.shape[d])
+        condition for d in parts.indexed() for condition in _in_range(parts.dims[d], parts.shape[d])
     ]
     if not conditions:
         return None
@@ -255,14 +282,15 @@ def is_inside(parts: Parts) -> Array | None:
     return inside
 
 
-def _in_range(indices: Array, n: int) -> list[Array]:
-    if isinstance(indices, ConcreteArray):
+def _in_range(dim: Dim, n: int) -> list[Array]:
+    indices, last = as_array(dim.indices), dim.last(n)
+    if isinstance(indices, ConcreteArray) and not is_symbolic(last):
         value = indices.value
-        inside = (value >= 0) & (value < n)
+        inside = (value >= 0) & (value <= last)
         return [] if inside.all() else [ConcreteArray(inside)]
     return [
         apply(comparison.greater_equal, indices, 0, what="index"),
-        apply(comparison.less, indices, n, what="index"),
+        apply(comparison.less_equal, indices, last, what="index"),
     ]
 
 

@@ -30,7 +30,7 @@ LOG2_LOW = float.fromhex("0x1.a39ef35793c76p-33")
 
 @dataclass(frozen=True)
 class _Format:
-    """What the formulas need to know of a floating-point format."""
+    """A floating-point format, as the formulas need to know it."""
 
     dtype: np.dtype
     magic: float
