@@ -20,8 +20,8 @@ from tests.differential.device_table import DEVICES
 from tests.frontend.api_table import MODULES as OF_JAX
 from tests.frontend.api_table import recorded
 
-OWN = ("irax.ir", "irax.sharding", "irax.distributed", "irax.extend")
-"""Modules that JAX's list does not have."""
+OWN = ("irax.ir",)
+"""Modules that are irax's alone."""
 MODULES = [*(name.replace("jax", "irax", 1) for name in OF_JAX), *OWN]
 TARGETS = Path(__file__).parents[1] / "docs" / "targets.json"
 """The targets that do not take a function: tests/frontend/target_table.py writes it."""

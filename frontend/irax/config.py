@@ -47,6 +47,9 @@ def _override(name: str, value: Any) -> AbstractContextManager[None]:
 def enable_x64(new_val: bool = True) -> AbstractContextManager[None]:
     """Keep 64-bit types in this thread, or don't, within a `with` block.
 
+    Args:
+        new_val: True to keep 64-bit types, False to narrow them to 32 bits.
+
     Raises:
         TypeError: the value isn't a bool.
 
@@ -61,6 +64,9 @@ def enable_x64(new_val: bool = True) -> AbstractContextManager[None]:
 
 def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
     """Let `irax.random.PRNGKey` return typed keys, or words, for the length of a `with` block.
+
+    Args:
+        new_val: True for typed keys, False for words.
 
     Raises:
         TypeError: the value isn't a bool.
@@ -77,6 +83,9 @@ def enable_custom_prng(new_val: bool = True) -> AbstractContextManager[None]:
 def debug_nans(new_val: bool = True) -> AbstractContextManager[None]:
     """Look for NaNs in this thread, or don't, for the length of a `with` block.
 
+    Args:
+        new_val: True to look for them, False not to.
+
     Raises:
         TypeError: the value isn't a bool.
 
@@ -91,6 +100,9 @@ def debug_nans(new_val: bool = True) -> AbstractContextManager[None]:
 
 def debug_infs(new_val: bool = True) -> AbstractContextManager[None]:
     """Look for infinities in this thread, or don't, for the length of a `with` block.
+
+    Args:
+        new_val: True to look for them, False not to.
 
     Raises:
         TypeError: the value isn't a bool.
@@ -107,6 +119,9 @@ def debug_infs(new_val: bool = True) -> AbstractContextManager[None]:
 def disable_jit(disable: bool = True) -> AbstractContextManager[None]:
     """Run jitted functions as plain Python in this thread, for the length of a `with` block.
 
+    Args:
+        disable: True to run functions as Python, False to compile them.
+
     Raises:
         TypeError: the value isn't a bool.
 
@@ -121,6 +136,9 @@ def disable_jit(disable: bool = True) -> AbstractContextManager[None]:
 
 def threefry_partitionable(new_val: bool = True) -> AbstractContextManager[None]:
     """Choose the order of random bits in this thread, for the length of a `with` block.
+
+    Args:
+        new_val: True if each element's bits depend on its index alone.
 
     Raises:
         TypeError: the value isn't a bool.
@@ -157,6 +175,9 @@ def default_device(new_val: Any) -> AbstractContextManager[None]:
 def check_tracer_leaks(new_val: bool = True) -> AbstractContextManager[None]:
     """Look for traced arrays that outlive their trace, for the length of a `with` block.
 
+    Args:
+        new_val: True to look for them.
+
     Raises:
         TypeError: the value isn't a bool.
 
@@ -180,6 +201,9 @@ def debug_key_reuse(new_val: bool = True) -> AbstractContextManager[None]:
     itself: not seen is one key of an array of keys that is chosen twice, nor one that was used up
     within a jitted function.
 
+    Args:
+        new_val: True to look for them.
+
     Raises:
         TypeError: the value isn't a bool.
 
@@ -198,6 +222,9 @@ def default_matmul_precision(new_val: str | None) -> AbstractContextManager[None
     The argument is what `precision=` takes as a name, "bfloat16", "tensorfloat32" or "float32" for
     "default", "high" and "highest", the name of a `lax.DotAlgorithmPreset`, or None.
 
+    Args:
+        new_val: the precision, or None for that of each function's own argument.
+
     Raises:
         ValueError: the value isn't one of these.
 
@@ -212,6 +239,9 @@ def default_matmul_precision(new_val: str | None) -> AbstractContextManager[None
 
 def default_prng_impl(new_val: str) -> AbstractContextManager[None]:
     """Choose the generator of random keys, for the length of a `with` block: there is but one.
+
+    Args:
+        new_val: the name of the generator.
 
     Raises:
         ValueError: the value isn't one of these.
@@ -228,6 +258,9 @@ def default_prng_impl(new_val: str) -> AbstractContextManager[None]:
 def explain_cache_misses(new_val: bool = True) -> AbstractContextManager[None]:
     """Log why jitted functions are traced again, for the length of a `with` block.
 
+    Args:
+        new_val: True to log them.
+
     Raises:
         TypeError: the value isn't a bool.
 
@@ -242,6 +275,9 @@ def explain_cache_misses(new_val: bool = True) -> AbstractContextManager[None]:
 
 def legacy_prng_key(new_val: str) -> AbstractContextManager[None]:
     """Allow keys of raw words, warn of them or make them an error, for the length of a block.
+
+    Args:
+        new_val: "allow", "warn" or "error".
 
     Raises:
         ValueError: the value isn't one of these.
@@ -260,6 +296,9 @@ def log_compiles(new_val: bool = True) -> AbstractContextManager[None]:
 
     The logger is that of Python's `logging` named "irax".
 
+    Args:
+        new_val: True to log them.
+
     Raises:
         TypeError: the value isn't a bool.
 
@@ -277,6 +316,9 @@ def no_tracing(new_val: bool = True) -> AbstractContextManager[None]:
 
     Those that were called before with arguments of these types run.
 
+    Args:
+        new_val: True to refuse it.
+
     Raises:
         TypeError: the value isn't a bool.
 
@@ -292,6 +334,9 @@ def no_tracing(new_val: bool = True) -> AbstractContextManager[None]:
 def numpy_dtype_promotion(new_val: str) -> AbstractContextManager[None]:
     """Promote dtypes as "standard" or be "strict", for the length of a `with` block.
 
+    Args:
+        new_val: "standard" or "strict".
+
     Raises:
         ValueError: the value isn't one of these.
 
@@ -306,6 +351,9 @@ def numpy_dtype_promotion(new_val: str) -> AbstractContextManager[None]:
 
 def numpy_rank_promotion(new_val: str) -> AbstractContextManager[None]:
     """Allow operands of different ranks, warn or raise, for the length of a `with` block.
+
+    Args:
+        new_val: "allow", "warn" or "raise".
 
     Raises:
         ValueError: the value isn't one of these.

@@ -15,6 +15,12 @@ __all__ = ["custom_vmap", "sequential_vmap"]
 def sequential_vmap(f: Callable[..., Any]) -> custom_vmap:
     """A function that `vmap` calls for one lane after the other, in a loop.
 
+    Args:
+        f: a function of arrays.
+
+    Raises:
+        TypeError: `f` is not a function.
+
     >>> f = irax.custom_batching.sequential_vmap(lambda x: x + 1.0)
     >>> irax.vmap(f)(irax.numpy.arange(3.0))
     Array([1., 2., 3.], dtype=float32)

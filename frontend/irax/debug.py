@@ -118,6 +118,18 @@ def log(
 ) -> Any:
     """Log arrays as `print` prints them, by the logger "irax.debug" at the level INFO.
 
+    Args:
+        fmt: a format string, as for `print`.
+        args: arrays, or pytrees of them, that the format names by position.
+        ordered: True to keep the order of the calls.
+        partitioned: True to log each device's part of a divided array.
+        skip_format_check: True to leave the format unchecked.
+        kwargs: arrays that the format names.
+
+    Raises:
+        TypeError: `fmt` is not a text.
+        ValueError: the format and the arguments do not fit together.
+
     >>> irax.debug.log("x = {}", 1.5)
     """
     what = "debug.log"

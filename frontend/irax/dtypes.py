@@ -181,6 +181,13 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
     Where that is narrower there is a UserWarning at the user's line. Python's int, float and
     complex ask for no width, so they are fine.
 
+    Args:
+        dtype: a dtype.
+        what: the name of the function, for errors and warnings.
+
+    Raises:
+        TypeError: `dtype` is not a dtype.
+
     Example:
         >>> from irax.dtypes import requested_dtype
         >>> requested_dtype(int, "zeros")
@@ -274,6 +281,9 @@ def issubdtype(a: Any, b: Any) -> bool:
         a: a dtype, or what `numpy.dtype` takes; or a kind.
         b: a kind, such as `numpy.floating` or `numpy.integer`; or a dtype.
 
+    Raises:
+        TypeError: `a` or `b` is not a dtype or a kind.
+
     Example:
         >>> import numpy as np
         >>> from irax.dtypes import bfloat16, int4, issubdtype
@@ -291,6 +301,10 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
         from_: a dtype, or what `numpy.dtype` takes.
         to: likewise.
         casting: "no", "equiv", "safe", "same_kind" or "unsafe": see `numpy.can_cast`.
+
+    Raises:
+        TypeError: `from_` or `to` is not a dtype.
+        ValueError: `casting` is not one of these rules.
 
     Example:
         >>> from irax.dtypes import can_cast
@@ -363,6 +377,9 @@ def dtype_of(x: Any) -> tuple[np.dtype[Any], bool]:
 def is_weakly_typed(x: Any) -> bool:
     """Return True if the dtype of a value is weak: it gives way to that of another operand.
 
+    Args:
+        x: an array, a number, or a dtype.
+
     Raises:
         TypeError: `x` is neither an array, a scalar nor a dtype.
 
@@ -379,6 +396,9 @@ def scalar_to_array(x: Any) -> np.ndarray[Any, Any]:
     """Return a Python or NumPy scalar as an array of shape () and canonical dtype.
 
     Whether the value is weak, the array can't say: ask `is_weakly_typed`.
+
+    Args:
+        x: a Python or NumPy scalar.
 
     Raises:
         OverflowError: an integer that its dtype can't hold.
@@ -498,6 +518,9 @@ def result_type(*args: Any, return_weak_type_flag: bool = False) -> Any:
         args: what has a dtype, or is one; None stands for the default float, as in NumPy.
         return_weak_type_flag: whether to return also if it is a weak type.
 
+    Raises:
+        TypeError: an argument is neither a value nor a dtype.
+
     Example:
         >>> import numpy as np
         >>> from irax.dtypes import result_type
@@ -512,6 +535,10 @@ def promote_types(a: Any, b: Any) -> np.dtype[Any]:
     """Return the dtype that two dtypes promote to; int, float and complex stand for weak types.
 
     The dtypes are taken as they are: a 64-bit one stays, whatever `enable_x64` says.
+
+    Args:
+        a: a dtype, or the type int, float or complex.
+        b: another one.
 
     Raises:
         TypePromotionError: there is no common dtype (a ValueError).
@@ -532,6 +559,9 @@ def promote_types(a: Any, b: Any) -> np.dtype[Any]:
 def scalar_type_of(x: Any) -> type:
     """Return the Python type of a value's elements: bool, int, float or complex.
 
+    Args:
+        x: an array, a number, or a dtype.
+
     Raises:
         TypeError: a value of no dtype, or of one whose elements are no numbers.
 
@@ -551,6 +581,12 @@ def scalar_type_of(x: Any) -> type:
 
 def itemsize_bits(dtype: Any) -> int:
     """Return the number of bits of an element of a dtype: 4 for int4, 8 for bool.
+
+    Args:
+        dtype: a dtype.
+
+    Raises:
+        TypeError: `dtype` is not a dtype.
 
     >>> irax.dtypes.itemsize_bits("int4")
     4

@@ -374,6 +374,9 @@ def deserialize(blob: bytes | bytearray) -> Exported:
     """The function that `Exported.serialize` or `Exported.save` wrote, or `jax.export`: then it
     takes and returns arrays one after the other, as `in_avals` and `out_avals` have them.
 
+    Args:
+        blob: the bytes.
+
     Raises:
         ValueError: it is none, or damaged.
         TypeError: it has classes in it that are not registered here.
@@ -390,7 +393,13 @@ def deserialize(blob: bytes | bytearray) -> Exported:
 def of_module(
     module: mlir.Module, func: str | None = None, platforms: Sequence[str] | None = None
 ) -> Exported:
-    """A function of a module, by default the main one, which takes and returns arrays."""
+    """A function of a module, by default the main one, which takes and returns arrays.
+
+    Args:
+        module: a module of MLIR, or its text.
+        func: the name of the function; by default the main one.
+        platforms: the platforms that it may run on.
+    """
     called = LoadedFunction(module, func or containers.main_function(module), None)
     inputs = array_trees.tree_structure(((0,) * len(called.inputs), {}))
     outputs = array_trees.tree_structure((0,) * len(called.outputs))
@@ -401,6 +410,9 @@ def of_module(
 
 def load(path: str | os.PathLike[str]) -> Exported:
     """Load the function in a file of `Exported.save`.
+
+    Args:
+        path: the name of the file.
 
     Raises:
         FileNotFoundError: there is no such file.

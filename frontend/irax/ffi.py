@@ -161,6 +161,12 @@ def _described(address: int) -> ops.CFunction:
 def pycapsule(funcptr: Any) -> Any:
     """Return a capsule with the pointer of a ctypes function, for `register_ffi_target`.
 
+    Args:
+        funcptr: a function of `ctypes`, or its address.
+
+    Raises:
+        ValueError: a null pointer.
+
     >>> import ctypes
     >>> type(irax.ffi.pycapsule(ctypes.CFUNCTYPE(None)(lambda: None))).__name__
     'PyCapsule'

@@ -41,6 +41,9 @@ def register_viewer(view: Callable[[IR], str | None]) -> None:
 
     Packages declare a module that calls this as an entry point of the group `irax.viewers`, as
     irax's own tools do.
+
+    Args:
+        view: a function from a module to HTML, or to None.
     """
     _viewers.append(view)
 
@@ -93,6 +96,10 @@ def make_ir(
         fun: a function of arrays.
         static_argnums: the positions of arguments that are Python values, not arrays.
         static_argnames: the names of such arguments.
+
+    Raises:
+        TypeError: `fun` is not a function.
+        ValueError: `static_argnums` or `static_argnames` are not arguments of `fun`.
 
     >>> print(make_ir(lambda x: x + x)(1.0).func)
     lambda

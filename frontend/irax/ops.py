@@ -85,6 +85,25 @@ def segment_prod(
 ) -> Array:
     """The products of the rows of `data` that have the same number; see `segment_sum`.
 
+    Args:
+        data: an array [n, ...]. A scalar is the value of every row.
+        segment_ids: integers [n], the number of each row's segment. Rows whose number is negative
+            or not below `num_segments` are left out.
+        num_segments: the number of segments; by default one more than the largest number, which
+            must be known.
+        indices_are_sorted: True if the numbers are in ascending order.
+        unique_indices: True if no number occurs twice.
+        bucket_size: reduce so many rows at a time, and then the results.
+        mode: what becomes of numbers out of range, as in `x.at[...]`.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Returns:
+        An array [num_segments, ...] of the same dtype.
+
+    Raises:
+        TypeError: `data` is not an array, or the numbers are not integers.
+        ValueError: there is not one number for each row, or `num_segments` is negative.
+
     >>> segment_prod(jnp.arange(4), jnp.array([0, 1, 1, 1]))
     Array([0, 6], dtype=int32)
     """
@@ -107,6 +126,25 @@ def segment_max(
     """The maxima of the rows of `data` that have the same number; see `segment_sum`.
 
     A segment without rows has the smallest value of the dtype, -inf for floats.
+
+    Args:
+        data: an array [n, ...]. A scalar is the value of every row.
+        segment_ids: integers [n], the number of each row's segment. Rows whose number is negative
+            or not below `num_segments` are left out.
+        num_segments: the number of segments; by default one more than the largest number, which
+            must be known.
+        indices_are_sorted: True if the numbers are in ascending order.
+        unique_indices: True if no number occurs twice.
+        bucket_size: reduce so many rows at a time, and then the results.
+        mode: what becomes of numbers out of range, as in `x.at[...]`.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Returns:
+        An array [num_segments, ...] of the same dtype.
+
+    Raises:
+        TypeError: `data` is not an array, or the numbers are not integers.
+        ValueError: there is not one number for each row, or `num_segments` is negative.
 
     >>> segment_max(jnp.arange(4), jnp.array([0, 0, 1, 1]))
     Array([1, 3], dtype=int32)
@@ -131,6 +169,25 @@ def segment_min(
     """The minima of the rows of `data` that have the same number; see `segment_sum`.
 
     A segment without rows has the largest value of the dtype, inf for floats.
+
+    Args:
+        data: an array [n, ...]. A scalar is the value of every row.
+        segment_ids: integers [n], the number of each row's segment. Rows whose number is negative
+            or not below `num_segments` are left out.
+        num_segments: the number of segments; by default one more than the largest number, which
+            must be known.
+        indices_are_sorted: True if the numbers are in ascending order.
+        unique_indices: True if no number occurs twice.
+        bucket_size: reduce so many rows at a time, and then the results.
+        mode: what becomes of numbers out of range, as in `x.at[...]`.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Returns:
+        An array [num_segments, ...] of the same dtype.
+
+    Raises:
+        TypeError: `data` is not an array, or the numbers are not integers.
+        ValueError: there is not one number for each row, or `num_segments` is negative.
 
     >>> segment_min(jnp.arange(4), jnp.array([0, 0, 1, 1]))
     Array([0, 2], dtype=int32)
@@ -220,6 +277,17 @@ index: _Index = _Index()
 def index_update(x: Any, idx: Any, y: Any, **options: Any) -> Array:
     """A copy of `x` with `y` at `idx`: an old spelling of `x.at[idx].set(y)`.
 
+    Args:
+        x: an array.
+        idx: the index of an element or a part, as in `x[idx]`.
+        y: an array or a number that broadcasts to the part.
+        options: those of `at[...].set`, such as `mode`.
+
+    Raises:
+        TypeError: an argument is not an array, or `idx` not an index.
+        IndexError: `idx` has more dimensions than `x`.
+        ValueError: `y` does not broadcast to the part.
+
     >>> index_update(jnp.array([1, 2, 3]), 0, 123)
     Array([123,   2,   3], dtype=int32)
     """
@@ -228,6 +296,17 @@ def index_update(x: Any, idx: Any, y: Any, **options: Any) -> Array:
 
 def index_add(x: Any, idx: Any, y: Any, **options: Any) -> Array:
     """A copy of `x` with `y` added at `idx`: an old spelling of `x.at[idx].add(y)`.
+
+    Args:
+        x: an array.
+        idx: the index of an element or a part, as in `x[idx]`.
+        y: an array or a number that broadcasts to the part.
+        options: those of `at[...].add`, such as `mode`.
+
+    Raises:
+        TypeError: an argument is not an array, or `idx` not an index.
+        IndexError: `idx` has more dimensions than `x`.
+        ValueError: `y` does not broadcast to the part.
 
     >>> irax.ops.index_add(irax.numpy.zeros(3), irax.ops.index[1], 5.0)
     Array([0., 5., 0.], dtype=float32)
@@ -238,6 +317,17 @@ def index_add(x: Any, idx: Any, y: Any, **options: Any) -> Array:
 def index_mul(x: Any, idx: Any, y: Any, **options: Any) -> Array:
     """A copy of `x` multiplied by `y` at `idx`: an old spelling of `x.at[idx].multiply(y)`.
 
+    Args:
+        x: an array.
+        idx: the index of an element or a part, as in `x[idx]`.
+        y: an array or a number that broadcasts to the part.
+        options: those of `at[...].multiply`, such as `mode`.
+
+    Raises:
+        TypeError: an argument is not an array, or `idx` not an index.
+        IndexError: `idx` has more dimensions than `x`.
+        ValueError: `y` does not broadcast to the part.
+
     >>> irax.ops.index_mul(irax.numpy.ones(3), irax.ops.index[1], 5.0)
     Array([1., 5., 1.], dtype=float32)
     """
@@ -247,6 +337,17 @@ def index_mul(x: Any, idx: Any, y: Any, **options: Any) -> Array:
 def index_min(x: Any, idx: Any, y: Any, **options: Any) -> Array:
     """A copy of `x`, no larger than `y` at `idx`: an old spelling of `x.at[idx].min(y)`.
 
+    Args:
+        x: an array.
+        idx: the index of an element or a part, as in `x[idx]`.
+        y: an array or a number that broadcasts to the part.
+        options: those of `at[...].min`, such as `mode`.
+
+    Raises:
+        TypeError: an argument is not an array, or `idx` not an index.
+        IndexError: `idx` has more dimensions than `x`.
+        ValueError: `y` does not broadcast to the part.
+
     >>> irax.ops.index_min(irax.numpy.zeros(3), irax.ops.index[1], -5.0)
     Array([ 0., -5.,  0.], dtype=float32)
     """
@@ -255,6 +356,17 @@ def index_min(x: Any, idx: Any, y: Any, **options: Any) -> Array:
 
 def index_max(x: Any, idx: Any, y: Any, **options: Any) -> Array:
     """A copy of `x`, no smaller than `y` at `idx`: an old spelling of `x.at[idx].max(y)`.
+
+    Args:
+        x: an array.
+        idx: the index of an element or a part, as in `x[idx]`.
+        y: an array or a number that broadcasts to the part.
+        options: those of `at[...].max`, such as `mode`.
+
+    Raises:
+        TypeError: an argument is not an array, or `idx` not an index.
+        IndexError: `idx` has more dimensions than `x`.
+        ValueError: `y` does not broadcast to the part.
 
     >>> irax.ops.index_max(irax.numpy.zeros(3), irax.ops.index[1], 5.0)
     Array([0., 5., 0.], dtype=float32)

@@ -114,6 +114,16 @@ def trace(
 ) -> Iterator[None]:
     """Take a profile of a `with` block: see `start_trace`.
 
+    Args:
+        log_dir: the folder that the profile is written to.
+        create_perfetto_link: not supported.
+        create_perfetto_trace: write the profile as `perfetto_trace.json.gz` beside it, too.
+        profiler_options: not supported.
+
+    Raises:
+        RuntimeError: a profile is being taken already.
+        NotImplementedError: an argument is not supported.
+
     >>> with irax.profiler.trace("/tmp/irax-profile"):
     ...     y = irax.jit(jnp.sin)(1.0).block_until_ready()
     """

@@ -54,14 +54,29 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None)
 def empty_ref(ty: Any, memory_space: Any = None) -> Ref:
     """Return a mutable array of a shape and dtype, with any elements.
 
+    Args:
+        ty: a `ShapeDtypeStruct`, or what else has a shape and a dtype.
+        memory_space: of no effect.
+
+    Raises:
+        TypeError: `ty` has no shape or no dtype.
+
     >>> irax.empty_ref(irax.ShapeDtypeStruct((2, 3), "float32")).shape
     (2, 3)
     """
+    if not hasattr(ty, "shape") or not hasattr(ty, "dtype"):
+        raise TypeError(f"empty_ref: expected an object with a shape and a dtype, got {ty!r}")
     return Ref(ConcreteArray(np.zeros(ty.shape, ty.dtype)))
 
 
 def freeze(ref: Ref) -> Array:
     """Return a mutable array's elements, when nothing writes to it any more.
+
+    Args:
+        ref: a `Ref`, which must not be used afterwards.
+
+    Raises:
+        TypeError: `ref` is not a `Ref`.
 
     >>> irax.freeze(irax.new_ref(2.0))
     Array(2., dtype=float32, weak_type=True)
@@ -71,6 +86,12 @@ def freeze(ref: Ref) -> Array:
 
 def free_ref(ref: Ref) -> None:
     """Accepted: a mutable array's memory is freed when nothing refers to it.
+
+    Args:
+        ref: a `Ref`.
+
+    Raises:
+        TypeError: `ref` is not a `Ref`.
 
     >>> ref = irax.new_ref(1.0)
     >>> irax.free_ref(ref)

@@ -23,6 +23,12 @@ def static(**kwargs: Any) -> Any:
 
     It has the same arguments.
 
+    Args:
+        kwargs: the arguments of `dataclasses.field`.
+
+    Raises:
+        TypeError: `dataclasses.field` has no such argument.
+
     >>> import dataclasses
     >>> @irax.tree_util.register_dataclass
     ... @dataclasses.dataclass

@@ -132,6 +132,9 @@ def tree_leaves(tree: Any, is_leaf: _IsLeaf = None) -> list[Any]:
         tree: a pytree.
         is_leaf: a function that returns True for subtrees to be taken as leaves.
 
+    Raises:
+        TypeError: `is_leaf` is not a function.
+
     Example:
         >>> from irax.tree_util import tree_leaves
         >>> tree_leaves([1, (2, None), {"x": 3}])
@@ -147,6 +150,9 @@ def tree_structure(tree: Any, is_leaf: _IsLeaf = None) -> PyTreeDef:
         tree: a pytree.
         is_leaf: a function that returns True for subtrees to be taken as leaves.
 
+    Raises:
+        TypeError: `is_leaf` is not a function.
+
     Example:
         >>> from irax.tree_util import tree_structure
         >>> tree_structure([1, 2]) == tree_structure([3.0, "x"])
@@ -157,6 +163,13 @@ def tree_structure(tree: Any, is_leaf: _IsLeaf = None) -> PyTreeDef:
 
 def all_leaves(iterable: Iterable[Any], is_leaf: _IsLeaf = None) -> bool:
     """Return True if every element is a leaf.
+
+    Args:
+        iterable: the elements.
+        is_leaf: a function that returns True for subtrees to be taken as leaves.
+
+    Raises:
+        TypeError: `iterable` cannot be iterated over, or `is_leaf` is not a function.
 
     Example:
         >>> from irax.tree_util import all_leaves
@@ -181,6 +194,9 @@ def tree_flatten_with_path(
         is_leaf: called with every subtree; where it returns True, the subtree is a leaf.
         is_leaf_takes_path: call `is_leaf` with the key path and the subtree.
         namespace: the registry that says what is a container.
+
+    Raises:
+        TypeError: `is_leaf` is not a function.
 
     Example:
         >>> from irax.tree_util import tree_flatten_with_path
@@ -216,6 +232,15 @@ def tree_leaves_with_path(
 ) -> list[tuple[KeyPath, Any]]:
     """Return the leaves of a pytree, each in a pair with its key path: the first of what
     `tree_flatten_with_path` returns.
+
+    Args:
+        tree: a pytree.
+        is_leaf: a function that returns True for subtrees to be taken as leaves.
+        is_leaf_takes_path: True if `is_leaf` is called with the key path, too.
+        namespace: the registry of containers; "irax" is the one of this package.
+
+    Raises:
+        TypeError: `is_leaf` is not a function.
 
     Example:
         >>> from irax.tree_util import keystr, tree_leaves_with_path
@@ -277,6 +302,10 @@ def tree_map_with_path(
         is_leaf: a function that returns True for subtrees to be taken as leaves.
         is_leaf_takes_path: True if `is_leaf` also takes the key path, first.
 
+    Raises:
+        TypeError: `f` or `is_leaf` is not a function.
+        ValueError: a tree in `rest` does not begin with the structure of the first.
+
     Example:
         >>> from irax.tree_util import keystr, tree_map_with_path
         >>> tree_map_with_path(lambda path, x: f"{keystr(path)}={x}", {"a": [1, 2]})
@@ -333,6 +362,12 @@ def tree_reduce_associative(
 ) -> Any:
     """Reduce the leaves of a tree by an associative operation, in pairs; see `tree_reduce`.
 
+    Args:
+        operation: a function of two values.
+        tree: a pytree.
+        identity: the result for a tree without leaves.
+        is_leaf: a function that returns True for subtrees to be taken as leaves.
+
     Raises:
         TypeError: there are no leaves, and no `identity` to return then.
 
@@ -375,6 +410,13 @@ def tree_broadcast(prefix_tree: Any, full_tree: Any, is_leaf: _IsLeaf = None) ->
 
 def tree_all(tree: Any, *, is_leaf: _IsLeaf = None) -> bool:
     """Return True if every leaf is true; True if there are none.
+
+    Args:
+        tree: a pytree.
+        is_leaf: a function that returns True for subtrees to be taken as leaves.
+
+    Raises:
+        TypeError: `is_leaf` is not a function.
 
     Example:
         >>> from irax.tree_util import tree_all
@@ -433,6 +475,9 @@ def tree_transpose(
 def treedef_is_leaf(treedef: PyTreeDef) -> bool:
     """Return True if a structure is a single node: a leaf, or a container of nothing.
 
+    Args:
+        treedef: a structure, such as `tree_structure` returns.
+
     Example:
         >>> from irax.tree_util import tree_structure, treedef_is_leaf
         >>> treedef_is_leaf(tree_structure(1)), treedef_is_leaf(tree_structure([1]))
@@ -443,6 +488,12 @@ def treedef_is_leaf(treedef: PyTreeDef) -> bool:
 
 def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
     """Return the structure of a tuple whose elements have these structures.
+
+    Args:
+        treedefs: a sequence of structures.
+
+    Raises:
+        TypeError: `treedefs` is not a sequence.
 
     Example:
         >>> from irax.tree_util import tree_structure, treedef_tuple
@@ -455,6 +506,9 @@ def treedef_tuple(treedefs: Iterable[PyTreeDef]) -> PyTreeDef:
 
 def treedef_children(treedef: PyTreeDef) -> list[PyTreeDef]:
     """Return the structures of the children of the top node; none for a leaf.
+
+    Args:
+        treedef: a structure, such as `tree_structure` returns.
 
     Example:
         >>> from irax.tree_util import tree_structure, treedef_children

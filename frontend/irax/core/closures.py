@@ -144,6 +144,14 @@ def closure_convert(
     """Return a function without a closure, and the arrays that the given one captured, which it
     takes after its own arguments.
 
+    Args:
+        fun: a function of arrays, which may capture others.
+        example_args: arrays, or pytrees of them, of the shapes and dtypes that `fun` will be called
+            with.
+
+    Raises:
+        TypeError: `fun` is not a function, or `example_args` have leaves that are not arrays.
+
     >>> y = jnp.arange(3.0)
     >>> pure, consts = irax.closure_convert(lambda x: x * y.sum(), 1.0)
     >>> pure(2.0, *consts)

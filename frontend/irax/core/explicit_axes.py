@@ -117,6 +117,12 @@ def typeof(x: Any) -> Any:
     dtype is weak, the axes along which it varies, and as `sharding` the axes of the mesh of the
     context along which it is divided, if these are explicit. That of a `Ref` is an `AbstractRef`.
 
+    Args:
+        x: an array, a number or a tracer.
+
+    Raises:
+        TypeError: not an array or a number.
+
     >>> typeof(irax.numpy.ones((2, 3)))
     float32[2,3]
     """

@@ -358,7 +358,11 @@ def _using(mesh: Mesh) -> Iterator[Mesh]:
 
 @contextlib.contextmanager
 def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[AbstractMesh]:
-    """In a `with` block, `mesh` is what `get_abstract_mesh` returns."""
+    """In a `with` block, `mesh` is what `get_abstract_mesh` returns.
+
+    Args:
+        mesh: an `AbstractMesh`.
+    """
     outer, _contexts.abstract = _contexts.abstract, mesh
     try:
         yield mesh

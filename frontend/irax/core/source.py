@@ -79,6 +79,9 @@ def named_scope(name: str) -> Iterator[None]:
     """Names what is traced in a `with` block, or in a function that this decorates: the IR shows
     the name, within that of blocks around it, where it shows the lines of operations.
 
+    Args:
+        name: the name, a string.
+
     Raises:
         TypeError: the name is not a string.
 
@@ -100,6 +103,10 @@ def named_scope(name: str) -> Iterator[None]:
 
 def named_call(fun: Callable[P, R], *, name: str | None = None) -> Callable[P, R]:
     """Return a function that calls `fun` under a `named_scope`, by default that of its own name.
+
+    Args:
+        fun: a function.
+        name: the name of the scope.
 
     >>> irax.named_call(lambda x: 2 * x, name="double")(3)
     6

@@ -11,6 +11,12 @@ from irax.core.treedefs import static_data
 def is_tree_node(typ: type) -> bool:
     """Return True if instances of a class are containers: a named tuple, or of a registered class.
 
+    Args:
+        typ: a class.
+
+    Raises:
+        TypeError: `typ` is not a class.
+
     Example:
         >>> from irax.tree_util import is_tree_node
         >>> is_tree_node(list), is_tree_node(int)
@@ -24,6 +30,10 @@ def is_tree_node(typ: type) -> bool:
 
 def flatten_one_level(tree: Any, *, namespace: str = NAMESPACE) -> tuple[tuple[Any, ...], Any]:
     """Return the children of a container, and its static data.
+
+    Args:
+        tree: a container.
+        namespace: the registry of containers; "irax" is the one of this package.
 
     Raises:
         ValueError: it is a leaf.
@@ -42,6 +52,10 @@ def flatten_one_level_with_keys(
     tree: Any, *, namespace: str = NAMESPACE
 ) -> tuple[tuple[tuple[KeyEntry, Any], ...], Any]:
     """Return the children of a container, each with its key, and its static data.
+
+    Args:
+        tree: a container.
+        namespace: the registry of containers; "irax" is the one of this package.
 
     Raises:
         ValueError: it is a leaf.

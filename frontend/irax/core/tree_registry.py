@@ -83,6 +83,9 @@ def keystr(keys: KeyPath, *, simple: bool = False, separator: str = "") -> str:
         simple: write the bare names and numbers.
         separator: goes between the steps.
 
+    Raises:
+        TypeError: `keys` is not a sequence.
+
     Example:
         >>> from irax.tree_util import DictKey, SequenceKey, keystr
         >>> keystr((DictKey("w"), SequenceKey(0)))
@@ -178,6 +181,9 @@ def register_pytree_node_class(cls: _Class) -> _Class:
     `tree_flatten(self)` returns the children and the static data; the class method
     `tree_unflatten(cls, static_data, children)` returns an instance.
 
+    Args:
+        cls: the class.
+
     Raises:
         ValueError: the class is a pytree already.
 
@@ -245,6 +251,9 @@ def register_pytree_with_keys_class(cls: _Class) -> _Class:
 
     `tree_flatten_with_keys(self)` returns pairs of a key and a child, and the static data; the
     class method `tree_unflatten(cls, static_data, children)` returns an instance.
+
+    Args:
+        cls: the class.
 
     Raises:
         ValueError: the class is a pytree already.
@@ -369,6 +378,9 @@ def register_static(cls: _Class) -> _Class:
     """Make the instances of a class part of the structure, with no leaves; a decorator.
 
     The class must have `__eq__` and `__hash__`.
+
+    Args:
+        cls: the class.
 
     Raises:
         ValueError: the class is a pytree already.

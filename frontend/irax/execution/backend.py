@@ -36,6 +36,9 @@ def devices(backend: str | None = None) -> list[Device]:
     Without a platform it is those of the platforms in `IRAX_PLATFORMS`, "cpu" if that is not set.
     In a job of several processes it is those of all of them.
 
+    Args:
+        backend: the name of a platform.
+
     Raises:
         RuntimeError: there is no such platform here; the message tells why.
 
@@ -75,6 +78,13 @@ def local_devices(
 def device_count(backend: str | None = None) -> int:
     """Return the number of devices of the default platform, or of another one.
 
+    Args:
+        backend: the name of a platform; by default that on which programs run.
+
+    Raises:
+        RuntimeError: there is no such platform.
+        TypeError: `backend` is not a name.
+
     >>> irax.device_count() == len(irax.devices())
     True
     """
@@ -83,6 +93,13 @@ def device_count(backend: str | None = None) -> int:
 
 def local_device_count(backend: str | None = None) -> int:
     """Return the number of devices of this process.
+
+    Args:
+        backend: the name of a platform; by default that on which programs run.
+
+    Raises:
+        RuntimeError: there is no such platform.
+        TypeError: `backend` is not a name.
 
     >>> irax.local_device_count() == len(irax.local_devices())
     True
@@ -289,6 +306,9 @@ def copy_to_host_async(x: Any) -> Any:
     """Return a pytree of arrays as it is: elements are copied to the host when they are
     asked for.
 
+    Args:
+        x: a pytree of arrays.
+
     >>> irax.copy_to_host_async(irax.numpy.arange(3)) is None
     False
     """
@@ -298,6 +318,9 @@ def copy_to_host_async(x: Any) -> Any:
 @api_boundary
 def device_get(x: Any) -> Any:
     """Return the arrays of a pytree as NumPy arrays.
+
+    Args:
+        x: a pytree of arrays; other leaves stay as they are.
 
     >>> device_get([device_put(1.0)])
     [array(1., dtype=float32)]

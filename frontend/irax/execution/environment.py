@@ -44,6 +44,9 @@ def print_environment_info(return_string: bool = False) -> str | None:
 def live_arrays(platform: str | None = None) -> list[Array]:
     """Return the arrays that Python still holds: all, or those on a platform's devices.
 
+    Args:
+        platform: the name of a platform; None for the arrays on all devices.
+
     >>> x = irax.numpy.ones(3)
     >>> any(y is x for y in irax.live_arrays())
     True

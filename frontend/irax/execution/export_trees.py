@@ -64,6 +64,10 @@ def register_namedtuple_serialization(nodetype: type, *, serialized_name: str) -
     """Gives a class of named tuples its name in files, so that functions read again return it.
     Others become named tuples of the same fields.
 
+    Args:
+        nodetype: the class.
+        serialized_name: its name in files.
+
     Raises:
         ValueError: it is no such class, or class or name are registered already.
 

@@ -165,6 +165,9 @@ def jit(
 def block_until_ready(x: Any) -> Any:
     """Waits until every array in a pytree has been computed; returns the pytree.
 
+    Args:
+        x: a pytree of arrays; other leaves are ready.
+
     >>> irax.block_until_ready({"x": irax.numpy.arange(3)})
     {'x': Array([0, 1, 2], dtype=int32)}
     """

@@ -290,6 +290,11 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
     """Return arrays divided among devices in another way; as `irax.lax.with_sharding_constraint`,
     along `Explicit` axes of the mesh of the context, if it has some.
 
+    Args:
+        xs: a pytree of arrays.
+        out_shardings: a sharding or a `PartitionSpec`, or a pytree of them that is a prefix of
+            `xs`.
+
     Raises:
         ValueError: an axis of another type, or an array cannot be divided so.
 

@@ -35,6 +35,13 @@ def save_device_memory_profile(
 ) -> None:
     """Write what `device_memory_profile` returns to a file, which `pprof -http : FILE` shows.
 
+    Args:
+        filename: the name of the file.
+        backend: the platform whose arrays are listed; all by default.
+
+    Raises:
+        TypeError: `filename` is not a path.
+
     >>> import os, tempfile
     >>> path = os.path.join(tempfile.mkdtemp(), "memory.prof")
     >>> irax.profiler.save_device_memory_profile(path)

@@ -8,6 +8,9 @@ from irax_runtime import distributed
 def process_count(backend: str | None = None) -> int:
     """Return the number of processes of the job: 1, but for `irax.distributed.initialize`.
 
+    Args:
+        backend: of no effect: a job has the same processes for all platforms.
+
     >>> irax.host_count()
     1
 
@@ -20,6 +23,9 @@ def process_count(backend: str | None = None) -> int:
 def process_index(backend: str | None = None) -> int:
     """Return the number of this process in its job.
 
+    Args:
+        backend: of no effect: a process has one number for all platforms.
+
     >>> irax.host_id()
     0
 
@@ -31,6 +37,9 @@ def process_index(backend: str | None = None) -> int:
 
 def process_indices(backend: str | None = None) -> list[int]:
     """The numbers of all processes.
+
+    Args:
+        backend: of no effect: a job has the same processes for all platforms.
 
     >>> irax.host_ids()
     [0]

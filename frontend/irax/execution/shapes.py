@@ -28,6 +28,9 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         args: its arguments: arrays, or objects with a shape and a dtype.
         kwargs: its keyword arguments.
 
+    Raises:
+        TypeError: `fun` is not a function, or an argument has leaves that are not arrays.
+
     >>> eval_shape(lambda x: x + 1.0, irax.ShapeDtypeStruct((3,), "float32"))
     ShapeDtypeStruct(shape=(3,), dtype=float32)
     """

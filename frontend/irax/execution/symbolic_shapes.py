@@ -16,6 +16,9 @@ from irax_compiler.sizes.parsing import parse_shape
 def is_symbolic_dim(p: Any) -> TypeGuard[Size]:
     """Return True for a dimension that is an expression of names, and no number.
 
+    Args:
+        p: an int, or a dimension.
+
     >>> irax.export.is_symbolic_dim(irax.export.symbolic_shape("n")[0])
     True
     """

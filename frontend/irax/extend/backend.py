@@ -16,6 +16,9 @@ __getattr__: _GetAttr = _refuse_names(__name__)
 def get_backend(platform: str | None = None) -> DeviceClient:
     """Return the client of a platform, by default of that on which programs run.
 
+    Args:
+        platform: the name of a platform.
+
     Raises:
         RuntimeError: there is no such platform here.
 

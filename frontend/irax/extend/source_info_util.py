@@ -32,17 +32,31 @@ def new_source_info() -> SourceInfo:
 
 
 def summarize(source_info: SourceInfo, num_frames: int = 1) -> str:
-    """Return the line as text; irax keeps no more than one."""
+    """Return the line as text; irax keeps no more than one.
+
+    Args:
+        source_info: what `current` returned.
+        num_frames: of no effect.
+    """
     return source_info.line
 
 
 def register_exclusion(path: str) -> None:
-    """Accepted: irax leaves its own files out alone."""
+    """Accepted: irax leaves its own files out alone.
+
+    Args:
+        path: a file.
+    """
 
 
 @contextlib.contextmanager
 def user_context(traceback: Any = None, **_: Any) -> Iterator[None]:
-    """Run a `with` block as it is."""
+    """Run a `with` block as it is.
+
+    Args:
+        traceback: of no effect.
+        _: of no effect.
+    """
     yield
 
 

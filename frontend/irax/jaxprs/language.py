@@ -79,7 +79,17 @@ def new_jaxpr_eqn(
     source_info: Any = None,
     ctx: Any = None,
 ) -> JaxprEqn:
-    """Return an equation."""
+    """Return an equation.
+
+    Args:
+        invars: the operands, variables or literals.
+        outvars: the variables of the results.
+        primitive: the primitive.
+        params: its parameters, a dict.
+        effects: its effects, a set.
+        source_info: the line of Python that it comes from.
+        ctx: of no effect.
+    """
     return JaxprEqn(list(invars), list(outvars), primitive, dict(params), effects, source_info, ctx)
 
 
@@ -156,7 +166,11 @@ class ClosedJaxpr:
 
 
 def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
-    """Return the jaxprs among the parameters of an equation."""
+    """Return the jaxprs among the parameters of an equation.
+
+    Args:
+        params: the parameters, a dict.
+    """
     for value in params.values():
         for item in value if isinstance(value, tuple | list) else [value]:
             if isinstance(item, Jaxpr):
@@ -166,13 +180,21 @@ def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
 
 
 def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
-    """Return the jaxprs that a jaxpr's equations hold."""
+    """Return the jaxprs that a jaxpr's equations hold.
+
+    Args:
+        jaxpr: a `Jaxpr`.
+    """
     for eqn in jaxpr.eqns:
         yield from jaxprs_in_params(eqn.params)
 
 
 def gensym(suffix: str = "") -> Callable[[ShapedArray], Var]:
-    """Return a function that makes variables."""
+    """Return a function that makes variables.
+
+    Args:
+        suffix: what the names of variables end with.
+    """
     return Var
 
 

@@ -45,6 +45,9 @@ def _weakly_typed(jaxpr: Jaxpr, args: Sequence[Any], results: list[Any]) -> list
 def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:
     """Return the function of a closed jaxpr, from arrays to a list of arrays.
 
+    Args:
+        closed_jaxpr: a `ClosedJaxpr`.
+
     >>> jaxpr = irax.make_jaxpr(lambda x: x + 1)(1.0)
     >>> irax.extend.core.jaxpr_as_fun(jaxpr)(2.0)
     [Array(3., dtype=float32, weak_type=True)]

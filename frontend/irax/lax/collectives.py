@@ -61,6 +61,9 @@ def axis_index(axis_name: Any) -> Array:
 def axis_size(axis_name: Any) -> int:
     """Return the number of lanes of a mapped axis, or the product of those of several axes.
 
+    Args:
+        axis_name: the name of a mapped axis, or a tuple of names.
+
     Raises:
         NameError: no vmap around gives an axis this name.
 
@@ -114,6 +117,14 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
 def pmean(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
     """Return the mean over all lanes; arguments, results and errors as for `psum`.
 
+    Args:
+        x: an array or a pytree of arrays.
+        axis_name: the name of the mapped axis, or a tuple of names.
+        axis_index_groups: groups of lanes, each of which communicates by itself; by default all do.
+
+    Raises:
+        NameError: no vmap around gives an axis this name.
+
     >>> irax.vmap(lambda x: x - irax.lax.pmean(x, "i"), axis_name="i")(irax.numpy.array([1.0, 3.0]))
     Array([-1.,  1.], dtype=float32)
     """
@@ -126,6 +137,14 @@ def pmax(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
     """Return the maximum over all lanes, element by element; arguments and errors as for `psum`. It
     has no derivative.
 
+    Args:
+        x: an array or a pytree of arrays.
+        axis_name: the name of the mapped axis, or a tuple of names.
+        axis_index_groups: groups of lanes, each of which communicates by itself; by default all do.
+
+    Raises:
+        NameError: no vmap around gives an axis this name.
+
     >>> irax.vmap(lambda x: irax.lax.pmax(x, "i"), axis_name="i")(irax.numpy.array([1.0, 3.0]))
     Array([3., 3.], dtype=float32)
     """
@@ -135,6 +154,14 @@ def pmax(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
 def pmin(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
     """Return the minimum over all lanes, element by element; arguments and errors as for `psum`. It
     has no derivative.
+
+    Args:
+        x: an array or a pytree of arrays.
+        axis_name: the name of the mapped axis, or a tuple of names.
+        axis_index_groups: groups of lanes, each of which communicates by itself; by default all do.
+
+    Raises:
+        NameError: no vmap around gives an axis this name.
 
     >>> irax.vmap(lambda x: irax.lax.pmin(x, "i"), axis_name="i")(irax.numpy.array([1.0, 3.0]))
     Array([1., 1.], dtype=float32)
@@ -357,6 +384,15 @@ def pswapaxes(x: Any, axis_name: Hashable, axis: int, *, axis_index_groups: Grou
     """Swap a mapped axis and a dimension of the same size: `all_to_all(x, axis_name, axis, axis)`;
     errors as there.
 
+    Args:
+        x: an array or a pytree of arrays.
+        axis_name: the name of the mapped axis.
+        axis: the dimension, an int.
+        axis_index_groups: groups of lanes, each of which communicates by itself; by default all do.
+
+    Raises:
+        NameError: no vmap around gives an axis this name.
+
     >>> x = irax.numpy.arange(4).reshape(2, 2)
     >>> irax.vmap(lambda x: irax.lax.pswapaxes(x, "i", 0), axis_name="i")(x)
     Array([[0, 2],
@@ -421,6 +457,11 @@ def _taken(x: Array, axis_name: Any, sources: Sequence[int]) -> Array:
 def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:
     """Permute the lanes: lane i gets the array of lane `perm[i]`; errors as for `ppermute`.
 
+    Args:
+        x: an array or a pytree of arrays.
+        axis_name: the name of the mapped axis.
+        perm: a permutation of the lanes' numbers.
+
     Raises:
         ValueError: `perm` is no permutation of the lanes.
 
@@ -438,6 +479,11 @@ def pshuffle(x: Any, axis_name: Hashable, perm: Sequence[int]) -> Any:
 
 def pbroadcast(x: Any, axis_name: Hashable, source: int) -> Any:
     """Broadcast the array of the lane `source` to all lanes.
+
+    Args:
+        x: an array or a pytree of arrays.
+        axis_name: the name of the mapped axis.
+        source: the number of a lane.
 
     Raises:
         NameError: no vmap around gives an axis this name.

@@ -18,6 +18,10 @@ from irax_compiler.ops.special import chlo_functions
 def complex(x: ArrayLike, y: ArrayLike) -> Array:
     """Return x + iy of float32 or float64 arrays of one dtype and shape, or scalars.
 
+    Args:
+        x: the real part, an array of float32 or float64, or a number.
+        y: the imaginary part, of the same dtype and shape.
+
     Raises:
         TypeError: other dtypes, or different ones.
 
@@ -42,6 +46,15 @@ def _part(what: str, op: elementwise.Elementwise, x: ArrayLike) -> Array:
 def real(x: ArrayLike) -> Array:
     """Return the real part of complex numbers.
 
+    Args:
+        x: an array of complex numbers, or a complex number.
+
+    Returns:
+        Floats, in the same shape.
+
+    Raises:
+        TypeError: `x` has another dtype.
+
     >>> irax.lax.real(irax.numpy.array([1 + 2j]))
     Array([1.], dtype=float32)
     """
@@ -51,6 +64,15 @@ def real(x: ArrayLike) -> Array:
 def imag(x: ArrayLike) -> Array:
     """Return the imaginary part of complex numbers.
 
+    Args:
+        x: an array of complex numbers, or a complex number.
+
+    Returns:
+        Floats, in the same shape.
+
+    Raises:
+        TypeError: `x` has another dtype.
+
     >>> irax.lax.imag(irax.numpy.array([1 + 2j]))
     Array([2.], dtype=float32)
     """
@@ -59,6 +81,15 @@ def imag(x: ArrayLike) -> Array:
 
 def conj(x: ArrayLike) -> Array:
     """Return the complex conjugate; floats become complex numbers.
+
+    Args:
+        x: an array of floats or complex numbers, or a number.
+
+    Returns:
+        Complex numbers, in the same shape.
+
+    Raises:
+        TypeError: `x` has another dtype.
 
     >>> irax.lax.conj(irax.numpy.array([1 + 2j]))
     Array([1.-2.j], dtype=complex64)

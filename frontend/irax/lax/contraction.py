@@ -167,6 +167,15 @@ def dot(
 
     With `dimension_numbers` it is `dot_general`.
 
+    Args:
+        lhs: a vector or a matrix; an array of any rank, with `dimension_numbers`.
+        rhs: another one.
+        dimension_numbers: the dimensions to sum over, and those of batches, as `dot_general` takes
+            them.
+        precision: how exactly the hardware is to multiply.
+        preferred_element_type: the dtype of the sums, and so of the result.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
     Raises:
         TypeError: sizes that do not fit.
         ValueError: other ranks, or matrices that do not fit.
@@ -189,6 +198,18 @@ def dot(
 
 def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: PrecisionLike = None) -> Array:
     """Return the products of matrices, in the last two dimensions, for each leading index.
+
+    Args:
+        lhs: matrices [..., m, k].
+        rhs: matrices [..., k, n] of the same dtype and the same leading dimensions.
+        precision: how exactly the hardware is to multiply.
+
+    Returns:
+        Matrices [..., m, n].
+
+    Raises:
+        TypeError: not arrays of one dtype, or shapes that do not fit.
+        ValueError: there is no such precision.
 
     >>> irax.lax.batch_matmul(jnp.ones((5, 2, 3)), jnp.ones((5, 3, 4))).shape
     (5, 2, 4)

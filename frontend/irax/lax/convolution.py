@@ -58,9 +58,10 @@ def conv_dimension_numbers(
             are spatial dimensions, and come in the order they have for the kernel.
 
     Raises:
-        TypeError: the shapes have different ranks, or fewer than two dimensions; or
-            `dimension_numbers` is none of these.
-        ValueError: a string that has not one letter for each dimension, or lacks one.
+        TypeError: the shapes have different ranks, or fewer than two dimensions;
+            `dimension_numbers` is none of these; or a string that has not one letter for each
+            dimension, or lacks one.
+        ValueError: a `ConvDimensionNumbers` that does not name each dimension once.
 
     >>> irax.lax.conv_dimension_numbers((1, 8, 3), (5, 3, 4), ("NWC", "WIO", "NWC")).rhs_spec
     (2, 1, 0)
@@ -361,6 +362,18 @@ def conv(
 ) -> Array:
     """`conv_general_dilated` without dilation, of the order NCHW and OIHW.
 
+    Args:
+        lhs: an array [N, C, spatial dimensions].
+        rhs: the kernel [O, C, spatial dimensions], of the same dtype.
+        window_strides: an int for each spatial dimension.
+        padding: "SAME", "VALID", or a pair of ints for each spatial dimension.
+        precision: how exactly the hardware is to multiply.
+        preferred_element_type: the dtype of the result.
+
+    Raises:
+        TypeError: `lhs` and `rhs` are not arrays of one dtype whose shapes fit.
+        ValueError: a stride that is not positive, or there is no such padding or precision.
+
     >>> irax.lax.conv(irax.numpy.ones((1, 2, 5)), irax.numpy.ones((3, 2, 2)), (1,), "VALID").shape
     (1, 3, 4)
     """
@@ -385,6 +398,22 @@ def conv_with_general_padding(
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """`conv_general_dilated` of the order NCHW and OIHW.
+
+    Args:
+        lhs: an array [N, C, spatial dimensions].
+        rhs: the kernel [O, C, spatial dimensions], of the same dtype.
+        window_strides: an int for each spatial dimension.
+        padding: "SAME", "VALID", or a pair of ints for each spatial dimension.
+        lhs_dilation: the distance of the array's elements, an int for each spatial dimension; None
+            for 1.
+        rhs_dilation: the distance of the kernel's elements, an int for each spatial dimension; None
+            for 1.
+        precision: how exactly the hardware is to multiply.
+        preferred_element_type: the dtype of the result.
+
+    Raises:
+        TypeError: `lhs` and `rhs` are not arrays of one dtype whose shapes fit.
+        ValueError: a stride that is not positive, or there is no such padding or precision.
 
     >>> irax.lax.conv_with_general_padding(*[jnp.ones((1, 1, 4))] * 2, (1,), [(0, 0)], None, None)
     Array([[[4.]]], dtype=float32)

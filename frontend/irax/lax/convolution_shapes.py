@@ -59,6 +59,15 @@ def conv_general_permutations(
     """Return the positions of the dimensions of array, kernel and result, ordered as in
     `conv_shape_tuple`.
 
+    Args:
+        dimension_numbers: three strings, as `conv_dimension_numbers` takes.
+
+    Returns:
+        Three tuples of ints.
+
+    Raises:
+        TypeError: not three strings of one length.
+
     >>> irax.lax.conv_general_permutations(("NHWC", "HWIO", "NHWC"))
     ((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
     """
@@ -75,6 +84,17 @@ def conv_general_shape_tuple(
     dimension_numbers: ConvDimensionsLike,
 ) -> Shape:
     """Return the shape of `conv_general_dilated` without dilations.
+
+    Args:
+        lhs_shape: the shape of the array.
+        rhs_shape: the shape of the kernel.
+        window_strides: an int for each spatial dimension.
+        padding: "SAME", "VALID", or a pair of ints for each spatial dimension.
+        dimension_numbers: as for `conv_dimension_numbers`.
+
+    Raises:
+        TypeError: shapes or strides that are not ints.
+        RuntimeError: another name of a padding.
 
     >>> irax.lax.conv_general_shape_tuple(
     ...     (1, 8, 8, 3), (3, 3, 3, 4), (1, 1), "SAME", ("NHWC", "HWIO", "NHWC")
@@ -94,6 +114,17 @@ def conv_transpose_shape_tuple(
     dimension_numbers: ConvDimensionsLike,
 ) -> Shape:
     """Return the shape of `conv_transpose`.
+
+    Args:
+        lhs_shape: the shape of the array.
+        rhs_shape: the shape of the kernel.
+        window_strides: an int for each spatial dimension.
+        padding: "SAME", "VALID", or a pair of ints for each spatial dimension.
+        dimension_numbers: as for `conv_dimension_numbers`.
+
+    Raises:
+        TypeError: shapes that are not tuples of ints.
+        ValueError: not one stride for each spatial dimension.
 
     >>> irax.lax.conv_transpose_shape_tuple(
     ...     (1, 8, 8, 3), (3, 3, 3, 4), (2, 2), "SAME", ("NHWC", "HWIO", "NHWC")

@@ -97,6 +97,11 @@ def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Ar
 
     It overflows only where the result does.
 
+    Args:
+        operand: an array of floats.
+        axis: the axis, an int.
+        reverse: True to begin at the end.
+
     Raises:
         TypeError: an operand that is not of floats.
         ValueError: there is no such axis.

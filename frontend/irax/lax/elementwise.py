@@ -34,11 +34,11 @@ BITS: Kinds = (np.bool, np.integer)
 ANY: Kinds = (np.bool, np.number)
 
 
-def _of_one_doc(doc: str, accepts: Kinds) -> str:
+def _of_one_doc(doc: str, accepts: Kinds, accuracy: str = "") -> str:
     return f"""{doc}
 
 Args:
-    x: an array of {kinds_text(accepts)}, or a number.
+    x: an array of {kinds_text(accepts)}, or a number.{accuracy}
 
 Returns:
     An array of the same shape.
@@ -76,8 +76,8 @@ def unary_inexact(name: str, op: Op, accepts: Kinds, doc: str) -> UnaryInexact:
     def function(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
         return apply(op, x, what=f"lax.{name}", accepts=accepts)
 
-    doc = f"{doc}\n\nResults always have the highest accuracy, whatever `accuracy` says."
-    return documented(function, name, _of_one_doc(doc, accepts))
+    accuracy = "\n    accuracy: of no effect: results always have the highest accuracy."
+    return documented(function, name, _of_one_doc(doc, accepts, accuracy))
 
 
 def binary(name: str, op: Op, accepts: Kinds, doc: str) -> Binary:
@@ -106,6 +106,9 @@ def mul(x: ArrayLike, y: ArrayLike, *, out_dtype: DTypeLike | None = None) -> Ar
         x: numbers.
         y: numbers.
         out_dtype: the dtype in which they are multiplied, and of the result.
+
+    Raises:
+        TypeError: another dtype, two dtypes, or shapes that differ.
 
     >>> irax.lax.mul(np.int8([100]), np.int8([100]), out_dtype="int32")
     Array([10000], dtype=int32)
@@ -136,6 +139,15 @@ _sign: Unary = unary("sign", ew.sign, (np.signedinteger, np.inexact), "-1, 0 or 
 def abs(x: ArrayLike) -> Array:
     """The absolute value of signed numbers.
 
+    Args:
+        x: an array of signed integers, floats or complex numbers, or a number.
+
+    Returns:
+        An array of the same shape; of floats for complex numbers.
+
+    Raises:
+        TypeError: `x` has another dtype.
+
     >>> irax.lax.abs(jnp.array([-2, 3]))
     Array([2, 3], dtype=int32)
     """
@@ -145,6 +157,15 @@ def abs(x: ArrayLike) -> Array:
 
 def sign(x: ArrayLike) -> Array:
     """-1, 0 or 1 by the sign of x; nan for nan.
+
+    Args:
+        x: an array of numbers, or a number.
+
+    Returns:
+        An array of the same shape.
+
+    Raises:
+        TypeError: `x` has another dtype.
 
     >>> irax.lax.sign(jnp.array([-2.0, 0.0, 3.0]))
     Array([-1.,  0.,  1.], dtype=float32)
@@ -165,6 +186,17 @@ class RoundingMethod(enum.IntEnum):
 def round(x: ArrayLike, rounding_method: RoundingMethod = RoundingMethod.AWAY_FROM_ZERO) -> Array:
     """Round floats to integers of the same dtype; halves away from zero, or to the even one.
 
+    Args:
+        x: an array of floats, or a number.
+        rounding_method: a `RoundingMethod`.
+
+    Returns:
+        An array of the same shape.
+
+    Raises:
+        TypeError: `x` has another dtype.
+        ValueError: there is no such method.
+
     >>> irax.lax.round(jnp.array([0.5, 1.2, -2.5]))
     Array([ 1.,  1., -3.], dtype=float32)
     """
@@ -176,6 +208,13 @@ def round(x: ArrayLike, rounding_method: RoundingMethod = RoundingMethod.AWAY_FR
 def pow(x: ArrayLike, y: ArrayLike) -> Array:
     """Return x to the power y; a Python int y is `integer_pow`, and an integer array takes x's
     dtype.
+
+    Args:
+        x: an array of numbers, or a number.
+        y: one of the same dtype and shape, an array of integers, or an int.
+
+    Raises:
+        TypeError: another dtype, or shapes that differ.
 
     >>> irax.lax.pow(jnp.array([2.0, 3.0]), 2)
     Array([4., 9.], dtype=float32)
@@ -191,6 +230,10 @@ def pow(x: ArrayLike, y: ArrayLike) -> Array:
 
 def integer_pow(x: ArrayLike, y: int) -> Array:
     """Return x to the power of an int, by multiplications: exact for integers, differentiable at 0.
+
+    Args:
+        x: an array of numbers, or a number.
+        y: an int.
 
     Raises:
         TypeError: a negative power of an integer.
@@ -223,6 +266,15 @@ def integer_pow(x: ArrayLike, y: int) -> Array:
 def square(x: ArrayLike) -> Array:
     """x x.
 
+    Args:
+        x: an array of numbers, or a number.
+
+    Returns:
+        An array of the same shape.
+
+    Raises:
+        TypeError: `x` has another dtype.
+
     >>> irax.lax.square(jnp.array([2, -3]))
     Array([4, 9], dtype=int32)
     """
@@ -231,6 +283,15 @@ def square(x: ArrayLike) -> Array:
 
 def reciprocal(x: ArrayLike) -> Array:
     """1 / x.
+
+    Args:
+        x: an array of floats or complex numbers, or a number.
+
+    Returns:
+        An array of the same shape.
+
+    Raises:
+        TypeError: `x` has another dtype.
 
     >>> irax.lax.reciprocal(jnp.array([2.0, 4.0]))
     Array([0.5 , 0.25], dtype=float32)
@@ -285,6 +346,13 @@ def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Return the float next to x1 towards x2. Operands: floats of one dtype; one shape,
     or scalars.
 
+    Args:
+        x1: an array of floats, or a number.
+        x2: one of the same dtype and shape.
+
+    Raises:
+        TypeError: another dtype, two dtypes, or shapes that differ.
+
     >>> irax.lax.nextafter(jnp.float32(1.0), jnp.float32(2.0)) > 1
     Array(True, dtype=bool)
     """
@@ -294,6 +362,13 @@ def nextafter(x1: ArrayLike, x2: ArrayLike) -> Array:
 def polygamma(m: ArrayLike, x: ArrayLike) -> Array:
     """Derivative number m of digamma, at x; of one dtype; one shape, or scalars.
 
+    Args:
+        m: the number of the derivative, an array of floats, or a number.
+        x: one of the same dtype and shape.
+
+    Raises:
+        TypeError: another dtype, two dtypes, or shapes that differ.
+
     >>> irax.lax.polygamma(1.0, 1.0).round(3)
     Array(1.645, dtype=float32, weak_type=True)
     """
@@ -302,6 +377,13 @@ def polygamma(m: ArrayLike, x: ArrayLike) -> Array:
 
 def zeta(x: ArrayLike, q: ArrayLike) -> Array:
     """The Hurwitz zeta function of exponent x and shift q; of one dtype; one shape, or scalars.
+
+    Args:
+        x: an array of floats, or a number.
+        q: one of the same dtype and shape.
+
+    Raises:
+        TypeError: another dtype, two dtypes, or shapes that differ.
 
     >>> irax.lax.zeta(2.0, 1.0).round(3)
     Array(1.645, dtype=float32, weak_type=True)
@@ -314,7 +396,17 @@ def _of_two(what: str, op: Op, x: ArrayLike, y: ArrayLike) -> Array:
 
 
 def exp2(x: ArrayLike, *, accuracy: Tolerance | AccuracyMode | None = None) -> Array:
-    """2 to the power x. Results always have the highest accuracy.
+    """2 to the power x.
+
+    Args:
+        x: an array of floats or complex numbers, or a number.
+        accuracy: of no effect: results always have the highest accuracy.
+
+    Returns:
+        An array of the same shape.
+
+    Raises:
+        TypeError: `x` has another dtype.
 
     >>> irax.lax.exp2(jnp.array([0.0, 3.0]))
     Array([1., 8.], dtype=float32)
@@ -373,6 +465,13 @@ shift_right_logical: Binary = binary(
 
 def mulhi(x: ArrayLike, y: ArrayLike) -> Array:
     """Return the upper half of the bits of the product x y of integers.
+
+    Args:
+        x: an array of integers, or an integer.
+        y: one of the same dtype and shape.
+
+    Raises:
+        TypeError: another dtype, two dtypes, or shapes that differ.
 
     >>> irax.lax.mulhi(irax.numpy.int32(2**30), irax.numpy.int32(100))
     Array(25, dtype=int32)

@@ -71,6 +71,15 @@ def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
     """P x = L U: L (without its ones) and U in one matrix [..., m, n]; for each column the row that
     was exchanged with it, int32[..., k]; and the permutation of rows, int32[..., m].
 
+    Args:
+        x: matrices [..., m, n] of floats or complex numbers; k is the smaller of m and n.
+
+    Returns:
+        The factors, the exchanges, and the permutation, int32[..., m].
+
+    Raises:
+        TypeError: not an array of floats or complex numbers, or fewer than two dimensions.
+
     >>> irax.lax.linalg.lu(jnp.array([[1.0, 2.0], [2.0, 2.0]]))[1]
     Array([1, 1], dtype=int32)
     """
@@ -94,6 +103,9 @@ def qr(
         full_matrices: Q of m columns, R of m rows; otherwise of min(m, n). For m > n the further
             columns of Q have no derivative.
         use_magma: a hint, which changes nothing.
+
+    Raises:
+        TypeError: not an array of floats or complex numbers, or fewer than two dimensions.
 
     >>> q, r = irax.lax.linalg.qr(jnp.array([[3.0], [4.0]]), full_matrices=False)
     >>> abs(r)
@@ -134,6 +146,10 @@ def eigh(
         sort_eigenvalues: a hint: they are sorted in any case.
         subset_by_index: the first and the last but one of the eigenvalues wanted, by number.
         implementation: a hint, which changes nothing.
+
+    Raises:
+        TypeError: not an array of floats or complex numbers, or fewer than two dimensions.
+        ValueError: the last two dimensions differ.
 
     >>> irax.lax.linalg.eigh(jnp.array([[2.0, 1.0], [1.0, 2.0]]))[1].round(5)
     Array([1., 3.], dtype=float32)
@@ -238,6 +254,10 @@ def eig(
     Returns:
         The eigenvalues and what was asked for, in a list.
 
+    Raises:
+        TypeError: not an array of floats or complex numbers, or fewer than two dimensions.
+        ValueError: the last two dimensions differ.
+
     >>> irax.lax.linalg.eig(jnp.array([[0.0, 1.0], [-1.0, 0.0]]))[0].imag
     Array([ 1., -1.], dtype=float32)
     """
@@ -317,6 +337,10 @@ def qdwh(
 
     Returns:
         U, H, the number of steps taken, and True if another one would change little.
+
+    Raises:
+        TypeError: not an array of floats or complex numbers, or fewer than two dimensions.
+        ValueError: there are more columns than rows.
 
     >>> irax.lax.linalg.qdwh(jnp.array([[0.0, 2.0], [3.0, 0.0]]))[0].round(4) + 0.0
     Array([[0., 1.],

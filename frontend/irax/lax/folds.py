@@ -124,6 +124,18 @@ def reduce_window_shape_tuple(
 ) -> tuple[int, ...]:
     """Return the number of windows in each dimension of an array: the shape of `reduce_window`.
 
+    Args:
+        operand_shape: the shape of the array.
+        window_dimensions: the shape of the window.
+        window_strides: an int for each dimension.
+        padding: "SAME", "VALID", or a pair of ints for each dimension.
+        base_dilation: the distance of the array's elements, an int for each dimension.
+        window_dilation: the distance of the window's elements, an int for each dimension.
+
+    Raises:
+        TypeError: shapes or strides that are not ints.
+        RuntimeError: another name of a padding.
+
     >>> irax.lax.reduce_window_shape_tuple((5,), (3,), (2,), "SAME")
     (3,)
     """

@@ -62,6 +62,10 @@ def split(operand: ArrayLike, sizes: Sequence[int], axis: int = 0) -> list[Array
 def stack(operands: Sequence[ArrayLike], axis: int = 0) -> Array:
     """Stack arrays of one shape and dtype along a new axis.
 
+    Args:
+        operands: a sequence of arrays.
+        axis: the position of the new axis.
+
     Raises:
         TypeError: different dtypes.
         ValueError: no arrays, different shapes, or no such axis.
@@ -84,6 +88,10 @@ def stack(operands: Sequence[ArrayLike], axis: int = 0) -> Array:
 
 def unstack(x: ArrayLike, axis: int = 0) -> tuple[Array, ...]:
     """Return the parts of an array at each index of an axis, without that axis.
+
+    Args:
+        x: an array of at least one dimension.
+        axis: the axis, an int.
 
     Raises:
         ValueError: there is no such axis.
@@ -129,6 +137,10 @@ def tile(operand: ArrayLike, reps: Sequence[int]) -> Array:
 def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
     """Broadcast an array to the shape of another, by NumPy's rules.
 
+    Args:
+        arr: an array, or a number.
+        like_arr: an array with the shape of the result.
+
     Raises:
         ValueError: the shapes do not fit.
 
@@ -143,6 +155,13 @@ def broadcast_like(arr: ArrayLike, like_arr: ArrayLike) -> Array:
 def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
     """Return an array with dimensions of size 1 in front, so that it has `rank` dimensions.
 
+    Args:
+        x: an array, or a number.
+        rank: the number of dimensions of the result.
+
+    Raises:
+        TypeError: `x` is not an array, or `rank` is not an int.
+
     >>> irax.lax.broadcast_to_rank(jnp.arange(3), 2).shape
     (1, 3)
     """
@@ -154,6 +173,14 @@ def broadcast_to_rank(x: ArrayLike, rank: int) -> Array:
 def empty(shape: int | Sequence[int], dtype: DTypeLike, *, out_sharding: Any = None) -> Array:
     """Return an array with unspecified elements, which are zeros here.
 
+    Args:
+        shape: a tuple of ints.
+        dtype: the dtype.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `shape` is not a shape, or `dtype` not a dtype.
+
     >>> irax.lax.empty((2,), "float32").shape
     (2,)
     """
@@ -162,6 +189,9 @@ def empty(shape: int | Sequence[int], dtype: DTypeLike, *, out_sharding: Any = N
 
 def dtype(x: Any) -> np.dtype[Any]:
     """Return the dtype of an array, or the dtype that a Python number or a dtype has in irax.
+
+    Args:
+        x: an array, a number, or a dtype.
 
     Raises:
         TypeError: this is neither.
@@ -174,6 +204,12 @@ def dtype(x: Any) -> np.dtype[Any]:
 
 def shape_as_value(shape: Sequence[int]) -> Array:
     """Return a shape as an array of ints.
+
+    Args:
+        shape: a tuple of ints.
+
+    Raises:
+        TypeError: not ints.
 
     >>> irax.lax.shape_as_value((2, 3))
     Array([2, 3], dtype=int32)

@@ -38,7 +38,7 @@ def conv_general_dilated_patches(
     Args:
         lhs: an array.
         filter_shape: the window's size in each spatial dimension.
-        window_strides: as in `conv_general_dilated`, and so are the others.
+        window_strides: as in `conv_general_dilated`, and so are the others but `filter_shape`.
         padding: zeros before and after each spatial dimension.
         lhs_dilation: how far apart the array's elements are put.
         rhs_dilation: how far apart in the array the elements are that a window has.
@@ -97,9 +97,9 @@ def conv_general_dilated_local(
         lhs: an array.
         rhs: the kernels: their input features are `features * prod(filter_shape)`, in the order of
             `conv_general_dilated_patches`; their spatial dimensions are the result's.
-        filter_shape: the window's size in each spatial dimension.
-        window_strides: as in `conv_general_dilated`, and so are the others.
+        window_strides: as in `conv_general_dilated`, and so are the others but `filter_shape`.
         padding: zeros before and after each spatial dimension.
+        filter_shape: the window's size in each spatial dimension.
         lhs_dilation: how far apart the array's elements are put.
         rhs_dilation: how far apart in the array the elements are that a window has.
         dimension_numbers: which dimension is which.

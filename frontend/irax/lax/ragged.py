@@ -94,6 +94,20 @@ def ragged_dot_general(
     If that dimension is neither contracted nor a batch, each group has a part of `rhs` of its own;
     if it is contracted, the result has a first dimension for the groups; if it is a batch, groups
     make no difference. Arguments and errors are those of `ragged_dot`.
+
+    Args:
+        lhs: an array, divided into groups along one dimension.
+        rhs: an array.
+        group_sizes: the sizes of the groups, integers [g].
+        ragged_dot_dimension_numbers: a `RaggedDotDimensionNumbers`.
+        precision: how exactly the hardware is to multiply.
+        preferred_element_type: the dtype of the sums, and so of the result.
+        group_offset: not supported.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: shapes that do not fit, or group sizes that are not integers.
+        NotImplementedError: a group offset.
     """
     what = "lax.ragged_dot_general"
     if group_offset is not None:

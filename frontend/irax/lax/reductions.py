@@ -90,6 +90,11 @@ def argmax(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """Return the index of the first largest element along an axis; of the first nan if there is
     one.
 
+    Args:
+        operand: an array of real numbers.
+        axis: the axis, an int.
+        index_dtype: the dtype of the indices.
+
     Raises:
         TypeError: `index_dtype` is not an integer dtype.
         ValueError: the axis is empty, or there is no such axis.
@@ -102,6 +107,11 @@ def argmax(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
 
 def argmin(operand: ArrayLike, axis: int, index_dtype: DTypeLike) -> Array:
     """Return the index of the first smallest element along an axis; of the first nan, if any.
+
+    Args:
+        operand: an array of real numbers.
+        axis: the axis, an int.
+        index_dtype: the dtype of the indices.
 
     Raises:
         TypeError: `index_dtype` is not an integer dtype.

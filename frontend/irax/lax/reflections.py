@@ -48,6 +48,11 @@ def ormqr(
         left: Q is the left factor, not the right one.
         transpose: take the adjoint of Q.
 
+    Raises:
+        TypeError: `a` or `c` is not an array of floats or complex numbers, or has fewer than two
+            dimensions.
+        ValueError: the shapes do not fit.
+
     >>> c = jnp.array([[3.0], [4.0]])
     >>> irax.lax.linalg.ormqr(jnp.array([[1.0], [0.0]]), jnp.array([2.0]), c)
     Array([[-3.],
@@ -77,6 +82,10 @@ def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
     Returns:
         [..., n, n] and [..., n - 1].
 
+    Raises:
+        TypeError: not an array of floats or complex numbers, or fewer than two dimensions.
+        ValueError: the last two dimensions differ.
+
     >>> irax.lax.linalg.hessenberg(jnp.eye(2))[1]
     Array([0.], dtype=float32)
     """
@@ -95,6 +104,10 @@ def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Array, Array, Arra
     Returns:
         `a` with T and the reflections in that triangle; the diagonal of T, [..., n], and its
         off-diagonal, [..., n - 1], both real; the factors of the reflections, [..., n - 1].
+
+    Raises:
+        TypeError: not an array of floats or complex numbers, or fewer than two dimensions.
+        ValueError: the last two dimensions differ.
 
     >>> irax.lax.linalg.tridiagonal(jnp.array([[2.0, 1.0], [1.0, 2.0]]))[1]
     Array([2., 2.], dtype=float32)

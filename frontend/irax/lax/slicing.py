@@ -74,6 +74,10 @@ def slice_in_dim(
         stride: the step.
         axis: the axis to slice.
 
+    Raises:
+        TypeError: `operand` is not an array, or a bound is not an int.
+        ValueError: there is no such axis.
+
     >>> irax.lax.slice_in_dim(jnp.arange(6), 1, 5, stride=2)
     Array([1, 3], dtype=int32)
     """
@@ -92,6 +96,12 @@ def slice_in_dim(
 
 def index_in_dim(operand: ArrayLike, index: int, axis: int = 0, keepdims: bool = True) -> Array:
     """Return the part at one index of an axis; without that axis if not `keepdims`.
+
+    Args:
+        operand: an array.
+        index: an int; negative ones count from the end.
+        axis: the axis, an int.
+        keepdims: True to keep the axis, with size 1.
 
     Raises:
         IndexError: there is no such place.
@@ -210,6 +220,13 @@ def dynamic_update_slice(
 
     Starts are those of `dynamic_slice`.
 
+    Args:
+        operand: an array.
+        update: an array of the same dtype and rank, no larger in any dimension.
+        start_indices: an integer for each dimension; they are clamped so that the slice fits.
+        allow_negative_indices: True if negative indices count from the end; or one for each
+            dimension.
+
     Raises:
         TypeError: `update` has another dtype or rank, or is larger than the operand.
 
@@ -252,6 +269,11 @@ def dynamic_slice_in_dim(
         axis: the axis to slice.
         allow_negative_indices: True if negative indices count from the end.
 
+    Raises:
+        TypeError: `operand` is not an array, `start_index` is not an integer of shape (), or the
+            slice is longer than the axis.
+        ValueError: there is no such axis.
+
     >>> irax.lax.dynamic_slice_in_dim(jnp.arange(5), 1, 3)
     Array([1, 2, 3], dtype=int32)
     """
@@ -279,6 +301,10 @@ def dynamic_update_slice_in_dim(
         axis: the axis along which it is placed.
         allow_negative_indices: True if negative indices count from the end.
 
+    Raises:
+        TypeError: dtypes or shapes that do not fit, or `start_index` is not an integer of shape ().
+        ValueError: there is no such axis.
+
     >>> irax.lax.dynamic_update_slice_in_dim(jnp.zeros(4), jnp.ones(2), 1, 0)
     Array([0., 1., 1., 0.], dtype=float32)
     """
@@ -305,6 +331,10 @@ def dynamic_index_in_dim(
         keepdims: True to keep the axis, with size 1.
         allow_negative_indices: True if negative indices count from the end.
 
+    Raises:
+        TypeError: `operand` is not an array, or `index` is not an integer of shape ().
+        ValueError: there is no such axis.
+
     >>> irax.lax.dynamic_index_in_dim(jnp.array([5, 6, 7]), 1, keepdims=False)
     Array(6, dtype=int32)
     """
@@ -322,6 +352,17 @@ def dynamic_update_index_in_dim(
     allow_negative_indices: bool = True,
 ) -> Array:
     """Return the operand with the part at one dynamic index of an axis replaced.
+
+    Args:
+        operand: an array.
+        update: an array of the same dtype, without the axis, or with size 1 along it.
+        index: an integer, which may be traced. It is clamped into the axis.
+        axis: the axis, an int.
+        allow_negative_indices: True if negative indices count from the end.
+
+    Raises:
+        TypeError: dtypes or shapes that do not fit, or `index` is not an integer of shape ().
+        ValueError: there is no such axis.
 
     >>> irax.lax.dynamic_update_index_in_dim(jnp.zeros(3), 9.0, 1, 0)
     Array([0., 9., 0.], dtype=float32)

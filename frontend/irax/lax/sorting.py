@@ -74,6 +74,10 @@ def sort_key_val(
         dimension: the dimension along which to sort.
         is_stable: True to keep the order of equal keys.
 
+    Raises:
+        TypeError: `keys` or `values` is not an array, or their shapes differ.
+        ValueError: there is no such dimension.
+
     >>> irax.lax.sort_key_val(irax.numpy.array([3, 1]), irax.numpy.array([7, 8]))
     (Array([1, 3], dtype=int32), Array([8, 7], dtype=int32))
     """
@@ -166,6 +170,19 @@ def approx_min_k(
     """Return the k smallest elements along a dimension, in ascending order, and their indices.
 
     Arguments and errors are those of `approx_max_k`; nan counts as largest.
+
+    Args:
+        operand: an array of floats.
+        k: the number of elements.
+        reduction_dimension: the dimension.
+        recall_target: the share of the true k smallest elements that must be found; all of them
+            are.
+        reduction_input_size_override: of no effect.
+        aggregate_to_topk: of no effect.
+
+    Raises:
+        TypeError: `operand` has no floats.
+        ValueError: k is negative or larger than the dimension.
 
     >>> irax.lax.approx_min_k(irax.numpy.array([1.0, 5.0, 3.0]), 2)
     (Array([1., 3.], dtype=float32), Array([0, 2], dtype=int32))

@@ -22,6 +22,13 @@ def igamma(a: ArrayLike, x: ArrayLike) -> Array:
 
     Operands: floats of one dtype; one shape, or scalars. It has derivatives in both.
 
+    Args:
+        a: an array of floats, or a number.
+        x: one of the same dtype and shape.
+
+    Raises:
+        TypeError: another dtype, two dtypes, or shapes that differ.
+
     >>> irax.lax.igamma(1.0, 0.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -33,6 +40,13 @@ def igammac(a: ArrayLike, x: ArrayLike) -> Array:
 
     Operands: floats of one dtype; one shape, or scalars. It has derivatives in both.
 
+    Args:
+        a: an array of floats, or a number.
+        x: one of the same dtype and shape.
+
+    Raises:
+        TypeError: another dtype, two dtypes, or shapes that differ.
+
     >>> irax.lax.igammac(1.0, 0.0)
     Array(1., dtype=float32, weak_type=True)
     """
@@ -41,6 +55,13 @@ def igammac(a: ArrayLike, x: ArrayLike) -> Array:
 
 def igamma_grad_a(a: ArrayLike, x: ArrayLike) -> Array:
     """The derivative of igamma(a, x) in a. It has none itself.
+
+    Args:
+        a: an array of floats, or a number.
+        x: one of the same dtype and shape.
+
+    Raises:
+        TypeError: another dtype, two dtypes, or shapes that differ.
 
     >>> irax.lax.igamma_grad_a(1.0, 0.0)
     Array(0., dtype=float32, weak_type=True)
@@ -51,6 +72,13 @@ def igamma_grad_a(a: ArrayLike, x: ArrayLike) -> Array:
 def random_gamma_grad(a: ArrayLike, x: ArrayLike) -> Array:
     """The derivative in a of x, a random number that has the gamma distribution of a. It has none
     itself.
+
+    Args:
+        a: an array of floats, or a number.
+        x: one of the same dtype and shape.
+
+    Raises:
+        TypeError: another dtype, two dtypes, or shapes that differ.
 
     >>> irax.lax.random_gamma_grad(2.0, 1.5).round(3)
     Array(0.937, dtype=float32, weak_type=True)
@@ -63,6 +91,14 @@ def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     t**(a - 1) (1 - t)**(b - 1) from 0 to 1 that is below x.
 
     Operands: floats of one dtype; one shape, or scalars. It has a derivative in x.
+
+    Args:
+        a: an array of floats, or a number.
+        b: one of the same dtype and shape.
+        x: one of the same dtype and shape, from 0 to 1.
+
+    Raises:
+        TypeError: another dtype, several dtypes, or shapes that differ.
 
     >>> irax.lax.betainc(1.0, 1.0, 0.25)
     Array(0.25, dtype=float32, weak_type=True)

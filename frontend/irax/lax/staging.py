@@ -27,6 +27,12 @@ from irax_compiler.ops.composite import Composite
 def optimization_barrier(operand: Any, /) -> Any:
     """Return a pytree of arrays as it is, as a barrier that the compiler moves nothing across.
 
+    Args:
+        operand: a pytree of arrays.
+
+    Raises:
+        TypeError: a leaf that is not an array.
+
     >>> irax.lax.optimization_barrier(irax.numpy.ones(2))
     Array([1., 1.], dtype=float32)
     """
@@ -42,6 +48,12 @@ def optimization_barrier(operand: Any, /) -> Any:
 def stage(x: ArrayLike, /) -> Array:
     """Return a number or array as an array.
 
+    Args:
+        x: an array, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+
     >>> irax.lax.stage(2.0)
     Array(2., dtype=float32, weak_type=True)
     """
@@ -56,6 +68,9 @@ class Token:
 def create_token(_: Any = None) -> Token:
     """Return a token that waits for nothing.
 
+    Args:
+        _: of no effect.
+
     >>> irax.lax.create_token()
     Token()
     """
@@ -64,6 +79,9 @@ def create_token(_: Any = None) -> Token:
 
 def after_all(*operands: Token) -> Token:
     """Return a token that waits for all of these tokens.
+
+    Args:
+        operands: tokens.
 
     >>> irax.lax.after_all(irax.lax.create_token())
     Token()
@@ -77,6 +95,10 @@ def after_all(*operands: Token) -> Token:
 def dce_sink(val: Any, *, prevent_mlir_dce: bool = False) -> None:
     """Do nothing. JAX's function has its operands computed though no result needs them; irax drops
     them.
+
+    Args:
+        val: a pytree of arrays.
+        prevent_mlir_dce: of no effect.
 
     >>> irax.lax.dce_sink(jnp.arange(3))
     """

@@ -44,6 +44,13 @@ from irax_compiler.sizes import larger
 def convert_element_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
     """Convert elements by value to another dtype; floats are truncated for an integer dtype.
 
+    Args:
+        operand: an array, or a number.
+        new_dtype: the dtype of the result, or bool, int, float or complex for a weak one.
+
+    Raises:
+        TypeError: `operand` is not an array, or `new_dtype` not a dtype.
+
     >>> irax.lax.convert_element_type(2.7, "int32")
     Array(2, dtype=int32)
     """
@@ -56,6 +63,10 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
 
     Where it is narrower, a last dimension is added for the parts of an element; where it is wider,
     the last dimension goes, and must have the right size.
+
+    Args:
+        operand: an array of numbers or booleans.
+        new_dtype: the dtype of the result.
 
     Raises:
         ValueError: the last dimension does not make up one element.
@@ -96,6 +107,9 @@ def full(
         dtype: the dtype of the result.
         sharding: the sharding of the result.
 
+    Raises:
+        TypeError: `shape` is not a shape, `fill_value` not a scalar, or `dtype` not a dtype.
+
     >>> irax.lax.full((2,), 1.5)
     Array([1.5, 1.5], dtype=float32, weak_type=True)
     """
@@ -133,6 +147,9 @@ def full_like(
         shape: the shape; by default that of `x`.
         sharding: the sharding of the result.
 
+    Raises:
+        TypeError: `x` is not an array, `fill_value` not a scalar, or `dtype` not a dtype.
+
     >>> irax.lax.full_like(jnp.arange(3), 7)
     Array([7, 7, 7], dtype=int32)
     """
@@ -149,6 +166,16 @@ def full_like(
 
 def iota(dtype: DTypeLike, size: int) -> Array:
     """Return 0, 1, ..., size - 1.
+
+    Args:
+        dtype: a dtype of numbers.
+        size: the number of elements, an int.
+
+    Returns:
+        A vector.
+
+    Raises:
+        TypeError: `dtype` is not a dtype, or `size` not an int.
 
     >>> irax.lax.iota("float32", 3)
     Array([0., 1., 2.], dtype=float32)
@@ -168,6 +195,10 @@ def broadcasted_iota(
         dimension: the dimension along which numbers ascend.
         out_sharding: the sharding of the result.
 
+    Raises:
+        TypeError: `dtype` is not a dtype, `shape` not a shape, or `dimension` not an int.
+        ValueError: there is no such dimension.
+
     >>> irax.lax.broadcasted_iota("int32", (2, 3), 1)
     Array([[0, 1, 2],
            [0, 1, 2]], dtype=int32)
@@ -180,6 +211,9 @@ def broadcasted_iota(
 
 def stop_gradient(x: Any) -> Any:
     """Return a pytree of arrays as it is, but with tangents of zero: no derivative is taken of it.
+
+    Args:
+        x: a pytree of arrays.
 
     >>> irax.grad(lambda x: x * irax.lax.stop_gradient(x))(3.0)
     Array(3., dtype=float32, weak_type=True)
@@ -200,6 +234,14 @@ def _stop_gradient(x: Any) -> Array:
 @takes_out_sharding("lax.broadcast")
 def broadcast(operand: ArrayLike, sizes: Sequence[int], *, out_sharding: Any = None) -> Array:
     """Repeat the operand along new dimensions of `sizes` in front of its own.
+
+    Args:
+        operand: an array, or a number.
+        sizes: a sequence of ints.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `operand` is not an array, or `sizes` is not a shape.
 
     >>> irax.lax.broadcast(jnp.arange(2), (3,)).shape
     (3, 2)
@@ -255,6 +297,9 @@ def broadcast_in_dim(
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """Return the shape that arrays of these shapes broadcast to together.
 
+    Args:
+        shapes: tuples of ints.
+
     Raises:
         TypeError: a size is no int, or is negative.
         ValueError: the shapes do not fit together.
@@ -305,6 +350,14 @@ def reshape(
 def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """Insert dimensions of size 1 at these positions of the result.
 
+    Args:
+        array: an array, or a number.
+        dimensions: a sequence of ints.
+
+    Raises:
+        TypeError: `array` is not an array, or `dimensions` are not ints.
+        ValueError: there is no such position, or it is given twice.
+
     >>> irax.lax.expand_dims(jnp.arange(3), (0,)).shape
     (1, 3)
     """
@@ -318,6 +371,14 @@ def expand_dims(array: ArrayLike, dimensions: Sequence[int]) -> Array:
 
 def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
     """Remove dimensions, which must be of size 1 (else ValueError).
+
+    Args:
+        array: an array.
+        dimensions: a sequence of ints.
+
+    Raises:
+        TypeError: `array` is not an array, or `dimensions` are not ints.
+        ValueError: there is no such dimension, or its size is not 1.
 
     >>> irax.lax.squeeze(jnp.ones((1, 3)), (0,)).shape
     (3,)
@@ -335,6 +396,15 @@ def squeeze(array: ArrayLike, dimensions: Sequence[int]) -> Array:
 
 def collapse(operand: ArrayLike, start_dimension: int, stop_dimension: int | None = None) -> Array:
     """Merge the dimensions from start up to stop into one.
+
+    Args:
+        operand: an array.
+        start_dimension: the first dimension to merge.
+        stop_dimension: the one after the last to merge; by default those to the end are merged.
+
+    Raises:
+        TypeError: `operand` is not an array, or a dimension is not an int.
+        ValueError: there are no dimensions between these two.
 
     >>> irax.lax.collapse(jnp.ones((2, 3, 4)), 1).shape
     (2, 12)
@@ -376,6 +446,10 @@ def transpose(operand: ArrayLike, permutation: Sequence[int]) -> Array:
 
 def rev(operand: ArrayLike, dimensions: Sequence[int]) -> Array:
     """Reverse the elements along some dimensions.
+
+    Args:
+        operand: an array.
+        dimensions: a sequence of ints.
 
     Raises:
         TypeError: the operand has no such dimension, or one is named twice.

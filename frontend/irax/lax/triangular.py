@@ -166,6 +166,10 @@ def cholesky_update(r_matrix: ArrayLike, w_vector: ArrayLike) -> Array:
         r_matrix: R, real upper triangles [..., n, n] with a positive diagonal.
         w_vector: w, [..., n].
 
+    Raises:
+        TypeError: not arrays of one dtype of floats, or `r_matrix` has no two dimensions.
+        ValueError: `r_matrix` is not square, or `w_vector` has another shape.
+
     >>> irax.lax.linalg.cholesky_update(jnp.array([[3.0]]), jnp.array([4.0]))
     Array([[5.]], dtype=float32)
     """
@@ -199,6 +203,10 @@ def symmetric_product(
         beta: a number.
         symmetrize_output: copy the lower triangle of the result to the upper one.
 
+    Raises:
+        TypeError: not arrays of floats, or fewer than two dimensions.
+        ValueError: the shapes do not fit.
+
     >>> a = jnp.array([[1.0, 2.0]])
     >>> irax.lax.linalg.symmetric_product(a, jnp.ones((1, 1)), beta=2.0)
     Array([[7.]], dtype=float32)
@@ -218,6 +226,10 @@ def symmetric_product(
 
 def lu_pivots_to_permutation(pivots: ArrayLike, permutation_size: int) -> Array:
     """Return the permutation of rows that exchanges, int32[..., k], amount to.
+
+    Args:
+        pivots: for each step the row that was exchanged with it, int32[..., k].
+        permutation_size: the number of rows.
 
     Raises:
         TypeError, ValueError: pivots that are not int32, or more of them than rows.

@@ -141,6 +141,15 @@ def soft_sign(x: ArrayLike) -> Array:
 def tanh(x: ArrayLike) -> Array:
     """Return the hyperbolic tangent.
 
+    Args:
+        x: an array, or a number.
+
+    Returns:
+        An array of the same shape.
+
+    Raises:
+        TypeError: not an array or a number.
+
     >>> irax.nn.tanh(jnp.array([0.0, 1.0])).round(3)
     Array([0.   , 0.762], dtype=float32)
     """
@@ -194,6 +203,9 @@ def gelu(x: ArrayLike, approximate: bool = True) -> Array:
         x: an array of floats, or a number.
         approximate: False for the exact function.
 
+    Raises:
+        TypeError: not an array or a number.
+
     >>> irax.nn.gelu(jnp.array([-1.0, 2.0])).round(3)
     Array([-0.159,  1.955], dtype=float32)
     """
@@ -210,6 +222,10 @@ def gelu(x: ArrayLike, approximate: bool = True) -> Array:
 
 def glu(x: ArrayLike, axis: int = -1) -> Array:
     """Return the first half along an axis times the sigmoid of the second half.
+
+    Args:
+        x: an array of floats whose size along the axis is even.
+        axis: the axis.
 
     Raises:
         ValueError: the axis has an odd size.
@@ -297,6 +313,12 @@ def log1mexp(x: ArrayLike) -> Array:
 
 def identity(x: ArrayLike) -> Array:
     """Return the argument, as an array.
+
+    Args:
+        x: an array, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
 
     >>> irax.nn.identity(2.0)
     Array(2., dtype=float32, weak_type=True)

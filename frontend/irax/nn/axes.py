@@ -76,6 +76,10 @@ def logsumexp(
             (for complex numbers, the sum divided by its absolute value).
         where: a mask of the elements that take part.
 
+    Raises:
+        TypeError: `a` or `b` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, `b` does not fit `a`, or `where` has no booleans.
+
     >>> irax.nn.logsumexp(irax.numpy.array([1000.0, 1000.0]))
     Array(1000.6932, dtype=float32)
     """
@@ -109,6 +113,10 @@ def logmeanexp(
         where: a mask of the elements that take part.
         keepdims: True if the result keeps those axes, with size 1.
 
+    Raises:
+        TypeError: `x` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, or `where` has no booleans.
+
     >>> irax.nn.logmeanexp(irax.numpy.array([1000.0, 1000.0]))
     Array(1000., dtype=float32)
     """
@@ -125,6 +133,10 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
         x: an array.
         axis: the axis or axes.
         where: a mask of the elements that take part; the others are 0.
+
+    Raises:
+        TypeError: `x` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, or `where` has no booleans.
 
     >>> irax.nn.softmax(irax.numpy.array([0.0, 0.0]))
     Array([0.5, 0.5], dtype=float32)
@@ -143,6 +155,10 @@ def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -
         x: an array.
         axis: the axis or axes over which exp of the result sums to 1.
         where: booleans, broadcast to the array: which elements take part.
+
+    Raises:
+        TypeError: `x` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, or `where` has no booleans.
 
     >>> irax.nn.log_softmax(irax.numpy.array([0.0, 1000.0]))
     Array([-1000.,     0.], dtype=float32)

@@ -74,6 +74,15 @@ def zeros(
 ) -> Array:
     """Return weights that are 0.
 
+    Args:
+        key: a key, of no effect.
+        shape: the shape of the weights.
+        dtype: the dtype, float32 by default.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `shape` is not a shape, or `dtype` not a dtype.
+
     >>> irax.nn.initializers.zeros(irax.random.key(0), (2,))
     Array([0., 0.], dtype=float32)
     """
@@ -84,6 +93,15 @@ def zeros(
 def ones(key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: Any = None) -> Array:
     """Return weights that are 1.
 
+    Args:
+        key: a key, of no effect.
+        shape: the shape of the weights.
+        dtype: the dtype, float32 by default.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `shape` is not a shape, or `dtype` not a dtype.
+
     >>> irax.nn.initializers.ones(irax.random.key(0), (2,))
     Array([1., 1.], dtype=float32)
     """
@@ -92,6 +110,13 @@ def ones(key: Key, shape: Shape, dtype: DTypeLike | None = None, out_sharding: A
 
 def constant(value: ArrayLike, dtype: DTypeLike | None = None) -> Initializer:
     """Return an initializer of weights that are a value, which broadcasts to their shape.
+
+    Args:
+        value: a number, or an array.
+        dtype: the dtype of weights by default.
+
+    Returns:
+        A function of a key, a shape and a dtype.
 
     >>> irax.nn.initializers.constant(7)(irax.random.key(0), (2,))
     Array([7., 7.], dtype=float32)
@@ -106,6 +131,13 @@ def constant(value: ArrayLike, dtype: DTypeLike | None = None) -> Initializer:
 def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
     """Return an initializer of weights that are uniformly distributed in [0, scale).
 
+    Args:
+        scale: the upper bound.
+        dtype: the dtype of weights by default.
+
+    Returns:
+        A function of a key, a shape and a dtype.
+
     >>> irax.nn.initializers.uniform(10.0)(irax.random.key(0), (2,)).shape
     (2,)
     """
@@ -118,6 +150,13 @@ def uniform(scale: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initiali
 
 def normal(stddev: ArrayLike = 1e-2, dtype: DTypeLike | None = None) -> Initializer:
     """Return an initializer of weights of the normal distribution with mean 0.
+
+    Args:
+        stddev: the standard deviation.
+        dtype: the dtype of weights by default.
+
+    Returns:
+        A function of a key, a shape and a dtype.
 
     >>> irax.nn.initializers.normal(5.0)(irax.random.key(0), (2,)).shape
     (2,)
@@ -139,6 +178,15 @@ def truncated_normal(
     deviations.
 
     `stddev` is that of the distribution before it is restricted.
+
+    Args:
+        stddev: the standard deviation.
+        dtype: the dtype of weights by default.
+        lower: the lower bound, in standard deviations.
+        upper: the upper bound, in standard deviations.
+
+    Returns:
+        A function of a key, a shape and a dtype.
 
     >>> irax.nn.initializers.truncated_normal(5.0)(irax.random.key(0), (2,)).shape
     (2,)
@@ -300,6 +348,18 @@ def _family(name: str, scale: float, mode: str, distribution: str, source: str) 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = f"""`variance_scaling` with scale {scale}, mode "{mode}" and distribution
     "{distribution}": {source}.
+
+    Args:
+        in_axis: the axis or axes of inputs.
+        out_axis: the axis or axes of outputs.
+        batch_axis: axes that are neither, nor of a convolution's window.
+        dtype: the dtype of weights by default.
+
+    Returns:
+        A function of a key, a shape and a dtype.
+
+    Raises:
+        ValueError: by the initializer: fewer than two dimensions.
 
     >>> irax.nn.initializers.{name}()(irax.random.key(0), (2, 3)).shape
     (2, 3)

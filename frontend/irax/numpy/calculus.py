@@ -85,6 +85,9 @@ def ediff1d(
         to_end: an array or a number to append to them.
         to_begin: an array or a number to put in front of them.
 
+    Raises:
+        TypeError: an argument is not an array or a number.
+
     >>> irax.numpy.ediff1d(irax.numpy.array([1, 4, 9]), to_begin=0)
     Array([0, 3, 5], dtype=int32)
     """
@@ -108,6 +111,10 @@ def trapezoid(
             they are `dx` apart.
         dx: the distance of samples.
         axis: the axis along which they lie.
+
+    Raises:
+        TypeError: `y`, `x` or `dx` is not an array or a number.
+        ValueError: there is no such axis.
 
     >>> irax.numpy.trapezoid(irax.numpy.array([0.0, 1.0, 4.0]), dx=0.5)
     Array(1.5, dtype=float32)
@@ -214,6 +221,10 @@ def unwrap(
         discont: the least step that is changed; half a period, or more.
         axis: the axis.
         period: the period.
+
+    Raises:
+        TypeError: `p` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, or the numbers are complex.
 
     >>> irax.numpy.unwrap(irax.numpy.array([0, 1, 3, 0]), period=4)
     Array([0, 1, 3, 4], dtype=int32)

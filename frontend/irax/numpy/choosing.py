@@ -24,6 +24,11 @@ def select(
     """Return, for each element, that of the first choice whose condition holds, or `default` if
     none does.
 
+    Args:
+        condlist: a list of boolean arrays.
+        choicelist: a list of as many arrays; all broadcast to one shape.
+        default: an array, or a number.
+
     Raises:
         ValueError: no conditions, or not a choice for each.
 

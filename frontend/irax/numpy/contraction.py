@@ -173,6 +173,17 @@ def vecdot(
 def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return the products of matrices in the last two axes and vectors in the last axis.
 
+    Args:
+        x1: matrices [..., m, n].
+        x2: vectors [..., n]; leading axes broadcast.
+
+    Returns:
+        Vectors [..., m].
+
+    Raises:
+        TypeError: `x1` or `x2` is not an array.
+        ValueError: the shapes do not fit.
+
     >>> jnp.matvec(jnp.array([[1, 2], [3, 4]]), jnp.array([1, 1]))
     Array([3, 7], dtype=int32)
     """
@@ -185,6 +196,17 @@ def matvec(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 def vecmat(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return the products of conjugated vectors in the last axis and matrices in the last two.
+
+    Args:
+        x1: vectors [..., m], which are conjugated.
+        x2: matrices [..., m, n]; leading axes broadcast.
+
+    Returns:
+        Vectors [..., n].
+
+    Raises:
+        TypeError: `x1` or `x2` is not an array.
+        ValueError: the shapes do not fit.
 
     >>> jnp.vecmat(jnp.array([1, 1]), jnp.array([[1, 2], [3, 4]]))
     Array([4, 6], dtype=int32)
@@ -204,6 +226,19 @@ def vdot(
     preferred_element_type: DTypeLike | None = None,
 ) -> Array:
     """Return the inner product of two flattened arrays; the first is conjugated.
+
+    Args:
+        a: an array, which is flattened.
+        b: an array of as many elements.
+        precision: of the products: see `irax.lax.Precision`.
+        preferred_element_type: the dtype of the sum.
+
+    Returns:
+        An array of shape ().
+
+    Raises:
+        TypeError: `a` or `b` is not an array, or they differ in size.
+        ValueError: there is no such precision.
 
     >>> jnp.vdot(jnp.array([1j, 2]), jnp.array([1j, 1]))
     Array(3.+0.j, dtype=complex64)
@@ -226,6 +261,19 @@ def inner(
 ) -> Array:
     """Return products summed over the last axis of both arrays.
 
+    Args:
+        a: an array [..., n].
+        b: an array [..., n].
+        precision: of the products: see `irax.lax.Precision`.
+        preferred_element_type: the dtype of the sums.
+
+    Returns:
+        An array of the shape a.shape[:-1] + b.shape[:-1].
+
+    Raises:
+        TypeError: `a` or `b` is not an array, or their last axes differ.
+        ValueError: there is no such precision.
+
     >>> jnp.inner(jnp.array([1, 2]), jnp.array([3, 4]))
     Array(11, dtype=int32)
     """
@@ -240,6 +288,18 @@ def inner(
 
 def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     """Return the matrix of products of each element of `a` with each of `b`.
+
+    Args:
+        a: an array, which is flattened.
+        b: an array, which is flattened.
+        out: not supported.
+
+    Returns:
+        A matrix of shape (a.size, b.size), of the dtype that both promote to.
+
+    Raises:
+        TypeError: `a` or `b` is not an array or a number.
+        NotImplementedError: `out` is given.
 
     >>> jnp.outer(jnp.array([1, 2]), jnp.array([3, 4]))
     Array([[3, 4],
@@ -299,6 +359,16 @@ def tensordot(
 def kron(a: ArrayLike, b: ArrayLike) -> Array:
     """Return the Kronecker product: each element of `a` becomes a block, that element times `b`.
 
+    Args:
+        a: an array.
+        b: an array; the one of fewer dimensions gets dimensions of size 1 in front.
+
+    Returns:
+        An array whose sizes are the products of theirs, of the dtype that both promote to.
+
+    Raises:
+        TypeError: `a` or `b` is not an array or a number.
+
     >>> jnp.kron(jnp.array([1, 10]), jnp.array([1, 2]))
     Array([ 1,  2, 10, 20], dtype=int32)
     """
@@ -329,6 +399,11 @@ def trace(
         axis2: the axis of the columns.
         dtype: the dtype of the sum.
         out: not supported, since arrays are immutable.
+
+    Raises:
+        TypeError: `a` is not an array, or an axis is not an int.
+        ValueError: `a` has fewer than two dimensions, or there is no such axis.
+        NotImplementedError: `out` is given.
 
     >>> jnp.trace(jnp.array([[1, 2], [3, 4]]))
     Array(5, dtype=int32)

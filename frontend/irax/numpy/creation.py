@@ -85,6 +85,15 @@ def asarray(
     """Convert `a` to an array, as `array(a, dtype)`; an array of irax of that dtype is returned
     itself.
 
+    Args:
+        a: an array, a number, or nested lists of numbers.
+        dtype: the dtype of the result; by default that of `a`, narrowed to 32 bits without
+            `enable_x64`.
+        order: None, "K", "A" or "C": the order of the elements, which is row-major.
+        copy: True for a new array, None or False for the same one where it can be.
+        device: the device to put it on.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
     Raises:
         ValueError: `copy=False`, if `a` is not an array of irax of the dtype.
 
@@ -104,6 +113,17 @@ def asarray(
 
 def copy(a: ArrayLike, order: str | None = None) -> Array:
     """Return a copy of an array.
+
+    Args:
+        a: an array, a number, or nested lists of numbers.
+        order: None, "K", "A" or "C": the order of the elements, which is row-major.
+
+    Returns:
+        A new array of the same shape and dtype.
+
+    Raises:
+        TypeError: `a` is not an array or a number.
+        NotImplementedError: another order.
 
     >>> jnp.copy(jnp.arange(3))
     Array([0, 1, 2], dtype=int32)
@@ -129,6 +149,9 @@ def astype(
         dtype: a dtype.
         copy: of no effect.
         device: the device to put the result on.
+
+    Raises:
+        TypeError: `x` is not an array or a number, or `dtype` is not a dtype.
 
     >>> irax.numpy.astype(irax.numpy.array([1.5, 0.0]), bool)
     Array([ True, False], dtype=bool)
@@ -266,6 +289,9 @@ def zeros(
         device: the device to put it on.
         out_sharding: the sharding of the result.
 
+    Raises:
+        TypeError: `shape` is not a shape, or `dtype` not a dtype.
+
     >>> irax.numpy.zeros(3)
     Array([0., 0., 0.], dtype=float32)
     """
@@ -283,6 +309,9 @@ def ones(
         device: the device to put it on.
         out_sharding: the sharding of the result.
 
+    Raises:
+        TypeError: `shape` is not a shape, or `dtype` not a dtype.
+
     >>> irax.numpy.ones((1, 2), dtype=int)
     Array([[1, 1]], dtype=int32)
     """
@@ -293,6 +322,15 @@ def empty(
     shape: Any, dtype: DTypeLike | None = None, *, device: Any = None, out_sharding: Any = None
 ) -> Array:
     """Return an array of zeros: irax leaves no memory uninitialized.
+
+    Args:
+        shape: a tuple of ints, or an int.
+        dtype: the dtype, float32 by default.
+        device: the device to put it on.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `shape` is not a shape, or `dtype` not a dtype.
 
     >>> jnp.empty((2, 3)).shape
     (2, 3)
@@ -322,6 +360,11 @@ def full(
         device: the device to put the result on.
         out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
+    Raises:
+        TypeError: `shape` is not a shape, `fill_value` not an array or a number, or `dtype` not a
+            dtype.
+        ValueError: `fill_value` does not broadcast to the shape.
+
     >>> irax.numpy.full((2, 2), irax.numpy.arange(2))
     Array([[0, 1],
            [0, 1]], dtype=int32)
@@ -350,6 +393,9 @@ def zeros_like(
         device: the device to put it on.
         out_sharding: the sharding of the result.
 
+    Raises:
+        TypeError: `a` is not an array, `shape` not a shape, or `dtype` not a dtype.
+
     >>> jnp.zeros_like(jnp.arange(3))
     Array([0, 0, 0], dtype=int32)
     """
@@ -373,6 +419,9 @@ def ones_like(
         device: the device to put it on.
         out_sharding: the sharding of the result.
 
+    Raises:
+        TypeError: `a` is not an array, `shape` not a shape, or `dtype` not a dtype.
+
     >>> jnp.ones_like(jnp.arange(3))
     Array([1, 1, 1], dtype=int32)
     """
@@ -387,6 +436,15 @@ def empty_like(
     device: Any = None,
 ) -> Array:
     """Return zeros in the shape and dtype of `prototype`.
+
+    Args:
+        prototype: an array, or anything with a shape and a dtype.
+        dtype: the dtype; by default that of `prototype`.
+        shape: the shape; by default that of `prototype`.
+        device: the device to put it on.
+
+    Raises:
+        TypeError: `prototype` is not an array, `shape` not a shape or `dtype` not a dtype.
 
     >>> jnp.empty_like(jnp.arange(3)).dtype
     dtype('int32')
@@ -412,6 +470,10 @@ def full_like(
         shape: of the result, in place of that of `a`.
         device: the device to put the result on.
         out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
+
+    Raises:
+        TypeError: `a` is not an array, `shape` not a shape, or `dtype` not a dtype.
+        ValueError: `fill_value` does not broadcast to the shape.
 
     >>> irax.numpy.full_like(irax.numpy.arange(3), 7)
     Array([7, 7, 7], dtype=int32)

@@ -115,6 +115,16 @@ mod = remainder
 def divmod(x1: ArrayLike, x2: ArrayLike, /) -> tuple[Array, Array]:
     """Return floor_divide(x1, x2) and remainder(x1, x2).
 
+    Args:
+        x1: an array of real numbers, or a number.
+        x2: another one, to which the first broadcasts.
+
+    Returns:
+        Two arrays, of the dtype that both promote to.
+
+    Raises:
+        TypeError: not arrays or numbers, or complex ones.
+
     >>> irax.numpy.divmod(7.5, 2)
     (Array(3., dtype=float32, weak_type=True), Array(1.5, dtype=float32, weak_type=True))
     """

@@ -40,6 +40,12 @@ _DTYPES = {code: np.dtype(getattr(ml_dtypes, name)) for name, code in _CODES.ite
 def is_supported_dtype(dtype: DTypeLike) -> bool:
     """Return True if arrays of a dtype can be shared: their elements have whole bytes.
 
+    Args:
+        dtype: a dtype.
+
+    Raises:
+        TypeError: `dtype` is not a dtype.
+
     >>> is_supported_dtype("bfloat16"), is_supported_dtype("int4")
     (True, False)
     """

@@ -152,6 +152,18 @@ def delete(
 def append(arr: ArrayLike, values: ArrayLike, axis: int | None = None) -> Array:
     """Append `values` to `arr` along an axis; with `axis=None`, both are flattened.
 
+    Args:
+        arr: an array.
+        values: an array; along `axis` its size may differ from that of `arr`.
+        axis: the axis along which they are joined.
+
+    Returns:
+        A new array, of the dtype that both promote to.
+
+    Raises:
+        TypeError: `arr` or `values` is not an array or a number, or their shapes differ elsewhere.
+        ValueError: there is no such axis.
+
     >>> irax.numpy.append(irax.numpy.array([1, 2]), irax.numpy.array([3]))
     Array([1, 2, 3], dtype=int32)
     """
@@ -162,6 +174,10 @@ def resize(a: ArrayLike, new_shape: Any) -> Array:
     """Return an array of a new shape, filled with the elements in row-major order, repeated as
     needed.
 
+    Args:
+        a: an array.
+        new_shape: a tuple of ints, or an int.
+
     Raises:
         ValueError: a negative size.
 
@@ -170,6 +186,8 @@ def resize(a: ArrayLike, new_shape: Any) -> Array:
            [3, 1]], dtype=int32)
     """
     (x,) = as_arrays([a], "resize")
+    if any(isinstance(each, int) and each < 0 for each in np.atleast_1d(new_shape).tolist()):
+        raise ValueError(f"resize: expected sizes of at least 0, got {new_shape}")
     shape = canonical_shape("resize", new_shape)
     size = math.prod(shape)
     if not x.size or not size:
@@ -228,6 +246,9 @@ def extract(
         arr: an array of the same size.
         size: the length of the result; with it the condition may be traced.
         fill_value: the value to fill up with.
+
+    Raises:
+        TypeError: `condition` or `arr` is not an array.
 
     >>> irax.numpy.extract(irax.numpy.array([True, False, True]), irax.numpy.array([1, 2, 3]))
     Array([1, 3], dtype=int32)
@@ -298,6 +319,11 @@ def place(arr: ArrayLike, mask: ArrayLike, vals: ArrayLike, *, inplace: bool = T
         vals: the new values, repeated as needed.
         inplace: must be False: arrays are immutable.
 
+    Raises:
+        TypeError: an argument is not an array.
+        ValueError: the mask has another shape, there are no values, or `inplace` is True, the
+            default.
+
     >>> x = irax.numpy.arange(4)
     >>> irax.numpy.place(x, x > 1, irax.numpy.array([7, 8]), inplace=False)
     Array([0, 1, 7, 8], dtype=int32)
@@ -331,6 +357,10 @@ def put(
         mode: for indices out of range: "clip": the nearest, which for negative ones is the first;
             by default those count from the end first; "wrap": the index modulo the size.
         inplace: must be False: arrays are immutable.
+
+    Raises:
+        TypeError: `a` or `v` is not an array, or `ind` has no integers.
+        ValueError: there is no such mode, or `inplace` is True, the default.
 
     >>> irax.numpy.put(irax.numpy.zeros((2, 2)), irax.numpy.array([0, 3]), 1.0, inplace=False)
     Array([[1., 0.],
@@ -374,6 +404,10 @@ def put_along_axis(
         inplace: must be False: arrays are immutable.
         mode: for indices out of range: see `Array.at`.
 
+    Raises:
+        TypeError: `arr` or `values` is not an array, or `indices` have no integers.
+        ValueError: the shapes do not fit, there is no such axis, or `inplace` is True, the default.
+
     >>> x = irax.numpy.zeros((2, 2))
     >>> irax.numpy.put_along_axis(x, irax.numpy.array([[0], [1]]), 5.0, axis=1, inplace=False)
     Array([[5., 0.],
@@ -409,6 +443,10 @@ def fill_diagonal(
         val: the new values, repeated as needed.
         wrap: True if the diagonal of a tall matrix begins anew below its end.
         inplace: must be False: arrays are immutable.
+
+    Raises:
+        NotImplementedError: `inplace` is True, the default: arrays are immutable.
+        ValueError: `a` has fewer than two dimensions.
 
     >>> irax.numpy.fill_diagonal(irax.numpy.zeros((2, 2)), 3.0, inplace=False)
     Array([[3., 0.],

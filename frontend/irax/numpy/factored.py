@@ -93,6 +93,10 @@ def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
         upper: True for the upper triangles.
         symmetrize_input: True to take the mean of `a` and its conjugate transpose first.
 
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ.
+
     >>> jnp.linalg.cholesky(jnp.array([[4.0, 2.0], [2.0, 2.0]]))
     Array([[2., 0.],
            [1., 1.]], dtype=float32)
@@ -136,6 +140,16 @@ def eig(a: ArrayLike) -> EigResult:
     """Return the eigenvalues and eigenvectors, as columns of norm 1, of square matrices; complex.
     It runs on the CPU alone.
 
+    Args:
+        a: square matrices [..., n, n].
+
+    Returns:
+        A named tuple of `eigenvalues` [..., n] and `eigenvectors` [..., n, n].
+
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ.
+
     >>> jnp.linalg.eig(jnp.array([[2.0, 0.0], [0.0, 3.0]])).eigenvalues
     Array([2.+0.j, 3.+0.j], dtype=complex64)
     """
@@ -147,6 +161,16 @@ def eig(a: ArrayLike) -> EigResult:
 def eigvals(a: ArrayLike) -> Array:
     """Return the eigenvalues of square matrices, complex and in no order. It runs on the
     CPU alone.
+
+    Args:
+        a: square matrices [..., n, n].
+
+    Returns:
+        Complex numbers [..., n].
+
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ.
 
     >>> jnp.linalg.eigvals(jnp.array([[2.0, 0.0], [0.0, 3.0]]))
     Array([2.+0.j, 3.+0.j], dtype=complex64)
@@ -165,6 +189,10 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
         UPLO: the triangle that is read, "L" or "U".
         symmetrize_input: True to take the mean of `a` and its conjugate transpose first.
 
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ, or `UPLO` is neither "L" nor "U".
+
     >>> jnp.linalg.eigh(jnp.array([[2.0, 1.0], [1.0, 2.0]])).eigenvalues.round(5)
     Array([1., 3.], dtype=float32)
     """
@@ -175,6 +203,18 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
 
 def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = True) -> Array:
     """Return the eigenvalues of Hermitian matrices, ascending.
+
+    Args:
+        a: Hermitian matrices [..., n, n].
+        UPLO: the triangle that counts, "L" or "U", without `symmetrize_input`.
+        symmetrize_input: True to take the mean of both triangles.
+
+    Returns:
+        Floats [..., n].
+
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ, or `UPLO` is neither "L" nor "U".
 
     >>> jnp.linalg.eigvalsh(jnp.array([[2.0, 0.0], [0.0, 3.0]]))
     Array([2., 3.], dtype=float32)
@@ -206,6 +246,10 @@ def svd(
         hermitian: a hint, which changes no result.
         subset_by_index: the first and the last but one of the singular values wanted, by number.
 
+    Raises:
+        TypeError: `a` is not an array of at least two dimensions.
+        ValueError: `subset_by_index` without `full_matrices=False`.
+
     >>> jnp.linalg.svd(jnp.ones((3, 2))).U.shape
     (3, 3)
     """
@@ -219,6 +263,15 @@ def svd(
 
 def svdvals(x: ArrayLike, /) -> Array:
     """Return the singular values, descending.
+
+    Args:
+        x: matrices [..., m, n].
+
+    Returns:
+        Floats [..., min(m, n)].
+
+    Raises:
+        TypeError: not an array of at least two dimensions.
 
     >>> jnp.linalg.svdvals(jnp.array([[3.0, 0.0], [0.0, 4.0]]))
     Array([4., 3.], dtype=float32)
@@ -266,6 +319,10 @@ def inv(a: ArrayLike) -> Array:
     Returns:
         An array of the same shape.
 
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ.
+
     >>> jnp.linalg.inv(jnp.array([[2.0, 0.0], [0.0, 4.0]]))
     Array([[0.5 , 0.  ],
            [0.  , 0.25]], dtype=float32)
@@ -286,6 +343,10 @@ def lstsq(
         b: a vector [m] or a matrix [m, k].
         rcond: singular values below this part of the largest count as 0.
         numpy_resid: give no residuals where NumPy gives none.
+
+    Raises:
+        TypeError: `a` or `b` is not an array.
+        ValueError: the shapes do not fit.
 
     >>> jnp.linalg.lstsq(jnp.array([[1.0], [1.0]]), jnp.array([1.0, 3.0]))[0].round(3)
     Array([2.], dtype=float32)
@@ -326,6 +387,9 @@ def pinv(
         rtol: a number, or one for each matrix.
         hermitian: a hint, which changes no result.
         rcond: another name of `rtol`.
+
+    Raises:
+        TypeError: `a` is not an array of at least two dimensions.
 
     >>> jnp.linalg.pinv(jnp.array([[2.0, 0.0], [0.0, 0.0]]))
     Array([[0.5, 0. ],
@@ -380,6 +444,10 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
         b: an array.
         axes: axes of `a` to move to its end first.
 
+    Raises:
+        TypeError: `a` or `b` is not an array.
+        ValueError: the shapes do not fit.
+
     >>> jnp.linalg.tensorsolve(2 * jnp.eye(2), jnp.array([2.0, 4.0]))
     Array([1., 2.], dtype=float32)
     """
@@ -393,6 +461,17 @@ def tensorsolve(a: ArrayLike, b: ArrayLike, axes: Any = None) -> Array:
 
 def tensorinv(a: ArrayLike, ind: int = 2) -> Array:
     """Return the inverse of `a` for tensordot(., ., ind).
+
+    Args:
+        a: an array whose first `ind` axes have as many elements as the others.
+        ind: the number of these axes.
+
+    Returns:
+        An array whose first axes are the last ones of `a`.
+
+    Raises:
+        TypeError: `a` is not an array, or `ind` is not an int.
+        ValueError: `ind` is not positive, or the numbers of elements differ.
 
     >>> jnp.linalg.tensorinv(2 * jnp.eye(4).reshape(2, 2, 4)).shape
     (4, 2, 2)
@@ -466,6 +545,10 @@ def det(a: ArrayLike) -> Array:
     Returns:
         An array of shape (...).
 
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ.
+
     >>> jnp.linalg.det(jnp.array([[2.0, 0.0], [1.0, 3.0]]))
     Array(6., dtype=float32)
     """
@@ -531,6 +614,9 @@ def matrix_rank(
         rtol: a number, or one for each matrix.
         hermitian: a hint, which changes no result.
         tol: an absolute limit for singular values, in place of `rtol`.
+
+    Raises:
+        TypeError: `M` is not an array.
 
     >>> jnp.linalg.matrix_rank(jnp.ones((2, 2)))
     Array(1, dtype=int32)

@@ -181,6 +181,21 @@ _OTHER = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "
 def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """Return the real Fourier transform of a Hermitian-symmetric signal, given its first half.
 
+    Args:
+        a: an array of floats or complex numbers.
+        n: the number of elements of the result; 2 (m - 1) by default, where m is the size of the
+            axis.
+        axis: the axis.
+        norm: which of the two directions divides by n: "backward" (the default), "forward", or
+            "ortho", where both divide by its square root.
+
+    Returns:
+        Floats.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, `n` is less than 1, or there is no such `norm`.
+
     >>> jnp.fft.hfft(jnp.array([1.0, 2.0, 3.0]))
     Array([ 8., -2.,  0., -2.], dtype=float32)
     """
@@ -191,6 +206,21 @@ def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
 
 def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
     """The inverse of `hfft`.
+
+    Args:
+        a: an array of real numbers.
+        n: the number of elements to transform; the axis is cut, or filled with zeros.
+        axis: the axis.
+        norm: which of the two directions divides by n: "backward" (the default), "forward", or
+            "ortho", where both divide by its square root.
+
+    Returns:
+        Complex numbers: n // 2 + 1 along the axis.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: complex numbers, there is no such axis, `n` is less than 1, or there is no such
+            `norm`.
 
     >>> jnp.fft.ihfft(jnp.array([1.0, 1.0, 1.0, 1.0]))
     Array([1.-0.j, 0.-0.j, 0.-0.j], dtype=complex64)
@@ -203,6 +233,19 @@ def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
 def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """Return the frequencies of `fft`'s n results, for samples that are `d` apart.
 
+    Args:
+        n: the number of samples.
+        d: the distance between two samples.
+        dtype: a dtype of floats, float32 by default.
+        device: the device to put it on.
+
+    Returns:
+        A vector of n floats.
+
+    Raises:
+        TypeError: `n` is not an int, or `dtype` not a dtype.
+        ValueError: `d` is not a number, but an array.
+
     >>> jnp.fft.fftfreq(4)
     Array([ 0.  ,  0.25, -0.5 , -0.25], dtype=float32)
     """
@@ -211,6 +254,19 @@ def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None
 
 def rfftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None) -> Array:
     """Return the frequencies of `rfft`'s results, for n samples that are `d` apart.
+
+    Args:
+        n: the number of samples.
+        d: the distance between two samples.
+        dtype: a dtype of floats, float32 by default.
+        device: the device to put it on.
+
+    Returns:
+        A vector of n // 2 + 1 floats.
+
+    Raises:
+        TypeError: `n` is not an int, or `dtype` not a dtype.
+        ValueError: `d` is not a number, but an array.
 
     >>> jnp.fft.rfftfreq(4, 0.5)
     Array([0. , 0.5, 1. ], dtype=float32)
@@ -243,6 +299,14 @@ def _shifted(what: str, x: ArrayLike, axes: Any, forward: bool) -> Array:
 def fftshift(x: ArrayLike, axes: Any = None) -> Array:
     """Move the frequency 0 to the middle of the axes, by default all.
 
+    Args:
+        x: an array.
+        axes: an int, or a tuple of ints.
+
+    Raises:
+        TypeError: `x` is not an array, or `axes` are not ints.
+        ValueError: there is no such axis.
+
     >>> jnp.fft.fftshift(jnp.array([0, 1, 2, -2, -1]))
     Array([-2, -1,  0,  1,  2], dtype=int32)
     """
@@ -251,6 +315,14 @@ def fftshift(x: ArrayLike, axes: Any = None) -> Array:
 
 def ifftshift(x: ArrayLike, axes: Any = None) -> Array:
     """The inverse of `fftshift`.
+
+    Args:
+        x: an array.
+        axes: an int, or a tuple of ints.
+
+    Raises:
+        TypeError: `x` is not an array, or `axes` are not ints.
+        ValueError: there is no such axis.
 
     >>> jnp.fft.ifftshift(jnp.array([-2, -1, 0, 1, 2]))
     Array([ 0,  1,  2, -2, -1], dtype=int32)

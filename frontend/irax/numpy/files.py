@@ -78,6 +78,10 @@ def load(file: File, *args: Any, **kwargs: Any) -> Any:
         args: further arguments of `numpy.load`.
         kwargs: likewise.
 
+    Raises:
+        OSError: there is no such file.
+        TypeError: `file` is not a path or a file.
+
     >>> import io
     >>> file = io.BytesIO()
     >>> irax.numpy.save(file, irax.numpy.arange(3))
@@ -105,6 +109,10 @@ def frombuffer(buffer: Any, dtype: DTypeLike = float, count: int = -1, offset: i
         count: the number of elements; all by default.
         offset: the number of bytes before the first element.
 
+    Raises:
+        TypeError: `buffer` is not a buffer, or `dtype` not a dtype.
+        ValueError: its length is not a multiple of the element's size.
+
     >>> irax.numpy.frombuffer(b"irax", dtype="uint8")
     Array([105, 114,  97, 120], dtype=uint8)
     """
@@ -119,6 +127,10 @@ def fromstring(string: str, dtype: DTypeLike = float, count: int = -1, *, sep: s
         dtype: of the numbers.
         count: the number of elements; all by default.
         sep: the separator between them.
+
+    Raises:
+        TypeError: `string` is not a text, or `dtype` not a dtype.
+        ValueError: there is something else than numbers in it.
 
     >>> irax.numpy.fromstring("1, 2", dtype=int, sep=",")
     Array([1, 2], dtype=int32)
@@ -135,7 +147,15 @@ def _impure(name: str) -> Callable[..., NoReturn]:
 
     function.__name__ = function.__qualname__ = name
     function.__module__ = "irax.numpy"
-    function.__doc__ = f"Not supported: use `irax.numpy.asarray(numpy.{name}(...))`."
+    function.__doc__ = f"""Not supported: use `irax.numpy.asarray(numpy.{name}(...))`.
+
+    Args:
+        args: those of NumPy's function.
+        kwargs: those of NumPy's function.
+
+    Raises:
+        NotImplementedError: always.
+    """
     return function
 
 
@@ -156,6 +176,9 @@ def fromfunction(
         shape: ints.
         dtype: of the indices.
         kwargs: further arguments of the function.
+
+    Raises:
+        TypeError: `function` is not a function, or `shape` not a shape.
 
     >>> irax.numpy.fromfunction(lambda i, j: 10 * i + j, (2, 2), dtype=int)
     Array([[ 0,  1],

@@ -90,6 +90,10 @@ def digitize(
         right: True if an interval includes its upper edge, in place of the lower one.
         method: the method of `searchsorted`.
 
+    Raises:
+        TypeError: `x` or `bins` is not an array.
+        ValueError: `bins` is not a vector, or there is no such method.
+
     >>> irax.numpy.digitize(irax.numpy.array([0.5, 2.0, 9.0]), irax.numpy.array([1.0, 2.0]))
     Array([0, 2, 2], dtype=int32)
     """
@@ -307,6 +311,10 @@ def histogram2d(
         range: the first and the last edge along each axis; None: the extrema.
         weights: the weight of each point; 1 by default.
         density: True to divide by the total and the volumes, so that the integral is 1.
+
+    Raises:
+        ValueError: `x` and `y` are not vectors of one length, or `bins`, `range` or `weights` do
+            not fit them.
 
     >>> x = irax.numpy.array([0.0, 1.0, 1.0])
     >>> irax.numpy.histogram2d(x, x, bins=2)[0]

@@ -41,6 +41,10 @@ def tril_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
         arr: a matrix.
         k: the diagonal; 0 is the main one, 1 the one to its right.
 
+    Raises:
+        TypeError: `arr` is not an array, or `k` is not an int.
+        ValueError: `arr` is not a matrix.
+
     >>> jnp.tril_indices_from(jnp.eye(2))
     (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
@@ -55,6 +59,10 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
         arr: a matrix.
         k: the diagonal; 0 is the main one, 1 the one to its right.
 
+    Raises:
+        TypeError: `arr` is not an array, or `k` is not an int.
+        ValueError: `arr` is not a matrix.
+
     >>> jnp.triu_indices_from(jnp.eye(2))
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
     """
@@ -64,6 +72,9 @@ def triu_indices_from(arr: ArrayLike, k: int = 0) -> tuple[Array, Array]:
 
 def diag_indices_from(arr: ArrayLike) -> tuple[Array, ...]:
     """Return the indices of the main diagonal of an array whose axes have one size.
+
+    Args:
+        arr: an array with at least two dimensions.
 
     Raises:
         ValueError: fewer than two axes, or different sizes.
@@ -87,6 +98,9 @@ def mask_indices(
         mask_func: takes a matrix and `k`, puts zeros where it does not keep elements.
         k: the function's second argument.
         size: the number of indices: see `nonzero`.
+
+    Raises:
+        TypeError: `n` is not an int, or `mask_func` is not a function.
 
     >>> irax.numpy.mask_indices(2, irax.numpy.triu)
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))

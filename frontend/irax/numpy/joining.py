@@ -98,6 +98,14 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
 def vstack(tup: Any, dtype: Any = None) -> Array:
     """Stack arrays vertically, along the first axis; vectors are rows.
 
+    Args:
+        tup: a sequence of vectors and arrays, whose sizes may differ along the first axis.
+        dtype: the dtype of the result; by default the one that they promote to.
+
+    Raises:
+        TypeError: `tup` is not a sequence of arrays, or shapes differ elsewhere.
+        ValueError: an empty sequence.
+
     >>> jnp.vstack([jnp.arange(2), jnp.array([5, 6])])
     Array([[0, 1],
            [5, 6]], dtype=int32)
@@ -109,6 +117,14 @@ def vstack(tup: Any, dtype: Any = None) -> Array:
 def hstack(tup: Any, dtype: Any = None) -> Array:
     """Stack arrays horizontally: along the second axis, vectors along the first.
 
+    Args:
+        tup: a sequence of arrays, whose shapes may differ along that axis.
+        dtype: the dtype of the result; by default the one that they promote to.
+
+    Raises:
+        TypeError: `tup` is not a sequence of arrays, or shapes differ elsewhere.
+        ValueError: an empty sequence.
+
     >>> jnp.hstack([jnp.arange(2), jnp.array([5, 6])])
     Array([0, 1, 5, 6], dtype=int32)
     """
@@ -118,6 +134,14 @@ def hstack(tup: Any, dtype: Any = None) -> Array:
 
 def dstack(tup: Any, dtype: Any = None) -> Array:
     """Stack arrays along the third axis.
+
+    Args:
+        tup: a sequence of arrays; (n,) counts as (1, n, 1), (m, n) as (m, n, 1).
+        dtype: the dtype of the result; by default the one that they promote to.
+
+    Raises:
+        TypeError: `tup` is not a sequence of arrays, or shapes differ elsewhere.
+        ValueError: an empty sequence.
 
     >>> jnp.dstack([jnp.arange(2), jnp.arange(2)]).shape
     (1, 2, 2)
@@ -129,6 +153,16 @@ def dstack(tup: Any, dtype: Any = None) -> Array:
 def column_stack(tup: Any) -> Array:
     """Stack arrays along the second axis; vectors are columns.
 
+    Args:
+        tup: a sequence of vectors and matrices with the same number of rows.
+
+    Returns:
+        A matrix, of the dtype that they promote to.
+
+    Raises:
+        TypeError: `tup` is not a sequence of arrays, or numbers of rows differ.
+        ValueError: an empty sequence.
+
     >>> jnp.column_stack([jnp.arange(2), jnp.array([5, 6])])
     Array([[0, 5],
            [1, 6]], dtype=int32)
@@ -139,6 +173,9 @@ def column_stack(tup: Any) -> Array:
 
 def block(arrays: Any) -> Array:
     """Assemble nested lists of arrays: the innermost along the last axis, and so on outwards.
+
+    Args:
+        arrays: an array, or a list of such arguments; all lists are as deep as each other.
 
     Raises:
         ValueError: an empty list, or lists nested to different depths.
@@ -235,6 +272,18 @@ def split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array
 def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list[Array]:
     """Split an array as `split`; if it cannot be split evenly, the first parts have one more.
 
+    Args:
+        ary: an array.
+        indices_or_sections: a number of parts, or the indices at which to split.
+        axis: the axis.
+
+    Returns:
+        A list of arrays.
+
+    Raises:
+        TypeError: `ary` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, or fewer than one part.
+
     >>> jnp.array_split(jnp.arange(5), 2)
     [Array([0, 1, 2], dtype=int32), Array([3, 4], dtype=int32)]
     """
@@ -243,6 +292,17 @@ def array_split(ary: ArrayLike, indices_or_sections: Any, axis: int = 0) -> list
 
 def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
     """Split along the second axis, a vector along the first.
+
+    Args:
+        ary: an array.
+        indices_or_sections: a number of equal parts, or the indices at which to split.
+
+    Returns:
+        A list of arrays.
+
+    Raises:
+        TypeError: `ary` is not an array.
+        ValueError: a scalar, or the axis cannot be split evenly.
 
     >>> jnp.hsplit(jnp.arange(4), 2)
     [Array([0, 1], dtype=int32), Array([2, 3], dtype=int32)]
@@ -254,6 +314,17 @@ def hsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
 def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
     """Split along the first axis.
 
+    Args:
+        ary: an array of at least one dimension.
+        indices_or_sections: a number of equal parts, or the indices at which to split.
+
+    Returns:
+        A list of arrays.
+
+    Raises:
+        TypeError: `ary` is not an array.
+        ValueError: a scalar, or the axis cannot be split evenly.
+
     >>> [part.shape for part in jnp.vsplit(jnp.ones((4, 3)), 2)]
     [(2, 3), (2, 3)]
     """
@@ -263,6 +334,17 @@ def vsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
 def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
     """Split along the third axis.
 
+    Args:
+        ary: an array of at least three dimensions.
+        indices_or_sections: a number of equal parts, or the indices at which to split.
+
+    Returns:
+        A list of arrays.
+
+    Raises:
+        TypeError: `ary` is not an array.
+        ValueError: there is no third axis, or it cannot be split evenly.
+
     >>> [part.shape for part in jnp.dsplit(jnp.ones((1, 2, 4)), 2)]
     [(1, 2, 2), (1, 2, 2)]
     """
@@ -271,6 +353,17 @@ def dsplit(ary: ArrayLike, indices_or_sections: Any) -> list[Array]:
 
 def unstack(x: ArrayLike, /, *, axis: int = 0) -> tuple[Array, ...]:
     """Return the parts of an array along an axis, without that axis.
+
+    Args:
+        x: an array of at least one dimension.
+        axis: the axis.
+
+    Returns:
+        A tuple of arrays.
+
+    Raises:
+        TypeError: `x` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis.
 
     >>> jnp.unstack(jnp.array([[1, 2], [3, 4]]))
     (Array([1, 2], dtype=int32), Array([3, 4], dtype=int32))

@@ -289,6 +289,9 @@ def einsum_path(subscripts: Any, /, *operands: Any, optimize: Any = "auto") -> t
         For each step the numbers of operands that it takes (its result comes last from then on),
         and a description that prints as a table.
 
+    Raises:
+        ValueError: the subscripts do not fit the operands.
+
     >>> x, y = irax.numpy.ones((2, 3)), irax.numpy.ones((3, 4))
     >>> irax.numpy.einsum_path("ij,jk,kl->il", x, y, irax.numpy.ones((4, 2)))[0]
     [(1, 2), (0, 1)]

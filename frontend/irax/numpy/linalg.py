@@ -136,6 +136,17 @@ def cond(x: ArrayLike, p: Any = None) -> Array:
     """Return the condition number: |x| |x^-1| by the norm `p`; by default the ratio of singular
     values.
 
+    Args:
+        x: matrices [..., m, n]; square ones, if `p` is neither None nor 2.
+        p: None, "fro", "nuc", 1, -1, 2, -2, inf or -inf.
+
+    Returns:
+        Floats [...].
+
+    Raises:
+        TypeError: not an array of at least two dimensions.
+        ValueError: there is no such norm.
+
     >>> jnp.linalg.cond(jnp.array([[1.0, 0.0], [0.0, 4.0]]))
     Array(4., dtype=float32)
     """
@@ -159,6 +170,10 @@ def vector_norm(
         keepdims: True to keep these axes, with size 1.
         ord: the order of the norm, such as 1, 2 or inf.
 
+    Raises:
+        TypeError: `x` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, or `ord` is not a number.
+
     >>> jnp.linalg.vector_norm(jnp.array([3.0, 4.0]))
     Array(5., dtype=float32)
     """
@@ -178,6 +193,10 @@ def matrix_norm(
         keepdims: True to keep the last two axes, with size 1.
         ord: the norm: "fro", "nuc", 1, -1, 2, -2, inf or -inf.
 
+    Raises:
+        TypeError: not an array.
+        ValueError: fewer than two dimensions, or there is no such norm.
+
     >>> jnp.linalg.matrix_norm(jnp.array([[3.0, 0.0], [0.0, 4.0]]))
     Array(5., dtype=float32)
     """
@@ -186,6 +205,18 @@ def matrix_norm(
 
 def trace(x: ArrayLike, /, *, offset: int = 0, dtype: Any = None) -> Array:
     """The sums of the diagonals of the matrices in the last two axes.
+
+    Args:
+        x: matrices [..., m, n].
+        offset: the number of the diagonal; positive ones are above the main diagonal.
+        dtype: the dtype of the sums.
+
+    Returns:
+        Sums [...].
+
+    Raises:
+        TypeError: `x` is not an array, or `dtype` not a dtype.
+        ValueError: fewer than two dimensions.
 
     >>> irax.numpy.linalg.trace(irax.numpy.ones((3, 2, 2)))
     Array([2., 2., 2.], dtype=float32)
@@ -196,6 +227,17 @@ def trace(x: ArrayLike, /, *, offset: int = 0, dtype: Any = None) -> Array:
 def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
     """The diagonals of the matrices in the last two axes.
 
+    Args:
+        x: matrices [..., m, n].
+        offset: the number of the diagonal; positive ones are above the main diagonal.
+
+    Returns:
+        Vectors, along the last axis.
+
+    Raises:
+        TypeError: `x` is not an array.
+        ValueError: fewer than two dimensions.
+
     >>> jnp.linalg.diagonal(jnp.array([[1, 2], [3, 4]]))
     Array([1, 4], dtype=int32)
     """
@@ -204,6 +246,10 @@ def diagonal(x: ArrayLike, /, *, offset: int = 0) -> Array:
 
 def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """The products of all elements of two vectors.
+
+    Args:
+        x1: a vector.
+        x2: a vector.
 
     Raises:
         ValueError: they are not vectors.
@@ -223,6 +269,11 @@ def outer(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 def cross(x1: ArrayLike, x2: ArrayLike, /, *, axis: int = -1) -> Array:
     """The cross products of vectors of three elements along an axis.
+
+    Args:
+        x1: an array of 3 elements along the axis.
+        x2: another one; the other axes broadcast.
+        axis: the axis.
 
     Raises:
         ValueError: vectors of another length.
@@ -245,6 +296,9 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
     Args:
         a: matrices, of shape (..., n, n).
         n: the exponent.
+
+    Raises:
+        TypeError: `a` is not an array of square matrices, or `n` is not an int.
 
     >>> jnp.linalg.matrix_power(jnp.array([[1, 1], [0, 1]]), 3)
     Array([[1, 3],
@@ -269,6 +323,14 @@ def matrix_power(a: ArrayLike, n: int) -> Array:
 
 def multi_dot(arrays: Sequence[ArrayLike], *, precision: Any = None) -> Array:
     """The product of several matrices (first and last may be vectors), in the cheapest order.
+
+    Args:
+        arrays: a sequence of matrices, each with as many rows as the one before has columns.
+        precision: of the products: see `irax.lax.Precision`.
+
+    Raises:
+        TypeError: `arrays` is not a sequence of arrays.
+        ValueError: the shapes do not fit, or there is no such precision.
 
     >>> jnp.linalg.multi_dot([jnp.ones((2, 3)), jnp.ones((3, 4)), jnp.ones(4)])
     Array([12., 12.], dtype=float32)

@@ -108,6 +108,18 @@ def isfinite(x: ArrayLike, /) -> Array:
 def isposinf(x: ArrayLike, /, out: None = None) -> Array:
     """Return True where x is infinity. Raises ValueError for complex numbers.
 
+    Args:
+        x: an array of real numbers, or a number.
+        out: not supported, since arrays are immutable.
+
+    Returns:
+        Booleans, in the same shape.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
+        NotImplementedError: `out` is given.
+
     >>> jnp.isposinf(jnp.array([jnp.inf, -jnp.inf]))
     Array([ True, False], dtype=bool)
     """
@@ -118,6 +130,18 @@ def isposinf(x: ArrayLike, /, out: None = None) -> Array:
 def isneginf(x: ArrayLike, /, out: None = None) -> Array:
     """Return True where x is -infinity. Raises ValueError for complex numbers.
 
+    Args:
+        x: an array of real numbers, or a number.
+        out: not supported, since arrays are immutable.
+
+    Returns:
+        Booleans, in the same shape.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
+        NotImplementedError: `out` is given.
+
     >>> jnp.isneginf(jnp.array([jnp.inf, -jnp.inf]))
     Array([False,  True], dtype=bool)
     """
@@ -127,6 +151,16 @@ def isneginf(x: ArrayLike, /, out: None = None) -> Array:
 
 def signbit(x: ArrayLike, /) -> Array:
     """Return True where x is below 0, or -0.0. Raises ValueError for complex numbers.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Returns:
+        Booleans, in the same shape.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
 
     >>> jnp.signbit(jnp.array([-0.0, 1.0]))
     Array([ True, False], dtype=bool)
@@ -227,6 +261,16 @@ def left_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 def right_shift(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Shift the bits of x1 right by x2; negative numbers stay negative.
+
+    Args:
+        x1: an array of integers, or an integer.
+        x2: another one, to which the first broadcasts.
+
+    Returns:
+        Integers, of the dtype that both promote to.
+
+    Raises:
+        TypeError: not integers.
 
     >>> jnp.right_shift(8, jnp.arange(3))
     Array([8, 4, 2], dtype=int32)

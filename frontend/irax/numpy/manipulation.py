@@ -33,6 +33,12 @@ def shape(a: Any) -> tuple[int, ...]:
 
     A list is taken for an array, with a DeprecationWarning.
 
+    Args:
+        a: an array, a number, nested lists of numbers, or an object with `shape`.
+
+    Returns:
+        A tuple of ints.
+
     >>> jnp.shape(jnp.ones((2, 3)))
     (2, 3)
     """
@@ -41,6 +47,9 @@ def shape(a: Any) -> tuple[int, ...]:
 
 def ndim(a: Any) -> int:
     """Return the number of dimensions, as `shape` does.
+
+    Args:
+        a: an array, a number, or nested lists of numbers.
 
     >>> jnp.ndim(jnp.ones((2, 3)))
     2
@@ -52,6 +61,17 @@ def size(a: Any, axis: Axis = None) -> int:
     """Return the number of elements, or the size of an axis, or the product of several.
 
     As for `shape`, anything that has a size will do, and a list.
+
+    Args:
+        a: an array, a number, nested lists of numbers, or an object with `shape`.
+        axis: the axis or axes; all by default.
+
+    Returns:
+        An int.
+
+    Raises:
+        TypeError: `axis` is not an int.
+        ValueError: there is no such axis.
 
     >>> irax.numpy.size(irax.numpy.ones((2, 3, 4)), (0, 1))
     6
@@ -73,6 +93,9 @@ def _judged(what: str, x: Any) -> Any:
 
 def isscalar(element: Any) -> bool:
     """Return True for a number or an array of shape ().
+
+    Args:
+        element: any object.
 
     >>> jnp.isscalar(3.0), jnp.isscalar(jnp.arange(3))
     (True, False)
@@ -149,6 +172,18 @@ def _sizes(x: Array, shape: Any) -> tuple[int, ...]:
 def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
     """Flatten an array to one dimension; `order` as for `reshape`.
 
+    Args:
+        a: an array.
+        order: "C" for row-major order, "F" for column-major order.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Returns:
+        A vector.
+
+    Raises:
+        TypeError: `a` is not an array or a number.
+        ValueError: another order.
+
     >>> jnp.ravel(jnp.array([[1, 2], [3, 4]]))
     Array([1, 2, 3, 4], dtype=int32)
     """
@@ -158,6 +193,14 @@ def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
 
 def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
     """Insert axes of size 1, at these positions of the result.
+
+    Args:
+        a: an array.
+        axis: an int, or a tuple of ints.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such position, or it is given twice.
 
     >>> jnp.expand_dims(jnp.arange(3), 0).shape
     (1, 3)
@@ -203,6 +246,15 @@ def _at_least(name: str, rank: int, arrays: Sequence[ArrayLike]) -> Any:
 def atleast_1d(*arys: ArrayLike) -> Any:
     """Return arrays with at least one dimension.
 
+    Args:
+        arys: arrays or numbers.
+
+    Returns:
+        An array for each, in a list; the array itself if there is one.
+
+    Raises:
+        TypeError: not an array or a number.
+
     >>> jnp.atleast_1d(3.0)
     Array([3.], dtype=float32, weak_type=True)
     """
@@ -211,6 +263,15 @@ def atleast_1d(*arys: ArrayLike) -> Any:
 
 def atleast_2d(*arys: ArrayLike) -> Any:
     """Return arrays with at least two dimensions; a vector becomes a row.
+
+    Args:
+        arys: arrays or numbers.
+
+    Returns:
+        An array for each, in a list; the array itself if there is one.
+
+    Raises:
+        TypeError: not an array or a number.
 
     >>> jnp.atleast_2d(jnp.arange(3)).shape
     (1, 3)
@@ -221,6 +282,15 @@ def atleast_2d(*arys: ArrayLike) -> Any:
 def atleast_3d(*arys: ArrayLike) -> Any:
     """Return arrays with at least three dimensions: (n,) becomes (1, n, 1), (m, n) becomes (m, n,
     1).
+
+    Args:
+        arys: arrays or numbers.
+
+    Returns:
+        An array for each, in a list; the array itself if there is one.
+
+    Raises:
+        TypeError: not an array or a number.
 
     >>> jnp.atleast_3d(jnp.ones((2, 3))).shape
     (2, 3, 1)
@@ -261,6 +331,13 @@ permute_dims = transpose
 def matrix_transpose(x: ArrayLike, /) -> Array:
     """Exchange the last two axes.
 
+    Args:
+        x: an array of at least two dimensions.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: fewer than two dimensions.
+
     >>> jnp.matrix_transpose(jnp.ones((5, 2, 3))).shape
     (5, 3, 2)
 
@@ -275,6 +352,15 @@ def matrix_transpose(x: ArrayLike, /) -> Array:
 
 def swapaxes(a: ArrayLike, axis1: int, axis2: int) -> Array:
     """Exchange two axes.
+
+    Args:
+        a: an array.
+        axis1: the one axis.
+        axis2: the other axis.
+
+    Raises:
+        TypeError: `a` is not an array, or an axis is not an int.
+        ValueError: there is no such axis.
 
     >>> jnp.swapaxes(jnp.ones((2, 3, 4)), 0, 2).shape
     (4, 3, 2)
@@ -313,6 +399,15 @@ def moveaxis(a: ArrayLike, source: int | Sequence[int], destination: int | Seque
 def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
     """Move one axis to before the axis `start`.
 
+    Args:
+        a: an array.
+        axis: the axis to move.
+        start: the axis before which it comes, from 0 to a.ndim.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` or `start` is not an int.
+        ValueError: there is no such axis.
+
     >>> jnp.rollaxis(jnp.ones((2, 3, 4)), 2).shape
     (4, 2, 3)
     """
@@ -329,6 +424,11 @@ def rollaxis(a: ArrayLike, axis: int, start: int = 0) -> Array:
 def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> Array:
     """Broadcast an array to a shape: along new leading axes, and axes of size 1.
 
+    Args:
+        array: an array or a number.
+        shape: a tuple of ints, or an int.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
     Raises:
         ValueError: it does not fit.
 
@@ -343,6 +443,16 @@ def broadcast_to(array: ArrayLike, shape: Any, *, out_sharding: Any = None) -> A
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     """Return the shape that arrays of these shapes broadcast to together.
 
+    Args:
+        shapes: tuples of ints, or ints, which stand for one dimension.
+
+    Returns:
+        A tuple of ints.
+
+    Raises:
+        TypeError: an argument is not a shape.
+        ValueError: the shapes do not fit together.
+
     >>> jnp.broadcast_shapes((3, 1), (2,))
     (3, 2)
     """
@@ -352,6 +462,16 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
 
 def broadcast_arrays(*args: ArrayLike) -> list[Array]:
     """Broadcast arrays to one shape; each keeps its dtype.
+
+    Args:
+        args: arrays or numbers.
+
+    Returns:
+        A list of arrays of one shape.
+
+    Raises:
+        TypeError: an argument is not an array or a number.
+        ValueError: the shapes do not fit together.
 
     >>> jnp.broadcast_arrays(jnp.arange(2), jnp.ones((3, 1)))[0].shape
     (3, 2)
@@ -369,6 +489,14 @@ def broadcast_arrays(*args: ArrayLike) -> list[Array]:
 def flip(m: ArrayLike, axis: Axis = None) -> Array:
     """Reverse the elements along some axes, all by default.
 
+    Args:
+        m: an array.
+        axis: an int, or a tuple of ints.
+
+    Raises:
+        TypeError: `m` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis.
+
     >>> jnp.flip(jnp.arange(3))
     Array([2, 1, 0], dtype=int32)
     """
@@ -378,6 +506,13 @@ def flip(m: ArrayLike, axis: Axis = None) -> Array:
 
 def flipud(m: ArrayLike) -> Array:
     """Reverse the rows.
+
+    Args:
+        m: an array of at least one dimension.
+
+    Raises:
+        TypeError: not an array.
+        ValueError: a scalar.
 
     >>> jnp.flipud(jnp.array([[1, 2], [3, 4]]))
     Array([[3, 4],
@@ -389,6 +524,13 @@ def flipud(m: ArrayLike) -> Array:
 def fliplr(m: ArrayLike) -> Array:
     """Reverse the columns.
 
+    Args:
+        m: an array of at least two dimensions.
+
+    Raises:
+        TypeError: not an array.
+        ValueError: fewer than two dimensions.
+
     >>> jnp.fliplr(jnp.array([[1, 2], [3, 4]]))
     Array([[2, 1],
            [4, 3]], dtype=int32)
@@ -398,6 +540,15 @@ def fliplr(m: ArrayLike) -> Array:
 
 def rot90(m: ArrayLike, k: int = 1, axes: tuple[int, int] = (0, 1)) -> Array:
     """Rotate by 90 degrees k times, from the first of `axes` towards the second.
+
+    Args:
+        m: an array of at least two dimensions.
+        k: the number of quarter turns; negative ones go the other way.
+        axes: the two axes of the plane.
+
+    Raises:
+        TypeError: `m` is not an array, or `axes` are not ints.
+        ValueError: there is no such axis, or the two are the same.
 
     >>> jnp.rot90(jnp.array([[1, 2], [3, 4]]))
     Array([[2, 4],

@@ -38,6 +38,10 @@ def eye(
         dtype: the dtype, float32 by default.
         device: the device to put it on.
 
+    Raises:
+        TypeError: `N` or `M` is not an int, or `dtype` not a dtype.
+        ValueError: `k` is not an int.
+
     >>> irax.numpy.eye(2)
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
@@ -54,6 +58,13 @@ def eye(
 def identity(n: int, dtype: DTypeLike | None = None) -> Array:
     """Return the n by n identity matrix.
 
+    Args:
+        n: the number of rows and columns.
+        dtype: the dtype, float32 by default.
+
+    Raises:
+        TypeError: `n` is not an int, or `dtype` not a dtype.
+
     >>> jnp.identity(2)
     Array([[1., 0.],
            [0., 1.]], dtype=float32)
@@ -64,6 +75,15 @@ def identity(n: int, dtype: DTypeLike | None = None) -> Array:
 def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Return a matrix of N rows and M columns with ones on the diagonal number k and below; float32
     by default.
+
+    Args:
+        N: the number of rows.
+        M: the number of columns; N by default.
+        k: the number of the diagonal; positive ones are above the main diagonal.
+        dtype: the dtype, float32 by default.
+
+    Raises:
+        TypeError: `N`, `M` or `k` is not an int, or `dtype` not a dtype.
 
     >>> irax.numpy.tri(2, 3)
     Array([[1., 0., 0.],
@@ -84,6 +104,14 @@ def _diagonal(k: Any, shape: tuple[int, ...]) -> Any:
 def tril(m: ArrayLike, k: int = 0) -> Array:
     """Return the matrices in the last two dimensions with zeros above the diagonal number k.
 
+    Args:
+        m: an array of at least two dimensions.
+        k: the number of the diagonal; positive ones are above the main diagonal.
+
+    Raises:
+        TypeError: `m` is not an array, or `k` is not an int.
+        ValueError: fewer than two dimensions.
+
     >>> jnp.tril(jnp.ones((2, 3)))
     Array([[1., 0., 0.],
            [1., 1., 0.]], dtype=float32)
@@ -95,6 +123,14 @@ def tril(m: ArrayLike, k: int = 0) -> Array:
 
 def triu(m: ArrayLike, k: int = 0) -> Array:
     """Return the matrices in the last two dimensions with zeros below the diagonal number k.
+
+    Args:
+        m: an array of at least two dimensions.
+        k: the number of the diagonal; positive ones are above the main diagonal.
+
+    Raises:
+        TypeError: `m` is not an array, or `k` is not an int.
+        ValueError: fewer than two dimensions.
 
     >>> jnp.triu(jnp.ones((2, 3)))
     Array([[1., 1., 1.],
@@ -113,6 +149,17 @@ def _check_matrices(name: str, x: Array) -> None:
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Return the indices of an n by m matrix on the diagonal number k and below.
 
+    Args:
+        n: the number of rows.
+        k: the number of the diagonal; positive ones are above the main diagonal.
+        m: the number of columns; n by default.
+
+    Returns:
+        Two vectors of integers.
+
+    Raises:
+        TypeError: `n`, `k` or `m` is not an int.
+
     >>> jnp.tril_indices(2)
     (Array([0, 1, 1], dtype=int32), Array([0, 0, 1], dtype=int32))
     """
@@ -122,6 +169,17 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array]:
     """Return the indices of an n by m matrix on the diagonal number k and above.
+
+    Args:
+        n: the number of rows.
+        k: the number of the diagonal; positive ones are above the main diagonal.
+        m: the number of columns; n by default.
+
+    Returns:
+        Two vectors of integers.
+
+    Raises:
+        TypeError: `n`, `k` or `m` is not an int.
 
     >>> jnp.triu_indices(2)
     (Array([0, 0, 1], dtype=int32), Array([0, 1, 1], dtype=int32))
@@ -133,6 +191,16 @@ def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, Array
 def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
     """Return the indices of the main diagonal of an array with `ndim` dimensions of size n.
 
+    Args:
+        n: the size of each dimension.
+        ndim: the number of dimensions.
+
+    Returns:
+        A tuple of `ndim` vectors of n integers.
+
+    Raises:
+        TypeError: `n` or `ndim` is not an int.
+
     >>> jnp.arange(4).reshape(2, 2)[jnp.diag_indices(2)]
     Array([0, 3], dtype=int32)
     """
@@ -142,6 +210,17 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[Array, ...]:
 
 def diag(v: ArrayLike, k: int = 0) -> Array:
     """Return the matrix with a vector on the diagonal number k; for a matrix, that diagonal.
+
+    Args:
+        v: a vector, or a matrix.
+        k: the number of the diagonal; positive ones are above the main diagonal.
+
+    Returns:
+        A matrix for a vector, and a vector for a matrix.
+
+    Raises:
+        TypeError: `v` is not an array, or `k` is not an int.
+        ValueError: `v` has no dimension, or more than two.
 
     >>> irax.numpy.diag(irax.numpy.array([1, 2]))
     Array([[1, 0],
@@ -162,6 +241,16 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
 def diagflat(v: ArrayLike, k: int = 0) -> Array:
     """Return the matrix with all elements of an array on the diagonal number k.
 
+    Args:
+        v: an array, which is flattened.
+        k: the number of the diagonal; positive ones are above the main diagonal.
+
+    Returns:
+        A square matrix.
+
+    Raises:
+        TypeError: `v` is not an array, or `k` is not an int.
+
     >>> irax.numpy.diagflat(irax.numpy.array([[1], [2]]))
     Array([[1, 0],
            [0, 2]], dtype=int32)
@@ -178,6 +267,10 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
         offset: the number of the diagonal; positive ones are above the main diagonal.
         axis1: the axis of the rows.
         axis2: the axis of the columns.
+
+    Raises:
+        TypeError: `a` is not an array, or an axis is not an int.
+        ValueError: `a` has fewer than two dimensions, or there is no such axis.
 
     >>> irax.numpy.diagonal(irax.numpy.arange(9).reshape(3, 3), 1)
     Array([1, 5], dtype=int32)

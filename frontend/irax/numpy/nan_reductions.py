@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import inspect
+
 import numpy as np
 
 from irax import dtypes, lax
@@ -40,8 +42,22 @@ def _total(name: str, neutral: float) -> Total:
         x, _ = _cleaned(f"nan{name}", a, neutral)
         return fold(x, axis, dtype, out, keepdims, initial, where)
 
-    doc = f"`{name}` of the elements that are not nan, with the arguments and errors of `{name}`."
-    return documented(function, f"nan{name}", doc, "irax.numpy")
+    doc = f"""`{name}` of the elements that are not nan.
+
+    Args:
+        a: an array.
+        axis: the axis or axes; all by default.
+        dtype: the dtype that it is computed in, and of the result.
+        out: not supported.
+        keepdims: True if the result keeps those axes, with size 1.
+        initial: a number to begin with.
+        where: a mask of the elements that take part.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, or `where` has no booleans.
+        NotImplementedError: `out` is given."""
+    return documented(function, f"nan{name}", inspect.cleandoc(doc), "irax.numpy")
 
 
 nansum: Total = _total("sum", 0)
@@ -65,8 +81,21 @@ def _extremum(name: str, neutral: float) -> Extremum:
             return result
         return choose(reductions.all(missing, axis, keepdims=keepdims), np.nan, result)
 
-    doc = f"`{name}` of the elements that are not nan, with its arguments; nan if all are nan."
-    return documented(function, f"nan{name}", doc, "irax.numpy")
+    doc = f"""`{name}` of the elements that are not nan; nan if all are nan.
+
+    Args:
+        a: an array.
+        axis: the axis or axes; all by default.
+        out: not supported.
+        keepdims: True if the result keeps those axes, with size 1.
+        initial: a number to begin with.
+        where: a mask of the elements that take part; it needs `initial`.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there are no elements and no `initial`, or there is no such axis.
+        NotImplementedError: `out` is given."""
+    return documented(function, f"nan{name}", inspect.cleandoc(doc), "irax.numpy")
 
 
 nanmax: Extremum = _extremum("max", -np.inf)
@@ -86,8 +115,19 @@ def _place(name: str, neutral: float) -> Place:
         nothing = reductions.all(missing, axis, keepdims=bool(keepdims))
         return choose(nothing, lax.full_like(place, -1), place)
 
-    doc = f"`{name}` of the elements that are not nan, with its arguments; -1 if all are nan."
-    return documented(function, f"nan{name}", doc, "irax.numpy")
+    doc = f"""`{name}` of the elements that are not nan; -1 if all are nan.
+
+    Args:
+        a: an array.
+        axis: the axis; None for all elements, as one dimension.
+        out: not supported.
+        keepdims: True to keep the axis, with size 1.
+
+    Raises:
+        TypeError: `a` is not an array of real numbers, or `axis` is not an int.
+        ValueError: there are no elements, or there is no such axis.
+        NotImplementedError: `out` is given."""
+    return documented(function, f"nan{name}", inspect.cleandoc(doc), "irax.numpy")
 
 
 nanargmax: Place = _place("argmax", -np.inf)
@@ -103,8 +143,19 @@ def _cumulative(name: str, neutral: float) -> Cumulative:
         x, _ = _cleaned(f"nan{name}", a, neutral)
         return step(x, axis, dtype, out)
 
-    doc = f"`{name}` with each nan replaced by {neutral}, and its arguments."
-    return documented(function, f"nan{name}", doc, "irax.numpy")
+    doc = f"""`{name}` with each nan replaced by {neutral}.
+
+    Args:
+        a: an array.
+        axis: the axis; None for all elements, as one dimension.
+        dtype: the dtype that it is computed in, and of the result.
+        out: not supported.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis.
+        NotImplementedError: `out` is given."""
+    return documented(function, f"nan{name}", inspect.cleandoc(doc), "irax.numpy")
 
 
 nancumsum: Cumulative = _cumulative("cumsum", 0)
@@ -130,6 +181,19 @@ def nanmean(
 ) -> Array:
     """Return the mean over axes, ignoring nan; nan if there is no other element.
 
+    Args:
+        a: an array.
+        axis: the axis or axes; all by default.
+        dtype: of the result; by default that of the array, or the default float.
+        out: not supported.
+        keepdims: True if the result keeps those axes, with size 1.
+        where: a mask of the elements that take part.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, or `where` has no booleans.
+        NotImplementedError: `out` is given.
+
     >>> irax.numpy.nanmean(irax.numpy.array([1.0, irax.numpy.nan, 4.0]))
     Array(2.5, dtype=float32)
     """
@@ -150,6 +214,21 @@ def nanvar(
     """Return the variance over axes, ignoring nan; nan where no more than `ddof` elements
     are left.
 
+    Args:
+        a: an array.
+        axis: the axis or axes; all by default.
+        dtype: the dtype that it is computed in, and of the result.
+        out: not supported.
+        ddof: the sum of squares is divided by the number of elements that are not nan, minus this.
+        keepdims: True if the result keeps those axes, with size 1.
+        where: a mask of the elements that take part.
+        mean: the mean, if it is known, with those axes kept.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, or `where` has no booleans.
+        NotImplementedError: `out` is given.
+
     >>> jnp.nanvar(jnp.array([1.0, jnp.nan, 3.0]))
     Array(1., dtype=float32)
     """
@@ -169,6 +248,21 @@ def nanstd(
     mean: ArrayLike | None = None,
 ) -> Array:
     """Return the standard deviation over axes, ignoring nan; nan as for `nanvar`.
+
+    Args:
+        a: an array.
+        axis: the axis or axes; all by default.
+        dtype: the dtype that it is computed in, and of the result.
+        out: not supported.
+        ddof: the sum of squares is divided by the number of elements that are not nan, minus this.
+        keepdims: True if the result keeps those axes, with size 1.
+        where: a mask of the elements that take part.
+        mean: the mean, if it is known, with those axes kept.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, or `where` has no booleans.
+        NotImplementedError: `out` is given.
 
     >>> jnp.nanstd(jnp.array([1.0, jnp.nan, 3.0]))
     Array(1., dtype=float32)

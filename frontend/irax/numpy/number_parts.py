@@ -66,6 +66,17 @@ def _real_floats(name: str, *operands: ArrayLike) -> Any:
 def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
     """Return the fractional and the integral part of x, both with the sign of x.
 
+    Args:
+        x: an array of real numbers, or a number.
+        out: not supported, since arrays are immutable.
+
+    Returns:
+        Two arrays of floats, in the same shape.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
+        NotImplementedError: `out` is given.
+
     >>> irax.numpy.modf(-1.5)
     (Array(-0.5, dtype=float32, weak_type=True), Array(-1., dtype=float32, weak_type=True))
     """
@@ -80,6 +91,15 @@ def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
 def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     """Return m and e for which x = m 2**e, where m is from 0.5 to 1; for 0, infinity and nan x and
     0.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Returns:
+        Floats m, and int32 e, both in the shape of x.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
 
     >>> irax.numpy.frexp(12.0)
     (Array(0.75, dtype=float32), Array(4, dtype=int32))
@@ -145,6 +165,10 @@ def _power_of_two(exponent: Array, dtype: np.dtype[Any]) -> Array:
 def ldexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """x1 2**x2, for integers x2; exact for normal numbers. Compiled, subnormal ones may count as 0.
 
+    Args:
+        x1: an array of real numbers, or a number.
+        x2: an array of integers, or an integer.
+
     Raises:
         ValueError: x1 has complex numbers, or x2 other numbers than integers.
 
@@ -190,6 +214,16 @@ def spacing(x: ArrayLike, /) -> Array:
     """Return the distance from x to the next float away from 0, with the sign of x; in float16, as
     NumPy does, to the next one above.
 
+    Args:
+        x: an array of real numbers, or a number.
+
+    Returns:
+        Floats, in the same shape.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
+
     >>> irax.numpy.spacing(1.0)
     Array(1.1920929e-07, dtype=float32)
     """
@@ -214,6 +248,10 @@ def _integers(name: str, x1: ArrayLike, x2: ArrayLike) -> list[Array]:
 
 def gcd(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Return the greatest common divisor of integers; never negative.
+
+    Args:
+        x1: an array of integers, or an integer.
+        x2: another one, to which the first broadcasts.
 
     Raises:
         ValueError: not integers.
@@ -242,6 +280,10 @@ def _gcd(x: Array, y: Array) -> Array:
 
 def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
     """Return the least common multiple of integers; never negative.
+
+    Args:
+        x1: an array of integers, or an integer.
+        x2: another one, to which the first broadcasts.
 
     Raises:
         ValueError: not integers.
@@ -342,6 +384,9 @@ def angle(z: ArrayLike, deg: bool = False) -> Array:
     Args:
         z: an array.
         deg: True for degrees.
+
+    Raises:
+        TypeError: not an array or a number.
 
     >>> irax.numpy.angle(1j, deg=True)
     Array(90., dtype=float32, weak_type=True)

@@ -76,6 +76,10 @@ def argsort(
         descending: True to reverse the order.
         dtype: of the indices; the default integer.
 
+    Raises:
+        TypeError: `a` is not an array, or `kind` or `order` is given.
+        ValueError: there is no such axis.
+
     >>> irax.numpy.argsort(irax.numpy.array([3, 1, 2]))
     Array([1, 2, 0], dtype=int32)
     """
@@ -108,6 +112,16 @@ def _to_sort(name: str, a: ArrayLike, axis: int | None, kind: Any, order: Any) -
 def sort_complex(a: ArrayLike) -> Array:
     """Sort elements as complex numbers by their real, then their imaginary parts.
 
+    Args:
+        a: an array of at least one dimension; the last axis is sorted.
+
+    Returns:
+        Complex numbers, in the same shape.
+
+    Raises:
+        TypeError: not an array.
+        ValueError: a scalar.
+
     >>> irax.numpy.sort_complex(irax.numpy.array([2, 1 + 1j]))
     Array([1.+1.j, 2.+0.j], dtype=complex64)
     """
@@ -118,6 +132,14 @@ def sort_complex(a: ArrayLike) -> Array:
 def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
     """Reorder the elements of an axis so that element `kth` is where sorting would put it, smaller
     ones before it and larger ones after it.
+
+    Args:
+        a: an array.
+        kth: the index of an element in the sorted axis; negative ones count from its end.
+        axis: the axis.
+
+    Returns:
+        An array of the same shape and dtype.
 
     Raises:
         ValueError: there is no such axis, or no such index.
@@ -130,6 +152,14 @@ def partition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
 
 def argpartition(a: ArrayLike, kth: int, axis: int = -1) -> Array:
     """Return the indices of the elements in the order of `partition`.
+
+    Args:
+        a: an array.
+        kth: the index of an element in the sorted axis; negative ones count from its end.
+        axis: the axis.
+
+    Returns:
+        Indices, in the shape of `a`.
 
     Raises:
         ValueError: there is no such axis, or no such index.
@@ -150,6 +180,13 @@ def _checked(name: str, a: ArrayLike, kth: int, axis: int) -> Array:
 
 def lexsort(keys: Any, axis: int = -1) -> Array:
     """Return the indices that sort by the last key, then by the one before it, and so on.
+
+    Args:
+        keys: a sequence of arrays of one shape, or an array, whose rows are the keys.
+        axis: the axis of a key along which to sort.
+
+    Returns:
+        Indices, in the shape of a key.
 
     Raises:
         TypeError: no keys.

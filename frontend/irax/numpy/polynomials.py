@@ -51,6 +51,10 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
         x: an array, broadcast with the other axes of `p`.
         unroll: the number of steps in each step of the compiled loop.
 
+    Raises:
+        TypeError: `p` or `x` is not an array.
+        ValueError: `p` is a scalar.
+
     >>> irax.numpy.polyval(irax.numpy.array([1, 2, 3]), 10)
     Array(123, dtype=int32)
     """
@@ -86,6 +90,14 @@ def _horner(coefficients: Array, at: Array, shape: tuple[int, ...], unroll: int)
 def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Return the sum of two polynomials.
 
+    Args:
+        a1: a vector of coefficients, that of the highest power first.
+        a2: another one.
+
+    Raises:
+        TypeError: `a1` or `a2` is not an array.
+        ValueError: an array of more than one dimension.
+
     >>> irax.numpy.polyadd(irax.numpy.array([1, 2]), irax.numpy.array([5, 0, 0]))
     Array([5, 1, 2], dtype=int32)
     """
@@ -96,6 +108,14 @@ def polyadd(a1: ArrayLike, a2: ArrayLike) -> Array:
 
 def polysub(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Return the difference of two polynomials.
+
+    Args:
+        a1: a vector of coefficients, that of the highest power first.
+        a2: another one.
+
+    Raises:
+        TypeError: `a1` or `a2` is not an array.
+        ValueError: an array of more than one dimension.
 
     >>> jnp.polysub(jnp.array([1, 2, 3]), jnp.array([1, 1]))
     Array([1, 1, 2], dtype=int32)
@@ -120,6 +140,10 @@ def polymul(a1: ArrayLike, a2: ArrayLike, *, trim_leading_zeros: bool = False) -
         trim_leading_zeros: True to drop zeros in front of both first; the coefficients must be
             known then.
 
+    Raises:
+        TypeError: `a1` or `a2` is not an array.
+        ValueError: an array of more than one dimension.
+
     >>> irax.numpy.polymul(irax.numpy.array([1, 2]), irax.numpy.array([1, -2]))
     Array([ 1.,  0., -4.], dtype=float32)
     """
@@ -138,6 +162,10 @@ def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> 
         v: the divisor; its first coefficient must not be 0.
         trim_leading_zeros: True to drop zeros in front of the remainder; the coefficients must
             be known then. Otherwise it is as long as `u`.
+
+    Raises:
+        TypeError: `u` or `v` is not an array.
+        ValueError: an array of more than one dimension, or `v` is empty.
 
     >>> irax.numpy.polydiv(irax.numpy.array([1, 3, 2]), irax.numpy.array([1, 1]))
     (Array([1., 2.], dtype=float32), Array([0., 0., 0.], dtype=float32))
@@ -160,6 +188,14 @@ def polydiv(u: ArrayLike, v: ArrayLike, *, trim_leading_zeros: bool = False) -> 
 def polyder(p: ArrayLike, m: int = 1) -> Array:
     """Return the m-th derivative of a polynomial, as floats.
 
+    Args:
+        p: a vector of coefficients, that of the highest power first.
+        m: how many times, from 0 on.
+
+    Raises:
+        TypeError: `p` is not an array, or `m` is not an int.
+        ValueError: an array of more than one dimension, or `m` is negative.
+
     >>> irax.numpy.polyder(irax.numpy.array([1, 2, 3]))
     Array([2., 2.], dtype=float32)
     """
@@ -179,6 +215,11 @@ def polyint(p: ArrayLike, m: int = 1, k: Any = None) -> Array:
         p: a vector of coefficients.
         m: the number of integrations.
         k: the constants, one for each time, or one for all; 0 by default.
+
+    Raises:
+        TypeError: `p` is not an array, or `m` is not an int.
+        ValueError: an array of more than one dimension, `m` is negative, or `k` has another number
+            of constants.
 
     >>> irax.numpy.polyint(irax.numpy.array([2, 2]), k=3)
     Array([1., 2., 3.], dtype=float32)
@@ -214,6 +255,16 @@ def _order(name: str, m: int) -> int:
 def poly(seq_of_zeros: ArrayLike) -> Array:
     """Return the coefficients of the polynomial with these zeros, or of a matrix's characteristic
     one.
+
+    Args:
+        seq_of_zeros: a vector of zeros, or a square matrix.
+
+    Returns:
+        A vector of one more element, the first of which is 1: the highest power comes first.
+
+    Raises:
+        TypeError: not an array.
+        ValueError: another shape.
 
     >>> irax.numpy.poly(irax.numpy.array([1, 2]))
     Array([ 1., -3.,  2.], dtype=float32)
@@ -280,6 +331,10 @@ def vander(x: ArrayLike, N: int | None = None, increasing: bool = False) -> Arra
         x: a vector.
         N: the number of powers; as many as numbers by default.
         increasing: True for ascending powers.
+
+    Raises:
+        TypeError: `x` is not an array, or `N` is not an int.
+        ValueError: `x` is not a vector, or `N` is negative.
 
     >>> irax.numpy.vander(irax.numpy.array([2, 3]), 3)
     Array([[4, 2, 1],

@@ -86,6 +86,9 @@ def array_repr(
         precision: the most digits after the point.
         suppress_small: True to print tiny numbers as 0.
 
+    Raises:
+        TypeError: `arr` is not an array or a number, or `precision` is not an int.
+
     >>> irax.numpy.array_repr(irax.numpy.array([1 / 3]), precision=2)
     'Array([0.33], dtype=float32)'
     """
@@ -100,6 +103,15 @@ def array_str(
     suppress_small: bool | None = None,
 ) -> str:
     """`str(a)`, with the options of `array_repr`.
+
+    Args:
+        a: an array.
+        max_line_width: the most characters of a line; 75 by default.
+        precision: the most digits after the point.
+        suppress_small: True to write numbers that round to 0 as 0.
+
+    Raises:
+        TypeError: `a` is not an array or a number, or `precision` is not an int.
 
     >>> irax.numpy.array_str(irax.numpy.array([1 / 3]), precision=2)
     '[0.33]'

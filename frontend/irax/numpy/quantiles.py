@@ -267,6 +267,23 @@ def nanquantile(
 ) -> Array:
     """Return quantiles as `quantile`, ignoring nan; nan if there is no other element.
 
+    Args:
+        a: an array of real numbers.
+        q: an array of numbers from 0 to 1.
+        axis: the axis or axes; all by default.
+        out: not supported.
+        overwrite_input: not supported.
+        method: how to estimate between two elements, as for `quantile`.
+        keepdims: True if the result keeps those axes, with size 1.
+        weights: the weight of each element, with the method "inverted_cdf".
+
+    Returns:
+        Floats: the axes of `q`, then those of `a` that are left.
+
+    Raises:
+        TypeError: `a` or `q` is not an array of real numbers, or `axis` is not an int.
+        ValueError: there is no such axis or method, or `out` or `overwrite_input` is given.
+
     >>> irax.numpy.nanquantile(irax.numpy.array([1.0, irax.numpy.nan, 4.0]), 0.5)
     Array(2.5, dtype=float32)
     """
@@ -290,6 +307,24 @@ def percentile(
 
     `out_sharding` is how the result is divided: a sharding, or a `PartitionSpec`.
 
+    Args:
+        a: an array of real numbers.
+        q: an array of numbers from 0 to 100.
+        axis: the axis or axes; all by default.
+        out: not supported.
+        overwrite_input: not supported.
+        method: how to estimate between two elements, as for `quantile`.
+        keepdims: True if the result keeps those axes, with size 1.
+        weights: the weight of each element, with the method "inverted_cdf".
+        out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
+
+    Returns:
+        Floats: the axes of `q`, then those of `a` that are left.
+
+    Raises:
+        TypeError: `a` or `q` is not an array of real numbers, or `axis` is not an int.
+        ValueError: there is no such axis or method, or `out` or `overwrite_input` is given.
+
     >>> irax.numpy.percentile(irax.numpy.array([1.0, 2.0, 4.0]), 75)
     Array(3., dtype=float32)
     """
@@ -310,6 +345,23 @@ def nanpercentile(
     weights: ArrayLike | None = None,
 ) -> Array:
     """Return percentiles as `percentile`, ignoring nan; nan if there is no other element.
+
+    Args:
+        a: an array of real numbers.
+        q: an array of numbers from 0 to 100.
+        axis: the axis or axes; all by default.
+        out: not supported.
+        overwrite_input: not supported.
+        method: how to estimate between two elements, as for `quantile`.
+        keepdims: True if the result keeps those axes, with size 1.
+        weights: the weight of each element, with the method "inverted_cdf".
+
+    Returns:
+        Floats: the axes of `q`, then those of `a` that are left.
+
+    Raises:
+        TypeError: `a` or `q` is not an array of real numbers, or `axis` is not an int.
+        ValueError: there is no such axis or method, or `out` or `overwrite_input` is given.
 
     >>> jnp.nanpercentile(jnp.array([1.0, jnp.nan, 3.0]), 50)
     Array(2., dtype=float32)
@@ -336,6 +388,11 @@ def median(
         overwrite_input: not supported.
         keepdims: True to keep the reduced axes, with size 1.
 
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, the elements are complex, or `out` or `overwrite_input`
+            is given.
+
     >>> irax.numpy.median(irax.numpy.array([3, 1, 2, 9]))
     Array(2.5, dtype=float32)
     """
@@ -350,6 +407,18 @@ def nanmedian(
     keepdims: bool = False,
 ) -> Array:
     """Return the median over axes, ignoring nan; nan if there is no other element.
+
+    Args:
+        a: an array of real numbers.
+        axis: the axis or axes; all by default.
+        out: not supported.
+        overwrite_input: not supported.
+        keepdims: True if the result keeps those axes, with size 1.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, the elements are complex, or `out` or `overwrite_input`
+            is given.
 
     >>> jnp.nanmedian(jnp.array([1.0, jnp.nan, 3.0]))
     Array(2., dtype=float32)

@@ -181,6 +181,10 @@ def logspace(
         dtype: the dtype of the result.
         axis: the axis of the result along which they lie, if the exponents are arrays.
 
+    Raises:
+        TypeError: `start` or `stop` is not an array or a number, or `num` is not an int.
+        ValueError: `num` is negative, or there is no such axis.
+
     >>> jnp.logspace(0, 2, 3)
     Array([  1.,  10., 100.], dtype=float32)
     """
@@ -205,6 +209,10 @@ def geomspace(
         endpoint: True if `stop` is the last number, False if it is the one after that.
         dtype: of the result; a float by default.
         axis: the axis along which the numbers lie.
+
+    Raises:
+        TypeError: `start` or `stop` is not an array or a number, or `num` is not an int.
+        ValueError: `num` is negative, or there is no such axis.
 
     >>> irax.numpy.geomspace(1, 100, 3)
     Array([  1.,  10., 100.], dtype=float32)
@@ -249,6 +257,10 @@ def meshgrid(
     Returns:
         An array for each argument, of the shape of the grid.
 
+    Raises:
+        TypeError: not vectors.
+        ValueError: an array of more than one dimension, or `indexing` is neither "xy" nor "ij".
+
     >>> irax.numpy.meshgrid(irax.numpy.arange(2), irax.numpy.arange(1), indexing="ij")
     [Array([[0],
            [1]], dtype=int32), Array([[0],
@@ -277,6 +289,14 @@ def meshgrid(
 def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False) -> Any:
     """Return the indices of each element of an array of shape `dimensions`, along a new
     first axis.
+
+    Args:
+        dimensions: a tuple of ints.
+        dtype: the dtype of the indices, int32 by default.
+        sparse: True for a tuple of arrays that broadcast, each with one axis longer than 1.
+
+    Raises:
+        TypeError: `dimensions` is not a shape, or `dtype` not a dtype.
 
     >>> jnp.indices((2, 2))[0]
     Array([[0, 0],

@@ -284,6 +284,18 @@ any: Truth = _truth(
 def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Array:
     """Count the elements that are not 0, over axes.
 
+    Args:
+        a: an array.
+        axis: the axis or axes; all by default.
+        keepdims: True if the result keeps those axes, with size 1.
+
+    Returns:
+        Integers.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis.
+
     >>> jnp.count_nonzero(jnp.array([[0, 5], [7, 8]]), axis=0)
     Array([1, 2], dtype=int32)
     """
@@ -292,6 +304,17 @@ def count_nonzero(a: ArrayLike, axis: Axis = None, keepdims: bool = False) -> Ar
 
 def ptp(a: ArrayLike, axis: Axis = None, out: None = None, keepdims: bool = False) -> Array:
     """Return the largest element minus the smallest, over axes.
+
+    Args:
+        a: an array.
+        axis: the axis or axes; all by default.
+        out: not supported.
+        keepdims: True if the result keeps those axes, with size 1.
+
+    Raises:
+        TypeError: `a` is not an array, it holds booleans, or `axis` is not an int.
+        ValueError: there are no elements, or there is no such axis.
+        NotImplementedError: `out` is given.
 
     >>> jnp.ptp(jnp.array([3, 1, 7]))
     Array(6, dtype=int32)
@@ -408,6 +431,9 @@ def isclose(
         atol: the difference allowed besides.
         equal_nan: True if two nans are close.
 
+    Raises:
+        TypeError: an argument is not an array or a number, or the shapes do not fit together.
+
     >>> jnp.isclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.1]))
     Array([ True, False], dtype=bool)
     """
@@ -440,6 +466,10 @@ def allclose(
         atol: the difference allowed besides.
         equal_nan: True if two nans are close.
 
+    Raises:
+        TypeError: an argument is not an array or a number, or arrays of several elements do not
+            broadcast (see `isclose`).
+
     >>> jnp.allclose(jnp.array([1.0, 2.0]), jnp.array([1.0, 2.000001]))
     Array(True, dtype=bool)
     """
@@ -448,6 +478,17 @@ def allclose(
 
 def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
     """Return True if two arrays have one shape and equal elements.
+
+    Args:
+        a1: an array.
+        a2: an array; its dtype may be another one.
+        equal_nan: True if a nan is equal to a nan.
+
+    Returns:
+        A boolean of shape ().
+
+    Raises:
+        TypeError: `a1` or `a2` is not an array or a number.
 
     >>> jnp.array_equal(jnp.arange(3), jnp.array([0, 1, 2]))
     Array(True, dtype=bool)
@@ -461,6 +502,16 @@ def array_equal(a1: ArrayLike, a2: ArrayLike, equal_nan: bool = False) -> Array:
 
 def array_equiv(a1: ArrayLike, a2: ArrayLike) -> Array:
     """Return True if two arrays broadcast to one shape and have equal elements there.
+
+    Args:
+        a1: an array.
+        a2: an array; its dtype may be another one.
+
+    Returns:
+        A boolean of shape (): False if the shapes do not fit together.
+
+    Raises:
+        TypeError: `a1` or `a2` is not an array or a number.
 
     >>> jnp.array_equiv(jnp.ones((2, 3)), 1)
     Array(True, dtype=bool)

@@ -30,6 +30,10 @@ def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
         shift: an int, traced or not, or one for each of `axis`.
         axis: the axis; by default the array is flattened.
 
+    Raises:
+        TypeError: `a` is not an array, or `shift` or `axis` is not an int.
+        ValueError: there is no such axis, or there are not as many shifts as axes.
+
     >>> irax.numpy.roll(irax.numpy.arange(4), 1)
     Array([3, 0, 1, 2], dtype=int32)
     """
@@ -116,6 +120,13 @@ def _vector(name: str, counts: Any, n: int) -> tuple[Array, tuple[int], tuple[in
 
 def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
     """Repeat an array along its axes: `reps` copies along each.
+
+    Args:
+        A: an array.
+        reps: an int, or an int for each axis; more of them than axes stand for new leading axes.
+
+    Raises:
+        TypeError: `A` is not an array, or `reps` are not ints.
 
     >>> irax.numpy.tile(irax.numpy.arange(2), (2, 2))
     Array([[0, 1, 0, 1],

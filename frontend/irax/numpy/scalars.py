@@ -15,6 +15,12 @@ from irax.execution.replay import fixed
 class ScalarType:
     """A dtype that makes arrays when it is called; equal to the NumPy dtype it stands for.
 
+    Args:
+        x: an array, a number, or nested lists of numbers.
+
+    Raises:
+        TypeError: not an array or a number.
+
     >>> irax.numpy.float32(3)
     Array(3., dtype=float32)
     """

@@ -266,6 +266,16 @@ def unravel_index(indices: ArrayLike, shape: ArrayLike | Sequence[Any]) -> tuple
     """Convert indices into the flattened array to indices along each axis; negative ones count from
     the end, and indices out of range are clamped.
 
+    Args:
+        indices: an array of integers.
+        shape: the shape of that array, a tuple of ints.
+
+    Returns:
+        A tuple of arrays, one for each axis.
+
+    Raises:
+        TypeError: `indices` or `shape` are not integers.
+
     >>> jnp.unravel_index(4, (2, 3))
     (Array(1, dtype=int32, weak_type=True), Array(1, dtype=int32, weak_type=True))
     """
@@ -288,6 +298,18 @@ def unravel_index(indices: ArrayLike, shape: ArrayLike | Sequence[Any]) -> tuple
 def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
     """Return the indices of the elements that are not 0 in the flattened array.
 
+    Args:
+        a: an array.
+        size: the length of the result; with it the array may be traced. The result is truncated, or
+            filled up.
+        fill_value: the index to fill up with; 0 by default.
+
+    Returns:
+        A vector of integers.
+
+    Raises:
+        TypeError: not an array or a number.
+
     >>> jnp.flatnonzero(jnp.array([[0, 5], [7, 0]]))
     Array([1, 2], dtype=int32)
     """
@@ -296,6 +318,19 @@ def flatnonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None
 
 def argwhere(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) -> Array:
     """Return the indices of the elements that are not 0: a row for each.
+
+    Args:
+        a: an array.
+        size: the number of rows; with it the array may be traced. The result is truncated, or
+            filled up.
+        fill_value: what to fill up with, a number or one for each axis; 0 by default.
+
+    Returns:
+        Indices of shape (n, a.ndim).
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: `fill_value` has another number of elements than `a` has axes.
 
     >>> jnp.argwhere(jnp.array([[0, 5], [7, 0]]))
     Array([[0, 1],

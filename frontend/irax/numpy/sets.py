@@ -94,6 +94,17 @@ def unique_all(
 ) -> UniqueAll:
     """Return the results of `unique` with all its options; nan differs from nan.
 
+    Args:
+        x: an array, which is flattened.
+        size: the length of the results: see `unique`.
+        fill_value: the value to fill up with; the smallest element by default.
+
+    Returns:
+        A named tuple of `values`, `indices`, `inverse_indices` (in the shape of `x`) and `counts`.
+
+    Raises:
+        TypeError: `x` is not an array, or `size` is not an int.
+
     >>> jnp.unique_all(jnp.array([3, 1, 3])).counts
     Array([1, 2], dtype=int32)
     """
@@ -104,6 +115,17 @@ def unique_counts(
     x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
 ) -> UniqueCounts:
     """Return the distinct elements and their numbers of occurrences; nan differs from nan.
+
+    Args:
+        x: an array, which is flattened.
+        size: the length of the results: see `unique`.
+        fill_value: the value to fill up with; the smallest element by default.
+
+    Returns:
+        A named tuple of `values` and `counts`.
+
+    Raises:
+        TypeError: `x` is not an array, or `size` is not an int.
 
     >>> jnp.unique_counts(jnp.array([3, 1, 3]))
     UniqueCounts(values=Array([1, 3], dtype=int32), counts=Array([1, 2], dtype=int32))
@@ -118,6 +140,17 @@ def unique_inverse(
     """Return the distinct elements and, for each element, its index among them; nan differs from
     nan.
 
+    Args:
+        x: an array, which is flattened.
+        size: the length of the results: see `unique`.
+        fill_value: the value to fill up with; the smallest element by default.
+
+    Returns:
+        A named tuple of `values` and `inverse_indices`, these in the shape of `x`.
+
+    Raises:
+        TypeError: `x` is not an array, or `size` is not an int.
+
     >>> jnp.unique_inverse(jnp.array([3, 1, 3]))
     UniqueInverse(values=Array([1, 3], dtype=int32), inverse_indices=Array([1, 0, 1], dtype=int32))
     """
@@ -129,6 +162,17 @@ def unique_values(
     x: ArrayLike, /, *, size: int | None = None, fill_value: ArrayLike | None = None
 ) -> Array:
     """Return the distinct elements; nan differs from nan.
+
+    Args:
+        x: an array, which is flattened.
+        size: the length of the result: see `unique`.
+        fill_value: the value to fill up with; the smallest element by default.
+
+    Returns:
+        A vector.
+
+    Raises:
+        TypeError: `x` is not an array, or `size` is not an int.
 
     >>> jnp.unique_values(jnp.array([3, 1, 3]))
     Array([1, 3], dtype=int32)
@@ -290,6 +334,9 @@ def union1d(
         size: the length of the result: see `unique`.
         fill_value: the value to fill up with; the smallest element by default.
 
+    Raises:
+        TypeError: `ar1` or `ar2` is not an array, or `size` is not an int.
+
     >>> irax.numpy.union1d(irax.numpy.array([3, 1]), irax.numpy.array([1, 2]))
     Array([1, 2, 3], dtype=int32)
     """
@@ -317,6 +364,9 @@ def intersect1d(
             that fill up to `size` are past the ends.
         size: the length of the result: see `unique`.
         fill_value: the value to fill up with; the smallest element by default.
+
+    Raises:
+        TypeError: `ar1` or `ar2` is not an array, or `size` is not an int.
 
     >>> irax.numpy.intersect1d(irax.numpy.array([3, 1, 3]), irax.numpy.array([3, 2]))
     Array([3], dtype=int32)
@@ -362,6 +412,9 @@ def setdiff1d(
         size: the length of the result: see `unique`.
         fill_value: the value to fill up with; 0 by default.
 
+    Raises:
+        TypeError: `ar1` or `ar2` is not an array, or `size` is not an int.
+
     >>> irax.numpy.setdiff1d(irax.numpy.array([3, 1, 3]), irax.numpy.array([1, 2]))
     Array([3], dtype=int32)
     """
@@ -392,6 +445,9 @@ def setxor1d(
         assume_unique: True if the elements of each array are distinct already.
         size: the length of the result: see `unique`.
         fill_value: the value to fill up with; the smallest element by default.
+
+    Raises:
+        TypeError: `ar1` or `ar2` is not an array, or `size` is not an int.
 
     >>> irax.numpy.setxor1d(irax.numpy.array([3, 1, 3]), irax.numpy.array([1, 2]))
     Array([2, 3], dtype=int32)

@@ -76,6 +76,11 @@ def mean(
         keepdims: True if the result keeps those axes, with size 1.
         where: a mask of the elements that take part.
 
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, or `where` has no booleans.
+        NotImplementedError: `out` is given.
+
     >>> irax.numpy.mean(irax.numpy.array([1, 2, 6]))
     Array(3., dtype=float32)
     """
@@ -169,6 +174,17 @@ def std(
 ) -> Array:
     """Return the standard deviation over axes: the square root of `var`, whose arguments
     it takes.
+
+    Args:
+        a: an array.
+        axis: the axis or axes; all by default.
+        dtype: the dtype that it is computed in, and of the result.
+        out: not supported.
+        ddof: the sum of squares is divided by the number of elements minus this.
+        keepdims: True if the result keeps those axes, with size 1.
+        where: a mask of the elements that take part.
+        mean: the mean, if it is known, with those axes kept.
+        correction: another name for `ddof`.
 
     Raises:
         ValueError: a `dtype` of integers, or as `var`.
@@ -347,6 +363,9 @@ def corrcoef(
         y: further variables.
         rowvar: True if rows are variables, False if columns are.
         dtype: of the result; at least a float.
+
+    Raises:
+        TypeError: `x` or `y` is not an array.
 
     >>> irax.numpy.corrcoef(irax.numpy.array([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))
     Array([[ 1., -1.],

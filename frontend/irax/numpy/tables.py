@@ -78,8 +78,9 @@ Returns:
     An array of the broadcast shape.
 
 Raises:
-    TypeError: not arrays or numbers, of a dtype that the function does not take, or of shapes that
-        do not broadcast."""
+    TypeError: not arrays or numbers, of a dtype that the function does not take, or of shapes of
+        one rank that do not broadcast.
+    ValueError: shapes of different ranks that do not broadcast."""
 """The arguments, results and errors of elementwise functions, for docstrings."""
 
 

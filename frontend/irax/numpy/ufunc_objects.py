@@ -280,6 +280,9 @@ def frompyfunc(func: Callable[..., Any], /, nin: int, nout: int, *, identity: An
         nout: the number of results.
         identity: the identity element; None if there is none.
 
+    Raises:
+        TypeError: `nin` or `nout` is not an int.
+
     >>> product = irax.numpy.frompyfunc(lambda x, y: x * y, 2, 1, identity=1)
     >>> product.accumulate(irax.numpy.arange(1, 5))
     Array([ 1,  2,  6, 24], dtype=int32)
@@ -303,6 +306,19 @@ def universal(nin: int, identity: Any = None) -> Callable[[Callable[..., Array]]
     """Makes a function for arrays, with all operands positional, a `ufunc`."""
 
     def decorate(function: Callable[..., Array]) -> ufunc:
-        return ufunc(function, nin, 1, identity=identity, call=function)
+        made = ufunc(function, nin, 1, identity=identity, call=function)
+        made.__doc__ = (function.__doc__ or "").replace(
+            "\n\nReturns:", f"{_REFUSED}\n\nReturns:", 1
+        )
+        made.__doc__ = made.__doc__.replace("Raises:\n", f"Raises:\n{_REFUSES}", 1)
+        return made
 
     return decorate
+
+
+_REFUSED = """
+    out: not supported, since arrays are immutable.
+    where: not supported: choose among the results with `irax.numpy.where`."""
+_REFUSES = """    NotImplementedError: `out` or `where` is given.
+"""
+"""Parts of docstrings that only ufuncs have."""

@@ -97,6 +97,15 @@ absolute = abs
 def fabs(x: ArrayLike, /) -> Array:
     """Return the absolute value, as a float. Raises TypeError for complex numbers.
 
+    Args:
+        x: an array of real numbers, or a number.
+
+    Returns:
+        Floats, in the same shape.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
+
     >>> jnp.fabs(-2)
     Array(2., dtype=float32, weak_type=True)
     """
@@ -140,6 +149,10 @@ def square(x: ArrayLike, /) -> Array:
 def power(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     """Return x1 to the power x2. An integer x2 that is known gives multiplications, exact and
     differentiable at 0, in the dtype of x1.
+
+    Args:
+        x1: an array of numbers, or a number.
+        x2: another one, to which the first broadcasts.
 
     Raises:
         TypeError: an integer to the power of a negative one that is known.
@@ -280,6 +293,10 @@ def nan_to_num(
         nan: the number for nan.
         posinf: the number for infinity; by default the largest of the dtype.
         neginf: the number for -infinity; by default the smallest of the dtype.
+
+    Raises:
+        TypeError: an argument is not an array or a number.
+        ValueError: a replacement does not broadcast to `x`.
 
     >>> jnp.nan_to_num(jnp.array([1.0, jnp.nan]))
     Array([1., 0.], dtype=float32)
@@ -561,6 +578,11 @@ def round(a: ArrayLike, decimals: int = 0, out: None = None) -> Array:
     """Round to a number of decimals, of two nearest numbers to the even one; integers stay as they
     are.
 
+    Args:
+        a: an array, or a number.
+        decimals: the number of decimals; of the places before the point, if negative.
+        out: not supported.
+
     Raises:
         NotImplementedError: negative decimals of integers.
 
@@ -638,6 +660,12 @@ conj = conjugate
 def iscomplexobj(x: Any) -> bool:
     """Return True if the dtype is complex. A list is taken as an array of its elements.
 
+    Args:
+        x: an array, a number, or nested lists of numbers.
+
+    Raises:
+        TypeError: elements of another kind, such as texts.
+
     >>> jnp.iscomplexobj(jnp.array([3 + 0j]))
     True
     """
@@ -650,6 +678,12 @@ def iscomplexobj(x: Any) -> bool:
 
 def isrealobj(x: Any) -> bool:
     """Return True if the dtype is not complex.
+
+    Args:
+        x: an array, a number, or nested lists of numbers.
+
+    Raises:
+        TypeError: elements of another kind, such as texts.
 
     >>> jnp.isrealobj(jnp.arange(3))
     True

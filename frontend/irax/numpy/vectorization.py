@@ -210,6 +210,10 @@ def apply_along_axis(
         args: further arguments, the same for all.
         kwargs: likewise.
 
+    Raises:
+        TypeError: `func1d` is not a function, or `arr` is not an array.
+        ValueError: there is no such axis.
+
     >>> irax.numpy.apply_along_axis(irax.numpy.sum, 0, irax.numpy.ones((2, 3)))
     Array([2., 2., 2.], dtype=float32)
     """

@@ -51,6 +51,9 @@ def kaiser(M: int, beta: ArrayLike) -> Array:
         M: the length.
         beta: the shape parameter; 0 is a rectangle, larger values are narrower.
 
+    Raises:
+        TypeError: `M` is not an int, or `beta` is not a number.
+
     >>> irax.numpy.kaiser(3, 2.0).round(2)
     Array([0.44, 1.  , 0.44], dtype=float32)
     """
@@ -67,6 +70,16 @@ def kaiser(M: int, beta: ArrayLike) -> Array:
 
 def i0(x: ArrayLike) -> Array:
     """Return the modified Bessel function of the first kind and order 0.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Returns:
+        Floats, in the same shape.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
 
     >>> irax.numpy.i0(1.0)
     Array(1.266066, dtype=float32, weak_type=True)

@@ -61,6 +61,10 @@ def uniform(
         maxval: the upper bound.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
+    Raises:
+        TypeError: `key` is not a key, or a bound is not an array.
+        ValueError: a bound does not broadcast to the shape, or `dtype` has no floats.
+
     >>> irax.random.uniform(irax.random.key(0), (2, 3)).shape
     (2, 3)
     """
@@ -191,6 +195,15 @@ def rademacher(
     key: Key, shape: Shape = (), dtype: DTypeLike | None = None, *, out_sharding: Any = None
 ) -> Array:
     """Draw numbers that are 1 or -1, with equal probability.
+
+    Args:
+        key: a key.
+        shape: the shape of the result.
+        dtype: the dtype of the result; by default that of Python's ints.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `key` is not a key, or `shape` is not a shape.
 
     >>> int(abs(irax.random.rademacher(irax.random.key(0))))
     1

@@ -31,6 +31,10 @@ def cauchy(
         dtype: a dtype of floats.
         out_sharding: the sharding of the result.
 
+    Raises:
+        TypeError: `key` is not a key, or `shape` is not a shape.
+        ValueError: `dtype` has no floats.
+
     >>> irax.random.cauchy(irax.random.key(0), (3,)).shape
     (3,)
     """
@@ -51,6 +55,10 @@ def exponential(
         dtype: a dtype of floats.
         out_sharding: the sharding of the result.
 
+    Raises:
+        TypeError: `key` is not a key, or `shape` is not a shape.
+        ValueError: `dtype` has no floats.
+
     >>> bool(irax.random.exponential(irax.random.key(0)) >= 0)
     True
     """
@@ -68,6 +76,10 @@ def laplace(
         shape: the shape of the result.
         dtype: a dtype of floats.
         out_sharding: the sharding of the result.
+
+    Raises:
+        TypeError: `key` is not a key, or `shape` is not a shape.
+        ValueError: `dtype` has no floats.
 
     >>> irax.random.laplace(irax.random.key(0), (3,)).shape
     (3,)
@@ -89,6 +101,10 @@ def logistic(
         shape: the shape of the result.
         dtype: a dtype of floats.
         out_sharding: the sharding of the result.
+
+    Raises:
+        TypeError: `key` is not a key, or `shape` is not a shape.
+        ValueError: `dtype` has no floats.
 
     >>> irax.random.logistic(irax.random.key(0), (3,)).shape
     (3,)
@@ -183,6 +199,10 @@ def pareto(
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
+    Raises:
+        TypeError: `key` is not a key, or `b` is not an array of real numbers.
+        ValueError: `dtype` has no floats.
+
     >>> bool(irax.random.pareto(irax.random.key(0), 2.0) >= 1)
     True
     """
@@ -208,6 +228,10 @@ def rayleigh(
         shape: the shape of the result, to which scale broadcasts; by default that of scale.
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `key` is not a key, or `scale` is not an array of real numbers.
+        ValueError: `dtype` has no floats.
 
     >>> bool(irax.random.rayleigh(irax.random.key(0), 2.0) >= 0)
     True
@@ -239,6 +263,10 @@ def triangular(
         shape: the shape of the result, to which the three broadcast; by default their own.
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `key` is not a key, or a parameter is not an array of real numbers.
+        ValueError: a parameter does not broadcast to the shape, or `dtype` has no floats.
 
     >>> irax.random.triangular(irax.random.key(0), 0.0, 0.5, 2.0, (3,)).shape
     (3,)
@@ -272,6 +300,17 @@ def weibull_min(
 ) -> Array:
     """Draw floats of the Weibull distribution: scale times an exponential number to the power of 1
     / concentration. `shape` is that of the exponential numbers, and broadcasts with both.
+
+    Args:
+        key: a key.
+        scale: positive numbers.
+        concentration: positive numbers.
+        shape: the shape that both broadcast with.
+        dtype: a floating-point dtype.
+
+    Raises:
+        TypeError: `key` is not a key, or a parameter is not an array that fits the shape.
+        ValueError: `dtype` has no floats.
 
     >>> irax.random.weibull_min(irax.random.key(0), 2.0, 1.5, (3,)).shape
     (3,)

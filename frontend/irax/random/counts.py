@@ -47,6 +47,10 @@ def geometric(
         dtype: an integer dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
+    Raises:
+        TypeError: `key` is not a key, or `p` is not an array.
+        ValueError: `dtype` has no integers.
+
     >>> int(irax.random.geometric(irax.random.key(0), 1.0))
     1
     """
@@ -77,6 +81,10 @@ def poisson(
         shape: the shape of the result, to which lam broadcasts; by default that of lam.
         dtype: an integer dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `key` is not a key, or `lam` is not an array.
+        ValueError: `dtype` has no integers.
 
     Knuth's products of uniform numbers for small means; for others Hörmann, "The transformed
     rejection method for generating Poisson random variables" (1993).
@@ -169,6 +177,10 @@ def binomial(
         p: in [0, 1]. The result is nan where it is not.
         shape: the shape of the result, to which both broadcast; by default their own.
         dtype: a floating-point dtype.
+
+    Raises:
+        TypeError: `key` is not a key, or `n` or `p` is not an array of real numbers.
+        ValueError: `dtype` has no floats.
 
     Sums of geometric numbers for small means; for others Hörmann, "The generation of binomial
     random variates" (1993).

@@ -44,6 +44,10 @@ def gamma(
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
+    Raises:
+        TypeError: `key` is not a key, or `a` is not an array.
+        ValueError: `dtype` has no floats.
+
     Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
 
     >>> bool(irax.random.gamma(irax.random.key(0), 2.0) > 0)
@@ -70,6 +74,10 @@ def loggamma(
         shape: the shape of the result, to which a broadcasts; by default that of a.
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `key` is not a key, or `a` is not an array.
+        ValueError: `dtype` has no floats.
 
     >>> bool(irax.random.loggamma(irax.random.key(0), 1e-6) < -100)
     True
@@ -167,6 +175,10 @@ def beta(
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
+    Raises:
+        TypeError: `key` is not a key, or `a` or `b` is not an array of real numbers.
+        ValueError: `dtype` has no floats.
+
     >>> bool(irax.random.beta(irax.random.key(0), 2.0, 3.0) < 1)
     True
     """
@@ -230,6 +242,10 @@ def chisquare(
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
+    Raises:
+        TypeError: `key` is not a key, or `df` is not an array of real numbers.
+        ValueError: `dtype` has no floats.
+
     >>> bool(irax.random.chisquare(irax.random.key(0), 2.0) > 0)
     True
     """
@@ -260,6 +276,11 @@ def f(
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
+    Raises:
+        TypeError: `key` is not a key, or a number of degrees of freedom is not an array of real
+            numbers.
+        ValueError: `dtype` has no floats.
+
     >>> bool(irax.random.f(irax.random.key(0), 2.0, 3.0) > 0)
     True
     """
@@ -288,6 +309,10 @@ def t(
         shape: the shape of the result, to which df broadcasts; by default that of df.
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `key` is not a key, or `df` is not an array of real numbers.
+        ValueError: `df` does not broadcast to the shape, or `dtype` has no floats.
 
     >>> irax.random.t(irax.random.key(0), 2.0, (3,)).shape
     (3,)
@@ -319,6 +344,10 @@ def generalized_normal(
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
+    Raises:
+        TypeError: `key` is not a key, or `p` is not an array.
+        ValueError: `dtype` has no floats.
+
     >>> irax.random.generalized_normal(irax.random.key(0), 4.0, (3,)).shape
     (3,)
     """
@@ -347,6 +376,10 @@ def ball(
         shape: the shape of the result without d.
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `key` is not a key, `d` is not an int, or `p` not a number.
+        ValueError: `dtype` has no floats.
 
     Barthe et al., "A probabilistic approach to the geometry of the l_p^n-ball" (2005).
 

@@ -118,6 +118,13 @@ def _either(what: str, impl: Any, dtype: Any) -> Any:
 def key_dtype(impl_spec: Any = None) -> KeyType:
     """Return the dtype of the typed keys of a generator, by default the option `default_prng_impl`.
 
+    Args:
+        impl_spec: the name of a generator, or a dtype of keys.
+
+    Raises:
+        ValueError: there is no such generator.
+        TypeError: `impl_spec` is not a name.
+
     >>> irax.random.key_dtype("philox4x32")
     key<phx4>
     """
@@ -127,6 +134,12 @@ def key_dtype(impl_spec: Any = None) -> KeyType:
 def key_impl(keys: Key) -> str:
     """Return the generator of keys.
 
+    Args:
+        keys: a key, or an array of keys.
+
+    Raises:
+        TypeError: `keys` are not keys.
+
     >>> irax.random.key_impl(irax.random.key(0))
     'threefry2x32'
     """
@@ -135,6 +148,12 @@ def key_impl(keys: Key) -> str:
 
 def key_data(keys: Key) -> Array:
     """Return the words of keys: uint32, with a last dimension for the words of each.
+
+    Args:
+        keys: a key, or an array of keys.
+
+    Raises:
+        TypeError: `keys` are not keys.
 
     >>> irax.random.key_data(irax.random.key(3))
     Array([0, 3], dtype=uint32)
@@ -150,6 +169,10 @@ def wrap_key_data(key_bits_array: Array, *, impl: Any = None, dtype: Any = None)
         impl: the generator, as of `key`.
         dtype: the dtype of keys, or its generator's name, in place of `impl`.
 
+    Raises:
+        TypeError: the words are not uint32.
+        ValueError: there is no such generator.
+
     >>> irax.random.wrap_key_data(irax.numpy.zeros((3, 2), "uint32")).shape
     (3,)
     """
@@ -159,6 +182,12 @@ def wrap_key_data(key_bits_array: Array, *, impl: Any = None, dtype: Any = None)
 
 def clone(key: Key) -> Any:
     """Return a copy of a key that may be used again, for the option `debug_key_reuse`.
+
+    Args:
+        key: a key, or an array of keys.
+
+    Raises:
+        TypeError: `key` is not a key.
 
     >>> bool(irax.random.clone(irax.random.key(0)) == irax.random.key(0))
     True
@@ -174,6 +203,9 @@ def split(key: Key, num: int | tuple[int, ...] = 2) -> Any:
         key: a key. Do not use it again.
         num: the number of new keys, or the shape of an array of keys.
 
+    Raises:
+        TypeError: `key` is not a key, or `num` is neither an int nor a tuple of ints.
+
     >>> irax.random.split(irax.random.key(0), (3, 2)).shape
     (3, 2)
     """
@@ -182,6 +214,10 @@ def split(key: Key, num: int | tuple[int, ...] = 2) -> Any:
 
 def fold_in(key: Key, data: int | Array) -> Any:
     """Return a new key from a key and a scalar, which is converted to uint32.
+
+    Args:
+        key: a key.
+        data: an integer from 0 to 2**32 - 1, of shape (); it may be traced.
 
     Raises:
         TypeError: `data` is not a real scalar.

@@ -36,6 +36,10 @@ def normal(
         dtype: a dtype of floats or complex numbers; by default that of Python's floats.
         out_sharding: the sharding of the result.
 
+    Raises:
+        TypeError: `key` is not a key, or `shape` is not a shape.
+        ValueError: `dtype` has neither floats nor complex numbers.
+
     >>> irax.random.normal(irax.random.PRNGKey(0), (2, 3)).shape
     (2, 3)
     """
@@ -70,6 +74,10 @@ def truncated_normal(
         shape: the shape of the result, to which both broadcast; by default their own.
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `key` is not a key, or a bound is not an array.
+        ValueError: `dtype` has no floats.
 
     >>> bool(abs(irax.random.truncated_normal(irax.random.key(0), -1.0, 1.0)) < 1)
     True
@@ -106,6 +114,10 @@ def lognormal(
         dtype: a floating-point or complex dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
+    Raises:
+        TypeError: `key` is not a key, or `sigma` is not an array of real numbers.
+        ValueError: `dtype` has no floats.
+
     >>> bool(irax.random.lognormal(irax.random.key(0), 2.0) > 0)
     True
     """
@@ -120,6 +132,16 @@ def maxwell(
 ) -> Array:
     """Draw floats of the Maxwell distribution: the norms of vectors of three standard normal
     numbers.
+
+    Args:
+        key: a key.
+        shape: the shape of the result.
+        dtype: a floating-point dtype.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `key` is not a key, or `shape` is not a shape.
+        ValueError: `dtype` has no floats.
 
     >>> bool(irax.random.maxwell(irax.random.key(0)) > 0)
     True
@@ -144,6 +166,10 @@ def double_sided_maxwell(
         shape: of draws for each pair of parameters: the shape of the result is this, followed by
             that of the parameters. As in JAX, () stands for the parameters' shape.
         dtype: a floating-point dtype.
+
+    Raises:
+        TypeError: `key` is not a key, or `loc` or `scale` is not an array.
+        ValueError: `dtype` has no floats.
 
     >>> irax.random.double_sided_maxwell(irax.random.key(0), 0.0, 1.0, (3,)).shape
     (3,)
@@ -175,6 +201,10 @@ def wald(
         shape: the shape of the result, to which mean broadcasts; by default that of mean.
         dtype: a floating-point dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    Raises:
+        TypeError: `key` is not a key, or `mean` is not an array of real numbers.
+        ValueError: `dtype` has no floats.
 
     Michael, Schucany and Haas, "Generating random variates using transformations with multiple
     roots" (1976).
@@ -272,6 +302,10 @@ def orthogonal(
 
     Returns:
         An array of shape (*shape, n, m).
+
+    Raises:
+        TypeError: `key` is not a key, or `n` or `m` is not an int.
+        ValueError: `dtype` has neither floats nor complex numbers.
 
     >>> irax.random.orthogonal(irax.random.key(0), 3, m=2).shape
     (3, 2)

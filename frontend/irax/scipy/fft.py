@@ -44,6 +44,18 @@ def idct(
 ) -> Array:
     """Return the inverse of `dct`, of the same arguments.
 
+    Args:
+        x: an array.
+        type: only 2.
+        n: the length along the axis, which is cut, or filled with zeros.
+        axis: the axis.
+        norm: None or "backward", "ortho" or "forward".
+
+    Raises:
+        TypeError: `x` is not an array, or `axis` is not an int.
+        ValueError: a length is less than 1, or there is no such axis or `norm`.
+        NotImplementedError: another type.
+
     >>> irax.scipy.fft.idct(irax.numpy.array([4.0, 0.0])).round(3)
     Array([1., 1.], dtype=float32)
     """
@@ -60,6 +72,18 @@ def dctn(
     """Return the cosine transform along several axes, all by default, to the lengths `s`; see
     `dct`.
 
+    Args:
+        x: an array.
+        type: only 2.
+        s: the lengths along the axes, which are cut, or filled with zeros.
+        axes: the axes; all by default.
+        norm: None or "backward", "ortho" or "forward".
+
+    Raises:
+        TypeError: `x` is not an array, or `axes` are not ints.
+        ValueError: a length is less than 1, or there is no such axis or `norm`.
+        NotImplementedError: another type.
+
     >>> irax.scipy.fft.dctn(irax.numpy.ones((1, 2))).round(3)
     Array([[8., 0.]], dtype=float32)
     """
@@ -74,6 +98,18 @@ def idctn(
     norm: str | None = None,
 ) -> Array:
     """Return the inverse of `dctn`, of the same arguments.
+
+    Args:
+        x: an array.
+        type: only 2.
+        s: the lengths along the axes, which are cut, or filled with zeros.
+        axes: the axes; all by default.
+        norm: None or "backward", "ortho" or "forward".
+
+    Raises:
+        TypeError: `x` is not an array, or `axes` are not ints.
+        ValueError: a length is less than 1, or there is no such axis or `norm`.
+        NotImplementedError: another type.
 
     >>> irax.scipy.fft.idctn(irax.numpy.array([[8.0, 0.0]])).round(3)
     Array([[1., 1.]], dtype=float32)

@@ -134,6 +134,9 @@ def value_and_grad(
         allow_int: True to allow arguments of integers, whose gradients have dtype float0.
         reduce_axes: not supported.
 
+    Raises:
+        TypeError: `fun` is not a function, or it does not return a float.
+
     >>> value_and_grad(lambda x: x**2)(3.0)[0]
     Array(9., dtype=float32, weak_type=True)
     """
@@ -199,6 +202,9 @@ def vjp(
         of the result's structure and returns a tuple with a cotangent for each argument. One may be
         a Ref: its cotangent is added to another one, by `pullback.with_refs(ref)`.
 
+    Raises:
+        TypeError: `fun` is not a function, or `primals` are not arrays.
+
     >>> y, pullback = vjp(lambda x: x * x, 3.0)
     >>> pullback(1.0)
     (Array(6., dtype=float32, weak_type=True),)
@@ -258,6 +264,9 @@ def fwd_and_bwd(
         `fwd`, which takes the arguments of `fun` and returns its result and the residuals, or
         `(result, residuals, aux)`; and `bwd`, which takes residuals and a cotangent of the result
         and returns a cotangent for each argument of `argnums`.
+
+    Raises:
+        TypeError: `fun` is not a function.
 
     >>> fwd, bwd = irax.fwd_and_bwd(lambda x, y: x * y, argnums=(0, 1), jitted=False)
     >>> z, residuals = fwd(2.0, 3.0)
@@ -388,6 +397,10 @@ def jvp(
     Returns:
         `(result, tangent)`, or `(result, tangent, aux)`.
 
+    Raises:
+        TypeError: `fun` is not a function, `primals` and `tangents` are not tuples or lists, or a
+            tangent has another dtype or shape than its primal.
+
     >>> jvp(lambda x: x * x, (3.0,), (1.0,))[1]
     Array(6., dtype=float32, weak_type=True)
     """
@@ -486,6 +499,10 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     Returns:
         `(result, pushforward)`, or `(result, pushforward, aux)`: `pushforward(*tangents)` returns
         the result's tangent.
+
+    Raises:
+        TypeError: `fun` is not a function, or `primals` are not arrays of floats or complex
+            numbers.
 
     >>> y, push = linearize(lambda x: x * x, 3.0)
     >>> push(2.0)

@@ -261,6 +261,14 @@ remat = checkpoint
 def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
     """Print the types of the residuals that reverse mode keeps of a function's forward pass.
 
+    Args:
+        f: a function.
+        args: its arguments, pytrees of arrays.
+        kwargs: its arguments by name.
+
+    Raises:
+        TypeError: `f` is not a function, or an argument has leaves that are not arrays.
+
     >>> irax.ad_checkpoint.print_saved_residuals(lambda x: jnp.sin(jnp.sin(x)), jnp.ones(3))
     float32[3]
     float32[3]
@@ -277,6 +285,13 @@ def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> N
 
 def checkpoint_name(x: Any, name: str) -> Any:
     """Return a pytree of arrays with a name for its values, by which checkpoint policies know them.
+
+    Args:
+        x: a pytree of arrays.
+        name: the name, a text.
+
+    Raises:
+        TypeError: a leaf is not an array, or `name` not a text.
 
     >>> irax.ad_checkpoint.checkpoint_name(jnp.ones(2), "hidden")
     Array([1., 1.], dtype=float32)

@@ -104,6 +104,9 @@ def jacrev(
             real, and complex arguments allowed, as for `grad`.
         allow_int: allow integer arguments; their Jacobians have dtype float0.
 
+    Raises:
+        TypeError: `fun` is not a function, or what it is differentiated by are not floats.
+
     >>> jacrev(lambda x: x**2)(3.0)
     Array(6., dtype=float32, weak_type=True)
     """
@@ -159,6 +162,9 @@ def hessian(
         argnums: the argument, or a tuple of arguments, to differentiate with respect to.
         has_aux: True if `fun` returns a pair of its result and other data.
         holomorphic: True if `fun` is a holomorphic function of complex numbers.
+
+    Raises:
+        TypeError: `fun` is not a function, or what it is differentiated by are not floats.
 
     >>> hessian(lambda x: x**3)(2.0)
     Array(12., dtype=float32, weak_type=True)

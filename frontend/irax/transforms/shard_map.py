@@ -339,6 +339,9 @@ def smap(
         in_axes: for each argument, the dimension that is divided, or None. By default it follows
             from the arguments' shardings.
 
+    Raises:
+        TypeError: `f` is not a function.
+
     >>> with irax.set_mesh(irax.make_mesh((1,), ("i",))):
     ...     irax.smap(lambda x: 2 * x, in_axes=0, out_axes=0, axis_name="i")(irax.numpy.arange(3))
     Array([0, 2, 4], dtype=int32)

@@ -76,6 +76,9 @@ class CustomVJPPrimal:
 def custom_vjp_primal_tree_values(tree: Any) -> Any:
     """A pytree of `CustomVJPPrimal`s as the pytree of their values.
 
+    Args:
+        tree: a pytree of `CustomVJPPrimal`s.
+
     >>> primal = irax.custom_derivatives.CustomVJPPrimal(1.0, True)
     >>> irax.custom_derivatives.custom_vjp_primal_tree_values([primal])
     [1.0]
@@ -87,6 +90,13 @@ def custom_vjp_primal_tree_values(tree: Any) -> Any:
 
 def zero_from_primal(val: Any, symbolic_zeros: bool = False) -> Any:
     """The zeros among the tangents of a pytree of arrays, as arrays or as `SymbolicZero`s.
+
+    Args:
+        val: a pytree of arrays.
+        symbolic_zeros: True for `SymbolicZero`s, False for arrays of zeros.
+
+    Raises:
+        TypeError: a leaf is not an array.
 
     >>> irax.custom_derivatives.zero_from_primal(irax.numpy.ones(2))
     Array([0., 0.], dtype=float32)

@@ -44,6 +44,15 @@ def check(pred: Any, msg: str, *fmt_args: Any, debug: bool = False, **fmt_kwargs
 def debug_check(pred: Any, msg: str, *fmt_args: Any, **fmt_kwargs: Any) -> None:
     """Check a condition in functions of `checkify`, and nowhere else; otherwise like `check`.
 
+    Args:
+        pred: a boolean of shape ().
+        msg: the message, a format string.
+        fmt_args: arrays that the format shows.
+        fmt_kwargs: arrays that the format names.
+
+    Raises:
+        TypeError: `pred` is not a boolean, `msg` not a text, or what it shows not an array.
+
     >>> from irax.experimental import checkify
     >>> checkify.debug_check(False, "not checked outside of checkify")
     >>> def f(x):
@@ -120,6 +129,9 @@ batching_rules[check_p] = _batch
 
 def check_error(error: Error) -> None:
     """Check that an error tells of no failure, as `check` checks a condition.
+
+    Args:
+        error: an `Error`, such as a function of `checkify` returns.
 
     Raises:
         JaxRuntimeError: it does, outside of traces.

@@ -52,12 +52,19 @@ class Effect:
 
 
 def get_opaque_trace_state(convention: str | None = None) -> _OpaqueTraceState:
-    """Return an object that is equal to another one if both come from one trace."""
+    """Return an object that is equal to another one if both come from one trace.
+
+    Args:
+        convention: of no effect.
+    """
     return _OpaqueTraceState()
 
 
 def valid_jaxtype(x: Any) -> bool:
     """Return True for what irax's functions take: arrays and numbers.
+
+    Args:
+        x: any object.
 
     >>> valid_jaxtype(1.0), valid_jaxtype("a")
     (True, False)
@@ -71,6 +78,11 @@ def valid_jaxtype(x: Any) -> bool:
 
 def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
     """Return `force(val)` of a value that is known; `force` may be None.
+
+    Args:
+        force: a function of one value, such as `int`.
+        val: the value.
+        context: what the error says beside.
 
     Raises:
         ConcretizationTypeError: it is a traced array whose value is not known.
@@ -87,6 +99,14 @@ def concrete_or_error(force: Any, val: Any, context: str = "") -> Any:
 def mapped_aval(size: int, axis: int | None, aval: ShapedArray) -> ShapedArray:
     """Return the type of one lane of an array that has a mapped axis.
 
+    Args:
+        size: the size of the mapped axis.
+        axis: its position, or None.
+        aval: the type of the array of all lanes.
+
+    Raises:
+        TypeError: `axis` is not an int.
+
     >>> irax.extend.core.mapped_aval(8, 0, irax.extend.core.get_aval(irax.numpy.ones((8, 3))))
     float32[3]
     """
@@ -101,6 +121,15 @@ def unmapped_aval(
     """Return the type of the array of all lanes, with the mapped axis at `axis`. Along which axis
     of a mesh lanes are divided is no part of it.
 
+    Args:
+        size: the size of the mapped axis.
+        axis: its position, or None.
+        aval: the type of one lane.
+        explicit_mesh_axis: of no effect.
+
+    Raises:
+        TypeError: `axis` is not an int.
+
     >>> irax.extend.core.unmapped_aval(8, 0, irax.extend.core.get_aval(irax.numpy.ones(3)))
     float32[8,3]
     """
@@ -112,6 +141,12 @@ def unmapped_aval(
 def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> np.dtype[Any]:
     """Return the dtype of the tangents of arrays of a dtype.
 
+    Args:
+        primal_dtype: a dtype.
+
+    Raises:
+        TypeError: `primal_dtype` is not a dtype.
+
     >>> irax.extend.core.primal_dtype_to_tangent_dtype(irax.numpy.dtype("int32"))
     dtype([('float0', 'V')])
     """
@@ -119,7 +154,11 @@ def primal_dtype_to_tangent_dtype(primal_dtype: Any) -> np.dtype[Any]:
 
 
 def find_top_trace(xs: Any) -> Any:
-    """Return the innermost trace that arrays belong to; None if they are of none."""
+    """Return the innermost trace that arrays belong to; None if they are of none.
+
+    Args:
+        xs: a sequence of arrays.
+    """
     homes = [x.home for x in xs if isinstance(x, _Tracer)]
     depth = {id(home): _depth(home) for home in homes}
     return max(homes, key=lambda home: depth[id(home)], default=None)
@@ -131,6 +170,12 @@ def _depth(trace: Any) -> int:
 
 def get_aval(x: Any) -> ShapedArray:
     """Return the type of an array or a number.
+
+    Args:
+        x: an array, a number or a tracer.
+
+    Raises:
+        TypeError: not an array or a number.
 
     >>> irax.extend.core.get_aval(irax.numpy.ones(3))
     float32[3]
@@ -156,6 +201,9 @@ def take_current_trace() -> Iterator[Any]:
 @contextlib.contextmanager
 def set_current_trace(trace: Any) -> Iterator[None]:
     """Compute at once for the length of a block.
+
+    Args:
+        trace: None.
 
     Raises:
         NotImplementedError: `trace` is a trace of another library's.

@@ -25,6 +25,10 @@ def cholesky(
         overwrite_a: of no meaning.
         check_finite: of no meaning.
 
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ.
+
     >>> irax.scipy.linalg.cholesky(jnp.array([[4.0, 2.0], [2.0, 2.0]]))
     Array([[2., 1.],
            [0., 1.]], dtype=float32)
@@ -40,6 +44,16 @@ def cho_factor(
     a: ArrayLike, lower: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> tuple[Array, bool]:
     """Return the factor of `cholesky`, and `lower`, as `cho_solve` takes them.
+
+    Args:
+        a: positive definite matrices [..., n, n].
+        lower: True for the lower triangle.
+        overwrite_a: of no meaning.
+        check_finite: of no meaning.
+
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ.
 
     >>> irax.scipy.linalg.cho_factor(irax.numpy.array([[4.0, 0.0], [0.0, 9.0]]))[0]
     Array([[2., 0.],
@@ -59,6 +73,9 @@ def lu(
         permute_l: True to return P L and U.
         overwrite_a: of no meaning.
         check_finite: of no meaning.
+
+    Raises:
+        TypeError: not an array of at least two dimensions.
 
     >>> irax.scipy.linalg.lu(jnp.array([[0.0, 1.0], [2.0, 3.0]]))[0]
     Array([[0., 1.],
@@ -81,6 +98,15 @@ def lu_factor(
 ) -> tuple[Array, Array]:
     """Return L and U in one matrix, and for each row the one it was exchanged with,
     for `lu_solve`.
+
+    Args:
+        a: square matrices [..., n, n].
+        overwrite_a: of no meaning.
+        check_finite: of no meaning.
+
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ.
 
     >>> irax.scipy.linalg.lu_factor(irax.numpy.array([[1.0, 2.0], [4.0, 5.0]]))[1]
     Array([1, 1], dtype=int32)
@@ -178,6 +204,17 @@ def svd(
     lapack_driver: str = "gesdd",
 ) -> Any:
     """Return U, s and V^H of a = U diag(s) V^H, s descending; s alone without `compute_uv`.
+
+    Args:
+        a: matrices [..., m, n].
+        full_matrices: True for square U and V^H, False for min(m, n) columns and rows.
+        compute_uv: False for s alone.
+        overwrite_a: of no meaning.
+        check_finite: of no meaning.
+        lapack_driver: of no meaning.
+
+    Raises:
+        TypeError: not an array of at least two dimensions.
 
     >>> irax.scipy.linalg.svd(irax.numpy.array([[3.0, 0.0], [0.0, 4.0]]), compute_uv=False)
     Array([4., 3.], dtype=float32)
@@ -320,6 +357,10 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
     output "real", T has blocks of 2 x 2 for pairs of complex eigenvalues. It runs on the CPU alone,
     and has no derivative.
 
+    Args:
+        a: square matrices [..., n, n].
+        output: "real" or "complex".
+
     Raises:
         ValueError: another output than "real" or "complex".
 
@@ -337,6 +378,18 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
 
 def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
     """Convert the real form of `schur` to the complex form, a triangle.
+
+    Args:
+        T: the real form [..., n, n].
+        Z: the orthogonal matrices [..., n, n].
+        check_finite: of no meaning.
+
+    Returns:
+        T and Z, both complex.
+
+    Raises:
+        TypeError: `T` or `Z` is not an array.
+        ValueError: the last two dimensions differ.
 
     >>> rotation = irax.numpy.array([[0.0, -1.0], [1.0, 0.0]])
     >>> t, z = irax.scipy.linalg.rsf2csf(rotation, irax.numpy.eye(2))
@@ -383,6 +436,16 @@ def hessenberg(
     a: ArrayLike, *, calc_q: bool = False, overwrite_a: bool = False, check_finite: bool = True
 ) -> Any:
     """Return H of a = Q H Q^H, zero below its first subdiagonal; with `calc_q`, H and Q.
+
+    Args:
+        a: square matrices [..., n, n].
+        calc_q: True to return Q, too.
+        overwrite_a: of no meaning.
+        check_finite: of no meaning.
+
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ.
 
     >>> irax.scipy.linalg.hessenberg(jnp.ones((3, 3))).round(5)[2, 0] + 0.0
     Array(0., dtype=float32)

@@ -19,6 +19,15 @@ from irax.typing import ArrayLike
 def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """Return the determinant of square matrices.
 
+    Args:
+        a: square matrices [..., n, n].
+        overwrite_a: of no meaning.
+        check_finite: of no meaning.
+
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ.
+
     >>> irax.scipy.linalg.det(irax.numpy.array([[1.0, 2.0], [3.0, 4.0]])).round(4)
     Array(-2., dtype=float32)
     """
@@ -28,6 +37,15 @@ def det(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> A
 
 def inv(a: ArrayLike, overwrite_a: bool = False, check_finite: bool = True) -> Array:
     """Return the inverse of square matrices.
+
+    Args:
+        a: square matrices [..., n, n].
+        overwrite_a: of no meaning.
+        check_finite: of no meaning.
+
+    Raises:
+        TypeError: not an array.
+        ValueError: the last two dimensions differ.
 
     >>> irax.scipy.linalg.inv(irax.numpy.array([[2.0, 0.0], [0.0, 4.0]]))
     Array([[0.5 , 0.  ],
@@ -106,6 +124,16 @@ def cho_solve(
     check_finite: bool = True,
 ) -> Array:
     """Solve a x = b, given the factor of a from `cho_factor`.
+
+    Args:
+        c_and_lower: the factor [..., n, n], and True if it is a lower triangle.
+        b: matrices [..., n, k], or one vector [n].
+        overwrite_b: of no meaning.
+        check_finite: of no meaning.
+
+    Raises:
+        TypeError: `b` is not an array, or `c_and_lower` not a pair.
+        ValueError: the shapes do not fit.
 
     >>> c = irax.scipy.linalg.cho_factor(2 * jnp.eye(2))
     >>> irax.scipy.linalg.cho_solve(c, jnp.array([2.0, 4.0])).round(5)

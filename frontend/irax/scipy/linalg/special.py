@@ -69,6 +69,9 @@ def toeplitz(c: ArrayLike, r: ArrayLike | None = None) -> Array:
         r: the first row [..., n], without its first element, which counts as c's; the conjugate of
             c by default.
 
+    Raises:
+        TypeError: `c` or `r` is not an array.
+
     >>> irax.scipy.linalg.toeplitz(jnp.array([1, 2]), jnp.array([9, 3, 4]))
     Array([[1, 3, 4],
            [2, 1, 3]], dtype=int32)
@@ -89,6 +92,9 @@ def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
         r: the last row [..., n], without its first element, which counts as c's last; zeros by
             default.
 
+    Raises:
+        TypeError: `c` or `r` is not an array.
+
     >>> irax.scipy.linalg.hankel(jnp.array([1, 2]), jnp.array([9, 3, 4]))
     Array([[1, 2, 3],
            [2, 3, 4]], dtype=int32)
@@ -101,6 +107,15 @@ def hankel(c: ArrayLike, r: ArrayLike | None = None) -> Array:
 
 def circulant(c: ArrayLike) -> Array:
     """Return circulant matrices: each column is the one before, rolled down by one.
+
+    Args:
+        c: the first columns [..., n].
+
+    Returns:
+        Matrices [..., n, n].
+
+    Raises:
+        TypeError: not an array.
 
     >>> irax.scipy.linalg.circulant(jnp.array([1, 2, 3]))
     Array([[1, 3, 2],
@@ -115,6 +130,9 @@ def circulant(c: ArrayLike) -> Array:
 def companion(a: ArrayLike) -> Array:
     """The matrices [..., n - 1, n - 1] whose characteristic polynomials have coefficients a
     [..., n], from the highest power on.
+
+    Args:
+        a: the coefficients.
 
     Raises:
         ValueError: fewer than two coefficients.
@@ -171,6 +189,15 @@ def convolution_matrix(a: ArrayLike, n: int, mode: str = "full") -> Array:
 def fiedler(a: ArrayLike) -> Array:
     """Return Fiedler matrices: the absolute differences of all pairs of elements of vectors.
 
+    Args:
+        a: vectors [..., n].
+
+    Returns:
+        Matrices [..., n, n].
+
+    Raises:
+        TypeError: not an array of numbers.
+
     >>> irax.scipy.linalg.fiedler(jnp.array([1, 4]))
     Array([[0, 3],
            [3, 0]], dtype=int32)
@@ -181,6 +208,9 @@ def fiedler(a: ArrayLike) -> Array:
 
 def fiedler_companion(a: ArrayLike) -> Array:
     """Return companion matrices as `companion`, but with five nonzero diagonals.
+
+    Args:
+        a: the coefficients, a vector.
 
     Raises:
         ValueError: no coefficients.
@@ -285,6 +315,10 @@ def dft(n: int, scale: str | None = None, *, dtype: DTypeLike | None = None) -> 
 def hadamard(n: int, dtype: DTypeLike = int) -> Array:
     """Return a Hadamard matrix, of ones and minus ones with orthogonal rows.
 
+    Args:
+        n: the number of rows and columns, a power of 2.
+        dtype: the dtype of the result.
+
     Raises:
         ValueError: n is no power of 2.
 
@@ -305,6 +339,10 @@ def helmert(n: int, full: bool = False) -> Array:
     """Return a Helmert matrix, with orthonormal rows, the first (left out, but for `full`)
     constant.
 
+    Args:
+        n: the number of columns.
+        full: True for n rows, False for the n - 1 after the constant one.
+
     Raises:
         ValueError: n is not positive.
 
@@ -323,6 +361,12 @@ def helmert(n: int, full: bool = False) -> Array:
 def hilbert(n: int) -> Array:
     """Return the Hilbert matrix, of 1 / (i + j - 1).
 
+    Args:
+        n: the number of rows and columns.
+
+    Raises:
+        TypeError: `n` is not an int.
+
     >>> irax.scipy.linalg.hilbert(2).round(3)
     Array([[1.   , 0.5  ],
            [0.5  , 0.333]], dtype=float32)
@@ -333,6 +377,12 @@ def hilbert(n: int) -> Array:
 
 def invhilbert(n: int) -> Array:
     """Return the inverse of `hilbert`, which has integers.
+
+    Args:
+        n: the number of rows and columns.
+
+    Raises:
+        TypeError: `n` is not an int.
 
     >>> irax.scipy.linalg.invhilbert(2)
     Array([[ 4., -6.],
@@ -375,6 +425,14 @@ def pascal(n: int, kind: str | None = None) -> Array:
 
 def invpascal(n: int, kind: str | None = None) -> Array:
     """Return the inverse of `pascal`, which has integers.
+
+    Args:
+        n: the number of rows and columns.
+        kind: "symmetric" (the default), "lower" or "upper": the matrix that is inverted.
+
+    Raises:
+        TypeError: `n` is not an int.
+        ValueError: there is no such kind.
 
     >>> irax.scipy.linalg.invpascal(2)
     Array([[ 2., -1.],

@@ -105,6 +105,18 @@ def correlate(
     """Return the correlation of two arrays: the convolution of the first with the second one
     reversed and conjugated; see `convolve`.
 
+    Args:
+        in1: an array.
+        in2: an array of as many dimensions.
+        mode: the part of the result: "full", "same" or "valid".
+        method: "direct", "fft" or "auto".
+        precision: of the products: see `irax.lax.Precision`.
+
+    Raises:
+        TypeError: `in1` or `in2` is not an array.
+        ValueError: the numbers of dimensions differ, an array is empty, or there is no such mode or
+            method.
+
     >>> irax.scipy.signal.correlate(irax.numpy.array([1.0, 2.0]), irax.numpy.array([0.0, 1.0]))
     Array([1., 2., 0.], dtype=float32)
     """
@@ -144,6 +156,14 @@ def convolve2d(
 ) -> Array:
     """Return the convolution of two matrices, padded with 0; see `convolve`.
 
+    Args:
+        in1: a matrix.
+        in2: another one.
+        mode: the part of the result: "full", "same" or "valid".
+        boundary: only "fill".
+        fillvalue: only 0.
+        precision: of the products: see `irax.lax.Precision`.
+
     Raises:
         NotImplementedError: another boundary or fillvalue.
 
@@ -164,6 +184,14 @@ def correlate2d(
     precision: Any = None,
 ) -> Array:
     """Return the correlation of two matrices, padded with 0; see `correlate`.
+
+    Args:
+        in1: a matrix.
+        in2: another one.
+        mode: the part of the result: "full", "same" or "valid".
+        boundary: only "fill".
+        fillvalue: only 0.
+        precision: of the products: see `irax.lax.Precision`.
 
     Raises:
         NotImplementedError: another boundary or fillvalue.
@@ -190,6 +218,11 @@ def fftconvolve(
         in2: another one, of as many dimensions; along other axes they broadcast.
         mode: "full", "same" (the middle, in the shape of `in1`) or "valid" (no padding).
         axes: the axes.
+
+    Raises:
+        TypeError: `in1` or `in2` is not an array.
+        ValueError: the numbers of dimensions differ, an array is empty, or there is no such mode or
+            axis.
 
     >>> x = irax.numpy.array([1.0, 2.0])
     >>> irax.scipy.signal.fftconvolve(x, irax.numpy.ones(2)).round(4)

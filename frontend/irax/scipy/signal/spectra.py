@@ -165,6 +165,10 @@ def csd(
     Returns:
         Frequencies, and the densities at them, along the axis.
 
+    Raises:
+        TypeError: `x` or `y` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, window, scaling or average.
+
     >>> irax.scipy.signal.csd(irax.numpy.ones(8), None, nperseg=4)[0]
     Array([0.  , 0.25, 0.5 ], dtype=float32)
     """
@@ -189,6 +193,26 @@ def welch(
 ) -> tuple[Array, Array]:
     """Return the power spectral density of a signal, by Welch's method: `csd` of the signal with
     itself.
+
+    Args:
+        x: the signal, along the axis.
+        fs: the number of samples per unit of time.
+        window: the name of a window, a pair of a name and a parameter, or its values.
+        nperseg: the length of a segment.
+        noverlap: the number of samples that neighbouring segments share; half of them by default.
+        nfft: the length of the transforms, by default that of a segment.
+        detrend: "constant", "linear", a function of segments, or False.
+        return_onesided: True for the frequencies from 0 on, of real signals.
+        scaling: "density" or "spectrum".
+        axis: the axis of time.
+        average: how segments are averaged, "mean" or "median".
+
+    Returns:
+        The frequencies, and the density at each.
+
+    Raises:
+        TypeError: `x` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, window, scaling or average.
 
     >>> irax.scipy.signal.welch(irax.numpy.ones(8), nperseg=4)[0]
     Array([0.  , 0.25, 0.5 ], dtype=float32)
@@ -305,6 +329,10 @@ def stft(
         Frequencies, times, and the transforms: with frequencies in the place of the axis, and times
         as the last one.
 
+    Raises:
+        TypeError: `x` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, window or boundary.
+
     >>> irax.scipy.signal.stft(irax.numpy.ones(8), nperseg=4)[1]
     Array([0., 2., 4., 6., 8.], dtype=float32)
     """
@@ -365,6 +393,10 @@ def istft(
 
     Returns:
         Times, and the signal along the axis of times.
+
+    Raises:
+        TypeError: `Zxx` is not an array, or an axis is not an int.
+        ValueError: fewer than two dimensions, or there is no such axis or window.
 
     >>> x = irax.numpy.arange(8.0)
     >>> irax.scipy.signal.istft(irax.scipy.signal.stft(x, nperseg=4)[2])[1].round(3)

@@ -72,6 +72,19 @@ def bicgstab(
     """Solve A x = b by stabilized biconjugate gradients. Arguments and results are those of `cg`,
     but that A need not be symmetric.
 
+    Args:
+        A: a function of pytrees like `b`, which must be linear, or a square matrix.
+        b: the right-hand side, an array or a pytree of arrays.
+        x0: where to begin; zeros by default.
+        tol: the tolerance, relative to the norm of `b`.
+        atol: the absolute tolerance of the residual.
+        maxiter: the most steps; 10 times the number of unknowns by default.
+        M: an approximation of the inverse of `A`, of the same kind.
+
+    Raises:
+        TypeError: `A` is neither a function nor an array, or `b` or `x0` is not an array.
+        ValueError: `A` is not square, or `x0` has another shape than `b`.
+
     >>> a = jnp.array([[2.0, 1.0], [0.0, 3.0]])
     >>> x, _ = irax.scipy.sparse.linalg.bicgstab(a, jnp.ones(2))
     >>> jnp.allclose(a @ x, 1.0)

@@ -19,6 +19,12 @@ from irax.typing import ArrayLike
 def i0e(x: ArrayLike) -> Array:
     """exp(-|x|) i0(x).
 
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
+
     >>> irax.scipy.special.i0e(0.0)
     Array(1., dtype=float32, weak_type=True)
     """
@@ -27,6 +33,12 @@ def i0e(x: ArrayLike) -> Array:
 
 def i0(x: ArrayLike) -> Array:
     """The modified Bessel function of the first kind and order 0.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
 
     >>> irax.scipy.special.i0(1.0)
     Array(1.266066, dtype=float32, weak_type=True)
@@ -39,6 +51,12 @@ def i0(x: ArrayLike) -> Array:
 def i1e(x: ArrayLike) -> Array:
     """exp(-|x|) i1(x).
 
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
+
     >>> irax.scipy.special.i1e(0.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -47,6 +65,12 @@ def i1e(x: ArrayLike) -> Array:
 
 def i1(x: ArrayLike) -> Array:
     """The modified Bessel function of the first kind and order 1.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
 
     >>> irax.scipy.special.i1(1.0).round(4)
     Array(0.5652, dtype=float32, weak_type=True)

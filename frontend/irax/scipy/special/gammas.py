@@ -18,6 +18,12 @@ from irax.typing import ArrayLike
 def gammaln(x: ArrayLike) -> Array:
     """The logarithm of the absolute value of the gamma function.
 
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
+
     >>> irax.scipy.special.gammaln(5.0)
     Array(3.1780539, dtype=float32, weak_type=True)
     """
@@ -27,6 +33,12 @@ def gammaln(x: ArrayLike) -> Array:
 def loggamma(x: ArrayLike) -> Array:
     """The logarithm of the gamma function: of real numbers nan where gamma is negative, of complex
     ones with a cut along the negative axis.
+
+    Args:
+        x: an array, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
 
     >>> irax.scipy.special.loggamma(5.0)
     Array(3.1780539, dtype=float32, weak_type=True)
@@ -39,6 +51,13 @@ def loggamma(x: ArrayLike) -> Array:
 
 def gammasgn(x: ArrayLike) -> Array:
     """The sign of the gamma function; nan at the negative integers, where it has none.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
 
     >>> irax.scipy.special.gammasgn(irax.numpy.array([-1.5, -0.5, 2.0]))
     Array([ 1., -1.,  1.], dtype=float32)
@@ -53,6 +72,12 @@ def gammasgn(x: ArrayLike) -> Array:
 
 def gamma(x: ArrayLike) -> Array:
     """The gamma function: the factorial of x - 1, for real and complex numbers.
+
+    Args:
+        x: an array, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
 
     >>> irax.scipy.special.gamma(5.0).round(3)
     Array(24., dtype=float32)
@@ -103,6 +128,12 @@ def _log_sine_of_pi(z: Array, wanted: Array) -> Array:
 def digamma(x: ArrayLike) -> Array:
     """The derivative of the logarithm of the gamma function.
 
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
+
     >>> irax.scipy.special.digamma(1.0).round(4)
     Array(-0.5772, dtype=float32, weak_type=True)
     """
@@ -111,6 +142,10 @@ def digamma(x: ArrayLike) -> Array:
 
 def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
     """Derivative number n of digamma; n is 0 or a positive integer, of an integer dtype.
+
+    Args:
+        n: an array of integers, or an integer.
+        x: an array of real numbers, to which `n` broadcasts.
 
     Raises:
         ValueError: n is of another dtype.
@@ -127,6 +162,13 @@ def polygamma(n: ArrayLike, x: ArrayLike) -> Array:
 def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
     """The Hurwitz zeta function, the sum of (k + q)**-x over k from 0; Riemann's without q.
 
+    Args:
+        x: an array of real numbers, or a number: the exponent.
+        q: another one, to which it broadcasts: the shift, 1 by default.
+
+    Raises:
+        TypeError: not arrays or numbers, or complex ones.
+
     >>> irax.scipy.special.zeta(2.0).round(4)
     Array(1.6449, dtype=float32, weak_type=True)
     """
@@ -135,6 +177,13 @@ def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
 
 def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
     """The regularized lower incomplete gamma function; it has derivatives in a and x.
+
+    Args:
+        a: an array of real numbers, or a number.
+        x: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers, or complex ones.
 
     >>> irax.scipy.special.gammainc(1.0, 1.0).round(4)
     Array(0.6321, dtype=float32, weak_type=True)
@@ -145,6 +194,13 @@ def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
 def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
     """The regularized upper incomplete gamma function; it has derivatives in a and x.
 
+    Args:
+        a: an array of real numbers, or a number.
+        x: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers, or complex ones.
+
     >>> irax.scipy.special.gammaincc(1.0, 1.0).round(4)
     Array(0.3679, dtype=float32, weak_type=True)
     """
@@ -153,6 +209,16 @@ def gammaincc(a: ArrayLike, x: ArrayLike) -> Array:
 
 def multigammaln(a: ArrayLike, d: Any) -> Array:
     """The logarithm of the multivariate gamma function of dimension d, a Python int.
+
+    Args:
+        a: an array of real numbers, or a number.
+        d: the dimension.
+
+    Returns:
+        An array of the shape of `a`.
+
+    Raises:
+        TypeError: `a` is not an array of real numbers, or `d` is not an int.
 
     >>> irax.scipy.special.multigammaln(2.5, 2).round(3)
     Array(0.857, dtype=float32)
@@ -167,6 +233,14 @@ def multigammaln(a: ArrayLike, d: Any) -> Array:
 
 def poch(z: ArrayLike, m: ArrayLike) -> Array:
     """The Pochhammer symbol, gamma(z + m) / gamma(z).
+
+    Args:
+        z: an array of real numbers, or a number.
+        m: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers.
+        ValueError: complex numbers.
 
     >>> irax.scipy.special.poch(2.0, 3.0).round(3)
     Array(24., dtype=float32)
@@ -183,6 +257,10 @@ def _ratio_sign(x: Array, y: Array) -> Array:
 
 def factorial(n: ArrayLike, exact: bool = False) -> Array:
     """The factorial of n, gamma(n + 1); 0 where n is negative.
+
+    Args:
+        n: an array of real numbers, or a number.
+        exact: only False.
 
     Raises:
         NotImplementedError: `exact=True`, which takes integers without bound.
@@ -203,6 +281,9 @@ def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:
         k: the number that is taken.
         repetition: True if one may be taken again.
 
+    Raises:
+        TypeError: not arrays or numbers, or complex ones.
+
     >>> irax.scipy.special.comb(5, 2).round(3)
     Array(10., dtype=float32, weak_type=True)
     """
@@ -221,6 +302,13 @@ def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:
 
 def betaln(a: ArrayLike, b: ArrayLike) -> Array:
     """The logarithm of the absolute value of the beta function.
+
+    Args:
+        a: an array of real numbers, or a number.
+        b: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers, or complex ones.
 
     >>> irax.scipy.special.betaln(2.0, 3.0).round(4)
     Array(-2.4849, dtype=float32, weak_type=True)
@@ -259,6 +347,14 @@ def _stirling_error(x: Array) -> Array:
 def beta(a: ArrayLike, b: ArrayLike) -> Array:
     """The beta function, gamma(a) gamma(b) / gamma(a + b).
 
+    Args:
+        a: an array of real numbers, or a number.
+        b: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers.
+        ValueError: complex numbers.
+
     >>> irax.scipy.special.beta(2.0, 3.0).round(4)
     Array(0.0833, dtype=float32)
     """
@@ -270,6 +366,15 @@ def beta(a: ArrayLike, b: ArrayLike) -> Array:
 def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """The regularized incomplete beta function; it has a derivative in x.
 
+    Args:
+        a: an array of real numbers, or a number.
+        b: another one; they broadcast.
+        x: another one; they broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers.
+        ValueError: complex numbers.
+
     >>> irax.scipy.special.betainc(1.0, 1.0, 0.25)
     Array(0.25, dtype=float32, weak_type=True)
     """
@@ -278,6 +383,9 @@ def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
 
 def bernoulli(n: int) -> Array:
     """The Bernoulli numbers 0 to n, of which number 1 is -1/2; shape (n + 1,).
+
+    Args:
+        n: the last number.
 
     Raises:
         TypeError: n is not an int.

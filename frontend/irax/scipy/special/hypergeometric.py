@@ -14,6 +14,15 @@ def hyp1f1(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
 
     It has derivatives in all three; second ones in a and b in forward mode only.
 
+    Args:
+        a: an array of real numbers, or a number.
+        b: another one; they broadcast.
+        x: another one; they broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers.
+        ValueError: complex numbers.
+
     >>> irax.scipy.special.hyp1f1(1.0, 1.0, 1.0).round(4)
     Array(2.7183, dtype=float32)
     """
@@ -26,6 +35,15 @@ def hyp2f1(a: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> Array:
 
     The nearer x is to 1, the more terms there are. It has derivatives in all four where x is below
     1; second ones in a, b and c in forward mode only.
+
+    Args:
+        a: an array of real numbers, or a number.
+        b: another one; they broadcast.
+        c: another one; they broadcast.
+        x: another one; they broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers, or complex ones.
 
     >>> irax.scipy.special.hyp2f1(1.0, 1.0, 2.0, 0.5).round(4)
     Array(1.3863, dtype=float32)

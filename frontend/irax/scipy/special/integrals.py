@@ -18,6 +18,10 @@ def expn(n: ArrayLike, x: ArrayLike) -> Array:
             is nan.
         x: numbers of at least 0; below, the result is nan.
 
+    Raises:
+        TypeError: not arrays or numbers.
+        ValueError: complex numbers.
+
     >>> irax.scipy.special.expn(2, 1.0).round(4)
     Array(0.1485, dtype=float32)
     """
@@ -28,6 +32,13 @@ def expn(n: ArrayLike, x: ArrayLike) -> Array:
 
 def exp1(x: ArrayLike) -> Array:
     """The exponential integral E_1; nan where x is negative.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
 
     >>> irax.scipy.special.exp1(1.0).round(4)
     Array(0.2194, dtype=float32)
@@ -40,6 +51,13 @@ def exp1(x: ArrayLike) -> Array:
 def expi(x: ArrayLike) -> Array:
     """The exponential integral Ei: the integral of exp(t) / t up to x.
 
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
+
     >>> irax.scipy.special.expi(1.0).round(4)
     Array(1.8951, dtype=float32)
     """
@@ -50,6 +68,13 @@ def expi(x: ArrayLike) -> Array:
 def sici(x: ArrayLike) -> tuple[Array, Array]:
     """The sine integral, of sin(t) / t from 0 to x, and the cosine integral, of cos(t) / t up to
     x, of which SciPy takes the real part where x is negative.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
 
     >>> [v.round(4) for v in irax.scipy.special.sici(1.0)]
     [Array(0.9461, dtype=float32), Array(0.3374, dtype=float32)]
@@ -62,6 +87,13 @@ def sici(x: ArrayLike) -> tuple[Array, Array]:
 
 def fresnel(x: ArrayLike) -> tuple[Array, Array]:
     """Fresnel's integrals, of sin(pi t**2 / 2) and of cos(pi t**2 / 2) from 0 to x.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+        NotImplementedError: complex numbers.
 
     >>> [v.round(4) for v in irax.scipy.special.fresnel(1.0)]
     [Array(0.4383, dtype=float32), Array(0.7799, dtype=float32)]
@@ -78,6 +110,12 @@ def spence(x: ArrayLike) -> Array:
     """Spence's function, the integral of log(t) / (1 - t) from 1 to x: the dilogarithm of 1 - x.
 
     It is nan where x is negative.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
 
     >>> irax.scipy.special.spence(0.0).round(4)
     Array(1.6449, dtype=float32)

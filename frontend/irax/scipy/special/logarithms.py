@@ -18,6 +18,13 @@ def xlogy(x: ArrayLike, y: ArrayLike) -> Array:
 
     Its derivative in x is log(y), also at 0.
 
+    Args:
+        x: an array, or a number.
+        y: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers.
+
     >>> irax.scipy.special.xlogy(0.0, 0.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -54,6 +61,13 @@ def xlog1py(x: ArrayLike, y: ArrayLike) -> Array:
 
     Its derivative in x is log1p(y), also at 0.
 
+    Args:
+        x: an array, or a number.
+        y: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers.
+
     >>> irax.scipy.special.xlog1py(0.0, -1.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -76,6 +90,13 @@ _times_log1p.defjvps(
 def entr(x: ArrayLike) -> Array:
     """-x log(x); 0 at 0, -inf below.
 
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
+
     >>> irax.scipy.special.entr(irax.numpy.array([0.25, 0.5])).round(4)
     Array([0.3466, 0.3466], dtype=float32)
     """
@@ -95,6 +116,14 @@ _times_own_log.defjvps(lambda dx, _, x: jnp.multiply(dx, jnp.add(jnp.log(x), 1))
 def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
     """p log(p / q); 0 where p is 0 and q is not negative, inf where either is out of range.
 
+    Args:
+        p: an array of real numbers, or a number.
+        q: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers.
+        ValueError: complex numbers.
+
     >>> irax.scipy.special.rel_entr(1.0, 1.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -110,6 +139,14 @@ def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
 def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
     """The part of an element in the Kullback-Leibler divergence: rel_entr(p, q) - p + q.
 
+    Args:
+        p: an array of real numbers, or a number.
+        q: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers.
+        ValueError: complex numbers.
+
     >>> irax.scipy.special.kl_div(1.0, 1.0)
     Array(0., dtype=float32, weak_type=True)
     """
@@ -120,6 +157,12 @@ def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
 def expit(x: ArrayLike) -> Array:
     """1 / (1 + exp(-x)).
 
+    Args:
+        x: an array, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+
     >>> irax.scipy.special.expit(0.0)
     Array(0.5, dtype=float32, weak_type=True)
     """
@@ -128,6 +171,12 @@ def expit(x: ArrayLike) -> Array:
 
 def logit(x: ArrayLike) -> Array:
     """log(x / (1 - x)), the inverse of expit.
+
+    Args:
+        x: an array, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
 
     >>> irax.scipy.special.logit(0.5)
     Array(0., dtype=float32, weak_type=True)
@@ -141,6 +190,13 @@ def logit(x: ArrayLike) -> Array:
 def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
     """The transformation of Box and Cox: (x**lmbda - 1) / lmbda, and log(x) where lmbda is 0.
 
+    Args:
+        x: an array, or a number.
+        lmbda: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers.
+
     >>> irax.scipy.special.boxcox(3.0, 2.0).round(3)
     Array(4., dtype=float32, weak_type=True)
     """
@@ -151,6 +207,13 @@ def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
 
 def boxcox1p(x: ArrayLike, lmbda: ArrayLike) -> Array:
     """boxcox(1 + x, lmbda), precise for small x.
+
+    Args:
+        x: an array, or a number.
+        lmbda: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers.
 
     >>> irax.scipy.special.boxcox1p(2.0, 2.0).round(3)
     Array(4., dtype=float32, weak_type=True)
@@ -169,6 +232,17 @@ def _of_logarithm(logarithm: Array, power: Array) -> Array:
 def softmax(x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """exp(x) divided by its sum over axes, all by default.
 
+    Args:
+        x: an array.
+        axis: the axis or axes; all by default.
+
+    Returns:
+        An array of the same shape.
+
+    Raises:
+        TypeError: `x` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis.
+
     >>> irax.scipy.special.softmax(irax.numpy.array([0.0, 0.0]))
     Array([0.5, 0.5], dtype=float32)
     """
@@ -177,6 +251,17 @@ def softmax(x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None) -> Ar
 
 def log_softmax(x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
     """log(softmax(x)) over axes, all by default, without underflow.
+
+    Args:
+        x: an array.
+        axis: the axis or axes; all by default.
+
+    Returns:
+        An array of the same shape.
+
+    Raises:
+        TypeError: `x` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis.
 
     >>> irax.scipy.special.log_softmax(irax.numpy.array([0.0, 1000.0]))
     Array([-1000.,     0.], dtype=float32)

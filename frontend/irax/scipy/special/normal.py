@@ -18,6 +18,12 @@ _ROOT_2 = float(np.sqrt(2))
 def erf(x: ArrayLike) -> Array:
     """The error function, the integral of 2 exp(-t**2) / sqrt(pi) from 0 to x.
 
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
+
     >>> irax.scipy.special.erf(1.0).round(4)
     Array(0.8427, dtype=float32, weak_type=True)
     """
@@ -27,6 +33,12 @@ def erf(x: ArrayLike) -> Array:
 def erfc(x: ArrayLike) -> Array:
     """1 - erf(x), precise where that is small.
 
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
+
     >>> irax.scipy.special.erfc(1.0).round(4)
     Array(0.1573, dtype=float32, weak_type=True)
     """
@@ -35,6 +47,12 @@ def erfc(x: ArrayLike) -> Array:
 
 def erfinv(x: ArrayLike) -> Array:
     """The inverse of erf.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
 
     >>> irax.scipy.special.erfinv(0.5).round(4)
     Array(0.4769, dtype=float32, weak_type=True)
@@ -48,6 +66,12 @@ def erfinv(x: ArrayLike) -> Array:
 def erfcx(x: ArrayLike) -> Array:
     """exp(x**2) erfc(x).
 
+    Args:
+        x: an array, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+
     >>> irax.scipy.special.erfcx(1.0).round(4)
     Array(0.4276, dtype=float32)
     """
@@ -59,6 +83,12 @@ def erfcx(x: ArrayLike) -> Array:
 def wofz(z: ArrayLike) -> Array:
     """The Faddeeva function, exp(-z**2) erfc(-i z); the result is complex.
 
+    Args:
+        z: an array, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+
     >>> irax.scipy.special.wofz(1j).round(4)
     Array(0.4276+0.j, dtype=complex64)
     """
@@ -69,6 +99,13 @@ def wofz(z: ArrayLike) -> Array:
 
 def dawsn(x: ArrayLike) -> Array:
     """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x.
+
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
 
     >>> irax.scipy.special.dawsn(1.0).round(4)
     Array(0.5381, dtype=float32)
@@ -83,6 +120,12 @@ def dawsn(x: ArrayLike) -> Array:
 def ndtr(x: ArrayLike) -> Array:
     """The distribution function of the standard normal distribution.
 
+    Args:
+        x: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
+
     >>> irax.scipy.special.ndtr(0.0)
     Array(0.5, dtype=float32)
     """
@@ -96,6 +139,16 @@ def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
 
     `series_order` is of no effect: no asymptotic series is used.
 
+    Args:
+        x: an array of real numbers, or a number.
+        series_order: of no effect.
+
+    Returns:
+        Floats, in the same shape.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
+
     >>> irax.scipy.special.log_ndtr(-100.0)
     Array(-5005.5244, dtype=float32)
     """
@@ -107,6 +160,12 @@ def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
 def ndtri(p: ArrayLike) -> Array:
     """The inverse of ndtr: -inf at 0, inf at 1, nan outside.
 
+    Args:
+        p: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number, or complex numbers.
+
     >>> irax.scipy.special.ndtri(0.975).round(3)
     Array(1.96, dtype=float32)
     """
@@ -115,6 +174,13 @@ def ndtri(p: ArrayLike) -> Array:
 
 def owens_t(h: ArrayLike, a: ArrayLike) -> Array:
     """Owen's function: the chance of X > h and 0 < Y < a X, for independent standard normal X, Y.
+
+    Args:
+        h: an array of real numbers, or a number.
+        a: another one; both broadcast.
+
+    Raises:
+        TypeError: not arrays or numbers, or complex ones.
 
     >>> irax.scipy.special.owens_t(0.0, 1.0)
     Array(0.12500001, dtype=float32, weak_type=True)

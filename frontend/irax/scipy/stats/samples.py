@@ -115,6 +115,10 @@ def rankdata(
     Returns:
         Floats in the shape of `a` (or flat, without an axis).
 
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis, method or policy.
+
     >>> stats.rankdata(jnp.array([10, 30, 20, 20]))
     Array([1. , 4. , 2.5, 2.5], dtype=float32)
     """
@@ -161,6 +165,10 @@ def sem(
         ddof: the sum of squares is divided by the number of elements minus this; None is 0.
         nan_policy: "propagate", or "omit" to leave out nan.
         keepdims: True if the result keeps the axis, with size 1.
+
+    Raises:
+        TypeError: `a` is not an array, or `axis` is not an int.
+        ValueError: there is no such axis or policy.
 
     >>> stats.sem(jnp.array([1.0, 2.0, 3.0])).round(4)
     Array(0.5774, dtype=float32)
