@@ -14,10 +14,12 @@ import os
 import re
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 from tests.runtime.test_communication import job
+
+from irax_compiler import passes
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -29,6 +31,12 @@ TUTORIAL = DOCS / "tutorials" / "several-devices.md"
 """It chooses how many devices there are, which a process can do once."""
 EXTENDING = [DOCS / "how-to" / f"{name}.md" for name in ("op", "pass", "target")]
 """Their examples register ops, passes and targets, which other tests would find."""
+ARCHITECTURE = [DOCS / "architecture.md", *sorted((DOCS / "architecture").glob("*.md"))]
+FOLDERS = ("frontend", "compiler", "runtime", "tools", "tests", "docs", "website", "benchmarks")
+NAMED = re.compile(
+    r"`([\w./-]+(?:\.py|\.md|/))`|^ +((?:frontend|compiler|runtime)/[\w./]+)", re.MULTILINE
+)
+"""Files and folders, between backticks or at the beginning of a line of a diagram."""
 FILES = [
     path
     for path in sorted(DOCS.rglob("*.md"))
@@ -102,6 +110,20 @@ def test_examples_of_several_devices(spmd: str) -> None:
 def test_examples_of_several_processes() -> None:
     done = job(2, module="tests.test_docs")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("page", ARCHITECTURE, ids=lambda path: str(path.relative_to(DOCS)))
+def test_named_files_exist(page: Path) -> None:
+    found = [path for top in FOLDERS for path in (DOCS.parent / top).rglob("*.*")]
+    files = {f"/{path.relative_to(DOCS.parent).as_posix()}" for path in found}
+    folders = {f"{parent}/" for file in files for parent in PurePosixPath(file).parents}
+    named = {first or second for first, second in NAMED.findall(page.read_text("utf-8"))}
+    assert not {name for name in named if not any(f.endswith(f"/{name}") for f in files | folders)}
+
+
+def test_every_pass_is_described() -> None:
+    described = (DOCS / "architecture" / "ops-and-passes.md").read_text("utf-8")
+    assert not {name for name in passes.by_name() if f"`{name}`" not in described}
 
 
 if __name__ == "__main__":
