@@ -206,6 +206,19 @@ def test_compiled_draws_are_the_same():
         np.testing.assert_allclose(eager, compiled, rtol=1e-5)
 
 
+def test_booleans_beside_bytes_of_them():
+    """A kernel of IREE's cannot return both."""
+
+    @irax.jit
+    def draw(key):
+        kept = irax.random.bernoulli(key, 0.7, (64, 64))
+        return kept, kept.astype(jnp.int8)
+
+    kept, of_bytes = draw(irax.random.key(0))
+    np.testing.assert_array_equal(kept, irax.random.bernoulli(irax.random.key(0), 0.7, (64, 64)))
+    np.testing.assert_array_equal(of_bytes, kept)
+
+
 def test_moments():
     x = np.asarray(random.normal(random.PRNGKey(1), (100_000,)))
     assert abs(x.mean()) < 0.01

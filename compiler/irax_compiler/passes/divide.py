@@ -1,5 +1,5 @@
-"""The pass divide, which puts fusion barriers where a fused kernel would read more arrays than IREE
-can bind.
+"""The pass divide, which puts fusion barriers where IREE would not compile a fused kernel: one that
+reads more arrays than it can bind, or returns booleans twice.
 """
 
 from __future__ import annotations
@@ -7,10 +7,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of
 from irax_compiler.ops import barrier
+from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.registry import is_generated
+from irax_compiler.ops.shape import Reshape
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 
 _APART = {
@@ -28,6 +32,10 @@ _APART = {
 class Divide(Pass):
     """Puts fusion barriers where operations that may be fused would read more than `reads` arrays
     in all. IREE binds 32 arrays to a kernel; the others are for its results.
+
+    So it does between booleans that others need and the bytes that they are converted to. In memory
+    both are bytes. IREE finds the two results of a kernel to be one, and puts the copy between them
+    outside of what it distributes: "restricted to workgroup distributed contexts".
 
     Takes time in proportion to the number of operations.
     """
@@ -48,6 +56,8 @@ class Divide(Pass):
                     for inner in region:
                         self._divide(inner)
             elif operation.name not in _APART:
+                if _makes_bytes(operation) and _is_needed(operation.operands[0], operation):
+                    _apart_for(operation)
                 together = self._bounded(operation, read)
                 read.update(dict.fromkeys(operation.results, together))
 
@@ -80,3 +90,36 @@ def _apart(x: Value) -> Value:
     assert itself is not None
     x.replace_all_uses_except(parted, itself)
     return parted
+
+
+def _makes_bytes(operation: Operation) -> bool:
+    """True for a conversion of booleans to integers of one byte."""
+    if operation.name != Convert.name or dtype_of(operation.operands[0]) != np.bool_:
+        return False
+    made = dtype_of(operation.results[0])
+    return made.kind in "iu" and made.itemsize == 1
+
+
+def _is_needed(x: Value, convert: Operation) -> bool:
+    """True if an array, perhaps in another shape, is computed by a fused kernel and used by others
+    than a conversion and what it may be fused with.
+    """
+    source = mlir.definition(x)
+    while source is not None and source.name == Reshape.name:
+        (x,) = source.operands
+        source = mlir.definition(x)
+    if source is None or source.name in _APART:
+        return False
+    users = [use.owner.operation for use in x.uses]
+    for user in users:
+        if user.name == Reshape.name:
+            users += [use.owner.operation for use in user.results[0].uses]
+        elif user != convert and (user.name in _APART or not len(user.results)):
+            return True
+    return False
+
+
+def _apart_for(operation: Operation) -> None:
+    """Put a barrier behind an operand, for its user alone."""
+    with InsertionPoint(operation), operation.location:
+        operation.operands[0] = barrier.barrier.build([operation.operands[0]])[0]

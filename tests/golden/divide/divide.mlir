@@ -46,3 +46,29 @@ func.func @loop(%a: tensor<4xf32>, %b: tensor<4xf32>, %c: tensor<4xf32>, %d: ten
 // CHECK:         [[P:%\w+]] = stablehlo.multiply
 // CHECK-NEXT:    [[B:%\w+]] = stablehlo.optimization_barrier [[P]]
 // CHECK-NEXT:    stablehlo.add {{%\w+}}, [[B]]
+
+// Booleans that are returned, and bytes of them, are of two kernels.
+func.func @bytes(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<2x2xi1>, tensor<4xi8>) {
+  %0 = stablehlo.compare LT, %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  %1 = stablehlo.reshape %0 : (tensor<4xi1>) -> tensor<2x2xi1>
+  %2 = stablehlo.convert %0 : (tensor<4xi1>) -> tensor<4xi8>
+  return %1, %2 : tensor<2x2xi1>, tensor<4xi8>
+}
+// CHECK-LABEL: func.func @bytes(
+// CHECK-NEXT:    [[P:%\w+]] = stablehlo.compare
+// CHECK-NEXT:    [[R:%\w+]] = stablehlo.reshape [[P]]
+// CHECK-NEXT:    [[B:%\w+]] = stablehlo.optimization_barrier [[P]]
+// CHECK-NEXT:    stablehlo.convert [[B]]
+// CHECK-NEXT:    return [[R]]
+
+// Booleans that other elementwise operations use, and wider integers, are of one.
+func.func @fused(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xi8>, tensor<4xi16>) {
+  %0 = stablehlo.compare LT, %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+  %1 = stablehlo.select %0, %x, %y : tensor<4xi1>, tensor<4xf32>
+  %2 = stablehlo.convert %0 : (tensor<4xi1>) -> tensor<4xi8>
+  %3 = stablehlo.convert %0 : (tensor<4xi1>) -> tensor<4xi16>
+  return %1, %2, %3 : tensor<4xf32>, tensor<4xi8>, tensor<4xi16>
+}
+// CHECK-LABEL: func.func @fused(
+// CHECK-NOT:     optimization_barrier
+// CHECK:         return
