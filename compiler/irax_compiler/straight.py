@@ -10,6 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.ops.core import ArrayType, no_calls
+from irax_compiler.ops.long_runs import apart, may_take_long
 from irax_compiler.quiet import quietly
 
 if TYPE_CHECKING:
@@ -82,7 +83,10 @@ class _Line:
         types = [self.types[i] for i in step.inputs]
         if None in types:
             return partial(step.op.evaluate, no_calls)
-        return step.op.prepared(*[t for t in types if t is not None])
+        known = [t for t in types if t is not None]
+        prepared = step.op.prepared(*known)
+        is_long = step.op.superlinear and may_take_long(step.op, known)
+        return apart(prepared) if is_long else prepared
 
     def _unstretched(self, steps: list[tuple[Step, Callable[..., Any]]]) -> set[int]:
         """Slots of scalars made arrays, which all users would do by themselves."""

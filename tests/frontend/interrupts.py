@@ -18,6 +18,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax_compiler import targets
+from irax_compiler.ops import dot, elementwise
 from irax_runtime import host, in_flight, interruptible
 
 SCALAR = irax.ShapeDtypeStruct((), "float32")
@@ -88,6 +89,33 @@ def libraries() -> None:
         program = compiled(lambda x: jnp.linalg.svd(x)[1], matrix := jnp.ones((300, 300)))
         print(interrupted(program, matrix))
     print(float(irax.jit(lambda x: x + 1.0)(1.0)))
+
+
+def eager() -> None:
+    """Operations outside of `jit`: by themselves, in a derivative, and in the loop of an evaluated
+    function.
+    """
+    matrix = jnp.ones((300, 300))
+
+    def loop(x: Any) -> Any:
+        return irax.grad(lambda x: lax.fori_loop(0, 5, lambda _, y: jnp.sin(y @ y), x).sum())(x)
+
+    loop(matrix)
+    for_minutes: Any = lambda *_, **options: hashlib.pbkdf2_hmac("sha256", b"", b"", 1 << 29)
+    np.linalg.svd = for_minutes
+    print(interrupted(jnp.linalg.svd, matrix))
+    print(interrupted(irax.grad(lambda x: jnp.linalg.svd(x)[1].sum()), matrix))
+    np.sort = for_minutes
+    print(interrupted(jnp.sort, jnp.ones(100_000)))
+    elementwise_op: Any = type(elementwise.sine)
+    small = elementwise_op.evaluate
+    elementwise_op.evaluate = lambda op, call, *operands: (
+        small(op, call, *operands) if operands[0].size < 1_000_000 else for_minutes()
+    )
+    print(interrupted(jnp.sin, jnp.ones(1_000_000)))
+    dot.DotGeneral.evaluate = for_minutes
+    print(interrupted(loop, matrix))
+    print(float(jnp.abs(jnp.float32(-2.0))))
 
 
 def callbacks() -> None:

@@ -38,6 +38,10 @@ def test_functions_of_libraries_are_interrupted():
     assert lines("libraries") == ["interrupted", "interrupted", "2.0"]
 
 
+def test_operations_outside_of_jit_are_interrupted():
+    assert lines("eager") == ["interrupted"] * 5 + ["2.0"]
+
+
 @pytest.mark.slow
 def test_callbacks_are_run_and_interrupted_where_the_program_was_called():
     assert lines("callbacks") == ["8.0", "interrupted", "interrupted", "True False"]

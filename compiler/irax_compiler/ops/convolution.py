@@ -91,6 +91,7 @@ class Convolution(Bilinear):
     """
 
     name = "stablehlo.convolution"
+    superlinear = True
     needs_whole = True
     reduces = True
     dimensions: ConvDimensions = attribute(_DIMENSIONS, "dimension_numbers")

@@ -23,6 +23,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, dtype_of, shape_of
+from irax_compiler.ops import long_runs
 from irax_compiler.ops.attributes import I64, I64S, decoders, encoded
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, pointwise
 from irax_compiler.ops.transformation import (
@@ -144,6 +145,9 @@ class Op:
     """True if its result has the operand's elements, repeated, and no others."""
     is_view: bool = False
     """True if its result has the operand's elements in the same row-major order."""
+    superlinear: bool = False
+    """True if it takes more operations than in proportion to the elements of its arrays, and calls
+    no function."""
     reduces: bool = False
     """True if it combines many elements of its operands to each element of its results."""
     is_constant: bool = False
@@ -309,7 +313,7 @@ class Op:
 
 def evaluated(op: Op, call: Evaluation, operands: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
     """All results of an op for concrete operands, a sequence also where there is one."""
-    results = op.evaluate(call, *operands)
+    results = long_runs.evaluate(op, call, operands)
     return (np.asarray(results),) if op.num_results == 1 else results
 
 

@@ -84,6 +84,7 @@ class DotGeneral(Bilinear):
     """Sums of products over the contracting dimensions, for each index of the batching ones."""
 
     name = "stablehlo.dot_general"
+    superlinear = True
     reduces = True
     widened = Widened.LOW_BITS
     dimensions: DotDimensions = attribute(_DIMENSIONS, "dot_dimension_numbers")
@@ -258,6 +259,7 @@ class Dot(Op):
     """
 
     name = "stablehlo.dot"
+    superlinear = True
 
     @classmethod
     def read(cls, operation: Operation) -> Op:

@@ -39,6 +39,7 @@ class Fft(Op):
     """
 
     name = "stablehlo.fft"
+    superlinear = True
     linear_in = None
     fft_type: str = attribute(keyword("fft_type"))
     """FFT, IFFT, RFFT or IRFFT."""

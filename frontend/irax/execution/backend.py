@@ -21,6 +21,7 @@ from irax.core.tracebacks import api_boundary
 from irax.core.tracing import still_open
 from irax.execution import mesh_programs
 from irax_compiler import api, kept_programs, mlir, spans, targets
+from irax_compiler.ops import long_runs
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.sizes import InconclusiveDimensionOperation
 from irax_runtime import devices as runtime_devices
@@ -176,6 +177,7 @@ def compile(
 
 
 dispatch.use_compiler(compile)
+long_runs.run_by(interruptible.run)
 
 
 def compile_for_all_sizes(

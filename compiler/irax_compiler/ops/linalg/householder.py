@@ -179,11 +179,18 @@ class _Packed(DefinedOp, Factorization):
         *batch, m, n = x.shape
         count = self.count(m, n)
         packed, taus = x.copy(), np.zeros((*batch, count), x.dtype)
-        (function,) = lapack.get_lapack_funcs((self.lapack,), dtype=x.dtype)
-        for place in np.ndindex(*batch):
-            if count:
-                packed[place], taus[place], *_ = function(x[place])
+        names = (self.lapack, f"{self.lapack}_lwork")
+        function, room = lapack.get_lapack_funcs(names, dtype=x.dtype)
+        if count:  # with less room LAPACK reflects column by column, which takes ten times as long
+            elements = int(room(*self.sizes(m, n))[0].real)
+            for place in np.ndindex(*batch):
+                packed[place], taus[place], *_ = function(x[place], lwork=elements)
         return packed, taus
+
+    @staticmethod
+    def sizes(m: int, n: int) -> tuple[int, ...]:
+        """Return the sizes that LAPACK asks for, of a matrix with m rows and n columns."""
+        return m, n
 
     @staticmethod
     def count(m: int, n: int) -> int:
@@ -219,6 +226,10 @@ class Hessenberg(_Packed):
     name = "irax.hessenberg"
     lapack = "gehrd"
 
+    @staticmethod
+    def sizes(m: int, n: int) -> tuple[int, ...]:
+        return (n,)
+
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         return _reflected(operands[0], 1, larger(shape_of(operands[0])[-1] - 1, 0))
 
@@ -235,6 +246,7 @@ class HouseholderProduct(DefinedOp, ComposedOp):
     """
 
     name = "irax.householder_product"
+    superlinear = True
     needs_whole = True
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:

@@ -164,6 +164,7 @@ class Solve(ComposedOp):
     """Solve A X = B for square matrices A; singular ones give the results of division by zero."""
 
     name = "irax.solve"
+    superlinear = True
     needs_whole = True
     linear_in = (1,)
 

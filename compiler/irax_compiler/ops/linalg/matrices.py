@@ -28,6 +28,7 @@ class Factorization(ComposedOp):
     """A factorization of one operand, whose leading dimensions are batch dimensions."""
 
     num_results: ClassVar[int] = -1
+    superlinear = True
     needs_whole = True
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:

@@ -86,6 +86,7 @@ class Cholesky(Op):
     """
 
     name = "stablehlo.cholesky"
+    superlinear = True
     needs_whole = True
     lower: bool = attribute(FLAG, default=False)
 
@@ -146,6 +147,7 @@ class TriangularSolve(Op):
     """The X with op(A) X = B, or X op(A) = B, where A is a triangle of the first operand."""
 
     name = "stablehlo.triangular_solve"
+    superlinear = True
     needs_whole = True
     linear_in = (1,)
     left_side: bool = attribute(FLAG, default=False)

@@ -74,6 +74,7 @@ class ReduceWindow(DefinedOp):
     """
 
     name = "stablehlo.reduce_window"
+    superlinear = True
     is_pure = True
     needs_whole = True
     reduces = True

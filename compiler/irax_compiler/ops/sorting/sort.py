@@ -45,6 +45,7 @@ class Sort(Op):
     """The operands, all of one shape, in the order of the first of them."""
 
     name = "stablehlo.sort"
+    superlinear = True
     needs_whole = True
     updates = True
     memory = Memory.FRESH
@@ -341,6 +342,7 @@ class SortBy(Op):
     """
 
     name = "stablehlo.sort"
+    superlinear = True
     num_results: ClassVar[int] = -1  # as many as operands
     dimension: int = attribute(I64, default=-1)
     is_stable: bool = attribute(FLAG, default=False)

@@ -33,6 +33,7 @@ class TopK(Op):
     """
 
     name = "chlo.top_k"
+    superlinear = True
     needs_whole = True
     num_results: ClassVar[int] = 2
     k: int = attribute(I64)

@@ -27,7 +27,7 @@ from irax.core.operands import (
     types_text,
 )
 from irax.core.tracing import concrete_array, padded
-from irax_compiler.ops import conversion
+from irax_compiler.ops import conversion, long_runs
 from irax_compiler.ops.core import Op, UnsupportedOp, evaluated, no_calls
 from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.quiet import quietly
@@ -134,7 +134,7 @@ def _compute(
 ) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
     values = _values(operands, dtype)
     _check_shapes(operands, values, what)
-    return values, np.asarray(op.evaluate(no_calls, *values))
+    return values, np.asarray(long_runs.evaluate(op, no_calls, values))
 
 
 def _values(operands: Sequence[Any], dtype: np.dtype[Any]) -> list[np.ndarray[Any, Any]]:
