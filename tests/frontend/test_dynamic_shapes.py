@@ -175,6 +175,10 @@ KERNELS = {
         lambda t, u, i: (t[numbers(i)], u[numbers(i)], jnp.take(u, numbers(i), 0, mode="fill")),
         ["40,64", "l,32", "b"],
     ),
+    "convolutions": (
+        lambda x, k: (filtered(x, k), filtered(x, k, 2), filtered(x, k[:1, :1])),
+        ["b,9,6,16", "3,3,16,32"],
+    ),
     "heads": (lambda x: irax.nn.dot_product_attention(x, x, x), ["b,l,2,64"]),
 }
 
@@ -194,6 +198,21 @@ def test_kernels_for_all_sizes(name):
             np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-4)
     (told,) = irax.explain(jitted).sizes
     assert told.startswith("one program for all sizes")
+
+
+def test_unsigned_integers_for_all_sizes():
+    def f(x):
+        parts = x[::-1, 1:], jnp.pad(x, 1), x.reshape(-1)[::2], x.astype("float32").mean(0)
+        return *parts, x // 3 + x.shape[0], irax.lax.cond(x.sum() > 4, lambda: x * 2, lambda: x)
+
+    g = irax.jit(f, dynamic_shapes={"x": "n, m"})
+    for dtype in ("uint8", "uint32"):
+        for sizes in ((1, 1), (4, 3), (5, 2)):
+            x = jnp.asarray(array(*sizes) * 90 + 100).astype(dtype)
+            for found, expected in zip(g(x), f(x), strict=True):
+                assert found.dtype == expected.dtype
+                np.testing.assert_allclose(found, expected, rtol=1e-6)
+    assert all(told.startswith("one program for all sizes") for told in irax.explain(g).sizes)
 
 
 def test_sizes_that_are_found():

@@ -139,6 +139,8 @@ class _Rewriting(Lowering):
         if self.shapes:
             self.find_most()
             add_reflection(self.function, {"irax.largest_size": str(self.most)})
+        with mlir.InsertionPoint.after(self._anchor), self.function.location:
+            self._sign(mlir.arguments(self.function))
         self.find_variables(arguments)
         with mlir.InsertionPoint.after(self._anchor), self.function.location:
             self._state_sizes(mlir.arguments(self.function))
@@ -183,6 +185,19 @@ class _Rewriting(Lowering):
             self.shapes[value] = mlir.shape_of(value)
             value.set_type(anonymous(self.shapes[value], value.type.element_type))
 
+    def _sign(self, arguments: Iterable[Any]) -> None:
+        """Take arrays of unsigned integers as those of signed ones, of which other dialects than
+        StableHLO can tell the size.
+        """
+        for x in arguments:
+            if x not in self.shapes or mlir.dtype_of(x).kind != "u":
+                continue
+            uses, unsigned = list(x.uses), x.type
+            x.set_type(moves.signed_type(x))
+            found = moves.bits(self, x, unsigned)
+            for use in uses:
+                use.owner.operation.operands[use.operand_number] = found
+
     def _dispatch(self, operation: Operation) -> None:
         """Make a dispatch one that takes the values of variables, and IREE the sizes of arrays."""
         operands = list(operation.operands)
@@ -219,8 +234,12 @@ class _Rewriting(Lowering):
         for value in [x for x in values if x in self.shapes]:
             uses = [use for use in value.uses if use.owner.operation.name != "tensor.dim"]
             open_ = [n for n in self.shapes[value] if isinstance(n, Size)]
-            tied = emit("flow.tensor.tie_shape", [value, *self.sizes(open_)], value.type)
+            is_unsigned = mlir.dtype_of(value).kind == "u"
+            held = moves.bits(self, value, moves.signed_type(value)) if is_unsigned else value
+            tied = emit("flow.tensor.tie_shape", [held, *self.sizes(open_)], held.type)
             self.shapes[tied] = self.shapes[value]
+            if is_unsigned:
+                tied = moves.bits(self, tied, value.type)
             for use in uses:
                 use.owner.operation.operands[use.operand_number] = tied
 

@@ -40,7 +40,7 @@ from irax_compiler.passes.executables import (
 )
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrite_in_order
-from irax_compiler.sizes import InconclusiveDimensionOperation, is_symbolic
+from irax_compiler.sizes import InconclusiveDimensionOperation
 
 
 @register_pass
@@ -117,7 +117,7 @@ class _Calls:
         """Return the dispatch's result, or a product, for a convolution."""
         op = read_as(Convolution, operation)
         windows = None if op is None else convolutions.windows_of(operation, op)
-        if op is None or windows is None or any(map(is_symbolic, windows.out)):
+        if op is None or windows is None:
             return None
         is_fast = windows.is_product or windows.is_of_lines or pays_as_products(windows)
         if not (is_fast or self.always):
@@ -127,11 +127,12 @@ class _Calls:
         if windows.is_product:
             return convolutions.product(windows, x, y)
         tiles = convolutions.Tiles(windows, self.workers)
+        sizes = sizes_of([x, y])
 
         name = self.executables.add(
-            "convolution", lambda name: tiles.add_executable(self.module, name)
+            "convolution", lambda name: tiles.add_executable(self.module, name, sizes)
         )
-        return dispatch(name, [x, y], tiles.types)[0]
+        return dispatch(name, [x, y], tiles.types, sizes=sizes)[0]
 
     def product(self, operation: Operation) -> Replacement:
         """Return the dispatch's results for that of a `dot_general` or a transpose of it, and for

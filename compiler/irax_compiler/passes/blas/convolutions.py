@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from irax_compiler.ops import dot, shape, slicing
 from irax_compiler.ops.convolution import ConvDimensions, Convolution
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import emit, index
+from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.library import LETTERS, Cblas, Library
 from irax_compiler.passes.executables import (
@@ -34,6 +36,7 @@ from irax_compiler.passes.executables import (
     workgroup,
 )
 from irax_compiler.passes.scf import for_each
+from irax_compiler.sizes import is_symbolic
 
 FEATURES_LAST = ConvDimensions((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
 """The only layout: [batch, row, column, feature]; that of kernels is [row, column, input, output].
@@ -44,7 +47,7 @@ TILE = 1 << 21
 
 @dataclass(frozen=True)
 class Windows:
-    """A convolution of an array that has been padded."""
+    """A convolution of an array that has been padded. How many images there are may be unknown."""
 
     dtype: np.dtype
     array: tuple[int, int, int, int]
@@ -71,8 +74,13 @@ class Windows:
 
     @property
     def operations(self) -> int:
-        """Return the number of multiplications and additions."""
-        return 2 * self.window * prod(self.out)
+        """Return the number of multiplications and additions, for a usual number of images."""
+        return 2 * self.window * usual(prod(self.out))
+
+    @property
+    def is_sized(self) -> bool:
+        """True if it is not known how many images there are."""
+        return is_symbolic(self.out[0])
 
 
 def windows_of(operation: Operation, op: Convolution) -> Windows | None:
@@ -87,6 +95,7 @@ def windows_of(operation: Operation, op: Convolution) -> Windows | None:
         or any(dtype_of(v) != op.dtype for v in (x, y))
         or op.dtype.name not in LETTERS
         or any(0 in shape_of(v) for v in (x, y, result))
+        or any(map(is_symbolic, (*shape_of(x)[1:], *shape_of(y), *shape_of(result)[1:])))
     ):
         return None
     n, rows, columns, features = shape_of(x)
@@ -171,42 +180,47 @@ class Tiles:
         return [self.windows.out, of_windows]
 
     @property
-    def _all_rows(self) -> int:
+    def _all_rows(self) -> Any:
         return prod(self.windows.out[:2])
 
     @property
     def _groups(self) -> int:
-        """The number of workgroups."""
+        """The number of workgroups; where the number of rows is not known, some may have none."""
+        if self.windows.is_sized:
+            return self.workers
         wanted = min(self.workers, self.windows.operations // SHARE, self._all_rows)
         return -(-self._all_rows // self._share(max(1, wanted)))
 
-    def _share(self, workers: int) -> int:
+    def _share(self, workers: int) -> Any:
         """The number of rows of a workgroup."""
         return -(-self._all_rows // workers)
 
     @property
     def _rows(self) -> int:
         """The number of rows of a tile."""
-        of_group = self._share(self._groups)
+        of_group = usual(self._share(self._groups))
         of_row = self.windows.out[2] * self.windows.window * self.windows.dtype.itemsize
         tiles = -(-of_group * of_row // max(TILE, of_row))
         return -(-of_group // tiles)
 
-    def add_executable(self, module: Module, name: str) -> Operation:
-        """Add the executable `name` to a module, with one function of the same name. Return it."""
+    def add_executable(self, module: Module, name: str, sizes: Sequence[str] = ()) -> Operation:
+        """Add the executable `name` to a module, with one function of the same name. Return it.
+        `sizes` are the variables that shapes depend on.
+        """
         windows = self.windows
         extents = windows.array, windows.kernel, *self._results
-        sizes = [prod(x) * windows.dtype.itemsize for x in extents]
+        bytes_of = [prod(x) * windows.dtype.itemsize for x in extents]
 
         def build(block: Block, bindings: list[Value]) -> None:
-            pairs = zip(bindings, sizes, strict=True)
+            pairs = zip(bindings, bytes_of, strict=True)
             arrays = [base(x, size) for x, size in pairs]
             if self.windows.is_of_lines:
                 self._build_lines(arrays)
             else:
                 self._build(Library(windows.dtype, block), arrays)
 
-        return add_executable(module, name, (self._groups, 1), len(sizes), build)
+        groups = self._groups, 1
+        return add_executable(module, name, groups, len(extents), build, sizes=sizes)
 
     def _build(self, library: Library, arrays: Sequence[Value]) -> None:
         windows, size = self.windows, self.windows.dtype.itemsize

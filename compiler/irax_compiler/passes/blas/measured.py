@@ -71,13 +71,13 @@ def pays_as_products(windows: Windows) -> bool:
     """True if a convolution by products of matrices is faster than IREE's code, judged by the
     nearest measured convolution.
     """
-    images, rows, columns, outputs = windows.out
+    images, rows, columns, outputs = map(usual, windows.out)
     extents = images, (rows * columns) ** 0.5, windows.array[3], outputs, windows.kernel[0]
     measured = _measured("convolutions", windows.dtype.name)
     if not measured:
         return False
     *_, iree, blas = min(measured, key=lambda row: _distance(row, extents))
-    return blas < GAIN * iree
+    return blas < GAIN * (SIZED if windows.is_sized else 1) * iree
 
 
 def _measured(part: str, kind: str) -> list[list[float]]:

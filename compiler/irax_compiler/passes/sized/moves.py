@@ -30,14 +30,23 @@ from irax_compiler.passes.sized.lowering import (
 )
 from irax_compiler.sizes import Size, larger, smaller
 
-_SCALAR = mlir.tensor_type((), np.dtype(np.int32))
+_CONVERT = "stablehlo.convert"
 _WIDE = mlir.tensor_type((), np.dtype(np.int64))
 
 
 def _dimension(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
-    number = emit("arith.index_cast", [of.number(op.size)], I32)
-    found = emit("tensor.from_elements", [number], _SCALAR)
-    return found if type_ == _SCALAR else emit("stablehlo.convert", [found], type_)
+    is_integer = op.dtype.kind in "iu"
+    element = element_type(np.dtype(f"i{op.dtype.itemsize}")) if is_integer else I32
+    number = emit("arith.index_cast", [of.number(op.size)], element)
+    found = emit("tensor.from_elements", [number], anonymous((), element))
+    users = [use.owner.operation for use in of.operation.results[0].uses]
+    becomes = [mlir.dtype_of(x) for user in users for x in user.results if user.name == _CONVERT]
+    if any(dtype.kind == "u" for dtype in (op.dtype, *becomes)):
+        # MLIR would convert the number, and arithmetic of numbers has no unsigned ones.
+        found = emit("stablehlo.optimization_barrier", [found], found.type)
+    if found.type == type_:
+        return found
+    return emit(f"stablehlo.{'bitcast_convert' if is_integer else 'convert'}", [found], type_)
 
 
 def _broadcast(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
@@ -94,6 +103,19 @@ def held_as(dtype: np.dtype) -> tuple[str, np.dtype]:
     if dtype.kind == "u":
         return "stablehlo.bitcast_convert", np.dtype(f"i{dtype.itemsize}")
     return "", dtype
+
+
+def signed_type(x: Any) -> Type:
+    """The type of an array of unsigned integers if these were signed ones."""
+    element = element_type(np.dtype(f"i{mlir.dtype_of(x).itemsize}"))
+    return anonymous(x.type.shape, element)
+
+
+def bits(of: Lowering, x: Value, type_: Any) -> Value:
+    """The bits of an array of integers as another type."""
+    found = emit("stablehlo.bitcast_convert", [x], type_)
+    of.shapes[found] = of.shape(x)
+    return found
 
 
 def _bitcast(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Value:
@@ -200,11 +222,15 @@ def _at(
     of: Lowering,
     operands: Sequence[Value],
     place: tuple[Sequence[Any], Sequence[Any], Sequence[int]],
-    type_: Type,
+    type_: Any,
 ) -> Value:
     """An operation of the dialect tensor on a part of an array: its offsets, sizes and strides,
     each of which is a size or an index that was computed.
     """
+    if mlir.dtype_of(operands[0]).kind == "u":  # which these dialects do not have
+        held = [bits(of, x, signed_type(x)) for x in operands]
+        found = anonymous(type_.shape, held[0].type.element_type)
+        return emit("stablehlo.bitcast_convert", [_at(name, of, held, place, found)], type_)
     found, stated, counts = list(operands), {}, [1] * len(operands)
     for kind, numbers in zip(("offsets", "sizes", "strides"), place, strict=True):
         known = [n if isinstance(n, int) else UNKNOWN_SIZE for n in numbers]
