@@ -621,3 +621,20 @@ def test_a_callback_may_call_the_function_that_calls_it():
         return lax.cond(n > 1, lambda: n * irax.pure_callback(factorial, like(n), n - 1), lambda: n)
 
     assert factorial(6) == 720
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_each_device_makes_its_own_calls(ordered):
+    seen = []
+
+    def double(x):
+        seen.append(x.tolist())
+        return 2 * x
+
+    mapped = irax.pmap(lambda x: io_callback(double, like(x), x, ordered=ordered))
+    mesh = irax.make_mesh((1,), ("i",))
+    spec = irax.P("i")
+    sharded = irax.shard_map(lambda x: sine(x[0])[None], mesh=mesh, in_specs=spec, out_specs=spec)
+    np.testing.assert_array_equal(mapped(jnp.ones((1, 2))), [[2, 2]])
+    assert seen == [[1.0, 1.0]]
+    np.testing.assert_allclose(irax.jit(sharded)(jnp.ones(1)), np.sin([1.0]), rtol=1e-6)

@@ -250,6 +250,9 @@ def test_forms_of_cotangents():
     np.testing.assert_array_equal(by_w, np.tile(np.arange(3.0), (2, 1)))
     with pytest.raises(ValueError, match="as many forms as arguments, 2, got 1"):
         pullback.with_refs(total)
+    for wrong in (jnp.zeros(3), jnp.zeros(2, jnp.int32)):
+        with pytest.raises(ValueError, match=r"the Ref of an argument of type float32\[2,3\]"):
+            pullback.with_refs(irax.new_ref(wrong), irax.ad.DontWant())
     with pytest.raises(ValueError, match=r"expected a Ref, .* got 1"):
         pullback.with_refs(1, 2)
 

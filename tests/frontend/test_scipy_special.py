@@ -258,3 +258,11 @@ def test_beta_of_a_negative_and_a_large_number():
     with irax.enable_x64(True):
         np.testing.assert_allclose(special.betaln(a, b), expected, rtol=1e-14)
         np.testing.assert_allclose(special.beta(a, b), -np.exp(expected), rtol=1e-12)
+
+
+def test_poles_of_complex_numbers():
+    poles = np.array([0, -1, -2], complex)
+    for function in (special.gamma, special.loggamma):
+        found = np.asarray(function(poles))
+        assert np.isnan(found.real).all()
+        assert np.isnan(found.imag).all()

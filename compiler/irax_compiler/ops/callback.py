@@ -159,6 +159,8 @@ class Callback(StructuredOp):
     def batch(
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
+        if transform.over_devices:
+            return lanes.one_by_one(transform, self.key, self.build, operands, axes)
         if self.kind == "io" and self.ordered:
             raise ValueError(
                 f"vmap: the ordered io_callback of {self.key} has no order over lanes; use "

@@ -153,6 +153,11 @@ class Batching(Transformation, Protocol):
         """The axes of a mesh along which shard_maps have the mapped axis divided."""
         ...
 
+    @property
+    def over_devices(self) -> bool:
+        """True if lanes are devices of a mesh."""
+        ...
+
     def part(self, count: int) -> DeferredBatching:
         """Return the batching of functions of one of `count` parts of the lanes."""
         ...

@@ -67,6 +67,7 @@ def derive_batched(
     out_axes: Sequence[Axis] | None = None,
     axis_name: str = "",
     mesh_axes: Sequence[str] = (),
+    over_devices: bool = False,
 ) -> Batched:
     """Add the batched form of a function to its module, as a private function.
 
@@ -79,11 +80,12 @@ def derive_batched(
         out_axes: for each result, where it has the mapped axis, likewise.
         axis_name: the name of the axis, over which collectives become operations.
         mesh_axes: the axes of a mesh along which shard_maps have the mapped axis divided.
+        over_devices: lanes are devices, of which each makes its own calls of the host.
     """
     function = find_function(module, func)
     places = _axes("in_axes", in_axes, mlir.arguments(function), func)
     wanted = _axes("out_axes", out_axes, returned(function), func)
-    deriver = BatchDeriver(module, size, {func: wanted}, axis_name, tuple(mesh_axes))
+    deriver = BatchDeriver(module, size, {func: wanted}, axis_name, tuple(mesh_axes), over_devices)
     return deriver.function(func, places)
 
 
@@ -113,7 +115,8 @@ class BatchDeriver(Deriver[Batched]):
     `out_axes` fixes, for some functions by name, where results have their mapped axis (None: they
     must not depend on it); other functions leave it where it fell. Collectives over `axis_name`,
     if it is not empty, become operations on the mapped axis. Shard_maps have the mapped axis
-    divided along `mesh_axes`.
+    divided along `mesh_axes`. If `over_devices`, lanes are devices, of which each makes its own
+    calls of the host.
     """
 
     def __init__(
@@ -123,12 +126,14 @@ class BatchDeriver(Deriver[Batched]):
         out_axes: dict[str, Sequence[Axis]] | None = None,
         axis_name: str = "",
         mesh_axes: tuple[str, ...] = (),
+        over_devices: bool = False,
     ) -> None:
         super().__init__(module)
         self.size = size
         self.out_axes = out_axes or {}
         self.axis_name = axis_name
         self.mesh_axes = mesh_axes
+        self.over_devices = over_devices
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Batched:
         name = mlir.function_name(source)

@@ -85,7 +85,7 @@ def _batched(
     of the others it is what the first device has.
     """
     axis_name, size = axis
-    deriver = BatchDeriver(module, size, axis_name=axis_name)
+    deriver = BatchDeriver(module, size, axis_name=axis_name, over_devices=True)
     derived = deriver.function(name, tuple(in_axes))
     function = mlir.functions(module)[derived.name]
 

@@ -232,7 +232,10 @@ class PmapFunction(PjitFunction[P, R]):
             if mesh is not None:
                 return _on_devices(given, mesh, setting.out_axes)
             name, size = setting.axis_name, setting.axis_size
-            return over_lanes("pmap", of_slice, axes, setting.out_axes, name, size)(*own, **kwargs)
+            lanes = over_lanes(
+                "pmap", of_slice, axes, setting.out_axes, name, size, over_devices=True
+            )
+            return lanes(*own, **kwargs)
 
         static = parameters_of(mapped, setting.static, None, "static")
         given_up = parameters_of(mapped, donated, None, "donate")

@@ -200,7 +200,8 @@ class VJP:
                 for a pytree. An argument that is a Ref needs a Ref.
 
         Raises:
-            ValueError: there are not as many as arguments, or one is none of these.
+            ValueError: there are not as many as arguments, or one is none of these, or a Ref of
+                another shape or dtype than the argument.
 
         >>> total = irax.new_ref(1.0)
         >>> y, pullback = irax.vjp(lambda x: x * x, 3.0)
@@ -219,6 +220,8 @@ class VJP:
                     "with_refs: expected a Ref, irax.ad.GradValue() or irax.ad.DontWant() for "
                     f"each argument, got {form!r}"
                 )
+        for form, aval in zip(spread, self._derived.inputs, strict=True):
+            _check_ref(form, aval)
         return VJP(self._derived, self.opaque_residuals, self.args_res, tuple(spread))
 
     @api_boundary
@@ -248,6 +251,17 @@ def _replaced(x: Any, aval: ShapedArray) -> Array:
     if (array.shape, array.dtype) != (aval.shape, aval.dtype):
         raise ValueError(f"vjp: args_res has type {array.aval}; expected {aval}, as the argument")
     return array
+
+
+def _check_ref(form: Any, aval: Any) -> None:
+    """Raise ValueError if a form is a Ref that cannot hold an argument's cotangent."""
+    if not isinstance(form, refs.Ref):
+        return
+    held = form.aval.inner_aval
+    if (held.shape, held.dtype) != (aval.shape, aval.dtype):
+        raise ValueError(
+            f"with_refs: the Ref of an argument of type {aval} must hold such an array, got {held}"
+        )
 
 
 def _is_form(x: Any) -> bool:

@@ -80,8 +80,11 @@ def over_lanes(
     axis_name: Hashable | None,
     axis_size: int | None,
     mesh_axes: tuple[str, ...] = (),
+    over_devices: bool = False,
 ) -> Callable[..., Any]:
-    """Return `vmap(fun, ...)` for the transformation `what`, as error messages call it."""
+    """Return `vmap(fun, ...)` for the transformation `what`, as error messages call it. If
+    `over_devices`, each lane makes its own calls of the host.
+    """
     in_axes = checked_axes(what, fun, in_axes, out_axes)
 
     @api_boundary
@@ -95,8 +98,9 @@ def over_lanes(
             spread = _spread((in_axes, 0), (args, kwargs), f"{what}: in_axes")
             own = [spread[place] for place in boxed.places]
             pure = boxed.of_arrays(what, fun)
+            axes = (out_axes, own)
             lanes = over_lanes(
-                what, pure, in_axes, (out_axes, own), axis_name, axis_size, mesh_axes
+                what, pure, in_axes, axes, axis_name, axis_size, mesh_axes, over_devices
             )
             out, states = lanes(*boxed.args, **boxed.kwargs)
             boxed.refs.write(states)
@@ -121,6 +125,7 @@ def over_lanes(
                 wanted,
                 named,
                 mesh_axes or along,
+                over_devices,
             )
         except api.PassError as error:
             raise ValueError(f"{what}: {error}") from None

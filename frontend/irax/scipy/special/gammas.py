@@ -112,7 +112,8 @@ def _loggamma_of_complex(z: Array) -> Array:
     mirrored = jnp.subtract(float(np.log(np.pi)), jnp.add(_log_sine_of_pi(z, reflected), result))
     result = jnp.where(reflected, mirrored, result)
     whole = jnp.equal(z, jnp.floor(jnp.real(z)))
-    return jnp.where(jnp.logical_and(whole, jnp.less_equal(jnp.real(z), 0)), np.nan, result)
+    is_pole = jnp.logical_and(whole, jnp.less_equal(jnp.real(z), 0))
+    return jnp.where(is_pole, complex(np.nan, np.nan), result)
 
 
 def _log_sine_of_pi(z: Array, wanted: Array) -> Array:

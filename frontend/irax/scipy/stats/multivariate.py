@@ -9,6 +9,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
+from irax.core.promotion import promote_dtypes
 from irax.scipy import special
 from irax.scipy.arguments import inexact, unsupported
 from irax.typing import ArrayLike
@@ -122,7 +123,8 @@ class multinomial:
         >>> stats.multinomial.logpmf(jnp.array([1, 0]), 1, jnp.array([1.0, 0.0]))
         Array(0., dtype=float32)
         """
-        counts, trials, p = inexact("multinomial.logpmf", x, n, p)
+        (p,) = inexact("multinomial.logpmf", p)
+        counts, trials = (y.astype(p.dtype) for y in promote_dtypes(x, n, what="logpmf"))
         terms = special.xlogy(counts, p) - special.gammaln(counts + 1)
         total = special.gammaln(trials + 1) + jnp.sum(terms, -1)
         return jnp.where(jnp.equal(jnp.sum(counts, -1), trials), total, -np.inf)
