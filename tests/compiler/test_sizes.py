@@ -17,8 +17,8 @@ from irax_compiler.sizes import (
     variables,
 )
 from irax_compiler.sizes.bounds import largest
+from irax_compiler.sizes.comparison import bounds
 from irax_compiler.sizes.encoding import encoded, parse_encoded
-from irax_compiler.sizes.expressions import bounds
 from irax_compiler.sizes.parsing import parse_shape, parse_size
 from irax_compiler.sizes.solving import solve
 

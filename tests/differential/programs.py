@@ -24,7 +24,7 @@ from irax_compiler.ops.reductions import reduce as reduction
 from irax_compiler.ops.sorting import sort, top_k
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.sizes import is_symbolic, substituted, variables
-from irax_compiler.sizes.expressions import bounds
+from irax_compiler.sizes.comparison import bounds
 
 F64 = np.dtype(np.float64)
 KNOWN = (2, 3, 1)

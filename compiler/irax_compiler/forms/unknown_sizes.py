@@ -26,7 +26,7 @@ from irax_compiler.ops.reductions.window_shapes import GATHER_NUMBERS
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS, nested
 from irax_compiler.sizes import Size, SymbolicScope, larger, smaller
-from irax_compiler.sizes.expressions import bounds
+from irax_compiler.sizes.comparison import bounds
 
 _I32 = np.dtype(np.int32)
 _MOST = 64

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from irax_compiler.sizes.expressions import Atom, Monomial, Size, normal, without
+from irax_compiler.sizes.expressions import Size, normal, without
+from irax_compiler.sizes.terms import Atom, Monomial
 
 DEPTH = 3
 """The most constraints that are combined to find a bound."""

@@ -9,76 +9,23 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
-
-class InconclusiveDimensionOperation(Exception):
-    """Python asked for something that depends on the value of a symbolic dimension."""
-
-
-@dataclass(frozen=True)
-class Atom:
-    """A variable, or an operation that polynomials do not have."""
-
-    name: str
-    """The name of the variable, or `floordiv`, `mod`, `max`, `min`."""
-    operands: tuple[Any, ...] = ()
-
-    @cached_property
-    def text(self) -> str:
-        """The atom as it is written."""
-        if not self.operands:
-            return self.name
-        return f"{self.name}({', '.join(map(str, self.operands))})"
-
-    def evaluate(self, env: Mapping[str, Any]) -> Any:
-        """The atom's value for these of its variables; others stay."""
-        first, *rest = (substituted(x, env) for x in self.operands)
-        return OPERATIONS[self.name](first, *rest)
+from irax_compiler.sizes import comparison
+from irax_compiler.sizes.comparison import bounds, constraint_for
+from irax_compiler.sizes.terms import (
+    Atom,
+    Expression,
+    InconclusiveDimensionOperation,
+    Monomial,
+    Scope,
+)
 
 
-Monomial = tuple[tuple[Atom, int], ...]
-"""A product of powers of atoms, in the order of their text; the empty one is 1."""
-
-
-class Scope(Protocol):
-    """The knowledge about variables: `scopes.SymbolicScope`."""
-
-    @property
-    def constraints(self) -> tuple[str, ...]:
-        """Comparisons that hold."""
-        ...
-
-    @property
-    def equal(self) -> Mapping[Monomial, tuple[int, Any]]:
-        """The sizes that multiples of terms are equal to, with the factor of the term."""
-        ...
-
-    @property
-    def of_variables(self) -> Mapping[str, tuple[float, float]]:
-        """The bounds of variables that have others than 1 and infinity."""
-        ...
-
-    @property
-    def not_negative(self) -> Sequence[Any]:
-        """Sizes that are at least 0."""
-        ...
-
-    def bounds(self, size: Size) -> tuple[float, float]:
-        """The least and the largest value of a size."""
-        ...
-
-    def rough_bounds(self, size: Size) -> tuple[float, float]:
-        """Bounds of a size by its terms one by one."""
-        ...
-
-
-class Size:
+class Size(Expression):
     """A size that depends on variables. Made by `SymbolicScope.variable` and by arithmetic.
 
     >>> (n,) = irax.export.symbolic_shape("n")
@@ -89,11 +36,6 @@ class Size:
     __array_ufunc__ = None
     to_array: ClassVar[Callable[[Any], Any] | None] = None
     """Makes an array of a size; who has arrays sets it."""
-
-    def __init__(self, terms: tuple[tuple[Monomial, int], ...], scope: Scope) -> None:
-        self.terms = terms
-        self.scope = scope
-        self._hash = hash(terms)
 
     # -- arithmetic --
 
@@ -158,40 +100,17 @@ class Size:
 
     # -- comparison --
 
-    def __eq__(self, other: object) -> bool:
-        """True if they are equal for all values of the variables; False for all others, those
-        included that may be equal for some.
-        """
-        return isinstance(other, Size) and self.terms == other.terms and self.scope == other.scope
-
-    def __hash__(self) -> int:
-        return self._hash
-
     def __ge__(self, other: Any) -> Any:
-        return _combined(
-            operator.ge, self, other, lambda x, y: is_at_least(x, y, f"{x} >= {y}", f"{x} >= {y}")
-        )
+        return _combined(operator.ge, self, other, comparison.ge)
 
     def __le__(self, other: Any) -> Any:
-        return _combined(
-            operator.le, self, other, lambda x, y: is_at_least(y, x, f"{x} <= {y}", f"{x} <= {y}")
-        )
+        return _combined(operator.le, self, other, comparison.le)
 
     def __gt__(self, other: Any) -> Any:
-        return _combined(
-            operator.gt,
-            self,
-            other,
-            lambda x, y: not is_at_least(y, x, f"{x} > {y}", f"{x} >= {y + 1}"),
-        )
+        return _combined(operator.gt, self, other, comparison.gt)
 
     def __lt__(self, other: Any) -> Any:
-        return _combined(
-            operator.lt,
-            self,
-            other,
-            lambda x, y: not is_at_least(x, y, f"{x} < {y}", f"{x} <= {y - 1}"),
-        )
+        return _combined(operator.lt, self, other, comparison.lt)
 
     def __bool__(self) -> bool:
         low, high = bounds(self)
@@ -201,7 +120,7 @@ class Size:
             return False
         raise InconclusiveDimensionOperation(
             f"whether the symbolic dimension {self} is 0 is not known; "
-            f"{_constraint(self, f'{self} >= 1')}"
+            f"{constraint_for(self, f'{self} >= 1')}"
         )
 
     # -- as a number, which it is not --
@@ -226,35 +145,8 @@ class Size:
         assert Size.to_array is not None
         return Size.to_array(self)
 
-    # -- text --
-
-    def __str__(self) -> str:
-        found = ""
-        for monomial, count in self.terms:
-            factors = [a.text if p == 1 else f"{a.text}^{p}" for a, p in monomial]
-            if abs(count) != 1 or not factors:
-                factors.insert(0, str(abs(count)))
-            sign = "-" if count < 0 else "+"
-            term = "*".join(factors)
-            found += f" {sign} {term}" if found else f"- {term}" * (count < 0) or term
-        return found
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __deepcopy__(self, memo: Any) -> Size:
-        return self
-
-    def __copy__(self) -> Size:
-        return self
-
     def __reduce__(self) -> Any:
         return Size, (self.terms, self.scope)
-
-
-def is_symbolic(size: Any) -> bool:
-    """True for a size that depends on variables."""
-    return isinstance(size, Size)
 
 
 # ---- normal forms --------------------------------------------------------------------------------
@@ -380,7 +272,8 @@ def _rewritten(monomial: Monomial, count: int, scope: Scope) -> Any:
     return None
 
 
-def _atom(name: str, *operands: Any) -> Any:
+def atom(name: str, *operands: Any) -> Any:
+    """The size that is an operation that polynomials do not have."""
     return normal({((Atom(name, operands), 1),): 1}, common_scope(*operands))
 
 
@@ -412,7 +305,7 @@ def floordiv(x: Any, y: Any) -> Any:
         return quotient
     if not isinstance(rest, Size) and rest == 0:
         return quotient
-    return quotient + _atom("floordiv", rest, y)
+    return quotient + atom("floordiv", rest, y)
 
 
 def mod(x: Any, y: Any) -> Any:
@@ -432,7 +325,7 @@ def mod(x: Any, y: Any) -> Any:
     low, high = _rough_bounds(rest)
     if (not isinstance(rest, Size) and rest == 0) or (isinstance(y, int) and low >= 0 and high < y):
         return rest
-    return _atom("mod", rest, y)
+    return atom("mod", rest, y)
 
 
 def _rough_bounds(size: Any) -> tuple[float, float]:
@@ -446,7 +339,7 @@ def _check_divisor(x: Any, y: Any, sign: str) -> None:
     low, high = bounds(y)
     if low <= 0 <= high:
         raise InconclusiveDimensionOperation(
-            f"{x} {sign} {y}: the divisor may be 0; {_constraint(y, f'{y} >= 1')}"
+            f"{x} {sign} {y}: the divisor may be 0; {constraint_for(y, f'{y} >= 1')}"
         )
 
 
@@ -505,120 +398,3 @@ def without(monomial: Monomial, factors: Monomial) -> Monomial | None:
         if powers[atom] < 0:
             return None
     return tuple((a, p) for a, p in powers.items() if p)
-
-
-def larger(x: Any, y: Any) -> Any:
-    """The larger one of two sizes."""
-    return _chosen("max", x, y)
-
-
-def smaller(x: Any, y: Any) -> Any:
-    """The smaller one of two sizes."""
-    return _chosen("min", x, y)
-
-
-def _chosen(name: str, x: Any, y: Any) -> Any:
-    if not isinstance(x, Size) and not isinstance(y, Size):
-        return max(x, y) if name == "max" else min(x, y)
-    low, high = bounds(x - y)
-    if low >= 0 or high <= 0:
-        return x if (low >= 0) == (name == "max") else y
-    return _atom(name, *sorted((x, y), key=str))
-
-
-OPERATIONS: dict[str, Callable[..., Any]] = {
-    "floordiv": floordiv,
-    "mod": mod,
-    "max": larger,
-    "min": smaller,
-}
-"""The operations that atoms are of, by name."""
-
-
-# ---- values --------------------------------------------------------------------------------------
-
-
-def variables(sizes: Iterable[Any]) -> list[str]:
-    """The names of the variables in sizes, sorted."""
-    found: set[str] = set()
-    for size in sizes:
-        if isinstance(size, Size):
-            for monomial, _ in size.terms:
-                for atom, _ in monomial:
-                    found.update(variables(atom.operands) if atom.operands else [atom.name])
-    return sorted(found)
-
-
-def substituted(size: Any, env: Mapping[str, Any]) -> Any:
-    """A size for these values of its variables, which may be sizes of another scope themselves.
-
-    Raises:
-        KeyError: a variable has no value.
-    """
-    if not isinstance(size, Size):
-        return size
-    total: Any = 0
-    for monomial, count in size.terms:
-        value: Any = count
-        for atom, power in monomial:
-            base = atom.evaluate(env) if atom.operands else env[atom.name]
-            for _ in range(power):
-                value = value * base
-        total = total + value
-    return total
-
-
-# ---- comparison ----------------------------------------------------------------------------------
-
-
-def is_at_least(x: Any, y: Any, asked: str, constraint: str) -> bool:
-    """True if x >= y for all values of the variables, False if for none.
-
-    Raises:
-        InconclusiveDimensionOperation: neither is certain. The message has what was `asked`, and a
-            constraint that would decide it.
-    """
-    difference = x - y
-    low, high = bounds(difference)
-    if low >= 0:
-        return True
-    if high < 0:
-        return False
-    raise InconclusiveDimensionOperation(
-        f"Symbolic dimension comparison '{asked}' is inconclusive: it holds for some values of "
-        f"{', '.join(variables([difference]))} and not for others; "
-        f"{_constraint(difference, constraint)}"
-    )
-
-
-def _ge(x: Any, y: Any) -> bool:
-    return is_at_least(x, y, f"{x} >= {y}", f"{x} >= {y}")
-
-
-def _le(x: Any, y: Any) -> bool:
-    return is_at_least(y, x, f"{x} <= {y}", f"{x} <= {y}")
-
-
-def _gt(x: Any, y: Any) -> bool:
-    return not is_at_least(y, x, f"{x} > {y}", f"{x} >= {y + 1}")
-
-
-def _lt(x: Any, y: Any) -> bool:
-    return not is_at_least(x, y, f"{x} < {y}", f"{x} <= {y - 1}")
-
-
-def at_least(x: Any, y: Any) -> bool:
-    """True if x >= y for all values of the variables; False for any other sizes."""
-    return bounds(x - y)[0] >= 0
-
-
-def _constraint(size: Any, wanted: str) -> str:
-    stated = f" (constraints so far: {size.scope})" if size.scope.constraints else ""
-    return f"a constraint would decide it, such as constraints=['{wanted}']{stated}"
-
-
-def bounds(size: Any) -> tuple[float, float]:
-    """The least and the largest value that is possible, as far as it can be told."""
-    if not isinstance(size, Size):
-        return size, size
-    return size.scope.bounds(size)

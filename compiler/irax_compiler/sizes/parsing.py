@@ -5,12 +5,9 @@ from __future__ import annotations
 import re
 from typing import Any, NoReturn
 
-from irax_compiler.sizes.expressions import (
-    OPERATIONS,
-    InconclusiveDimensionOperation,
-    Scope,
-    variable,
-)
+from irax_compiler.sizes.expressions import variable
+from irax_compiler.sizes.terms import InconclusiveDimensionOperation, Scope
+from irax_compiler.sizes.values import OPERATIONS
 
 _TOKEN = re.compile(r"\s*(\d+|[^\W\d]\w*|\.\.\.|>=|<=|==|.)", re.DOTALL)
 

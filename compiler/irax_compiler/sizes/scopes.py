@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from irax_compiler.sizes import bounds, expressions, parsing
-from irax_compiler.sizes.expressions import Monomial, Size
+from irax_compiler.sizes.expressions import Size
+from irax_compiler.sizes.terms import Expression, Monomial
 
 
 class SymbolicScope:
@@ -63,7 +64,7 @@ class SymbolicScope:
             self._bound(difference)
         self._bounds.clear()
 
-    def _bound(self, size: Size) -> None:
+    def _bound(self, size: Expression) -> None:
         """Take a size to be at least 0."""
         self.not_negative.append(size)
         (leading, slope), *rest = size.terms
@@ -82,13 +83,13 @@ class SymbolicScope:
         """The dimension of a name."""
         return expressions.variable(name, self)
 
-    def bounds(self, size: Size) -> tuple[float, float]:
+    def bounds(self, size: Expression) -> tuple[float, float]:
         """The bounds of a size of this scope."""
         if size.terms not in self._bounds:
             self._bounds[size.terms] = bounds.bounds_of(size)
         return self._bounds[size.terms]
 
-    def rough_bounds(self, size: Size) -> tuple[float, float]:
+    def rough_bounds(self, size: Expression) -> tuple[float, float]:
         """Bounds of a size that take its terms one by one."""
         return bounds.bounds_of(size, 0)
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from irax_compiler.sizes.expressions import Scope, Size, bounds, substituted, variables
+from irax_compiler.sizes.comparison import bounds, variables
+from irax_compiler.sizes.expressions import Size
 from irax_compiler.sizes.parsing import parse_constraint
 from irax_compiler.sizes.scopes import SymbolicScope
+from irax_compiler.sizes.terms import Scope
+from irax_compiler.sizes.values import substituted, value_of
 
 
 def solve(stated: Sequence[tuple[Any, Any, str]]) -> dict[str, Any]:
@@ -84,7 +87,7 @@ def _linear(size: Size, name: str, env: dict[str, Any]) -> tuple[Any, Any]:
             elif name in variables(atom.operands):
                 return None, 0
             else:
-                base = atom.evaluate(env) if atom.operands else env[atom.name]
+                base = value_of(atom, env)
                 value = value * base**power
         slope, rest = (slope + value, rest) if has_it else (slope, rest + value)
     return slope, rest

@@ -26,7 +26,7 @@ from irax_compiler.passes.executables import (
 )
 from irax_compiler.passes.scf import for_each, if_else
 from irax_compiler.sizes import Size, larger
-from irax_compiler.sizes.expressions import bounds
+from irax_compiler.sizes.comparison import bounds
 
 PARTS = 4
 """The number of parts of a worker's share, where smaller parts take no longer."""

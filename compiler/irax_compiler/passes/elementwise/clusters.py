@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -12,21 +12,11 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import registers
-from irax_compiler.ops.barrier import barrier
-from irax_compiler.ops.elementwise_map import Map
-from irax_compiler.ops.registry import traits_of
-from irax_compiler.ops.shape import Reshape
+from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops.size_code import usual
-from irax_compiler.ops.slicing import Concatenate
-from irax_compiler.passes.core import in_order, nested, users_in
 from irax_compiler.passes.donated import WORTH_TAKING, is_donated
 from irax_compiler.passes.elementwise import complex_numbers
-from irax_compiler.passes.elementwise.complex_numbers import is_complex
-from irax_compiler.passes.elementwise.joins import joints, parts_of
 from irax_compiler.passes.executables import SIZED_DISPATCH
-from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.loops.memory import bound_type, held_dtype
 from irax_compiler.passes.views import Axis, View, axes
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
@@ -39,8 +29,6 @@ APART = 12
 """The most vectors that are read for one vector of elements."""
 ARRAYS = 24
 """The most arrays that a kernel reads and writes; IREE binds 32."""
-FAR = 128
-"""The most operations of a cluster."""
 LONG = 512
 """The most operations that are written out for the vectors of a step."""
 
@@ -177,227 +165,11 @@ class Cluster:
         """True if a donated array is written to, or there are several results, and no large array
         is read that IREE could compute in the same kernel.
         """
-        sources = _sources(x for x in self.arrays if usual(prod(shape_of(x))) >= MANY)
+        sources = sources_of(x for x in self.arrays if usual(prod(shape_of(x))) >= MANY)
         is_apart = all(o.name in ("flow.dispatch", SIZED_DISPATCH) for o in sources)
         return is_apart and (bool(self.overwritten) or len(self.given) > 1)
 
 
-def is_elementwise(operation: Operation) -> bool:
-    """True for an operation on numbers and on many values of one shape, of which kernels compute
-    vectors.
-    """
-    if len(operation.results) != 1 or not len(operation.operands):
-        return False
-    values = [*operation.operands, operation.results[0]]
-    if any(map(is_complex, values)):
-        is_one = complex_numbers.is_known(operation)
-    else:
-        is_one = registers.is_known(operation) or operation.name == Map.name
-    if not is_one:  # it may have no shape, such as a token
-        return False
-    extents = shape_of(operation.results[0])
-    inner = [o for o in nested(operation) if not o.name.endswith(".return")]
-    return (
-        usual(prod(extents)) >= MANY
-        and all(map(registers.is_known, inner))
-        and all(shape_of(x) in ((), extents) for x in operation.operands)
-        and all(map(_has_numbers, values))
-        and mlir.splat(operation.results[0]) is None
-    )
-
-
-def is_barrier_of_parts(operation: Operation) -> bool:
-    """True for a fusion barrier between parts of many complex numbers and a formula of them, which
-    IREE needs where kernels do without.
-    """
-    if operation.name != barrier.name:
-        return False
-    (first, *_) = operation.operands
-    if not isinstance(first.type, mlir.RankedTensorType) or usual(prod(shape_of(first))) < MANY:
-        return False
-    sources = _sources(operation.operands)
-    if len(sources) < len(operation.operands):
-        return False
-    return all(map(complex_numbers.is_part, sources)) or {o.name for o in sources} == {Map.name}
-
-
-def is_moved(operation: Operation) -> bool:
-    """True for an operation that makes many elements in another order, which nothing but kernels
-    and results use.
-    """
-    if len(operation.results) != 1 or len(operation.operands) != 1:
-        return False
-    (result,) = operation.results
-    return (
-        traits_of(operation).moves
-        and usual(prod(shape_of(result))) >= MANY
-        and _has_numbers(result)
-        and mlir.splat(result) is None
-        and mlir.num_uses(result) > 0
-        and not any(map(_is_op, _users(result)))
-    )
-
-
-def _users(x: Value) -> Iterator[Operation]:
-    """Yield the operations that use an array, in any shape."""
-    for use in x.uses:
-        user = use.owner.operation
-        if user.name == Reshape.name:
-            yield from _users(user.results[0])
-        else:
-            yield user
-
-
-def _has_numbers(x: Value) -> bool:
-    return is_plain(x) or is_complex(x)
-
-
-def _is_op(operation: Operation) -> bool:
-    is_sized = operation.name.startswith("irax.") and operation.name != SIZED_DISPATCH
-    return is_sized or operation.name.startswith("stablehlo.")
-
-
-def cluster_of(seed: Operation) -> tuple[Cluster, Operation] | None:
-    """Return the cluster of an operation, and the operation before which its kernel is to be; None
-    if a kernel does not pay.
-    """
-    if seed.name == Concatenate.name:
-        found = _joined(seed)
-    elif is_elementwise(seed):
-        found = _placed(_connected(seed)) or _placed(_producers([seed]))
-    else:
-        found = _moved(seed.results[0], seed)
-    return found if found is not None and found[0].pays else None
-
-
-def _moved(x: Value, seed: Operation) -> tuple[Cluster, Operation] | None:
-    """Return the cluster that makes an array of a view."""
-    found = _with_views([], [(x, View.plain(x))], [x])
-    return None if found is None else (found, min(users_in(seed.block, x), key=in_order))
-
-
-def _joined(seed: Operation) -> tuple[Cluster, Operation] | None:
-    """Return the cluster that computes values of one shape and writes each to its part of their
-    concatenation.
-    """
-    parts = parts_of(seed)
-    if parts is None:
-        return None
-    made_by = [mlir.definition(x) for x, _ in parts]
-    inside = set(joints(seed))
-    seeds = [
-        source
-        for source in dict.fromkeys(made_by)
-        if source is not None
-        and is_elementwise(source)
-        and {*users_in(seed.block, source.results[0])} <= inside
-    ]
-    if not seeds:
-        return None
-    members = _producers(seeds)
-    taken = _taken(members, [x for x, _ in parts])
-    found = _with_views(members, parts, taken)
-    if found is None or found.is_short or not _is_writable(found):
-        return None
-    return found, seed
-
-
-def _is_writable(cluster: Cluster) -> bool:
-    """True if vectors of results are consecutive elements, or are when they are interleaved."""
-    starts = [view.start for _, view in cluster.writes]
-    if cluster.apart == 1:
-        return True
-    is_number = dtype_of(cluster.given[0]).kind not in "bc"
-    return is_number and cluster.apart == len(starts) and starts == list(range(len(starts)))
-
-
-def _connected(seed: Operation) -> list[Operation]:
-    """Return the elementwise operations on values of one shape that use results of each other."""
-    (result,) = seed.results
-    extents, found, pending = shape_of(result), {result: seed}, [seed]
-    while pending and len(found) < FAR:
-        operation = pending.pop()
-        near = [mlir.definition(x) for x in operation.operands]
-        for other in (*near, *users_in(seed.block, operation.results[0])):
-            if other is None or other.block != seed.block or not is_elementwise(other):
-                continue
-            (x,) = other.results
-            if x not in found and shape_of(x) == extents:
-                found[x] = other
-                pending.append(other)
-    return sorted(found.values(), key=in_order)
-
-
-def _producers(seeds: Sequence[Operation]) -> list[Operation]:
-    """Return operations with those that compute their operands and nothing else."""
-    found, pending = {seed.results[0]: seed for seed in seeds}, [*seeds]
-    block, extents = seeds[0].block, shape_of(seeds[0].results[0])
-    while pending and len(found) < FAR:
-        for x in pending.pop().operands:
-            source = mlir.definition(x)
-            if source is None or x in found or source.block != block:
-                continue
-            is_own = all(user in found.values() for user in users_in(block, x))
-            if is_own and is_elementwise(source) and shape_of(x) == extents:
-                found[x] = source
-                pending.append(source)
-    return sorted(found.values(), key=in_order)
-
-
-def _placed(members: list[Operation]) -> tuple[Cluster, Operation] | None:
-    """Return a cluster, and the operation before which its kernel is to be; None if there is no
-    such place, or if a reduction is beside them: IREE fuses it with them.
-    """
-    inside, block = set(members), members[0].block
-    users = {
-        o.results[0]: [u for u in users_in(block, o.results[0]) if u not in inside] for o in members
-    }
-    given = [x for x, outside in users.items() if outside]
-    outside = [user for x in given for user in users[x]]
-    taken = _taken(members, [])
-    if not outside or any(traits_of(o).reduces for o in (*outside, *_sources(taken))):
-        return None
-    place = min(outside, key=in_order)
-    found = _with_views(members, [(x, View.plain(x)) for x in given], taken)
-    if found is None or any(
-        source.block == place.block and not source.is_before_in_block(place)
-        for source in _sources(found.arrays)
-    ):
-        return None
-    return found, place
-
-
-def _taken(members: Sequence[Operation], others: Sequence[Value]) -> list[Value]:
-    """Return the values that operations and others take from outside, but for constants."""
-    made = {o.results[0] for o in members}
-    values = dict.fromkeys([*(x for o in members for x in o.operands), *others])
-    return [x for x in values if x not in made and mlir.splat(x) is None]
-
-
-def _sources(values: Iterable[Value]) -> list[Operation]:
+def sources_of(values: Iterable[Value]) -> list[Operation]:
+    """Return the operations that make values."""
     return [source for source in map(mlir.definition, values) if source is not None]
-
-
-def _with_views(
-    members: list[Operation], writes: list[tuple[Value, View]], taken: Sequence[Value]
-) -> Cluster | None:
-    """Return a cluster that reads values as views, or as arrays where views are slow to read; None
-    if they cannot be read by vectors.
-    """
-    extents = shape_of(writes[0][0])
-    views = {x: _over(x, extents, View.of(x)) for x in taken}
-    while True:
-        found = Cluster(extents, members, writes, views)
-        if found.stepped is None:
-            return None
-        slow = [x for x, view in views.items() if not found.is_readable(view)]
-        if not slow:
-            return found
-        if any(not members or views[x].array == x for x in slow):
-            return None
-        views = views | {x: _over(x, extents, View.plain(x)) for x in slow}
-
-
-def _over(x: Value, extents: tuple[int, ...], view: View) -> View:
-    """Return the view of a value of a shape, or of a number for all of its elements."""
-    return view if shape_of(x) else View(view.array, view.start, (0,) * len(extents))

@@ -11,15 +11,11 @@ from irax_compiler.effects import remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.slicing import Concatenate, Reverse
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
-from irax_compiler.passes.elementwise.clusters import (
-    Cluster,
-    cluster_of,
-    is_barrier_of_parts,
-    is_elementwise,
-    is_moved,
-)
+from irax_compiler.passes.elementwise.clusters import Cluster
 from irax_compiler.passes.elementwise.joins import joints
 from irax_compiler.passes.elementwise.kernels import Kernel
+from irax_compiler.passes.elementwise.search import cluster_of
+from irax_compiler.passes.elementwise.seeds import is_barrier_of_parts, is_elementwise, is_moved
 from irax_compiler.passes.executables import (
     Executables,
     dispatch,

@@ -19,7 +19,7 @@ from irax_compiler.passes.sized.lowering import (
     emit,
 )
 from irax_compiler.passes.sized.moves import held_as
-from irax_compiler.sizes.expressions import bounds
+from irax_compiler.sizes.comparison import bounds
 
 
 def _gather(of: Lowering, op: Gather, operands: list[Value], type_: Any) -> Value:

@@ -17,7 +17,7 @@ from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.aliasing import UPDATES
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.sizes.expressions import bounds
+from irax_compiler.sizes.comparison import bounds
 
 
 @legalizes("stablehlo.select", kind="bug", of="IREE")

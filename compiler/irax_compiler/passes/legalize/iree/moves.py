@@ -17,8 +17,8 @@ from irax_compiler.ops.size_code import usual
 from irax_compiler.ops.slicing import Pad, Reverse
 from irax_compiler.passes.core import enclosing
 from irax_compiler.passes.donated import is_donated
-from irax_compiler.passes.elementwise.clusters import is_elementwise
 from irax_compiler.passes.elementwise.joins import parts_of
+from irax_compiler.passes.elementwise.seeds import is_elementwise
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.moves import copies, gathers, scatters
 from irax_compiler.passes.rewriting import read_as
