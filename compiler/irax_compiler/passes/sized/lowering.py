@@ -126,7 +126,7 @@ class Lowering:
             return self.number(size)
         if size not in self._extents:
             number = self.number(size)
-            least = max(int(size.scope.bounds(size)[0]), 0)
+            least = int(max(size.scope.bounds(size)[0], 0))
             with self.at_start():
                 self._extents[size] = _within(number, least, largest(size, self.most))
         return self._extents[size]
