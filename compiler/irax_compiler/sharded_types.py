@@ -55,7 +55,8 @@ class ShardedTypes:
             return whole
         if isinstance(op, ShardMap):
             return op.out_specs
-        if not any(axes_of(spec) for spec in given):
+        is_divided = any(axes_of(spec) for spec in given)
+        if not (is_divided or mlir.named_functions(operation)):
             return whole
         if isinstance(op, Scan):
             return self._scan(op, given)

@@ -134,6 +134,20 @@ OPERATIONS = {
         lambda x, w: irax.vmap(irax.grad(lambda row: (row**2).sum()))(x),
         ROWS,
     ),
+    "vmap of a reshard": (
+        lambda x, w: irax.vmap(lambda v: irax.reshard(v, P("y")))(x),
+        P("x", "y"),
+    ),
+    "clamp": (lambda x, w: irax.lax.clamp(x, whole(x), 2 * x), P(None, None)),
+    "clamped": (lambda x, w: irax.lax.clamp(whole(x), x + 1, whole(3 * x)), ROWS),
+    "general fold": (
+        lambda x, w: irax.lax.reduce(x, np.float32(0), lambda a, b: a + 1 * b, (1,)),
+        P("x"),
+    ),
+    "where of a broadcast condition": (lambda x, w: jnp.where(x[:, :1] > 8, x, whole(x)), ROWS),
+    "tile": (lambda x, w: jnp.tile(x, (1, 2)), ROWS),
+    "repeat": (lambda x, w: jnp.repeat(x, 2, axis=1), ROWS),
+    "trace of a batch": (lambda x, w: jnp.trace(x.reshape(4, 2, 4), axis1=1, axis2=2), P("x")),
     "rows of steps": (lambda x, w: irax.lax.map(jnp.sin, x.T), COLUMNS),
     "carried": (lambda x, w: irax.lax.scan(lambda c, v: (c + v, c), x[:, 0], x.T)[0], P("x")),
     "branches": (
@@ -177,6 +191,20 @@ def test_programs_divide_results_as_types_tell(name: str):
     assert spec == axes_by_dimension(expected, found.ndim)
 
 
+def test_jacobians_are_divided_as_results_and_arguments_are():
+    x = put(ROWS, 4, 8)
+
+    def sums(x: Any) -> Any:
+        return x.sum(1)
+
+    for transform, expected in (
+        (irax.jacfwd, P("x", None, None)),
+        (irax.jacrev, P(None, "x", None)),
+    ):
+        assert irax.eval_shape(transform(sums), x).sharding.spec == expected
+        assert irax.jit(transform(sums))(x).sharding.spec == expected
+
+
 AMBIGUOUS = {
     "sort": lambda x, w: jnp.sort(x, 0),
     "argsort": lambda x, w: jnp.argsort(x, 0),
@@ -205,6 +233,15 @@ AMBIGUOUS = {
     "where": lambda x, w: jnp.where(x > 0, x, whole(x)),
     "select": lambda x, w: irax.lax.select(whole(x) > 0, x, x),
     "update": lambda x, w: irax.lax.dynamic_update_slice(whole(x), x[:2], (0, 0)),
+    "where of a whole condition": lambda x, w: jnp.where(whole(x) > 0, x, x),
+    "write all": lambda x, w: whole(x).at[:].set(x),
+    "add to all": lambda x, w: whole(x).at[:].add(x),
+    "repeat": lambda x, w: jnp.repeat(x, 2, axis=0),
+    "diagonal": lambda x, w: jnp.diagonal(x),
+    "trace": lambda x, w: jnp.trace(x),
+    "einsum of a diagonal": lambda x, w: jnp.einsum("ii->i", x[:, :4]),
+    "joined with a one": lambda x, w: x.reshape(32, 1),
+    "split with a one": lambda x, w: x.sum(1, keepdims=True).reshape(2, 2),
     "sort of pairs": lambda x, w: irax.lax.sort((x, whole(x))),
     "updates of a whole array": lambda x, w: whole(x).at[:, PLACES].add(x[:, :2]),
     "places": lambda x, w: whole(x)[x[:, 0].astype(int) // 8],
@@ -237,6 +274,7 @@ def whole(x: Any) -> Any:
 CURES = {
     "reshape": (lambda x: jnp.reshape(x, (8, 4), out_sharding=ROWS), ROWS),
     "ravel": (lambda x: jnp.ravel(x.T, out_sharding=P("x")), P("x")),
+    "repeat": (lambda x: jnp.repeat(x, 2, axis=0, out_sharding=ROWS), ROWS),
     "dot": (lambda x: jnp.dot(x.T, x, out_sharding=ROWS), ROWS),
     "einsum": (lambda x: jnp.einsum("ij,ik->jk", x, x, out_sharding=ROWS), ROWS),
     "get": (lambda x: x.at[PLACES].get(out_sharding=ROWS), ROWS),

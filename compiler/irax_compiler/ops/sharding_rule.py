@@ -146,7 +146,7 @@ def reshaped_layout(
     before: Shape, after: Shape, spec: Sequence[Axes], mesh: Mapping[str, int]
 ) -> tuple[Axes, ...] | None:
     """Return the layout of a reshaped array, where it follows from that of the array: dimensions
-    stay, and one of them is split, or several become one. Those of one element do not count.
+    stay, and one of them is split, or several become one, or dimensions of one element come or go.
 
     Args:
         before: the shape of the array.
@@ -160,17 +160,26 @@ def reshaped_layout(
     (('x',), ('y',))
     """
     old, new = ([d for d, n in enumerate(shape) if n != 1] for shape in (before, after))
-    found: list[Axes] = [()] * len(after)
-    changed = 0
-    for i, j in _runs(tuple(before[d] for d in old), tuple(after[d] for d in new)):
-        changed += len(i) + len(j) > 2
-        axes = [spec[old[d]] for d in i]
-        parts = _split(axes, [after[new[d]] for d in j], mesh) if len(i) == 1 else _joined(axes)
-        if changed > 1 or parts is None or len(parts) != len(j):
-            return None
-        for d, part in zip(j, parts, strict=True):
-            found[new[d]] = part
-    return tuple(found)
+    if [before[d] for d in old] == [after[d] for d in new]:
+        kept = dict(zip(new, old, strict=True))
+        return tuple(spec[kept[d]] if d in kept else () for d in range(len(after)))
+    start, end = _same_length(before, after), _same_length(before[::-1], after[::-1])
+    middle, made = (range(start, len(shape) - end) for shape in (before, after))
+    axes = [spec[d] for d in middle]
+    if len(middle) == 1:
+        parts = _split(axes, [after[d] for d in made], mesh)
+    else:
+        parts = _joined(axes) if len(made) == 1 else None
+    if parts is None:
+        return None
+    return (*spec[:start], *parts, *spec[len(before) - end :])
+
+
+def _same_length(before: Shape, after: Shape) -> int:
+    """The number of first dimensions that are the same."""
+    pairs = enumerate(zip(before, after, strict=False))
+    differing = (d for d, (n, m) in pairs if n != m)
+    return next(differing, min(len(before), len(after)))
 
 
 def _joined(axes: Sequence[Axes]) -> list[Axes] | None:

@@ -211,6 +211,52 @@ def check_region(x: Array, sizes: Sequence[int], what: str, is_new: bool) -> Non
             )
 
 
+def check_whole(x: Array, dimensions: Sequence[int], what: str) -> None:
+    """Check that an array is not divided in some dimensions.
+
+    Args:
+        x: the array.
+        dimensions: the dimensions, from 0.
+        what: the function's name, for the message.
+
+    Raises:
+        ShardingTypeError: it is, and the layout of the result is not stated.
+    """
+    if _state.is_stated or not are_in_types():
+        return
+    aval = type_of(x)
+    layout = layout_of(aval)
+    if axes := [axis for d in dimensions for axis in layout[d]]:
+        raise errors.ShardingTypeError(
+            f"{what} of {aval} needs whole a dimension that is divided along {axes}: give the "
+            "layout of the result as out_sharding=, where the function takes it, or move the "
+            "array before by irax.reshard"
+        )
+
+
+def check_update(x: Array, values: Array, what: str) -> None:
+    """Check that values that take the place of an array are whole or divided as it is.
+
+    Args:
+        x: the array.
+        values: the values, of its shape.
+        what: the name of what is done, for the message.
+
+    Raises:
+        ShardingTypeError: they are divided in another way.
+    """
+    if _state.is_stated or not are_in_types():
+        return
+    given, own = type_of(values), type_of(x)
+    pairs = zip(layout_of(given), layout_of(own), strict=True)
+    if any(axes and axes != as_own for axes, as_own in pairs):
+        raise errors.ShardingTypeError(
+            f"{what} of {own} with values {given}: these are divided in another way; bring them "
+            "into the array's layout before by irax.reshard, or give that of the result as "
+            "out_sharding="
+        )
+
+
 def check_alike(what: str, operands: Sequence[Any]) -> None:
     """Check that those of some operands that are irax's arrays are divided in the same way.
 

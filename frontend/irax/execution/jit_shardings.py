@@ -141,9 +141,10 @@ def divided_like(what: str, result: Any, like: Any) -> Any:
     if not are_in_types():
         return result
     told = type_of(like, what)
-    if not is_divided(told):
+    if not (is_divided(told) or is_divided(type_of(result, what))):
         return result
-    return divided_results(what, cast(NamedSharding, told.sharding).spec, result)
+    spec = cast(NamedSharding, told.sharding).spec if is_divided(told) else PartitionSpec()
+    return divided_results(what, spec, result)
 
 
 def divided_alike(what: str, arrays: Sequence[Array]) -> list[Array]:

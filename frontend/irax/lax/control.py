@@ -9,6 +9,7 @@ from irax.core.array import Array
 from irax.core.dispatch import bind
 from irax.core.explicit_axes import check_alike
 from irax.core.promotion import apply
+from irax.execution.jit_shardings import divided_like
 from irax.lax.arguments import array_of, strict
 from irax.typing import ArrayLike
 from irax_compiler.ops import clamp as clamp_op
@@ -100,4 +101,5 @@ def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
             raise TypeError(
                 f"{what}: a bound must be a scalar or of shape {operand.shape}, got {bound.shape}"
             )
+    low, high = (divided_like(what, b, operand) if b.ndim else b for b in (low, high))
     return bind(clamp_op.clamp, low, operand, high, weak_type=operand.weak_type)

@@ -8,6 +8,7 @@ import numpy as np
 
 from irax import lax
 from irax.core.array import Array
+from irax.core.explicit_axes import are_in_types
 from irax.core.operands import judge_ranks
 from irax.core.promotion import promote_dtypes
 from irax.execution.jit_shardings import takes_out_sharding
@@ -15,9 +16,10 @@ from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.contraction import PrecisionLike
 from irax.numpy import reductions
 from irax.numpy.labelled import contract, einsum, stretched
-from irax.numpy.logic import equal, where
+from irax.numpy.logic import equal
 from irax.numpy.manipulation import moveaxis, ravel
 from irax.numpy.matrices import diagonal
+from irax.numpy.searching import where
 from irax.numpy.ufuncs import conjugate, multiply, subtract
 from irax.typing import ArrayLike, DTypeLike
 
@@ -408,10 +410,10 @@ def trace(
     >>> jnp.trace(jnp.array([[1, 2], [3, 4]]))
     Array(5, dtype=int32)
     """
-    if not isinstance(offset, Array):
+    if not (isinstance(offset, Array) or are_in_types()):
         return reductions.sum(diagonal(a, offset, axis1, axis2), -1, dtype, out)
     x = moveaxis(a, (axis1, axis2), (-2, -1))
-    rows, columns = (lax.broadcasted_iota(np.int32, x.shape, x.ndim + d) for d in (-2, -1))
+    rows, columns = (lax.broadcasted_iota(np.int32, x.shape[-2:], d) for d in (0, 1))
     chosen = equal(subtract(columns, rows), offset)
     return reductions.sum(where(chosen, x, lax.full_like(x, 0)), (-2, -1), dtype, out)
 

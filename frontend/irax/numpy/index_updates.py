@@ -20,7 +20,7 @@ from irax import dtypes
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, elements
-from irax.core.explicit_axes import check_region
+from irax.core.explicit_axes import check_region, check_update
 from irax.core.operands import broadcast_shapes
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.tracebacks import api_boundary
@@ -390,6 +390,7 @@ def _as_region(values: Array, parts: Parts) -> Array:
 def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
     """Replaces what `indexing.slice_region` reads; `values` has the shape of that."""
     if values.shape == x.shape:
+        check_update(x, values, "x.at[...]")
         return divided_like("x.at[...]", values, x)
     check_region(x, values.shape, "x.at[...]", is_new=False)
     if all(dim.step == 1 for dim in dims):

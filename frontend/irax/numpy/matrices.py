@@ -9,6 +9,7 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
+from irax.core.explicit_axes import check_whole
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 from irax.lax import matrices
@@ -280,6 +281,7 @@ def diagonal(a: ArrayLike, offset: int = 0, axis1: int = 0, axis2: int = 1) -> A
     first, second = (canonical_axis("diagonal", axis, x.ndim) for axis in (axis1, axis2))
     if first == second:
         raise ValueError("diagonal: axis1 and axis2 are the same axis")
+    check_whole(x, (first, second), "diagonal")
     if second != first + 1:
         x, first = moveaxis(x, (first, second), (0, 1)), 0
     return moveaxis(matrices.diagonal(x, offset, first), first, -1)

@@ -11,6 +11,7 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.dimensions import is_zero, size_of
+from irax.core.explicit_axes import check_whole
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 from irax.execution.jit_shardings import takes_out_sharding
@@ -85,12 +86,14 @@ def repeat(
 
     Raises:
         ConcretizationTypeError: traced `repeats` without `total_repeat_length`.
+        ShardingTypeError: the axis is divided along explicit axes, without `out_sharding`.
 
     >>> irax.numpy.repeat(irax.numpy.arange(2), 2)
     Array([0, 0, 1, 1], dtype=int32)
     """
     (x,) = as_arrays([a], "repeat")
     x, axis = (ravel(x), 0) if axis is None else (x, canonical_axis("repeat", axis, x.ndim))
+    check_whole(x, [axis], "repeat")
     n = x.shape[axis]
     if isinstance(repeats, int | np.integer) and total_repeat_length is None:
         shape = (*x.shape[: axis + 1], int(repeats), *x.shape[axis + 1 :])
@@ -138,6 +141,10 @@ def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
     rank = max(x.ndim, len(counts))
     sizes = (1,) * (rank - x.ndim) + x.shape
     counts = (1,) * (rank - len(counts)) + counts
-    pairs = [n for pair in zip(counts, sizes, strict=True) for n in pair]
-    wide = lax.broadcast_in_dim(lax.reshape(x, sizes), pairs, range(1, 2 * rank, 2))
+    shape: list[int] = []
+    own: list[int] = []
+    for count, n in zip(counts, sizes, strict=True):
+        shape += [n] if count == 1 else [count, n]
+        own.append(len(shape) - 1)
+    wide = lax.broadcast_in_dim(lax.reshape(x, sizes), shape, own)
     return lax.reshape(wide, [c * n for c, n in zip(counts, sizes, strict=True)])

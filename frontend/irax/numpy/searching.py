@@ -376,6 +376,6 @@ def where(
         raise TypeError("where: expected both x and y, or neither")
     if size is not None or fill_value is not None:
         raise ValueError("where: size and fill_value are for a condition alone")
-    if np.shape(x) == np.shape(y):  # otherwise one is broadcast, in the layout of the other
-        check_alike("where", (x, y))
+    if np.shape(condition) == np.shape(x) == np.shape(y):  # otherwise some are broadcast
+        check_alike("where", (condition, x, y))
     return logic.where(condition, x, y)

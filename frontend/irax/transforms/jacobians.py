@@ -10,9 +10,12 @@ import numpy as np
 from irax import dtypes, tree_util
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind
+from irax.core.explicit_axes import is_divided, type_of
 from irax.core.flattening import bind_others, normalize_argnums
+from irax.core.partition_specs import PartitionSpec
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
+from irax.execution.jit_shardings import divided_results
 from irax.transforms.autodiff import ArgNums, jvp, vjp
 from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import check_callable, check_differentiable, is_inexact
@@ -216,7 +219,16 @@ def _basis(trees: tuple[Any, ...]) -> tuple[Any, ...]:
             block[start : start + x.size] = np.eye(x.size)
             columns.append(ConcreteArray(block.reshape(total, *x.shape), x.weak_type))
         start += x.size
-    return tree_util.tree_unflatten(structure, columns)
+    divided = [_divided_as(x, column) for x, column in zip(arrays, columns, strict=True)]
+    return tree_util.tree_unflatten(structure, divided)
+
+
+def _divided_as(x: Array, rows: Array) -> Array:
+    """Return rows, each of which is divided as the type of an array of its shape tells."""
+    told = type_of(x)
+    if not is_divided(told):
+        return rows
+    return divided_results("jacobian", PartitionSpec(None, *told.sharding.spec), rows)
 
 
 def _split_axis(x: Array, trees: Sequence[Any], axis: int, argnums: Any) -> Any:

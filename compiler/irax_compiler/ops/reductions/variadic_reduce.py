@@ -18,6 +18,7 @@ from irax_compiler.ops.attributes import I64S, attribute, from_operation
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import Axis
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, along
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Evaluation
 from irax_compiler.sizes import is_symbolic
@@ -91,6 +92,12 @@ class VariadicReduce(DefinedOp):
             for x, start in zip(xs, starts, strict=True)
         ]
         return fold_rows(self.computation, starts, rows)
+
+    def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
+        rank, count = len(operands[0]), len(operands) // 2
+        kept = tuple(d for d in range(rank) if d not in self.dimensions)
+        given = (along(kept, rank),) * count + ((),) * count
+        return ShardingRule(given, (kept,) * len(results))
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         arrays = [np.asarray(x) for x in operands]
