@@ -176,6 +176,37 @@ def test_short_rows() -> None:
     _check(lambda x: [jnp.max(x, -1), jnp.sum(x, -1)], bad)
 
 
+def test_products_are_overwritten_after_they_are_read() -> None:
+    x = _array((150, 130), np.float32) / 9
+
+    def results(x: Any) -> list[Any]:
+        products = [(i + 1) * x @ x.T for i in range(7)]
+        a, b, c, d, e, f, g = products
+        return [
+            irax.nn.softmax(a),
+            irax.nn.softmax(b, axis=0),
+            c + irax.nn.softmax(c),
+            d - jnp.mean(d, 0),
+            jnp.exp(e) / jnp.sum(jnp.exp(e)),
+            f,
+            irax.nn.softmax(jnp.where(jnp.arange(150)[:, None] >= jnp.arange(150), g, -1e9)),
+            (f - jnp.mean(f, 1, keepdims=True)) / jnp.std(f, 1, keepdims=True),
+        ]
+
+    _check(results, x)
+
+
+def test_products_that_loops_read_again_are_not_overwritten() -> None:
+    x = _array((150, 130), np.float32) / 9
+
+    def results(x: Any) -> list[Any]:
+        scores = x @ x.T
+        step = lambda i, y: y + irax.nn.softmax(scores)
+        return [irax.lax.fori_loop(0, 3, step, jnp.zeros_like(scores))]
+
+    _check(results, x)
+
+
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.float16])
 def test_short_rows_of_narrow_numbers(dtype: Any) -> None:
     x = _array((5000, 5), np.int16)

@@ -24,6 +24,10 @@ INT32, INT64 = (np.dtype(f"int{width}") for width in (32, 64))
 BLOCK = 64
 """The columns that LAPACK works on at a time, for which it needs memory, or more."""
 
+COLUMN = 600
+"""A column of a small matrix whose eigenvalues or singular values are sought takes as long as so
+many operations besides those that are counted."""
+
 Shape = tuple[int, ...]
 
 
@@ -261,7 +265,8 @@ class Eigh(Routine):
 
     @property
     def operations(self) -> int:
-        return (10 if self.vectors else 2) * super().operations
+        columns = COLUMN * self.shapes[0][0]
+        return (10 if self.vectors else 2) * (super().operations + columns)
 
     def build(self, lapack: Lapack, arrays: Sequence[Array]) -> None:
         count = len(self.results)
@@ -324,7 +329,8 @@ class Svd(Routine):
 
     @property
     def operations(self) -> int:
-        return (20 if self.vectors else 4) * super().operations
+        columns = COLUMN * min(self.shapes[0])
+        return (20 if self.vectors else 4) * (super().operations + columns)
 
     def build(self, lapack: Lapack, arrays: Sequence[Array]) -> None:
         m, n = self.shapes[0]

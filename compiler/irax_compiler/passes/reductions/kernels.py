@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from math import prod
 from typing import Any
 
@@ -20,12 +21,14 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.reductions.reduce import is_identity
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.passes import executables
-from irax_compiler.passes.loops.memory import held_dtype
+from irax_compiler.passes.donated import WORTH_TAKING
+from irax_compiler.passes.loops.memory import bound_type, held_dtype
 from irax_compiler.passes.reductions import lanes
 from irax_compiler.passes.reductions.clusters import Cluster
-from irax_compiler.passes.reductions.domains import Domain, Group, groups
+from irax_compiler.passes.reductions.domains import Access, Domain, Group, groups
 from irax_compiler.passes.reductions.phases import Phase, phases
 from irax_compiler.passes.scf import for_each
+from irax_compiler.passes.views import contiguous
 
 VECTOR = 64
 """The bytes of a vector."""
@@ -62,6 +65,58 @@ class Kernel(ABC):
         self.arrays = list(dict.fromkeys(x for x in arrays if x is not None))
         self.memories: dict[Value, Value] = {}
         """The memory of arrays from outside, and of results."""
+
+    @cached_property
+    def overwritten(self) -> dict[Value, Value]:
+        """An array that nothing else uses for each result that can be in its memory: each of its
+        elements is read before that of the result is written, by the workgroup that does.
+        """
+        found: dict[Value, Value] = {}
+        if self.shares.parts > 1 or self.domain.is_sized:
+            return found
+        for array in self.arrays:
+            if self._is_given_up(array):
+                free = (
+                    x
+                    for x in self.cluster.given
+                    if x.type == array.type and x not in found and self._is_read_before(array, x)
+                )
+                found.update((x, array) for x in islice(free, 1))
+        return found
+
+    def _is_given_up(self, array: Value) -> bool:
+        """True if a kernel made an array for this one alone, which reads its elements in order."""
+        source = mlir.definition(array)
+        plain = contiguous(self.domain.extents)
+        return (
+            source is not None
+            and source.name == "flow.dispatch"
+            and source.block == self.cluster.place.block
+            and array.type == bound_type(array)
+            and prod(shape_of(array)) >= WORTH_TAKING
+            and self.domain.is_whole(array)
+            and all(use.owner.operation in self.cluster.members for use in array.uses)
+            and all(
+                access.start == 0 and access.strides == plain
+                for access in self._accesses_to(array).values()
+            )
+        )
+
+    def _accesses_to(self, array: Value) -> dict[Value, Access]:
+        """The reads of an array, by the values that stand for them."""
+        reads = self.cluster.accesses.items()
+        return {x: a for x, a in reads if a.array is not None and a.array == array}
+
+    def _is_read_before(self, array: Value, result: Value) -> bool:
+        """True if no phase after the first that writes to a result's memory reads an array."""
+        names = self._accesses_to(array).keys()
+        reads = [i for i, phase in enumerate(self.phases) if not names.isdisjoint(phase.read)]
+        writes = [
+            i
+            for i, phase in enumerate(self.phases)
+            if any(where == result for _, where in phase.stored)
+        ]
+        return max(reads, default=0) <= min(writes, default=-1)
 
     @cached_property
     def lanes(self) -> int:
@@ -102,10 +157,11 @@ class Kernel(ABC):
 
     def build(self, bindings: Sequence[Value]) -> None:
         """Build the body of the kernel's function."""
-        given = self.cluster.given
-        for x, binding in zip([*self.arrays, *given], bindings, strict=True):
-            elements = prod(shape_of(x)) * (self.shares.parts if x in given else 1)
+        own = [x for x in self.cluster.given if x not in self.overwritten]
+        for x, binding in zip([*self.arrays, *own], bindings, strict=True):
+            elements = prod(shape_of(x)) * (self.shares.parts if x in own else 1)
             self.memories[x] = executables.memory(binding, elements, held_dtype(x))
+        self.memories.update((x, self.memories[array]) for x, array in self.overwritten.items())
         start, stop = executables.share(self.items, self._together, 0)
 
         for_each(start, stop, self.item)

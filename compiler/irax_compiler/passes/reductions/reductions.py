@@ -99,12 +99,16 @@ class _Calls:
         given, parts = kernel.cluster.given, kernel.shares.parts
         operands = list(map(bound, kernel.arrays))
         types = [bound_type(x, (parts,) if parts > 1 else ()) for x in given]
-        bindings = len(operands) + len(types)
+        overwritten = kernel.overwritten
+        bindings = len(operands) + len(types) - len(overwritten)
+        ties = {
+            i: kernel.arrays.index(overwritten[x]) for i, x in enumerate(given) if x in overwritten
+        }
         sizes = sizes_of([*operands, *given])
         name = self.executables.add_kernel(
             "reduction", kernel.counts, bindings, kernel.build, sizes
         )
-        results = dispatch(name, operands, types, sizes=sizes)
+        results = dispatch(name, operands, types, ties, sizes=sizes)
         if parts == 1:
             return [unbound(y, x) for x, y in zip(given, results, strict=True)]
         return [
