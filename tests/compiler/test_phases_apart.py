@@ -1,5 +1,8 @@
 """Phases of IREE that are run as pipelines, in invocations of their own."""
 
+import re
+from collections import OrderedDict
+
 import numpy as np
 import pytest
 
@@ -7,7 +10,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax_compiler import api, mlir, targets
-from irax_compiler.iree import compiler, invocation
+from irax_compiler.iree import compiler, invocation, sessions
 from irax_compiler.mlir import Module
 
 
@@ -32,18 +35,69 @@ def lowered(function) -> Module:
     return api.lower(module, function.__name__, "iree-cpu")
 
 
+def with_constants(text: str) -> str:
+    """A function with its constants where they are used: their order is of no account."""
+    lines = text.splitlines()
+    constants = dict(re.findall(r"(%[\w-]+) = (vm\.const\.\S+.*)", text))
+    rest = [line for line in lines if " = vm.const." not in line]
+    return re.sub(r"%[\w-]+", lambda name: constants.get(name[0], name[0]), "\n".join(rest))
+
+
+def parts(module: Module, monkeypatch) -> dict[str, str]:
+    """The functions of the program of a module, but that which finds the device, and its code."""
+    texts = []
+
+    def program(run):
+        texts.append(run.text())
+        return real(run)
+
+    real = invocation.Invocation.program
+    with monkeypatch.context() as patches:
+        patches.setattr(invocation.Invocation, "program", program)
+        targets.compile(module, "iree-cpu")
+    functions = re.findall(r"^    vm\.func private @(\w+)\((.*?)^    }", texts[0], re.M | re.S)
+    found = {name: with_constants(text) for name, text in functions if name != "__init"}
+    return {**found, "code": str(re.findall(r'dense<"0x7F454C46\w*">', texts[0]))}
+
+
 @pytest.mark.parametrize("function", [elementwise, history])
 def test_pipelines_make_the_programs_that_phases_make(function, monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     module = lowered(function)
-    by_pipelines = targets.compile(module, "iree-cpu")
-    monkeypatch.setattr(invocation, "_PIPELINES", {})
+    by_pipelines = parts(module, monkeypatch)
+    monkeypatch.setattr(compiler, "_has_pipelines", lambda flags: False)
+    for phase in list(invocation.PIPELINES):
+        monkeypatch.delitem(invocation.PIPELINES, phase)
     monkeypatch.setattr(compiler, "AFRESH", ())
-    assert targets.compile(module, "iree-cpu") == by_pipelines
+    by_phases = parts(module, monkeypatch)
+    assert by_pipelines == by_phases
+    assert function.__name__ in by_phases
+    assert len(by_phases["code"]) > 1000
+
+
+def test_sessions_serve_for_several_programs(monkeypatch):
+    monkeypatch.setenv("IRAX_CACHE_DIR", "off")
+    monkeypatch.setattr(sessions, "_waiting", OrderedDict())
+    module = lowered(elementwise)
+    first = targets.compile(module, "iree-cpu")
+    kept = {key: found for key, (found, _) in sessions._waiting.items()}
+    assert targets.compile(module, "iree-cpu") == first
+    assert {key: found for key, (found, _) in sessions._waiting.items()} == kept != {}
+    for _ in range(2):  # a session is for a certain number of programs
+        monkeypatch.setattr(sessions, "USES", 2)
+        targets.compile(module, "iree-cpu")
+    assert not kept.items() & {key: found for key, (found, _) in sessions._waiting.items()}.items()
+
+
+def test_a_session_with_an_error_is_not_kept(monkeypatch):
+    monkeypatch.setattr(sessions, "_waiting", OrderedDict())
+    with pytest.raises(api.CompileError), invocation.invocation(b"module {", (), "text"):
+        pass
+    assert not sessions._waiting
 
 
 def test_a_pipeline_that_fails_says_why(monkeypatch):
-    monkeypatch.setitem(invocation._PIPELINES, "vm", "iree-vm-transformation-pipeline,no-such-pass")
+    monkeypatch.setitem(invocation.PIPELINES, "vm", "iree-vm-transformation-pipeline,no-such-pass")
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     with pytest.raises(api.CompileError, match="no-such-pass"):
         targets.compile(lowered(elementwise), "iree-cpu")

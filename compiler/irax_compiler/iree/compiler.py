@@ -160,7 +160,7 @@ def _invoke_iree(
 ) -> bytes:
     temporary.check()
     given = aside.rest if aside else module
-    with invocation(given, flags) as run:
+    with invocation(given, flags, "text") as run:
         text = "" if len(given) > _TOO_LONG_TO_PRINT else run.text()
         if text.strip() == "module {\n}":
             raise run.failure("the module is empty")
@@ -170,7 +170,9 @@ def _invoke_iree(
     if _has_loops(text):
         unverified -= {"stream"}
     flags = (*flags, *linking_flags(module, text, flags))
-    for phase in _ends(after, chosen):
+    if not after and _has_pipelines(flags):
+        return _by_pipelines(given, flags, chosen, unverified, bool(text))
+    for phase in _ends(after, {*AFRESH, *(x.phase for x in chosen)}):
         with invocation(given, flags) as run:
             run.execute_phases(after, phase, unverified)
             given, after = run.bytecode(), phase
@@ -178,11 +180,29 @@ def _invoke_iree(
     return _program(given, flags, after, unverified, bool(text))
 
 
-def _ends(after: str, rewrites: Sequence[Rewrite]) -> list[str]:
-    """Return the phases that end an invocation of IREE after a phase: those with rewrites after
-    them, and those after which another invocation takes less time.
+def _by_pipelines(
+    given: bytes,
+    flags: Sequence[str],
+    rewrites: Sequence[Rewrite],
+    unverified: frozenset[str],
+    may_be_printed: bool,
+) -> bytes:
+    """Return the program of a module for this processor (see `local`)."""
+    from irax_compiler.iree import local
+
+    given, after = local.with_device(given, flags), ""
+    for phase in _ends("", {*local.AFRESH, *(x.phase for x in rewrites)}):
+        with invocation(given, flags, phase) as run:
+            run.execute_phases(after, phase, unverified, local.PIPELINES)
+            given, after = run.bytecode(), phase
+        given = _rewritten(given, [x for x in rewrites if x.phase == phase])
+    return _program(local.to_hal(given, flags), flags, "hal", unverified, may_be_printed)
+
+
+def _ends(after: str, ends: set[str]) -> list[str]:
+    """Return the phases after one that end an invocation of IREE, in order: after them a rewrite
+    follows, or another invocation takes less time.
     """
-    ends = {*AFRESH, *(x.phase for x in rewrites)}
     return [phase for phase in phases_after(after) if phase in ends]
 
 
@@ -194,7 +214,7 @@ def _program(
     may_be_printed: bool,
 ) -> bytes:
     """Return the program of a module that IREE's phases have been run on up to `after`."""
-    with invocation(module, flags) as run:
+    with invocation(module, flags, after) as run:
         run.execute_phases(after, unverified=unverified)
         if after == "vm" or not may_be_printed:
             return run.program()
@@ -246,6 +266,11 @@ def _is_shared_library(flags: Sequence[str]) -> bool:
     which takes a fifth of the time of a small program.
     """
     return FOR_THIS_PROCESSOR in flags and _can_load_libraries()
+
+
+def _has_pipelines(flags: Sequence[str]) -> bool:
+    """Return True for flags of programs that `local` compiles. It lays no matrices out anew."""
+    return _is_shared_library(flags) and not set(DATA_TILING) & {*flags}
 
 
 @functools.cache

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from irax_compiler import spans
+from irax_compiler.iree import sessions
 
 ALL_PHASES = (
     *("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow"),
@@ -18,10 +18,10 @@ ALL_PHASES = (
 )
 
 
-_PIPELINES = {
-    "stream": "iree-hal-resolve-device-promises,iree-stream-transformation-pipeline",
-    "vm": "iree-vm-transformation-pipeline",
-}
+STREAM = "iree-hal-resolve-device-promises,iree-stream-transformation-pipeline"
+VM = "iree-vm-transformation-pipeline"
+
+PIPELINES = {"stream": STREAM, "vm": VM}
 """The pipelines of IREE's that have the passes of a phase, without the dialects of all targets.
 Many passes collect the patterns of every dialect that is loaded, each time that they run."""
 
@@ -29,49 +29,32 @@ AFRESH = ("flow", "hal")
 """The phases before these, which load the dialects of all targets."""
 
 
-_is_forked = False
-"""True if this process was forked from another, and so lacks the compiler's threads."""
-
-
-def _forked() -> None:
-    global _is_forked
-    _is_forked = True
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
-
-
 class CompileError(RuntimeError):
     """IREE could not compile a module. The message has its diagnostics, with source locations."""
 
 
 @contextmanager
-def invocation(module: bytes, flags: Sequence[str]) -> Iterator[Invocation]:
-    """IREE's compiler with a module in it, MLIR text or bytecode.
+def invocation(module: bytes, flags: Sequence[str], use: str = "") -> Iterator[Invocation]:
+    """IREE's compiler with a module in it, MLIR text or bytecode. Invocations of a `use` that has a
+    name share a session, with the dialects that these load.
 
     Raises:
         CompileError: the module cannot be read; or, in the `with` block, compiled.
         ValueError: IREE does not know one of the flags.
     """
-    from iree.compiler.api import Session, Source
+    from iree.compiler.api import Source
 
-    session = Session()
-    session.set_flags(*flags)
-    if _is_forked:  # IREE would wait for its threads for ever
-        context: Any = session.context
-        context.enable_multithreading(False)
-    inner = session.invocation()
-    run = Invocation(session, inner)
-    callback = _capture_errors(inner, run.errors)
-    try:
-        if not inner.parse_source(Source.wrap_buffer(session, _terminated(module))):
-            raise run.failure()
-        yield run
-    finally:
-        inner.close()
-        session.close()
-        del callback  # must live as long as the invocation
+    with sessions.session(flags, use, len(module)) as session:
+        inner = session.invocation()
+        run = Invocation(session, inner)
+        callback = _capture_errors(inner, run.errors)
+        try:
+            if not inner.parse_source(Source.wrap_buffer(session, _terminated(module))):
+                raise run.failure()
+            yield run
+        finally:
+            inner.close()
+            del callback  # must live as long as the invocation
 
 
 class Invocation:
@@ -112,11 +95,16 @@ class Invocation:
             raise self.failure()
 
     def execute_phases(
-        self, after: str = "", last: str = ALL_PHASES[-1], unverified: Collection[str] = ()
+        self,
+        after: str = "",
+        last: str = ALL_PHASES[-1],
+        unverified: Collection[str] = (),
+        pipelines: Mapping[str, str] = PIPELINES,
     ) -> None:
         """Compiles phase by phase, to the `last`; those up to `after` are skipped. Each is a span.
 
-        It takes less time if another invocation runs the phases up to those of `AFRESH`.
+        It takes less time if another invocation runs the phases up to those of `AFRESH`. A phase in
+        `pipelines` is a run of that pipeline.
 
         The module is verified after each pass, but not in the phases `unverified`: what these leave
         is verified in the next one.
@@ -133,18 +121,18 @@ class Invocation:
         for phase in phases[: len(phases) - len(phases_after(last))]:
             with spans.span("phase", phase):
                 self.verify_passes(phase not in unverified)
-                if phase in _PIPELINES:
-                    self._run_pipeline(_PIPELINES[phase])
+                if phase in pipelines:
+                    self.run_pipeline(pipelines[phase])
                 else:
                     self.end_with(phase)
                     self.execute()
             self.begin_after(phase)
 
-    def _run_pipeline(self, name: str) -> None:
+    def run_pipeline(self, passes: str) -> None:
         """Run passes on the module. Raise CompileError where one fails."""
         run = _function("RunPassPipeline", ctypes.c_bool, ctypes.c_char_p)
-        if not run(self._inner._inv_p, name.encode()):
-            raise self.failure(*([] if self.errors else [f"this IREE cannot run {name}"]))
+        if not run(self._inner._inv_p, passes.encode()):
+            raise self.failure(*([] if self.errors else [f"this IREE cannot run {passes}"]))
 
     def text(self) -> str:
         """The module as it is now, printed."""

@@ -1,0 +1,147 @@
+"""Programs for this processor, by pipelines of IREE's instead of its phases.
+
+A phase loads the dialects of all of IREE's targets, and nearly every pass collects the patterns of
+all operations that are loaded, each time that it runs. Here just the code of kernels goes through
+phases, by itself. What a program does around them goes through sessions that have loaded what a few
+passes need.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+from irax_compiler import mlir, spans
+from irax_compiler.iree.invocation import STREAM, VM, invocation
+from irax_compiler.mlir import InsertionPoint, Module, Operation
+
+
+def _cleanup(*more: str) -> str:
+    """Return the passes that IREE runs between the steps of a phase, and then `more`."""
+    passes = "canonicalize,cse,iree-util-simplify-global-accesses,iree-util-apply-patterns"
+    steps = (*_in_functions(passes), "iree-util-fold-globals", "iree-util-fuse-globals", *more)
+    return ",".join(steps)
+
+
+def _in_functions(passes: str) -> Sequence[str]:
+    return [f"{kind}({passes})" for kind in ("util.func", "util.initializer")]
+
+
+PIPELINES = {
+    "input": "iree-stablehlo-input-transformation-pipeline,iree-import-public,"
+    "iree-import-ml-program,iree-sanitize-module-names",
+    "abi": "iree-abi-transformation-pipeline",
+    "preprocessing": "",
+    "global-optimization": "iree-global-optimization-transformation-pipeline",
+    "dispatch-creation": "iree-dispatch-creation-pipeline",
+    "flow": "iree-flow-transformation-pipeline",
+    "stream": STREAM,
+    "executable-sources": _cleanup("iree-hal-materialize-interfaces", "iree-hal-prune-executables"),
+    "vm": VM,
+}
+"""The pipelines that do what IREE's phases do for a program of one device, `with_device`."""
+
+AFRESH = ("executable-sources", "executable-targets")
+"""The phases before and after those that load the dialects of all targets."""
+
+_TO_HAL = ",".join(
+    (
+        "iree-hal-conversion,iree-hal-outline-memoize-regions,iree-hal-prune-executables",
+        _cleanup(),
+        "iree-llvmcpu-link-executables{target=llvm-cpu},hal.executable(canonicalize)",
+        "hal.executable(hal.executable.variant(iree-llvmcpu-assign-constant-ordinals,"
+        "iree-llvmcpu-assign-import-ordinals,iree-hal-hoist-executable-objects))",
+        "iree-hal-resolve-export-ordinals,iree-hal-materialize-resource-caches",
+        "iree-hal-resolve-topology-queries,iree-hal-memoize-device-selection",
+        "iree-hal-memoize-device-queries",
+        _cleanup(),
+        *_in_functions("iree-hal-elide-redundant-commands"),
+    )
+)
+"""What IREE does in the phase hal before it translates kernels to machine code. The pass that links
+them is its target's; the others are those of all targets."""
+
+_AFTER_CODE = ",".join(
+    (
+        "iree-hal-initialize-devices,iree-affine-expand-index-ops,iree-lower-affine",
+        *_in_functions("convert-scf-to-cf"),
+        "iree-hal-prune-executables,symbol-dce",
+        *[_cleanup("iree-util-ipo")] * 2,
+    )
+)
+"""What it does after that."""
+
+_THE_FIRST = "#hal.device.ordinal<0> : !hal.device"
+"""The device of a program, once its kernels are for it: the one that it is loaded for. IREE would
+have the program look for a device of this kind."""
+
+
+def with_device(module: bytes, flags: Sequence[str]) -> bytes:
+    """Return a module with the device that it is for, as IREE's flags describe it."""
+    device = mlir.parse_module(_device(tuple(flags))).operation
+    parsed = mlir.parse_module(module)
+    own: Any = parsed.operation.attributes
+    for named in device.attributes:
+        own[named] = device.attributes[named]
+    with InsertionPoint.at_block_begin(parsed.body):
+        for view in device.regions[0].blocks[0].operations:
+            view.operation.clone()
+    return mlir.bytecode(parsed)
+
+
+@functools.lru_cache(maxsize=64)
+def _device(flags: Sequence[str]) -> bytes:
+    """Return a module with nothing but the device that IREE's flags describe."""
+    with invocation(b"module {}", flags) as run:
+        run.begin_after("abi")
+        run.end_with("preprocessing")
+        run.execute()
+        return run.bytecode()
+
+
+def to_hal(module: bytes, flags: Sequence[str]) -> bytes:
+    """Return what IREE's phase hal makes of a module as it is after the phase before it."""
+    with spans.span("phase", "hal"):
+        with invocation(module, flags, "to hal") as run:
+            run.verify_passes(False)
+            run.run_pipeline(_TO_HAL)
+            parsed = mlir.parse_module(run.bytecode())
+        _to_machine_code(parsed, flags)
+        for device in _operations(parsed, "util.global"):
+            if str(device.attributes["type"]) == "!hal.device":
+                device.attributes["initial_value"] = mlir.parse_attribute(_THE_FIRST)
+        with invocation(mlir.bytecode(parsed), flags, "after code") as run:
+            run.verify_passes(False)
+            run.run_pipeline(_AFTER_CODE)
+            return run.bytecode()
+
+
+def _to_machine_code(module: Module, flags: Sequence[str]) -> None:
+    """Replace the code of a module's kernels by machine code."""
+    for executable in _operations(module, "hal.executable"):
+        compiled = mlir.parse_module(_machine_code(_alone(executable), flags))
+        with InsertionPoint(executable):
+            copy = _operations(compiled, "hal.executable")[0].clone().operation
+        copy.attributes["sym_visibility"] = executable.attributes["sym_visibility"]
+        executable.erase()
+
+
+def _alone(executable: Operation) -> bytes:
+    """Return a module with nothing but an executable, which IREE keeps though nothing calls it."""
+    module = mlir.new_module()
+    copy = executable.clone(ip=InsertionPoint(module.body)).operation
+    copy.attributes["sym_visibility"] = mlir.string("public")
+    return mlir.bytecode(module)
+
+
+def _machine_code(module: bytes, flags: Sequence[str]) -> bytes:
+    """Return a module of an executable with machine code in place of its operations."""
+    with invocation(module, flags, "machine code") as run:
+        run.execute_phases("executable-targets", "hal", ("hal",), {})
+        return run.bytecode()
+
+
+def _operations(module: Module, name: str) -> list[Operation]:
+    found = [x.operation for x in module.body.operations]
+    return [x for x in found if x.name == name]

@@ -1,0 +1,102 @@
+"""Sessions of IREE's compiler that are kept, with the dialects that they have loaded.
+
+To make a session and to load its dialects takes two to five thousandths of a second, and a program
+goes through several. A session keeps the attributes and types of all modules that were in it, so it
+serves for some programs of moderate size, then another takes its place.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+USES = 64
+"""The modules that a session is for."""
+
+LARGE = 1 << 20
+"""The bytes of a module after which a session is not kept."""
+
+MOST = 16
+"""The sessions that wait at a time. Those that were used last do."""
+
+Key = tuple[str, tuple[str, ...]]
+
+_is_forked = False
+"""True if this process was forked from another, and so lacks the compiler's threads."""
+
+_lock = threading.Lock()
+_waiting: OrderedDict[Key, tuple[Any, int]] = OrderedDict()
+"""The sessions that are kept, and how often each was used."""
+
+_left: list[Any] = []
+"""Sessions of another process, whose threads are not here to end."""
+
+
+def _forked() -> None:
+    global _is_forked, _lock
+    _is_forked = True
+    _lock = threading.Lock()
+    _left.extend(_waiting.values())
+    _waiting.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+@atexit.register
+def _end() -> None:
+    """Leave what sessions have to the system: to destroy them would delay the end."""
+    for session, _ in _waiting.values():
+        session._session_p = ctypes.c_void_p()
+
+
+@contextmanager
+def session(flags: Sequence[str], use: str = "", size: int = 0) -> Iterator[Any]:
+    """A session with IREE's flags. One for a `use` that has a name is kept for the next, unless an
+    error occurs or the module has many bytes.
+
+    Raises:
+        ValueError: IREE does not know one of the flags.
+    """
+    key = (use, tuple(flags))
+    with _lock:
+        found, uses = _waiting.pop(key, (None, 0))
+    found = found or _new(flags)
+    try:
+        yield found
+    except BaseException:
+        found.close()
+        raise
+    if not use or size > LARGE or uses + 1 >= USES:
+        found.close()
+    else:
+        _keep(key, found, uses + 1)
+
+
+def _keep(key: Key, session: Any, uses: int) -> None:
+    with _lock:
+        others = [_waiting.pop(key, None)]  # another thread's
+        _waiting[key] = session, uses
+        if len(_waiting) > MOST:
+            others.append(_waiting.popitem(last=False)[1])
+    for other in others:
+        if other is not None:
+            other[0].close()
+
+
+def _new(flags: Sequence[str]) -> Any:
+    from iree.compiler.api import Session
+
+    made = Session()
+    made.set_flags(*flags)
+    if _is_forked:  # IREE would wait for its threads for ever
+        context: Any = made.context
+        context.enable_multithreading(False)
+    return made
