@@ -123,6 +123,10 @@ for make in (optimizers.sgd(0.1), optimizers.momentum(0.1, 0.9), optimizers.nest
         grads = optimizers.clip_grads(jax.grad(loss)(make.params_fn(state)), 1.0)
         state = make.update_fn(i, grads, state)
     assert loss(make.params_fn(state)) < 0.8 * loss(params)
+    assert optimizers.pack_optimizer_state(optimizers.unpack_optimizer_state(state)) == state
+scalar = optimizers.sm3(0.1)
+state = scalar.update_fn(0, jnp.array(1.0), scalar.init_fn(jnp.array(1.0)))
+assert np.isclose(scalar.params_fn(state), 0.99)
 """
     done = python("-m", "irax.compat", "-c", code)
     assert done.returncode == 0, done.stderr

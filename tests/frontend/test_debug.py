@@ -392,6 +392,17 @@ def test_a_nan_that_was_there():
 
 
 @pytest.mark.usefixtures("nans")
+def test_a_nan_of_donated_arguments():
+    for f, x in (
+        (irax.jit(lambda x: 0.0 / x, donate_argnums=0), jnp.zeros(3)),
+        (irax.pmap(lambda x: 0.0 / x, donate_argnums=(0,)), jnp.zeros((1, 3))),
+    ):
+        with pytest.raises(FloatingPointError, match=r"\(nan\) encountered in divide"):
+            f(x)
+        assert f(jnp.ones_like(x)).sum() == 0
+
+
+@pytest.mark.usefixtures("nans")
 def test_what_is_not_a_number_of_another_kind_is_let_be():
     assert irax.jit(lambda x: 1 / x)(0.0) == np.inf
     assert irax.jit(lambda x, n: (x > 0, n))(1.0, 3)[1] == 3

@@ -197,6 +197,27 @@ def test_arrays_made_of_parts(mesh: Mesh):
         irax.make_array_from_callback((4, 4), sharding, lambda index: X)
 
 
+def test_pytrees_of_local_data(mesh: Mesh):
+    rows, device = NamedSharding(mesh, P("a")), irax.devices()[0]
+    make, data = irax.make_array_from_process_local_data, {"a": X, "b": X[0]}
+    with irax.set_mesh(mesh):
+        of_spec = make(P("a"), X)
+    for made, shardings in (
+        (make(rows, data), (rows, rows)),
+        (make(device, data, {"a": X.shape, "b": None}), (SingleDeviceSharding(device),) * 2),
+        (make({"a": rows, "b": device}, data), (rows, SingleDeviceSharding(device))),
+        ({"a": of_spec, "b": make(device, X[0])}, (rows, SingleDeviceSharding(device))),
+    ):
+        np.testing.assert_array_equal(made["a"], X)
+        np.testing.assert_array_equal(made["b"], X[0])
+        assert (made["a"].sharding, made["b"].sharding) == shardings
+    for shapes in ((8, 4), {"a": X.shape, "b": (3,)}, {"a": X.shape}, {**data, "c": (1,)}):
+        with pytest.raises(ValueError, match="global_shape"):
+            make(device, data, shapes)
+    with pytest.raises(TypeError, match="expected a sharding"):
+        make("cpu", X)
+
+
 def test_jit_with_shardings(mesh: Mesh):
     rows, columns = NamedSharding(mesh, P("a")), NamedSharding(mesh, P(None, "a"))
     f = irax.jit(

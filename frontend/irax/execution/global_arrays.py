@@ -7,10 +7,18 @@ from typing import Any
 
 import numpy as np
 
+from irax.core import array_trees
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.sharded import device_of_mesh, placed, spec_of
-from irax.core.shardings import Index, NamedSharding, Sharding
+from irax.core.shardings import (
+    Index,
+    NamedSharding,
+    Sharding,
+    SingleDeviceSharding,
+    as_sharding,
+)
 from irax.core.tracebacks import api_boundary
+from irax_runtime.device import Device
 
 
 @api_boundary
@@ -72,22 +80,44 @@ def make_array_from_single_device_arrays(
 
 @api_boundary
 def make_array_from_process_local_data(
-    sharding: Sharding, local_data: Any, global_shape: Sequence[int] | None = None
-) -> Array:
+    sharding: Any, local_data: Any, global_shape: Any = None
+) -> Any:
     """Return the array of which this process has some elements, for all its devices.
 
     Args:
-        sharding: the division of the array among devices.
-        local_data: the elements of this process's devices, or the whole array.
-        global_shape: the shape of the whole array; by default it follows from the sharding.
+        sharding: the division of the array among devices: a sharding, a device, a `PartitionSpec`
+            of the mesh of the context, or a pytree of these that is a prefix of `local_data`.
+        local_data: the elements of this process's devices, or the whole array; or a pytree of such.
+        global_shape: the shape of the whole array, or a pytree of shapes that is a prefix of
+            `local_data`; by default it follows from the sharding.
 
     Raises:
-        ValueError: the shapes do not fit the sharding.
+        TypeError: what is given is no sharding, or a leaf is not an array.
+        ValueError: the shapes do not fit the sharding, or a prefix does not fit the data.
+        RuntimeError: there is no mesh for a `PartitionSpec`.
 
     >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
     >>> irax.make_array_from_process_local_data(sharding, np.ones(2, np.float32))
     Array([1., 1.], dtype=float32)
     """
+    leaves, tree = array_trees.tree_flatten(local_data)
+    shardings = array_trees.prefix_broadcast(sharding, local_data, prefix_name="sharding")
+    shapes = array_trees.prefix_broadcast(
+        global_shape, local_data, is_leaf=_is_shape, prefix_name="global_shape"
+    )
+    made = [_of_local_data(*each) for each in zip(shardings, leaves, shapes, strict=True)]
+    return array_trees.tree_unflatten(tree, made)
+
+
+def _is_shape(x: Any) -> bool:
+    return isinstance(x, list | tuple) and all(isinstance(n, int | np.integer) for n in x)
+
+
+def _of_local_data(place: Any, local_data: Any, global_shape: Sequence[int] | None) -> Array:
+    what = "make_array_from_process_local_data"
+    sharding = (
+        SingleDeviceSharding(place) if isinstance(place, Device) else as_sharding(what, place)
+    )
     data = _concrete(local_data).value
     starts = _starts(sharding, data.ndim)
     parts = sharding.parts(data.ndim)
@@ -99,7 +129,7 @@ def make_array_from_process_local_data(
         return make_array_from_callback(data.shape, sharding, lambda index: data[index])
     if global_shape is not None and tuple(global_shape) != shape:
         raise ValueError(
-            f"make_array_from_process_local_data: data of shape {data.shape} is of an array of "
+            f"{what}: data of shape {data.shape} is of an array of "
             f"shape {shape}, by {sharding!r}; got global_shape={tuple(global_shape)}"
         )
     lengths = sharding.shard_shape(shape)

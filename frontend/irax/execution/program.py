@@ -144,12 +144,14 @@ class Program:
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
         """Run the program, and if it returns a nan, say which operation made it."""
+        kept = {i: buffers[i].numpy().copy() for i in self.donated}
         with recorded() as results_of_callbacks:
             results = executable.run(buffers)
         bad = nans.found_in([x.numpy() for x in results])
         if bad is not None:
             with replayed(results_of_callbacks):
-                nans.explain(bad, self.traced, [x.numpy() for x in buffers])
+                arguments = [kept[i] if i in kept else x.numpy() for i, x in enumerate(buffers)]
+                nans.explain(bad, self.traced, arguments)
         return results
 
     def _is_compiled_meanwhile(self, asked: Device | str | None) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import irax.numpy as jnp
@@ -30,13 +31,16 @@ class Optimizer(NamedTuple):
 
 
 @tree_util.register_pytree_node_class
+@dataclass
 class OptimizerState:
     """The state of an optimizer: for each parameter, a pytree of arrays."""
 
-    def __init__(self, packed_state: Any, tree_def: Any, subtree_defs: Any) -> None:
-        self.packed_state: Any = packed_state
-        self.tree_def: Any = tree_def
-        self.subtree_defs: Any = subtree_defs
+    packed_state: Any
+    """For each parameter, the leaves of its state."""
+    tree_def: Any
+    """The structure of the parameters."""
+    subtree_defs: Any
+    """For each parameter, the structure of its state."""
 
     def tree_flatten(self) -> tuple[Any, Any]:
         """Return the arrays, and the structures."""
@@ -208,7 +212,7 @@ def sm3(step_size: Any, momentum: float = 0.9) -> Any:
     rate = make_schedule(step_size)
 
     def init(x: Any) -> Any:
-        return x, jnp.zeros_like(x), [jnp.zeros(n, x.dtype) for n in x.shape]
+        return x, jnp.zeros_like(x), [jnp.zeros(n, x.dtype) for n in x.shape or ((),)]
 
     def update(i: Step, g: Any, state: Any) -> Any:
         x, m, vectors = state
@@ -220,7 +224,7 @@ def sm3(step_size: Any, momentum: float = 0.9) -> Any:
         squares = functools.reduce(jnp.minimum, spread) + jnp.square(g)
         scale = jnp.where(squares > 0, 1.0 / jnp.sqrt(squares), 0.0)
         m = (1.0 - momentum) * (g * scale) + momentum * m
-        others = [tuple(d for d in range(ndim) if d != axis) for axis in range(ndim)]
+        others = [tuple(d for d in range(ndim) if d != axis) for axis in range(len(vectors))]
         return x - rate(i) * m, m, [squares.max(o) for o in others]
 
     return init, update, _first
