@@ -179,6 +179,15 @@ KERNELS = {
         lambda x, k: (filtered(x, k), filtered(x, k, 2), filtered(x, k[:1, :1])),
         ["b,9,6,16", "3,3,16,32"],
     ),
+    "scans": (
+        lambda x: (
+            jnp.cumsum(x, 0),
+            irax.lax.cummax(x, 0, reverse=True),
+            jnp.cumprod(numbers(x), 1),
+            irax.grad(lambda x: (jnp.cumsum(x.reshape(-1)) ** 2).sum())(x),
+        ),
+        ["b,l"],
+    ),
     "heads": (lambda x: irax.nn.dot_product_attention(x, x, x), ["b,l,2,64"]),
 }
 
@@ -416,6 +425,7 @@ EMPTY = {
     "elements": of_elements,
     "loops": carried_twice,
     "scans": trained,
+    "cumulative sums": lambda x, y: (jnp.cumsum(x, 0), jnp.diff(jnp.cumsum(x[:, 0]))),
     "every second": lambda x, y: irax.vmap(lambda r: r.at[::2].set(r[::2] * 2))(x.T),
 }
 

@@ -123,7 +123,7 @@ def _is_compiled(operation: Operation) -> bool:
         if isinstance(op, slicing.Pad):
             return not any(map(is_symbolic, op.interior_padding))
         if isinstance(op, ReduceWindow):
-            return windows.is_lowered(op, len(operation.results))
+            return windows.is_lowered(op, operation)
         return type(op) in _LOWERINGS
     is_elementwise = name.startswith("stablehlo.") and traits_of(operation).elementwise
     return is_elementwise or name in _WITH_SIZED_OPERANDS

@@ -36,7 +36,7 @@ def _so_far(
     x = array_of(what, operand)
     check_dtype(what, x.dtype, accepts)
     axis = canonical_axis(what, axis, x.ndim)
-    if not x.size:
+    if 0 in x.shape:
         return x
 
     def formula(x: Array) -> Array:

@@ -20,10 +20,11 @@ from irax.numpy.manipulation import moveaxis, ravel
 from irax.numpy.tables import is_inexact
 from irax.numpy.ufuncs import abs, add, divide, multiply, subtract
 from irax.typing import ArrayLike
+from irax_compiler.sizes import smaller
 
 
 def _part(x: Array, axis: int, start: int | None, stop: int | None) -> Array:
-    return lax.slice_in_dim(x, start or 0, stop, axis=axis)
+    return lax.slice_in_dim(x, 0 if start is None else start, stop, axis=axis)
 
 
 def diff(
@@ -68,7 +69,7 @@ def diff(
     if len(parts) > 1:
         x = concatenate(parts, along)
     for _ in range(n):
-        later = _part(x, along, 1 if x.shape[along] else 0, None)
+        later = _part(x, along, smaller(1, x.shape[along]), None)
         earlier = _part(x, along, 0, later.shape[along])
         unequal = x.dtype == np.bool
         x = logical_not(equal(later, earlier)) if unequal else subtract(later, earlier)
@@ -92,7 +93,7 @@ def ediff1d(
     Array([0, 3, 5], dtype=int32)
     """
     (x,) = as_arrays([ary], "ediff1d")
-    parts = [diff(ravel(x))] if x.size else [ravel(x)]
+    parts = [ravel(x) if 0 in x.shape else diff(ravel(x))]
     for more, place in ((to_begin, 0), (to_end, 2)):
         if more is not None:
             (extra,) = as_arrays([more], "ediff1d")
@@ -235,7 +236,7 @@ def unwrap(
         raise ValueError("unwrap: complex numbers have no period; unwrap their angles")
     x = convert(x, dtypes.result_type(x, length))
     along = canonical_axis("unwrap", axis, x.ndim)
-    if not x.shape[along]:
+    if 0 in x.shape:
         return x
     half = divide(length, 2) if is_inexact(x) else floor_divide(length, 2)
     least = divide(length, 2) if discont is None else discont

@@ -9,12 +9,13 @@ from dataclasses import replace
 from typing import Any
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Value
+from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.slicing import Pad
 from irax_compiler.passes.sized.lowering import Lowering, NotDynamic, anonymous
 from irax_compiler.passes.sized.moves import padded, part
+from irax_compiler.passes.sized.scans import scan_of, scanned
 from irax_compiler.sizes import is_symbolic
 
 
@@ -38,6 +39,9 @@ def _convolution(of: Lowering, op: Convolution, operands: list[Value], type_: An
 def _reduction(of: Lowering, op: ReduceWindow, operands: list[Value], type_: Any) -> Value:
     """The reduction of windows of the array that was padded with the initial value before."""
     x, init = operands
+    run = scan_of(op, operands, of.shape(x))
+    if run is not None:
+        return scanned(of, op, x, run, type_)
     window = op.window
     wide, shape = x, window.padded(of.shape(x))
     if window.pad() != _no_padding(len(shape)):
@@ -57,11 +61,16 @@ def _no_padding(rank: int) -> Pad:
     return Pad(zeros, zeros, zeros)
 
 
-def is_lowered(op: ReduceWindow, results: int) -> bool:
-    """True for windows of one array that is padded and not cropped, whose size is known."""
-    window = op.window
+def is_lowered(op: ReduceWindow, operation: Operation) -> bool:
+    """True for windows of one array that is padded and not cropped, whose size is known, and for
+    scans.
+    """
+    operands, window = list(operation.operands), op.window
+    if scan_of(op, operands, mlir.shape_of(operands[0])) is not None:
+        return True
     sizes = (*window.sizes, *(n for pair in window.padding for n in pair))
-    return results == 1 and all(not is_symbolic(n) and n >= 0 for n in sizes)
+    is_known = all(not is_symbolic(n) and n >= 0 for n in sizes)
+    return is_known and len(operation.results) == 1
 
 
 LOWERINGS: dict[type, Callable[[Lowering, Any, list[Value], Any], Value]] = {
