@@ -120,7 +120,8 @@ func.func @first_of_sorted(%x: tensor<2x100xf32>) -> (tensor<2x3xf32>, tensor<2x
 // CHECK:      func.func @first_of_sorted
 // CHECK-NOT:    stablehlo.sort
 // CHECK:        [[PLACES:%\w+]] = stablehlo.custom_call @irax_host.first([[KEYS:%\w+]]) {{{.*}}backend_config = {count = 3 : i64, dimension = 1 : i64}} : (tensor<2x100xui32>) -> tensor<2x3xi32>
-// CHECK:        "stablehlo.gather"(%arg0, [[PLACES]])
+// CHECK:        [[VALUES:%\w+]] = "stablehlo.gather"(%arg0, [[PLACES]])
+// CHECK-NEXT:   return [[VALUES]], [[PLACES]]
 
 func.func @first_of_long_rows(%x: tensor<300x1000xui32>) -> tensor<300x3xui32> {
   %a = "stablehlo.sort"(%x) <{dimension = 1 : i64, is_stable = true}> ({

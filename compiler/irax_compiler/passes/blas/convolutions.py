@@ -99,21 +99,24 @@ def windows_of(operation: Operation, op: Convolution) -> Windows | None:
     ):
         return None
     n, rows, columns, features = shape_of(x)
-    (top, bottom), (left, right) = op.padding
+    (top, bottom), (left, right) = _read_padding(op)
     padded = n, rows + top + bottom, columns + left + right, features
     extents = padded, shape_of(y), shape_of(result)
     return Windows(op.dtype, *extents, op.strides, op.rhs_dilation)  # pyright: ignore
 
 
+def _read_padding(op: Convolution) -> Sequence[tuple[int, int]]:
+    """The padding without cuts behind the last window, which does not read what is there."""
+    return [(low, max(high, 0)) for low, high in op.padding]
+
+
 def padded(op: Convolution, x: Value) -> Value:
-    """Pad the array of a convolution, and cut off what negative padding does."""
-    (top, bottom), (left, right) = op.padding
+    """Pad the array of a convolution, and cut off what negative padding does before it."""
+    (top, bottom), (left, right) = _read_padding(op)
     low, high = (0, top, left, 0), (0, bottom, right, 0)
-    if min((*low, *high)) < 0:
-        starts = [max(0, -p) for p in low]
-        ends = [n + min(0, p) for n, p in zip(shape_of(x), high, strict=True)]
-        x = slicing.slice_(x, starts, ends, (1,) * 4)
-        low, high = (tuple(max(0, p) for p in edge) for edge in (low, high))
+    if min(low) < 0:
+        x = slicing.slice_(x, [max(0, -p) for p in low], shape_of(x), (1,) * 4)
+        low = tuple(max(0, p) for p in low)
     if not any((*low, *high)):
         return x
     return slicing.Pad(low, high, (0,) * 4)(x, full((), 0, dtype_of(x)))

@@ -204,10 +204,19 @@ def first_of_sorted(operation: Operation) -> Mapping[Value, Value] | None:
     order = _first(keys[0], dimension, count)
     first: dict[Value, Value] = {}
     for number, reader in readers:
-        found = sort.take(operands[number], order, dimension)
+        found = _taken(operands[number], order, dimension)
         length = shape_of(reader.results[0])[dimension]
         first[reader.results[0]] = slicing.slice_in_dim(found, 0, length, dimension)
     return first
+
+
+def _taken(x: Value, order: Value, dimension: int) -> Value:
+    """Take elements along a dimension; those of places there are the places that are asked for."""
+    source = mlir.definition(x)
+    op = None if source is None else read_as(shape.Iota, source)
+    if op is not None and op.iota_dimension == dimension:
+        return conversion.convert(order, op.dtype)
+    return sort.take(x, order, dimension)
 
 
 def _first(key: Value, dimension: int, count: int) -> Value:
