@@ -93,6 +93,8 @@ def test_shardings(mesh: Mesh):
     assert not sharding.is_fully_replicated
     assert NamedSharding(mesh, P()).is_fully_replicated
     assert sharding.is_fully_addressable
+    assert sharding.has_addressable_devices
+    sharding.check_compatible_aval((3, 4))
     assert SingleDeviceSharding(cpu(1)).shard_shape((3,)) == (3,)
 
 
@@ -105,6 +107,8 @@ def test_errors_of_shardings(mesh: Mesh):
         NamedSharding(mesh, P("a")).shard_shape((3, 4))
     with pytest.raises(ValueError, match="at least 2 dimensions, got one of 1"):
         NamedSharding(mesh, P("a", "b")).shard_shape((4,))
+    with pytest.raises(ValueError, match="at least 1 dimensions, got one of 0"):
+        NamedSharding(mesh, P("a")).check_compatible_aval(())
     with pytest.raises(ValueError, match="one memory"):
         NamedSharding(mesh, P(), memory_kind="pinned_host")
 
@@ -113,6 +117,12 @@ def test_errors_of_shardings(mesh: Mesh):
 
 
 X = np.arange(16, dtype=np.float32).reshape(4, 4)
+
+
+def test_the_older_name_of_jit():
+    with pytest.warns(DeprecationWarning, match=r"use irax\.jit"):
+        from irax.experimental.pjit import pjit
+    assert pjit is irax.jit
 
 
 def test_arrays_on_a_mesh(mesh: Mesh):

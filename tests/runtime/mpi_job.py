@@ -1,6 +1,7 @@
 """The program of each process of the MPI jobs of `test_communication.py`.
 
-python -m tests.runtime.mpi_job [raise | exit | kill | stop | hang | differ]: what rank 1 does.
+python -m tests.runtime.mpi_job [raise | exit | kill | stop | hang | differ | size]: what rank 1
+does.
 python -m tests.runtime.mpi_job devices [raise]: several ranks each; what the last does.
 python -m tests.runtime.mpi_job store | plugin: what the processes have in common.
 """
@@ -81,6 +82,9 @@ def main(fault: str = "", *of_device: str) -> None:
             case "hang":
                 time.sleep(1000)
     communicator.check_same(f"{fault == 'differ' and communicator.rank}", "jit of step")
+    if fault == "size":
+        length = 300_000 + communicator.rank
+        communicator.all_reduce(np.ones(length, np.float32), "add", everyone)
     print("checked", check_all(communicator) + check_large(communicator), flush=True)
     communicator.all_reduce(np.ones(3, np.float32), "add", everyone)
 

@@ -228,6 +228,7 @@ def test_a_fault_of_a_device_ends_the_job():
         ("hang", "rank .* exchange has waited for other ranks for more than 2 seconds"),
         ("exit", "has waited for other ranks"),
         ("differ", "runs another program than rank"),
+        ("size", "rank . calls another all_reduce than rank"),
     ],
 )
 def test_faults_of_processes_end_the_job(fault: str, message: str):

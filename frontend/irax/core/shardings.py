@@ -74,9 +74,22 @@ class Sharding(ABC):
         return len(self.addressable_devices) == len(self.device_set)
 
     @property
+    def has_addressable_devices(self) -> bool:
+        """True if some of the devices belong to this process."""
+        return bool(self._addressable_device_assignment)
+
+    @property
     def is_fully_replicated(self) -> bool:
         """True if each device has the whole array."""
         return True
+
+    def check_compatible_aval(self, aval_shape: Sequence[int]) -> None:
+        """Check that arrays of a shape have as many dimensions as the sharding names.
+
+        Raises:
+            ValueError: they have fewer.
+        """
+        self.parts(len(aval_shape))
 
     def shard_shape(self, global_shape: Sequence[int]) -> tuple[int, ...]:
         """Return the shape of the part that each device has of an array.

@@ -140,8 +140,7 @@ class MpiCommunicator(Communicator):
     def _shared_memory(self, group: Group) -> SharedMemory | None:
         """The memory that the processes of a group share; they make it together."""
         if group not in self._shared:
-            connection = self._connection(group)
-            self._shared[group] = shared_memory(connection, self._mpi) if len(group) > 1 else None
+            self._shared[group] = shared_memory(self._connection(group), self._mpi, group)
         return self._shared[group]
 
     def _operation(self, combiner: str, dtype: np.dtype[Any]) -> Any:

@@ -10,13 +10,15 @@ from __future__ import annotations
 import mmap
 import os
 import tempfile
+import zlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from irax_runtime.communication.communicator import Array
+from irax_runtime.communication.communicator import Array, CommunicationError, Group
 
 WORTH_SHARING = 512 << 10
 """Bytes from which on arrays are combined faster in shared memory."""
@@ -24,30 +26,36 @@ WORTH_SHARING = 512 << 10
 _CHUNK = 4 << 20
 """Bytes of an array that are combined at a time."""
 
+_HEADS = 4 << 10
+"""Bytes that tell what each process calls."""
+
 _FOLDER = Path("/dev/shm")
-"""Where files are memory."""
+"""The folder of files that are memory."""
 
 
-def shared_memory(connection: Any, mpi: Any) -> SharedMemory | None:
-    """Return memory that the processes of a communicator share, who call this together; None where
-    they are on several machines, or where there is not enough of it.
+def shared_memory(connection: Any, mpi: Any, group: Group) -> SharedMemory | None:
+    """Return memory that the processes of a group share, who call this together; None where they
+    are on several machines, or where there is not enough of it, or one rank alone.
 
     Args:
-        connection: MPI's communicator.
+        connection: MPI's communicator of the group.
         mpi: mpi4py's module.
+        group: the numbers of the ranks.
     """
+    if len(group) == 1:
+        return None
     here = connection.Split_type(mpi.COMM_TYPE_SHARED)
     is_one_machine = connection.allreduce(here.Get_size() == connection.Get_size(), mpi.LAND)
     here.Free()
-    if not (is_one_machine and _FOLDER.is_dir()):
+    if not (is_one_machine and _FOLDER.is_dir()) or 8 * len(group) > _HEADS:
         return None
-    size = (connection.Get_size() + 1) * _CHUNK
+    size = (len(group) + 1) * _CHUNK + _HEADS
     name = connection.bcast(_created(size) if connection.Get_rank() == 0 else None)
     shared = _opened(name, size)
     is_open = connection.allreduce(shared is not None, mpi.LAND)
     if connection.Get_rank() == 0 and name is not None:
         os.unlink(name)
-    return SharedMemory(connection, shared) if is_open and shared is not None else None
+    return SharedMemory(connection, shared, group) if is_open and shared is not None else None
 
 
 def _created(size: int) -> str | None:
@@ -76,19 +84,24 @@ def _opened(name: str | None, size: int) -> mmap.mmap | None:
 
 
 class SharedMemory:
-    """Memory that the processes of a communicator share: a chunk of each one's array, and one of
-    the result.
+    """Memory that the processes of a group share: what each one calls, a chunk of its array, and
+    one of the result.
     """
 
-    def __init__(self, connection: Any, shared: mmap.mmap) -> None:
-        self._connection = connection
+    def __init__(self, connection: Any, shared: mmap.mmap, group: Group) -> None:
+        self._connection, self._group = connection, group
         self._place = connection.Get_rank()
-        self._chunks = np.frombuffer(shared, np.uint8).reshape(-1, _CHUNK)
+        self._calls = np.frombuffer(shared, np.int64, len(group))
+        self._chunks = np.frombuffer(shared, np.uint8, offset=_HEADS).reshape(-1, _CHUNK)
 
     def all_reduce(self, x: Array, result: Array, combine: Callable[..., Any]) -> None:
         """Write what NumPy's function `combine` makes of the arrays of all processes, in their
         order, to `result`. Both arrays are contiguous, of one dtype.
+
+        Raises:
+            CommunicationError: another process combines another array.
         """
+        self._calls[self._place] = _digest(combine, x.dtype, x.size)
         chunks = self._chunks.view(x.dtype)
         length = chunks.shape[1]
         given, made = x.reshape(-1), result.reshape(-1)
@@ -108,6 +121,7 @@ class SharedMemory:
         for part in others:
             np.copyto(arrays[place][part], x[part])
         self._connection.Barrier()
+        self._check_same_calls()
         arrays[place] = x
         own = parts[place]
         combine(arrays[0][own], arrays[1][own], out=result[own])
@@ -117,3 +131,19 @@ class SharedMemory:
         self._connection.Barrier()
         for part in others:
             np.copyto(result[part], total[part])
+
+    def _check_same_calls(self) -> None:
+        own = self._calls[self._place]
+        others = [r for r, call in zip(self._group, self._calls, strict=True) if call != own]
+        if others:
+            raise CommunicationError(
+                f"rank {self._group[self._place]} calls another all_reduce than rank "
+                f"{', '.join(map(str, others))}: all ranks must call the same collectives in the "
+                "same order"
+            )
+
+
+@cache
+def _digest(combine: Callable[..., Any], dtype: np.dtype[Any], size: int) -> int:
+    """A number of a call, the same in all processes."""
+    return zlib.crc32(f"{combine.__name__} of {dtype}[{size}]".encode())
