@@ -15,12 +15,13 @@ from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.contraction import PrecisionLike
 from irax.numpy import reductions
+from irax.numpy.complex_parts import conjugate
 from irax.numpy.labelled import contract, einsum, stretched
 from irax.numpy.logic import equal
 from irax.numpy.manipulation import moveaxis, ravel
 from irax.numpy.matrices import diagonal
 from irax.numpy.searching import where
-from irax.numpy.ufuncs import conjugate, multiply, subtract
+from irax.numpy.ufuncs import multiply, subtract
 from irax.typing import ArrayLike, DTypeLike
 
 

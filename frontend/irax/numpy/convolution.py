@@ -7,8 +7,8 @@ from irax.core.array import Array
 from irax.core.operands import inexact_dtype
 from irax.core.promotion import convert, promote_dtypes
 from irax.lax.contraction import PrecisionLike
+from irax.numpy.complex_parts import conjugate
 from irax.numpy.manipulation import flip
-from irax.numpy.ufuncs import conjugate
 from irax.typing import ArrayLike, DTypeLike
 
 

@@ -13,8 +13,9 @@ from irax.core.promotion import (
     promote_dtypes,
 )
 from irax.numpy.logic import equal, less, logical_and, not_equal, where
+from irax.numpy.rounding import round
 from irax.numpy.tables import REAL, elementwise, integers_of_bools, is_inexact, is_unsigned
-from irax.numpy.ufuncs import add, divide, multiply, round, subtract
+from irax.numpy.ufuncs import add, divide, multiply, subtract
 from irax.typing import ArrayLike
 from irax_compiler.ops import elementwise as ew
 

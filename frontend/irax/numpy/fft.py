@@ -14,7 +14,7 @@ from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
 from irax.lax import fourier
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int, documented
-from irax.numpy import creation, manipulation, padding, repetition, ufuncs
+from irax.numpy import complex_parts, creation, manipulation, padding, repetition
 from irax.numpy.signatures import Transform, TransformOfAny, TransformOfTwo
 from irax.typing import ArrayLike
 
@@ -201,7 +201,7 @@ def hfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = 
     """
     _check_axis("fft.hfft", axis)
     _scale("fft.hfft", norm, (1,), inverse=False)
-    return irfft(ufuncs.conjugate(a), n, axis, _OTHER[norm])
+    return irfft(complex_parts.conjugate(a), n, axis, _OTHER[norm])
 
 
 def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None = None) -> Array:
@@ -227,7 +227,7 @@ def ihfft(a: ArrayLike, n: int | None = None, axis: int = -1, norm: str | None =
     """
     _check_axis("fft.ihfft", axis)
     _scale("fft.ihfft", norm, (1,), inverse=True)
-    return ufuncs.conjugate(rfft(a, n, axis, _OTHER[norm]))
+    return complex_parts.conjugate(rfft(a, n, axis, _OTHER[norm]))
 
 
 def fftfreq(n: int, d: ArrayLike = 1.0, *, dtype: Any = None, device: Any = None) -> Array:

@@ -17,31 +17,32 @@ from irax.numpy import contraction, matrices, reductions
 from irax.numpy.contraction import matmul as matmul
 from irax.numpy.contraction import tensordot as tensordot
 from irax.numpy.contraction import vecdot as vecdot
+from irax.numpy.determinants import det as det
+from irax.numpy.determinants import matrix_rank as matrix_rank
+from irax.numpy.determinants import slogdet as slogdet
+from irax.numpy.exponentials import sqrt
 from irax.numpy.factored import cholesky as cholesky
-from irax.numpy.factored import det as det
 from irax.numpy.factored import eig as eig
 from irax.numpy.factored import eigh as eigh
 from irax.numpy.factored import eigvals as eigvals
 from irax.numpy.factored import eigvalsh as eigvalsh
 from irax.numpy.factored import inexact as _inexact
-from irax.numpy.factored import inv as inv
-from irax.numpy.factored import lstsq as lstsq
-from irax.numpy.factored import matrix_rank as matrix_rank
-from irax.numpy.factored import pinv as pinv
 from irax.numpy.factored import qr as qr
-from irax.numpy.factored import slogdet as slogdet
-from irax.numpy.factored import solve as solve
 from irax.numpy.factored import square as _square_matrices
 from irax.numpy.factored import svd as svd
 from irax.numpy.factored import svdvals as svdvals
-from irax.numpy.factored import tensorinv as tensorinv
-from irax.numpy.factored import tensorsolve as tensorsolve
 from irax.numpy.labelled import einsum
 from irax.numpy.logic import equal, not_equal, where
 from irax.numpy.manipulation import expand_dims, moveaxis
 from irax.numpy.manipulation import matrix_transpose as matrix_transpose
 from irax.numpy.matrices import eye
-from irax.numpy.ufuncs import abs, power, sqrt, square
+from irax.numpy.solutions import inv as inv
+from irax.numpy.solutions import lstsq as lstsq
+from irax.numpy.solutions import pinv as pinv
+from irax.numpy.solutions import solve as solve
+from irax.numpy.solutions import tensorinv as tensorinv
+from irax.numpy.solutions import tensorsolve as tensorsolve
+from irax.numpy.ufuncs import abs, power, square
 from irax.typing import ArrayLike, Axis
 
 

@@ -22,6 +22,8 @@ from irax.core.strictness import library
 from irax.execution.jit_shardings import divided_alike
 from irax.lax.arguments import canonical_axis
 from irax.numpy import reductions
+from irax.numpy.angles import arctan2, rad2deg
+from irax.numpy.complex_parts import imag, real
 from irax.numpy.logic import (
     bitwise_and,
     bitwise_or,
@@ -37,19 +39,9 @@ from irax.numpy.logic import (
     where,
 )
 from irax.numpy.manipulation import moveaxis, ravel
+from irax.numpy.rounding import trunc
 from irax.numpy.tables import elementwise, floats, is_inexact, no_out, real_floats
-from irax.numpy.ufuncs import (
-    abs,
-    add,
-    arctan2,
-    copysign,
-    imag,
-    multiply,
-    rad2deg,
-    real,
-    subtract,
-    trunc,
-)
+from irax.numpy.ufuncs import abs, add, copysign, multiply, subtract
 from irax.typing import ArrayLike
 from irax_compiler.ops.numpy_call import NumpyCall
 from irax_compiler.ops.special import chlo_functions

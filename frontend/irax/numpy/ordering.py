@@ -15,11 +15,11 @@ from irax.core.operands import as_arrays
 from irax.core.promotion import convert, promote_dtypes
 from irax.execution.jit_shardings import divided_like
 from irax.lax.arguments import canonical_axis, canonical_int
+from irax.numpy.complex_parts import imag, real
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where
 from irax.numpy.manipulation import ravel, reshape
 from irax.numpy.searching import take
 from irax.numpy.tables import is_inexact
-from irax.numpy.ufuncs import imag, real
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import numpy_call
 from irax_compiler.sizes import is_symbolic, smaller

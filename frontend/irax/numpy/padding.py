@@ -15,9 +15,10 @@ from irax.core.promotion import convert
 from irax.numpy.ranges import linspace
 from irax.numpy.reductions import max as largest
 from irax.numpy.reductions import min as smallest
+from irax.numpy.rounding import rint
 from irax.numpy.searching import take
 from irax.numpy.statistics import mean
-from irax.numpy.ufuncs import add, multiply, rint, subtract
+from irax.numpy.ufuncs import add, multiply, subtract
 from irax.typing import ArrayLike
 
 

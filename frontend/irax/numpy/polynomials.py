@@ -15,10 +15,11 @@ from irax.lax.arguments import canonical_int
 from irax.numpy import linalg, reductions
 from irax.numpy.contraction import dot, outer
 from irax.numpy.convolution import convolve
+from irax.numpy.exponentials import sqrt
 from irax.numpy.joining import concatenate
 from irax.numpy.manipulation import atleast_1d
 from irax.numpy.matrices import eye
-from irax.numpy.ufuncs import add, divide, multiply, negative, sqrt, square, subtract
+from irax.numpy.ufuncs import add, divide, multiply, negative, square, subtract
 from irax.typing import ArrayLike
 from irax_compiler.ops import numpy_call
 

@@ -19,17 +19,9 @@ from irax.numpy.division import remainder
 from irax.numpy.logic import equal, greater_equal, isnan, less, logical_and, logical_not, where
 from irax.numpy.manipulation import reshape
 from irax.numpy.reductions import working_dtype
+from irax.numpy.rounding import ceil, floor, rint
 from irax.numpy.searching import take, take_along_axis
-from irax.numpy.ufuncs import (
-    add,
-    ceil,
-    clip,
-    divide,
-    floor,
-    multiply,
-    rint,
-    subtract,
-)
+from irax.numpy.ufuncs import add, clip, divide, multiply, subtract
 from irax.typing import ArrayLike, Axis
 
 Place = tuple[Array, Array]

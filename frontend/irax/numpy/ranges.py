@@ -13,11 +13,13 @@ from irax.core.dispatch import staged
 from irax.core.operands import as_arrays, broadcast_shapes, inexact_dtype
 from irax.core.promotion import convert, promote_dtypes
 from irax.lax.arguments import canonical_int, canonical_shape
+from irax.numpy.exponentials import log10
 from irax.numpy.joining import stack
 from irax.numpy.logic import equal, where
 from irax.numpy.manipulation import broadcast_to, moveaxis
+from irax.numpy.rounding import floor
 from irax.numpy.tables import floats, placed
-from irax.numpy.ufuncs import abs, add, divide, floor, log10, multiply, power, sign, subtract
+from irax.numpy.ufuncs import abs, add, divide, multiply, power, sign, subtract
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.sizes import is_symbolic, larger
 

@@ -15,26 +15,16 @@ from irax.core.operands import as_arrays, inexact_dtype, judge_ranks
 from irax.core.promotion import broadcast_to, convert, promote_dtypes
 from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
+from irax.numpy.complex_parts import conjugate, imag, real
 from irax.numpy.contraction import matmul
+from irax.numpy.exponentials import sqrt
 from irax.numpy.logic import less_equal
 from irax.numpy.logic import where as choose
 from irax.numpy.manipulation import squeeze, transpose
 from irax.numpy.matrices import diagonal
 from irax.numpy.reductions import mask_of, working_dtype
 from irax.numpy.tables import no_out
-from irax.numpy.ufuncs import (
-    abs,
-    add,
-    clip,
-    conjugate,
-    divide,
-    imag,
-    multiply,
-    real,
-    sqrt,
-    square,
-    subtract,
-)
+from irax.numpy.ufuncs import abs, add, clip, divide, multiply, square, subtract
 from irax.typing import ArrayLike, Axis, DTypeLike
 from irax_compiler.ops import elementwise as ew
 

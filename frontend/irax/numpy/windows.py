@@ -10,8 +10,9 @@ from irax.core.dispatch import bind
 from irax.core.operands import as_arrays, inexact_dtype
 from irax.core.promotion import convert
 from irax.lax.arguments import canonical_int, documented
+from irax.numpy.exponentials import exp
 from irax.numpy.signatures import Window
-from irax.numpy.ufuncs import divide, exp, multiply, sign
+from irax.numpy.ufuncs import divide, multiply, sign
 from irax.typing import ArrayLike
 from irax_compiler.ops.special import bessel
 

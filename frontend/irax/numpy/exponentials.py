@@ -1,0 +1,154 @@
+"""Exponentials, logarithms and roots."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from irax import lax
+from irax.core.array import Array
+from irax.core.dispatch import bind
+from irax.core.promotion import elementwise_shortcut
+from irax.numpy.complex_parts import by_parts, imag, real
+from irax.numpy.logic import (
+    equal,
+    greater,
+    logical_or,
+    where,
+)
+from irax.numpy.rounding import floor
+from irax.numpy.signatures import Unary
+from irax.numpy.tables import (
+    elementwise,
+    float_unary,
+    floats,
+)
+from irax.numpy.ufunc_objects import universal
+from irax.numpy.ufuncs import (
+    abs,
+    add,
+    divide,
+    maximum,
+    minimum,
+    multiply,
+    negative,
+    square,
+    subtract,
+)
+from irax.typing import ArrayLike
+from irax_compiler.ops import elementwise as ew
+
+exp: Unary = float_unary("exp", ew.exponential, "e to the power x.")
+expm1: Unary = float_unary("expm1", ew.exponential_minus_one, "exp(x) - 1, accurate near 0.")
+log: Unary = float_unary("log", ew.log, "The natural logarithm; -inf at 0, nan below.")
+log1p: Unary = float_unary("log1p", ew.log_plus_one, "log(1 + x), accurate near 0.")
+sqrt: Unary = float_unary("sqrt", ew.sqrt, "The square root; nan for negative numbers.")
+cbrt: Unary = float_unary("cbrt", ew.cbrt, "The cube root.", np.floating)
+
+
+@elementwise
+def exp2(x: ArrayLike, /) -> Array:
+    """Return 2 to the power x.
+
+    >>> jnp.exp2(jnp.array([0.0, 3.0]))
+    Array([1., 8.], dtype=float32)
+    """
+    return lax.exp2(floats("exp2", x))
+
+
+@elementwise
+def log2(x: ArrayLike, /) -> Array:
+    """Return the logarithm to base 2.
+
+    >>> jnp.log2(jnp.array([1.0, 8.0]))
+    Array([0., 3.], dtype=float32)
+    """
+    return _in_units(log(x), math.log(2))
+
+
+@elementwise
+def log10(x: ArrayLike, /) -> Array:
+    """Return the logarithm to base 10.
+
+    >>> jnp.log10(jnp.array([1.0, 100.0]))
+    Array([0., 2.], dtype=float32)
+    """
+    return _in_units(log(x), math.log(10))
+
+
+def _in_units(x: Array, unit: float) -> Array:
+    if x.dtype.kind == "c":
+        return by_parts(lambda part: divide(part, unit), x)
+    return divide(x, np.asarray(unit).astype(x.dtype))
+
+
+@universal(2, -np.inf)
+@elementwise
+def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """Return log(exp(x1) + exp(x2)), without overflow; its derivatives are the shares of the two.
+
+    >>> irax.numpy.logaddexp(1000.0, 1000.0)
+    Array(1000.6932, dtype=float32, weak_type=True)
+    """
+    x, y = floats("logaddexp", x1, x2)
+    if x.dtype.kind == "c":
+        return _logaddexp_complex(x, y)
+    return elementwise_shortcut("logaddexp", x, y, formula=_logaddexp_real)
+
+
+def _logaddexp_real(x: Array, y: Array) -> Array:
+    gap = where(equal(x, y), 0, subtract(x, y))  # also where both are the same infinity
+    return add(maximum(x, y), log1p(exp(negative(abs(gap)))))
+
+
+def _logaddexp_complex(x: Array, y: Array) -> Array:
+    """Compute it from the operand with the larger real part; the imaginary part is in [-pi, pi]."""
+    ahead = greater(real(x), real(y))
+    large, small = where(ahead, x, y), where(ahead, y, x)
+    gap = where(equal(large, small), 0, subtract(small, large))
+    total = add(large, log1p(exp(gap)))
+    turns = floor(divide(add(imag(total), np.pi), 2 * np.pi))
+    angle = subtract(imag(total), multiply(turns, 2 * np.pi))
+    return bind(ew.complex_, real(total), angle, weak_type=total.weak_type)
+
+
+@universal(2, -np.inf)
+@elementwise
+def logaddexp2(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """Return log2(2**x1 + 2**x2), without overflow.
+
+    >>> jnp.logaddexp2(10.0, 10.0)
+    Array(11., dtype=float32, weak_type=True)
+    """
+    x, y = floats("logaddexp2", x1, x2)
+    return elementwise_shortcut("logaddexp2", x, y, formula=_logaddexp2)
+
+
+def _logaddexp2(x: Array, y: Array) -> Array:
+    scale = float(np.log(2))
+    return divide(logaddexp(multiply(x, scale), multiply(y, scale)), scale)
+
+
+@elementwise
+def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
+    """Return sqrt(x1**2 + x2**2), without overflow; its derivative at (0, 0) is that of the larger
+    one.
+
+    >>> irax.numpy.hypot(3.0, 4.0)
+    Array(5., dtype=float32, weak_type=True)
+    """
+    x, y = floats("hypot", x1, x2)
+    if x.dtype.kind == "c":
+        raise ValueError("hypot: expected real numbers, got complex ones; take abs of them first")
+    return elementwise_shortcut("hypot", x, y, formula=_hypot)
+
+
+def _hypot(x: Array, y: Array) -> Array:
+    x, y = abs(x), abs(y)
+    infinite = logical_or(equal(x, np.inf), equal(y, np.inf))  # even if the other one is nan
+    longer = where(infinite, np.inf, maximum(x, y))
+    extreme = logical_or(equal(longer, 0), infinite)
+    ratio = divide(minimum(x, y), where(extreme, 1, longer))
+    length = multiply(longer, sqrt(add(square(ratio), 1)))
+    return where(extreme, longer, length)
