@@ -170,7 +170,7 @@ def test_errors(transform):
     def call(f, *args):
         return transform(f)(*args)
 
-    with pytest.raises(TypeError, match=r"what matvec .* shapes and dtypes of b"):
+    with pytest.raises(ValueError, match=r"what matvec .* shapes and dtypes of b"):
         call(lambda b: lax.custom_linear_solve(lambda x: (A @ x)[:2], b, direct), B)
     with pytest.raises(TypeError, match="solve"):
         call(lambda b: lax.custom_linear_solve(lambda x: x, b, lambda _, b: (b, b)), B)

@@ -115,6 +115,50 @@ def test_jitted_functions_write_to_refs_from_outside(ref: irax.Ref):
     assert ref[0] == 15
 
 
+def test_a_known_branch_writes_once(ref: irax.Ref):
+    lax.cond(True, lambda: ref.addupdate(1.0), lambda: ref.addupdate(3.0))
+    assert ref[...].tolist() == [1, 2, 3]
+    lax.switch(1, [lambda: ref.addupdate(1.0, 2), lambda: ref.addupdate(3.0, 1)])
+    assert ref[...].tolist() == [1, 5, 3]
+
+
+@pytest.mark.parametrize("jitted", [False, True])
+def test_views_and_rows(jitted: bool):
+    def write(row, value):
+        row[0] += value
+        return row[1]
+
+    def step(total, row):
+        ref, x = row
+        ref[1] = total * x
+        return total + ref[0], ref.at[1:][...]
+
+    def f(flag, table):
+        top, corner = table.at[0], table.at[0].at[1:]
+        assert (top.shape, corner.shape, corner.dtype) == ((3,), (2,), np.float32)
+        seen = lax.cond(flag, write, lambda row, _: row[2], top, 10.0)
+        seen += lax.switch(flag.astype(int), [lambda row: 0.0, lambda row: write(row, 5.0)], corner)
+        total, ys = lax.scan(step, 0.0, (table, jnp.float32([1, 2])), reverse=True)
+        irax.jit(lambda row: write(row, 100.0))(table.at[1])
+        irax.vmap(lambda row: row.addupdate(1.0, 2))(table.at[:1])
+        return seen, total, ys
+
+    table = irax.new_ref(jnp.arange(6.0).reshape(2, 3))
+    seen, total, ys = (irax.jit(f) if jitted else f)(jnp.bool_(True), table)
+    assert (seen, total) == (1 + 2, 13)
+    assert table[...].tolist() == [[10, 3, 3], [103, 0, 5]]
+    assert ys.tolist() == [[3, 2], [0, 5]]
+    for run in (
+        lambda: lax.scan(lambda c, row: (c, row[0]), None, (table, table)),
+        lambda: lax.scan(lambda c, row: (c, row), None, table),
+        lambda: lax.cond(True, lambda a, b: 0, lambda a, b: 0, table.at[0], table.at[1]),
+        lambda: lax.switch(0, [lambda a: a], table),
+        lambda: lax.scan(lambda c, row: (c, None), None, irax.new_ref(1.0)),
+    ):
+        with pytest.raises(ValueError, match="Ref"):
+            (irax.jit(run) if jitted else run)()
+
+
 def test_lanes_write_to_arguments(ref: irax.Ref):
     def f(mine, shared, x):
         mine[0] += x * shared[1]

@@ -72,6 +72,18 @@ def test_backward_passes_write(function, jit: bool):
     np.testing.assert_allclose(found, np.cos(np.sin(1)) * np.cos(1), rtol=1e-6)
 
 
+@pytest.mark.parametrize("jit", [False, True])
+def test_backward_passes_write_to_rows_and_views(jit: bool):
+    def f(x, table):
+        x = stash(table.at[2], 5 * x)
+        return lax.scan(lambda x, row: (stash(row[0], 3 * x), None), x, (table.at[:2],))[0]
+
+    table = irax.new_ref(jnp.zeros(4))
+    grad = irax.grad(lambda x: f(x, table))
+    assert (irax.jit(grad) if jit else grad)(1.0) == 45
+    assert table[...].tolist() == [3, 1, 9, 0]
+
+
 def test_pullbacks_write_when_they_are_called():
     ref, total = irax.new_ref(jnp.float32(0)), irax.new_ref(jnp.float32(100))
     value, pullback = irax.vjp(lambda x: irax.jit(loops)(ref, x), jnp.float32(1))

@@ -111,11 +111,7 @@ class Arguments:
         if not own:
             return None
         found = [ref for each in own.values() for ref in each]
-        if len(set(found)) != len(found):
-            raise ValueError(
-                f"{what}: only one reference to a mutable array may be an argument; got "
-                f"{len(found)} arguments that are {len(set(found))} Refs"
-            )
+        _check_distinct(what, found)
         for place, each in own.items():
             states = [state_of(ref, True) if with_tokens else ref.value for ref in each]
             is_ref = isinstance(leaves[place], Ref)
@@ -167,6 +163,44 @@ def _is_mutable(x: Any) -> bool:
 
 def _refs_of(x: Any) -> Sequence[Ref]:
     return [x] if isinstance(x, Ref) else hi_values.held(x).parts
+
+
+def _check_distinct(what: str, given: Sequence[Ref]) -> None:
+    roots = {ref.root for ref in given}
+    if len(roots) != len(given):
+        raise ValueError(
+            f"{what}: only one reference to a mutable array may be an argument; got "
+            f"{len(given)} arguments that are {len(roots)} Refs"
+        )
+
+
+def apart(
+    what: str,
+    given: Any,
+    stand_in: Callable[[Ref], Any],
+    back: Callable[[Ref, Any], Ref],
+) -> tuple[Any, Callable[[Any], Any]]:
+    """Return a pytree with other leaves in place of its Refs, and a function that puts Refs back
+    into pytrees like it: `back(ref, leaf)`.
+
+    Raises:
+        ValueError: one Ref is two leaves.
+    """
+    leaves, tree = array_trees.tree_flatten(given)
+    found = {i: x for i, x in enumerate(leaves) if isinstance(x, Ref)}
+    _check_distinct(what, list(found.values()))
+
+    def restored(like: Any) -> Any:
+        parts = tree.flatten_up_to(like)
+        for place, ref in found.items():
+            parts[place] = back(ref, parts[place])
+        return array_trees.tree_unflatten(tree, parts)
+
+    if not found:
+        return given, lambda like: like
+    for place, ref in found.items():
+        leaves[place] = stand_in(ref)
+    return array_trees.tree_unflatten(tree, leaves), restored
 
 
 def check_no_refs(what: str, out: Any) -> None:

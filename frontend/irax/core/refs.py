@@ -11,6 +11,8 @@ A pullback writes to Refs too, where the rule of a custom_vjp does. Backward pas
 order, and so do cotangents: beside its value a Ref has a *token*, arrays that each such call takes
 and returns as they are, and whose cotangent is what the Ref holds in the backward pass
 (`ref_tokens`). Tokens exist for Refs alone that such calls get.
+
+A `View` has no elements of its own: it reads and writes those of the Ref that it is of.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -103,6 +106,16 @@ class Ref:
     def unsafe_buffer_pointer(self) -> int:
         """Return the address of its elements, which a write may change."""
         return self.value.unsafe_buffer_pointer()
+
+    @property
+    def at(self) -> Views:
+        """`ref.at[index]` are the elements at an index, as a Ref: to write to it writes to this."""
+        return Views(self)
+
+    @property
+    def root(self) -> Ref:
+        """The Ref that has the elements: this one, unless it is a view."""
+        return self
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -219,6 +232,64 @@ class Ref:
             yield
         finally:
             self._value, self._token, self._home = before
+
+
+class View(Ref):
+    """Elements of a Ref, as a Ref."""
+
+    __slots__ = ("_base", "_index")
+
+    def __init__(self, base: Ref, index: Any) -> None:
+        self._base, self._index = base, index
+        self.aval: AbstractRef = AbstractRef(base.value[index].aval)
+
+    def __repr__(self) -> str:
+        return f"{self._base!r}.at[{self._index!r}]"
+
+    @property
+    def root(self) -> Ref:
+        return self._base.root
+
+    @property
+    def num_writes(self) -> int:
+        return self._base.num_writes
+
+    @num_writes.setter
+    def num_writes(self, count: int) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        self._base.num_writes = count
+
+    @property
+    def value(self) -> Array:
+        return self._base.value[self._index]
+
+    def assign(self, value: Array) -> None:
+        self._base.assign(self._base.value.at[self._index].set(value))
+
+    @property
+    def is_known_outside(self) -> bool:
+        return self._base.is_known_outside
+
+    @property
+    def token(self) -> list[Array]:
+        return [part[self._index] for part in self._base.token]
+
+    def pass_token(self, token: Sequence[Array]) -> None:
+        if token:
+            parts = zip(self._base.token, token, strict=True)
+            self._base.pass_token([x.at[self._index].set(part) for x, part in parts])
+
+    def touch(self, with_token: bool = False) -> None:
+        self._base.touch(with_token)
+
+
+@dataclass(frozen=True)
+class Views:
+    """The views of a Ref, by their indices."""
+
+    ref: Ref
+
+    def __getitem__(self, index: Any) -> Ref:
+        return View(self.ref, index)
 
 
 class Given(Array):

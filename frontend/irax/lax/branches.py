@@ -7,6 +7,7 @@ it runs.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax import dtypes, errors
-from irax.core import array_trees, ref_functions, source
+from irax.core import array_trees, ref_functions, refs, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import bind
@@ -23,6 +24,7 @@ from irax.core.explicit_axes import type_of
 from irax.core.flattening import FlatFunction, known_inputs, name_of
 from irax.core.promotion import apply, convert
 from irax.core.pvary import pvary
+from irax.core.refs import Ref
 from irax.core.tracing import Traced, trace_function
 from irax.lax import control
 from irax.lax.arguments import array_of
@@ -56,7 +58,7 @@ def cond(
         pred: a boolean or number scalar; a number holds if it is not 0.
         true_fun: a function of the operands.
         false_fun: likewise, with results of the same structure, shapes and dtypes.
-        operands: pytrees of arrays.
+        operands: pytrees of arrays and Refs.
         operand: another way to give one operand.
         linear: accepted for JAX's sake, without effect.
 
@@ -66,6 +68,7 @@ def cond(
     Raises:
         TypeError: `pred` is not a scalar, or is complex; or the functions' results differ in
             structure, shape or dtype.
+        ValueError: one Ref is two operands, or a function returns a Ref.
 
     `cond(pred, true_operand, true_fun, false_operand, false_fun)`, JAX's first form, is understood
     as well.
@@ -96,10 +99,10 @@ def cond(
     known = known_value(predicate)
     if known is not None:
         chosen = "true_fun" if known else "false_fun"
-        return _with_refs(functions, operands, partial(_called, what, chosen))
+        return _with_refs(what, functions, operands, partial(_called, what, chosen))
     is_bool = predicate.dtype == np.bool
     holds = predicate if is_bool else apply(comparison.not_equal, predicate, 0, what=what)
-    return _with_refs(functions, operands, partial(_chosen, what, "stablehlo.if", holds))
+    return _with_refs(what, functions, operands, partial(_chosen, what, "stablehlo.if", holds))
 
 
 def switch(
@@ -113,7 +116,7 @@ def switch(
     Args:
         index: an integer scalar.
         branches: functions of the operands, with results of the same structure, shapes and dtypes.
-        operands: pytrees of arrays.
+        operands: pytrees of arrays and Refs.
         operand: another way to give one operand.
 
     Returns:
@@ -122,7 +125,7 @@ def switch(
     Raises:
         TypeError: the index is not an integer scalar, or the functions' results differ in
             structure, shape or dtype.
-        ValueError: no branches.
+        ValueError: no branches; one Ref is two operands, or a function returns a Ref.
 
     >>> irax.lax.switch(1, [lambda x: x + 1, lambda x: 2 * x, lambda x: -x], 3.0)
     Array(6., dtype=float32, weak_type=True)
@@ -144,19 +147,25 @@ def switch(
     known = 0 if last == 0 else known_value(number)
     if known is not None:
         chosen = f"branches[{min(max(int(known), 0), last)}]"
-        return _with_refs(functions, operands, partial(_called, what, chosen))
+        return _with_refs(what, functions, operands, partial(_called, what, chosen))
     # A bound that a narrow dtype cannot hold does not bind.
     highest = min(last, np.iinfo(number.dtype).max)
     place = convert(control.clamp(0, number, highest), np.dtype(np.int32))
-    return _with_refs(functions, operands, partial(_chosen, what, "stablehlo.case", place))
+    return _with_refs(what, functions, operands, partial(_chosen, what, "stablehlo.case", place))
 
 
 def _with_refs(
+    what: str,
     functions: Mapping[str, Callable[..., Any]],
     operands: Sequence[Any],
     choose: Callable[[Any, Any], Any],
 ) -> Any:
-    """Return what `choose(functions, operands)` does; the functions may write to Refs."""
+    """Return what `choose(functions, operands)` does; the functions may write to Refs. Those among
+    the operands they find outside.
+    """
+    if refs.exist():
+        operands, restored = ref_functions.apart(what, tuple(operands), _nothing, _same)
+        functions = {name: _given(f, what, restored) for name, f in functions.items()}
     held = ref_functions.touched_by(lambda: choose(functions, operands))
     if isinstance(held, ref_functions.Result):
         return held.value
@@ -164,6 +173,28 @@ def _with_refs(
     out, states = choose(pure, (held.states, *operands))
     held.write(states)
     return out
+
+
+def _given(
+    function: Callable[..., Any], what: str, restored: Callable[[Any], Any]
+) -> Callable[..., Any]:
+    """Return a function of operands without Refs."""
+
+    @functools.wraps(function, updated=())
+    def given(*operands: Any) -> Any:
+        out = function(*restored(operands))
+        ref_functions.check_no_refs(what, out)
+        return out
+
+    return given
+
+
+def _nothing(_: Ref) -> None:
+    return None
+
+
+def _same(ref: Ref, _: Any) -> Ref:
+    return ref
 
 
 def known_value(x: Array) -> np.ndarray[Any, Any] | None:
@@ -186,15 +217,19 @@ class _Outcome:
 def _called(
     what: str, chosen: str, functions: dict[str, Callable[..., Any]], operands: tuple[Any, ...]
 ) -> Any:
-    """Calls one of the functions, and traces the others."""
+    """Calls one of the functions, and traces the others: first, for where they touch a Ref all that
+    is done here is done again.
+    """
     operands = array_trees.tree_map(lambda leaf: as_array(leaf, f"{what}: an operand"), operands)
+    others = {
+        name: _traced(what, name, functions, operands, apart=True)[0]
+        for name in functions
+        if name != chosen
+    }
     leaves, tree = array_trees.tree_flatten(functions[chosen](*operands))
     results = [as_array(leaf, what) for leaf in leaves]
     own = _Outcome(_title(chosen, functions), tree, list(map(type_of, results)))
-    outcomes = dict.fromkeys(functions, own)
-    for name in functions:
-        if name != chosen:
-            outcomes[name], _ = _traced(what, name, functions, operands, apart=True)
+    outcomes = {name: others.get(name, own) for name in functions}
     _check_same(what, list(outcomes.values()))
     return array_trees.tree_unflatten(tree, _typed(results, outcomes[_number_0(functions)]))
 

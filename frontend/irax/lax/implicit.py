@@ -56,8 +56,9 @@ def custom_linear_solve(
         What `solve` returns.
 
     Raises:
-        TypeError: what a function returns is not like `b`; or reverse mode without
-            `transpose_solve`.
+        TypeError: what a function returns has another structure than `b`, or other dtypes; or
+            reverse mode without `transpose_solve`.
+        ValueError: what a function returns has other shapes than `b`.
 
     >>> a = irax.numpy.array([[2.0, 1.0], [1.0, 3.0]])
     >>> solve = lambda matvec, b: irax.numpy.linalg.solve(irax.jacfwd(matvec)(b), b)
@@ -120,7 +121,9 @@ def custom_root(
         What `solve` returns.
 
     Raises:
-        TypeError: what a function returns is not like `initial_guess`.
+        TypeError: what a function returns has another structure than `initial_guess`, or other
+            dtypes.
+        ValueError: what a function returns has other shapes than `initial_guess`.
 
     >>> def newton(f, x):
     ...     step = lambda _, x: x - f(x) / irax.grad(f)(x)
@@ -215,7 +218,8 @@ class _Unknown:
         """Return a function's result if it has the structure and types of the unknown.
 
         Raises:
-            TypeError: it is not.
+            TypeError: it has another structure or dtypes.
+            ValueError: it has other shapes.
         """
         title = f"what {role} ({name_of(function)}) returned"
         if not self._is_like(out):
@@ -230,7 +234,8 @@ class _Unknown:
             for a, b in zip(expected, found, strict=True)
         ):
             table = side_by_side(self.names, (self.name, title), (expected, found))
-            raise TypeError(
+            same_shapes = [x.shape for x in expected] == [x.shape for x in found]
+            raise (TypeError if same_shapes else ValueError)(
                 f"{self.what} at {source.user_line()}: {title} must have the shapes and dtypes of "
                 f"{self.name}:\n{table}"
             )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from irax import tree_util
-from irax.core import array_trees, ref_functions, source
+from irax.core import array_trees, ref_functions, refs, source
 from irax.core.array import Array, as_array
 from irax.core.closures import captures_first
 from irax.core.dispatch import bind, call, staged
 from irax.core.explicit_axes import type_of, type_of_slice
 from irax.core.flattening import name_of
+from irax.core.refs import Ref
 from irax.core.tracing import Input, Traced, Tracer, trace_function
 from irax.errors import ConcretizationTypeError
 from irax.lax import slicing, structure
@@ -37,7 +41,8 @@ def scan(
             structure, shapes and dtypes of `init`, and a pytree of arrays, a row of `ys`.
         init: the initial carried value: a pytree of arrays. Python numbers take the dtype that `f`
             carries on.
-        xs: a pytree of arrays of the same leading length, or None.
+        xs: a pytree of arrays of the same leading length, or None. The rows of a Ref are Refs, to
+            which `f` may write.
         length: the number of calls; needed only where `xs` has no arrays.
         reverse: go from the last row to the first.
         unroll: the number of calls in each step of the compiled loop; True for all, 0 for one.
@@ -49,13 +54,16 @@ def scan(
         TypeError: `f` does not return a pair, or carries on what differs from `init`; `length` or
             `unroll` is no int.
         ConcretizationTypeError: `length` or `unroll` is traced (a TypeError).
-        ValueError: lengths that disagree, or none; `unroll` is negative.
+        ValueError: lengths that disagree, or none; `unroll` is negative; a Ref is among `xs` twice,
+            or in a row of `ys`.
 
     >>> irax.lax.scan(lambda total, x: (total + x, total * x), 0.0, irax.numpy.arange(4.0))
     (Array(6., dtype=float32), Array([0., 0., 2., 9.], dtype=float32))
     """
     if not callable(f):
         raise TypeError(f"lax.scan: expected a function, got {f!r}")
+    if refs.exist():
+        f, xs = _of_rows_of_refs(f, xs)
     held = ref_functions.touched_by(lambda: _scan(f, init, xs, length, reverse, unroll))
     if isinstance(held, ref_functions.Result):
         return held.value
@@ -68,6 +76,25 @@ def scan(
     (carry, states), ys = _scan(step, (init, held.states), xs, length, reverse, unroll)
     held.write(states)
     return carry, ys
+
+
+def _of_rows_of_refs(f: Callable[..., Any], xs: Any) -> tuple[Callable[..., Any], Any]:
+    """Return a function that finds the rows of Refs outside, by the numbers of rows."""
+
+    def numbers(ref: Ref) -> Array:
+        if not ref.ndim:
+            raise ValueError("lax.scan: a Ref in xs is a scalar; expected an array of rows")
+        return as_array(np.arange(len(ref), dtype=np.int32))
+
+    xs, restored = ref_functions.apart("lax.scan", xs, numbers, lambda ref, i: ref.at[i])
+
+    @functools.wraps(f, updated=())
+    def of_rows(carried: Any, row: Any) -> Any:
+        out = f(carried, restored(row))
+        ref_functions.check_no_refs("lax.scan", out)
+        return out
+
+    return of_rows, xs
 
 
 def _scan(
