@@ -29,6 +29,8 @@ DEVICES = DOCS / "devices.md"
 """Its examples are of several devices; `python -m tests.test_docs` runs them."""
 TUTORIAL = DOCS / "tutorials" / "several-devices.md"
 """It chooses how many devices there are, which a process can do once."""
+HOSTS = DOCS / "tutorials" / "several-hosts.md"
+"""It joins a job before it uses devices, and runs in several processes as in one."""
 EXTENDING = [DOCS / "how-to" / f"{name}.md" for name in ("op", "pass", "target")]
 """Their examples register ops, passes and targets, which other tests would find."""
 ARCHITECTURE = [DOCS / "architecture.md", *sorted((DOCS / "architecture").glob("*.md"))]
@@ -41,7 +43,7 @@ FILES = [
     path
     for path in sorted(DOCS.rglob("*.md"))
     if "```python\n" in path.read_text("utf-8")
-    if path not in (COMPATIBILITY, DEVICES, TUTORIAL, *EXTENDING)
+    if path not in (COMPATIBILITY, DEVICES, TUTORIAL, HOSTS, *EXTENDING)
 ]
 
 
@@ -84,8 +86,8 @@ def test_examples(path: Path) -> None:
 
 @pytest.mark.parametrize(
     "pages",
-    [EXTENDING, pytest.param([TUTORIAL], marks=pytest.mark.slow)],
-    ids=["extending", "several devices"],
+    [EXTENDING, *(pytest.param([page], marks=pytest.mark.slow) for page in (TUTORIAL, HOSTS))],
+    ids=["extending", "several devices", "several hosts"],
 )
 def test_examples_in_a_process_of_their_own(pages: list[Path]) -> None:
     command = [sys.executable, "-m", "tests.test_docs", *map(str, pages)]
@@ -108,8 +110,9 @@ def test_examples_of_several_devices(spmd: str) -> None:
 
 @pytest.mark.slow
 def test_examples_of_several_processes() -> None:
-    done = job(2, module="tests.test_docs")
-    assert done.returncode == 0, done.stderr
+    for pages in ([], [str(HOSTS)]):
+        done = job(2, *pages, module="tests.test_docs")
+        assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("page", ARCHITECTURE, ids=lambda path: str(path.relative_to(DOCS)))

@@ -126,6 +126,22 @@ def rules(names: Names) -> str:
     return plot.svg()
 
 
+def lengths(names: Names) -> str:
+    """The lines of the program of a gradient, by the number of layers."""
+    plot = Plot((0, 32), (0, 1600))
+    layers = [1, 2, 4, 8, 16, 32]
+    for name, network in (("a Python loop", "unrolled"), ("scan", "scanned")):
+        plot.line(layers, [names["length"](names[network], n) for n in layers], name)
+    return plot.svg()
+
+
+def hosts(names: Names) -> str:
+    """The elements of an array on two processes with four devices each."""
+    plot = Plot((0, 8), (0, 1))
+    plot.cells([[0.1] * 4 + [0.9] * 4])
+    return plot.svg()
+
+
 PICTURES: Mapping[str, Callable[[Names], str]] = {
     "autodiff": derivatives,
     "training": training,
@@ -133,7 +149,9 @@ PICTURES: Mapping[str, Callable[[Names], str]] = {
     "pytrees": random_numbers,
     "custom-rules": rules,
     "debugging": debugging,
+    "large-models": lengths,
     "several-devices": ring,
+    "several-hosts": hosts,
     "vulkan": mandelbrot,
 }
 """For the name of a tutorial, its picture."""
