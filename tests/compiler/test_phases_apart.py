@@ -1,6 +1,9 @@
 """Phases of IREE that are run as pipelines, in invocations of their own."""
 
+import os
 import re
+import subprocess
+import sys
 from collections import OrderedDict
 
 import numpy as np
@@ -107,3 +110,29 @@ def test_kernels_that_are_loops_already_are_not_tiled():
     text = str(lowered(elementwise))
     kernels = text.count("stream.executable private")
     assert kernels == text.count("pipeline = #iree_codegen.no_pipeline") > 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_compiles_and_ends():
+    source = """
+import os, sys
+import numpy as np
+import irax
+def doubled(x): return x + x
+x = np.ones(3, np.float32)
+irax.jit(doubled)(x)
+child = os.fork()
+if child == 0:
+    sys.exit(int(irax.jit(lambda x: x * 5)(x)[0]))
+_, status = os.waitpid(child, 0)
+print(os.waitstatus_to_exitcode(status))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", source],
+        env={**os.environ, "IRAX_CACHE_DIR": "off"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.stdout.strip(), done.stderr) == ("5", "")

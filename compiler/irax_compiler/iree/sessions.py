@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import os
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
@@ -34,27 +35,29 @@ _lock = threading.Lock()
 _waiting: OrderedDict[Key, tuple[Any, int]] = OrderedDict()
 """The sessions that are kept, and how often each was used."""
 
-_left: list[Any] = []
-"""Sessions of another process, whose threads are not here to end."""
+
+@atexit.register
+def _leave() -> None:
+    """Leave what sessions have to the system: to destroy them would delay the end of a process, and
+    in one that was forked it would wait for threads that are not there.
+    """
+    for session, _ in _waiting.values():
+        session._session_p = ctypes.c_void_p()
+    _waiting.clear()
 
 
 def _forked() -> None:
     global _is_forked, _lock
     _is_forked = True
     _lock = threading.Lock()
-    _left.extend(_waiting.values())
-    _waiting.clear()
+    _leave()
+    api: Any = sys.modules.get("iree.compiler.api.ctypes_dl")
+    if api is not None:  # to shut IREE down would wait for its threads, too
+        api._global_init.local_dylib = None
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
-
-
-@atexit.register
-def _end() -> None:
-    """Leave what sessions have to the system: to destroy them would delay the end."""
-    for session, _ in _waiting.values():
-        session._session_p = ctypes.c_void_p()
 
 
 @contextmanager
