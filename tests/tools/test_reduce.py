@@ -177,6 +177,13 @@ def test_a_command_whose_output_tells(folder, irax):
     assert names(mlir.parse_module(done.stdout)) == ["stablehlo.cosine"]
 
 
+@pytest.mark.parametrize("option", ["-o", "--report"])
+def test_a_file_that_cannot_be_written_is_told_before_the_search(folder, irax, option):
+    done = irax("reduce", "long.mlir", option, "none/x", "--", "sh", "-c", FINDS_TANH)
+    assert done.returncode == 1
+    assert done.stderr == "irax: error: none/x: cannot be written: there is no folder none\n"
+
+
 def test_a_command_that_is_slow(folder, irax):
     script = "if grep -q tanh $0; then sleep 0.2; fi"
     done = irax("reduce", "in.mlir", "--slower", "0.1", "--", "sh", "-c", script)

@@ -29,6 +29,12 @@ def naming(path: str) -> Iterator[None]:
         raise ValueError(f"{path}: {error}") from None
 
 
+def check_folder(path: str | None) -> None:
+    """Raise ValueError, before long work, if a file cannot be written: there is no such folder."""
+    if path is not None and not Path(path).parent.is_dir():
+        raise ValueError(f"{path}: cannot be written: there is no folder {Path(path).parent}")
+
+
 def write_file(path: str, contents: str | bytes) -> None:
     """Writes a file, all of it or nothing; to standard output where the path is -.
 

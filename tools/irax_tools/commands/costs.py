@@ -35,8 +35,9 @@ def cost(
     from irax_tools import arrays, checking, sources
     from irax_tools.cost import peaks, table
     from irax_tools.cost.measure import measure
-    from irax_tools.files import write_file
+    from irax_tools.files import check_folder, write_file
 
+    check_folder(plot)
     loaded = sources.load(source, arguments, func)
     given = arrays.of_options(inputs, inputs_file) or loaded.examples
     measured = measure(loaded, given or checking.trial_of(loaded, 0).inputs)

@@ -159,7 +159,7 @@ def reduce(
     """
     from irax_compiler import mlir
     from irax_tools import sources
-    from irax_tools.files import write_file
+    from irax_tools.files import check_folder, write_file
     from irax_tools.reduce.commands import Test
     from irax_tools.reduce.report import of_command
     from irax_tools.reduce.search import Search
@@ -168,6 +168,8 @@ def reduce(
         raise click.UsageError("no command: expected one after --, such as -- irax check {}")
     if match is not None and slower is not None:
         raise click.UsageError("--match and --slower: expected one of them")
+    check_folder(output)
+    check_folder(report)
     loaded = sources.load(source, arguments, func)
     test = Test(command, limit, match, slower)
     text = mlir.text_of(loaded.module.operation)
