@@ -18,7 +18,7 @@ import irax.numpy as jnp
 from irax import export
 from irax.execution import backend
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.ops.control_flow.while_loops import UnknownLength
+from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.passes.refine import refined
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
@@ -99,8 +99,8 @@ def exported(rng: random.Random, most: int) -> tuple[Callable, list[Any], Any] |
         specs = [irax.ShapeDtypeStruct((lanes, *s.shape), s.dtype) for s in specs]
     try:
         return function, specs, export.export(irax.jit(function))(*specs)
-    except (InconclusiveDimensionOperation, UnknownLength):
-        return None  # a loop that has no reverse mode
+    except (InconclusiveDimensionOperation, UnsupportedOp):
+        return None  # a loop or a scatter that has no reverse mode
 
 
 def cases(rng: random.Random, specs: Sequence[Any]) -> list[tuple[dict[str, int], list]]:

@@ -160,6 +160,10 @@ KERNELS = {
     "images": (lambda x: (x.mean((0, 1, 2)), x.var((0, 1, 2))), ["b,4,l,32"]),
     "layer": (irax.value_and_grad(lambda w, x: layer(w, x).mean()), ["64,48", "b,64"]),
     "batches": (lambda x, y: x @ y, ["b,32,l", "b,l,48"]),
+    "places": (
+        lambda x: (jnp.arange(x.shape[0] + 2).max(), jnp.arange(x.shape[1])[::-1].sum()),
+        ["b,l"],
+    ),
     "views": (lambda x: (x[:, ::2] + x[:, 1::2], jnp.tril(x[:, :90]), x.T * 2), ["b,100"]),
     "images and rows": (lambda x, y: (x - x.mean((0, 1))) * y + 1, ["b,9,32", "32"]),
     "rows": (
@@ -222,6 +226,16 @@ def test_unsigned_integers_for_all_sizes():
                 assert found.dtype == expected.dtype
                 np.testing.assert_allclose(found, expected, rtol=1e-6)
     assert all(told.startswith("one program for all sizes") for told in irax.explain(g).sizes)
+
+
+def test_sizes_that_have_two_forms():
+    def f(x):
+        line = jnp.pad(x, (0, 5)).reshape(1, 1, -1)
+        return irax.lax.conv_general_dilated(line, jnp.ones((2, 1, 3)), (2,), [(2, 1)])
+
+    g = irax.jit(f, dynamic_shapes={"x": "n"})
+    for n in (1, 2, 7):
+        np.testing.assert_allclose(g(array(n)), f(array(n)), rtol=1e-5, atol=1e-6)
 
 
 def test_sizes_that_are_found():

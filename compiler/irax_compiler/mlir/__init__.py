@@ -38,6 +38,7 @@ from irax_compiler.mlir.modules import (
     error_text,
     generic_text,
     new_module,
+    open_function,
     open_module,
     parse_module,
 )

@@ -76,7 +76,16 @@ def error_text(error: MLIRError) -> str:
 
 def open_module() -> Module:
     """The module that the current insertion point is in."""
+    return _open("builtin.module").opview
+
+
+def open_function() -> Operation:
+    """The function that the current insertion point is in."""
+    return _open("func.func")
+
+
+def _open(name: str) -> Any:
     operation: Any = ir.InsertionPoint.current.block.owner
-    while operation.operation.name != "builtin.module":
+    while operation.operation.name != name:
         operation = operation.operation.parent
-    return operation.operation.opview
+    return operation.operation

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -180,9 +180,12 @@ def dispatch(
     return [barrier(x) for x in results]
 
 
-def sizes_of(values: Iterable[Value]) -> list[str]:
-    """Return the variables that the shapes of values depend on, sorted."""
-    return sorted(set(variables(n for x in values for n in shape_of(x))))
+def sizes_of_function() -> list[str]:
+    """Return the variables that a kernel may need, sorted: all of the function at the insertion
+    point. What is between a kernel's operands and results has sizes, too.
+    """
+    arguments = mlir.arguments(mlir.open_function())
+    return sorted(set(variables(n for x in arguments for n in shape_of(x))))
 
 
 def workers_of(function: Operation) -> int:

@@ -28,6 +28,7 @@ from typing import Any, TypeVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value
+from irax_compiler.ops import shape
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.registry import names_of, read
 from irax_compiler.passes.core import nested
@@ -155,6 +156,13 @@ MOST_VISITS = 100
 other."""
 
 
+def _like(old: Value, new: Value) -> Value:
+    """A value in another one's place. Its sizes are the same, of which there may be two forms."""
+    if old.type == new.type or not mlir.is_sized(old.type):
+        return new
+    return shape.Reshape(mlir.shape_of(old))(new)
+
+
 class _Driver:
     """The base of drivers, which apply patterns and track operations that are added and erased.
 
@@ -194,6 +202,9 @@ class _Driver:
                     break
             else:
                 return False
+            if not isinstance(found, Mapping):
+                values = [found] if isinstance(found, Value) else found
+                found = [_like(*x) for x in zip(operation.results, values, strict=True)]
         self._replace(operation, found)
         self._erase_dead()
         return True
@@ -202,14 +213,13 @@ class _Driver:
         """Return what a pattern puts in the place of an operation; None if it does not match."""
         return pattern.replacement(operation, op)
 
-    def _replace(self, operation: Operation, found: Value | Sequence[Value] | _Elsewhere) -> None:
+    def _replace(self, operation: Operation, found: Sequence[Value] | _Elsewhere) -> None:
         if isinstance(found, Mapping):
             self._redirect(found)
             owners = (mlir.definition(old) for old in found)
             self._released |= _by_result(o for o in owners if o is not None)
         else:
-            values = [found] if isinstance(found, Value) else found
-            self._redirect(dict(zip(operation.results, values, strict=True)))
+            self._redirect(dict(zip(operation.results, found, strict=True)))
             self._erase(operation)
 
     def _redirect(self, replacements: _Elsewhere) -> None:

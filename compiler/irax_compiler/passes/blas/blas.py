@@ -35,7 +35,7 @@ from irax_compiler.passes.executables import (
     IMPORTED,
     Executables,
     dispatch,
-    sizes_of,
+    sizes_of_function,
     workers_of,
 )
 from irax_compiler.passes.host import is_host_call
@@ -127,7 +127,7 @@ class _Calls:
         if windows.is_product:
             return convolutions.product(windows, x, y)
         tiles = convolutions.Tiles(windows, self.workers)
-        sizes = sizes_of([x, y])
+        sizes = sizes_of_function()
 
         name = self.executables.add(
             "convolution", lambda name: tiles.add_executable(self.module, name, sizes)
@@ -179,7 +179,7 @@ class _Calls:
 
     def _dispatch(self, found: Layout) -> Value:
         factors = found.operands()
-        sizes = sizes_of([*factors, found.result])
+        sizes = sizes_of_function()
         name = self._product(found.product, sizes)
         type_ = mlir.tensor_type(shape_of(found.result), found.product.dtype)
         (result,) = dispatch(name, factors, [type_], sizes=sizes)
@@ -189,7 +189,7 @@ class _Calls:
         """Return the values that an epilogue gives, from a dispatch of product and epilogue."""
         factors = found.operands()
         operands = [*factors, *epilogue.operands]
-        sizes = sizes_of([*operands, *epilogue.given])
+        sizes = sizes_of_function()
         name = self._product(found.product, sizes, epilogue)
         ties = {i: len(factors) + number for i, number in epilogue.ties.items()}
         results = dispatch(name, operands, epilogue.types, ties, sizes=sizes)

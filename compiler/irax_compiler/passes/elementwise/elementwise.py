@@ -19,7 +19,7 @@ from irax_compiler.passes.elementwise.seeds import is_barrier_of_parts, is_eleme
 from irax_compiler.passes.executables import (
     Executables,
     dispatch,
-    sizes_of,
+    sizes_of_function,
 )
 from irax_compiler.passes.loops.memory import bound, bound_type, unbound
 from irax_compiler.passes.moves import copies
@@ -99,8 +99,8 @@ def _replace(cluster: Cluster, place: Operation, executables: Executables) -> No
     ties = {
         i: arrays.index(overwritten[x]) for i, x in enumerate(cluster.given) if x in overwritten
     }
-    sizes = sizes_of([*arrays, *cluster.given])
     with InsertionPoint(place), place.location:
+        sizes = sizes_of_function()
         name = executables.add_kernel("elementwise", kernel.counts, bindings, kernel.build, sizes)
         operands = list(map(bound, arrays))
         types = [bound_type(x) for x in cluster.given]

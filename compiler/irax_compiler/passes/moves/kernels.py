@@ -11,7 +11,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Type, Value, dtype_of, shape_of
 from irax_compiler.ops.registers import emit, index, signless_dtype
-from irax_compiler.passes.executables import add_executable, sizes_of
+from irax_compiler.passes.executables import add_executable, sizes_of_function
 from irax_compiler.passes.executables import dispatch as dispatch_of
 from irax_compiler.passes.loops.memory import seen_as
 from irax_compiler.passes.scf import for_each
@@ -34,7 +34,7 @@ def dispatch(
     of `like`. A kernel of the name that the module has already is used again.
     """
     module = mlir.open_module()
-    sizes, arrays = sizes_of([*operands, like]), len(operands) + 1
+    sizes, arrays = sizes_of_function(), len(operands) + 1
     if mlir.unique_name(module, name) == name:
         add_executable(module, name, counts, arrays, lambda _, given: body(given), sizes=sizes)
     operands = [_signless(x) for x in operands]

@@ -15,7 +15,7 @@ from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 from irax_compiler.passes.executables import (
     Executables,
     dispatch,
-    sizes_of,
+    sizes_of_function,
     workers_of,
 )
 from irax_compiler.passes.loops.memory import bound, bound_type, unbound
@@ -104,7 +104,7 @@ class _Calls:
         ties = {
             i: kernel.arrays.index(overwritten[x]) for i, x in enumerate(given) if x in overwritten
         }
-        sizes = sizes_of([*operands, *given])
+        sizes = sizes_of_function()
         name = self.executables.add_kernel(
             "reduction", kernel.counts, bindings, kernel.build, sizes
         )
