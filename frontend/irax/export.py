@@ -213,9 +213,13 @@ class Exported(OfThisProcess):
         specs = getattr(self._layouts, side)
         return export_shardings.shardings(mesh, specs, self.fun_name, self._layouts.mesh)
 
-    def mlir_module(self) -> str:
-        """The text of the module."""
-        return mlir.text_of(self._module.operation)
+    def mlir_module(self, serialized: bool = True) -> Any:
+        """The text of the module; with `serialized` False, a copy of it as an object of MLIR's
+        bindings.
+        """
+        if serialized:
+            return mlir.text_of(self._module.operation)
+        return mlir.parse_module(self.mlir_module_serialized)
 
     @property
     def mlir_module_serialized(self) -> bytes:

@@ -19,7 +19,7 @@ from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.copies import OfThisProcess
 from irax.core.flattening import argument_names
 from irax.core.key_arrays import KeyArray
-from irax.core.shardings import Format, Layout, Sharding
+from irax.core.shardings import Format, Sharding
 from irax.core.tracing import Tracer
 from irax.execution import backend, program_shardings
 from irax.execution.memory_analysis import MemoryAnalysis, analyse, of_plugin
@@ -348,7 +348,7 @@ def _of_words(key: KeyArray) -> Any:
 
 
 def _row_major(aval: Any, sharding: Sharding) -> Format:
-    return Format(Layout(tuple(range(len(aval.shape)))), sharding)
+    return Format.row_major(len(aval.shape), sharding)
 
 
 class Compiled(Stage):

@@ -131,6 +131,10 @@ class _Helper:
                 told.run()
                 self._answers.put(told)
             is_done = True
+        except BaseException as error:
+            if isinstance(error.__context__, Empty):  # of a wait, which says nothing
+                error.__context__ = error.__context__.__context__
+            raise
         finally:
             if is_done:
                 _idle.append(self)

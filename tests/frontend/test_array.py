@@ -377,6 +377,14 @@ def test_methods_with_their_own_rules():
     assert (x.nbytes, x.itemsize, x.size, x.ndim) == (24, 4, 6, 2)
     assert x.block_until_ready() is x
     assert x.is_ready()
+    assert x.astype(dtype="int32", copy=True, device=None).dtype == np.int32
+    assert x.astype("int8", True, None).dtype == np.int8
+    assert x.to_device(device=x.device).tolist() == X.tolist()
+    assert x.view(type=None) is x
+    assert x.format.layout.major_to_minor == (0, 1)
+    assert x.format.sharding == x.sharding
+    with pytest.raises(NotImplementedError, match="type="):
+        x.view(type=np.matrix)
     with pytest.raises(ValueError, match="size 1"):
         x.item()
     for method in ("item", "tolist", "tobytes"):
@@ -432,7 +440,7 @@ def test_byteswap(dtype):
 # What JAX's arrays have besides: for several devices, of other machines, or old spellings.
 NOT_HERE = {
     *("__array_module__", "__cuda_array_interface__", "__hex__", "__numpy_dtype__", "__oct__"),
-    *("device_buffer", "device_buffers", "format", "traceback"),
+    *("device_buffer", "device_buffers", "traceback"),
 }
 
 

@@ -49,7 +49,7 @@ def test_the_names_are_those_of_jax(module):
 ANY_NUMBER = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 DIFFERENT = {
     *("remat", "checkpoint", "permute_dims"),  # an argument may be left out, unlike JAX's
-    *("eig", "standardize"),  # derivatives, and digits, by default
+    "eig",  # derivatives by default
     *("all_gather", "breakpoint"),  # of several devices; an error that says what to use
     *("check_jvp", "check_vjp"),  # a step for each dtype
     "checkify",  # the class of failed checks, which is in a default, has another module
@@ -76,6 +76,34 @@ def test_signatures_are_those_of_jax(module):
         had = inspect.signature(own).parameters
         lacking = [p for i, p in enumerate(wanted.values()) if not fits(i, p, had)]
         wrong += [f"{name}: {', '.join(map(str, lacking))}"] if lacking else []
+    assert not wrong
+
+
+CLASSES = """
+Array ShapeDtypeStruct tree_util.Partial tree_util.PyTreeDef export.Exported stages.Compiled
+stages.Lowered stages.Traced sharding.AbstractMesh sharding.Mesh sharding.NamedSharding
+sharding.PartitionSpec sharding.SingleDeviceSharding custom_jvp custom_vjp
+"""
+INTERNAL = {"check_compatible_aval", "to_lo", "to_tangent_spec", "to_ct_spec"}
+"""Methods that JAX calls itself."""
+
+
+@pytest.mark.parametrize("full", CLASSES.split())
+def test_methods_are_those_of_jax(full):
+    pytest.importorskip("jax", reason="compares with JAX")
+    module, _, name = full.rpartition(".")
+    theirs, own = (
+        getattr(importlib.import_module(f"{library}.{module}".rstrip(".")), name)
+        for library in ("jax", "irax")
+    )
+    wrong = []
+    for method, function in vars(theirs).items():
+        if method[0] == "_" or method in INTERNAL or not inspect.isfunction(function):
+            continue
+        had = dict([*inspect.signature(getattr(own, method)).parameters.items()][1:])
+        _, *wanted = inspect.signature(function).parameters.values()
+        lacking = [p for i, p in enumerate(wanted) if not fits(i, p, had)]
+        wrong += [f"{method}: {', '.join(map(str, lacking))}"] if lacking else []
     assert not wrong
 
 

@@ -329,6 +329,11 @@ class Format:
         self.layout: Any = layout
         self.sharding: Any = sharding
 
+    @classmethod
+    def row_major(cls, rank: int, sharding: Sharding) -> Format:
+        """Return the format of arrays as irax's are."""
+        return cls(Layout(tuple(range(rank))), sharding)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Format):
             return NotImplemented

@@ -32,7 +32,7 @@ class UnfilteredStackTrace(Exception):
 
 
 def api_boundary(function: _Function) -> _Function:
-    """Decorator: exceptions that leave the function show no frames of irax.
+    """Decorator: exceptions that leave the function, Ctrl-C's too, show no frames of irax.
 
     >>> @api_boundary
     ... def double(x):
@@ -45,7 +45,7 @@ def api_boundary(function: _Function) -> _Function:
     def public(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             hide_frames(error)
             raise
 

@@ -118,7 +118,7 @@ class PjitFunction(Generic[P, R]):
                 if result is not OTHER:
                     return result
             return self._call(args, kwargs)
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             if isinstance(error, RecursionError):
                 reports.tell_depth(error)
             hide_frames(error)

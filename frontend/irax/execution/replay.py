@@ -100,7 +100,7 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
                 _make_room()
             kept[place] = replay + time.perf_counter() - start
             return result
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             hide_frames(error)
             raise
 

@@ -217,7 +217,8 @@ def batch_matmul(lhs: ArrayLike, rhs: ArrayLike, precision: PrecisionLike = None
     what = "lax.batch_matmul"
     x, y = array_of(what, lhs), array_of(what, rhs)
     if x.ndim < 2 or x.ndim != y.ndim or x.shape[:-2] != y.shape[:-2]:
-        raise TypeError(
+        kind = ValueError if x.ndim != y.ndim else TypeError
+        raise kind(
             f"{what}: shapes {x.shape} and {y.shape} do not fit: expected the same leading "
             "dimensions, and two more in each"
         )

@@ -102,4 +102,5 @@ def clamp(min: ArrayLike, x: ArrayLike, max: ArrayLike) -> Array:
                 f"{what}: a bound must be a scalar or of shape {operand.shape}, got {bound.shape}"
             )
     low, high = (divided_like(what, b, operand) if b.ndim else b for b in (low, high))
-    return bind(clamp_op.clamp, low, operand, high, weak_type=operand.weak_type)
+    weak = low.weak_type and operand.weak_type and high.weak_type
+    return bind(clamp_op.clamp, low, operand, high, weak_type=weak)

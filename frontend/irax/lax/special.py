@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from irax.core.array import Array
-from irax.core.promotion import apply
+from irax.core.operands import common_shape
+from irax.core.promotion import apply, broadcast_to, promote_dtypes
 from irax.lax.arguments import strict
 from irax.lax.elementwise import FLOAT
 from irax.typing import ArrayLike
@@ -75,15 +76,19 @@ def random_gamma_grad(a: ArrayLike, x: ArrayLike) -> Array:
 
     Args:
         a: an array of floats, or a number.
-        x: one of the same dtype and shape.
+        x: likewise; shapes broadcast.
 
     Raises:
-        TypeError: another dtype, two dtypes, or shapes that differ.
+        TypeError: dtypes other than floats, or shapes that do not broadcast.
 
     >>> irax.lax.random_gamma_grad(2.0, 1.5).round(3)
     Array(0.937, dtype=float32, weak_type=True)
     """
-    return _of("random_gamma_grad", gamma.RandomGammaGrad(), a, x)
+    what = "lax.random_gamma_grad"
+    arrays = promote_dtypes(a, x, what=what)
+    shape = common_shape(arrays, what)
+    arrays = [broadcast_to(array, shape) for array in arrays]
+    return _of("random_gamma_grad", gamma.RandomGammaGrad(), *arrays)
 
 
 def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:

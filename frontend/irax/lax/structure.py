@@ -70,6 +70,7 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
 
     Raises:
         ValueError: the last dimension does not make up one element.
+        TypeError: complex numbers, with another dtype.
 
     >>> irax.lax.bitcast_convert_type(jnp.float32(1.0), "uint32")
     Array(1065353216, dtype=uint32)
@@ -88,7 +89,11 @@ def bitcast_convert_type(operand: ArrayLike, new_dtype: DTypeLike) -> Array:
                 f"of elements of {x.dtype} in one of {dtype}"
             )
         target = x.shape[:-1]
-    return x if x.dtype == dtype else bind(bitcast.BitcastConvert(target, dtype), x)
+    if x.dtype == dtype:
+        return x.with_weak_type(False) if x.weak_type else x
+    if "c" in (x.dtype.kind, dtype.kind):
+        raise TypeError(f"{what}: complex numbers have no other dtype, got {x.dtype} and {dtype}")
+    return bind(bitcast.BitcastConvert(target, dtype), x)
 
 
 # ---- constants -----------------------------------------------------------------------------------

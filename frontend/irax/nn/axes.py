@@ -178,7 +178,7 @@ def standardize(
     epsilon: ArrayLike = 1e-5,
     where: ArrayLike | None = None,
     *,
-    algorithm: str = "stable",
+    algorithm: str = "fast",
 ) -> Array:
     """Return x minus its mean, divided by sqrt(variance + epsilon), over axes.
 
@@ -189,8 +189,9 @@ def standardize(
         variance: likewise.
         epsilon: keeps the divisor away from 0.
         where: a mask of the elements that take part in mean and variance.
-        algorithm: the formula of the variance: "stable" is the mean of (x - mean)**2; "fast" that
-            of x**2 minus mean**2, which loses its digits where the mean is large.
+        algorithm: the variance where `mean` is given: "fast" is the mean of x**2 minus mean**2,
+            "stable" that of (x - mean)**2. About its own mean they are the same number, which is
+            always computed by the second formula: it keeps the digits where the mean is large.
 
     Raises:
         ValueError: another algorithm.
@@ -201,10 +202,11 @@ def standardize(
     if algorithm not in ("stable", "fast"):
         raise ValueError(f"nn.standardize: algorithm must be 'stable' or 'fast', got {algorithm!r}")
     array = inexact("standardize", x)
+    is_centred = mean is None or algorithm == "stable"
     if mean is None:
         mean = jnp.mean(array, axis, keepdims=True, where=where)
     centred = jnp.subtract(array, mean)
-    if variance is None and algorithm == "stable":
+    if variance is None and is_centred:
         variance = jnp.mean(jnp.square(centred), axis, keepdims=True, where=where)
     elif variance is None:
         squares = jnp.mean(jnp.square(array), axis, keepdims=True, where=where)

@@ -51,7 +51,7 @@ def _binary(symbol: str, function: str) -> Callable[[Any, Any], Any]:
             if not _takes(other, symbol):
                 return NotImplemented
             return getattr(jnp, function)(self, other)
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             hide_frames(error)
             raise
 
@@ -64,7 +64,7 @@ def _reflected(symbol: str, function: str) -> Callable[[Any, Any], Any]:
             if not _takes(other, symbol):
                 return NotImplemented
             return getattr(jnp, function)(other, self)
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             hide_frames(error)
             raise
 
@@ -282,13 +282,21 @@ def _flatten(x: Array, order: str = "C", *, out_sharding: Any = None) -> Array:
     return jnp.ravel(x, order=order, out_sharding=out_sharding)
 
 
-def _view(x: Array, dtype: Any = None) -> Array:
+def _astype(x: Array, dtype: Any, copy: bool = False, device: Any = None) -> Array:
+    """Convert the elements to another dtype, as `irax.numpy.astype` does."""
+    return jnp.astype(x, dtype, copy=copy, device=device)
+
+
+def _view(x: Array, dtype: Any = None, type: None = None) -> Array:
     """Reinterpret the bits of the elements as another dtype; the last dimension changes with the
     width.
 
     Raises:
         ValueError: the last dimension does not divide up.
+        NotImplementedError: `type` is given: there is one type of arrays.
     """
+    if type is not None:
+        raise NotImplementedError(f"view: type={type!r} is not supported, only None")
     if dtype is None:
         return x
     dtype = dtypes.requested_dtype(dtype, "view")
@@ -324,6 +332,24 @@ def _byteswap(x: Array) -> Array:
     return jnp.flip(_view(x[..., None], np.uint8), -1).view(x.dtype)[..., 0]
 
 
+def _choose(x: Array, choices: Any, out: None = None, mode: str = "raise") -> Array:
+    """Select from arrays by the elements, which are numbers of them."""
+    return jnp.choose(x, choices, out, mode)
+
+
+def _compress(
+    x: Array,
+    condition: Any,
+    axis: int | None = None,
+    *,
+    out: None = None,
+    size: int | None = None,
+    fill_value: Any = 0,
+) -> Array:
+    """Return the parts along an axis where a condition is True."""
+    return jnp.compress(condition, x, axis, size=size, fill_value=fill_value, out=out)
+
+
 def _flat(x: Array) -> NoReturn:
     raise NotImplementedError(
         "x.flat is not supported: NumPy's writes to the array; use x.ravel(), or x.ravel()[i]"
@@ -331,10 +357,11 @@ def _flat(x: Array) -> NoReturn:
 
 
 _METHODS: dict[str, Callable[..., Any]] = {
+    "astype": _astype,
     "byteswap": _byteswap,
-    "choose": lambda x, *args, **kwargs: jnp.choose(x, *args, **kwargs),
+    "choose": _choose,
     "clone": copied,
-    "compress": lambda x, condition, axis=None, **how: jnp.compress(condition, x, axis, **how),
+    "compress": _compress,
     "copy": copied,
     "flatten": _flatten,
     "item": _item,
@@ -382,7 +409,7 @@ _PROPERTIES: dict[str, Callable[[Array], Any]] = {
 
 # Functions of irax.numpy that are methods of the same name.
 _FUNCTIONS = (
-    *("all", "any", "argmax", "argmin", "argpartition", "argsort", "astype", "clip", "conj"),
+    *("all", "any", "argmax", "argmin", "argpartition", "argsort", "clip", "conj"),
     *("conjugate", "cumprod", "cumsum", "diagonal", "dot", "max", "mean", "min", "nonzero", "prod"),
     *("ptp", "ravel", "repeat", "round", "searchsorted", "sort", "squeeze", "std", "sum"),
     *("swapaxes", "take", "trace", "var"),

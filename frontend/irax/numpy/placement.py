@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 from irax import errors
 from irax.core.array import Array, ConcreteArray
 from irax.core.sharded import Shard, sharding_of
-from irax.core.shardings import Sharding, SingleDeviceSharding
+from irax.core.shardings import Format, Sharding, SingleDeviceSharding
 from irax.execution import backend
 from irax_runtime.mesh import ShardedBuffer
 
@@ -39,7 +39,7 @@ def device_of(x: Array) -> Any:
     return backend.current_device() if buffer is None else buffer.device
 
 
-def _to_device(x: Array, device: Any, /, *, stream: None = None) -> Array:
+def _to_device(x: Array, device: Any, *, stream: None = None) -> Array:
     """Return the array on a device.
 
     Raises:
@@ -60,6 +60,11 @@ def _place(x: Array) -> Any:
     """Return the device that has the elements, or the sharding of an array that several have."""
     sharding = _sharding(x)
     return sharding.devices[0] if isinstance(sharding, SingleDeviceSharding) else sharding
+
+
+def _format(x: Array) -> Format:
+    """Return the order of the elements in memory, which is row-major, and the sharding."""
+    return Format.row_major(x.ndim, _sharding(x))
 
 
 def _sharding(x: Array) -> Sharding:
@@ -142,6 +147,7 @@ METHODS: dict[str, Callable[..., Any]] = {
 PROPERTIES: dict[str, Callable[[Array], Any]] = {
     "addressable_shards": _shards,
     "device": _place,
+    "format": _format,
     "global_shards": _global_shards,
     "is_fully_addressable": lambda x: _sharding(x).is_fully_addressable,
     "is_fully_replicated": lambda x: _sharding(x).is_fully_replicated,

@@ -115,7 +115,7 @@ class ufunc:
                     "positional"
                 )
             return self._call(*args)
-        except Exception as error:
+        except (Exception, KeyboardInterrupt) as error:
             hide_frames(error)
             raise
 
