@@ -253,6 +253,15 @@ def test_sizes_that_are_found():
     assert len(times) == 5
 
 
+def test_an_empty_batch_among_others():
+    counted, times = traced(lambda x: x * 2.0)
+    f = irax.jit(counted, dynamic_shapes="auto")
+    for n in (2, 3, 4, 0, 5, 0, 6):
+        np.testing.assert_array_equal(f(array(n)), array(n) * 2)
+    assert len(times) == 4  # two of known sizes, one for all, and one for 0
+    assert len(irax.explain(f).sizes) == 1
+
+
 @pytest.mark.slow
 def test_sizes_that_the_form_of_a_function_depends_on():
     counted, times = traced(lambda x: x * 2 if x.shape[0] > 4 else x)

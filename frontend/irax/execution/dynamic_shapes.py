@@ -171,10 +171,12 @@ class DynamicShapes:
         if shapes is None:
             return None
         try:
-            return self._sized(trace, leaves, shapes, rest).refined(leaves, names)
+            program = self._sized(trace, leaves, shapes, rest)
+            with suppress(ValueError):  # a size is 0, which a variable is not
+                return program.refined(leaves, names)
         except Exception:  # whatever the function raises: its form depends on the sizes
             self._programs[rest, *shapes] = None
-            return None
+        return None
 
     def _sized(
         self, trace: Trace, leaves: Sequence[Any], shapes: Sequence[tuple[Any, ...]], rest: Any
