@@ -248,6 +248,25 @@ class MeshDevice:
         raise TypeError(f"{self!r} loads no programs of one device")
 
 
+def devices_of(device: Any) -> tuple[Any, ...]:
+    """Return the devices that a device stands for: those of a mesh in order, or itself."""
+    return device.devices if isinstance(device, MeshDevice) else (device,)
+
+
+def moved(buffer: Any, device: Any) -> Any:
+    """Return an array that is on the same devices under the name of another mesh of them, or of
+    the one device, with all devices having all of it. Where other processes have parts of it, all
+    of them must call this together.
+    """
+    if isinstance(buffer, ShardedBuffer):
+        whole = ((),) * len(buffer.shape)
+        if buffer.whole is not None and isinstance(device, MeshDevice) and device.shares_memory:
+            return ShardedBuffer(device, buffer.shape, buffer.dtype, whole, whole=buffer.whole)
+        if not buffer.is_addressable:
+            buffer = buffer.device.resharded(buffer, whole)
+    return device.put(buffer.numpy(), may_alias=True)
+
+
 class ShardedBuffer:
     """An array in the memory of the devices of a mesh."""
 

@@ -128,6 +128,18 @@ def check_arrays() -> None:
     assert float(irax.jit(lambda v: (v * v).sum())(own)) == (x * x).sum()
 
 
+def check_meshes() -> None:
+    """Arrays on two meshes of the same devices go together."""
+    x = np.arange(16, dtype=np.float32).reshape(4, 4)
+    devices = tuple(irax.devices())
+    wide = mesh_device((("one", 1), ("line", len(devices))), devices, False)
+    long = mesh_device((("rows", len(devices)),), devices, False)
+    a, b = put(wide, x, ((), ("line",))), put(long, x, (("rows",), ()))
+    for product in (irax.jit(lambda v, w: v @ w), lambda v, w: v @ w):
+        for v, w in ((a, b), (b, a)):
+            np.testing.assert_allclose(process_allgather(product(v, w), tiled=True), x @ x)
+
+
 def of_several_devices() -> None:
     assert (irax.device_count(), irax.local_device_count()) == (4, 2)
     assert [d.process_index for d in irax.devices()] == [0, 0, 1, 1]
@@ -149,6 +161,7 @@ def main(fault: str = "") -> None:
     mesh = mesh_device((("data", 1), ("model", 2)), tuple(irax.devices()), False)
     if not fault:
         check_devices()
+        check_meshes()
         check_training(mesh, "tensor")
         check_pmap()
     if fault == "other-shapes":

@@ -27,6 +27,7 @@ from tests.runtime.test_communication import job
 
 import irax
 import irax.numpy as jnp
+from irax.core.array import device_of
 from irax_runtime.communication.communicator import CommunicationError
 from irax_runtime.iree import cpu
 from irax_runtime.mesh import MeshDevice, mesh_device
@@ -61,6 +62,55 @@ def test_training_follows_the_layouts_of_its_arguments(kind: str, layout: str):
         assert one._buffer.device is mesh
         if layout != "both":
             assert one._buffer.spec == spec
+
+
+@every_mesh
+def test_meshes_of_the_same_devices_go_together(kind: str):
+    _, _, x, _ = arguments()
+    mesh = MESHES[kind]()
+    line = mesh_device((("line", 4),), mesh.devices, mesh.shares_memory)
+    a, b = put(mesh, x, ROWS), put(line, x, (("line",), ()))
+    for add in (jnp.add, irax.jit(jnp.add)):
+        for first, second in ((a, b), (b, a)):
+            total = add(first, second)
+            np.testing.assert_allclose(np.asarray(total), 2 * x, rtol=1e-6)
+            assert device_of([total], "total") is device_of([first], "first")
+    turned = mesh_device((("line", 4),), mesh.devices[::-1], mesh.shares_memory)
+    with pytest.raises(ValueError, match="incompatible devices"):
+        irax.jit(jnp.add)(a, put(turned, x, (("line",), ())))
+    lines = irax.sharding.Mesh(np.array(mesh.devices), ("line",))
+    places = irax.shard_map(
+        lambda v: v + irax.lax.axis_index("line"),
+        mesh=lines,
+        in_specs=irax.P("line"),
+        out_specs=irax.P("line"),
+    )
+    expected = x + np.repeat(np.arange(4), len(x) // 4)[:, None]
+    np.testing.assert_allclose(np.asarray(irax.jit(places)(a)), expected, rtol=1e-6)
+
+
+def test_a_mesh_of_one_device_goes_together_with_it():
+    x = np.arange(4, dtype=np.float32)
+    mesh = irax.sharding.Mesh(np.array([cpu(0)]), ("line",))
+    a = irax.device_put(x, irax.NamedSharding(mesh, irax.P("line")))
+    b = irax.device_put(x, cpu(0))
+    for add in (jnp.add, irax.jit(jnp.add)):
+        np.testing.assert_array_equal(add(a, b), 2 * x)
+        np.testing.assert_array_equal(add(b, a), 2 * x)
+
+
+def test_a_program_names_one_mesh():
+    square, line = (
+        irax.sharding.Mesh(np.array([cpu(i) for i in range(4)]).reshape(shape), names)
+        for shape, names in (((2, 2), ("a", "b")), ((4,), ("line",)))
+    )
+
+    def divided(x: Any) -> Any:
+        x = irax.lax.with_sharding_constraint(x, irax.NamedSharding(line, irax.P("line")))
+        return irax.lax.with_sharding_constraint(x, irax.NamedSharding(square, irax.P("a")))
+
+    with pytest.raises(ValueError, match=r"along the axes \['line'\], but runs on a mesh with"):
+        irax.jit(divided)(np.ones((4, 4), np.float32))
 
 
 @every_mesh

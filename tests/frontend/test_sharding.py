@@ -71,7 +71,7 @@ def test_the_mesh_of_the_context(mesh: Mesh):
     with mesh:
         assert irax.sharding.get_mesh() == mesh
     assert irax.sharding.get_mesh().empty
-    with pytest.raises(TypeError, match="expected a Mesh"):
+    with pytest.raises(ValueError, match="expected a Mesh"):
         irax.set_mesh("a")  # pyright: ignore[reportArgumentType]
 
 

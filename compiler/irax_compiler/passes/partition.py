@@ -310,6 +310,12 @@ class _Partitioner:
     # -- ops with functions and regions --
 
     def _shard_map(self, op: ShardMap, operands: Sequence[Shards]) -> list[Shards]:
+        if lacking := [n for n, size in op.mesh if size > 1 and n not in self._mesh]:
+            axes = ", ".join(f"{name}={size}" for name, size in self._mesh.items())
+            raise ValueError(
+                f"a program divides arrays along the axes {lacking}, but runs on a mesh with the "
+                f"axes {axes}: use one mesh in a program"
+            )
         given = [self._at(x, spec) for x, spec in zip(operands, op.in_specs, strict=True)]
         found = call_function(self._functions, op.body, given)
         return list(map(Shards, found, op.out_specs))

@@ -15,6 +15,7 @@ import numpy as np
 from irax import dtypes
 from irax.config import config
 from irax.core.avals import ShapedArray, aval_of_array
+from irax_runtime.mesh import devices_of, moved
 
 if TYPE_CHECKING:
     from irax_runtime.device import Buffer, Device
@@ -163,12 +164,14 @@ class ConcreteArray(Array):
         if buffer is None:
             buffer = self._buffer = device.put(self.value, may_alias=True)
         elif buffer.device is not device:
-            if self.committed:
+            if not self.committed:
+                return device.put(self.value, may_alias=True)
+            if devices_of(buffer.device) != devices_of(device):
                 raise ValueError(
                     f"an array of type {self.aval} on {buffer.device!r} was used on {device!r}; "
                     "move it with irax.device_put(x, ...) to the device or sharding of the others"
                 )
-            return device.put(self.value, may_alias=True)
+            return moved(buffer, device)
         return buffer
 
     def on(self, device: Device) -> ConcreteArray:
@@ -184,7 +187,8 @@ class ConcreteArray(Array):
 
 
 def device_of(arrays: Iterable[Any], what: str) -> Device | None:
-    """Return the device that the committed arrays are on; None if no array is committed.
+    """Return the device that the committed arrays are on; None if no array is committed. Of several
+    meshes of the same devices in the same order it is the first.
 
     Raises:
         ValueError: they are on several; `what` is the function's name in the message.
@@ -193,13 +197,14 @@ def device_of(arrays: Iterable[Any], what: str) -> Device | None:
     for array in arrays:
         if isinstance(array, ConcreteArray) and array.committed:
             device: Any = array._buffer.device  # pyright: ignore[reportOptionalMemberAccess]
-            if found is not None and device is not found:
+            if found is None:
+                found = device
+            elif device is not found and devices_of(device) != devices_of(found):
                 raise ValueError(
                     f"{what}: received incompatible devices: arrays on {found!r} and on {device!r} "
                     "cannot be used together; move one of them with irax.device_put(x, ...) to "
                     "the device or sharding of the other"
                 )
-            found = device
     return found
 
 

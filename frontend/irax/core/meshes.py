@@ -374,7 +374,7 @@ class set_mesh:
     """Make a mesh that of the context: for the process, or in a `with` block.
 
     Raises:
-        TypeError: it is no mesh.
+        ValueError: it is no mesh.
 
     >>> with irax.set_mesh(irax.make_mesh((1,), ("data",))) as mesh:
     ...     irax.sharding.get_mesh() == mesh
@@ -383,7 +383,7 @@ class set_mesh:
 
     def __init__(self, mesh: Mesh) -> None:
         if not isinstance(mesh, Mesh):
-            raise TypeError(f"set_mesh: expected a Mesh, got {mesh!r} of {type(mesh).__name__}")
+            raise ValueError(f"set_mesh: expected a Mesh, got {mesh!r} of {type(mesh).__name__}")
         self._before = config.mesh_of_process()
         self._using: Any = None
         self._mesh = mesh

@@ -28,7 +28,7 @@ from irax_compiler import mlir
 from irax_compiler.spans import Span, collecting, span
 from irax_runtime.device import Buffer, Device, Executable
 from irax_runtime.interruptible import Begun
-from irax_runtime.mesh import MeshDevice
+from irax_runtime.mesh import MeshDevice, devices_of
 
 _beginning = threading.Lock()
 """Held while another thread is told to compile a program: one thread for each program."""
@@ -92,7 +92,7 @@ class Program:
         """
         program = self.programs.get(asked)
         if program is None:
-            there = None if fixed else device_of(leaves, self.traced.name)
+            there = None if fixed else self._there(leaves)
             if there is not None and there is not self.device(asked):
                 return self.run(leaves, there, fixed=True)
             if self._is_compiled_meanwhile(asked):
@@ -106,7 +106,7 @@ class Program:
             buffer = array._buffer
             if buffer is None or buffer.device is not device:
                 if array.committed and not fixed:
-                    there = device_of(leaves, self.traced.name)
+                    there = self._there(leaves)
                     return self.run(leaves, there, fixed=True)
                 buffer = array.buffer(device)
             if array.committed:
@@ -211,6 +211,16 @@ class Program:
         """
         mesh = self.traced.builder.mesh if asked is None else None
         return backend.resolve_device(asked) if mesh is None else device_of_mesh(mesh)
+
+    def _there(self, leaves: Sequence[Any]) -> Device | None:
+        """Return the device that arguments were put on, or that of the mesh which the program
+        names, if it is one of the same devices.
+        """
+        there, mesh = device_of(leaves, self.traced.name), self.traced.builder.mesh
+        if there is None or mesh is None:
+            return there
+        own: Any = device_of_mesh(mesh)
+        return own if devices_of(own) == devices_of(there) else there
 
     def _program(self, device: Device) -> DeviceProgram:
         module, name = self.traced.builder.module, self.traced.name
