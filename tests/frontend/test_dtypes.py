@@ -351,8 +351,10 @@ def test_what_is_no_scalar(x):
         dtypes.scalar_to_array(x)
 
 
-def test_examples():
-    result = doctest.testmod(importlib.import_module("irax.dtypes"), extraglobs={"irax": irax})
+@pytest.mark.parametrize("part", ["dtype_kinds", "dtype_values", "dtype_promotion"])
+def test_examples(part):
+    module = importlib.import_module(f"irax.core.{part}")
+    result = doctest.testmod(module, extraglobs={"irax": irax})
     assert result.attempted > 0
     assert result.failed == 0
 
