@@ -66,7 +66,7 @@ def test_every_program_shows_something():
 
 
 UNSHOWN = {
-    *("bits_in_computation", "by_definition", "complex_cube_root"),
+    *("bits_in_computation", "complex_cube_root"),
     *("complex_function_of_chlo", "constant_of_complex", "contraction_in_parts"),
     *("contraction_of_computed_operands", "convolution_in_parts"),
     *("float8_of_float32", "reduction_in_another_dtype", "iota_of_narrow", "power_of_singles"),

@@ -50,6 +50,25 @@ func.func @log_plus_one_of_doubles(%x: tensor<4xf64>) -> tensor<4xf64> {
 // CHECK:        [[LOST:%\w+]] = stablehlo.divide [[X]], [[KEPT]]
 // CHECK-NEXT:   stablehlo.multiply [[LOG]], [[LOST]]
 
+// A clamp is two choices, but for bounds of zero and for unknown ones.
+func.func @clamp_by_choices(%x: tensor<4xf32>, %y: tensor<f32>) -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) {
+  %low = stablehlo.constant dense<-2.0> : tensor<f32>
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %high = stablehlo.constant dense<3.0> : tensor<f32>
+  %0 = stablehlo.clamp %low, %x, %high : (tensor<f32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = stablehlo.clamp %zero, %x, %high : (tensor<f32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %2 = stablehlo.clamp %low, %x, %y : (tensor<f32>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  return %0, %1, %2 : tensor<4xf32>, tensor<4xf32>, tensor<4xf32>
+}
+// CHECK:      func.func @clamp_by_choices([[X:%\w+]]: tensor<4xf32>, [[Y:%\w+]]: tensor<f32>)
+// CHECK-NOT:    stablehlo.clamp
+// CHECK:        [[BELOW:%\w+]] = stablehlo.compare LT, [[X]],
+// CHECK:        [[LEAST:%\w+]] = stablehlo.select [[BELOW]], {{%\w+}}, [[X]]
+// CHECK:        [[ABOVE:%\w+]] = stablehlo.compare GT, [[LEAST]],
+// CHECK:        stablehlo.select [[ABOVE]], {{%\w+}}, [[LEAST]]
+// CHECK-COUNT-2: stablehlo.clamp
+// CHECK:        return
+
 // What IREE does right stays as it is.
 func.func @untouched(%x: tensor<4xf32>, %y: tensor<4xf64>) -> (tensor<4xf32>, tensor<4xf64>) {
   %0 = stablehlo.log_plus_one %x : tensor<4xf32>

@@ -8,6 +8,7 @@ from functools import cache
 import ml_dtypes
 import numpy as np
 
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, clamp, comparison, conversion, elementwise
 from irax_compiler.ops.core import full, full_like
@@ -65,6 +66,22 @@ def _representable_bounds(source: np.dtype, target: np.dtype) -> tuple[np.generi
             nearest = np.nextafter(nearest, source.type(0))
         bounds.append(nearest)
     return bounds[0], bounds[1]
+
+
+@legalizes(clamp.Clamp, kind="slow", of="IREE")
+def clamp_by_choices(_: clamp.Clamp, low: Value, x: Value, high: Value) -> Value | None:
+    """Clamp floats by comparisons, which become one instruction for each bound: IREE looks for nan
+    besides, in three. A bound of zero is left to IREE, since a comparison does not tell -0 from it.
+    """
+    bounds = [mlir.splat(low), mlir.splat(high)]
+    if dtype_of(x) not in (np.float32, np.float64) or any(
+        bound is None or bound == 0 or np.isnan(bound) for bound in bounds
+    ):
+        return None
+    least, most = bounds
+    number = Number(x)
+    at_least = where(number < least, least, number)
+    return where(at_least > most, most, at_least).value
 
 
 @legalizes("stablehlo.round_nearest_even", kind="slow", of="IREE")
