@@ -149,7 +149,7 @@ class CpuDevice(OneMemory):
         >>> cpu().put(np.ones(3, np.float32)).numpy()
         array([1., 1., 1.], dtype=float32)
         """
-        element = modules.element_type(array.dtype, self)
+        element = modules.element_type(modules.in_bytes(array.dtype), self)
         size = array.nbytes
         is_own = not (may_alias and size >= _WORTH_ALIASING and _can_be_wrapped(array))
         if not is_own:

@@ -52,7 +52,7 @@ class IreeBuffer:
         was deleted.
         """
         if self._numpy is None:
-            self.check()
+            self.wait()
             view = self.ref.deref(rt.HalBufferView)
             stand_in = plain(self.dtype)
             if stand_in is not self.dtype:  # DLPack does not have this dtype
@@ -61,11 +61,6 @@ class IreeBuffer:
             capsule = self.device._devices["sync"].create_dlpack_capsule(view, *_Exported.DEVICE)
             self._numpy = np.from_dlpack(_Exported(capsule)).view(self.dtype)
         return self._numpy
-
-    def wait(self) -> None:
-        """Wait until the elements have been computed; raise what went wrong there."""
-        if type(pending := self.ref) is Pending:
-            self.ref = pending.outcome()
 
     @property
     def is_exclusive(self) -> bool:
@@ -80,11 +75,12 @@ class IreeBuffer:
         """Return True if it was deleted, or donated to a call."""
         return self.ref is None
 
-    def check(self) -> None:
-        """Waits until the elements have been computed. Raises RuntimeError if it was deleted, or
+    def wait(self) -> None:
+        """Wait until the elements have been computed. Raises RuntimeError if it was deleted, or
         what went wrong in the call that computes it.
         """
-        self.wait()
+        if type(pending := self.ref) is Pending:
+            self.ref = pending.outcome()
         if self.ref is None:
             raise RuntimeError(
                 f"{TensorType(self.dtype, self.shape)} was used after its memory had been given "
@@ -98,7 +94,7 @@ class IreeBuffer:
     def snapshot(self) -> IreeBuffer:
         """Return the same array for a call in flight, whatever becomes of this one."""
         if self.ref is None:
-            self.check()
+            self.wait()
         is_own = self.is_exclusive
         return IreeBuffer(self.ref, self.shape, self.dtype, self.device, is_own, self.view)
 
@@ -155,7 +151,7 @@ def pushed(arguments: Sequence[Any]) -> Any:
             return None
         was_pending = any(type(x.ref) is Pending for x in arguments)
         for argument in arguments:
-            argument.check()
+            argument.wait()
         if not was_pending:
             raise
         return pushed(arguments)

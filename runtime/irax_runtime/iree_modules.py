@@ -60,6 +60,16 @@ def element_type(dtype: np.dtype[Any], device: object) -> Any:
     return element
 
 
+_IN_BYTES = {"int2": "int8", "int4": "int8", "uint2": "uint8", "uint4": "uint8"}
+
+
+def in_bytes(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype as which programs for the CPU take arrays of one: NumPy's arrays of integers of
+    fewer than 8 bits have a byte for each.
+    """
+    return np.dtype(_IN_BYTES.get(dtype.name, dtype))
+
+
 def plain(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """A dtype of NumPy's own of the same width: those of ml_dtypes have no buffer protocol."""
     # Not `== 1`: of dtypes that were unpickled, NumPy's own too, it is 0.

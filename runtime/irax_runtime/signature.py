@@ -44,6 +44,10 @@ _NAMES = {
     "complex<f64>": "complex128",
 }
 _ML_DTYPES = {
+    "i2": "int2",
+    "i4": "int4",
+    "ui2": "uint2",
+    "ui4": "uint4",
     "bf16": "bfloat16",
     "f8E4M3FN": "float8_e4m3fn",
     "f8E5M2": "float8_e5m2",

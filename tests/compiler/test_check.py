@@ -174,4 +174,4 @@ def test_arrays_that_a_target_lacks():
     )
     check(module)
     with pytest.raises(UnsupportedOp, match=r"result 0 of main is tensor<4xi4>: .* of int4"):
-        lower(module)
+        lower(module, target="iree-vulkan")

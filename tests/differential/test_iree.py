@@ -89,12 +89,11 @@ class Function:
 
 
 def _at_the_boundary(case: Case) -> bool:
-    """Return True if IREE has arrays of all its types: it has none of 2- and 4-bit integers, of
-    which test_widen.py runs the cases inside programs, and of floats that the evaluator alone
-    knows.
+    """Return True if it has arrays of all its types, and of more than 4 bits: test_widen.py runs
+    the others. It has none of floats that the evaluator alone knows.
     """
     dtypes = [o.dtype for o in case.operands] + [mlir.dtype_of_type(t) for t in case.result_types]
-    return not any(d.name in CPU.lacks | CPU.lacks_arrays_of for d in dtypes)
+    return not any(d.name in CPU.lacks | CPU.lacks_arrays_of | CPU.passes_no for d in dtypes)
 
 
 SLOW = {
@@ -189,11 +188,30 @@ def _rounding(dtype: np.dtype) -> float:
     return (2 if dtype.itemsize < 4 else 100) * epsilon(dtype)
 
 
-@pytest.mark.parametrize("text", ["i4", "ui4"])
-def test_integers_of_4_bits_are_refused_at_the_boundary(text: str) -> None:
-    dtype = mlir.DTYPES[text]
-    with pytest.raises(TypeError, match=r"takes no arrays of dtype u?int4"):
-        cpu().put(np.zeros(3, dtype))
+@pytest.mark.parametrize("text", ["i2", "i4", "ui2", "ui4"])
+def test_integers_of_few_bits_have_a_byte_each_at_the_boundary(text: str) -> None:
+    dtype, t = mlir.DTYPES[text], f"tensor<19x{text}>"
+    module = mlir.parse_module(
+        f"""
+        func.func @main(%x: {t}, %y: {t}) -> ({t}, tensor<19xf32>, tensor<19xi1>) {{
+          %0 = stablehlo.add %x, %y : {t}
+          %1 = stablehlo.convert %x : ({t}) -> tensor<19xf32>
+          %2 = stablehlo.compare LT, %x, %y : ({t}, {t}) -> tensor<19xi1>
+          return %0, %1, %2 : {t}, tensor<19xf32>, tensor<19xi1>
+        }}
+        """
+    )
+    x, y = (np.arange(a, a + 19, dtype=np.int32).astype(dtype) for a in (-9, 4))
+    executable = cpu().load(CPU.compile_text(mlir.bytecode(lower(module))))
+    assert executable.arguments is not None
+    assert [type_.dtype for type_ in executable.arguments] == [dtype, dtype]
+    total, floats, less = (x.numpy() for x in executable([cpu().put(x), cpu().put(y)]))
+    assert total.dtype == dtype
+    np.testing.assert_array_equal(total, x + y)
+    np.testing.assert_array_equal(floats, x.astype(np.float32))
+    np.testing.assert_array_equal(less, x < y)
+    again, _, _ = executable([cpu().put(total), cpu().put(np.zeros_like(y))])
+    np.testing.assert_array_equal(again.numpy(), x + y)
 
 
 SQUARES_OF_POOLS = """

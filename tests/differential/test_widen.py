@@ -1,4 +1,4 @@
-"""The cases of 4-bit integers on IREE, which has them inside programs alone."""
+"""The cases of 4-bit integers on IREE, inside programs of 8-bit ones."""
 
 import numpy as np
 import pytest

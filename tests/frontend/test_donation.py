@@ -290,6 +290,21 @@ def test_steps_of_large_arrays(name):
 
 
 @pytest.mark.parametrize(
+    "use",
+    [
+        irax.block_until_ready,
+        lambda x: irax.device_put(x, irax.devices()[0]),
+        lambda x: irax.device_put(x, irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P())),
+    ],
+)
+def test_what_was_given_up_is_neither_ready_nor_moved(use):
+    x = jnp.arange(3.0)
+    irax.jit(lambda x: x + 1, donate_argnums=0)(x)
+    with pytest.raises(RuntimeError, match="its memory had been given up"):
+        use(x)
+
+
+@pytest.mark.parametrize(
     "copied",
     [jnp.copy, jnp.array, copy.copy, copy.deepcopy, lambda x: jnp.asarray(x, copy=True)],
 )

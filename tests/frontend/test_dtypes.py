@@ -13,9 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import irax
-from irax import dtypes
+import irax.numpy as jnp
+from irax import dtypes, lax, tree_util
 from irax.config import enable_x64
 from irax.dtypes import TypePromotionError
+from irax_compiler.ops.core import UnsupportedOp
 
 SMALL = [
     *("int2", "int4", "uint2", "uint4"),
@@ -374,3 +376,25 @@ def test_the_weakness_of_a_result():
 def test_none_is_float64_among_kinds_as_in_numpy():
     for kind in (np.floating, np.complexfloating, np.float64):
         assert dtypes.issubdtype(None, kind) == np.issubdtype(None, kind)
+
+
+@pytest.mark.parametrize("name", ["int2", "int4", "uint2", "uint4"])
+def test_arrays_of_integers_of_few_bits_in_compiled_programs(name):
+    x = jnp.arange(-9, 9).astype(name)
+
+    def f(x):
+        return x + x, lax.scan(lambda c, y: (c + y, c), jnp.zeros((), name), x), x.astype("float32")
+
+    for found, expected in zip(
+        tree_util.tree_leaves(irax.jit(f).lower(x).compile()(x)),
+        tree_util.tree_leaves(f(x)),
+        strict=True,
+    ):
+        assert found.dtype == expected.dtype
+        np.testing.assert_array_equal(found, expected)
+
+    def called(x):
+        return irax.pure_callback(lambda x: x, x, x)
+
+    with pytest.raises(UnsupportedOp, match=f"pass no arrays of {name}"):
+        irax.jit(called).lower(x).compile()

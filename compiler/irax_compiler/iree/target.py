@@ -17,7 +17,10 @@ from irax_compiler.targets.target import Target, find
 ASYNCHRONOUS = "--iree-execution-model=async-external"
 """Programs that take fences: one to wait for, one to say that the results are there."""
 
-LACKS_ARRAYS_OF = frozenset({"int2", "uint2", "int4", "uint4", "float8_e4m3b11fnuz"})
+SUBBYTE = frozenset({"int2", "uint2", "int4", "uint4"})
+"""Integers of which IREE's runtime has no arrays. On the CPU they are arrays of bytes."""
+
+LACKS_ARRAYS_OF = frozenset({*SUBBYTE, "float8_e4m3b11fnuz"})
 """Dtypes that IREE's runtime has no arrays of."""
 
 DOUBLES = frozenset({"float64", "complex128"})

@@ -64,13 +64,27 @@ class Annotate(Pass):
             block = mlir.body(function)
             work = _work(block)
             entries = {
-                "irax.args": signature(list(block.arguments)),
-                "irax.results": signature(returned(function)),
+                **_types(function),
                 "irax.driver": "task" if _is_worth_sharing(work) else "sync",
                 "irax.takes": _takes(work),
                 **_layouts(function),
             }
             function.attributes["iree.reflection"] = mlir.reflection(entries)
+
+
+def keep_types(function: Operation) -> None:
+    """Have the runtime told the types of arguments and results that a function has now."""
+    for name, types in _types(function).items():
+        function.attributes[name] = mlir.string(types)
+
+
+def _types(function: Operation) -> dict[str, str]:
+    now = {
+        "irax.args": signature(mlir.arguments(function)),
+        "irax.results": signature(returned(function)),
+    }
+    kept: Any = function.attributes
+    return {name: kept[name].value if name in kept else types for name, types in now.items()}
 
 
 def _layouts(function: Operation) -> dict[str, str]:

@@ -93,10 +93,10 @@ def _check_callback(operation: Operation, target: Target) -> None:
         )
     for value in [*operation.operands, *operation.results]:
         dtype = mlir.dtype_of(value).name
-        if dtype in target.lacks_arrays_of:
+        if dtype in target.lacks_arrays_of | target.passes_no:
             raise UnsupportedOp(
-                f"a callback at {operation.location} takes or returns {value.type}: "
-                f"{target.name} has no arrays of {dtype}; convert to and from it outside"
+                f"a callback at {operation.location} takes or returns {value.type}: programs of "
+                f"{target.name} pass no arrays of {dtype}; convert to and from it outside"
             )
 
 

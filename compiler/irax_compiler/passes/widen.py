@@ -16,7 +16,8 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_o
 from irax_compiler.ops import bitwise, clamp, elementwise
 from irax_compiler.ops.core import UnsupportedOp, Widened, constant, full, full_like
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.annotate import keep_types
+from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.rewriting import replace
 
 WIDE = {
@@ -31,7 +32,8 @@ WIDE = {
 @dataclass
 class Widen(Pass):
     """Replaces values of int2, uint2, int4 and uint4 by int8 and uint8 values of the same numbers.
-    The types of functions change with them.
+    The types of functions change with them; `annotate` says what they were. Of the bytes of
+    arguments the low bits count, as in NumPy's arrays of such integers.
 
     Raises UnsupportedOp for operations on the bits of such integers.
     """
@@ -42,6 +44,11 @@ class Widen(Pass):
         for function in mlir.functions(module).values():
             if not function.regions[0].blocks:
                 continue
+            given = []
+            if mlir.is_public(function):
+                given = [(x, dtype_of(x)) for x in mlir.arguments(function) if dtype_of(x) in WIDE]
+                if given or any(map(_is_narrow, returned(function))):
+                    keep_types(function)
             inner = list(nested(function))
             for operation in inner:
                 _check_bits(operation)
@@ -49,6 +56,9 @@ class Widen(Pass):
                 _widen_arguments(operation)
             for operation in inner:
                 _widen_results(operation)
+            for argument, dtype in given:
+                with InsertionPoint.at_block_begin(mlir.body(function)), mlir.UNKNOWN:
+                    _replace(argument, lambda x, dtype=dtype: _low_bits(x, dtype))
             mlir.set_function_type(function)
 
 
@@ -89,19 +99,27 @@ def _widen_results(operation: Operation) -> None:
         _retype(result)
     if operation.name == "stablehlo.count_leading_zeros":
         unused = 8 - mlir.width(narrow[0])
-        _replace(operation, lambda x: elementwise.subtract(x, full_like(x, unused)))
+        _replace_result(operation, lambda x: elementwise.subtract(x, full_like(x, unused)))
     if widened is not Widened.SAME:
-        _replace(operation, lambda x: _within(x, narrow[0], operation))
+        _replace_result(operation, lambda x: _within(x, narrow[0], operation))
 
 
-def _replace(operation: Operation, by: Callable[[Value], Value]) -> None:
+def _replace_result(operation: Operation, by: Callable[[Value], Value]) -> None:
     """Replace the result of an operation by another value."""
-    (result,) = operation.results
-    uses = [(use.owner, use.operand_number) for use in result.uses]
     with InsertionPoint.after(operation), operation.location:
-        replacement = by(result)
+        _replace(*operation.results, by)
+
+
+def _replace(value: Value, by: Callable[[Value], Value]) -> None:
+    """Replace a value by another one, where it is used by now."""
+    uses = [(use.owner, use.operand_number) for use in value.uses]
+    replacement = by(value)
     for user, i in uses:
         user.operands[i] = replacement
+
+
+def _is_narrow(value: Value) -> bool:
+    return dtype_of(value) in WIDE
 
 
 def _retype(value: Value) -> None:
@@ -116,6 +134,11 @@ def _within(wide: Value, dtype: np.dtype, operation: Operation) -> Value:
         info = ml_dtypes.iinfo(dtype)
         low, high = (full((), int(bound), dtype_of(wide)) for bound in (info.min, info.max))
         return clamp.clamp(low, wide, high)
+    return _low_bits(wide, dtype)
+
+
+def _low_bits(wide: Value, dtype: np.dtype) -> Value:
+    """Return the numbers of a narrow dtype that the low bits of wider integers are."""
     unused = full_like(wide, 8 - mlir.width(dtype))
     is_signed = dtype_of(wide) == np.int8
     back = bitwise.shift_right_arithmetic if is_signed else bitwise.shift_right_logical

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from irax_compiler.chips import IS_X86, compiling_for, vector_registers
 from irax_compiler.iree import tiling
 from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite
-from irax_compiler.iree.target import IreeTarget, passes_after
+from irax_compiler.iree.target import LACKS_ARRAYS_OF, SUBBYTE, IreeTarget, passes_after
 from irax_compiler.mlir import Module
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.blas import Blas
@@ -61,6 +61,8 @@ class CpuTarget(IreeTarget):
 CPU = register(
     CpuTarget(
         name=NAME,
+        lacks_arrays_of=LACKS_ARRAYS_OF - SUBBYTE,
+        passes_no=SUBBYTE,
         passes=(
             *standard_passes(NAME, calls_formulas=True, kernels_of_loops=True),
             Loops(),

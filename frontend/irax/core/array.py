@@ -175,8 +175,14 @@ class ConcreteArray(Array):
         return buffer
 
     def on(self, device: Device) -> ConcreteArray:
-        """Return this array committed to a device, with its elements copied there if need be."""
+        """Return this array committed to a device, with its elements copied there if need be.
+
+        Raises:
+            RuntimeError: its memory was given up.
+        """
         buffer = self._buffer
+        if buffer is not None and buffer.is_deleted():
+            buffer.wait()  # raises
         if buffer is None or buffer.device is not device:
             buffer = device.put(self.value, may_alias=True)
         return ConcreteArray.of_buffer(buffer, self.aval, committed=True)
