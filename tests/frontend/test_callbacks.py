@@ -638,3 +638,35 @@ def test_each_device_makes_its_own_calls(ordered):
     np.testing.assert_array_equal(mapped(jnp.ones((1, 2))), [[2, 2]])
     assert seen == [[1.0, 1.0]]
     np.testing.assert_allclose(irax.jit(sharded)(jnp.ones(1)), np.sin([1.0]), rtol=1e-6)
+
+
+def test_a_branch_with_a_callback_says_where_the_counter_is_written():
+    """IREE loses an array that it fills with the counter before, in and after the branch."""
+
+    def host(*numbers):
+        return tuple(np.asarray(x, np.int32) for x in numbers)
+
+    def step(state):
+        i, at, left, following, written = state
+        is_next = i == following
+        at, left, following = lax.cond(
+            is_next & (left == 0),
+            lambda: irax.pure_callback(
+                host, (irax.ShapeDtypeStruct((), np.int32),) * 3, at + 2, left, following
+            ),
+            lambda: (
+                jnp.where(is_next, left - 1, at),
+                jnp.where(is_next, left - 1, left),
+                jnp.where(is_next, following + left, following),
+            ),
+        )
+        row = jnp.where(is_next, i, written[at])
+        return i + 1, at, left, following, written.at[at].set(row)
+
+    start = (*map(np.int32, (0, 1, 2, 1)), jnp.zeros(4, np.int32))
+    expected = start
+    for _ in range(5):
+        expected = step(expected)
+    found = irax.jit(lambda n: lax.while_loop(lambda s: s[0] < n, step, start))(5)
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(x, y)

@@ -180,3 +180,24 @@ util.func public @given_to_host(%a: tensor<4096xf32>, %b: tensor<64xf32>, %n: in
 // CHECK:           %[[COPY:.*]] = flow.dispatch @copy_256{{.*}}(%[[YS]])
 // CHECK:           hal.tensor.export %[[COPY]]
 // CHECK:           flow.tensor.update %{{.*}}, %[[XS]]
+
+// A branch that waits for what the pass fills has parted: the loop stays as it is.
+util.func public @waits_in_branch(%a: tensor<4096xf32>, %p: i1, %n: index, %m: f32) -> tensor<4096xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %0 = scf.for %i = %zero to %n step %one iter_args(%x = %a) -> (tensor<4096xf32>) {
+    %f = flow.tensor.splat %m : tensor<8xf32>
+    %1 = scf.if %p -> (tensor<8xf32>) {
+      %b = util.optimization_barrier %f : tensor<8xf32>
+      scf.yield %b : tensor<8xf32>
+    } else {
+      scf.yield %f : tensor<8xf32>
+    }
+    %2 = flow.tensor.update %1, %x[%i] : tensor<8xf32> -> %x as tensor<4096xf32>
+    scf.yield %2 : tensor<4096xf32>
+  }
+  util.return %0 : tensor<4096xf32>
+}
+// CHECK-LABEL: util.func public @waits_in_branch
+// CHECK-NOT:     flow.tensor.barrier
+// CHECK:         util.return

@@ -1,0 +1,71 @@
+"""The pass fills, which parts the uses of an array that is filled with a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation
+from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
+
+_FILL, _CALL = "flow.tensor.splat", "util.call"
+_BARRIER = "util.optimization_barrier"
+
+
+@register_pass
+@dataclass
+class Fills(Pass):
+    """Puts barriers where a branch uses an array that is filled with a number, of IREE's dialect
+    flow, if the block before it uses the array too. IREE fills an array where it is used, and may
+    lose one for all of them: "streamable op expected to be in an execution region". Functions stay
+    as they are in which no branch calls the host.
+    """
+
+    name: ClassVar[str] = "fills"
+
+    def run(self, module: Module) -> None:
+        for view in list(module.body.operations):
+            operations = list(nested(view.operation)) if view.operation.name == "util.func" else []
+            if any(o.name == _CALL and is_in_branch(o) for o in operations):
+                for operation in operations:
+                    if _is_fill(operation):
+                        _part(operation)
+
+
+def is_in_branch(operation: Operation) -> bool:
+    """True if an operation is in a branch."""
+    return any(outer.name == "scf.if" for outer in enclosing(operation))
+
+
+def waits_in_branch(operation: Operation) -> bool:
+    """True for a barrier that the pass has put."""
+    if operation.name != _BARRIER or not is_in_branch(operation):
+        return False
+    source = mlir.definition(operation.operands[0])
+    return source is not None and source.block != operation.block and _is_fill(source)
+
+
+def _is_fill(operation: Operation) -> bool:
+    """True if an operation fills an array with a number that is computed."""
+    if operation.name != _FILL:
+        return False
+    number = mlir.definition(operation.operands[0])
+    return number is None or number.name != "arith.constant"
+
+
+def _part(fill: Operation) -> None:
+    """Put barriers on the uses of a fill in blocks within its own, one in each."""
+    (array,) = fill.results
+    uses = [(use.owner.operation, use.operand_number) for use in array.uses]
+    inner: dict[Block, list[tuple[Operation, int]]] = {}
+    for user, i in uses:
+        if user.block != fill.block:
+            inner.setdefault(user.block, []).append((user, i))
+    if sum(map(len, inner.values())) == len(uses):
+        return
+    for block, users in inner.items():
+        with InsertionPoint.at_block_begin(block), fill.location:
+            (held,) = mlir.emit(_BARRIER, [array], {}, [array.type]).results
+        for user, i in users:
+            user.operands[i] = held
