@@ -173,8 +173,14 @@ PROVOKED: dict[str, list[str]] = {
         "lax.conv_with_general_padding(jnp.ones((1, 1, 2)), jnp.ones((1, 1, 2)), (0,), 'VALID',"
         " None, None)",
     ],
+    "irax.ds": ["irax.ds('text', 2)", "irax.ds(0, -1)"],
+    "irax.lax.cond": ["lax.cond(True, lambda r: r, lambda r: r, irax.new_ref(1.0))"],
     "irax.lax.custom_root": [
-        "lax.custom_root(jnp.sin, 1.0, lambda f, x: jnp.ones(3), lambda g, y: y / g(1.0))"
+        f"lax.custom_root(jnp.sin, 1.0, lambda f, x: {found}, lambda g, y: y / g(1.0))"
+        for found in ("'text'", "jnp.ones(3)")
+    ],
+    "irax.make_array_from_process_local_data": [
+        "irax.make_array_from_process_local_data(irax.P('i'), np.ones(2))"
     ],
     "irax.lax.ragged_all_to_all": [
         "lax.ragged_all_to_all(*[jnp.ones(2)] * 2, *[jnp.ones(2, int)] * 4, axis_name='i')"
@@ -255,6 +261,7 @@ PROVOKED: dict[str, list[str]] = {
 NOT_HERE = {
     "irax.device_put": {"UnexpectedTracerError"},
     "irax.numpy.from_dlpack": {"BufferError"},
+    "irax.numpy.repeat": {"ShardingTypeError"},
     "irax.lax.with_sharding_constraint": {"AssertionError"},
     "irax.debug.breakpoint": {"RuntimeError"},
     "irax.profiler.trace": {"RuntimeError"},
