@@ -216,6 +216,7 @@ def test_kernels_for_all_sizes(name):
 def test_unsigned_integers_for_all_sizes():
     def f(x):
         parts = x[::-1, 1:], jnp.pad(x, 1), x.reshape(-1)[::2], x.astype("float32").mean(0)
+        parts = *parts, irax.lax.pad(x, x[0, 0], [(-1, 2, 0), (1, 0, 1)])
         return *parts, x // 3 + x.shape[0], irax.lax.cond(x.sum() > 4, lambda: x * 2, lambda: x)
 
     g = irax.jit(f, dynamic_shapes={"x": "n, m"})

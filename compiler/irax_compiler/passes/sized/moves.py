@@ -148,6 +148,7 @@ def padded(
         wider = replace(op, edge_padding_low=low, edge_padding_high=high)
         wide = wider.result_shape(of.shape(x))
         whole = padded(of, wider, operands, wide, anonymous(wide, x.type.element_type))
+        of.shapes[whole] = wide
         cut = [n - m for n, m in zip(low, op.edge_padding_low, strict=True)]
         return part(of, whole, cut, shape, type_)
     spread = of.spread(value, shape, type_)
