@@ -33,7 +33,7 @@ def check_all(communicator: Communicator) -> int:
 
 def check_large(communicator: Communicator) -> int:
     """Check reductions of an array that processes of one machine combine in several chunks."""
-    everyone, length = tuple(range(communicator.size)), 1_200_001
+    everyone, length = tuple(range(communicator.size)), 5_000_001
     arrays = [contribution(rank, (length,), np.float32) for rank in everyone]
     found = communicator.all_reduce(arrays[communicator.rank], "add", everyone)
     np.testing.assert_array_equal(found, np.sum(arrays, 0))

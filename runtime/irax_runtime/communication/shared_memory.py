@@ -23,8 +23,8 @@ from irax_runtime.communication.communicator import Array, CommunicationError, G
 WORTH_SHARING = 512 << 10
 """Bytes from which on arrays are combined faster in shared memory."""
 
-_CHUNK = 4 << 20
-"""Bytes of an array that are combined at a time."""
+_MOST = 60 << 20
+"""Bytes that a group shares at most: containers often have 64 MiB of such memory."""
 
 _HEADS = 4 << 10
 """Bytes that tell what each process calls."""
@@ -49,7 +49,8 @@ def shared_memory(connection: Any, mpi: Any, group: Group) -> SharedMemory | Non
     here.Free()
     if not (is_one_machine and _FOLDER.is_dir()) or 8 * len(group) > _HEADS:
         return None
-    size = (len(group) + 1) * _CHUNK + _HEADS
+    chunk = 1 << (_MOST // (len(group) + 1)).bit_length() - 1
+    size = (len(group) + 1) * chunk + _HEADS
     name = connection.bcast(_created(size) if connection.Get_rank() == 0 else None)
     shared = _opened(name, size)
     is_open = connection.allreduce(shared is not None, mpi.LAND)
@@ -92,7 +93,7 @@ class SharedMemory:
         self._connection, self._group = connection, group
         self._place = connection.Get_rank()
         self._calls = np.frombuffer(shared, np.int64, len(group))
-        self._chunks = np.frombuffer(shared, np.uint8, offset=_HEADS).reshape(-1, _CHUNK)
+        self._chunks = np.frombuffer(shared, np.uint8, offset=_HEADS).reshape(len(group) + 1, -1)
 
     def all_reduce(self, x: Array, result: Array, combine: Callable[..., Any]) -> None:
         """Write what NumPy's function `combine` makes of the arrays of all processes, in their
