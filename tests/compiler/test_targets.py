@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -89,6 +91,21 @@ def test_passes_take_it_by_name(abacus: targets.Target) -> None:
     copy = module("f32")
     run_pipeline(copy, "check{target=abacus},legalize{target=abacus}")
     assert "stablehlo.subtract" in str(copy)
+
+
+def test_who_needs_one_target_imports_no_other() -> None:
+    source = """
+import sys
+from irax_compiler import targets
+targets.find("iree-cpu")
+names = ("targets.vulkan", "targets.pjrt", "passes.legalize.gpu.steps")
+print([f"irax_compiler.{name}" in sys.modules for name in names])
+print(targets.find("iree-vulkan").name)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines() == ["[False, False, False]", "iree-vulkan"]
 
 
 @pytest.mark.parametrize("name", ["iree-toaster", ""])

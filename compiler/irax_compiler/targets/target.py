@@ -97,12 +97,16 @@ def all_targets() -> list[Target]:
     """The targets there are: those of this folder, those that installed packages
     declare, and those that were registered besides.
     """
-    folder = str(Path(__file__).parent)
-    own = {f"{__package__}.{module.name}" for module in pkgutil.iter_modules([folder])}
-    for name in sorted(own - {__name__}):
+    for name in _own_modules():
         import_module(name)
     extensions.load("irax.targets")
     return sorted(_targets.values(), key=lambda target: target.name)
+
+
+def _own_modules() -> list[str]:
+    folder = str(Path(__file__).parent)
+    own = {f"{__package__}.{module.name}" for module in pkgutil.iter_modules([folder])}
+    return sorted(own - {__name__})
 
 
 def is_own(name: str) -> bool:
@@ -120,6 +124,9 @@ def find(name: str) -> Target:
         ValueError: there is no such target.
     """
     family, _, _ = name.partition(":")
+    module = f"{__package__}.{family.removeprefix('iree-')}"
+    if family not in _targets and module in _own_modules():
+        import_module(module)  # the others would be imported for nothing
     if family not in _targets:
         all_targets()
     if family not in _targets:

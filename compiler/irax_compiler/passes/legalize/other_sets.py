@@ -1,0 +1,115 @@
+"""The sets of legalizations for GPUs and for XLA, in the order in which they are applied."""
+
+from __future__ import annotations
+
+from irax_compiler.passes.legalize.gpu import gpu, sorting_networks, spirv, steps
+from irax_compiler.passes.legalize.iree import (
+    convolution_forms,
+    definitions,
+    fusion,
+    moves,
+    products,
+    short_rows,
+    sorting,
+)
+from irax_compiler.passes.legalize.numerics import (
+    complex_functions,
+    complex_numbers,
+    exponentials,
+    floats,
+    fourier,
+    integers,
+    logarithms,
+    narrow_floats,
+    powers,
+    powers_in_single,
+    remainders,
+    trigonometry,
+    trigonometry_of_doubles,
+)
+from irax_compiler.passes.legalize.sets import IREE, ON_HOST
+from irax_compiler.passes.legalize.xla import xla
+
+_ON_CPU = (
+    *ON_HOST,
+    sorting.sort_of_short_rows,
+    fourier.fourier_transform_of_long_real_rows,
+    fourier.fourier_transform_without_kernel,
+    convolution_forms.convolution_of_sequences,
+    narrow_floats.smallest_normal_of_float8,
+    narrow_floats.nan_of_float8,
+    trigonometry_of_doubles.trigonometric_function_of_doubles,
+    trigonometry.atan2_of_doubles,
+    exponentials.exponential_of_doubles,
+    exponentials.exponential_minus_one_by_vectors,
+    exponentials.tanh_of_doubles,
+    exponentials.logistic_of_doubles,
+    logarithms.log_of_doubles,
+    floats.rounding_by_addition,
+    floats.clamp_by_choices,
+    products.contraction_of_small_integers,
+    products.contraction_with_vector,
+    products.extremum_of_bfloat16,
+    short_rows.reduction_of_short_rows,
+    fusion.booleans_of_choice,
+    moves.gather_by_vectors,
+    moves.scatter_by_vectors,
+    moves.reverse_by_vectors,
+    moves.concatenate_by_vectors,
+    moves.pad_by_vectors,
+)
+
+GPU = (
+    fourier.fourier_transform,
+    sorting_networks.sort_by_exchanges,
+    *(legalization for legalization in IREE if legalization not in _ON_CPU),
+    gpu.contraction_of_float8,
+    gpu.float32_of_float8,
+    gpu.float8_of_float32,
+    gpu.reduction_of_complex,
+    gpu.scatter_of_computed_updates,
+    gpu.reduction_from_computed_init,
+    gpu.slice_of_reduction,
+    gpu.slice_with_constant,
+    gpu.sort_by_any_order,
+)
+"""The legalizations that IREE needs for GPUs."""
+
+XLA = (
+    integers.constant_of_booleans,
+    definitions.windows_of_empty_array,
+    definitions.reduction_in_another_dtype,
+    products.contraction_by_algorithm,
+    products.reduction_of_one,
+    xla.bitcast_of_booleans,
+    complex_numbers.bitcast_of_complex,
+    complex_functions.complex_cube_root,
+    products.narrow_reduction,
+    xla.windows_over_padded,
+    xla.narrow_windows,
+    xla.scatter_into_scalar,
+    xla.reversed_convolution,
+)
+"""The legalizations for XLA's compilers behind PJRT."""
+
+SPIRV = (
+    spirv.windows_of_complex,
+    xla.narrow_windows,
+    spirv.iota_of_narrow,
+    remainders.remainder_of_singles,
+    *(powers_in_single.power_of_singles if c is powers.power_of_floats else c for c in GPU),
+    steps.reduction_in_parts,
+    steps.contraction_in_parts,
+    steps.convolution_in_parts,
+    steps.window_in_parts,
+    steps.scatter_in_parts,
+    spirv.contraction_of_computed_operands,
+    spirv.unfused_product,
+    spirv.unfused_reduction,
+    spirv.constant_of_complex,
+    spirv.convert_of_booleans,
+    spirv.select_of_complex,
+    spirv.leading_zeros_of_narrow,
+    steps.too_many_steps,
+)
+"""The legalizations that IREE needs for SPIR-V, which Vulkan and Metal run."""
