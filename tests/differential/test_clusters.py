@@ -148,3 +148,38 @@ def test_a_cluster_of_too_many_arrays_is_cut() -> None:
     mlir.finish_function(function, [total])
     assert str(lower(module)).count("flow.dispatch @kernel") == 9
     check(module, [np.float32(i) for i in range(250)])
+
+
+def test_long_chains_of_booleans_are_kernels_that_return_bytes():
+    """IREE takes 20 s for a chain of 1,000."""
+    lines, last = [], "%x"
+    for i in range(60):
+        lines.append(f"  %a{i} = stablehlo.or %y, {last} : tensor<16xi1>")
+        lines.append(f"  %b{i} = stablehlo.xor %a{i}, %{'xy'[i % 2]} : tensor<16xi1>")
+        last = f"%b{i}"
+    text = "\n".join(
+        [
+            "func.func @main(%x: tensor<16xi1>, %y: tensor<16xi1>)"
+            " -> (tensor<16xi1>, tensor<16xi1>) {",
+            *lines,
+            f"  return {last}, %b17 : tensor<16xi1>, tensor<16xi1>",
+            "}",
+        ]
+    )
+    lowered = str(lower(mlir.parse_module(text)))
+    assert "stablehlo.xor" not in lowered
+    assert lowered.count("stablehlo.compare") == 2
+    arrays = list(np.random.default_rng(0).random((2, 16)) > 0.5)
+    check(mlir.parse_module(text), arrays)
+
+
+def test_chains_of_xors_that_cancel_compile():
+    """IREE gives up on them."""
+    lines, last = [], "%x"
+    for i in range(90):
+        lines.append(f"  %b{i} = stablehlo.xor %{'yx'[i % 2]}, {last} : tensor<16xi32>")
+        last = f"%b{i}"
+    start = "func.func @main(%x: tensor<16xi32>, %y: tensor<16xi32>) -> tensor<16xi32> {"
+    text = "\n".join([start, *lines, f"  return {last} : tensor<16xi32>", "}"])
+    arrays = list(np.random.default_rng(0).integers(0, 100, (2, 16), np.int32))
+    check(mlir.parse_module(text), arrays)

@@ -82,6 +82,17 @@ func.func @neutral_operand.dtype(%p: tensor<4xi1>, %i: tensor<6xui8>, %x: tensor
 // CHECK-NEXT:   return [[P]], [[P]], [[I]], [[X]], [[Z]] : tensor<4xi1>, tensor<4xi1>, tensor<6xui8>, tensor<12xbf16>, tensor<3xcomplex<f32>>
 
 // x * 0 is 0, x & 0 is 0, x | ~0 is ~0: of integers
+func.func @xor_of_the_same(%x: tensor<6xi32>, %y: tensor<6xi32>) -> (tensor<6xi32>, tensor<6xi32>) {
+  %0 = stablehlo.xor %x, %y : tensor<6xi32>
+  %1 = stablehlo.xor %x, %0 : tensor<6xi32>
+  %2 = stablehlo.xor %y, %1 : tensor<6xi32>
+  return %1, %2 : tensor<6xi32>, tensor<6xi32>
+}
+
+// CHECK:      func.func @xor_of_the_same([[X:%\w+]]: tensor<6xi32>, [[Y:%\w+]]: tensor<6xi32>)
+// CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0> : tensor<6xi32>
+// CHECK-NEXT:   return [[Y]], [[ZERO]] : tensor<6xi32>, tensor<6xi32>
+
 func.func @absorbing_operand(%x: tensor<6xi32>) -> (tensor<6xi32>, tensor<6xi32>, tensor<6xi32>) {
   %0 = stablehlo.constant dense<0> : tensor<6xi32>
   %ones = stablehlo.constant dense<-1> : tensor<6xi32>

@@ -49,7 +49,7 @@ func.func @sum_of_parts.of_matrices(%a: tensor<1x1xi32>, %b: tensor<1x1xi32>, %c
 // CHECK-NEXT:   return [[X]]
 
 // Reshaped arrays are added in the shape of what computed them.
-func.func @reshaped(%x: tensor<5xf32>, %y: tensor<5xf32>) -> tensor<5x2xf32> {
+func.func @sum_of_parts.reshaped(%x: tensor<5xf32>, %y: tensor<5xf32>) -> tensor<5x2xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = stablehlo.reshape %x : (tensor<5xf32>) -> tensor<5x1xf32>
   %1 = stablehlo.pad %0, %zero, low = [0, 1], high = [0, 0], interior = [0, 0] : (tensor<5x1xf32>, tensor<f32>) -> tensor<5x2xf32>
@@ -58,7 +58,7 @@ func.func @reshaped(%x: tensor<5xf32>, %y: tensor<5xf32>) -> tensor<5x2xf32> {
   %4 = stablehlo.add %1, %3 : tensor<5x2xf32>
   return %4 : tensor<5x2xf32>
 }
-// CHECK-LABEL: func.func @reshaped
+// CHECK-LABEL: func.func @sum_of_parts.reshaped
 // CHECK:         [[SUM:%\w+]] = stablehlo.add %arg0, %arg1 : tensor<5xf32>
 // CHECK-NEXT:    [[COLUMN:%\w+]] = stablehlo.reshape [[SUM]] : (tensor<5xf32>) -> tensor<5x1xf32>
 // CHECK-NOT:     stablehlo.add

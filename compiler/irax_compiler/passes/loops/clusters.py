@@ -17,12 +17,12 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import registers
+from irax_compiler.ops import comparison, conversion, registers
 from irax_compiler.ops.barrier import barrier
-from irax_compiler.ops.core import Recomputation
+from irax_compiler.ops.core import Recomputation, zeros_like
 from irax_compiler.ops.formulas import is_formula
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import inputs, nested, users_in, walk
+from irax_compiler.passes.core import ancestor_in, inputs, nested, users_in, walk
 from irax_compiler.passes.loops import blocks, kernels
 from irax_compiler.passes.loops.fusion import REGISTERS, is_large
 
@@ -52,11 +52,33 @@ def gather_in_kernels(block: Block) -> None:
 
 def _gather(cluster: Sequence[Operation], kernel: Kernel) -> None:
     """Make a kernel of a cluster, or several if one would have too many arrays."""
+    cluster = _with_bytes(cluster)
     while cluster:
         count = _fitting(cluster, kernel)
         part, cluster = cluster[: max(count, 1)], cluster[max(count, 1) :]
         if len(part) >= WORTHWHILE // 2 or kernels.is_long(part) or any(map(_is_loop, part)):
             _put_in_kernel(part, kernel)
+
+
+def _with_bytes(cluster: Sequence[Operation]) -> Sequence[Operation]:
+    """Return a cluster that computes its booleans as bytes for others, if these would otherwise
+    compute as many operations again as make a kernel: IREE takes long for their chains.
+    """
+    if sum(not _is_free(o) for o in _given(cluster)[1]) < WORTHWHILE:
+        return cluster
+    inside = set(cluster)
+    truths = [x for o in cluster for x in o.results if _is_truth(x) and _is_used_outside(x, inside)]
+    block = cluster[-1].block
+    bytes_: list[Value] = []
+    with InsertionPoint.after(cluster[-1]), cluster[-1].location:
+        for x in truths:
+            uses = [use for use in x.uses if ancestor_in(block, use.owner) not in inside]
+            byte = conversion.convert(x, np.dtype(np.int8))
+            truth = comparison.not_equal(byte, zeros_like(byte))
+            for use in uses:
+                use.owner.operands[use.operand_number] = truth
+            bytes_.append(byte)
+    return [*cluster, *filter(None, map(mlir.definition, bytes_))]
 
 
 def _fitting(cluster: Sequence[Operation], kernel: Kernel) -> int:

@@ -43,6 +43,19 @@ def absorbing_operand(op: Elementwise, x: Value, y: Value) -> Value | None:
     return y if is_full_of(y, element) else None
 
 
+@rewrites(bitwise.xor)
+def xor_of_the_same(op: Elementwise, x: Value, y: Value) -> Value | None:
+    """x ^ x -> 0, (x ^ y) ^ x -> y. IREE folds one of a long chain at a time, and gives up."""
+    if x == y:
+        return zeros_like(x)
+    for inner, other in ((x, y), (y, x)):
+        source = made_by(inner, bitwise.xor)
+        if source and other in source.operands:
+            first, second = source.operands
+            return second if other == first else first
+    return None
+
+
 # ---- select --------------------------------------------------------------------------------------
 
 
