@@ -17,12 +17,14 @@ _CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 
 def effects(operation: Operation, seen: set[str] | None = None) -> Iterator[Operation]:
     """Return the operations with side effects: this one, or those in its regions and in the
-    functions that it calls, each once.
+    functions that it calls, each once. A composite without results, such as a check, has some.
     """
     name, seen = operation.name, set() if seen is None else seen
     if name in _ACTIONS:
         if name != "stablehlo.custom_call" or _says_that_it_acts(operation):
             yield operation
+    elif name == "stablehlo.composite" and not len(operation.results):
+        yield operation
     elif name in _CALLEES:
         attribute: Any = operation.attributes[_CALLEES[name]]
         if attribute.value not in seen:

@@ -157,4 +157,34 @@ def test_checks_leave_no_traced_arrays_behind():
 
     with irax.checking_leaks():
         error, x = checkify.checkify(irax.jit(f))(1.0)
+        other, y = checkify.checkify(irax.jit(lambda x: lax.cond(x > 0, f, lambda x: -x, x)))(2.0)
     assert (error.get(), x) == (None, 1)
+    assert (other.get(), y) == (None, 2)
+
+
+def test_lanes_make_the_checks_of_their_own_steps_and_branches():
+    def branch(x, limit, change):
+        return lax.cond(x < 3, lambda x: (checkify.check(x < limit, "big"), x + change)[1], same, x)
+
+    def same(x):
+        return x
+
+    def loop(x, bad):
+        def step(x):
+            checkify.check(jnp.logical_and(x < 5, x != bad), "no {x}", x=x)
+            return x + 1
+
+        return lax.while_loop(lambda x: x < 5, step, x)
+
+    def message(f, *args):
+        return checkify.checkify(irax.vmap(f, (0, *(None,) * len(args))))(jnp.arange(5), *args)
+
+    for change in (0, 1):
+        f = functools.partial(branch, change=change)
+        assert message(f, 3)[0].get() is None
+        assert message(f, 2)[0].get().startswith("big")
+        assert message(lambda x: branch(x, 2, 0))[0].get().startswith("big")
+    error, found = message(loop, -1)
+    assert error.get() is None
+    assert found.tolist() == [5] * 5
+    assert message(loop, 3)[0].get().startswith("no 3")

@@ -25,7 +25,7 @@ from irax.core.flattening import FlatFunction, known_inputs, name_of
 from irax.core.promotion import apply, convert
 from irax.core.pvary import pvary
 from irax.core.refs import Ref
-from irax.core.tracing import Traced, trace_function
+from irax.core.tracing import Traced, Tracer, trace_function
 from irax.lax import control
 from irax.lax.arguments import array_of
 from irax.lax.carries import are_alike, conversions, leaf_names, side_by_side, type_parts
@@ -199,10 +199,10 @@ def _same(ref: Ref, _: Any) -> Ref:
 
 def known_value(x: Array) -> np.ndarray[Any, Any] | None:
     """The element of a scalar, or None where it is not known while tracing."""
-    try:
-        return x.concrete("a branch", errors.TracerBoolConversionError)
-    except errors.TracerBoolConversionError:
-        return None
+    if isinstance(x, Tracer):
+        x.check_open()
+        return x.home.concretize(x.value)
+    return x.concrete("a branch", errors.TracerBoolConversionError)
 
 
 @dataclass(frozen=True)
