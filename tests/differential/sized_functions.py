@@ -26,7 +26,7 @@ HIGHEST_RANK = 4
 
 
 class Choices:
-    """What the steps of a function are chosen from."""
+    """Choices of what the steps of a function compute from its values."""
 
     def __init__(self, rng: random.Random, values: list[Array]) -> None:
         self.rng = rng

@@ -59,7 +59,7 @@ _TO_HAL = ",".join(
         *_in_functions("iree-hal-elide-redundant-commands"),
     )
 )
-"""What IREE does in the phase hal before it translates kernels to machine code. The pass that links
+"""The passes of IREE's phase hal before it translates kernels to machine code. The pass that links
 them is its target's; the others are those of all targets."""
 
 _AFTER_CODE = ",".join(
@@ -70,7 +70,7 @@ _AFTER_CODE = ",".join(
         *[_cleanup("iree-util-ipo")] * 2,
     )
 )
-"""What it does after that."""
+"""The passes of that phase after it."""
 
 _THE_FIRST = "#hal.device.ordinal<0> : !hal.device"
 """The device of a program, once its kernels are for it: the one that it is loaded for. IREE would

@@ -107,7 +107,8 @@ def _widen_results(operation: Operation) -> None:
 def _replace_result(operation: Operation, by: Callable[[Value], Value]) -> None:
     """Replace the result of an operation by another value."""
     with InsertionPoint.after(operation), operation.location:
-        _replace(*operation.results, by)
+        (result,) = operation.results
+        _replace(result, by)
 
 
 def _replace(value: Value, by: Callable[[Value], Value]) -> None:

@@ -191,7 +191,7 @@ def apart(
     _check_distinct(what, list(found.values()))
 
     def restored(like: Any) -> Any:
-        parts = tree.flatten_up_to(like)
+        parts: list[Any] = tree.flatten_up_to(like)
         for place, ref in found.items():
             parts[place] = back(ref, parts[place])
         return array_trees.tree_unflatten(tree, parts)
