@@ -182,9 +182,9 @@ def test_lanes_make_the_checks_of_their_own_steps_and_branches():
     for change in (0, 1):
         f = functools.partial(branch, change=change)
         assert message(f, 3)[0].get() is None
-        assert message(f, 2)[0].get().startswith("big")
-        assert message(lambda x: branch(x, 2, 0))[0].get().startswith("big")
+        assert str(message(f, 2)[0].get()).startswith("big")
+        assert str(message(lambda x: branch(x, 2, 0))[0].get()).startswith("big")
     error, found = message(loop, -1)
     assert error.get() is None
     assert found.tolist() == [5] * 5
-    assert message(loop, 3)[0].get().startswith("no 3")
+    assert str(message(loop, 3)[0].get()).startswith("no 3")

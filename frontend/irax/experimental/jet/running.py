@@ -50,6 +50,8 @@ def _equation(eqn: JaxprEqn, args: list[Series]) -> list[Series]:
     structured = _STRUCTURED.get(eqn.primitive)
     if structured is not None:
         return structured(eqn.params, args, order)
+    if eqn.primitive.name == "stop_gradient":  # which is linear, too
+        return [constant(y, order) for y in _applied(eqn, [args[0][0]])]
     if len(args) == 1 and eqn.primitive.name in UNARY:
         return [UNARY[eqn.primitive.name](args[0])]
     op = eqn.primitive.op if isinstance(eqn.primitive, OpPrimitive) else None
