@@ -26,24 +26,20 @@ class Fills(Pass):
 
     def run(self, module: Module) -> None:
         for view in list(module.body.operations):
-            operations = list(nested(view.operation)) if view.operation.name == "util.func" else []
-            if any(o.name == _CALL and is_in_branch(o) for o in operations):
-                for operation in operations:
-                    if _is_fill(operation):
-                        _part(operation)
+            function = view.operation
+            if function.name == "util.func" and calls_host_in_branch(function):
+                for fill in [o for o in nested(function) if _is_fill(o)]:
+                    _part(fill)
 
 
-def is_in_branch(operation: Operation) -> bool:
+def _is_in_branch(operation: Operation) -> bool:
     """True if an operation is in a branch."""
     return any(outer.name == "scf.if" for outer in enclosing(operation))
 
 
-def waits_in_branch(operation: Operation) -> bool:
-    """True for a barrier that the pass has put."""
-    if operation.name != _BARRIER or not is_in_branch(operation):
-        return False
-    source = mlir.definition(operation.operands[0])
-    return source is not None and source.block != operation.block and _is_fill(source)
+def calls_host_in_branch(function: Operation) -> bool:
+    """True if a function calls the host in a branch."""
+    return any(o.name == _CALL and _is_in_branch(o) for o in nested(function))
 
 
 def _is_fill(operation: Operation) -> bool:

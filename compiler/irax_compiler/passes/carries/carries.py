@@ -16,7 +16,7 @@ is that of the loop-carried array, so this is right only under conditions that I
 4. Only kernels use the memory. IREE does not wait for loop-carried values that the host reads,
    unless it copies them. A barrier on one array may end the copies of another. So the functions of
    the host get a kernel's copy of an array, where the loop carries larger ones. Functions stay as
-   they are in which the host reads any other value that a loop carries, or branches wait.
+   they are in which the host reads any other value that a loop carries, or is called in a branch.
 
 The pass runs between IREE's phases flow and stream. Nothing is fused after that, and each operation
 says which operand its result is in the memory of, so that the conditions can be decided.
@@ -48,7 +48,7 @@ from irax_compiler.passes.carries.memory import (
 from irax_compiler.passes.carries.order import Order
 from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
 from irax_compiler.passes.executables import add_executable, dispatch, memory
-from irax_compiler.passes.fills import waits_in_branch
+from irax_compiler.passes.fills import calls_host_in_branch
 from irax_compiler.passes.moves.kernels import in_registers, load, store
 
 LARGE = 1 << 12
@@ -81,7 +81,7 @@ class Carries(Pass):
             reads = host_reads_of_carried(view.operation)
             if not all(map(_is_worth_a_copy, reads)):
                 continue
-            if any(map(waits_in_branch, nested(view.operation))):
+            if calls_host_in_branch(view.operation):
                 continue
             for one in reads:
                 _give_copy(one, copies)
