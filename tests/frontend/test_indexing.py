@@ -795,3 +795,13 @@ def test_constant_places():
     found = irax.jit(lambda x: several(x, lambda x, index: x.at[index]))(x)
     for a, b in zip(found, several(x, At), strict=True):
         np.testing.assert_array_equal(a, b)
+
+
+@pytest.mark.parametrize("name", ["add", "divide", "max", "multiply", "power", "set", "subtract"])
+def test_values_of_lower_rank_are_no_promotion_of_ranks(name):
+    x, values = jnp.arange(1.0, 7.0).reshape(2, 3), jnp.array([1.0, 2.0, 3.0])
+    for index in (slice(None), np.array([0, 0]), np.array([1, 0])):
+        expected = getattr(x.at[index], name)(values)
+        with irax.numpy_rank_promotion("raise"):
+            found = getattr(x.at[index], name)(values)
+        np.testing.assert_array_equal(found, expected)

@@ -107,9 +107,9 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
     return replaying  # pyright: ignore[reportReturnType]
 
 
-def replay_functions(package: str, also: str = "", but: Collection[str] = ()) -> None:
+def replay_functions(package: str, also: Collection[str] = (), but: Collection[str] = ()) -> None:
     """Makes the functions of a package, or module, replayed ones: those that it has from modules of
-    its own, and from one other. Some, by name, are library functions that are not replayed.
+    its own, and from some others. Some, by name, are library functions that are not replayed.
 
     Within the package functions call each other as they are.
     """
@@ -119,11 +119,16 @@ def replay_functions(package: str, also: str = "", but: Collection[str] = ()) ->
             namespace[name] = public(value, package, also, library if name in but else replayed)
 
 
-def public(value: Any, package: str, also: str = "", kind: Callable[..., Any] = replayed) -> Any:
-    """Return `value`, wrapped by `kind` if it is a function of the package or of module `also`."""
+def public(
+    value: Any,
+    package: str,
+    also: Collection[str] = (),
+    kind: Callable[..., Any] = replayed,
+) -> Any:
+    """Return `value`, wrapped by `kind` if it is a function of the package or of those in `also`."""
     if not inspect.isfunction(value):
         return value
-    ours = value.__module__.startswith(package) or value.__module__ == also
+    ours = value.__module__.startswith(package) or value.__module__ in also
     return _public(value, package, kind) if ours else value
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes
+from irax.config import config
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, elements
@@ -307,6 +308,9 @@ class _Update:
                 "them with .astype(...)",
                 FutureWarning,
             )
+        if values.ndim and config.numpy_rank_promotion != "allow":  # which is not about these
+            ones = (1,) * (len(target) - values.ndim)
+            return indexing.reshape(values, (*ones, *values.shape))
         return values
 
     def _there(self) -> Array:

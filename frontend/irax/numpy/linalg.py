@@ -350,4 +350,7 @@ def multi_dot(arrays: Sequence[ArrayLike], *, precision: Any = None) -> Array:
 
 from irax.execution.replay import replay_functions as _replay_functions  # noqa: E402
 
-_replay_functions(__name__, also="irax.numpy.factored")
+_replay_functions(
+    __name__,
+    also=("irax.numpy.determinants", "irax.numpy.factored", "irax.numpy.solutions"),
+)

@@ -58,4 +58,4 @@ from irax.scipy.special.normal import ndtri as ndtri
 from irax.scipy.special.normal import owens_t as owens_t
 from irax.scipy.special.normal import wofz as wofz
 
-_replay_functions(__name__, also="irax.nn.axes")
+_replay_functions(__name__, also=("irax.nn.axes",))
