@@ -125,7 +125,7 @@ def public(
     also: Collection[str] = (),
     kind: Callable[..., Any] = replayed,
 ) -> Any:
-    """Return `value`, wrapped by `kind` if it is a function of the package or of those in `also`."""
+    """Return `value`, wrapped by `kind` if it is a function of the package or of `also`."""
     if not inspect.isfunction(value):
         return value
     ours = value.__module__.startswith(package) or value.__module__ in also
