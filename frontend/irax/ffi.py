@@ -76,7 +76,7 @@ def register_ffi_target(
         kwargs: none.
 
     Raises:
-        TypeError: `fn` is no function of C's.
+        TypeError: `fn` is no function of C's, or `name` no str.
         ValueError: the name has another function.
         NotImplementedError: another platform, or further arguments.
 
@@ -100,6 +100,8 @@ def register_ffi_target(
         raise NotImplementedError(
             f"register_ffi_target: unknown arguments {', '.join(sorted(kwargs))}; expected none"
         )
+    if not isinstance(name, str):
+        raise TypeError(f"register_ffi_target: name must be a str, got {name!r}")
     function = _described(_address(fn))
     if ops.FUNCTIONS.setdefault(name, function) != function:
         raise ValueError(

@@ -56,9 +56,11 @@ def house(tmp_path):
     (package / "core").mkdir(parents=True)
     (package / "core" / "__init__.py").touch()
     (package / "__init__.py").write_text("from irax.config import config, enable_x64\n")
-    core = ("dtype_lattice", "options", "strictness", "wrapping", "xla_options")
-    for name in ("config.py", "dtypes.py", *(f"core/{name}.py" for name in core)):
-        (package / name).symlink_to(Path(module.__file__).parent / name)
+    source = Path(module.__file__).parent
+    core = [f"core/{name}.py" for name in ("options", "strictness", "wrapping", "xla_options")]
+    dtypes = [f"core/{path.name}" for path in (source / "core").glob("dtype_*.py")]
+    for name in ("config.py", "dtypes.py", *core, *dtypes):
+        (package / name).symlink_to(source / name)
     return tmp_path
 
 

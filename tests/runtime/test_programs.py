@@ -160,8 +160,8 @@ def test_signature():
         TensorType(np.dtype(np.complex128), (0,)),
     ]
     assert parse_signature("") == []
-    with pytest.raises(ValueError, match="element type i4 has no dtype here"):
-        parse_signature("i4[2]")
+    with pytest.raises(ValueError, match="element type i3 has no dtype here"):
+        parse_signature("i3[2]")
 
 
 # ---- threads, processes, ends --------------------------------------------------------------------
