@@ -257,6 +257,8 @@ def test_dynamic_slices_at_a_constant_or_a_vector():
         (lambda: lax.pad(ONES, 0.0, [(-2, -2, 0)]), ValueError, "more away"),
         (lambda: lax.concatenate([ONES, jnp.arange(3)], 0), TypeError, "float32 and int32"),
         (lambda: lax.concatenate([], 0), ValueError, "at least one"),
+        (lambda: lax.concatenate([ONES, ONES], 5), TypeError, "has no dimension 5"),
+        (lambda: lax.iota(bool, 3), TypeError, "one of numbers, got bool"),
         (lambda: lax.slice(X, (0, 0, 0), (2, 3, 5)), TypeError, "do not fit"),
         (lambda: lax.index_in_dim(X, 2), IndexError, "index 2 is out of bounds"),
         (lambda: lax.dynamic_slice(X, (0, 0), (1, 1, 1)), ValueError, "each of the 3 dimensions"),

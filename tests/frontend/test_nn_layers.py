@@ -146,7 +146,7 @@ def test_attention(name):
 
 def test_attention_without_batch_and_in_narrow_floats():
     q, k, v = operands()
-    found = nn.dot_product_attention(q[0], k[0], v[0])
+    found = nn.dot_product_attention(*(x[0].tolist() for x in (q, k, v)))
     np.testing.assert_allclose(found, attention(q, k, v)[0], rtol=1e-4, atol=1e-5)
     for dtype in (np.float16, ml_dtypes.bfloat16):
         narrow = [x.astype(dtype) for x in (q, k, v)]

@@ -30,6 +30,7 @@ from irax.lax.arguments import (
     array_of,
     canonical_axes,
     canonical_axis,
+    canonical_int,
     canonical_shape,
     filling,
 )
@@ -180,7 +181,7 @@ def iota(dtype: DTypeLike, size: int) -> Array:
         A vector.
 
     Raises:
-        TypeError: `dtype` is not a dtype, or `size` not an int.
+        TypeError: `dtype` is not a dtype of numbers, or `size` not an int.
 
     >>> irax.lax.iota("float32", 3)
     Array([0., 1., 2.], dtype=float32)
@@ -201,7 +202,8 @@ def broadcasted_iota(
         out_sharding: the sharding of the result.
 
     Raises:
-        TypeError: `dtype` is not a dtype, `shape` not a shape, or `dimension` not an int.
+        TypeError: `dtype` is not a dtype of numbers, `shape` not a shape, or `dimension` not an
+            int.
         ValueError: there is no such dimension.
 
     >>> irax.lax.broadcasted_iota("int32", (2, 3), 1)
@@ -211,7 +213,10 @@ def broadcasted_iota(
     what = "lax.broadcasted_iota"
     sizes = canonical_shape(what, shape)
     axis = canonical_axis(what, dimension, len(sizes))
-    return bind(ops.Iota(sizes, dtypes.requested_dtype(dtype, what), axis))
+    requested = dtypes.requested_dtype(dtype, what)
+    if requested == np.bool_:
+        raise TypeError(f"{what}: dtype must be one of numbers, got bool")
+    return bind(ops.Iota(sizes, requested, axis))
 
 
 def stop_gradient(x: Any) -> Any:
@@ -520,8 +525,8 @@ def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
         dimension: the dimension along which to concatenate.
 
     Raises:
-        TypeError: different dtypes, or shapes that differ in another dimension.
-        ValueError: no operands, or scalars.
+        TypeError: different dtypes, shapes that differ in another dimension, or no such dimension.
+        ValueError: no operands.
 
     >>> irax.lax.concatenate([jnp.arange(2), jnp.array([5])], 0)
     Array([0, 1, 5], dtype=int32)
@@ -533,6 +538,8 @@ def concatenate(operands: Sequence[ArrayLike], dimension: int) -> Array:
     if not arrays:
         raise ValueError(f"{what}: expected at least one array")
     first = arrays[0]
+    if not -first.ndim <= canonical_int(what, "dimension", dimension) < first.ndim:
+        raise TypeError(f"{what}: shape {first.shape} has no dimension {dimension}")
     axis = canonical_axis(what, dimension, first.ndim)
     for x in arrays:
         if x.dtype != first.dtype:

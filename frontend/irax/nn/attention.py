@@ -70,7 +70,7 @@ def dot_product_attention(
         raise NotImplementedError(f"{WHAT}: implementation='cudnn' is not supported; use None")
     if implementation not in (None, "xla"):
         raise ValueError(f"{WHAT}: implementation must be None or 'xla', got {implementation!r}")
-    given = as_array(query, f"{WHAT}: query").shape
+    given = jnp.asarray(query).shape
     q, k, v = (
         _of_rank_4(name, x) for name, x in (("query", query), ("key", key), ("value", value))
     )
@@ -110,7 +110,7 @@ def dot_product_attention(
 
 
 def _of_rank_4(name: str, x: ArrayLike) -> Array:
-    array = as_array(x, f"{WHAT}: {name}")
+    array = jnp.asarray(x)
     if array.ndim not in (3, 4):
         raise ValueError(f"{WHAT}: {name} must have 3 or 4 dimensions, got shape {array.shape}")
     return array if array.ndim == 4 else array[None]
