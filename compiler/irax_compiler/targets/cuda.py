@@ -5,7 +5,7 @@ from __future__ import annotations
 from irax_compiler.iree.target import ASYNCHRONOUS, IreeTarget
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.divide import Divide
-from irax_compiler.passes.legalize import other_sets
+from irax_compiler.passes.legalize.gpu import sets
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.target import register
 
@@ -27,7 +27,7 @@ CUDA = register(
     IreeTarget(
         name=NAME,
         passes=(*standard_passes(NAME), Divide(), Barriers()),
-        legalizations=other_sets.GPU,
+        legalizations=sets.GPU,
         flags=("--iree-hal-target-device=cuda", ASYNCHRONOUS),
         chip_flag="--iree-cuda-target=",
         chip="sm_80",  # whose PTX runs on all newer chips

@@ -5,8 +5,7 @@ from __future__ import annotations
 from irax_compiler.iree.target import ASYNCHRONOUS, IreeTarget
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.divide import Divide
-from irax_compiler.passes.legalize import other_sets
-from irax_compiler.passes.legalize.gpu import gpu
+from irax_compiler.passes.legalize.gpu import gpu, sets
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.target import register
 
@@ -26,7 +25,7 @@ HIP = register(
     IreeTarget(
         name=NAME,
         passes=(*standard_passes(NAME), Divide(), Barriers()),
-        legalizations=(*other_sets.GPU, gpu.sign_of_doubles),
+        legalizations=(*sets.GPU, gpu.sign_of_doubles),
         flags=("--iree-hal-target-device=hip", ASYNCHRONOUS),
         chip_flag="--iree-rocm-target=",
         chip="gfx942",

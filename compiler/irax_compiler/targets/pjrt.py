@@ -12,7 +12,7 @@ from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.host import is_host_call
-from irax_compiler.passes.legalize import other_sets
+from irax_compiler.passes.legalize.xla import sets
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.target import Target, register
 
@@ -34,9 +34,7 @@ class PjrtTarget(Target):
         return artefact(module, donated)
 
 
-PJRT = register(
-    PjrtTarget(name="pjrt", passes=standard_passes("pjrt"), legalizations=other_sets.XLA)
-)
+PJRT = register(PjrtTarget(name="pjrt", passes=standard_passes("pjrt"), legalizations=sets.XLA))
 
 
 def artefact(module: Module, donated: Sequence[int] = ()) -> bytes:

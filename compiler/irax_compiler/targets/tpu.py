@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from irax_compiler.passes.legalize import other_sets
-from irax_compiler.passes.legalize.xla import tpu
+from irax_compiler.passes.legalize.xla import sets, tpu
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.pjrt import PjrtTarget
 from irax_compiler.targets.target import register
@@ -17,7 +16,7 @@ TPU = register(
             tpu.cumulative_reduction_of_doubles,
             tpu.double_fourier_transform,
             tpu.select_and_scatter_by_definition,
-            *other_sets.XLA,
+            *sets.XLA,
         ),
     )
 )

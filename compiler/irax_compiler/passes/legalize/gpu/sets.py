@@ -1,11 +1,10 @@
-"""The sets of legalizations for GPUs and for XLA, in the order in which they are applied."""
+"""The sets of legalizations for GPUs, in the order in which they are applied."""
 
 from __future__ import annotations
 
 from irax_compiler.passes.legalize.gpu import gpu, sorting_networks, spirv, steps
 from irax_compiler.passes.legalize.iree import (
     convolution_forms,
-    definitions,
     fusion,
     moves,
     products,
@@ -13,12 +12,9 @@ from irax_compiler.passes.legalize.iree import (
     sorting,
 )
 from irax_compiler.passes.legalize.numerics import (
-    complex_functions,
-    complex_numbers,
     exponentials,
     floats,
     fourier,
-    integers,
     logarithms,
     narrow_floats,
     powers,
@@ -74,23 +70,6 @@ GPU = (
     gpu.sort_by_any_order,
 )
 """The legalizations that IREE needs for GPUs."""
-
-XLA = (
-    integers.constant_of_booleans,
-    definitions.windows_of_empty_array,
-    definitions.reduction_in_another_dtype,
-    products.contraction_by_algorithm,
-    products.reduction_of_one,
-    xla.bitcast_of_booleans,
-    complex_numbers.bitcast_of_complex,
-    complex_functions.complex_cube_root,
-    products.narrow_reduction,
-    xla.windows_over_padded,
-    xla.narrow_windows,
-    xla.scatter_into_scalar,
-    xla.reversed_convolution,
-)
-"""The legalizations for XLA's compilers behind PJRT."""
 
 SPIRV = (
     spirv.windows_of_complex,
