@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from irax_compiler import mlir
@@ -31,3 +32,20 @@ def donated(function: Operation) -> list[int]:
         return []
     attributes: Any = function.attributes["arg_attrs"]
     return [i for i, entries in enumerate(attributes) if CONSUMED in entries]
+
+
+def in_memory_of(
+    arrays: Iterable[Value],
+    results: Iterable[Value],
+    fits: Callable[[Value, Value], bool] = lambda array, result: True,
+) -> dict[Value, Value]:
+    """Return an array that is given up for each result that can be in its memory: one of the same
+    type that fits it, and each array for one result.
+    """
+    found: dict[Value, Value] = {}
+    for array in arrays:
+        for x in results:
+            if x not in found and x.type == array.type and fits(array, x):
+                found[x] = array
+                break
+    return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from math import prod
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops.size_code import usual
-from irax_compiler.passes.donated import WORTH_TAKING, is_donated
+from irax_compiler.passes.donated import WORTH_TAKING, in_memory_of, is_donated
 from irax_compiler.passes.elementwise import complex_numbers
 from irax_compiler.passes.executables import SIZED_DISPATCH
 from irax_compiler.passes.loops.memory import bound_type, held_dtype
@@ -108,19 +107,14 @@ class Cluster:
         """A donated array for each result that can be in its memory: nothing else uses the array,
         which is read once, and a kernel computes no element twice.
         """
-        found: dict[Value, Value] = {}
         if (
             self.joins
             or not self.members
             or self.stepped is None
             or self.stepped.extent % self.lanes
         ):
-            return found
-        for array in self.arrays:
-            if self._is_given_up(array):
-                free = (x for x in self.given if x.type == array.type and x not in found)
-                found.update((x, array) for x in islice(free, 1))
-        return found
+            return {}
+        return in_memory_of(filter(self._is_given_up, self.arrays), self.given)
 
     def _is_given_up(self, array: Value) -> bool:
         if not is_donated(array) or array.owner != self.members[0].block:

@@ -11,7 +11,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
 from math import prod
 from typing import Any
 
@@ -21,7 +20,7 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.reductions.reduce import is_identity
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.passes import executables
-from irax_compiler.passes.donated import WORTH_TAKING
+from irax_compiler.passes.donated import WORTH_TAKING, in_memory_of
 from irax_compiler.passes.loops.memory import bound_type, held_dtype
 from irax_compiler.passes.reductions import lanes
 from irax_compiler.passes.reductions.clusters import Cluster
@@ -71,18 +70,10 @@ class Kernel(ABC):
         """An array that nothing else uses for each result that can be in its memory: each of its
         elements is read before that of the result is written, by the workgroup that does.
         """
-        found: dict[Value, Value] = {}
         if self.shares.parts > 1 or self.domain.is_sized:
-            return found
-        for array in self.arrays:
-            if self._is_given_up(array):
-                free = (
-                    x
-                    for x in self.cluster.given
-                    if x.type == array.type and x not in found and self._is_read_before(array, x)
-                )
-                found.update((x, array) for x in islice(free, 1))
-        return found
+            return {}
+        arrays = filter(self._is_given_up, self.arrays)
+        return in_memory_of(arrays, self.cluster.given, self._is_read_before)
 
     def _is_given_up(self, array: Value) -> bool:
         """True if a kernel made an array for this one alone, which reads its elements in order."""

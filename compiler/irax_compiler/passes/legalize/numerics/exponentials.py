@@ -120,7 +120,7 @@ def _of_doubles(formula: Callable[[Number], Number], operation: Operation) -> li
 
 def _exponential(x: Number) -> Number:
     less, exponent = _reduced(x, -746.0, 710.0)
-    return _scaled(1 + less, exponent)
+    return scaled(1 + less, exponent)
 
 
 def power_of_two(x: Number) -> Number:
@@ -130,7 +130,7 @@ def power_of_two(x: Number) -> Number:
     bounded = _between(x, info.minexp - info.nmant - 2.0, info.maxexp)
     shifted = bounded + kind.magic
     rest = bounded - (shifted - kind.magic)
-    return _scaled(1 + _less(rest * log(2)), _whole(shifted))
+    return scaled(1 + _less(rest * log(2)), _whole(shifted))
 
 
 def _exponential_minus_one(x: Number) -> Number:
@@ -185,7 +185,7 @@ def _whole(shifted: Number) -> Number:
     return shifted.bits(kind.integers) - int(kind.dtype.type(kind.magic).view(kind.integers))
 
 
-def _scaled(x: Number, exponent: Number) -> Number:
+def scaled(x: Number, exponent: Number) -> Number:
     """Return x 2**k in two steps: 2**k alone over- and underflows where the result does not."""
     half = ((exponent + 4096) >> 1) - 2048
     return x * _two_to(half, x.dtype) * _two_to(exponent - half, x.dtype)

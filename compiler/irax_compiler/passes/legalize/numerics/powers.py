@@ -21,7 +21,7 @@ from irax_compiler.ops.formula import (
 )
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.double_double import Double, sum_of
-from irax_compiler.passes.legalize.numerics.exponentials import power_of_two
+from irax_compiler.passes.legalize.numerics.exponentials import power_of_two, scaled
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 # Minimax fits: log2(m) = s P(s**2) for s = (m - 1) / (m + 1) and m from sqrt(1/2) to sqrt(2), and
@@ -76,12 +76,6 @@ _BY_EXPONENT: dict[float, Callable[[Number], Number]] = {
     3.0: lambda x: x * x * x,
 }
 """Formulas for constant exponents, of a root or a few products."""
-
-
-def _two_to(exponent: Number, like: Number) -> Number:
-    """Return 2**exponent, a normal number, of the dtype of another."""
-    info = np.finfo(like.dtype)
-    return ((exponent + (info.maxexp - 1)) << info.nmant).bits(like.dtype)
 
 
 def _power(x: Number, y: Number) -> Number:
@@ -178,8 +172,7 @@ def _exp(x: Double) -> Number:
     exponential = 1.0 + (r + (part.low + r * r * polynomial(r, _EXP)))
     # In two steps: 2**1024 is not a number, though most of it is.
     count = whole.to("i8")
-    half = shift_right(count, 1)
-    return exponential * _two_to(half, exponential) * _two_to(count - half, exponential)
+    return scaled(exponential, count)
 
 
 def shift_right(x: Number, bits: int) -> Number:
