@@ -93,7 +93,7 @@ def _at_the_boundary(case: Case) -> bool:
     the others. It has none of floats that the evaluator alone knows.
     """
     dtypes = [o.dtype for o in case.operands] + [mlir.dtype_of_type(t) for t in case.result_types]
-    return not any(d.name in CPU.lacks | CPU.lacks_arrays_of | CPU.passes_no for d in dtypes)
+    return not any(d.name in CPU.lacks | CPU.lacks_arrays_of | CPU.callbacks_lack for d in dtypes)
 
 
 SLOW = {

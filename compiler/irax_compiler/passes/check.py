@@ -93,7 +93,7 @@ def _check_callback(operation: Operation, target: Target) -> None:
         )
     for value in [*operation.operands, *operation.results]:
         dtype = mlir.dtype_of(value).name
-        if dtype in target.lacks_arrays_of | target.passes_no:
+        if dtype in target.lacks_arrays_of | target.callbacks_lack:
             raise UnsupportedOp(
                 f"a callback at {operation.location} takes or returns {value.type}: programs of "
                 f"{target.name} pass no arrays of {dtype}; convert to and from it outside"

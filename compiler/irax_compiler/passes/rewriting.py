@@ -157,7 +157,7 @@ other."""
 
 
 def _like(old: Value, new: Value) -> Value:
-    """A value in another one's place. Its sizes are the same, of which there may be two forms."""
+    """Return a replacement with the type of what it replaces: equal sizes may have two forms."""
     if old.type == new.type or not mlir.is_sized(old.type):
         return new
     return shape.Reshape(mlir.shape_of(old))(new)

@@ -63,7 +63,7 @@ CPU = register(
     CpuTarget(
         name=NAME,
         lacks_arrays_of=LACKS_ARRAYS_OF - SUBBYTE,
-        passes_no=SUBBYTE,
+        callbacks_lack=SUBBYTE,
         passes=(
             *standard_passes(NAME, calls_formulas=True, kernels_of_loops=True),
             Loops(),

@@ -43,8 +43,8 @@ class Target:
     """The dtypes that its programs cannot compute with."""
     lacks_arrays_of: frozenset[str] = frozenset()
     """The dtypes that are good inside its programs, but not as their arguments and results."""
-    passes_no: frozenset[str] = frozenset()
-    """The further dtypes of which its programs give no arrays to callbacks, nor take any."""
+    callbacks_lack: frozenset[str] = frozenset()
+    """The further dtypes of which callbacks take and return no arrays."""
     host_functions: Mapping[str, str] = field(default_factory=dict)
     """For composites that it leaves to a library of the host's, the name of the host function. The
     parameters of the composite are the host function's."""
