@@ -412,29 +412,31 @@ class DividedFunction(PjitFunction[P, R]):
 
         super().__init__(divided, static, donated)
         self._arguments = (fun, static, donated, in_shardings, out_shardings)
+        self._in_shardings, self._out_shardings = in_shardings, out_shardings
+        self._fixed = static[0]
+        """The numbers of the static arguments."""
 
     def __reduce__(self) -> Any:
         return DividedFunction, self._arguments
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         results = super().__call__(*self._divided(args), **kwargs)  # pyright: ignore
-        return divided_results("jit", self._arguments[4], results)
+        return divided_results("jit", self._out_shardings, results)
 
     def _divided(self, args: tuple[Any, ...]) -> list[Any]:
         """Return the positional arguments of a call, those that are not static divided."""
-        _, (static, _), _, in_shardings, _ = self._arguments
         given = list(args)
-        if in_shardings is not None:
-            fixed = {n % len(args) for n in static if -len(args) <= n < len(args)}
+        if self._in_shardings is not None:
+            fixed = {n % len(args) for n in self._fixed if -len(args) <= n < len(args)}
             own = [n for n in range(len(args)) if n not in fixed]
-            found = divided_arguments("jit", in_shardings, tuple(given[n] for n in own))
+            found = divided_arguments("jit", self._in_shardings, tuple(given[n] for n in own))
             for n, argument in zip(own, found, strict=True):
                 given[n] = argument
         return given
 
     def _told(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[Sharding | None]:
         told = super()._told(leaves, own)
-        if self._arguments[3] is None:
+        if self._in_shardings is None:
             return told
         asked = self.shardings_of(own)
         return [*(a or b for a, b in zip(asked, told, strict=False)), *told[len(asked) :]]
@@ -443,7 +445,7 @@ class DividedFunction(PjitFunction[P, R]):
         """Return what the option `in_shardings` has for each leaf of the positional arguments that
         are not static.
         """
-        return spread("jit: in_shardings", self._arguments[3], own)
+        return spread("jit: in_shardings", self._in_shardings, own)
 
 
 def clear_caches() -> None:
