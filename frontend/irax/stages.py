@@ -21,6 +21,7 @@ from irax.core.flattening import argument_names
 from irax.core.key_arrays import KeyArray
 from irax.core.shardings import Format, Sharding
 from irax.core.tracing import Tracer
+from irax.core.xla_options import check_compiler_options
 from irax.execution import backend, program_shardings
 from irax.execution.memory_analysis import MemoryAnalysis, analyse, of_plugin
 from irax.execution.program import Program
@@ -303,19 +304,21 @@ class Lowered(Stage):
         """Compile the function to a program.
 
         Args:
-            compiler_options: accepted; they are XLA's, and of no effect.
+            compiler_options: XLA's options, by name; they are of no effect.
             device_assignment: the device to compile for and to run on, in a tuple.
             topology: chips to compile for that need not be here: "v5e:2x2x1" are four TPUs,
                 "h100:1x1x4" four GPUs. The program tells what it costs, and can be taken to where
                 such chips are.
 
         Raises:
-            RuntimeError: the device, or its compiler, is not there or refuses the module.
+            RuntimeError: the device, or its compiler, is not there or refuses the module; XLA has
+                no such option.
             ValueError: there is no such topology; or not one device in `device_assignment`.
 
         >>> jit(lambda x: x + x).lower(1.0).compile()(2.0)
         Array(4., dtype=float32, weak_type=True)
         """
+        check_compiler_options(compiler_options)
         if topology is not None:
             return CompiledForTopology(self._traced, self._in_tree, topology)
         device = self._traced.device(self._device)

@@ -4,6 +4,7 @@ compiler may be set and read; they change nothing. Of the others an error says w
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 _OFF = (
@@ -98,3 +99,22 @@ _REASONS = {
 }
 ABSENT = {name: reason for reason, names in _REASONS.items() for name in names}
 """For each option that cannot be set, why, or what to use instead."""
+
+_OF_PROGRAMS = (
+    *("exec_time_optimization_effort", "fdo_profile", "memory_fitting_effort"),
+    *("memory_fitting_level", "optimization_level"),
+)
+
+
+def check_compiler_options(options: Mapping[str, Any] | None) -> None:
+    """Check the names of options to compile with, which are XLA's and of no effect.
+
+    Raises:
+        RuntimeError: a name that is none of XLA's, which begin with "xla_" but for a few.
+    """
+    for name in options or ():
+        if not (isinstance(name, str) and name.startswith("xla_")) and name not in _OF_PROGRAMS:
+            raise RuntimeError(
+                f"compiler_options: no such option: {name!r}; expected XLA's names, which begin "
+                f"with 'xla_', or one of {', '.join(_OF_PROGRAMS)}"
+            )

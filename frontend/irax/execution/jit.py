@@ -12,6 +12,7 @@ from irax.core.array import Array
 from irax.core.flattening import name_of
 from irax.core.placement import device_of_shardings
 from irax.core.tracebacks import api_boundary
+from irax.core.xla_options import check_compiler_options
 from irax.execution.backend import check_device
 from irax.execution.jit_parameters import parameters_of
 from irax.execution.jit_shardings import name_several_devices
@@ -89,7 +90,7 @@ def jit(
         device: the device to run on; otherwise it is the one that arguments were put on with
             `device_put`, or else the default device.
         backend: the same, as a platform: its first device. Only one of the two.
-        compiler_options: accepted; they are XLA's, and of no effect.
+        compiler_options: XLA's options, by name; they are of no effect.
         compile: "at_once", or in the "background": then the evaluator, which is NumPy, runs calls
             until another thread has compiled the program. The last bits of results may differ
             between the two. By default it is the option `compile` (`IRAX_COMPILE`).
@@ -109,7 +110,8 @@ def jit(
         ValueError: for parameters that `fun` has not, or that are to be static and donated; on a
             call, for a static argument that is not hashable, or for arguments that
             were put on several devices, or on another one than `device`.
-        RuntimeError: on a call: there is no such platform as `backend` here.
+        RuntimeError: XLA has no such option as one of `compiler_options`; on a call: there is no
+            such platform as `backend` here.
 
     >>> jit(lambda x: x * 2.0)(3.0)
     Array(6., dtype=float32, weak_type=True)
@@ -125,9 +127,11 @@ def jit(
             out_shardings=out_shardings,
             device=device,
             backend=backend,
+            compiler_options=compiler_options,
             compile=compile,
             dynamic_shapes=dynamic_shapes,
         )
+    check_compiler_options(compiler_options)
     if compile not in (None, "at_once", "background"):
         raise ValueError(f"jit: compile: expected 'at_once', 'background' or None, got {compile!r}")
     if not callable(fun) or isinstance(fun, staticmethod):
