@@ -127,15 +127,15 @@ class MeshDevice:
         """The processes that have the devices."""
         return tuple(sorted({d.process_index for d in self.devices}))
 
-    def check_same(self, program: str, what: str) -> None:
-        """Compare a program that is about to run with those of the other processes.
+    def ranks_for(self, program: str, what: str) -> ThreadGroup | ProcessRanks:
+        """Return the threads for a program that is about to run.
 
         Raises:
             CommunicationError: another process has another one; `what` names it.
         """
-        if len(self.processes) > 1:
-            digest = hashlib.sha256(program.encode()).hexdigest()
-            current.of_process().check_same(digest, what, self.processes)
+        if isinstance(self.ranks, ThreadGroup):
+            return self.ranks
+        return self.ranks.for_program(hashlib.sha256(program.encode()).hexdigest(), what)
 
     # -- layouts --
 
@@ -211,7 +211,9 @@ class MeshDevice:
         if buffer.is_addressable:
             return self.put_shards(buffer.numpy(), spec, may_alias=True)
         own = {place: piece.numpy().tobytes() for place, piece in buffer.pieces.items()}
-        messages = current.of_process().exchange(pickle.dumps(own), self.processes)
+        process, what = current.of_process(), f"a new layout, {spec}, of {buffer!r}"
+        process.check_same(what, what, self.processes)
+        messages = process.exchange(pickle.dumps(own), self.processes)
         whole = np.empty(buffer.shape, buffer.dtype)
         for message in messages:
             for place, elements in pickle.loads(message).items():
@@ -220,8 +222,10 @@ class MeshDevice:
                 whole[part] = np.frombuffer(elements, buffer.dtype).reshape(shape)
         return self.put_shards(whole, spec, may_alias=True)
 
-    def load_together(self, artefact: bytes, name: str) -> Launch:
-        """Return a compiled program that the devices run together.
+    def load_together(
+        self, artefact: bytes, name: str, ranks: ThreadGroup | ProcessRanks | None = None
+    ) -> Launch:
+        """Return a compiled program that the devices run together, in the threads `ranks`.
 
         Raises:
             ValueError: the bytes are no program for these devices.
@@ -231,13 +235,14 @@ class MeshDevice:
             return first.load_together(self.devices, artefact)
         executables = [device.load(artefact, name) for device in self.local.values()]
         numbers = {place: number for number, place in enumerate(self.local)}
+        ranks = ranks or self.ranks
 
         def launch(given: Sequence[Sequence[Buffer]]) -> Sequence[Sequence[Buffer]]:
             def run(rank: Communicator) -> Sequence[Buffer]:
                 number = numbers[rank.rank]
                 return executables[number].run(given[number])
 
-            return self.ranks.run(run)
+            return ranks.run(run)
 
         return launch
 

@@ -2,6 +2,7 @@
 
 python -m tests.frontend.mesh_job [FAULT]: what process 1 does, one of `FAULTS`.
 python -m tests.frontend.mesh_job devices: each process has two devices.
+python -m tests.frontend.mesh_job swapped SIZE: process 1 runs two programs in the other order.
 """
 
 from __future__ import annotations
@@ -153,9 +154,34 @@ def of_several_devices() -> None:
     print("done", flush=True)
 
 
-def main(fault: str = "") -> None:
-    irax.distributed.initialize(limit=2 if fault in FAULTS else 60)
+def of_swapped_programs(size: int) -> None:
+    """Run two programs that sum arrays of the same shape in loops, in another order each."""
+    mesh = irax.make_mesh((irax.device_count(),), ("data",))
+
+    def program(scale: float) -> Any:
+        def body(_: Any, v: Any) -> Any:
+            return lax.pcast(scale * lax.psum(v, "data"), "data", to="varying")
+
+        over_shards = partial(
+            irax.shard_map, mesh=mesh, in_specs=irax.P(), out_specs=irax.P("data")
+        )
+        return irax.jit(
+            over_shards(lambda v: lax.fori_loop(0, 3, body, lax.pcast(v, "data", to="varying")))
+        )
+
+    programs = [program(1.0), program(2.0)]
+    x = np.ones(size, np.float32)
+    for order in ((0, 1), (1, 0), (irax.process_index(), 1 - irax.process_index())):
+        for number in order:
+            irax.block_until_ready(programs[number](x))
+    print("done", flush=True)
+
+
+def main(fault: str = "", size: str = "") -> None:
+    irax.distributed.initialize(limit=2 if fault in (*FAULTS, "swapped") else 60)
     assert irax.process_count() == 2
+    if fault == "swapped":
+        return of_swapped_programs(int(size))
     if fault == "devices":
         return of_several_devices()
     mesh = mesh_device((("data", 1), ("model", 2)), tuple(irax.devices()), False)

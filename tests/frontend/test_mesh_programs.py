@@ -240,3 +240,21 @@ def test_processes_that_part_end_the_job(mesh_job: MeshJob, fault: str):
     assert done.returncode != 0
     assert "done" not in done.stdout
     assert re.search(FAULTS[fault], done.stderr), report(done)
+
+
+@pytest.mark.parametrize("devices", [1, 2])
+@pytest.mark.parametrize(
+    "size, message",
+    [
+        (3, r"rank .*: (all_reduce|all_gather) .* in jit of .* has waited for other ranks"),
+        (400_000, r"in jit of .* (calls another all_reduce than rank . in jit of|has waited for)"),
+    ],
+)
+def test_processes_that_run_programs_in_another_order_end_the_job(
+    monkeypatch: pytest.MonkeyPatch, devices: int, size: int, message: str
+):
+    monkeypatch.setenv("IRAX_CPU_DEVICES", str(devices))
+    done = job(2, "swapped", str(size), module="tests.frontend.mesh_job")
+    assert done.returncode != 0
+    assert "done" not in done.stdout
+    assert re.search(message, done.stderr), report(done)

@@ -2,6 +2,8 @@
 
 python -m tests.runtime.mpi_job [raise | exit | kill | stop | hang | differ | size]: what rank 1
 does.
+python -m tests.runtime.mpi_job swapped SIZE [crowded]: rank 1 calls the collectives of two programs
+in the other order, of arrays of a size.
 python -m tests.runtime.mpi_job devices [raise]: several ranks each; what the last does.
 python -m tests.runtime.mpi_job store | plugin: what the processes have in common.
 """
@@ -41,6 +43,25 @@ def of_devices(fault: str = "") -> None:
     print("checked", sum(counts), flush=True)
 
 
+def of_programs(size: str, crowded: str = "") -> None:
+    """Run two programs with collectives of the same shapes, in rank 1 in the other order."""
+    if crowded:
+        mpi.MOST_PROGRAMS = 0
+    process = mpi.start(LIMIT)
+    everyone = tuple(range(process.size))
+    programs = [process.for_program(name, f"jit of {name}", everyone) for name in ("f", "g")]
+    x = np.ones(int(size), np.float32)
+
+    def run(*order: int) -> None:
+        for number in order:
+            total = programs[number].all_reduce(x, "add", everyone)
+            np.testing.assert_array_equal(total, process.size * x)
+
+    run(0, 1, 1, 0, 0)
+    run(*((1, 0) if process.rank == 1 else (0, 1)))
+    print("checked", flush=True)
+
+
 def of_store() -> None:
     """Have what another process puts."""
     communicator = mpi.start(30)
@@ -65,6 +86,8 @@ def of_plugin() -> None:
 def main(fault: str = "", *of_device: str) -> None:
     if fault == "devices":
         return of_devices(*of_device)
+    if fault == "swapped":
+        return of_programs(*of_device)
     if fault in ("store", "plugin"):
         return of_store() if fault == "store" else of_plugin()
     communicator = mpi.start(LIMIT)

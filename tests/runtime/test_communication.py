@@ -236,3 +236,23 @@ def test_faults_of_processes_end_the_job(fault: str, message: str):
     assert done.returncode != 0
     assert "checked" not in done.stdout
     assert re.search(message, done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("count", [2, 4])
+@pytest.mark.parametrize(
+    "arguments, message",
+    [
+        (["3"], r"all_reduce of float32\[3\] in jit of [fg] has waited for other ranks for more"),
+        (["300000"], "rank . in jit of f calls another all_reduce than rank .* in jit of g: all"),
+        (
+            ["3", "crowded"],
+            "rank . in jit of f calls another collective than rank .* in jit of g: all",
+        ),
+    ],
+    ids=["small", "large", "crowded"],
+)
+def test_programs_in_another_order_end_the_job(count: int, arguments: list[str], message: str):
+    done = job(count, "swapped", *arguments)
+    assert done.returncode != 0
+    assert "checked" not in done.stdout
+    assert re.search(message, done.stderr), done.stderr

@@ -50,7 +50,7 @@ def executable(
             return MeshProgram(lambda given: [whole.run(given[0])], shapes, specs)
         lowered = api.lower(divided, name, device.target, donated=donated)
         artefact = targets.compile(lowered, device.target, donated)
-        device.check_same(str(lowered), f"jit of {name}")
-        return MeshProgram(device.load_together(artefact, name), shapes, specs)
+        ranks = device.ranks_for(str(lowered), f"jit of {name}")
+        return MeshProgram(device.load_together(artefact, name, ranks), shapes, specs)
 
     return MeshExecutable(device, name, make)

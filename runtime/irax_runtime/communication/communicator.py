@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -97,6 +97,16 @@ class Communicator(ABC):
         """Return True if a thread of this process waits for others in a collective."""
         return False
 
+    def for_program(self, digest: str, what: str, group: Group) -> Communicator:
+        """Return the communicator for a program that the ranks of a group are about to run, which
+        all of them call this with. Its collectives do not meet those of other programs.
+
+        Raises:
+            CommunicationError: as `check_same`.
+        """
+        self.check_same(digest, what, group)
+        return self
+
     def barrier(self) -> None:
         """Wait until all ranks have called this."""
         self.exchange(b"")
@@ -118,6 +128,36 @@ class Communicator(ABC):
                 f"{', '.join(map(str, others))}; all ranks must run the same functions, on "
                 "arguments of the same shapes, in the same order"
             )
+
+
+def check_same_calls(
+    what: str, group: Group, place: int, calls: Sequence[Sequence[int]], programs: Mapping[int, str]
+) -> None:
+    """Compare what the ranks of a group call.
+
+    Args:
+        what: the collective that this rank calls.
+        group: the ranks.
+        place: the place of this rank among them.
+        calls: for each rank numbers of what it calls, the first of which is that of the program.
+        programs: the names of programs by their numbers.
+
+    Raises:
+        CommunicationError: another rank calls another collective, or that of another program.
+    """
+    others = [i for i, call in enumerate(calls) if call != calls[place]]
+    if not others:
+        return
+    mine, theirs = (_in(programs[calls[i][0]]) for i in (place, others[0]))
+    ranks = ", ".join(str(group[i]) for i in others)
+    raise CommunicationError(
+        f"rank {group[place]}{mine} calls another {what} than rank {ranks}{theirs}: all ranks must "
+        "call the same collectives in the same order"
+    )
+
+
+def _in(program: str) -> str:
+    return f" in {program}" if program else ""
 
 
 class Alone(Communicator):

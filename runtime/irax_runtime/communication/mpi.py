@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from queue import SimpleQueue
+from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
@@ -28,10 +26,12 @@ from irax_runtime.communication.communicator import (
     CommunicationError,
     Communicator,
     Group,
+    check_same_calls,
     wide_dtype,
 )
 from irax_runtime.communication.mpi_messages import MessageCommunicator
 from irax_runtime.communication.shared_memory import WORTH_SHARING, SharedMemory, shared_memory
+from irax_runtime.communication.watchdog import Watchdog, Watched
 
 _VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")
 """Variables that launchers of MPI set in the processes that they start."""
@@ -42,6 +42,12 @@ _ON_THIS_MACHINE = ("OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS")
 
 _SMALL = 4 << 10
 """Bytes below which devices copy arrays, whether they are aligned or not."""
+
+MOST_PROGRAMS = 500
+"""Programs that have communicators of MPI's of their own: MPICH has two thousand of them."""
+
+_CROWD, _OF_MEMORY = MOST_PROGRAMS + 1, MOST_PROGRAMS + 2
+"""Tags of the communicators that other programs share, and of those of shared memory."""
 
 
 def is_launched() -> bool:
@@ -83,27 +89,69 @@ def start(limit: float = DEFAULT_LIMIT) -> MpiCommunicator:
             f"MPI is not installed here: {error}; pip install 'irax[mpi]', or mpi4py and the "
             "cluster's own MPI"
         ) from error
-    communicator = MpiCommunicator(MPI, limit)
+    world = MPI.COMM_WORLD
+    operations = {"add": MPI.SUM, "maximum": MPI.MAX, "minimum": MPI.MIN}
+    communicator = MpiCommunicator(_Job(MPI, world.Dup(), world.Dup(), limit, operations))
     _end_job_on_errors(communicator)
     current.set_process(communicator)
     return communicator
 
 
-class MpiCommunicator(Communicator):
-    """This process's connection to the other processes of its MPI job."""
+@dataclass
+class _Job:
+    """What the communicators of this process's programs have in common."""
 
-    def __init__(self, mpi: Any, limit: float) -> None:
-        self.limit = limit
-        self._mpi = mpi
-        self._world = mpi.COMM_WORLD.Dup()
-        self.rank = self._world.Get_rank()
-        self.size = self._world.Get_size()
-        self._groups: dict[Group, Any] = {tuple(range(self.size)): self._world}
-        self._shared: dict[Group, SharedMemory | None] = {}
-        self._operations = {"add": mpi.SUM, "maximum": mpi.MAX, "minimum": mpi.MIN}
-        self._watchdog = Watchdog(limit, self.abort)
-        self._messages = mpi.COMM_WORLD.Dup()
+    mpi: Any
+    world: Any
+    """MPI's communicator of all processes."""
+    messages: Any
+    """The same, for `MessageCommunicator`."""
+    limit: float
+    operations: dict[str, Any]
+    """MPI's operations by their names."""
+    crowd: dict[Group, Any] = field(default_factory=dict)
+    """MPI's communicators of the programs that have none of their own."""
+    shared: dict[Group, SharedMemory | None] = field(default_factory=dict)
+    programs: dict[int, str] = field(default_factory=lambda: {0: ""})
+    """The names of programs by their numbers, which all processes that run them know them by."""
+
+    def __post_init__(self) -> None:
+        self.watchdog = Watchdog(self.limit, self.abort)
+
+    def abort(self, reason: str) -> None:
+        """End all processes of the job."""
+        rank, size = self.world.Get_rank(), self.world.Get_size()
+        print(f"irax: rank {rank} of {size}: {reason}", file=sys.stderr, flush=True)
+        self.world.Abort(1)
+
+
+class MpiCommunicator(Communicator):
+    """This process's connection to the other processes of its MPI job: that of a program, or, with
+    the number 0, that of all else.
+
+    Each program has communicators of MPI's of its own, one for each group. So a collective never
+    meets that of another program, which another rank calls too early; both wait until the watchdog
+    ends the job. The programs beyond `MOST_PROGRAMS` share their communicators, since MPI has only
+    so many, and compare their numbers before each collective.
+    """
+
+    def __init__(self, job: _Job, number: int = 0) -> None:
+        self.limit = job.limit
+        self.rank, self.size = job.world.Get_rank(), job.world.Get_size()
+        self._job, self._mpi, self._operations = job, job.mpi, job.operations
+        self._watchdog = job.watchdog
+        self._number, self._program = number, job.programs[number]
+        self._is_crowded = number > MOST_PROGRAMS
+        self._groups: dict[Group, Any] = job.crowd if self._is_crowded else {}
         self._alongside: dict[str, MessageCommunicator] = {}
+
+    def for_program(self, digest: str, what: str, group: Group) -> MpiCommunicator:
+        self.check_same(digest, what, group)
+        programs = self._job.programs
+        told = self.exchange(str(max(programs)).encode(), group)
+        number = 1 + max(map(int, told))
+        programs[number] = what
+        return MpiCommunicator(self._job, number)
 
     def alongside(self, name: str) -> MessageCommunicator:
         """Return a communicator of the same ranks for collectives that take place at the same time
@@ -119,29 +167,53 @@ class MpiCommunicator(Communicator):
                     "one has several devices: start a process for each device (mpiexec -n N, "
                     "without IRAX_CPU_DEVICES), or MPI with MPI_THREAD_MULTIPLE"
                 )
-            found = MessageCommunicator(self, self._mpi, self._messages, self._watchdog, name)
+            found = MessageCommunicator(
+                self, self._mpi, self._job.messages, self._watching, f"{self._number} {name}"
+            )
             self._alongside.setdefault(name, found)
         return self._alongside[name]
 
     def watch(self, what: str, is_done: Callable[[], bool]) -> None:
         self._watchdog.watch(what, is_done)
 
+    def _watching(self, what: str, x: Array | None = None) -> Watched:
+        return self._watchdog.watching(what, x, self._program)
+
     def is_communicating(self) -> bool:
         return self._watchdog.is_watching()
 
     def _connection(self, group: Group) -> Any:
         """MPI's communicator of a group; its members make it together."""
-        if group not in self._groups:
-            with self._watchdog.watching("the first collective of a group"):
-                members = self._world.Get_group().Incl(group)
-                self._groups[group] = self._world.Create_group(members)
-        return self._groups[group]
+        connection = self._groups.get(group)
+        if connection is None:
+            connection = self._groups[group] = self._made(group, min(self._number, _CROWD))
+        if self._is_crowded:
+            self._check_same_program(connection, group)
+        return connection
+
+    def _made(self, group: Group, tag: int) -> Any:
+        """A new communicator of MPI's for a group, whose members make it together, by a tag."""
+        world = self._job.world
+        return world.Create_group(world.Get_group().Incl(group), tag)
+
+    def _check_same_program(self, connection: Any, group: Group) -> None:
+        """Compare the program with those of the other ranks.
+
+        Raises:
+            CommunicationError: another rank calls a collective of another one.
+        """
+        numbers = np.empty((len(group), 1), np.int64)
+        connection.Allgather(np.array([self._number]), numbers)
+        place, calls = group.index(self.rank), numbers.tolist()
+        check_same_calls("collective", group, place, calls, self._job.programs)
 
     def _shared_memory(self, group: Group) -> SharedMemory | None:
         """The memory that the processes of a group share; they make it together."""
-        if group not in self._shared:
-            self._shared[group] = shared_memory(self._connection(group), self._mpi, group)
-        return self._shared[group]
+        shared = self._job.shared
+        if group not in shared:
+            connection = self._made(group, _OF_MEMORY)
+            shared[group] = shared_memory(connection, self._mpi, group, self._job.programs)
+        return shared[group]
 
     def _operation(self, combiner: str, dtype: np.dtype[Any]) -> Any:
         """MPI's operation that combines arrays. Of floats, its maximum and minimum lose nan."""
@@ -153,46 +225,43 @@ class MpiCommunicator(Communicator):
         return self._operations[name]
 
     def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
-        connection = self._connection(group)
         sent = np.ascontiguousarray(x, _reducible(x.dtype))
         empty = np.empty if sent.nbytes < _SMALL else memory.aligned_empty
         received = empty(sent.shape, sent.dtype)
-        with self._watchdog.watching("all_reduce", x):
+        with self._watching("all_reduce", x):
             shared = self._shared_memory(group) if sent.nbytes >= WORTH_SHARING else None
             if shared:
-                shared.all_reduce(sent, received, COMBINERS[combiner])
+                shared.all_reduce(sent, received, COMBINERS[combiner], self._number)
             else:
+                connection = self._connection(group)
                 connection.Allreduce(sent, received, self._operation(combiner, sent.dtype))
         return received.astype(x.dtype, copy=False)
 
     def all_gather(self, x: Array, group: Group) -> Array:
-        connection = self._connection(group)
         received = memory.aligned_empty((len(group), *x.shape), x.dtype)
-        with self._watchdog.watching("all_gather", x):
-            connection.Allgather(_octets(x), _octets(received))
+        with self._watching("all_gather", x):
+            self._connection(group).Allgather(_octets(x), _octets(received))
         return received
 
     def reduce_scatter(self, x: Array, group: Group) -> Array:
-        connection = self._connection(group)
         sent = np.ascontiguousarray(x, _reducible(x.dtype))
         received = memory.aligned_empty(x.shape[1:], sent.dtype)
-        with self._watchdog.watching("reduce_scatter", x):
-            connection.Reduce_scatter_block(sent, received, self._mpi.SUM)
+        with self._watching("reduce_scatter", x):
+            self._connection(group).Reduce_scatter_block(sent, received, self._mpi.SUM)
         return received.astype(x.dtype, copy=False)
 
     def all_to_all(self, x: Array, group: Group) -> Array:
-        connection = self._connection(group)
         received = memory.aligned_empty(x.shape, x.dtype)
-        with self._watchdog.watching("all_to_all", x):
-            connection.Alltoall(_octets(x), _octets(received))
+        with self._watching("all_to_all", x):
+            self._connection(group).Alltoall(_octets(x), _octets(received))
         return received
 
     def permute(self, x: Array, sources: Sequence[int], group: Group) -> Array:
-        connection = self._connection(group)
         place = group.index(self.rank)
         received = np.zeros(x.shape, x.dtype)
         sent = _octets(x)
-        with self._watchdog.watching("permute", x):
+        with self._watching("permute", x):
+            connection = self._connection(group)
             requests = [
                 connection.Isend(sent, target)
                 for target, source in enumerate(sources)
@@ -204,79 +273,11 @@ class MpiCommunicator(Communicator):
         return received
 
     def exchange(self, message: bytes, group: Group | None = None) -> list[bytes]:
-        connection = self._connection(group or tuple(range(self.size)))
-        with self._watchdog.watching("exchange"):
-            return connection.allgather(message)
+        with self._watching("exchange"):
+            return self._connection(group or tuple(range(self.size))).allgather(message)
 
     def abort(self, reason: str) -> None:
-        print(f"irax: rank {self.rank} of {self.size}: {reason}", file=sys.stderr, flush=True)
-        self._world.Abort(1)
-
-
-class Watchdog:
-    """A thread that ends the job when a collective takes longer than `limit` seconds."""
-
-    def __init__(self, limit: float, abort: Any) -> None:
-        self._limit = limit
-        self._abort = abort
-        self._entered: dict[int, tuple[_Collective, float]] = {}
-        """The collectives that threads are in, and when they came."""
-        self._others: SimpleQueue[tuple[str, float, Callable[[], bool]]] = SimpleQueue()
-        """Other things that wait for other ranks, and since when, in this order."""
-        threading.Thread(target=self._watch, name="irax watchdog", daemon=True).start()
-
-    def watching(self, what: str, x: Array | None = None) -> _Collective:
-        """Watch the collective in a `with` block."""
-        return _Collective(self._entered, what, x)
-
-    def watch(self, what: str, is_done: Callable[[], bool]) -> None:
-        """Watch something that another thread looks after, or none."""
-        self._others.put((what, time.monotonic(), is_done))
-
-    def is_watching(self) -> bool:
-        """Return True if a thread is in a collective."""
-        return bool(self._entered)
-
-    def _watch(self) -> None:
-        while True:
-            time.sleep(min(1.0, self._limit / 4))
-            late = time.monotonic() - self._limit
-            others = [self._others.get() for _ in range(self._others.qsize())]
-            others = [other for other in others if not other[2]()]
-            for other in others:
-                self._others.put(other)
-            entered = [*self._entered.values(), *((what, since) for what, since, _ in others)]
-            late_in = [str(what) for what, since in entered if since < late]
-            if late_in:
-                self._abort(
-                    f"{late_in[0]} has waited for other ranks for more than {self._limit:g} "
-                    "seconds: one of them hangs, has ended, or runs another program"
-                )
-
-
-class _Collective:
-    """A collective that a thread is in: a `with` block, which costs little to enter."""
-
-    __slots__ = ("_entered", "_thread", "_what", "_x")
-
-    def __init__(
-        self, entered: dict[int, tuple[_Collective, float]], what: str, x: Array | None
-    ) -> None:
-        self._entered, self._what, self._x = entered, what, x
-        self._thread = threading.get_ident()
-
-    def __str__(self) -> str:
-        return (
-            self._what
-            if self._x is None
-            else f"{self._what} of {self._x.dtype}{list(self._x.shape)}"
-        )
-
-    def __enter__(self) -> None:
-        self._entered[self._thread] = self, time.monotonic()
-
-    def __exit__(self, *error: object) -> None:
-        del self._entered[self._thread]
+        self._job.abort(reason)
 
 
 def _end_job_on_errors(communicator: MpiCommunicator) -> None:

@@ -7,14 +7,16 @@ waits for ever where several threads make one at a time. Messages of a group hav
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from irax_runtime.communication.communicator import Array, Communicator, Group
 from irax_runtime.communication.threads import combined
+from irax_runtime.communication.watchdog import Watched
 
+Watching = Callable[[str, Array], Watched]
 _SMALL = 64 << 10
 """Bytes below which each rank combines the arrays of all."""
 
@@ -26,15 +28,15 @@ class MessageCommunicator(Communicator):
         process: the communicator of this process.
         mpi: mpi4py's module.
         world: MPI's communicator of all processes.
-        watchdog: the watchdog of this process.
+        watching: makes the `with` block in which the watchdog watches a collective.
         name: the name of the group of threads.
     """
 
     def __init__(
-        self, process: Communicator, mpi: Any, world: Any, watchdog: Any, name: str
+        self, process: Communicator, mpi: Any, world: Any, watching: Watching, name: str
     ) -> None:
         self.rank, self.size, self.limit = process.rank, process.size, process.limit
-        self._process, self._mpi, self._world, self._watchdog = process, mpi, world, watchdog
+        self._process, self._mpi, self._world, self._watching = process, mpi, world, watching
         self._tag = zlib.crc32(name.encode()) % mpi.COMM_WORLD.Get_attr(mpi.TAG_UB)
 
     def _swap(self, what: str, rows: Array, group: Group) -> Array:
@@ -43,7 +45,7 @@ class MessageCommunicator(Communicator):
         received = np.empty_like(rows)
         received[place] = rows[place]
         others = [i for i in range(len(group)) if i != place]
-        with self._watchdog.watching(what, rows):
+        with self._watching(what, rows):
             requests = [
                 self._world.Irecv(received[i].view(np.uint8), group[i], self._tag) for i in others
             ]
@@ -88,7 +90,7 @@ class MessageCommunicator(Communicator):
         place = group.index(self.rank)
         received = np.zeros(x.shape, x.dtype)
         message = np.ascontiguousarray(x).reshape(-1).view(np.uint8)
-        with self._watchdog.watching("permute", x):
+        with self._watching("permute", x):
             requests = [
                 self._world.Isend(message, group[target], self._tag)
                 for target, source in enumerate(sources)

@@ -34,9 +34,12 @@ class ProcessRanks:
     Args:
         base: the communicator of the processes.
         owners: the process of each device of the mesh.
+        like: other ranks of the same processes, whose threads these are.
     """
 
-    def __init__(self, base: Communicator, owners: Sequence[int]) -> None:
+    def __init__(
+        self, base: Communicator, owners: Sequence[int], like: ProcessRanks | None = None
+    ) -> None:
         self.base = base
         self.owners = tuple(owners)
         self.own = tuple(rank for rank, owner in enumerate(owners) if owner == base.rank)
@@ -45,9 +48,18 @@ class ProcessRanks:
         """True if some process has several ranks."""
         self._are_processes = self.owners == tuple(range(base.size))
         """True if the ranks are the processes: these communicate without a thread between."""
-        self._running = threading.Lock()
-        self._threads = ThreadGroup(len(self.own), base.limit)
+        self._running = like._running if like else threading.Lock()
+        self._threads = like._threads if like else ThreadGroup(len(self.own), base.limit)
         self._divisions: dict[Group, _Division] = {}
+
+    def for_program(self, digest: str, what: str) -> ProcessRanks:
+        """Return the ranks for a program that all processes are about to run.
+
+        Raises:
+            CommunicationError: another process has another one; `what` names it.
+        """
+        processes = tuple(sorted(set(self.owners)))
+        return ProcessRanks(self.base.for_program(digest, what, processes), self.owners, self)
 
     def run(self, function: Callable[[Communicator], T]) -> list[T]:
         """Call a function in each rank of this process, with the rank's communicator; return their

@@ -11,14 +11,14 @@ import mmap
 import os
 import tempfile
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from irax_runtime.communication.communicator import Array, CommunicationError, Group
+from irax_runtime.communication.communicator import Array, Group, check_same_calls
 
 WORTH_SHARING = 512 << 10
 """Bytes from which on arrays are combined faster in shared memory."""
@@ -33,21 +33,24 @@ _FOLDER = Path("/dev/shm")
 """The folder of files that are memory."""
 
 
-def shared_memory(connection: Any, mpi: Any, group: Group) -> SharedMemory | None:
+def shared_memory(
+    connection: Any, mpi: Any, group: Group, programs: Mapping[int, str]
+) -> SharedMemory | None:
     """Return memory that the processes of a group share, who call this together; None where they
     are on several machines, or where there is not enough of it, or one rank alone.
 
     Args:
-        connection: MPI's communicator of the group.
+        connection: a communicator of MPI's of the group, for this memory alone.
         mpi: mpi4py's module.
         group: the numbers of the ranks.
+        programs: the names of programs by their numbers.
     """
     if len(group) == 1:
         return None
     here = connection.Split_type(mpi.COMM_TYPE_SHARED)
     is_one_machine = connection.allreduce(here.Get_size() == connection.Get_size(), mpi.LAND)
     here.Free()
-    if not (is_one_machine and _FOLDER.is_dir()) or 8 * len(group) > _HEADS:
+    if not (is_one_machine and _FOLDER.is_dir()) or 16 * len(group) > _HEADS:
         return None
     chunk = 1 << (_MOST // (len(group) + 1)).bit_length() - 1
     size = (len(group) + 1) * chunk + _HEADS
@@ -56,7 +59,9 @@ def shared_memory(connection: Any, mpi: Any, group: Group) -> SharedMemory | Non
     is_open = connection.allreduce(shared is not None, mpi.LAND)
     if connection.Get_rank() == 0 and name is not None:
         os.unlink(name)
-    return SharedMemory(connection, shared, group) if is_open and shared is not None else None
+    if not is_open or shared is None:
+        return None
+    return SharedMemory(connection, shared, group, programs)
 
 
 def _created(size: int) -> str | None:
@@ -89,20 +94,25 @@ class SharedMemory:
     one of the result.
     """
 
-    def __init__(self, connection: Any, shared: mmap.mmap, group: Group) -> None:
-        self._connection, self._group = connection, group
+    def __init__(
+        self, connection: Any, shared: mmap.mmap, group: Group, programs: Mapping[int, str]
+    ) -> None:
+        self._connection, self._group, self._programs = connection, group, programs
         self._place = connection.Get_rank()
-        self._calls = np.frombuffer(shared, np.int64, len(group))
+        self._calls = np.frombuffer(shared, np.int64, 2 * len(group)).reshape(len(group), 2)
         self._chunks = np.frombuffer(shared, np.uint8, offset=_HEADS).reshape(len(group) + 1, -1)
 
-    def all_reduce(self, x: Array, result: Array, combine: Callable[..., Any]) -> None:
+    def all_reduce(
+        self, x: Array, result: Array, combine: Callable[..., Any], program: int = 0
+    ) -> None:
         """Write what NumPy's function `combine` makes of the arrays of all processes, in their
         order, to `result`. Both arrays are contiguous, of one dtype.
 
         Raises:
-            CommunicationError: another process combines another array.
+            CommunicationError: another process combines another array, or does so in another
+                program.
         """
-        self._calls[self._place] = _digest(combine, x.dtype, x.size)
+        self._calls[self._place] = program, _digest(combine, x.dtype, x.size)
         chunks = self._chunks.view(x.dtype)
         length = chunks.shape[1]
         given, made = x.reshape(-1), result.reshape(-1)
@@ -134,14 +144,10 @@ class SharedMemory:
             np.copyto(result[part], total[part])
 
     def _check_same_calls(self) -> None:
-        own = self._calls[self._place]
-        others = [r for r, call in zip(self._group, self._calls, strict=True) if call != own]
-        if others:
-            raise CommunicationError(
-                f"rank {self._group[self._place]} calls another all_reduce than rank "
-                f"{', '.join(map(str, others))}: all ranks must call the same collectives in the "
-                "same order"
-            )
+        if (self._calls == self._calls[0]).all():
+            return
+        calls = self._calls.tolist()
+        check_same_calls("all_reduce", self._group, self._place, calls, self._programs)
 
 
 @cache
