@@ -116,7 +116,7 @@ def test_options_of_jax_that_are_missing_say_why():
     for ask in (lambda: config.jax_transfer_guard, lambda: config.read("jax_transfer_guard")):
         with pytest.raises(AttributeError, match="which JAX has: arrays outside of compiled"):
             ask()
-    assert not hasattr(config, "jax_random_seed_offset")
+    assert not hasattr(config, "jax_check_vma")
 
 
 def test_options_of_jax_are_there_or_have_a_reason():

@@ -98,3 +98,9 @@ def test_errors():
         irax.ds(0, 1, -1)
     with pytest.raises(TypeError, match="7 elements of a dimension of size 6"):
         jnp.asarray(X)[irax.ds(0, 7)]
+
+
+def test_without_a_start_it_is_all_elements():
+    x = jnp.arange(6)
+    for given in ((None,), (None, 5), (None, 5, 2)):
+        np.testing.assert_array_equal(x[irax.ds(*given)], x)

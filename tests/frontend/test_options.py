@@ -109,6 +109,42 @@ def test_options_are_part_of_what_is_kept():
     np.testing.assert_array_equal(draw(LEGACY), first)
 
 
+OUT_OF_RANGE = {
+    "element": ((2,), 4),
+    "from the end": ((2,), -4),
+    "after slices": ((2, 3), np.index_exp[..., -4]),
+    "beside an array": ((2, 3, 5), np.index_exp[:, np.arange(2), 6]),
+}
+
+
+@pytest.mark.parametrize("name", OUT_OF_RANGE)
+def test_static_indices_are_checked(name):
+    shape, index = OUT_OF_RANGE[name]
+    x = jnp.ones(shape)
+    reads = [lambda x: x[index], irax.jit(lambda x: x[index]), lambda x: x.at[index].get()]
+    for read in reads:
+        assert (read(x) == 1).all()
+    with irax.config.scoped("check_static_indices", True):
+        for read in reads:
+            with pytest.raises(IndexError, match=r"is out of range for a dimension of size"):
+                read(x)
+        assert (x.at[index].get(mode="clip") == 1).all()
+        assert (x.at[index].set(0.0) == 1).all()
+
+
+def test_an_offset_is_added_to_seeds():
+    seeded = irax.jit(random.PRNGKey)
+    before = np.asarray(seeded(np.int32(17)))
+    expected = random.PRNGKey(20)
+    with irax.config.scoped("random_seed_offset", 3):
+        np.testing.assert_array_equal(random.PRNGKey(17), expected)
+        np.testing.assert_array_equal(seeded(np.int32(17)), expected)
+        np.testing.assert_array_equal(random.PRNGKey(jnp.array(17)), expected)
+    np.testing.assert_array_equal(seeded(np.int32(17)), before)
+    with pytest.raises(TypeError, match="random_seed_offset must be an integer"):
+        irax.config.update("random_seed_offset", 0.5)
+
+
 @pytest.mark.slow
 def test_leaks():
     kept = []

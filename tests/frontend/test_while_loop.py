@@ -251,6 +251,24 @@ def test_fori_loop():
     assert int(big) == sum(range(250, 255))
 
 
+def test_fori_loop_of_a_range_of_floats():
+    assert float(lax.fori_loop(0.0, 2.5, lambda i, x: x + i, 1.0)) == 2
+    found = irax.jvp(lambda x: lax.fori_loop(x, x + 3.0, lambda i, y: y * x * i, 1.0), [2.0], [1.0])
+    np.testing.assert_allclose(found, [192, 496])  # of x**4 (x + 1) (x + 2)
+    with pytest.raises(TypeError, match="lower must be an integer scalar"):
+        lax.fori_loop(0.0, 3, lambda i, x: x, 1.0)
+
+
+def test_lanes_share_what_a_loop_does_not_change():
+    def f(x, y):
+        return lax.while_loop(lambda c: c[0] < 5, lambda c: (c[0] + c[1][0], c[1]), (x, y))
+
+    starts, step = jnp.arange(4.0), jnp.full(3, 2.0)
+    ends, same = irax.vmap(f, (0, None), (0, None))(starts, step)
+    np.testing.assert_array_equal(ends, [6, 5, 6, 5])
+    np.testing.assert_array_equal(same, step)
+
+
 @pytest.mark.parametrize("unroll", [None, 2, 3, True])
 def test_fori_loop_of_a_known_range_has_both_modes(unroll):
     def f(x):

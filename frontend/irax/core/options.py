@@ -89,6 +89,7 @@ class Config(threading.local):
         enable_compilation_cache: keep compiled programs for other processes.
         cpu_enable_async_dispatch: calls on the processor that take long return before their work is
             done. Off, all calls return when it is. It is an option of the process.
+        check_static_indices: raise `IndexError` where `x[...]` has a Python int out of range.
         check_tracer_leaks: raise an error where a traced array outlives its trace, and not only
             where it is used then. Slow: all of Python's objects are looked through.
         debug_key_reuse: raise `irax.errors.KeyReuseError` where a typed key is used twice.
@@ -97,6 +98,7 @@ class Config(threading.local):
             of `irax.random.key`.
         enable_custom_prng: `random.PRNGKey` returns typed keys, as `random.key` does.
         explain_cache_misses: log why jitted functions are traced; `explain` is the same option.
+        random_seed_offset: an integer that is added to the seeds of random keys.
         specialize_sizes: a program for all sizes (`jit(dynamic_shapes=...)`) makes way for one of
             its own for sizes whose calls take long, or are many: another thread compiles it.
         spmd: how programs for several devices run where these are the processor of this process:
@@ -131,6 +133,7 @@ class Config(threading.local):
     compilation_cache_max_size: int = -1
     enable_compilation_cache: bool = True
     cpu_enable_async_dispatch: bool = _from_environment("cpu_enable_async_dispatch", True)
+    check_static_indices: bool = _from_environment("check_static_indices")
     check_tracer_leaks: bool = _from_environment("check_tracer_leaks")
     debug_key_reuse: bool = _from_environment("debug_key_reuse")
     default_matmul_precision: Any = _choice_from_environment("default_matmul_precision", None)
@@ -146,6 +149,7 @@ class Config(threading.local):
     progress: bool = _from_environment("progress", True)
     numpy_dtype_promotion: str = _choice_from_environment("numpy_dtype_promotion", "standard")
     numpy_rank_promotion: str = _choice_from_environment("numpy_rank_promotion", "allow")
+    random_seed_offset: int = 0
     specialize_sizes: bool = _from_environment("specialize_sizes", True)
     spmd: str = _choice_from_environment("spmd", "one_buffer")
     traceback_filtering: str = _choice_from_environment("traceback_filtering", "auto")
@@ -284,7 +288,7 @@ _OPTIONS = tuple(Config.__annotations__)
 SEEN_IN_TRACES = (
     *("enable_x64", "threefry_partitionable", "default_matmul_precision"),
     *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
-    "enable_custom_prng",
+    *("enable_custom_prng", "check_static_indices", "random_seed_offset"),
     *("default_prng_impl", "mesh"),
 )
 """The names of the values in `Config.traced`."""
@@ -399,6 +403,10 @@ def checked(name: str, value: object) -> Any:
         raise TypeError(
             f"the option num_cpu_devices must be a number of devices, 1 or more, got {value!r}"
         )
+    if name == "random_seed_offset":
+        if isinstance(value, int):
+            return int(value)
+        raise TypeError(f"the option {name} must be an integer, got {value!r}")
     if name == "default_device":
         if value is None or isinstance(value, str) or hasattr(value, "put"):
             return value
@@ -426,7 +434,7 @@ def checked(name: str, value: object) -> Any:
 
 def options() -> dict[str, Any]:
     """The options by name, with what values they take: bool, str, or a tuple of values."""
-    numbers = ("num_cpu_devices", "compilation_cache_max_size")
+    numbers = ("num_cpu_devices", "compilation_cache_max_size", "random_seed_offset")
     kinds = {name: _CHOICES.get(name, bool) for name in _OPTIONS if name not in numbers}
     return kinds | {"default_device": str, "compilation_cache_dir": str}
 

@@ -83,7 +83,6 @@ _REASONS = {
     ),
     "irax compile --save-stages writes the module of each stage": ("dump_ir_modes", "dump_ir_to"),
     "irax.random.gumbel takes mode='high'": ("high_dynamic_range_gumbel",),
-    "add the offset to the numbers that irax.random.key gets": ("random_seed_offset",),
     "irax.shard_map takes check_vma": ("check_vma",),
     "exported files say their own version": (
         *("export_calling_convention_version", "serialization_version"),
@@ -93,7 +92,7 @@ _REASONS = {
     ),
     "devices are those that are there": ("mock_gpu_topology", "mock_num_gpu_processes"),
     "irax has no counterpart of it": (
-        *("array_garbage_collection_guard", "check_static_indices", "disable_bwd_checks"),
+        *("array_garbage_collection_guard", "disable_bwd_checks"),
         *("explicit_x64_dtypes", "mutable_array_checks", "no_execution", "thread_guard"),
     ),
 }

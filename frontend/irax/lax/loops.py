@@ -152,7 +152,8 @@ def fori_loop(
 
     Args:
         lower: an integer scalar, the first number.
-        upper: an integer scalar, the end of the range.
+        upper: an integer scalar, the end of the range. Both may be floating-point scalars; those
+            that are known are truncated to find the number of steps.
         body_fun: takes a number and the carried value, returns that of the next step: of the
             structure, shapes and dtypes of `init_val`.
         init_val: the initial value: a pytree of arrays.
@@ -243,14 +244,15 @@ def _bounds(what: str, lower: Any, upper: Any) -> tuple[Array, Array]:
     known they are as Python ints.
     """
     bounds = [array_of(what, lower), array_of(what, upper)]
+    are_real = all(dtypes.issubdtype(x.dtype, np.floating) for x in bounds)
     for name, x in zip(("lower", "upper"), bounds, strict=True):
-        if x.ndim or not dtypes.issubdtype(x.dtype, np.integer):
+        if x.ndim or not (are_real or dtypes.issubdtype(x.dtype, np.integer)):
             raise TypeError(f"{what}: {name} must be an integer scalar, got {x.aval}")
     low, high = (x.aval for x in bounds)
     if low.dtype != high.dtype and not (low.weak_type or high.weak_type):
         raise TypeError(f"{what}: lower and upper must be of one dtype, got {low} and {high}")
     dtype, weak = dtypes.lattice_result_type(*bounds)
-    if all(isinstance(x, ConcreteArray) for x in bounds):
+    if not are_real and all(isinstance(x, ConcreteArray) for x in bounds):
         dtype, weak = dtypes.canonicalize_dtype(int), True
     first, end = (convert(x, dtype, weak) for x in bounds)
     return first, end

@@ -73,7 +73,7 @@ class Parts:
     outside: bool = False
     """A known index is out of range; `for_numpy`, and `dims` for an int, have the nearest valid
     one."""
-    int_outside: bool = False
+    int_outside: str = ""
     """An int is out of range, and so is the whole index."""
     for_numpy: list[Any] = field(default_factory=list)
     """The index for NumPy: ints and index arrays without Arrays, moved into range."""
@@ -294,7 +294,8 @@ class _Parser:
         place = item + n if item < 0 and self.wrap else item
         nearest = place if 0 <= place < n else min(max(place, 0), n - 1)
         if place != nearest:
-            self.parts.outside = self.parts.int_outside = True
+            self.parts.outside = True
+            self.parts.int_outside = f"index {item} is out of range for a dimension of size {n}"
         self._add(n, Dim(nearest, 1, taken=True))
         self.parts.for_numpy.append(nearest)
 

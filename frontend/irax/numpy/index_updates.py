@@ -103,11 +103,16 @@ class AtIndex:
             fill_value: with mode="fill", the value of elements out of range. By default nan,
                 the smallest signed and the largest unsigned integer, True.
             options: see the class.
+
+        Raises:
+            IndexError: an int is out of range, with the option `check_static_indices`.
         """
         chosen = _Options("get", **options)
         parts = parse(self.array.shape, self.index, chosen.wrap)
         if chosen.mode in ("fill", "drop"):
             return indexing.read_or_fill(self.array, parts, fill_value)
+        if chosen.mode == "promise_in_bounds":
+            indexing.check_ints(parts)
         return indexing.read(self.array, parts)
 
     @api_boundary
@@ -190,7 +195,7 @@ class _Options:
         self.sorted = bool(indices_are_sorted)
         self.unique = bool(unique_indices)
         self.wrap = wrap_negative_indices
-        default = "clip" if what == "get" else "drop"
+        default = "promise_in_bounds" if what == "get" else "drop"
         mode = default if mode is None else getattr(mode, "name", mode)
         self.mode = _MODES.get(mode.lower()) if isinstance(mode, str) else None
         if self.mode is None:
@@ -434,7 +439,7 @@ def _clamped(parts: Parts) -> Parts:
         return replace(dim, indices=apply(ops.minimum, indices, dim.last(n), what="index"))
 
     dims = [nearest(dim, n) for dim, n in zip(parts.dims, parts.shape, strict=True)]
-    return replace(parts, dims=dims, outside=False, int_outside=False)
+    return replace(parts, dims=dims, outside=False, int_outside="")
 
 
 # ---- x[i] = v ------------------------------------------------------------------------------------

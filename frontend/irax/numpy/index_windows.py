@@ -52,7 +52,7 @@ def ds(start: Any, size: int | None = None, stride: int | None = None) -> Slice 
     >>> irax.jit(lambda x, i: x[irax.ds(i, 2)])(irax.numpy.arange(10), 4)
     Array([4, 5], dtype=int32)
     """
-    if start is None and size is None:
+    if start is None:
         return slice(None)
     if size is None:
         start, size = 0, start

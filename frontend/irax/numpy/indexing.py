@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
+from irax.config import config
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, elements
 from irax.core.explicit_axes import check_region
@@ -41,7 +42,8 @@ def getitem(x: Array, index: Any) -> Array:
         An array of the same dtype. An index out of range reads the nearest element.
 
     Raises:
-        IndexError: too many indices; a mask of the wrong shape; a slice or mask that is traced.
+        IndexError: too many indices; a mask of the wrong shape; a slice or mask that is traced; an
+            int out of range, with the option `check_static_indices`.
         TypeError: not an index; a list in place of an array or a tuple.
 
     >>> irax.numpy.arange(6).reshape(2, 3)[:, -1]
@@ -53,7 +55,11 @@ def getitem(x: Array, index: Any) -> Array:
             return ConcreteArray(np.asarray(known[index]), x.aval.weak_type)
         except (IndexError, TypeError):  # to be clamped, or said in words that fit
             pass
-    return _read_at(x, index) if _is_of_places(index) else read(x, parse(x.shape, index))
+    if _is_of_places(index):
+        return _read_at(x, index)
+    parts = parse(x.shape, index)
+    check_ints(parts)
+    return read(x, parts)
 
 
 def _are_basic(index: Any) -> bool:
@@ -69,6 +75,12 @@ def _is_of_places(index: Any) -> bool:
 @replayed
 def _read_at(x: Array, index: Any) -> Array:
     return read(x, parse(x.shape, index))
+
+
+def check_ints(parts: Parts) -> None:
+    """Raise IndexError if an int is out of range, with the option `check_static_indices`."""
+    if parts.int_outside and config.check_static_indices:
+        raise IndexError(parts.int_outside)
 
 
 # ---- reading -------------------------------------------------------------------------------------

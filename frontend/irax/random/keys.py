@@ -56,10 +56,13 @@ def PRNGKey(seed: int | Array, *, impl: str | None = None) -> Array:
 
 def _seeded(what: str, seed: Any, impl: Any) -> KeyArray:
     key_type = _key_type(what, impl)
-    if isinstance(seed, int | np.integer):
+    is_known = isinstance(seed, int | np.integer)
+    if is_known:
         if not -(2**63) <= seed < (2**64 if type(seed) is np.uint64 else 2**63):
             raise OverflowError(f"{what}: seed must be an integer of 64 bits, got {seed}")
-        bits = int(seed) & (2**64 - 1 if config.enable_x64 else 2**32 - 1)
+        bits = (int(seed) + config.random_seed_offset) & (
+            2**64 - 1 if config.enable_x64 else 2**32 - 1
+        )
         if key_type.generator == "threefry2x32":
             words = np.array([bits >> 32, bits & 0xFFFFFFFF], U32)
             return KeyArray(ConcreteArray(words), key_type)
@@ -67,6 +70,8 @@ def _seeded(what: str, seed: Any, impl: Any) -> KeyArray:
     array = as_array(seed, f"{what}: seed")
     if array.shape != () or not dtypes.issubdtype(array.dtype, np.integer):
         raise TypeError(f"{what}: seed must be an integer scalar, got {array.aval}")
+    if config.random_seed_offset and not is_known:
+        array = array + ConcreteArray(np.asarray(config.random_seed_offset).astype(array.dtype))
     return KeyArray(_generator(key_type).seed(array), key_type)
 
 

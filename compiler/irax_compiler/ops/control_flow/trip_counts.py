@@ -8,6 +8,7 @@ from typing import Any
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Operation, Value, is_inexact
+from irax_compiler.ops.control_flow.seen import Seen
 from irax_compiler.ops.dimension import Dimension
 from irax_compiler.ops.registry import read
 from irax_compiler.sizes import is_symbolic, larger
@@ -54,15 +55,15 @@ def most_steps(operation: Operation, functions: Mapping[str, Operation]) -> int 
     return min(known, default=None)
 
 
-def _condition(loop: Operation, functions: Mapping[str, Operation]) -> _Seen | None:
+def _condition(loop: Operation, functions: Mapping[str, Operation]) -> Seen | None:
     """Return a loop's condition; None if that has effects."""
     condition = loop.regions[0].blocks[0]
     if any(effects.has_effects(view.operation) for view in condition.operations):
         return None
-    return _Seen(mlir.terminator(condition).operands[0], functions)
+    return Seen(mlir.terminator(condition).operands[0], functions)
 
 
-def _counted(operation: Operation, test: _Seen, functions: Mapping[str, Operation]) -> Count | None:
+def _counted(operation: Operation, test: Seen, functions: Mapping[str, Operation]) -> Count | None:
     """Return the counter that a loop compares with its limit, if that is what a test does."""
     condition, body = (region.blocks[0] for region in operation.regions)
     carried: list[Value] = list(condition.arguments)
@@ -72,7 +73,7 @@ def _counted(operation: Operation, test: _Seen, functions: Mapping[str, Operatio
     if left.value not in carried:
         return None
     place = carried.index(left.value)
-    following = _Seen(mlir.terminator(body).operands[place], functions)
+    following = Seen(mlir.terminator(body).operands[place], functions)
     if following.kind != "stablehlo.add":
         return None
     counter, increment = following.operands()
@@ -84,7 +85,7 @@ def _counted(operation: Operation, test: _Seen, functions: Mapping[str, Operatio
     limit_value = right.value
     if limit_value in carried:  # a limit that is carried through unchanged
         number = carried.index(limit_value)
-        after = _Seen(mlir.terminator(body).operands[number], functions)
+        after = Seen(mlir.terminator(body).operands[number], functions)
         if after.value != body.arguments[number]:
             return None
         limit_value = operation.operands[number]
@@ -97,57 +98,6 @@ def _counted(operation: Operation, test: _Seen, functions: Mapping[str, Operatio
     elif "LT" not in direction:
         return None
     return Count(place, start, by, larger(0, -((start - limit) // by)))
-
-
-class _Seen:
-    """A value traced through the calls that return it."""
-
-    def __init__(
-        self,
-        value: Value,
-        functions: Mapping[str, Operation],
-        outside: Mapping[Value, _Seen] | None = None,
-    ) -> None:
-        self._functions, self._outside = functions, outside or {}
-        self.value = value
-        while True:
-            if self.value in self._outside:  # an argument of a function that is called
-                origin = self._outside[self.value]
-                self.value, self._outside = origin.value, origin._outside
-                return
-            operation = mlir.definition(self.value)
-            if operation is None or operation.name != "func.call":
-                return
-            callee = functions[mlir.callee(operation)]
-            given = [_Seen(x, functions, self._outside) for x in operation.operands]
-            results: list[Value] = list(operation.results)
-            number = results.index(self.value)
-            self._outside = dict(zip(mlir.arguments(callee), given, strict=True))
-            self.value = mlir.terminator(mlir.body(callee)).operands[number]
-
-    @property
-    def kind(self) -> str:
-        """The name of the operation that it is a result of."""
-        operation = mlir.definition(self.value)
-        return "" if operation is None else operation.name
-
-    @property
-    def attributes(self) -> Any:
-        operation = mlir.definition(self.value)
-        assert operation is not None
-        return operation.attributes
-
-    def operands(self) -> list[_Seen]:
-        """The operands of that operation."""
-        operation = mlir.definition(self.value)
-        assert operation is not None
-        return [_Seen(x, self._functions, self._outside) for x in operation.operands]
-
-    def conjuncts(self) -> list[_Seen]:
-        """The values that must all hold for it to hold."""
-        if self.kind != "stablehlo.and":
-            return [self]
-        return [x for operand in self.operands() for x in operand.conjuncts()]
 
 
 def _number(x: Value) -> Any:

@@ -19,6 +19,7 @@ from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import from_operation
 from irax_compiler.ops.control_flow import lanes, scan
 from irax_compiler.ops.control_flow.building import while_loop
+from irax_compiler.ops.control_flow.seen import unchanged
 from irax_compiler.ops.control_flow.trip_counts import trip_count
 from irax_compiler.ops.core import Axis, Linear, Memory, Tangent, UnsupportedOp, full
 from irax_compiler.ops.reductions import reduce
@@ -170,13 +171,15 @@ class While(RegionOp):
         condition, body = transform.outline(self.operation)
         carry, captured = operands[: self.num_operands], operands[self.num_operands :]
         carry_axes, constant = axes[: self.num_operands], tuple(axes[self.num_operands :])
+        same = unchanged(self.operation, transform.functions)
 
         def step(flags: tuple[bool, ...]):
             places = tuple(0 if flag else None for flag in flags)
             test = transform.function(condition, (*constant, *places))
             derived = transform.function(body, (*constant, *places))
             if test.results[0] is not None:  # each lane has its own number of steps
-                return (test, derived), (True,) * len(flags)
+                moved = zip(flags, same, strict=True)
+                return (test, derived), tuple(flag or not is_same for flag, is_same in moved)
             return (test, derived), tuple(axis is not None for axis in derived.results)
 
         (test, derived), flags = fixed_point(step, tuple(a is not None for a in carry_axes))
@@ -204,7 +207,9 @@ class While(RegionOp):
             running = lanes_on(state)  # a lane that has ended keeps what it has
             return [
                 comparison.select(shape.BroadcastInDim(mlir.shape_of(new), (0,))(running), new, old)
-                for new, old in zip(found, state, strict=True)
+                if not is_same
+                else old
+                for new, old, is_same in zip(found, state, same, strict=True)
             ]
 
         results = while_loop(go_on, advance, start)

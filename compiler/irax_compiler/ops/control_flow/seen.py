@@ -1,0 +1,69 @@
+"""Values as the operations that compute them, in whatever function those are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value
+
+
+class Seen:
+    """A value traced through the calls that return it."""
+
+    def __init__(
+        self,
+        value: Value,
+        functions: Mapping[str, Operation],
+        outside: Mapping[Value, Seen] | None = None,
+    ) -> None:
+        self._functions, self._outside = functions, outside or {}
+        self.value = value
+        while True:
+            if self.value in self._outside:  # an argument of a function that is called
+                origin = self._outside[self.value]
+                self.value, self._outside = origin.value, origin._outside
+                return
+            operation = mlir.definition(self.value)
+            if operation is None or operation.name != "func.call":
+                return
+            callee = functions[mlir.callee(operation)]
+            given = [Seen(x, functions, self._outside) for x in operation.operands]
+            results: list[Value] = list(operation.results)
+            number = results.index(self.value)
+            self._outside = dict(zip(mlir.arguments(callee), given, strict=True))
+            self.value = mlir.terminator(mlir.body(callee)).operands[number]
+
+    @property
+    def kind(self) -> str:
+        """The name of the operation that it is a result of."""
+        operation = mlir.definition(self.value)
+        return "" if operation is None else operation.name
+
+    @property
+    def attributes(self) -> Any:
+        operation = mlir.definition(self.value)
+        assert operation is not None
+        return operation.attributes
+
+    def operands(self) -> list[Seen]:
+        """The operands of that operation."""
+        operation = mlir.definition(self.value)
+        assert operation is not None
+        return [Seen(x, self._functions, self._outside) for x in operation.operands]
+
+    def conjuncts(self) -> list[Seen]:
+        """The values that must all hold for it to hold."""
+        if self.kind != "stablehlo.and":
+            return [self]
+        return [x for operand in self.operands() for x in operand.conjuncts()]
+
+
+def unchanged(loop: Operation, functions: Mapping[str, Operation]) -> tuple[bool, ...]:
+    """Return, for each value that a `stablehlo.while` carries, True if its body returns it as it
+    is. `functions` are those of the module.
+    """
+    body = loop.regions[1].blocks[0]
+    following = [Seen(x, functions).value for x in mlir.terminator(body).operands]
+    return tuple(new == old for new, old in zip(following, body.arguments, strict=True))
