@@ -48,6 +48,8 @@ from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.shape import Constant
 from irax_compiler.sizes import SymbolicScope as SymbolicScope
+from irax_compiler.sizes import variables
+from irax_compiler.sizes.solving import variables_of_constraints
 from irax_runtime import archives, files, trees
 from irax_runtime import exported as format_
 
@@ -81,7 +83,8 @@ def export(
 
     Raises:
         TypeError: `fun_jit` is not a jitted function.
-        ValueError: there is no such platform or chip.
+        ValueError: there is no such platform or chip. On a call: a constraint names a symbolic
+            dimension that no argument has.
         UnsupportedOp: on a call: the function calls Python functions, which no file can hold.
 
     >>> export(jit(jnp.sin))(irax.ShapeDtypeStruct((4,), "float32")).out_avals
@@ -101,6 +104,7 @@ def export(
         module = _alone(module, name)
         export_shardings.state(module, name, fun_jit, args, kwargs)
         in_avals = _avals(mlir.arguments(mlir.functions(module)[name]))
+        _check_constraints(name, in_avals)
         structures = lowered._in_tree, lowered._traced.out_tree
         return Exported(module, name, (in_avals, found.results), structures, names)
 
@@ -468,8 +472,24 @@ def _side(
 
 def _constraints(avals: Sequence[ShapedArray]) -> list[str]:
     """The constraints on the symbolic dimensions of arguments."""
-    sizes = [n for aval in avals for n in aval.shape if is_symbolic_dim(n)]
+    sizes = _symbolic_sizes(avals)
     return list(sizes[0].scope.constraints) if sizes else []
+
+
+def _symbolic_sizes(avals: Sequence[ShapedArray]) -> list[Any]:
+    return [n for aval in avals for n in aval.shape if is_symbolic_dim(n)]
+
+
+def _check_constraints(name: str, avals: Sequence[ShapedArray]) -> None:
+    """Raise ValueError if a constraint could not be checked at a call."""
+    sizes = _symbolic_sizes(avals)
+    there = variables(sizes)
+    wanted = [] if not sizes else variables_of_constraints(sizes[0].scope)
+    if missing := [v for v in wanted if v not in there]:
+        raise ValueError(
+            f"export: the constraints {sizes[0].scope} name {', '.join(missing)}, which is in no "
+            f"shape of an argument of {name}; there are {', '.join(there)}"
+        )
 
 
 def _avals(values: Sequence[mlir.Value]) -> list[ShapedArray]:

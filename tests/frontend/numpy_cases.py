@@ -41,6 +41,7 @@ for shape in ((), (2, 3), (0, 2)):
     case("angle", Q(*shape), smooth=False)
 case("angle", C(3), deg=True, loose=9, smooth=False)
 case("frexp", np.float32([0, -0.0, np.inf, 1e-42, -3e38, 1]), smooth=False)
+case("spacing", np.float32([1e-45, -1e-40, 1.2e-38, -3e-38, 2e-31, -2e-32]), reference=spacing32)
 case("spacing", np.float32([0, -0.0, 1e-42, -3e38, 1]), reference=spacing32)
 case("modf", np.float32([np.inf, -np.inf, -0.0, -2.5]), smooth=False)
 case("fix", F(3))

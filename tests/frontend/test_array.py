@@ -4,6 +4,7 @@ import copy
 import operator
 import pickle
 import re
+from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
@@ -160,6 +161,22 @@ def test_containers_are_refused(op, other):
         op(x, other)
     with pytest.raises(TypeError, match=r"irax\.numpy\.array"):
         op(other, x)
+
+
+class Pair(NamedTuple):
+    values: Any
+
+    def __rmul__(self, other):
+        return Pair(other * self.values)
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, irax.jit])
+def test_containers_with_operators_of_their_own_are_asked(transform):
+    found = transform(operator.mul)(jnp.arange(3), Pair(jnp.full(3, 2)))
+    assert isinstance(found, Pair)
+    same(found.values, np.int32([0, 2, 4]))
+    with pytest.raises(TypeError, match="a Pair do not go together"):
+        jnp.arange(3) + Pair(1)
 
 
 def test_a_tracer_is_an_array():

@@ -132,6 +132,24 @@ assert np.isclose(scalar.params_fn(state), 0.99)
     assert done.returncode == 0, done.stderr
 
 
+def test_transposed_convolutions_of_the_example_libraries():
+    code = """
+import numpy as np, jax, jax.numpy as jnp
+from jax.example_libraries import stax
+init, apply = stax.serial(stax.Conv(4, (3, 3), (2, 2)), stax.ConvTranspose(2, (3, 3), (2, 2)))
+shape, params = init(jax.random.PRNGKey(0), (-1, 9, 9, 3))
+assert shape == (-1, 9, 9, 2)
+assert apply(params, jnp.ones((5, 9, 9, 3))).shape == (5, 9, 9, 2)
+init, apply = stax.Conv1DTranspose(6, (4,), padding="SAME", W_init=stax.randn())
+shape, params = init(jax.random.PRNGKey(0), (2, 7, 3))
+y = apply(params, jnp.zeros((2, 7, 3)).at[0, 3].set(1.0))
+assert y.shape == shape == (2, 7, 6)
+np.testing.assert_allclose(y[0, 2:6] - params[1][0], params[0].sum(1)[::-1], rtol=1e-5, atol=1e-5)
+"""
+    done = python("-m", "irax.compat", "-c", code)
+    assert done.returncode == 0, done.stderr
+
+
 def test_arrays_that_have_a_derivative_are_known():
     """Libraries ask which traced arrays depend on what is differentiated."""
     found = {}

@@ -624,8 +624,13 @@ def test_apply(index):
         lanes = irax.vmap(apply, (0, *[None] * len(ints)))(x[None], *map(jnp.asarray, ints))
         np.testing.assert_allclose(lanes[0], expected, rtol=1e-6)
     if any(n.ndim for n in ints):
-        with pytest.raises(NotImplementedError, match="pass unique_indices=True"):
-            irax.vjp(lambda x, *ints: x.at[rebuilt(ints)].apply(f), x, *ints)
+        by_index = lambda x, *ints: x.at[rebuilt(ints)].apply(f)
+        found, back = irax.vjp(lambda x: irax.jit(by_index)(x, *ints), x)
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+        slopes = np.full(x.shape, 1, np.float32)
+        for place in numbered(x)[index].ravel():
+            slopes.flat[place] *= 2
+        np.testing.assert_allclose(back(jnp.ones_like(found))[0], slopes)
 
 
 def test_apply_drops_what_is_out_of_range():

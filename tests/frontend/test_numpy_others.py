@@ -26,6 +26,9 @@ def test_powers_of_two_and_subnormal_numbers():
     x, powers = np.float32([1, 3, 1e-38, 1e-42]), np.int32([-140, -148, 200, 149])
     (result,) = run(jnp.ldexp, x, powers)
     np.testing.assert_array_equal(result, np.ldexp(x, powers))
+    small = np.float32([1e-45, -1e-40, 1.2e-38, -3e-38, 2e-31, -2e-32, 0])
+    for space in (jnp.spacing, irax.jit(jnp.spacing)):
+        np.testing.assert_array_equal(space(small), np.spacing(small))
 
 
 # ---- sizes for traced arrays ---------------------------------------------------------------------

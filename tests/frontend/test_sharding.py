@@ -205,6 +205,12 @@ def test_arrays_made_of_parts(mesh: Mesh):
     assert x.sharding == again.sharding == local.sharding == sharding
     with pytest.raises(ValueError, match=r"must have shape \(2, 2\), got \(4, 4\)"):
         irax.make_array_from_callback((4, 4), sharding, lambda index: X)
+    with pytest.raises(TypeError, match="arrays must be a list or tuple of arrays, got"):
+        irax.make_array_from_single_device_arrays((4, 4), sharding, x)
+    with pytest.raises(TypeError, match=r"arrays must have arrays, got array\(\[\["):
+        irax.make_array_from_single_device_arrays((4, 4), sharding, [X])
+    with pytest.raises(TypeError, match="expected an array with elements, got a traced one"):
+        irax.jit(lambda x: irax.make_array_from_process_local_data(sharding, x))(X)
 
 
 def test_pytrees_of_local_data(mesh: Mesh):

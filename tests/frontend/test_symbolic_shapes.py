@@ -288,3 +288,10 @@ def test_exported_functions():
     ]:
         with pytest.raises(error, match=what):
             again.call(w, bad)
+
+
+def test_constraints_name_dimensions_of_arguments():
+    (m,) = export.symbolic_shape("m", constraints=["m >= m1"])
+    x = irax.ShapeDtypeStruct((m,), np.float32)
+    with pytest.raises(ValueError, match=r"the constraints m >= m1 name m1, which is in no shape"):
+        export.export(irax.jit(jnp.sin))(x)

@@ -41,6 +41,13 @@ def solve(stated: Sequence[tuple[Any, Any, str]]) -> dict[str, Any]:
     return env
 
 
+def variables_of_constraints(scope: Scope) -> list[str]:
+    """Return the variables that the constraints of a scope name."""
+    plain = SymbolicScope()
+    parsed = [parse_constraint(text, plain) for text in scope.constraints]
+    return variables(x for left, _, right in parsed for x in (left, right))
+
+
 def _mismatch(what: str) -> ValueError:
     return ValueError(f"the sizes of the arguments do not match the symbolic shapes: {what}")
 

@@ -63,6 +63,7 @@ def make_array_from_single_device_arrays(
         dtype: accepted; it is that of the parts.
 
     Raises:
+        TypeError: `arrays` is no list or tuple, or not of arrays, or one of them is traced.
         ValueError: there is not a part for each device, or a part has another shape.
 
     >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
@@ -70,7 +71,13 @@ def make_array_from_single_device_arrays(
     Array([1., 1.], dtype=float32)
     """
     what = "make_array_from_single_device_arrays"
-    parts = {x.device: _concrete(x) for x in arrays}
+    given: Any = arrays
+    if not isinstance(given, list | tuple):
+        raise TypeError(f"{what}: arrays must be a list or tuple of arrays, got {type(given)}")
+    for x in given:
+        if not isinstance(x, ConcreteArray):
+            raise TypeError(f"{what}: arrays must have arrays, got {x!r:.100} of type {type(x)}")
+    parts: dict[Any, ConcreteArray] = {x.device: x for x in given}
     if missing := sharding.addressable_devices - parts.keys():
         raise ValueError(
             f"{what}: expected an array on each device of {sharding!r}, got none on {missing}"
@@ -157,7 +164,8 @@ def _starts(sharding: Sharding, rank: int) -> list[list[int]]:
 
 def _concrete(x: Any) -> ConcreteArray:
     array = as_array(x)
-    assert isinstance(array, ConcreteArray)
+    if not isinstance(array, ConcreteArray):
+        raise TypeError(f"expected an array with elements, got a traced one, {array.aval}")
     return array
 
 

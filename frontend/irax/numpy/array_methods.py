@@ -29,15 +29,17 @@ _OPERANDS = (Array, np.ndarray, np.generic, bool, int, float, complex)
 _CONTAINERS = (list, tuple, set, dict)
 
 
-def _takes(other: Any, symbol: str) -> bool:
-    """Return True if an operator takes `other`; if not, Python asks the type of `other`.
+def _takes(other: Any, symbol: str, method: str) -> bool:
+    """Return True if an operator takes `other`; if not, Python asks `method` of its type.
 
     Raises:
-        TypeError: `other` is a container, for which Python's own error would say less.
+        TypeError: `other` is a container without such a method of its own; Python's error would
+            say less.
     """
     if isinstance(other, _OPERANDS):
         return True
-    if isinstance(other, _CONTAINERS):
+    kind = next((c for c in _CONTAINERS if isinstance(other, c)), None)
+    if kind is not None and getattr(type(other), method, None) == getattr(kind, method, None):
         raise TypeError(
             f"{symbol}: an array and a {type(other).__name__} do not go together; make it an array "
             "first: irax.numpy.array(...)"
@@ -45,10 +47,10 @@ def _takes(other: Any, symbol: str) -> bool:
     return hasattr(other, "__irax_array__") or hasattr(other, "__jax_array__")
 
 
-def _binary(symbol: str, function: str) -> Callable[[Any, Any], Any]:
+def _binary(symbol: str, function: str, method: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         try:
-            if not _takes(other, symbol):
+            if not _takes(other, symbol, method):
                 return NotImplemented
             return getattr(jnp, function)(self, other)
         except (Exception, KeyboardInterrupt) as error:
@@ -61,7 +63,7 @@ def _binary(symbol: str, function: str) -> Callable[[Any, Any], Any]:
 def _reflected(symbol: str, function: str) -> Callable[[Any, Any], Any]:
     def operator(self: Any, other: Any) -> Any:
         try:
-            if not _takes(other, symbol):
+            if not _takes(other, symbol, ""):
                 return NotImplemented
             return getattr(jnp, function)(other, self)
         except (Exception, KeyboardInterrupt) as error:
@@ -429,7 +431,8 @@ def _method(name: str) -> Callable[..., Any]:
 
 def _attach() -> None:
     for name, (symbol, function) in (_ARITHMETIC | _COMPARISONS).items():
-        setattr(Array, f"__{name}__", _binary(symbol, function))
+        method = f"__r{name}__" if name in _ARITHMETIC else f"__{name}__"
+        setattr(Array, f"__{name}__", _binary(symbol, function, method))
         if name in _ARITHMETIC:
             setattr(Array, f"__r{name}__", _reflected(symbol, function))
     for name, function in _UNARY.items():

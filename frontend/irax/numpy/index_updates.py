@@ -26,6 +26,7 @@ from irax.core.operands import broadcast_shapes
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.tracebacks import api_boundary
 from irax.execution.jit_shardings import divided_like, takes_out_sharding
+from irax.lax.loops import fori_loop
 from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, parse
 from irax_compiler.ops import comparison, slicing
@@ -173,10 +174,7 @@ class AtIndex:
 
         Args:
             func: takes and gives an array of any shape, element by element.
-            options: see the class.
-
-        Raises:
-            NotImplementedError: traced index arrays without `unique_indices=True`.
+            options: see the class. For traced index arrays, `unique_indices=True` saves a loop.
         """
         return self._update("apply", options).apply(func)
 
@@ -267,22 +265,30 @@ class _Update:
             return self.x
         if self.once:
             return self.set(func(self._there()))
-        if not self.parts.known:
-            raise NotImplementedError(
-                "apply: for traced index arrays it has to be certain that no element is named "
-                "twice; pass unique_indices=True if so"
-            )
         # By the number of each element in memory, which all forms of an index come down to.
         numbers = ConcreteArray(np.arange(self.x.size, dtype=np.int32).reshape(self.x.shape))
         nowhere = self.x.size if self.drops else None
         places = indexing.read_or_fill(numbers, self.parts, nowhere)
-        values, counts = np.unique(places.concrete("apply", TypeError), return_counts=True)
+        if not isinstance(places, ConcreteArray):
+            return self._apply_repeatedly(func, indexing.reshape(places, (places.size,)))
+        values, counts = np.unique(places.value, return_counts=True)
         counts = counts[values < self.x.size]
         values = values[: counts.size]
         flat = indexing.reshape(self.x, (self.x.size,))
         for done in range(counts.max(initial=0)):
             flat = AtIndex(flat, values[counts > done]).apply(func)
         return indexing.reshape(flat, self.x.shape)
+
+    def _apply_repeatedly(self, func: Callable[[Array], Array], places: Array) -> Array:
+        """Apply a function to the elements at traced places, as often as each is there."""
+        counts = AtIndex(jnp.zeros(self.x.size, np.int32), places).add(1)
+        counts = indexing.reshape(counts, self.x.shape)
+
+        def step(done: Array, x: Array) -> Array:
+            new = convert(func(x), x.dtype, x.weak_type)
+            return jnp.where(jnp.less(done, counts), new, x)
+
+        return fori_loop(0, jnp.max(counts), step, self.x, max_steps=places.size)
 
     # -- parts of them --
 

@@ -32,6 +32,7 @@ from irax.numpy.logic import (
     isinf,
     left_shift,
     less,
+    less_equal,
     logical_not,
     logical_or,
     not_equal,
@@ -224,7 +225,22 @@ def spacing(x: ArrayLike, /) -> Array:
     if number.dtype != np.float16:
         beyond = copysign(beyond, number)
     following = apply(chlo_functions.next_after, number, beyond, what="spacing")
-    return subtract(following, number).with_weak_type(False)
+    distance = subtract(following, number).with_weak_type(False)
+    return distance if number.dtype == np.float16 else _subnormal_spacing(number, distance)
+
+
+def _subnormal_spacing(number: Array, others: Array) -> Array:
+    """The distances to the next floats that are subnormal numbers, which a difference is not where
+    the device takes these as 0; in other places `others`.
+    """
+    width, whole = dtypes.finfo(number.dtype).nmant, np.dtype(f"int{8 * number.dtype.itemsize}")
+    sign = _int(_sign_bit(whole), whole)
+    bits = lax.bitcast_convert_type(number, whole)
+    field = right_shift(bitwise_and(bits, ~sign), _int(width, whole))
+    place = lax.clamp(_int(0, whole), subtract(field, _int(1, whole)), _int(width - 1, whole))
+    distance = bitwise_or(left_shift(_int(1, whole), place), bitwise_and(bits, sign))
+    is_subnormal = less_equal(field, _int(width, whole))
+    return where(is_subnormal, lax.bitcast_convert_type(distance, number.dtype), others)
 
 
 # ---- integers ------------------------------------------------------------------------------------

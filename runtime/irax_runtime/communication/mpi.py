@@ -99,13 +99,13 @@ def start(limit: float = DEFAULT_LIMIT) -> MpiCommunicator:
 
 @dataclass
 class _Job:
-    """What the communicators of this process's programs have in common."""
+    """State that the communicators of this process share."""
 
     mpi: Any
     world: Any
     """MPI's communicator of all processes."""
     messages: Any
-    """The same, for `MessageCommunicator`."""
+    """MPI's communicator of all processes, for `MessageCommunicator`."""
     limit: float
     operations: dict[str, Any]
     """MPI's operations by their names."""

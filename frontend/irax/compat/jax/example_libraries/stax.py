@@ -16,6 +16,8 @@ import irax.numpy as jnp
 from irax import lax, nn, random
 from irax.nn.initializers import glorot_normal, normal, ones, zeros
 
+glorot, randn = glorot_normal, normal
+
 Layer = tuple[Callable[..., Any], Callable[..., Any]]
 
 # ---- layers with parameters ----------------------------------------------------------------------
@@ -37,43 +39,56 @@ def Dense(out_dim: int, W_init: Any = None, b_init: Any = None) -> Layer:
     return init, apply
 
 
-def GeneralConv(
-    dimension_numbers: tuple[str, str, str],
-    out_chan: int,
-    filter_shape: Sequence[int],
-    strides: Sequence[int] | None = None,
-    padding: Any = "VALID",
-    W_init: Any = None,
-    b_init: Any = None,
-) -> Layer:
-    """Return a layer of convolutions."""
-    lhs_spec, rhs_spec, out_spec = dimension_numbers
-    strides = tuple(strides or [1] * len(filter_shape))
-    W_init = W_init or glorot_normal(rhs_spec.index("I"), rhs_spec.index("O"))
-    b_init = b_init or normal(1e-6)
+def _convolution(convolve: Callable[..., Any], shape_of: Callable[..., Any]) -> Any:
+    """Return a maker of layers that convolve, of which `shape_of` gives the shapes of results."""
 
-    def init(rng: Any, input_shape: Any) -> Any:
-        sizes = iter(filter_shape)
-        channels = {"I": input_shape[lhs_spec.index("C")], "O": out_chan}
-        kernel = [channels[c] if c in channels else next(sizes) for c in rhs_spec]
-        output = lax.conv_general_shape_tuple(
-            input_shape, kernel, strides, padding, dimension_numbers
-        )
-        bias = [out_chan if c == "C" else 1 for c in out_spec]
-        k1, k2 = random.split(rng)
-        return output, (W_init(k1, kernel), b_init(k2, bias))
+    def make(
+        dimension_numbers: tuple[str, str, str],
+        out_chan: int,
+        filter_shape: Sequence[int],
+        strides: Sequence[int] | None = None,
+        padding: Any = "VALID",
+        W_init: Any = None,
+        b_init: Any = None,
+    ) -> Layer:
+        """Return a layer of convolutions."""
+        lhs_spec, rhs_spec, out_spec = dimension_numbers
+        strides = tuple(strides or [1] * len(filter_shape))
+        W_init = W_init or glorot_normal(rhs_spec.index("I"), rhs_spec.index("O"))
+        b_init = b_init or normal(1e-6)
 
-    def apply(params: Any, inputs: Any, **_: Any) -> Any:
-        W, b = params
-        found = lax.conv_general_dilated(
-            inputs, W, strides, padding, dimension_numbers=dimension_numbers
-        )
-        return found + b
+        def init(rng: Any, input_shape: Any) -> Any:
+            sizes = iter(filter_shape)
+            channels = {"I": input_shape[lhs_spec.index("C")], "O": out_chan}
+            kernel = [channels[c] if c in channels else next(sizes) for c in rhs_spec]
+            output = shape_of(input_shape, kernel, strides, padding, dimension_numbers)
+            bias = [out_chan if c == "C" else 1 for c in out_spec]
+            k1, k2 = random.split(rng)
+            return output, (W_init(k1, kernel), b_init(k2, bias))
 
-    return init, apply
+        def apply(params: Any, inputs: Any, **_: Any) -> Any:
+            W, b = params
+            found = convolve(inputs, W, strides, padding, dimension_numbers=dimension_numbers)
+            return found + b
+
+        return init, apply
+
+    return make
 
 
+GeneralConv: Callable[..., Layer] = _convolution(
+    lax.conv_general_dilated, lax.conv_general_shape_tuple
+)
+GeneralConvTranspose: Callable[..., Layer] = _convolution(
+    lax.conv_transpose, lax.conv_transpose_shape_tuple
+)
 Conv: Callable[..., Layer] = functools.partial(GeneralConv, ("NHWC", "HWIO", "NHWC"))
+ConvTranspose: Callable[..., Layer] = functools.partial(
+    GeneralConvTranspose, ("NHWC", "HWIO", "NHWC")
+)
+Conv1DTranspose: Callable[..., Layer] = functools.partial(
+    GeneralConvTranspose, ("NHC", "HIO", "NHC")
+)
 
 
 def BatchNorm(
