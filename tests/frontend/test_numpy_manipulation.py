@@ -233,3 +233,27 @@ def test_size_along_axes():
     assert jnp.size(x, (0, 2)) == 8
     assert jnp.size(x, ()) == 1
     assert jnp.size(x, -2) == 3
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_reshape_leaves_numpys_arrays_to_numpy(order):
+    x = np.arange(6.0)
+    for _ in range(2):
+        found = jnp.reshape(x, (2, -1), order)
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, x.reshape((2, -1), order=order))
+
+    @irax.jit
+    def is_positive():
+        return 1 if jnp.reshape(x > 0, (2, 3)).all() else 0
+
+    assert is_positive() == 0
+    with pytest.raises(TypeError, match="cannot reshape"):
+        jnp.reshape(x, (4,))
+
+
+def test_reshape_divides_numpys_arrays():
+    sharding = irax.sharding.SingleDeviceSharding(irax.devices()[0])
+    found = jnp.reshape(np.arange(6.0), (2, 3), out_sharding=sharding)
+    assert isinstance(found, irax.Array)
+    assert found.shape == (2, 3)

@@ -223,3 +223,12 @@ def test_static_fields_may_say_otherwise():
     assert irax.tree.static().metadata == {"static": True}
     assert irax.tree.static(metadata={"a": 1}).metadata == {"static": True, "a": 1}
     assert irax.tree.static(metadata={"static": False}).metadata == {"static": False}
+
+
+def test_a_named_tuple_may_be_a_node_of_another_kind():
+    class Pair(collections.namedtuple("Pair", ["x", "y"])):
+        pass
+
+    tu.register_pytree_node(Pair, lambda p: ([p.y], p.x), lambda x, ys: Pair(x, *ys))
+    assert tu.tree_leaves(Pair(1, 2)) == [2]
+    assert tu.tree_map(lambda n: n + 1, Pair(1, 2)) == Pair(1, 3)

@@ -14,6 +14,7 @@ Users find all of this in `irax.tree_util`.
 import dataclasses
 import functools
 import operator
+import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -135,10 +136,12 @@ def _key(entry: optree.PyTreeEntry) -> KeyEntry:
 
 
 def _register(nodetype: type, flatten: Any, unflatten: Any, entry: type) -> None:
-    for namespace in (NAMESPACE, ARRAYS):
-        optree.register_pytree_node(
-            nodetype, flatten, unflatten, path_entry_type=entry, namespace=namespace
-        )
+    with warnings.catch_warnings():  # a named tuple may be a node of another kind
+        warnings.filterwarnings("ignore", "PyTree type .*namedtuple", UserWarning)
+        for namespace in (NAMESPACE, ARRAYS):
+            optree.register_pytree_node(
+                nodetype, flatten, unflatten, path_entry_type=entry, namespace=namespace
+            )
 
 
 def register_pytree_node(

@@ -113,11 +113,11 @@ def reshape(
     *,
     copy: bool | None = None,
     out_sharding: Any = None,
-) -> Array:
+) -> Any:
     """Reshape an array; one size may be -1, and follows from the others.
 
     Args:
-        a: an array.
+        a: an array. NumPy's stay NumPy's, as in JAX: Python may read them in a trace, too.
         shape: ints, or one int.
         order: "C": the last axis runs fastest; "F": the first one does, in both shapes.
         copy: of no effect.
@@ -132,7 +132,10 @@ def reshape(
     """
     (x,) = as_arrays([a], "reshape")
     sizes = _sizes(x, shape)
-    if _order("reshape", order) == "F":
+    is_reversed = _order("reshape", order) == "F"
+    if isinstance(a, np.ndarray | np.generic) and not any(map(is_symbolic, sizes)):
+        return np.reshape(a, sizes, order="F" if is_reversed else "C")
+    if is_reversed:
         flat = lax.transpose(x, range(x.ndim)[::-1])
         return lax.transpose(lax.reshape(flat, sizes[::-1]), range(len(sizes))[::-1])
     return lax.reshape(x, sizes)

@@ -28,6 +28,9 @@ _AS_THEY_ARE = frozenset(
 _BY_ELEMENTS = frozenset(["power", "pow"])
 """Their results' types depend on elements of arrays, so calls of one kind may differ."""
 
+_OF_NUMPY = frozenset(["reshape"])
+"""They return NumPy's arrays for NumPy's, which replays do not."""
+
 
 def replay_all(namespace: dict[str, Any]) -> None:
     """Replace functions in a namespace by their public forms."""
@@ -42,4 +45,6 @@ def as_public(name: str, value: Any) -> Any:
     if isinstance(value, ufunc):
         value.replay()
         return value
-    return public(value, "irax.numpy", kind=library if name in _BY_ELEMENTS else replayed)
+    return public(
+        value, "irax.numpy", kind=library if name in _BY_ELEMENTS | _OF_NUMPY else replayed
+    )
