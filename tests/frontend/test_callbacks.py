@@ -670,3 +670,22 @@ def test_a_branch_with_a_callback_says_where_the_counter_is_written():
     found = irax.jit(lambda n: lax.while_loop(lambda s: s[0] < n, step, start))(5)
     for x, y in zip(found, expected, strict=True):
         np.testing.assert_array_equal(x, y)
+
+
+def test_an_array_of_an_inner_loop_is_updated_where_the_host_says():
+    """The loop's kernel has a number among its operands, which is in no memory."""
+
+    def step(state):
+        i, at, written = state
+        _, at, written = lax.while_loop(
+            lambda s: s[0] < at % 4,
+            lambda s: (s[0] + 1, s[1] + s[0], s[2].at[s[0]].set(1.0)),
+            (jnp.int32(0), at, written),
+        )
+        at = irax.pure_callback(lambda x: x + np.int32(1), like(at), at)
+        return i + 1, at, written.at[at].set(2.0)
+
+    start = jnp.int32(0), jnp.int32(2), jnp.zeros(1200)
+    _, at, written = irax.jit(lambda n: lax.while_loop(lambda s: s[0] < n, step, start))(3)
+    assert at == 6
+    np.testing.assert_array_equal(written[:8], [1, 1, 0, 0, 2, 2, 2, 0])

@@ -238,3 +238,19 @@ def test_results_that_all_functions_pass_through_are_the_operands():
     np.testing.assert_array_equal(kept, shared)
     with pytest.raises(ValueError, match="out_axes: None was asked for a result"):
         irax.vmap(f, in_axes=(0, None, 0), out_axes=None)(jnp.array([True]), 1.0, jnp.ones(1))
+
+
+def test_two_branches_return_what_is_behind_a_barrier():
+    """IREE asks for the size of its memory in the first branch, and uses it in the second."""
+
+    @irax.jit
+    def f(x, p, q):
+        kept = lax.optimization_barrier(x)
+        one = lax.cond(p, lambda: jnp.sort(x), lambda: kept)
+        return one, lax.cond(q, lambda: jnp.sort(x) + 1, lambda: kept)
+
+    x = np.array([3, 1, 2], np.float32)
+    one, other = f(x, True, False)
+    np.testing.assert_array_equal(one, [1, 2, 3])
+    np.testing.assert_array_equal(other, x)
+    np.testing.assert_array_equal(f(x, False, True)[1], [2, 3, 4])

@@ -219,7 +219,7 @@ def _program(
         if after == "vm" or not may_be_printed:
             return run.program()
         text = run.text()
-        cured = references.with_own_references(text)
+        cured = references.with_own_registers(references.with_own_references(text))
         if cured == text:
             return run.program()
     return _program(cured.encode(), flags, "vm", unverified, may_be_printed)

@@ -51,6 +51,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             jvp,
             lanes,
             legalize,
+            lift,
             linearize,
             link,
             loop_invariant_code_motion,

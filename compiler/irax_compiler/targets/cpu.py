@@ -23,6 +23,7 @@ from irax_compiler.passes.foreign_functions import ForeignFunctions
 from irax_compiler.passes.fourier import Fourier
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
+from irax_compiler.passes.lift import Lift
 from irax_compiler.passes.link import Link
 from irax_compiler.passes.loops import Loops, Rows
 from irax_compiler.passes.merge import Merge
@@ -81,7 +82,7 @@ CPU = register(
             Split(),
         ),
         dynamic_passes=dynamic_passes(NAME, (Blas(), Reductions(), Elementwise())),
-        flow_passes=(CSE, Fills(), Carries(), Merge()),
+        flow_passes=(Lift(), CSE, Fills(), Carries(), Merge()),
         stream_passes=(Release(), Link()),
         # They are about the code of kernels, and to verify that after each pass takes as long as
         # the passes. What IREE's verifier is known to find, it finds in other phases and in loops.

@@ -24,6 +24,16 @@ func.func @equal_elements(%x: tensor<2xcomplex<f64>>) -> (tensor<2xcomplex<f64>>
 // CHECK-NEXT:   [[R:%\w+]] = stablehlo.complex [[B]]#0, [[B]]#1
 // CHECK-NEXT:   return {{.*}}, [[R]]
 
+// The kernel of a product gets arrays.
+func.func @product_with_equal_elements(%x: tensor<2x2xcomplex<f64>>) -> tensor<2x2xcomplex<f64>> {
+  %0 = stablehlo.constant dense<(1.0, 1.0)> : tensor<2x2xcomplex<f64>>
+  %1 = stablehlo.dot_general %x, %0, contracting_dims = [1] x [0] : (tensor<2x2xcomplex<f64>>, tensor<2x2xcomplex<f64>>) -> tensor<2x2xcomplex<f64>>
+  return %1 : tensor<2x2xcomplex<f64>>
+}
+// CHECK:      func.func @product_with_equal_elements
+// CHECK:        [[B:%\w+]]:2 = stablehlo.optimization_barrier
+// CHECK-NEXT:   stablehlo.complex [[B]]#0, [[B]]#1
+
 func.func @pad_of_complex(%x: tensor<2xcomplex<f64>>, %y: tensor<complex<f64>>) -> tensor<4xcomplex<f64>> {
   %0 = stablehlo.pad %x, %y, low = [1], high = [1], interior = [0] : (tensor<2xcomplex<f64>>, tensor<complex<f64>>) -> tensor<4xcomplex<f64>>
   return %0 : tensor<4xcomplex<f64>>

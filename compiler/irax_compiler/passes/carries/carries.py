@@ -16,7 +16,7 @@ is that of the loop-carried array, so this is right only under conditions that I
 4. Only kernels use the memory. IREE does not wait for loop-carried values that the host reads,
    unless it copies them. A barrier on one array may end the copies of another. So the functions of
    the host get a kernel's copy of an array, where the loop carries larger ones. Functions stay as
-   they are in which the host reads any other value that a loop carries, or is called in a branch.
+   they are in which the host reads any other value that a loop carries.
 
 The pass runs between IREE's phases flow and stream. Nothing is fused after that, and each operation
 says which operand its result is in the memory of, so that the conditions can be decided.
@@ -48,15 +48,13 @@ from irax_compiler.passes.carries.memory import (
 from irax_compiler.passes.carries.order import Order
 from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
 from irax_compiler.passes.executables import add_executable, dispatch, memory
-from irax_compiler.passes.fills import calls_host_in_branch
+from irax_compiler.passes.fills import barrier
 from irax_compiler.passes.moves.kernels import in_registers, load, store
 
 LARGE = 1 << 12
 """The bytes from which an array that a step writes to is worth a copy before the loop."""
 _LATE = 8
 """The most dispatches that the end of a step may wait for."""
-_DEVICE = "#hal.device.promise<@__device_0>"
-"""The only device of a program, as IREE names it."""
 _GIVEN_TO_HOST = "hal.tensor.export"
 _BYTES = np.dtype(np.int8)
 
@@ -80,8 +78,6 @@ class Carries(Pass):
                 continue
             reads = host_reads_of_carried(view.operation)
             if not all(map(_is_worth_a_copy, reads)):
-                continue
-            if calls_host_in_branch(view.operation):
                 continue
             for one in reads:
                 _give_copy(one, copies)
@@ -273,7 +269,7 @@ def _keep_apart(uses: Uses) -> None:
         last = len(writer.operands) - 1
         if writer.name == "flow.tensor.update" and read & roots(writer.operands[last], ()):
             with InsertionPoint(writer), writer.location:
-                writer.operands[last] = _barrier(writer.operands[last])
+                writer.operands[last] = barrier(writer.operands[last])
 
 
 def _put_barrier(x: Any) -> None:
@@ -281,15 +277,10 @@ def _put_barrier(x: Any) -> None:
     if not mlir.num_uses(x):
         return
     with InsertionPoint.at_block_begin(x.owner), x.owner.owner.operation.location:
-        held = _barrier(x)
+        held = barrier(x)
     source = mlir.definition(held)
     assert source is not None
     x.replace_all_uses_except(held, [source])
-
-
-def _barrier(x: Value) -> Value:
-    target = {"target": mlir.parse_attribute(_DEVICE)}
-    return mlir.emit("flow.tensor.barrier", [x], target, [x.type]).results[0]
 
 
 def _copied(x: Value, number: int) -> Value:

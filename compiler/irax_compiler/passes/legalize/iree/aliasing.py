@@ -146,7 +146,7 @@ def _may_be_argument(value: Value) -> bool:
             return True
         if memory is Memory.FRESH:  # or that of what was copied
             continue
-        operands = list(operation.operands)
+        operands = [x for x in operation.operands if isinstance(x.type, mlir.RankedTensorType)]
         if operation.name == "stablehlo.dynamic_update_slice":
             operands = operands[1:]  # the first is not, or was copied
         is_part = memory is Memory.PART

@@ -34,17 +34,19 @@ def complex128_of_constants(operation: Operation) -> Sequence[Value] | None:
     parts = list(operation.operands)
     if dtype_of(parts[0]) != np.float64:
         return None
-    users = [use.owner for use in operation.results[0].uses]
-    if all(mlir.splat(x) is not None for x in parts) and all(map(_is_kernel, users)):
+    (made,) = operation.results
+    in_kernels = all(_is_in_kernel(made, use.owner.operation) for use in made.uses)
+    if in_kernels and all(mlir.splat(x) is not None for x in parts):
         return None
     if not _follow_from_constants(parts):
         return None
     return [elementwise.complex_(*barrier.barrier.build(parts))]
 
 
-def _is_kernel(operation: Operation) -> bool:
-    traits = traits_of(operation)
-    return traits.elementwise or traits.reduces
+def _is_in_kernel(constant: Value, user: Operation) -> bool:
+    """True if a constant becomes part of the kernel of a user. Products get arrays."""
+    traits = traits_of(user)
+    return traits.elementwise or (traits.reduces and not shape_of(constant))
 
 
 def _follow_from_constants(values: Sequence[Value]) -> bool:
