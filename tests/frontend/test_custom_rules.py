@@ -229,6 +229,18 @@ def test_closure_convert():
     np.testing.assert_allclose(irax.grad(outer)(0.5), 3 * np.cos(0.5), rtol=1e-6)
 
 
+@pytest.mark.parametrize(("given", "returned"), [("bfloat16", "float32"), ("float32", "bfloat16")])
+def test_rules_may_compute_in_another_precision(given, returned):
+    @irax.custom_vjp
+    def f(x):
+        return jnp.sum(x * 2)
+
+    f.defvjp(lambda x: (f(x), x.shape), lambda shape, ct: (jnp.full(shape, 2 * ct, returned),))
+    found = irax.jit(irax.grad(lambda x: f(3 * x)))(jnp.ones(2, given))
+    assert found.dtype == given
+    np.testing.assert_array_equal(found.astype("float32"), [6, 6])
+
+
 def test_linear_transpose():
     matrix = jnp.arange(6.0).reshape(2, 3)
     (transposed,) = irax.linear_transpose(lambda x: matrix @ x, jnp.ones(3))(jnp.ones(2))
@@ -239,6 +251,11 @@ def test_linear_transpose():
     np.testing.assert_array_equal(integers, [3, 6])
     with pytest.raises(TypeError, match="structure"):
         irax.linear_transpose(lambda x: x, 1.0)((1.0,))
+    for fun, cotangent in ((lambda x: 1j * x, 1.0), (lambda x: x, 1j), (lambda x: x, 1)):
+        with pytest.raises(TypeError, match="linear_transpose: the cotangent has type"):
+            irax.linear_transpose(fun, 1.0)(cotangent)
+    with pytest.raises(TypeError, match="expected floats and complex numbers, or integers, alone"):
+        irax.linear_transpose(lambda x: 2.0 * x, 1)
 
 
 def test_rules_of_a_partial_take_what_it_leaves_open():

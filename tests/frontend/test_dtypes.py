@@ -254,6 +254,7 @@ def test_none_is_the_default_float():
 def test_float0_stands_alone():
     assert dtypes.canonicalize_dtype(dtypes.float0) == dtypes.float0
     assert np.zeros((3,), dtypes.float0).nbytes == 0
+    assert np.asarray(irax.numpy.asarray(np.zeros((3,), dtypes.float0))).dtype == dtypes.float0
     assert dtypes.result_type(dtypes.float0, dtypes.float0) == dtypes.float0
     with pytest.raises(TypePromotionError, match="float0, float32"):
         dtypes.result_type(dtypes.float0, np.float32)

@@ -1,5 +1,7 @@
 """irax.lax: what is strict about it, and its functions against NumPy or JAX."""
 
+import functools
+import itertools
 import math
 
 import numpy as np
@@ -349,6 +351,20 @@ def test_contraction():
         lax.dot_general(ONES, jnp.ones(4), (((0,), (0,)), ((), ())))
     with pytest.raises(ValueError, match=r"lax.dot: shapes"):
         lax.dot(ONES, jnp.ones(4))
+
+
+MIXED = ["float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "int8", "uint8"]
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, irax.jit])
+def test_products_of_mixed_dtypes_keep_what_the_preferred_one_holds(transform):
+    product = functools.partial(lax.dot, preferred_element_type=np.float32)
+    rng = np.random.default_rng(0)
+    for left, right in itertools.permutations(MIXED if transform is not irax.jit else MIXED[:3], 2):
+        x, y = (rng.integers(0, 60, (3, 3)).astype(dtype) for dtype in (left, right))
+        x[0, 0] = 200 if left == "uint8" else x[0, 0]
+        expected = x.astype(np.float32) @ y.astype(np.float32)
+        np.testing.assert_array_equal(transform(product)(x, y), expected, f"{left} {right}")
 
 
 def test_sorting():

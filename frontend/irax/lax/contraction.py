@@ -81,8 +81,9 @@ def dot_general(
 
     Args:
         lhs: an array.
-        rhs: an array. Where its dtype is another, both are converted to the wider one: complex
-            before float before integer, a larger exponent before more digits.
+        rhs: an array. Where its dtype is another, both are converted to the preferred one, or to
+            the wider of the two if that is wider: complex before float before integer, a larger
+            exponent before more digits.
         dimension_numbers: ((lhs contracting, rhs contracting), (lhs batching, rhs batching)).
         precision: of the products on hardware that can trade it for speed.
         preferred_element_type: the dtype of the sums, and so of the result.
@@ -101,6 +102,9 @@ def dot_general(
     what = "lax.dot_general"
     x, y = array_of(what, lhs), array_of(what, rhs)
     wider = max(x.dtype, y.dtype, key=_width)
+    if x.dtype != y.dtype and preferred_element_type is not None:
+        preferred = dtypes.requested_dtype(preferred_element_type, what)
+        wider = max(wider, preferred, key=_width)
     x, y = convert(x, wider, x.weak_type), convert(y, wider, y.weak_type)
     (x_contract, y_contract), (x_batch, y_batch) = (
         tuple(tuple(map(operator.index, side)) for side in pair) for pair in dimension_numbers

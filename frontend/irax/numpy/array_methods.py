@@ -159,6 +159,8 @@ def _array(x: Array, dtype: Any = None, copy: bool | None = None) -> np.ndarray[
 
 def _read_only(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     # Over a read-only buffer: a mere view becomes writeable again as soon as someone asks.
+    if not value.itemsize:  # float0, of which there is nothing to write
+        return value
     plain = value if value.dtype.isbuiltin == 1 else value.view(f"u{value.itemsize}")
     buffer: Any = plain
     return np.asarray(memoryview(buffer).toreadonly()).view(value.dtype)

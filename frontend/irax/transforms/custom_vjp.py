@@ -57,7 +57,8 @@ class custom_vjp(Ruled):
     ) -> None:
         """Sets the rules: `fwd(*args)` returns the result and residuals (a pytree of arrays);
         `bwd(*nondiff, residuals, cotangent)` a tuple with a cotangent for each argument, or None
-        where it is zero.
+        where it is zero. Cotangents that are floats of another dtype than the argument are
+        converted to it.
 
         With `symbolic_zeros`, `fwd` gets a `CustomVJPPrimal` for each array, which says whether a
         derivative is taken with respect to it, and `bwd` a `SymbolicZero` for each cotangent that
@@ -237,7 +238,10 @@ def _cotangent(x: Any, aval: ShapedArray, name: str) -> Array:
         )
     if x is None or isinstance(x, SymbolicZero):
         return zeros(aval)
-    return of_type(x, aval, name, "cotangent", ValueError)
+    found = as_array(x, f"the rule of {name}: its cotangent")
+    if all(dtypes.issubdtype(t.dtype, np.floating) for t in (found, aval)):
+        found = found.astype(aval.dtype)  # a rule may compute in another precision
+    return of_type(found, aval, name, "cotangent", ValueError)
 
 
 @api_boundary

@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
+from irax import dtypes
 from irax.core import array_trees
 from irax.core.array import as_array, aval_of
+from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, argument_names, name_of
 from irax.core.tracebacks import api_boundary
@@ -31,7 +35,7 @@ def linear_transpose(
         cotangent for each argument.
 
     Raises:
-        TypeError: the cotangent is not like the result.
+        TypeError: the cotangent is not like the result, or there are integers beside floats.
         NotImplementedError: the function is not linear; the error names the operation.
 
     >>> irax.linear_transpose(lambda x: 3 * x, 1.0)(2.0)
@@ -43,6 +47,13 @@ def linear_transpose(
     flat = FlatFunction(fun, in_tree)
     inputs = [Input(a, None, n) for a, n in zip(avals, names, strict=True)]
     traced = trace_function(flat, inputs, "linear_transpose", name_of(fun))
+    kinds = {_kind(aval) for aval in (*avals, *traced.results)}
+    if len(kinds) > 1:
+        raise TypeError(
+            f"linear_transpose: {name_of(fun)} has arguments and results of types "
+            f"{', '.join(map(str, (*avals, *traced.results)))}; expected floats and complex "
+            "numbers, or integers, alone"
+        )
     with traced.builder.deriving():
         derived = api.transpose(traced.builder.module, traced.name, wrt=range(len(avals)))
 
@@ -57,7 +68,8 @@ def linear_transpose(
         cts = []
         for leaf, aval in zip(given, traced.results, strict=True):
             ct = as_array(leaf, "linear_transpose: the cotangent")
-            if ct.shape != aval.shape or (ct.dtype != aval.dtype and not ct.weak_type):
+            is_alike = ct.dtype == aval.dtype or (ct.weak_type and ct.dtype.kind == aval.dtype.kind)
+            if ct.shape != aval.shape or not is_alike:
                 raise TypeError(
                     f"linear_transpose: the cotangent has type {ct.aval}; expected {aval}"
                 )
@@ -68,3 +80,8 @@ def linear_transpose(
         return args
 
     return transposed
+
+
+def _kind(aval: ShapedArray) -> type[Any]:
+    """Return the kind of numbers that can be linear in numbers of this type."""
+    return np.inexact if dtypes.issubdtype(aval.dtype, np.inexact) else np.integer
