@@ -27,6 +27,33 @@ func.func @contraction_of_booleans(%x: tensor<3x4xi1>, %y: tensor<4x2xi1>) -> te
 // CHECK:        [[COUNT:%\w+]] = stablehlo.dot_general {{.*}} -> tensor<3x2xi32>
 // CHECK-NEXT:   stablehlo.convert [[COUNT]] : (tensor<3x2xi32>) -> tensor<3x2xi1>
 
+// Unsigned integers are widened so that IREE does not take that into the product, ...
+func.func @contraction_of_unsigned(%x: tensor<3x4xui8>, %y: tensor<4x2xf32>) -> tensor<3x2xf32> {
+  %0 = stablehlo.convert %x : (tensor<3x4xui8>) -> tensor<3x4xf32>
+  %1 = stablehlo.dot_general %0, %y, contracting_dims = [1] x [0] : (tensor<3x4xf32>, tensor<4x2xf32>) -> tensor<3x2xf32>
+  return %1 : tensor<3x2xf32>
+}
+// CHECK:      func.func @contraction_of_unsigned([[X:%\w+]]: tensor<3x4xui8>
+// CHECK-DAG:    [[BITS:%\w+]] = stablehlo.constant dense<255> : tensor<3x4xi32>
+// CHECK-DAG:    [[WIDE:%\w+]] = stablehlo.convert [[X]] : (tensor<3x4xui8>) -> tensor<3x4xi32>
+// CHECK:        [[SAME:%\w+]] = stablehlo.and [[WIDE]], [[BITS]]
+// CHECK-NEXT:   [[FLOATS:%\w+]] = stablehlo.convert [[SAME]] : (tensor<3x4xi32>) -> tensor<3x4xf32>
+// CHECK-NEXT:   stablehlo.dot_general [[FLOATS]],
+
+// ... whatever moves them in between, and signed ones as they are.
+func.func @unsigned_in_a_batch(%x: tensor<4xui16>, %y: tensor<4x2xi8>) -> tensor<1x2xi32> {
+  %0 = stablehlo.convert %x : (tensor<4xui16>) -> tensor<4xi32>
+  %1 = stablehlo.reshape %0 : (tensor<4xi32>) -> tensor<1x4xi32>
+  %2 = stablehlo.convert %y : (tensor<4x2xi8>) -> tensor<4x2xi32>
+  %3 = stablehlo.dot_general %1, %2, contracting_dims = [1] x [0] : (tensor<1x4xi32>, tensor<4x2xi32>) -> tensor<1x2xi32>
+  return %3 : tensor<1x2xi32>
+}
+// CHECK:      func.func @unsigned_in_a_batch(%arg0: tensor<4xui16>, [[Y:%\w+]]: tensor<4x2xi8>
+// CHECK-DAG:    [[SIGNED:%\w+]] = stablehlo.convert [[Y]] : (tensor<4x2xi8>) -> tensor<4x2xi32>
+// CHECK-DAG:    [[SAME:%\w+]] = stablehlo.and
+// CHECK:        [[X:%\w+]] = stablehlo.reshape [[SAME]]
+// CHECK:        stablehlo.dot_general [[X]], [[SIGNED]],
+
 func.func @narrow_reduction(%x: tensor<4xf16>) -> tensor<f16> {
   %c = stablehlo.constant dense<0.0> : tensor<f16>
   %0 = stablehlo.reduce(%x init: %c) applies stablehlo.add across dimensions = [0] : (tensor<4xf16>, tensor<f16>) -> tensor<f16>

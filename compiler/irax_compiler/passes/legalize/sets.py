@@ -132,6 +132,7 @@ IREE: tuple[Legalization, ...] = (
     products.narrow_contraction,
     products.contraction_of_booleans,
     products.contraction_of_small_integers,
+    products.contraction_of_unsigned,
     products.contraction_with_vector,
     products.reduction_of_one,
     products.narrow_reduction,

@@ -11,11 +11,12 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.iree import blas
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import barrier, comparison, dot, elementwise, shape
-from irax_compiler.ops.conversion import convert
+from irax_compiler.ops import barrier, bitwise, comparison, dot, elementwise, shape
+from irax_compiler.ops.conversion import Convert, convert
 from irax_compiler.ops.core import Op, full, full_like, working_dtype
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
+from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
@@ -67,14 +68,65 @@ def contraction_of_booleans(operation: Operation) -> Sequence[Value] | None:
     op = read_as(dot.DotGeneral, operation)
     if op is None or op.dtype != np.bool_:
         return None
-    # IREE would take a convert back into the sum.
     int32 = np.dtype(np.int32)
-    operands = [
-        comparison.select(x, full(shape_of(x), 1, int32), full(shape_of(x), 0, int32))
-        for x in operation.operands
-    ]
-    count = replace(op, dtype=int32)(*operands)
+    count = replace(op, dtype=int32)(*(_counted(x, int32) for x in operation.operands))
     return [convert(count, op.dtype)]
+
+
+def _counted(x: Value, dtype: np.dtype) -> Value:
+    """Build ones and zeros of booleans. IREE would take a conversion back into the sum."""
+    one, zero = (full(shape_of(x), number, dtype) for number in (1, 0))
+    return comparison.select(x, one, zero)
+
+
+@legalizes(
+    "stablehlo.dot_general",
+    "stablehlo.dot",
+    "stablehlo.convolution",
+    kind="bug",
+    of="IREE",
+)
+def contraction_of_unsigned(operation: Operation) -> Sequence[Value] | None:
+    """Widen unsigned factors and booleans in ways that IREE does not take into the product: there
+    it widens all integers as signed ones.
+    """
+    op, given = read_as(Op, operation), list(operation.operands)
+    dtype = dtype_of(operation.results[0])
+    operands = [_widened(x, dtype) for x in given]
+    if op is None or operands == given:
+        return None
+    is_mixed = dtype_of(operands[0]) != dtype_of(operands[1])
+    return op.build([convert(x, dtype) for x in operands] if is_mixed else operands)
+
+
+def _widened(x: Value, dtype: np.dtype) -> Value:
+    """Build a factor of a product in `dtype` such that IREE's code has its value."""
+    is_unsigned = dtype_of(x).kind == "u" and dtype_of(x).itemsize < dtype.itemsize
+    if is_unsigned or dtype_of(x) == np.bool_ != dtype:
+        return _zero_extended(x, dtype)
+    source = mlir.definition(x)
+    if source is None or len(source.operands) != 1 or not _keeps_numbers(source):
+        return x
+    (inner,) = source.operands
+    same = _widened(inner, dtype_of(x))
+    if same == inner:
+        return x
+    return convert(same, dtype_of(x)) if source.name == Convert.name else read(source)(same)
+
+
+def _keeps_numbers(operation: Operation) -> bool:
+    """True for what IREE changes the order of: conversions, and moves of elements."""
+    return operation.name == Convert.name or traits_of(operation).moves
+
+
+def _zero_extended(x: Value, dtype: np.dtype) -> Value:
+    """Convert booleans by choice, and unsigned integers by signed ones that hold them."""
+    if dtype_of(x) == np.bool_:
+        return _counted(x, dtype)
+    signed = np.dtype(np.int32 if dtype_of(x).itemsize < 4 else np.int64)
+    bits = (1 << 8 * dtype_of(x).itemsize) - 1
+    extended = convert(x, signed)
+    return convert(bitwise.and_(extended, full(shape_of(x), bits, signed)), dtype)
 
 
 MANY = 1 << 18
