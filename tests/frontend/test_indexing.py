@@ -810,3 +810,17 @@ def test_values_of_lower_rank_are_no_promotion_of_ranks(name):
         with irax.numpy_rank_promotion("raise"):
             found = getattr(x.at[index], name)(values)
         np.testing.assert_array_equal(found, expected)
+
+
+def test_large_ints_fit_into_the_dtype_of_the_array():
+    largest, x = 2**32 - 1, jnp.ones(2, "uint32")
+    same(x.at[0].set(largest), A([largest, 1], np.uint32))
+    same(x.at[0].max(largest), A([largest, 1], np.uint32))
+    same(x.at[A([0, 5])].get(mode="fill", fill_value=largest), A([1, largest], np.uint32))
+    same(jnp.take(x, A([5]), fill_value=largest), A([largest], np.uint32))
+    same(
+        jnp.arange(largest - 2, largest, dtype="uint32"),
+        np.arange(largest - 2, largest, dtype="u4"),
+    )
+    with pytest.raises(OverflowError, match="doesn't fit"):
+        x.at[0].set(2**32)

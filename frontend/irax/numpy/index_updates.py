@@ -22,7 +22,7 @@ from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, elements
 from irax.core.explicit_axes import check_region, check_update
-from irax.core.operands import broadcast_shapes
+from irax.core.operands import broadcast_shapes, fitted
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.tracebacks import api_boundary
 from irax.execution.jit_shardings import divided_like, takes_out_sharding
@@ -300,7 +300,7 @@ class _Update:
         """Return the values as an array of a shape that broadcasts."""
         if isinstance(values, list | tuple):
             values = jnp.asarray(values)
-        values = as_array(values, f"{self.what}: values")
+        values = as_array(fitted(values, self.x.dtype), f"{self.what}: values")
         target = self.parts.result_shape()
         try:
             fits = broadcast_shapes(values.shape, target) == target

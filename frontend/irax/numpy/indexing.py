@@ -19,6 +19,7 @@ from irax.config import config
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, elements
 from irax.core.explicit_axes import check_region
+from irax.core.operands import fitted
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.execution.replay import replayed
 from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, parse
@@ -129,7 +130,7 @@ def _fill(dtype: np.dtype[Any], fill_value: Any) -> Array:
             limits = dtypes.iinfo(dtype)
             fill_value = limits.max if dtypes.issubdtype(dtype, np.unsignedinteger) else limits.min
         return ConcreteArray(np.array(fill_value).astype(dtype))
-    return convert(as_array(fill_value, "get: fill_value"), dtype)
+    return convert(as_array(fitted(fill_value, dtype), "get: fill_value"), dtype)
 
 
 def _gather(x: Array, parts: Parts) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
 from irax.core.dispatch import staged
-from irax.core.operands import as_arrays, broadcast_shapes, inexact_dtype
+from irax.core.operands import as_arrays, broadcast_shapes, fitted, inexact_dtype
 from irax.core.promotion import convert, promote_dtypes
 from irax.lax.arguments import canonical_int, canonical_shape
 from irax.numpy.exponentials import log10
@@ -52,13 +52,13 @@ def arange(
     Array([2, 4, 6], dtype=int32)
     """
     given = [start, *(v for v in (stop, step) if v is not None)]
-    arrays = as_arrays(given, "arange")
+    if dtype is not None:
+        dtype = dtypes.requested_dtype(dtype, "arange")
+    arrays = as_arrays([v if dtype is None else fitted(v, dtype) for v in given], "arange")
     if any(x.dtype.kind == "c" for x in arrays):
         raise ValueError("arange: start, stop and step must be real, got complex numbers")
     if dtype is None:
         dtype = dtypes.result_type(*arrays)
-    else:
-        dtype = dtypes.requested_dtype(dtype, "arange")
     numbers = [_number("arange", v) for v in given]
     if stop is None:  # what stands first is where they stop then, with a step as without
         numbers.insert(0, 0)

@@ -13,7 +13,7 @@ from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.explicit_axes import check_alike
-from irax.core.operands import as_arrays, broadcast_shapes
+from irax.core.operands import as_arrays, broadcast_shapes, fitted
 from irax.core.promotion import broadcast_to, convert
 from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill, take_along
@@ -68,7 +68,7 @@ def _filled(found: Array, inside: Array | None, fill_value: Any) -> Array:
     if inside is None:
         return found
     fill = default_fill(found.dtype) if fill_value is None else fill_value
-    fill = convert(as_array(fill), found.dtype, found.weak_type)
+    fill = convert(as_array(fitted(fill, found.dtype)), found.dtype, found.weak_type)
     return logic.where(inside, found, fill)
 
 
