@@ -37,8 +37,6 @@ REASONS: dict[str, str] = {
     "adaptive solve 50": f"{_METERED} The times are sorted by a kernel before.",
     "KV cache 8x2048x64": "On one core it takes as long as in JAX, whose two threads take 0.4 of "
     "that: probably, each keeps its half of the 4 MB near. IREE's workers take any part.",
-    "int8 matmul 256 to int32": "Integers are multiplied as floats; on one core XLA's code for "
-    "integers takes a third of the time.",
     "concatenate columns 4 x 1000x250": "On one core it takes 1.26 of JAX's time, too; why is not "
     "known. A row of 250 elements is no whole number of vectors.",
     "sort 1000 beside 1e6": "NumPy sorts, on the host, which reads the carried array: IREE copies "

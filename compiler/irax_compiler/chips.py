@@ -63,13 +63,25 @@ def compiling_for(chip: str) -> Iterator[None]:
         _chip.reset(token)
 
 
+def multiplies_bytes() -> bool:
+    """Return True if the processor adds products of four 8-bit integers to one of 32 bits, in
+    vectors of 64 bytes (AVX-512 VNNI). No chip that has a name promises that.
+    """
+    return _chip.get() not in _OF_CHIPS and {"avx512_vnni", "avx512bw", "avx512vl"} <= _flags()
+
+
 @once
 def _of_this_processor() -> VectorRegisters:
     if not IS_X86:
         return NEON
+    if "avx512f" in _flags():
+        return AVX512
+    return AVX2 if {"avx2", "fma"} <= _flags() else SSE
+
+
+@once
+def _flags() -> frozenset[str]:
+    """The instructions that this processor has, as Linux names them."""
     facts = Path("/proc/cpuinfo")
     text = facts.read_text() if facts.exists() else ""
-    flags = text.partition("flags")[2].partition("\n")[0].split()
-    if "avx512f" in flags:
-        return AVX512
-    return AVX2 if {"avx2", "fma"} <= {*flags} else SSE
+    return frozenset(text.partition("flags")[2].partition("\n")[0].split())

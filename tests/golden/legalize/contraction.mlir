@@ -27,6 +27,16 @@ func.func @contraction_of_booleans(%x: tensor<3x4xi1>, %y: tensor<4x2xi1>) -> te
 // CHECK:        [[COUNT:%\w+]] = stablehlo.dot_general {{.*}} -> tensor<3x2xi32>
 // CHECK-NEXT:   stablehlo.convert [[COUNT]] : (tensor<3x2xi32>) -> tensor<3x2xi1>
 
+// Integers of 8 bits are multiplied as floats for chips that may have no instruction for them.
+// For others contraction_of_bytes makes a dispatch.
+func.func @contraction_of_small_integers(%x: tensor<64x64xi8>, %y: tensor<64x64xi8>) -> tensor<64x64xi32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<64x64xi8>, tensor<64x64xi8>) -> tensor<64x64xi32>
+  return %0 : tensor<64x64xi32>
+}
+// CHECK:      func.func @contraction_of_small_integers
+// CHECK:        [[SUM:%\w+]] = stablehlo.dot_general {{.*}} -> tensor<64x64xf32>
+// CHECK-NEXT:   stablehlo.convert [[SUM]] : (tensor<64x64xf32>) -> tensor<64x64xi32>
+
 // Unsigned integers are widened so that IREE does not take that into the product, ...
 func.func @contraction_of_unsigned(%x: tensor<3x4xui8>, %y: tensor<4x2xf32>) -> tensor<3x2xf32> {
   %0 = stablehlo.convert %x : (tensor<3x4xui8>) -> tensor<3x4xf32>

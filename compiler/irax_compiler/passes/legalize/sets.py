@@ -131,6 +131,7 @@ IREE: tuple[Legalization, ...] = (
     products.contraction_by_algorithm,
     products.narrow_contraction,
     products.contraction_of_booleans,
+    products.contraction_of_bytes,
     products.contraction_of_small_integers,
     products.contraction_of_unsigned,
     products.contraction_with_vector,

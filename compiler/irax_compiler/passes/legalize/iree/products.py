@@ -17,8 +17,10 @@ from irax_compiler.ops.core import Op, full, full_like, working_dtype
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.passes.blas import small_integers
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.passes.simplify.matching import made_by
 
 FLOAT32 = np.dtype(np.float32)
 _EXACT = (FLOAT32, np.dtype(np.float64))
@@ -127,6 +129,35 @@ def _zero_extended(x: Value, dtype: np.dtype) -> Value:
     bits = (1 << 8 * dtype_of(x).itemsize) - 1
     extended = convert(x, signed)
     return convert(bitwise.and_(extended, full(shape_of(x), bits, signed)), dtype)
+
+
+@legalizes(
+    "stablehlo.dot_general",
+    "stablehlo.dot",
+    kind="slow",
+    of="IREE",
+    reproduction="contraction_of_small_integers",
+)
+def contraction_of_bytes(operation: Operation) -> Sequence[Value] | None:
+    """Multiply integers of 8 bits by the processor's instructions for them, if it has any: IREE
+    widens them before.
+    """
+    op = read_as(dot.DotGeneral, operation)
+    if op is None or op.dtype.kind not in "iu" or op.dtype.itemsize > 4:
+        return None
+    x, y = (_narrow(x, op.dtype) for x in operation.operands)
+    found = small_integers.product(op.dimensions, x, y, operation.results[0])
+    return None if found is None else [convert(found, op.dtype)]
+
+
+def _narrow(x: Value, dtype: np.dtype) -> Value:
+    """Return the bytes that x has the numbers of, modulo those of `dtype`, if there are any."""
+    found, wide = made_by(x, Convert), dtype_of(x)
+    if found is None or wide.kind not in "iu" or wide.itemsize == 1:
+        return x
+    narrow = dtype_of(found.operand)
+    keeps = wide.kind == "i" or narrow.kind == "u" or wide.itemsize >= dtype.itemsize
+    return found.operand if keeps and narrow in small_integers.DTYPES else x
 
 
 MANY = 1 << 18
