@@ -582,3 +582,51 @@ def test_a_sum_bounds_a_loop_of_unknown_length():
     x = np.linspace(0, 1, 1000, dtype=np.float32)
     weights = np.exp(x.astype(np.float64))
     np.testing.assert_allclose(f(x), weights / weights.sum(), rtol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["zeros", "computed"])
+def test_small_arrays_that_begin_as_one_beside_a_large_one(kind: str):
+    def run(x, np=jnp):
+        first = np.zeros(5, np.float32) if kind == "zeros" else x[:5] * 2
+
+        def step(i, state):
+            x, a, b, k = state
+            x, k = x * 0.5 + 1, k + x.mean()
+            if np is jnp:
+                a, b = a.at[i].set(k), b.at[i].set(x[1])
+            else:
+                a[i], b[i] = k, x[1]
+            return x + b[i // 2], a, b, k + a[i // 2]
+
+        start = (x, first, first if np is jnp else first.copy(), np.float32(0.5))
+        if np is jnp:
+            return lax.fori_loop(0, 5, step, start)
+        for i in range(5):
+            start = step(i, start)
+        return start
+
+    x = np.linspace(0, 1, 3_000_000, dtype=np.float32)
+    assert not is_kernel(run, x)
+    for found, expected in zip(irax.jit(run)(x), run(x, np), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-3)
+
+
+@pytest.mark.parametrize("rows", [7, 33])
+def test_a_constant_that_branches_of_a_step_read_whole_and_by_elements(rows: int):
+    def total(x, stack):
+        def step(state, i):
+            x, stack, k = state
+
+            def write():
+                return x, stack.at[i].set(x), k + stack[i].sum()
+
+            return lax.cond(i % 2 == 0, write, lambda: state), ()
+
+        state, _ = lax.scan(step, (x, stack, np.float32(0.5)), jnp.arange(5))
+        return sum(leaf.sum() for leaf in state)
+
+    x, stack = np.ones((rows, 4), np.float32), np.ones((5, rows, 4), np.float32)
+    assert is_kernel(irax.grad(total, argnums=(0, 1)), x, stack)
+    of_x, of_stack = irax.jit(irax.grad(total, argnums=(0, 1)))(x, stack)
+    np.testing.assert_array_equal(of_x, np.full_like(x, 4))
+    np.testing.assert_array_equal(of_stack, np.ones_like(stack))

@@ -23,6 +23,7 @@ def by_name() -> Mapping[str, type[Pass]]:
     with alone():
         from irax_compiler.passes import (
             advance,
+            alignments,
             annotate,
             barriers,
             batch,

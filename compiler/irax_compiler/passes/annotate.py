@@ -19,7 +19,10 @@ from irax_compiler.ops.fft import Fft
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import Pass, register_pass, returned
+from irax_compiler.passes.core import Pass, nested, register_pass, returned
+
+LARGEST_SIZE = "irax.largest_size"
+"""The reflection attribute of programs for all sizes: the largest that a variable may be."""
 
 ELEMENTS_PER_MICROSECOND = 1000.0
 """Elements of 4 bytes or less that one core computes in a microsecond."""
@@ -105,6 +108,12 @@ def reflection(function: Operation) -> dict[str, str]:
         return {}
     there: Any = function.attributes["iree.reflection"]
     return {item.name: item.attr.value for item in there}
+
+
+def is_for_all_sizes(module: Module) -> bool:
+    """True for a module of IREE's that has a program for sizes that are not known."""
+    functions = (o for o in nested(module.operation) if o.name == "util.func")
+    return any(LARGEST_SIZE in reflection(function) for function in functions)
 
 
 def signature(values: Sequence[Value]) -> str:

@@ -15,11 +15,12 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.ops import comparison, slicing
+from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.control_flow.while_loops import While
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read, traits_of
-from irax_compiler.passes.annotate import add_reflection
+from irax_compiler.passes.annotate import LARGEST_SIZE, add_reflection
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.executables import SIZED_DISPATCH, VARIABLES
 from irax_compiler.passes.sized import indexing, moves, windows
@@ -138,7 +139,7 @@ class _Rewriting(Lowering):
         self._strip(self.block)
         if self.shapes:
             self.find_most()
-            add_reflection(self.function, {"irax.largest_size": str(self.most)})
+            add_reflection(self.function, {LARGEST_SIZE: str(self.most)})
         with mlir.InsertionPoint.after(self._anchor), self.function.location:
             self._sign(mlir.arguments(self.function))
         self.find_variables(arguments)
@@ -152,6 +153,9 @@ class _Rewriting(Lowering):
             traits = traits_of(operation)
             if len(operation.regions) and traits.captures:
                 self._tie(operation)
+            if operation.name == barrier.name:  # IREE does not know that sizes are the operands'
+                with mlir.InsertionPoint.after(operation), operation.location:
+                    self._state_sizes(operation.results)
             if traits.updates or operation.name == "stablehlo.while":
                 with mlir.InsertionPoint(operation), operation.location:
                     for i in range(len(operation.results)):

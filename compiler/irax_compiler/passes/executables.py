@@ -151,12 +151,14 @@ def dispatch(
     ties: Mapping[int, int] | None = None,
     workload: Sequence[Value] = (),
     sizes: Sequence[str] = (),
+    extents: tuple[Sequence[Value], Sequence[Value]] = ((), ()),
 ) -> list[Value]:
     """Build a dispatch of the executable `name`, with results of these types.
 
     `ties` has the numbers of results that are in the memory of an operand, and the operand's. These
     results have no bindings of their own. Equal dispatches are one to IREE, unless their `workload`
-    differs. One whose kernel depends on `sizes` is a dispatch of IREE's after `dynamic-shapes`.
+    differs. One whose kernel depends on `sizes` is a dispatch of IREE's after `dynamic-shapes`. For
+    arrays with `?`, as they are after that pass, `extents` are these sizes of operands and results.
 
     IREE takes a dispatch without operands for a constant, which it moves to where the program is
     loaded. There it mixes up the results, if there are several and what follows from them is
@@ -168,13 +170,14 @@ def dispatch(
         return list(mlir.emit(SIZED_DISPATCH, operands, entry | named, types).results)
     attributes = entry | {
         "operandSegmentSizes": mlir.parse_attribute(
-            f"array<i32: {len(workload)}, {len(operands)}, 0, 0>"
+            f"array<i32: {', '.join(str(len(x)) for x in (workload, operands, *extents))}>"
         ),
     }
     if ties:
         tied = [mlir.parse_attribute(f"{ties.get(i, -1)} : index") for i in range(len(types))]
         attributes["tied_operands"] = mlir.array(tied)
-    results = mlir.emit("flow.dispatch", [*workload, *operands], attributes, types).results
+    given = [*workload, *operands, *extents[0], *extents[1]]
+    results = mlir.emit("flow.dispatch", given, attributes, types).results
     if operands or len(types) == 1:
         return list(results)
     return [barrier(x) for x in results]

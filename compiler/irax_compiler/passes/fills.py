@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -44,10 +44,12 @@ def calls_host(operation: Operation) -> bool:
     return operation.name == "util.call" or any(o.name == "util.call" for o in nested(operation))
 
 
-def barrier(x: Value) -> Value:
-    """Build a barrier, behind which an array is another value to IREE."""
+def barrier(x: Value, extents: Sequence[Value] = ()) -> Value:
+    """Build a barrier, behind which an array is another value to IREE. `extents` are its sizes that
+    are not known.
+    """
     target = {"target": mlir.parse_attribute(_DEVICE)}
-    return mlir.emit("flow.tensor.barrier", [x], target, [x.type]).results[0]
+    return mlir.emit("flow.tensor.barrier", [x, *extents], target, [x.type]).results[0]
 
 
 def hold(x: Value) -> None:
@@ -56,7 +58,9 @@ def hold(x: Value) -> None:
     assert source is not None
     with InsertionPoint.after(source), source.location:
         held = barrier(x)
-    x.replace_all_uses_except(held, [mlir.definition(held)])
+    behind = mlir.definition(held)
+    assert behind is not None
+    x.replace_all_uses_except(held, [behind])
 
 
 def _is_fill(operation: Operation) -> bool:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
+from irax_compiler.passes.annotate import is_for_all_sizes
 from irax_compiler.passes.core import Pass, nested, register_pass
 
 _BARRIER = "util.optimization_barrier"
@@ -22,11 +23,16 @@ class Lift(Pass):
     the size of that memory in the first branch or loop that returns it, and uses the size in
     others: "operand does not dominate this use", or the process ends. The program would wait at
     each barrier, too.
+
+    Barriers of programs for all sizes stay: without them, IREE may lose the device of numbers that
+    arrays are filled with.
     """
 
     name: ClassVar[str] = "lift"
 
     def run(self, module: Module) -> None:
+        if is_for_all_sizes(module):
+            return
         for operation in [o for o in nested(module.operation) if o.name == _BARRIER]:
             held = list(zip(operation.results, operation.operands, strict=True))
             if all(isinstance(x.type, mlir.RankedTensorType) for x, _ in held):

@@ -204,3 +204,64 @@ util.func public @calls_host_in_branch(%a: tensor<4096xf32>, %b: tensor<64xf32>,
 // CHECK:         scf.for {{.*}} iter_args([[X:%\w+]] = [[OWN]])
 // CHECK:           [[B:%\w+]] = flow.tensor.barrier [[X]]
 // CHECK:           flow.tensor.update {{.*}}, [[B]]
+// CHECK-NOT:     flow.tensor.barrier
+// CHECK:         util.return
+
+// Arrays of unknown size are copied by a kernel that gets their bytes. What reads and writes them
+// says how large they are.
+util.func public @sized(%a: tensor<?x8xf32>, %size: index, %n: index) -> tensor<?x8xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %0 = scf.for %i = %zero to %n step %one iter_args(%x = %a) -> (tensor<?x8xf32>) {
+    %1 = flow.dispatch @k::@f(%x, %i) : (tensor<?x8xf32>{%size}, index) -> tensor<1x8xf32>
+    %2 = flow.tensor.update %1, %x[%i, %zero] : tensor<1x8xf32> -> %x as tensor<?x8xf32>{%size}
+    scf.yield %2 : tensor<?x8xf32>
+  }
+  util.return %0 : tensor<?x8xf32>
+}
+// CHECK-LABEL: util.func public @sized
+// CHECK:         [[BYTES:%\w+]] = arith.index_cast {{%\w+}} : index to i64
+// CHECK:         [[COPY:%\w+]] = flow.dispatch @copy_any::@copy_any[{{%\w+}}](%arg0, [[BYTES]]) : (tensor<?x8xf32>{[[SIZE:%\w+]]}, i64) -> tensor<?x8xf32>{[[SIZE]]}
+// CHECK:         iter_args([[X:%\w+]] = [[COPY]])
+// CHECK-NEXT:      [[B:%\w+]] = flow.tensor.barrier [[X]] : tensor<?x8xf32>{[[SIZE]]}
+// CHECK-NEXT:      [[NEW:%\w+]] = flow.dispatch @k::@f([[B]], {{%\w+}})
+// CHECK-NEXT:      [[DONE:%\w+]] = flow.tensor.barrier [[NEW]] : tensor<1x8xf32> on
+// CHECK-NEXT:      flow.tensor.update [[DONE]], [[B]]
+
+// Small arrays that begin as one have memory of their own: a step would update one for both.
+util.func public @small(%a: tensor<4096xf32>, %b: tensor<8xf32>, %n: index) -> (tensor<4096xf32>, tensor<8xf32>, tensor<8xf32>) {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %0:3 = scf.for %i = %zero to %n step %one iter_args(%x = %a, %y = %b, %z = %b) -> (tensor<4096xf32>, tensor<8xf32>, tensor<8xf32>) {
+    %1 = flow.dispatch @k::@f(%x) : (tensor<4096xf32>) -> tensor<4096xf32>
+    %2 = flow.dispatch @k::@f(%1) : (tensor<4096xf32>) -> tensor<1xf32>
+    %3 = flow.tensor.update %2, %y[%i] : tensor<1xf32> -> %y as tensor<8xf32>
+    %4 = flow.dispatch @k::@f(%y) : (tensor<8xf32>) -> tensor<1xf32>
+    %5 = flow.tensor.update %4, %z[%i] : tensor<1xf32> -> %z as tensor<8xf32>
+    scf.yield %1, %3, %5 : tensor<4096xf32>, tensor<8xf32>, tensor<8xf32>
+  }
+  util.return %0#0, %0#1, %0#2 : tensor<4096xf32>, tensor<8xf32>, tensor<8xf32>
+}
+// CHECK-LABEL: util.func public @small
+// CHECK:         [[COPY:%\w+]] = flow.dispatch @copy_32::@copy_32[{{%\w+}}](%arg1)
+// CHECK:         iter_args({{%\w+}} = %arg0, {{%\w+}} = %arg1, {{%\w+}} = [[COPY]])
+
+// What is moved within an array is copied before it is written.
+util.func public @moved(%a: tensor<64x64xf32>, %n: index) -> tensor<64x64xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %c64 = arith.constant 64 : index
+  %0 = scf.for %i = %zero to %n step %one iter_args(%x = %a) -> (tensor<64x64xf32>) {
+    %1 = flow.tensor.slice %x[%i, %zero for %one, %c64] : tensor<64x64xf32> -> tensor<1x64xf32>
+    %2 = flow.tensor.update %1, %x[%zero, %zero] : tensor<1x64xf32> -> %x as tensor<64x64xf32>
+    scf.yield %2 : tensor<64x64xf32>
+  }
+  util.return %0 : tensor<64x64xf32>
+}
+// CHECK-LABEL: util.func public @moved
+// CHECK:         [[COPY:%\w+]] = flow.dispatch @copy_16384::@copy_16384[{{%\w+}}](%arg0)
+// CHECK:         iter_args([[X:%\w+]] = [[COPY]])
+// CHECK-NEXT:      [[B:%\w+]] = flow.tensor.barrier [[X]]
+// CHECK-NEXT:      [[PART:%\w+]] = flow.tensor.slice [[B]]
+// CHECK:           [[APART:%\w+]] = flow.dispatch @copy_256::@copy_256[{{%\w+}}]([[PART]])
+// CHECK:           flow.tensor.update {{%\w+}}, [[B]]

@@ -7,12 +7,14 @@ is that of the loop-carried array, so this is right only under conditions that I
 
 1. Nothing else has that memory. An array that a step writes to begins in memory of its own, and
    each next value is in the memory of a loop-carried array that is written to, or in that of a
-   dispatch of this step, and in none that the next value of another array may be in.
+   dispatch of this step, and in none that the next value of another array may be in. Of others,
+   no two begin with one value.
 2. What reads the memory is complete before it is written. In a step, of two uses one of which
    writes, one needs the result of the other. In the next step, what writes needs a value that
    needed all uses of this step; where it does not, the next value is made to need them.
 3. A kernel does not read memory that it writes to. IREE lets a dispatch write its result into the
-   place that an update copies it to; a barrier keeps those apart that read the array.
+   place that an update copies it to; a barrier keeps those apart that read the array. What an
+   update moves within an array is copied before.
 4. Only kernels use the memory. IREE does not wait for loop-carried values that the host reads,
    unless it copies them. A barrier on one array may end the copies of another. So the functions of
    the host get a kernel's copy of an array, where the loop carries larger ones. Functions stay as
@@ -26,15 +28,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import Any, ClassVar
-
-import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.mlir.types import UNKNOWN_SIZE
-from irax_compiler.ops.registers import index
+from irax_compiler.passes.carries.copies import after, bytes_of, copied
+from irax_compiler.passes.carries.extents import count_unknown, extents, operand_of_update
 from irax_compiler.passes.carries.loops import LOOPS, Loop, loop_of
 from irax_compiler.passes.carries.memory import (
     Operand,
@@ -47,16 +46,13 @@ from irax_compiler.passes.carries.memory import (
 )
 from irax_compiler.passes.carries.order import Order
 from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
-from irax_compiler.passes.executables import add_executable, dispatch, memory
 from irax_compiler.passes.fills import barrier
-from irax_compiler.passes.moves.kernels import in_registers, load, store
 
 LARGE = 1 << 12
 """The bytes from which an array that a step writes to is worth a copy before the loop."""
 _LATE = 8
 """The most dispatches that the end of a step may wait for."""
 _GIVEN_TO_HOST = "hal.tensor.export"
-_BYTES = np.dtype(np.int8)
 
 
 @register_pass
@@ -74,13 +70,15 @@ class Carries(Pass):
             if view.operation.name != "util.func":
                 continue
             loops = [o for o in nested(view.operation) if o.name in LOOPS]
-            if any(_is_of_unknown_size(x) for loop in loops for x in loop.results):
-                continue
             reads = host_reads_of_carried(view.operation)
             if not all(map(_is_worth_a_copy, reads)):
                 continue
             for one in reads:
                 _give_copy(one, copies)
+                copies += 1
+            inside = dict.fromkeys(o for loop in loops for o in nested(loop))
+            for update in list(filter(_reads_itself, inside)):
+                _copy_update(update, copies)
                 copies += 1
             for operation in loops:
                 loop = loop_of(operation)
@@ -88,10 +86,6 @@ class Carries(Pass):
                     rewriting = _Carries(loop, copies)
                     rewriting.rewrite()
                     copies = rewriting.copies
-
-
-def _is_of_unknown_size(x: Value) -> bool:
-    return isinstance(x.type, mlir.RankedTensorType) and UNKNOWN_SIZE in x.type.shape
 
 
 class _Carries:
@@ -108,12 +102,19 @@ class _Carries:
             if is_array(x)
         }
         self.uses = {x: uses_of(x, loop.body) for x in self.following}
+        self.extents = {
+            x: extents(x, loop.operation, loop.operation.operands[place])
+            for x, place in zip(loop.arguments, loop.begins, strict=True)
+        }
         self.late: dict[Value, list[Operation]] = {}
 
     def rewrite(self) -> None:
         """Put barriers on arrays."""
-        known = {x for x, uses in self.uses.items() if uses.is_known and self._is_tested(x)}
+        known = {x for x in self.uses if self._is_known(x)}
         own = self._apart({x for x in known if self._may_own(x)})
+        repeated = self._repeated()
+        if any(self.extents[self.loop.arguments[i]] is None for i in repeated):
+            return
         moved = {y for following in self.following.values() for y in following}
         for i, x in enumerate(self.loop.arguments):
             is_written = x in known and bool(self.uses[x].writers)
@@ -126,14 +127,36 @@ class _Carries:
             elif x not in known or is_written or not all(map(self._is_new, self.following[x])):
                 continue
             for argument in (x, *self.loop.tested[i : i + 1]):
-                _put_barrier(argument)
+                _put_barrier(argument, self.extents[x] or ())
+        for i in set(repeated) & set(self._repeated()):
+            self._copy_first(i)
+
+    def _repeated(self) -> list[int]:
+        """Return the arrays that begin with the value of an earlier one, by their number. IREE
+        takes both for one, if each is updated in place.
+        """
+        first = [self.loop.operation.operands[place] for place in self.loop.begins]
+        return [
+            i
+            for i, x in enumerate(self.loop.arguments)
+            if x in self.uses and first[i] in first[:i] and not self._is_fixed(x)
+        ]
+
+    def _is_fixed(self, x: Value) -> bool:
+        """True for an array that stays as it is."""
+        return self.following[x] == {x} and self.uses[x].is_known and not self.uses[x].writers
+
+    def _is_known(self, x: Value) -> bool:
+        """True if all that uses an array is known, and what its sizes are."""
+        return self.uses[x].is_known and self.extents[x] is not None and self._is_tested(x)
 
     def _may_own(self, x: Value) -> bool:
         """True if memory of its own is worth a copy before the loop, and a step writes in order."""
         uses = self.uses[x]
         if not uses.writers:
             return self.following[x] != {x}
-        return _bytes(x) >= LARGE and _is_ordered(uses, self.order)
+        is_large = bytes_of(x) >= LARGE or count_unknown(x) > 0
+        return is_large and _is_ordered(uses, self.order)
 
     def _is_tested(self, argument: Value) -> bool:
         """True if the condition, where it is apart, reads an array by kernels alone, for which it
@@ -200,18 +223,14 @@ class _Carries:
     def _own(self, number: int) -> None:
         """Let an array begin in memory of its own."""
         operation, place = self.loop.operation, self.loop.begins[number]
-        first = operation.operands[place]
-        source = mlir.definition(first)
-        if (
-            source is not None
-            and source.name == "flow.dispatch"
-            and source.block == operation.block
-            and mlir.num_uses(first) == 1
-            and list(source.results).index(first) not in ties(source)
-        ):
-            return
+        if not _is_own(operation.operands[place], operation):
+            self._copy_first(number)
+
+    def _copy_first(self, number: int) -> None:
+        operation, place = self.loop.operation, self.loop.begins[number]
+        sizes = self.extents[self.loop.arguments[number]] or ()
         with InsertionPoint(operation), operation.location:
-            operation.operands[place] = _copied(first, self.copies)
+            operation.operands[place] = copied(operation.operands[place], self.copies, sizes)
         self.copies += 1
 
     def _wait(self, number: int) -> None:
@@ -219,17 +238,24 @@ class _Carries:
         late = self.late[self.loop.arguments[number]]
         if late:
             last, place = mlir.terminator(self.loop.body), self.loop.results[number]
+            sizes = self.extents[self.loop.arguments[number]] or ()
             with InsertionPoint(last), last.location:
-                last.operands[place] = _after(last.operands[place], [_key(o) for o in late])
+                last.operands[place] = after(last.operands[place], list(map(_key, late)), sizes)
+
+
+def _is_own(x: Value, loop: Operation) -> bool:
+    """True if a dispatch makes a value for a loop alone, in memory of its own."""
+    source = mlir.definition(x)
+    if source is None or source.block != loop.block or mlir.num_uses(x) > 1:
+        return False
+    if source.name == "flow.tensor.reshape":
+        return _is_own(source.operands[0], loop)
+    results: list[Value] = list(source.results)
+    return source.name == "flow.dispatch" and results.index(x) not in ties(source)
 
 
 def _key(operation: Operation) -> Value:
     return operation.results[0]
-
-
-def _bytes(x: Value) -> int:
-    type_: Any = x.type
-    return prod(type_.shape) * mlir.dtype_of(x).itemsize
 
 
 def _is_worth_a_copy(read: Operand) -> bool:
@@ -240,14 +266,32 @@ def _is_worth_a_copy(read: Operand) -> bool:
         return False
     loops = [loop_of(o) for o in enclosing(operation) if o.name in LOOPS]
     carried = [y for loop in loops if loop is not None for y in loop.arguments if is_array(y)]
-    return any(_bytes(y) > _bytes(x) for y in carried)
+    if any(map(count_unknown, (x, *carried))):
+        return False
+    return any(bytes_of(y) > bytes_of(x) for y in carried)
+
+
+def _reads_itself(operation: Operation) -> bool:
+    """True if an operation writes a part of an array to another part of it."""
+    if operation.name != "flow.tensor.update":
+        return False
+    update = operation.operands[operand_of_update(operation)]
+    return bool(roots(operation.operands[0], ()) & roots(update, ()))
+
+
+def _copy_update(update: Operation, number: int) -> None:
+    """Have an update write a copy of what it would write."""
+    place = operand_of_update(update)
+    sizes = list(update.operands)[place + 1 :]
+    with InsertionPoint(update), update.location:
+        update.operands[place] = copied(update.operands[place], number, sizes)
 
 
 def _give_copy(read: Operand, number: int) -> None:
     """Have the host read a copy of an array. Copies are told apart by their numbers."""
     operation, place = read
     with InsertionPoint(operation), operation.location:
-        operation.operands[place] = _copied(operation.operands[place], number)
+        operation.operands[place] = copied(operation.operands[place], number, ())
 
 
 def _is_ordered(uses: Uses, order: Order) -> bool:
@@ -266,42 +310,22 @@ def _keep_apart(uses: Uses) -> None:
     """
     read = {x for reader in uses.readers for x in reader.results}
     for writer in uses.writers:
-        last = len(writer.operands) - 1
-        if writer.name == "flow.tensor.update" and read & roots(writer.operands[last], ()):
+        if writer.name != "flow.tensor.update":
+            continue
+        place = operand_of_update(writer)
+        update = writer.operands[place]
+        if read & roots(update, ()):
+            sizes = list(writer.operands)[place + 1 :]
             with InsertionPoint(writer), writer.location:
-                writer.operands[last] = barrier(writer.operands[last])
+                writer.operands[place] = barrier(update, sizes)
 
 
-def _put_barrier(x: Any) -> None:
+def _put_barrier(x: Any, sizes: Sequence[Value]) -> None:
     """Have all users of a loop-carried array use the barrier."""
     if not mlir.num_uses(x):
         return
     with InsertionPoint.at_block_begin(x.owner), x.owner.owner.operation.location:
-        held = barrier(x)
+        held = barrier(x, sizes)
     source = mlir.definition(held)
     assert source is not None
     x.replace_all_uses_except(held, [source])
-
-
-def _copied(x: Value, number: int) -> Value:
-    """Build a copy by a kernel, which IREE does not remove."""
-    size, width = _bytes(x), 64
-    name = f"copy_{size}"
-
-    def build(_: Any, bindings: list[Value]) -> None:
-        source, target = (memory(binding, size, _BYTES) for binding in bindings)
-        in_registers(size, width, lambda at, n: store(load(source, at, n), target, at))
-
-    module = mlir.open_module()
-    if mlir.unique_name(module, name) == name:
-        add_executable(module, name, (1, 1), 2, build, workload=1)
-    return dispatch(name, [x], [x.type], workload=[index(number)])[0]
-
-
-def _after(x: Value, others: Sequence[Value]) -> Value:
-    """Build a value that is there when others are, in the same memory."""
-    name = f"after_{len(others)}"
-    module = mlir.open_module()
-    if mlir.unique_name(module, name) == name:
-        add_executable(module, name, (1, 1), 1 + len(others), lambda _, bindings: None)
-    return dispatch(name, [x, *others], [x.type], {0: 0})[0]

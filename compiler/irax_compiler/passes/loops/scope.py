@@ -62,7 +62,8 @@ class Scope:
         """Return a value's register."""
         if x in self.registers:
             return self.registers[x]
-        return self.arrays[x].read() if x in self.arrays else _constant(x, self.size(x))
+        is_array = x in self.arrays and not (self.lanes is not None and mlir.splat(x) is not None)
+        return self.arrays[x].read() if is_array else _constant(x, self.size(x))
 
     def array(self, x: Value) -> Array:
         """Return a value's array. A register is written to memory for it."""

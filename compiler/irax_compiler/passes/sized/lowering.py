@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 from math import prod
 from typing import Any
 
@@ -198,8 +199,8 @@ def _is_inside(block: Any, loop: Operation) -> bool:
 
 def _holds_in_step(loop: Operation, user: Operation) -> Value:
     """A condition that always holds, which each step of a loop computes from what it carries."""
-    within = (user, *enclosing(user))
-    block = next(b for r in loop.regions for b in r if any(o.block == b for o in within))
+    *_, outermost = takewhile(lambda outer: outer != loop, (user, *enclosing(user)))
+    block: Any = outermost.block
     numbers = [x for x in block.arguments if _is_array(x) and x.type.rank == 0]
     number = next((x for x in numbers if mlir.dtype_of(x).kind == "i"), None)
     if number is None:
