@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
 from irax.core import array_trees
-from irax.core.array import Array
+from irax.core.array import Array, ConcreteArray
 from irax.core.flattening import name_of
 from irax.core.placement import device_of_shardings
 from irax.core.tracebacks import api_boundary
@@ -175,6 +175,8 @@ def block_until_ready(x: Any) -> Any:
     >>> irax.block_until_ready({"x": irax.numpy.arange(3)})
     {'x': Array([0, 1, 2], dtype=int32)}
     """
+    if type(x) is ConcreteArray:  # the usual result needs no search for arrays
+        return x.block_until_ready()
     for leaf in array_trees.tree_leaves(x):
         if isinstance(leaf, Array):
             leaf.block_until_ready()
