@@ -136,3 +136,33 @@ print(os.waitstatus_to_exitcode(status))
         check=False,
     )
     assert (done.stdout.strip(), done.stderr) == ("5", "")
+
+
+def test_programs_of_too_many_waits_keep_them(monkeypatch, tmp_path):
+    """IREE gives up the phase stream if it does not find which are superfluous."""
+    monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
+    real, ran = invocation.Invocation.run_pipeline, []
+
+    def run_pipeline(run, passes):
+        if invocation.STREAM in passes:
+            raise invocation.CompileError(f"loc(unknown): {invocation.NOT_SOLVED}")
+        ran.append(passes)
+        real(run, passes)
+
+    monkeypatch.setattr(invocation.Invocation, "run_pipeline", run_pipeline)
+    x = np.full((5, 3), 7, np.float32)
+    y = np.arange(1, 16, dtype=np.float32).reshape(5, 3) + [[4, 0, 0]] * 5
+    expected = x.copy()
+    for i in range(1, int(y[0, 0])):
+        expected[i] = y[i] * expected[i - 1]
+    np.testing.assert_allclose(irax.jit(history)(x, y.astype(np.float32)), expected)
+    assert invocation.WITH_ALL_WAITS in ran
+
+
+def test_other_errors_of_a_phase_are_those_of_the_module(monkeypatch):
+    def run_pipeline(run, passes):
+        raise invocation.CompileError("another error")
+
+    monkeypatch.setattr(invocation.Invocation, "run_pipeline", run_pipeline)
+    with pytest.raises(invocation.CompileError, match="another error"):
+        targets.compile(lowered(history), "iree-cpu")

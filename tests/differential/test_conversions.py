@@ -140,3 +140,16 @@ def test_all_of_several_roundings_are_done(dtype):
     expected = functools.reduce(lambda x, _: once(x), range(20), jnp.asarray(x))
     for found in compiled(x):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_each_operation_on_bfloat16_is_rounded():
+    x = jnp.linspace(-3, 3, 99).astype(jnp.bfloat16)
+
+    def f(x):
+        y = jnp.broadcast_to(x * 1.1 + x, (2, 99))
+        z = jnp.exp(y) / (1 + y * y) - jnp.where(y * 0.7 > x, y, jnp.sqrt(abs(y) * 0.3))
+        w = (z.astype(jnp.float32) * 0.0123).astype(jnp.bfloat16)
+        return w * -0.01, w.sum(0) - z[0]
+
+    for found, expected in zip(irax.jit(f)(x), f(x), strict=True):
+        np.testing.assert_array_equal(found, expected)

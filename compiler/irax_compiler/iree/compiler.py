@@ -6,7 +6,7 @@ import functools
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +15,9 @@ from irax_compiler import cache, spans
 from irax_compiler.iree import addresses, blas, references, temporary
 from irax_compiler.iree.invocation import (
     AFRESH,
+    NOT_SOLVED,
+    PIPELINES,
+    WITH_ALL_WAITS,
     CompileError,
     bundled_tool,
     invocation,
@@ -173,9 +176,7 @@ def _invoke_iree(
     if not after and _has_pipelines(flags):
         return _by_pipelines(given, flags, chosen, unverified, bool(text))
     for phase in _ends(after, {*AFRESH, *(x.phase for x in chosen)}):
-        with invocation(given, flags) as run:
-            run.execute_phases(after, phase, unverified)
-            given, after = run.bytecode(), phase
+        given, after = _run_phases(given, flags, after, phase, unverified, PIPELINES), phase
         given = _rewritten(given, [x for x in chosen if x.phase == phase])
     return _program(given, flags, after, unverified, bool(text))
 
@@ -192,11 +193,31 @@ def _by_pipelines(
 
     given, after = local.with_device(given, flags), ""
     for phase in _ends("", {*local.AFRESH, *(x.phase for x in rewrites)}):
-        with invocation(given, flags, phase) as run:
-            run.execute_phases(after, phase, unverified, local.PIPELINES)
-            given, after = run.bytecode(), phase
+        given = _run_phases(given, flags, after, phase, unverified, local.PIPELINES, use=phase)
+        after = phase
         given = _rewritten(given, [x for x in rewrites if x.phase == phase])
     return _program(local.to_hal(given, flags), flags, "hal", unverified, may_be_printed)
+
+
+def _run_phases(
+    given: bytes,
+    flags: Sequence[str],
+    after: str,
+    last: str,
+    unverified: frozenset[str],
+    pipelines: Mapping[str, str],
+    use: str = "",
+) -> bytes:
+    """Return a module as it is after IREE's phases up to `last`."""
+    try:
+        with invocation(given, flags, use) as run:
+            run.execute_phases(after, last, unverified, pipelines)
+            return run.bytecode()
+    except CompileError as error:
+        if NOT_SOLVED not in str(error) or pipelines["stream"] == WITH_ALL_WAITS:
+            raise
+    all_waits = {**pipelines, "stream": WITH_ALL_WAITS}
+    return _run_phases(given, flags, after, last, unverified, all_waits, use)
 
 
 def _ends(after: str, ends: set[str]) -> list[str]:

@@ -21,6 +21,36 @@ ALL_PHASES = (
 STREAM = "iree-hal-resolve-device-promises,iree-stream-transformation-pipeline"
 VM = "iree-vm-transformation-pipeline"
 
+
+def cleanup(*more: str) -> str:
+    """Return the passes that IREE runs between the steps of a phase, and then `more`."""
+    passes = "canonicalize,cse,iree-util-simplify-global-accesses,iree-util-apply-patterns"
+    steps = (*in_functions(passes), "iree-util-fold-globals", "iree-util-fuse-globals", *more)
+    return ",".join(steps)
+
+
+def in_functions(passes: str) -> Sequence[str]:
+    """Return passes on the functions of a module."""
+    return [f"{kind}({passes})" for kind in ("util.func", "util.initializer")]
+
+
+NOT_SOLVED = "failed to solve for timepoint coverage"
+"""IREE's error where it has not found in 32 iterations which waits others make superfluous."""
+WITH_ALL_WAITS = ",".join(
+    (
+        "iree-hal-resolve-device-promises,iree-stream-tensor-transformation-pipeline",
+        "iree-stream-async-transformation-pipeline,iree-stream-cmd-transformation-pipeline",
+        cleanup("iree-util-ipo"),
+        *in_functions("iree-stream-reuse-allocations,convert-scf-to-cf"),
+        *[cleanup("iree-util-ipo")] * 2,
+        "iree-stream-fuse-dispatch-bindings,iree-stream-annotate-dispatch-arguments",
+        "iree-stream-annotate-dispatch-assumptions,iree-stream-pack-dispatch-operands",
+        cleanup("iree-util-ipo,iree-stream-fold-uniform-operands"),
+        cleanup("iree-util-ipo,symbol-dce"),
+    )
+)
+"""The phase stream without that search."""
+
 PIPELINES = {"stream": STREAM, "vm": VM}
 """The pipelines of IREE's that have the passes of a phase, without the dialects of all targets.
 Many passes collect the patterns of every dialect that is loaded, each time that they run."""

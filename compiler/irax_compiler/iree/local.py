@@ -13,20 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from irax_compiler import mlir, spans
-from irax_compiler.iree.invocation import STREAM, VM, invocation
+from irax_compiler.iree.invocation import STREAM, VM, cleanup, in_functions, invocation
 from irax_compiler.mlir import InsertionPoint, Module, Operation
-
-
-def _cleanup(*more: str) -> str:
-    """Return the passes that IREE runs between the steps of a phase, and then `more`."""
-    passes = "canonicalize,cse,iree-util-simplify-global-accesses,iree-util-apply-patterns"
-    steps = (*_in_functions(passes), "iree-util-fold-globals", "iree-util-fuse-globals", *more)
-    return ",".join(steps)
-
-
-def _in_functions(passes: str) -> Sequence[str]:
-    return [f"{kind}({passes})" for kind in ("util.func", "util.initializer")]
-
 
 PIPELINES = {
     "input": "iree-stablehlo-input-transformation-pipeline,iree-import-public,"
@@ -37,7 +25,7 @@ PIPELINES = {
     "dispatch-creation": "iree-dispatch-creation-pipeline",
     "flow": "iree-flow-transformation-pipeline",
     "stream": STREAM,
-    "executable-sources": _cleanup("iree-hal-materialize-interfaces", "iree-hal-prune-executables"),
+    "executable-sources": cleanup("iree-hal-materialize-interfaces", "iree-hal-prune-executables"),
     "vm": VM,
 }
 """The pipelines that do what IREE's phases do for a program of one device, `with_device`."""
@@ -48,15 +36,15 @@ AFRESH = ("executable-sources", "executable-targets")
 _TO_HAL = ",".join(
     (
         "iree-hal-conversion,iree-hal-outline-memoize-regions,iree-hal-prune-executables",
-        _cleanup(),
+        cleanup(),
         "iree-llvmcpu-link-executables{target=llvm-cpu},hal.executable(canonicalize)",
         "hal.executable(hal.executable.variant(iree-llvmcpu-assign-constant-ordinals,"
         "iree-llvmcpu-assign-import-ordinals,iree-hal-hoist-executable-objects))",
         "iree-hal-resolve-export-ordinals,iree-hal-materialize-resource-caches",
         "iree-hal-resolve-topology-queries,iree-hal-memoize-device-selection",
         "iree-hal-memoize-device-queries",
-        _cleanup(),
-        *_in_functions("iree-hal-elide-redundant-commands"),
+        cleanup(),
+        *in_functions("iree-hal-elide-redundant-commands"),
     )
 )
 """The passes of IREE's phase hal before it translates kernels to machine code. The pass that links
@@ -65,9 +53,9 @@ them is its target's; the others are those of all targets."""
 _AFTER_CODE = ",".join(
     (
         "iree-hal-initialize-devices,iree-affine-expand-index-ops,iree-lower-affine",
-        *_in_functions("convert-scf-to-cf"),
+        *in_functions("convert-scf-to-cf"),
         "iree-hal-prune-executables,symbol-dce",
-        *[_cleanup("iree-util-ipo")] * 2,
+        *[cleanup("iree-util-ipo")] * 2,
     )
 )
 """The passes of that phase after it."""

@@ -69,13 +69,32 @@ func.func @convert_of_complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xf64> {
 // CHECK-NEXT:   [[REAL:%\w+]] = stablehlo.real [[X]]
 // CHECK-NEXT:   stablehlo.convert [[REAL]] : (tensor<4xf32>) -> tensor<4xf64>
 
-// What is rounded and widened again is rounded by its bits.
-func.func @float32_rounded_to_bfloat16(%x: tensor<4xf32>) -> tensor<4xf32> {
+// What is rounded and used is rounded by its bits. What is stored is left to IREE.
+func.func @float32_rounded_to_bfloat16(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xbf16>) {
   %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xbf16>
   %1 = stablehlo.convert %0 : (tensor<4xbf16>) -> tensor<4xf32>
-  return %1 : tensor<4xf32>
+  %2 = stablehlo.sine %1 : tensor<4xf32>
+  %3 = stablehlo.convert %2 : (tensor<4xf32>) -> tensor<4xbf16>
+  return %1, %3 : tensor<4xf32>, tensor<4xbf16>
 }
 // CHECK:      func.func @float32_rounded_to_bfloat16([[X:%\w+]]: tensor<4xf32>
-// CHECK:        [[R:%\w+]] = "stablehlo.map"([[X]])
+// CHECK:        [[NEAR:%\w+]] = "stablehlo.map"([[X]])
 // CHECK:          stablehlo.bitcast_convert {{.*}} -> tensor<ui32>
-// CHECK:        return [[R]]
+// CHECK:        [[SAME:%\w+]] = stablehlo.convert [[NEAR]] : (tensor<4xf32>) -> tensor<4xbf16>
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.convert [[SAME]] : (tensor<4xbf16>) -> tensor<4xf32>
+// CHECK:        [[LAST:%\w+]] = stablehlo.convert {{.*}} : (tensor<4xf32>) -> tensor<4xbf16>
+// CHECK:        return [[R]], [[LAST]]
+
+// Each operation on bfloat16 is rounded.
+func.func @function_of_bfloat16(%x: tensor<4xbf16>) -> tensor<4xbf16> {
+  %0 = stablehlo.multiply %x, %x : tensor<4xbf16>
+  %1 = stablehlo.add %0, %x : tensor<4xbf16>
+  return %1 : tensor<4xbf16>
+}
+// CHECK:      func.func @function_of_bfloat16([[X:%\w+]]
+// CHECK:        [[P:%\w+]] = stablehlo.multiply {{.*}} : tensor<4xf32>
+// CHECK-NEXT:   [[NEAR:%\w+]] = "stablehlo.map"([[P]])
+// CHECK:        [[SAME:%\w+]] = stablehlo.convert [[NEAR]] : (tensor<4xf32>) -> tensor<4xbf16>
+// CHECK:        [[WIDE:%\w+]] = stablehlo.convert [[SAME]] : (tensor<4xbf16>) -> tensor<4xf32>
+// CHECK:        [[S:%\w+]] = stablehlo.add [[WIDE]], {{.*}} : tensor<4xf32>
+// CHECK-NEXT:   stablehlo.convert [[S]] : (tensor<4xf32>) -> tensor<4xbf16>

@@ -104,6 +104,7 @@ IREE: tuple[Legalization, ...] = (
     narrow_floats.convert_of_float8,
     narrow_floats.convert_of_double_to_narrow,
     narrow_floats.bfloat16_of_integers,
+    narrow_floats.function_of_bfloat16,
     narrow_floats.float32_rounded_to_bfloat16,
     narrow_floats.convert_to_float8,
     narrow_floats.smallest_normal_of_float8,

@@ -11,7 +11,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact
+from irax_compiler.ops import conversion
 from irax_compiler.ops.formula import Number, copy_sign, where
+from irax_compiler.ops.registry import read
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
@@ -58,19 +60,43 @@ def bfloat16_of_integers(operation: Operation) -> Sequence[Value] | None:
     (x,) = map(Number, operation.operands)
     if inexact(x.dtype) or dtype_of(operation.results[0]) != BF16:
         return None
-    return [Number(by_scalars(_as_bfloat16, x.to(F32).value)).to(BF16).value]
+    return [conversion.convert(by_scalars(_as_bfloat16, x.to(F32).value), BF16)]
+
+
+@legalizes(
+    "stablehlo.add",
+    "stablehlo.divide",
+    "stablehlo.exponential",
+    "stablehlo.exponential_minus_one",
+    "stablehlo.log",
+    "stablehlo.log_plus_one",
+    "stablehlo.logistic",
+    "stablehlo.multiply",
+    "stablehlo.remainder",
+    "stablehlo.rsqrt",
+    "stablehlo.sqrt",
+    "stablehlo.subtract",
+    "stablehlo.tanh",
+    kind="bug",
+    of="IREE",
+)
+def function_of_bfloat16(operation: Operation) -> Sequence[Value] | None:
+    """Compute in float32 and round: IREE rounds just what a kernel stores."""
+    if dtype_of(operation.results[0]) != BF16:
+        return None
+    wide = read(operation).build([conversion.convert(x, F32) for x in operation.operands])
+    return [conversion.convert(wide[0], BF16)]
 
 
 @legalizes("stablehlo.convert", kind="bug", of="IREE")
 def float32_rounded_to_bfloat16(operation: Operation) -> Sequence[Value] | None:
     """Round by integer operations on bits: IREE drops all but the last of consecutive roundings."""
-    (x,) = operation.operands
-    source = mlir.definition(x)
-    if dtype_of(x) != BF16 or dtype_of(operation.results[0]) != F32:
+    (x,), (rounded,) = operation.operands, operation.results
+    if dtype_of(x) != F32 or dtype_of(rounded) != BF16:
         return None
-    if source is None or source.name != operation.name or dtype_of(source.operands[0]) != F32:
+    if all(use.owner == mlir.terminator(operation.block) for use in rounded.uses):
         return None
-    return [by_scalars(_as_bfloat16, source.operands[0])]
+    return [conversion.convert(by_scalars(_as_bfloat16, x), BF16)]
 
 
 def _as_bfloat16(x: Number) -> Number:
