@@ -3,6 +3,7 @@
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.avals import ManualAxisType as ManualAxisType
+from irax.core.meshes import AbstractDevice as AbstractDevice
 from irax.core.meshes import AbstractMesh as AbstractMesh
 from irax.core.meshes import AxisType as AxisType
 from irax.core.meshes import Mesh as Mesh

@@ -19,7 +19,8 @@ from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.copies import OfThisProcess
 from irax.core.flattening import argument_names
 from irax.core.key_arrays import KeyArray
-from irax.core.shardings import Format, Sharding
+from irax.core.layouts import Format
+from irax.core.shardings import Sharding
 from irax.core.tracing import Tracer
 from irax.core.xla_options import check_compiler_options
 from irax.execution import backend, program_shardings

@@ -211,7 +211,8 @@ class MeshDevice:
         if buffer.is_addressable:
             return self.put_shards(buffer.numpy(), spec, may_alias=True)
         own = {place: piece.numpy().tobytes() for place, piece in buffer.pieces.items()}
-        process, what = current.of_process(), f"a new layout, {spec}, of {buffer!r}"
+        array = f"{buffer.dtype}{list(buffer.shape)} divided as {buffer.spec}"
+        process, what = current.of_process(), f"a new layout, {spec}, of {array}"
         process.check_same(what, what, self.processes)
         messages = process.exchange(pickle.dumps(own), self.processes)
         whole = np.empty(buffer.shape, buffer.dtype)

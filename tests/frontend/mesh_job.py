@@ -19,7 +19,7 @@ from tests.frontend.mesh_training import AXES, SPECS, arguments, put, train
 
 import irax
 from irax import lax
-from irax.experimental.multihost_utils import process_allgather
+from irax.experimental.multihost_utils import live_devices, process_allgather
 from irax_runtime.mesh import MeshDevice, NotAddressableError, mesh_device
 
 FAULTS = {
@@ -218,6 +218,10 @@ def check_devices() -> None:
     assert len(irax.devices()) == 2
     assert [d.process_index for d in irax.devices()] == [0, 1]
     assert irax.local_devices() == [irax.devices()[irax.process_index()]]
+    with live_devices(irax.devices()) as found:
+        assert found == irax.devices()
+    with pytest.raises(ValueError, match="expected a device of process"):
+        live_devices([irax.devices()[1 - irax.process_index()]]).__enter__()
 
 
 def check_training(mesh: MeshDevice, layout: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from typing import Any
 
 import numpy as np
 import pytest
@@ -347,3 +348,32 @@ def test_as_in_jax():
     for program in programs:
         ours = irax.vmap(program(irax), axis_name="i")(X)
         same(ours, jax.vmap(program(jax), axis_name="i")(X), 1e-5)
+
+
+def test_lanes_send_and_receive():
+    def pass_on(x: Any) -> Any:
+        token = lax.psend(x, "i", [(0, 1), (1, 2)])
+        return lax.precv(token, irax.ShapeDtypeStruct(x.shape, x.dtype), "i", [(0, 1), (1, 2)])
+
+    permuted = irax.vmap(lambda x: lax.ppermute(x, "i", [(0, 1), (1, 2)]), axis_name="i")
+    mapped = irax.vmap(pass_on, axis_name="i")
+    same(mapped(X), permuted(X))
+    gradient = irax.grad(lambda x: (mapped(x) ** 3).sum())
+    same(gradient(X), irax.grad(lambda x: (permuted(x) ** 3).sum())(X))
+
+
+@pytest.mark.parametrize(
+    "token, shape, error, message",
+    [
+        (lambda x: lax.psend(x, "i", [(1, 0)]), X.shape[1:], ValueError, "token of a psend along"),
+        (lambda x: lax.create_token(), X.shape[1:], ValueError, "got that of another, or of none"),
+        (lambda x: lax.psend(x, "i", [(0, 1)]), (7,), ValueError, r"out_shape is .*7.* but psend"),
+        (lambda x: lax.psend(x, "j", [(0, 1)]), X.shape[1:], NameError, "psend"),
+    ],
+)
+def test_errors_of_sends(token: Any, shape: Any, error: Any, message: str):
+    def pass_on(x: Any) -> Any:
+        return lax.precv(token(x), irax.ShapeDtypeStruct(shape, x.dtype), "i", [(0, 1)])
+
+    with pytest.raises(error, match=message):
+        irax.vmap(pass_on, axis_name="i")(X)

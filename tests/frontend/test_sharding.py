@@ -7,9 +7,16 @@ import pytest
 
 import irax
 from irax import P
-from irax.core.shardings import Format, Layout
+from irax.core.layouts import Format, Layout
 from irax.experimental import mesh_utils, multihost_utils
-from irax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, SingleDeviceSharding
+from irax.sharding import (
+    AbstractDevice,
+    AbstractMesh,
+    AxisType,
+    Mesh,
+    NamedSharding,
+    SingleDeviceSharding,
+)
 from irax_runtime.iree import cpu
 
 DEVICES = np.array([cpu(n) for n in range(4)], dtype=object)
@@ -149,7 +156,7 @@ def test_arrays_on_a_mesh(mesh: Mesh):
 
 def test_a_format_stands_for_its_sharding(mesh: Mesh):
     sharding = NamedSharding(mesh, P("a"))
-    put = irax.device_put({"x": X}, Format(Layout((1, 0)), sharding))["x"]
+    put = irax.device_put({"x": X}, Format(Layout((0, 1)), sharding))["x"]
     assert put.sharding == sharding
     assert put.sharding._addressable_device_assignment == tuple(DEVICES)
     assert irax.device_put(X, Format(None, None)).sharding == irax.device_put(X).sharding
@@ -366,3 +373,29 @@ def test_copies_are_divided_as_the_array(mesh: Mesh):
         assert copy is not x
         assert copy.sharding == x.sharding
         np.testing.assert_array_equal(copy, x)
+
+
+def test_meshes_without_devices_may_know_their_kind(mesh: Mesh):
+    device = AbstractDevice("TPU v5 lite", 1, "tpu")
+    chips = AbstractMesh((2,), ("a",), abstract_device=device)
+    assert chips.abstract_device == device
+    assert chips.update(axis_names=("b",)).abstract_device == device
+    assert AbstractMesh((2,), ("a",)).abstract_device is None
+    assert mesh.abstract_mesh.abstract_device == AbstractDevice("cpu", None, "cpu")
+    for name in ("devices", "device_ids", "local_devices", "local_mesh", "is_multi_process"):
+        with pytest.raises(ValueError, match=f"AbstractMesh has no {name}"):
+            getattr(chips, name)
+    with pytest.raises(AttributeError, match="no attribute 'other'"):
+        chips.other  # noqa: B018 (raises)
+    assert pickle.loads(pickle.dumps(chips)) == chips
+
+
+def test_a_mesh_of_one_device_may_have_no_axes(mesh: Mesh):
+    assert Mesh(np.array(DEVICES[0]), ()).is_scalar
+    assert not mesh.is_scalar
+    assert not Mesh(np.empty((), object), ()).is_scalar
+
+
+def test_devices_live_in_a_job_alone():
+    with pytest.raises(RuntimeError, match=r"call irax\.distributed\.initialize first"):
+        multihost_utils.live_devices(irax.devices()).__enter__()

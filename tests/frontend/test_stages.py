@@ -11,7 +11,7 @@ from tests.runtime.pjrt_programs import needs_plugin
 import irax
 import irax.numpy as jnp
 from irax import P, stages
-from irax.core.shardings import Format, Layout
+from irax.core.layouts import Format, Layout
 from irax.sharding import Mesh, NamedSharding, SingleDeviceSharding
 from irax_runtime.iree import cpu
 
@@ -257,8 +257,8 @@ def test_it_tells_where_arguments_and_results_are():
     )
     assert compiled.input_shardings == ((here,), {"key": here})
     assert compiled.output_shardings == {"x": here, "key": here}
-    assert compiled.input_formats[0] == (Format(Layout((0, 1)), here),)
-    assert compiled.output_formats["x"] == Format(Layout((0, 1)), here)
+    assert compiled.input_formats[0] == (Format(Layout((0, 1), ()), here),)
+    assert compiled.output_formats["x"] == Format(Layout((0, 1), ()), here)
 
 
 def test_programs_for_a_mesh_tell_where_arguments_and_results_are():

@@ -22,11 +22,10 @@ _REASONS = {
     "shardings follow from arguments and constraints: irax.lax.with_sharding_constraint": (
         ": auto_pcast remove_size_one_mesh_axis_from_type",
     ),
-    "sends and receives are those of irax.lax.ppermute": ("lax: precv psend",),
     "it has no counterpart in irax; irax.compat has it for libraries that import jax": (
         ": api_util example_libraries interpreters lib",
         "core: AbstractValue",
-        "experimental: EArray array_serialization colocated_python layout",
+        "experimental: EArray array_serialization colocated_python",
         "extend: lowering mlir random",
     ),
     "jaxprs run as functions: irax.extend.core.jaxpr_as_fun": ("core: eval_jaxpr",),
@@ -36,10 +35,7 @@ _REASONS = {
     "operations on known arrays run at once in a block of irax.ensure_compile_time_eval": (
         "core: eval_context",
     ),
-    "devices are those of irax.devices, and a mesh without devices is irax.sharding.AbstractMesh": (
-        "sharding: AbstractDevice",
-        "experimental.mesh_utils: device_kind_handler_dict",
-    ),
+    "devices are those of irax.devices": ("experimental.mesh_utils: device_kind_handler_dict",),
     "kernels are the compiler's: a pass can write them (docs/architecture.md), and a C "
     "function can be called (irax.ffi)": (
         "experimental: mosaic pallas fused",

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
+from irax.core.layouts import sharding_of_format
 from irax.core.shardings import Sharding, as_sharding
 
 
@@ -185,6 +186,7 @@ class ShapeDtypeStruct:
             raise ValueError("ShapeDtypeStruct: expected a dtype, got None")
         self.shape: tuple[int, ...] = tuple(shape)
         self.sharding: Sharding | None = None
+        sharding = sharding_of_format("ShapeDtypeStruct", sharding, self.shape)
         if sharding is not None:
             self.sharding = as_sharding("ShapeDtypeStruct", sharding)
             self.sharding.parts(self.ndim)  # which checks the number of dimensions

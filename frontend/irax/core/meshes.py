@@ -9,6 +9,7 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -99,8 +100,41 @@ class BaseMesh:
         return f"{axes}, axis_types={self.axis_types}" if axes else ""
 
 
+@dataclass(frozen=True, repr=False)
+class AbstractDevice:
+    """A device of an `AbstractMesh`, as far as it is known.
+
+    Args:
+        device_kind: the name of the chip.
+        num_cores: the number of its cores; None if that is not known.
+        platform: the name of the platform.
+
+    >>> irax.sharding.AbstractDevice("TPU v5 lite", 1, "tpu")
+    AbstractDevice(device_kind=TPU v5 lite, num_cores=1, platform=tpu)
+    """
+
+    device_kind: str
+    num_cores: int | None
+    platform: str
+
+    def __repr__(self) -> str:
+        return (
+            f"AbstractDevice(device_kind={self.device_kind}, num_cores={self.num_cores}, "
+            f"platform={self.platform})"
+        )
+
+
 class AbstractMesh(BaseMesh):
     """A mesh of devices that are not known: the names, sizes and types of its axes.
+
+    Args:
+        axis_sizes: the number of devices along each axis.
+        axis_names: the names of the axes.
+        axis_types: an `AxisType` for each axis; by default `Auto`.
+        abstract_device: what is known of the devices, an `AbstractDevice`.
+
+    Raises:
+        ValueError: there is not a name, or a type, for each size, or a name is there twice.
 
     >>> irax.sharding.AbstractMesh((2, 4), ("data", "model"))
     AbstractMesh('data': 2, 'model': 4, axis_types=(Auto, Auto))
@@ -111,6 +145,8 @@ class AbstractMesh(BaseMesh):
         axis_sizes: Sequence[int],
         axis_names: Sequence[Any],
         axis_types: AxisType | Sequence[AxisType] | None = None,
+        *,
+        abstract_device: AbstractDevice | None = None,
     ) -> None:
         if len(axis_sizes) != len(axis_names):
             raise ValueError(
@@ -120,6 +156,7 @@ class AbstractMesh(BaseMesh):
         self._sizes = tuple(int(size) for size in axis_sizes)
         self.axis_names: tuple[str, ...] = _names(axis_names)
         self.axis_types: tuple[AxisType, ...] = _types(self.axis_names, axis_types)
+        self.abstract_device: AbstractDevice | None = abstract_device
 
     @property
     def axis_sizes(self) -> tuple[int, ...]:
@@ -131,14 +168,25 @@ class AbstractMesh(BaseMesh):
         return self
 
     def update(
-        self, axis_sizes: Any = None, axis_names: Any = None, axis_types: Any = None
+        self,
+        axis_sizes: Any = None,
+        axis_names: Any = None,
+        axis_types: Any = None,
+        *,
+        abstract_device: AbstractDevice | None = None,
     ) -> AbstractMesh:
-        """Return a copy with other sizes, names or types of axes."""
+        """Return a copy with other sizes, names or types of axes, or another device."""
         return AbstractMesh(
             self._sizes if axis_sizes is None else axis_sizes,
             self.axis_names if axis_names is None else axis_names,
             self.axis_types if axis_types is None else axis_types,
+            abstract_device=abstract_device or self.abstract_device,
         )
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _OF_DEVICES:
+            raise ValueError(f"AbstractMesh has no {name}: it is a mesh without devices")
+        raise AttributeError(f"'AbstractMesh' object has no attribute {name!r}", name=name)
 
     def update_axis_types(self, name_to_type: Mapping[Any, AxisType]) -> AbstractMesh:
         """Return a copy with other types of some axes."""
@@ -156,6 +204,10 @@ class AbstractMesh(BaseMesh):
 
     def __repr__(self) -> str:
         return f"AbstractMesh({self._axes_text() or '(), axis_types=()'})"
+
+
+_OF_DEVICES = {"devices", "device_ids", "is_multi_process", "local_devices", "local_mesh"}
+"""The properties that a `Mesh` has because its devices are known."""
 
 
 class Mesh(BaseMesh, contextlib.ContextDecorator):
@@ -198,6 +250,11 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
         return self.devices.size if self.axis_names else 0
 
     @property
+    def is_scalar(self) -> bool:
+        """True for a mesh of one device that has no axes."""
+        return self.devices.ndim == 0 and self.devices.item() is not None
+
+    @property
     def device_ids(self) -> np.ndarray[Any, Any]:
         """The numbers of the devices, in the form of the mesh."""
         ids = [device.id for device in self.devices.flat]
@@ -236,7 +293,13 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
     @functools.cached_property
     def abstract_mesh(self) -> AbstractMesh:
         """The mesh without its devices."""
-        return AbstractMesh(self.axis_sizes, self.axis_names, self.axis_types)
+        known = None
+        if self.size:
+            device = self.devices.flat[0]
+            known = AbstractDevice(device.device_kind, None, device.platform)
+        return AbstractMesh(
+            self.axis_sizes, self.axis_names, self.axis_types, abstract_device=known
+        )
 
     def update(self, devices: Any = None, axis_names: Any = None, axis_types: Any = None) -> Mesh:
         """Return a copy with other devices, names or types of axes."""

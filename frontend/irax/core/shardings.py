@@ -304,58 +304,13 @@ class SingleDeviceSharding(Sharding):
         return f"SingleDeviceSharding(device={self.device!r}, memory_kind=device)"
 
 
-class Layout:
-    """The order of dimensions in memory: accepted, and not looked at."""
-
-    AUTO: Any = None
-
-    def __init__(self, major_to_minor: Sequence[int] = (), *_: Any, **__: Any) -> None:
-        self.major_to_minor: tuple[int, ...] = tuple(major_to_minor)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Layout) and self.major_to_minor == other.major_to_minor
-
-    def __hash__(self) -> int:
-        return hash(self.major_to_minor)
-
-    def __repr__(self) -> str:
-        return f"Layout(major_to_minor={self.major_to_minor})"
-
-
-class Format:
-    """A layout and a sharding. Devices choose layouts themselves, so it stands for the sharding."""
-
-    def __init__(self, layout: Any = None, sharding: Any = None) -> None:
-        self.layout: Any = layout
-        self.sharding: Any = sharding
-
-    @classmethod
-    def row_major(cls, rank: int, sharding: Sharding) -> Format:
-        """Return the format of arrays as irax's are."""
-        return cls(Layout(tuple(range(rank))), sharding)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Format):
-            return NotImplemented
-        return (self.layout, self.sharding) == (other.layout, other.sharding)
-
-    def __hash__(self) -> int:
-        return hash((self.layout, self.sharding))
-
-    def __repr__(self) -> str:
-        return f"Format(layout={self.layout!r}, sharding={self.sharding!r})"
-
-
 def as_sharding(what: str, x: Any) -> Sharding:
-    """Return a sharding itself, that of a `Format`, or that of a `PartitionSpec` and the mesh of
-    the context.
+    """Return a sharding itself, or that of a `PartitionSpec` and the mesh of the context.
 
     Raises:
         TypeError: it is none of these; `what` is the function's name in the message.
         RuntimeError: there is no mesh in the context.
     """
-    if isinstance(x, Format):
-        x = x.sharding
     if isinstance(x, Sharding):
         return x
     if not isinstance(x, PartitionSpec):

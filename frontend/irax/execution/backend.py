@@ -14,9 +14,10 @@ from irax.config import config
 from irax.core import array_trees, dispatch
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.key_arrays import KeyArray
+from irax.core.layouts import Format, Layout, sharding_of_format
 from irax.core.partition_specs import PartitionSpec
 from irax.core.sharded import placed
-from irax.core.shardings import Format, Sharding, as_sharding
+from irax.core.shardings import Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import still_open
 from irax.execution import mesh_programs
@@ -293,8 +294,9 @@ def _to_put(leaf: Any) -> Array:
 
 def _put(leaf: Any, place: Any) -> Array:
     array = _to_put(leaf)
-    if isinstance(place, Format):
-        place = place.sharding
+    if isinstance(place, Format) and place.layout is Layout.AUTO:
+        raise ValueError(f"device_put: a compiler alone chooses layouts, got {place!r}")
+    place = sharding_of_format("device_put", place, array.shape)
     if place is None or not isinstance(array, ConcreteArray):
         return array
     if isinstance(place, Sharding | PartitionSpec):

@@ -10,6 +10,7 @@ from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 from irax.core import array_trees
 from irax.core.array import Array, ConcreteArray
 from irax.core.flattening import name_of
+from irax.core.layouts import sharding_of_format
 from irax.core.placement import device_of_shardings
 from irax.core.tracebacks import api_boundary
 from irax.core.xla_options import check_compiler_options
@@ -143,6 +144,9 @@ def jit(
         )
     if device is not None and backend is not None:
         raise ValueError("jit: device and backend say the same: give one of them")
+    in_shardings, out_shardings = array_trees.tree_map(
+        functools.partial(sharding_of_format, "jit"), (in_shardings, out_shardings)
+    )
     is_divided = name_several_devices(in_shardings, out_shardings)
     placed = None if is_divided else device_of_shardings("jit", in_shardings, out_shardings)
     if placed is not None or is_divided:

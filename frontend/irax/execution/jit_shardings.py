@@ -20,6 +20,7 @@ from irax.core.explicit_axes import (
     type_of,
     typeof,
 )
+from irax.core.layouts import sharding_of_format
 from irax.core.meshes import Mesh, get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
 from irax.core.partition_specs import (
@@ -179,7 +180,9 @@ def spread(what: str, shardings: Any, tree: Any) -> Sequence[Sharding | None]:
         found = array_trees.prefix_broadcast(shardings, tree, is_leaf=lambda x: x is None)
     except ValueError as error:
         raise ValueError(f"{what} do not fit: {error}") from None
-    return [None if leaf is None else as_sharding(what.partition(":")[0], leaf) for leaf in found]
+    name = what.partition(":")[0]
+    bare = [sharding_of_format(name, leaf) for leaf in found]
+    return [None if leaf is None else as_sharding(name, leaf) for leaf in bare]
 
 
 def takes_out_sharding(what: str) -> Callable[[F], F]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,11 @@ import numpy as np
 from irax import tree_util
 from irax.core import array_trees
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.meshes import Mesh
+from irax.core.meshes import Mesh, is_addressable
 from irax.core.partition_specs import PartitionSpec
 from irax.core.shardings import NamedSharding
 from irax.execution.global_arrays import make_array_from_process_local_data
+from irax_runtime import distributed
 from irax_runtime.communication import current
 
 
@@ -82,6 +85,33 @@ def _whole(x: Array) -> np.ndarray[Any, Any]:
     arrays = communicator.all_gather(found, _everyone())
     owners = communicator.all_gather(has, _everyone()).argmax(0)
     return np.take_along_axis(arrays, owners[None], 0)[0]
+
+
+@contextmanager
+def live_devices(devices: Sequence[Any]) -> Iterator[list[Any]]:
+    """In a `with` block, the devices whose processes live. That is all of them: a job ends in all
+    processes if one dies. The processes that have the devices enter and leave the block together.
+
+    Args:
+        devices: devices, some of which are this process's.
+
+    Raises:
+        RuntimeError: `irax.distributed.initialize` has not been called.
+        ValueError: none of the devices is this process's.
+        CommunicationError: the processes have other devices.
+    """
+    if not distributed.is_started():
+        raise RuntimeError("live_devices: call irax.distributed.initialize first")
+    if not any(map(is_addressable, devices)):
+        raise ValueError(
+            f"live_devices: expected a device of process {distributed.process_index()}, got "
+            f"{list(devices)}"
+        )
+    processes = tuple(sorted({device.process_index for device in devices}))
+    what = f"live_devices({sorted((d.process_index, d.id) for d in devices)})"
+    current.of_process().check_same(what, what, processes)
+    yield list(devices)
+    current.of_process().check_same(f"end of {what}", f"end of {what}", processes)
 
 
 def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:

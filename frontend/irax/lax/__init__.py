@@ -183,6 +183,8 @@ from irax.lax.reductions import reduce_sum as reduce_sum
 from irax.lax.reductions import reduce_xor as reduce_xor
 from irax.lax.scans import map as map
 from irax.lax.scans import scan as scan
+from irax.lax.sends import precv as precv
+from irax.lax.sends import psend as psend
 from irax.lax.slicing import dynamic_index_in_dim as dynamic_index_in_dim
 from irax.lax.slicing import dynamic_slice as dynamic_slice
 from irax.lax.slicing import dynamic_slice_in_dim as dynamic_slice_in_dim

@@ -8,8 +8,9 @@ from typing import Any, NoReturn
 
 from irax import errors
 from irax.core.array import Array, ConcreteArray
+from irax.core.layouts import Format
 from irax.core.sharded import Shard, sharding_of
-from irax.core.shardings import Format, Sharding, SingleDeviceSharding
+from irax.core.shardings import Sharding, SingleDeviceSharding
 from irax.execution import backend
 from irax_runtime.mesh import ShardedBuffer
 
