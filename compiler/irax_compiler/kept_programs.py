@@ -8,6 +8,7 @@ calls or computes with, the number of processors.
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from importlib import metadata
@@ -31,23 +32,30 @@ _OF_SEVERAL_DEVICES = (b"irax.shard_map", b"sdy.")
 _WITH_RULES, _RULES = "irax.deferred.", ("rule", "rules")
 """Calls that name derivative rules of this process, and their attributes that do."""
 
-_LIBRARIES = ("irax", "numpy", "scipy", "ml_dtypes", blas.PACKAGE)
+_LIBRARIES = ("irax", "numpy", "scipy", "ml_dtypes")
 
 
 def key(module: Module, func: str, target: str, donated: Sequence[int]) -> str | None:
     """Return the name in the cache of the artefact of a function. None where that depends on more
     than is known: on objects of this process, or on code that was edited while it ran.
     """
-    code = _code()
-    if code is None or cache.directory() is None or not is_own(target):
+    known = facts(target)
+    if known is None or cache.directory() is None or not is_own(target):
         return None
     copy = alone(module, func, is_foreign=False)
     _forget_rules(copy)
     text = mlir.bytecode(locations.without(copy))
     if any(name in text for name in (*_OF_PROCESS, *_OF_SEVERAL_DEVICES)):
         return None
-    facts = (code, func, target, str(tuple(donated)), str(blas.calls()), str(processors()))
-    return cache.key(text, ["as it was traced", *facts])
+    return cache.key(text, ["as it was traced", func, str(tuple(donated)), *known])
+
+
+def facts(target: str) -> tuple[str, ...] | None:
+    """Return what artefacts for a target depend on beside the module: the compiler, the libraries
+    that it calls, the number of processors. None where the compiler was edited while it ran.
+    """
+    code = _code()
+    return None if code is None else (code, target, str(blas.calls()), str(processors()))
 
 
 def _forget_rules(module: Module) -> None:
@@ -100,10 +108,17 @@ def _code() -> str | None:
     """Return what tells this compiler from others: the state of its files, and the versions of what
     it uses. None where a file is newer than this process, which may have loaded what it was.
     """
-    files = sorted(_files(os.path.dirname(__file__), ""))
-    if any(written >= _BEGUN for _, _, written in files):
-        return None
-    return f"{files} {[_version(name) for name in _LIBRARIES]}"
+    files = state_of(os.path.dirname(__file__))
+    versions = [*map(_version, _LIBRARIES), blas.version()]
+    return None if files is None else f"{files} {versions}"
+
+
+def state_of(folder: str) -> str | None:
+    """Return the state of the Python files of a folder: names, sizes, and when they were written.
+    None where one is newer than this process.
+    """
+    files = sorted(_files(folder, ""))
+    return None if any(written >= _BEGUN for _, _, written in files) else str(files)
 
 
 def _files(folder: str, inside: str) -> Iterator[tuple[str, int, int]]:
@@ -118,6 +133,10 @@ def _files(folder: str, inside: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _version(package: str) -> str:
+    """Return the version of a package: of one that is imported without a search."""
+    known = getattr(sys.modules.get(package), "__version__", None)
+    if isinstance(known, str):
+        return known
     try:
         return metadata.version(package)
     except metadata.PackageNotFoundError:

@@ -26,14 +26,26 @@ def library() -> Path | None:
     """The file of the library; None where programs cannot be linked with it."""
     if sys.platform != "linux" or bundled_tool("iree-lld") is None:
         return None
-    try:
-        files = metadata.files(PACKAGE) or []
-    except metadata.PackageNotFoundError:
-        return None
+    package = _package()
+    files = [] if package is None else package.files or []
     found = [
         Path(str(file.locate())) for file in files if file.name.startswith("libscipy_openblas")
     ]
     return next((path for path in found if path.exists()), None)
+
+
+@once
+def _package() -> metadata.Distribution | None:
+    try:
+        return metadata.distribution(PACKAGE)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def version() -> str:
+    """The version of the package; "none" where it is not installed."""
+    package = _package()
+    return "none" if package is None else package.version
 
 
 def is_called(module: bytes) -> bool:

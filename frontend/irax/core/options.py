@@ -112,6 +112,8 @@ class Config(threading.local):
         numpy_dtype_promotion: "standard", or "strict": operands must be of one dtype, Python's
             numbers aside.
         numpy_rank_promotion: "allow" operands of different ranks, "warn" of them, or "raise".
+        untraced_starts: run a function that another process traced without tracing it, where that
+            is known to be the same (see docs/compile-times.md).
         traceback_filtering: how irax's own frames are hidden in tracebacks. "quiet_remove_frames"
             removes them, "remove_frames" does and keeps the whole traceback as the error's cause,
             "tracebackhide" marks them for IPython, "off" shows them; "auto" is "tracebackhide"
@@ -152,6 +154,7 @@ class Config(threading.local):
     random_seed_offset: int = 0
     specialize_sizes: bool = _from_environment("specialize_sizes", True)
     spmd: str = _choice_from_environment("spmd", "one_buffer")
+    untraced_starts: bool = _from_environment("untraced_starts", True)
     traceback_filtering: str = _choice_from_environment("traceback_filtering", "auto")
 
     def update(self, name: str, value: Any) -> None:

@@ -170,6 +170,7 @@ def user_line() -> str:
 
 class _Warnings(threading.local):
     withheld: list[str] | None = None
+    count = 0
 
 
 _warnings = _Warnings()
@@ -185,8 +186,14 @@ def withholding_warnings() -> Iterator[list[str]]:
         _warnings.withheld = outer
 
 
+def warned() -> int:
+    """Return the number of warnings of this thread, shown or not."""
+    return _warnings.count
+
+
 def warn(message: str, category: type[Warning]) -> None:
     """Warns at the user's line: once for each line, unless filters say otherwise."""
+    _warnings.count += 1
     if _warnings.withheld is not None:
         _warnings.withheld.append(message)
         return

@@ -177,6 +177,14 @@ def compile(
         return interruptible.run(_program, anew, name, device, spans.lists())
 
 
+def loaded(artefact: bytes, name: str, device: Device) -> Executable | None:
+    """Return a program that was compiled before; None if it does not load."""
+    try:
+        return interruptible.run(_program, artefact, name, device, spans.lists())
+    except (RuntimeError, ValueError):
+        return None
+
+
 dispatch.use_compiler(compile)
 long_runs.run_by(interruptible.run)
 

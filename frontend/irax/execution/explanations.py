@@ -90,8 +90,11 @@ class Explanation(Sequence[Trace]):
         traced: int,
         compiled: int,
         sizes: Sequence[str] = (),
+        starts: Sequence[str] = (),
     ) -> None:
         self.name = name
+        self.starts = tuple(starts)
+        """For first calls, why each process traces them, or that this one did not."""
         self.sizes = tuple(sizes)
         """The programs that are for all sizes, and the reasons why there are none, where the option
         `dynamic_shapes` asks for them."""
@@ -117,7 +120,7 @@ class Explanation(Sequence[Trace]):
         head = f"{self.name}: {_times(self.traced, 'traced')}, {_times(self.compiled, 'compiled')}"
         first = self.traced - len(self) + 1
         numbered = [f"{number}. {trace}" for number, trace in enumerate(self, first)]
-        return "\n".join([head, *self.sizes, *numbered])
+        return "\n".join([head, *self.sizes, *self.starts, *numbered])
 
     __repr__ = __str__
 
@@ -156,6 +159,7 @@ def explain(fun: Callable[..., Any]) -> Explanation:
         sum(history.traced for history, _ in found),
         sum(history.compiled for history, _ in found),
         getattr(fun, "programs_for_all_sizes", list)(),
+        getattr(fun, "starts", list)(),
     )
 
 

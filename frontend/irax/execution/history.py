@@ -50,6 +50,8 @@ class History:
         self.entries: deque[Entry] = deque(maxlen=KEPT)
         self.traced = 0
         self.compiled = 0
+        self.starts: deque[str] = deque(maxlen=KEPT)
+        """Sentences about first calls: why they traced, or that they did not."""
         self._is_cleared = False
 
     def clear(self) -> None:

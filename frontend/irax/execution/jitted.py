@@ -43,6 +43,9 @@ from irax.execution.jit_shardings import (
 from irax.execution.program import Program
 from irax.execution.program_shardings import device_of_structs, told_by
 from irax.execution.programs import Programs
+from irax.execution.untraced import records
+from irax.execution.untraced.reading import NotDescribed
+from irax.execution.untraced.records import Start
 from irax_compiler.spans import Span, collecting
 from irax_runtime.device import Device
 
@@ -153,6 +156,11 @@ class PjitFunction(Generic[P, R]):
             self._check_leaves(own, named)
             raise
         compiled = self._cache.find(key)
+        start: Start | None = None
+        if compiled is None and traced is None and records.may_start(self, leaves):
+            start, result = self._untraced(key, leaves, tree, static, len(args))
+            if result is not OTHER:
+                return result
         if compiled is None:
             new = self._for_all_sizes(leaves, tree, static, key)
             if new is None:
@@ -163,6 +171,8 @@ class PjitFunction(Generic[P, R]):
         fixed = self._device is not None
         asked = self._device if fixed else config.default_device
         result = compiled.run(leaves, asked, fixed)
+        if start is not None:
+            self._keep(start, compiled)
         if explicit_axes.are_in_types():  # which a bound call does not look at
             return result
         bound = compiled.bound(leaves, tree, asked, state)
@@ -171,6 +181,51 @@ class PjitFunction(Generic[P, R]):
         if bound is not None:
             self._cache.bind(key, bound)
         return result
+
+    def is_plain(self) -> bool:
+        """Return True if calls run where their arguments are, compiled at once for their sizes."""
+        is_usual = self._device is None and self._dynamic is None
+        return is_usual and self._when in (None, "at_once") and type(self) is PjitFunction
+
+    def _untraced(
+        self,
+        key: Any,
+        leaves: Sequence[Any],
+        tree: Any,
+        static: tuple[Any, ...],
+        count: int,
+    ) -> tuple[Start | None, Any]:
+        """Call the program of a signature that another process traced. Return `OTHER` where there
+        is none that is known to be the same, and what is to be kept of the trace that follows.
+        """
+        start, found = None, self._cache.untraced.get(key)
+        state = config.state
+        if found is None:
+            try:
+                start = Start.of(self, leaves, tree, static)
+                found = start.find()
+            except NotDescribed as error:
+                reports.not_described(self._fun, self._cache.history, str(error))
+            if found is None:
+                return start, OTHER
+            reports.untraced(self._fun, self._cache.history)
+            self._cache.keep_untraced(key, found)
+        result = found.run(leaves)
+        if result is OTHER:
+            return None, OTHER
+        bound = found.bound(leaves, state)
+        if bound is not None and static:
+            bound = bound_call.with_static(bound, static, count)
+        if bound is not None:
+            self._cache.bind(key, bound)
+        return None, result
+
+    def _keep(self, start: Start, program: Program) -> None:
+        """Keep the program that was traced for other processes, if they may run it untraced."""
+        try:
+            start.keep(program)
+        except NotDescribed as error:
+            reports.not_described(self._fun, self._cache.history, str(error))
 
     @api_boundary
     def trace(self, *args: Any, **kwargs: Any) -> stages.Traced:
@@ -243,7 +298,9 @@ class PjitFunction(Generic[P, R]):
         key = (tree, static, options, *map(signature_in_trace, arrays))
         among = trace.builder.jitted
         compiled = self._cache.find(key)
-        if compiled is None and among is not None:
+        if compiled is not None:
+            records.reused.note(self._fun)
+        elif among is not None:
             *_, compiled = among.get((id(self._cache), key), (None,))
         if compiled is None:  # each frame between calls counts: Python allows 1000
             spans = reports.missed(self._fun, self._cache.history, key, is_part=True)
@@ -370,6 +427,10 @@ class PjitFunction(Generic[P, R]):
         """
         made = [program.run for program in filter(None, self._with_refs.values())]
         return [(f._cache.history, f._fun) for f in (self, *made)]
+
+    def starts(self) -> list[str]:
+        """Return sentences about first calls: why they traced, or that they did not."""
+        return list(self._cache.history.starts)
 
     def programs_for_all_sizes(self) -> list[str]:
         """Return sentences about the programs that the option `dynamic_shapes` asks for."""

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from irax.execution.bound_call import OTHER, BoundCall
 from irax.execution.history import History
 from irax.execution.program import Program
+
+if TYPE_CHECKING:
+    from irax.execution.untraced.records import Untraced
 
 MOST = 1024
 """The most programs that a function keeps: 50 to 100 MiB of small ones. Those that were not called
@@ -24,6 +27,8 @@ class Programs(OrderedDict[Any, Program]):
     def __init__(self) -> None:
         super().__init__()
         self.history = History()
+        self.untraced: dict[Any, Untraced] = {}
+        """The programs of signatures that were not traced."""
         self._bound: dict[Any, BoundCall] = {}
         self.recent: tuple[BoundCall, ...] = ()
         """The short ways of calls of the last few signatures."""
@@ -44,6 +49,12 @@ class Programs(OrderedDict[Any, Program]):
                 self.popitem(last=False)
         return kept
 
+    def keep_untraced(self, key: Any, program: Untraced) -> None:
+        """Keep the program of a signature that was not traced."""
+        if len(self.untraced) >= MOST:
+            self.untraced.clear()
+        self.untraced[key] = program
+
     def bind(self, key: Any, call: BoundCall) -> None:
         """Take the short way for calls of a signature from now on."""
         others = [item for item in self._bound.items() if item[0] != key]
@@ -61,5 +72,6 @@ class Programs(OrderedDict[Any, Program]):
     def clear(self) -> None:
         """Remove all programs."""
         self._bound, self.recent = {}, ()
+        self.untraced.clear()
         super().clear()
         self.history.clear()

@@ -76,6 +76,23 @@ def missed(function: Callable[..., Any], history: History, key: Key, is_part: bo
     return entry.spans
 
 
+def untraced(function: Callable[..., Any], history: History) -> None:
+    """Note that a jitted function runs a program that another process traced."""
+    _note_start(function, history, "runs without a trace: an earlier process traced it")
+
+
+def not_described(function: Callable[..., Any], history: History, why: str) -> None:
+    """Note why a jitted function is traced by each process."""
+    _note_start(function, history, f"is traced by each process: {why}")
+
+
+def _note_start(function: Callable[..., Any], history: History, what: str) -> None:
+    place = source.user_place() or "an unknown line"
+    history.starts.append(f"{place}: {what}")
+    if config.explain_cache_misses:
+        log("jit: %s at %s %s", name_of(function), place, what)
+
+
 def compiled_for(name: str, device: Device, others: Sequence[Device]) -> None:
     """Tell of a function that is to be compiled for one more device, beside others."""
     if config.explain_cache_misses and others:
