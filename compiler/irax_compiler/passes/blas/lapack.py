@@ -15,6 +15,8 @@ from irax_compiler.passes.blas.library import Cblas, Library, Operand
 from irax_compiler.passes.executables import long, plus, times
 from irax_compiler.passes.scf import for_each
 
+INT64 = np.dtype(np.int64)
+
 
 @dataclass(frozen=True)
 class Array:
@@ -58,6 +60,24 @@ class Lapack:
         """Transpose a matrix with contiguous rows."""
         order = Cblas.ROW_MAJOR, Cblas.TRANSPOSED
         self.call_blas("omatcopy", *order, rows, columns, self.one, x, columns, to, rows)
+
+    def exchange_rows(self, x: Array, rows: int, columns: int, pivots: Array) -> None:
+        """Exchange each row of a matrix with contiguous rows with the one of a number, which is
+        counted from 1.
+        """
+        size = self.library.dtype.itemsize * columns
+
+        def exchange(row: Value) -> None:
+            place = emit("arith.addi", pivots.address, long(times(row, INT64.itemsize)))
+            pointer = emit("llvm.inttoptr", place, to=mlir.parse_type("!llvm.ptr"))
+            number = emit("llvm.load", pointer, to=mlir.parse_type("i64"))
+            before = emit("arith.subi", number, constant(np.asarray(1, INT64)))
+            there = emit("arith.muli", before, constant(np.asarray(size, INT64)))
+            other = emit("arith.addi", x.address, there)
+            own = emit("arith.addi", x.address, long(times(row, size)))
+            self.call_blas("swap", columns, own, 1, other, 1)
+
+        for_each(index(0), index(rows), exchange)
 
     def fill(self, x: Array, number: float) -> None:
         """Fill an array of floating-point numbers."""

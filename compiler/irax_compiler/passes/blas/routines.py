@@ -186,17 +186,28 @@ class Solve(Routine):
 
     @property
     def scratch(self) -> Sequence[int]:
-        n, columns = self.shapes[1]
-        return [n * n * self.size, n * columns * self.size, n * INT64.itemsize]
+        n = self.shapes[1][0]
+        return [n * n * self.size, n * INT64.itemsize]
 
     def build(self, lapack: Lapack, arrays: Sequence[Array]) -> None:
-        x, b, out, a, right, pivots = arrays
+        """Solve in the memory of the result, whose transpose has contiguous columns: that is
+        multiplied from the right.
+        """
+        x, b, out, a, pivots = arrays
         n, columns = self.shapes[1]
         lapack.transpose(x, n, n, a)
-        lapack.transpose(b, n, columns, right)
+        lapack.copy(b, out)
         lapack.call("getrf", n, n, a, n, pivots)
-        lapack.call("getrs", "N", n, columns, a, n, pivots, right, n)
-        lapack.transpose(right, columns, n, out)
+        if columns == 1:
+            lapack.call("getrs", "N", n, 1, a, n, pivots, out, n)
+            return
+        lapack.exchange_rows(out, n, columns, pivots)
+        for triangle, diagonal in (Cblas.LOWER, Cblas.UNIT), (Cblas.UPPER, Cblas.NON_UNIT):
+            lapack.call_blas(
+                "trsm",
+                *(Cblas.COLUMN_MAJOR, Cblas.RIGHT, triangle, Cblas.TRANSPOSED, diagonal),
+                *(columns, n, lapack.one, a, n, out, columns),
+            )
 
 
 @dataclass(frozen=True)
