@@ -69,6 +69,17 @@ def test_first_elements():
         np.testing.assert_array_equal(values, np.take_along_axis(x, wanted, 1))
 
 
+@pytest.mark.parametrize("descending", [False, True])
+def test_first_of_equal_numbers(descending):
+    """Zeros are equal, and so are numbers that are none, whatever their signs."""
+    kinds = np.array([np.nan, -np.nan, 0.0, -0.0, np.inf, -np.inf, 1, 1e-40], np.float32)
+    x = np.random.default_rng(1).choice(kinds, (6, LENGTH))
+    places = irax.jit(lambda x: jnp.argsort(x, descending=descending)[:, :COUNT])(x)
+    keys = -_finite(x) if descending else _finite(x)
+    wanted = np.argsort(keys, axis=1, kind="stable")[:, :COUNT]
+    np.testing.assert_array_equal(places, wanted)
+
+
 def test_one_long_row():
     x = np.random.default_rng(1).permutation(300_000).astype(np.int32)
     values, places = irax.jit(lambda x: lax.top_k(x, 10))(x)

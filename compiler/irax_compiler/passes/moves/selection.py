@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log, prod
+from math import log, nan, prod
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import constant, emit, index
+from irax_compiler.ops.sorting.sort import Order
 from irax_compiler.passes import executables
 from irax_compiler.passes.executables import local_memory, plus, times
 from irax_compiler.passes.moves import kernels
@@ -44,13 +45,17 @@ def pays(length: int, count: int) -> bool:
     return insertions * (count + STEPS) <= SLOW * length
 
 
-def first_places(x: Value, count: int) -> Value:
-    """Return the places, in int32, of the `count` least elements of the rows of an array of
-    unsigned numbers of at most 32 bits, in their order; of equal ones, that of the first comes
-    first.
+KNOWN = tuple(map(np.dtype, (np.float32, np.int32, np.uint32)))
+"""The dtypes of elements whose keys the kernel computes."""
+
+
+def first_places(x: Value, count: int, order: Order | None = None) -> Value:
+    """Return the places, in int32, of the first `count` elements of the rows of an array in an
+    order; of equal ones, that of the first comes first. Without an order, they are the least of
+    unsigned numbers of at most 32 bits.
     """
     *others, length = shape_of(x)
-    rows = _Rows(dtype_of(x), prod(others), length, count)
+    rows = _Rows(dtype_of(x), prod(others), length, count, order)
     like = full((*others, count), 0, INT32)
     name = kernels.name_of("first", 2, rows)
     return kernels.dispatch(name, [x], like, (rows.workgroups, 1), rows.build)
@@ -59,6 +64,7 @@ def first_places(x: Value, count: int) -> Value:
 @dataclass(frozen=True)
 class _Rows(Rows):
     count: int
+    order: Order | None
 
     work = 1 << 17
 
@@ -66,6 +72,28 @@ class _Rows(Rows):
     def steps(self) -> int:
         """The number of elements."""
         return self.rows * self.length
+
+    @property
+    def key_type(self) -> mlir.Type:
+        """The type of the numbers by whose order elements are."""
+        return mlir.parse_type(f"i{8 * self.dtype.itemsize}")
+
+    def key(self, x: Value) -> Value:
+        """Build unsigned numbers whose order is the wanted order of elements."""
+        if self.order is None:
+            return x
+        if self.dtype.kind == "f":
+            if not self.order.total:  # one nan and one zero
+                zero = registers.number(0.0, x)
+                no_number = registers.spread(
+                    constant(np.asarray(nan, np.float32)), registers.size_of(x)
+                )
+                x = registers.select(registers.compare("EQ", "f", x, zero), zero, x)
+                x = registers.select(registers.compare("EQ", "f", x, x), x, no_number)
+            x = registers.total_order_key(x)
+        if self.dtype.kind != "u":
+            x = emit("arith.xori", x, registers.number(-(1 << 31), x))
+        return emit("arith.xori", x, registers.number(-1, x)) if self.order.direction == "GT" else x
 
     def build(self, bindings: list[Value]) -> None:
         """Build the code of a workgroup."""
@@ -100,7 +128,8 @@ class _Row:
         def compare(i: Value) -> None:
             place = plus(times(i, LANES), count)
             end = plus(place, LANES)
-            vector = kernels.load(self.numbers, emit("arith.addi", start, place), LANES)
+            there = emit("arith.addi", start, place)
+            vector = self.rows.key(kernels.load(self.numbers, there, LANES))
             if_else(
                 registers.any_of(self._are_less(vector)),
                 lambda: for_each(place, end, lambda j: self._offer(start, j)),
@@ -120,7 +149,7 @@ class _Row:
         for_each(index(0), index(count), write)
 
     def _number(self, start: Value, place: Value) -> Value:
-        return kernels.load(self.numbers, emit("arith.addi", start, place))
+        return self.rows.key(kernels.load(self.numbers, emit("arith.addi", start, place)))
 
     def _offer(self, start: Value, place: Value) -> None:
         """Insert an element if it is less than the last that is kept."""
@@ -131,8 +160,7 @@ class _Row:
         """Compare numbers with that of the last element that is kept."""
         last = kernels.load(self.kept, index(self.rows.count - 1))
         upper = emit("arith.shrui", last, _long(HALF))
-        type_ = registers.type_of(registers.signless_dtype(self.rows.dtype), 1)
-        bound = emit("arith.trunci", upper, to=type_)
+        bound = emit("arith.trunci", upper, to=self.rows.key_type)
         bounds = registers.spread(bound, registers.size_of(numbers))
         return registers.compare("LT", "u", numbers, bounds)
 

@@ -199,9 +199,8 @@ def first_of_sorted(operation: Operation) -> Mapping[Value, Value] | None:
     readers = _readers(operation, dimension)
     if not readers or op.order.num_keys > 1 or dtype_of(operands[0]).kind == "c":
         return None
-    keys = keys_of(operands[0], op.order)
     count = max(shape_of(reader.results[0])[dimension] for _, reader in readers)
-    order = _first(keys[0], dimension, count)
+    order = _first(operands[0], op.order, dimension, count)
     first: dict[Value, Value] = {}
     for number, reader in readers:
         found = _taken(operands[number], order, dimension)
@@ -219,11 +218,14 @@ def _taken(x: Value, order: Value, dimension: int) -> Value:
     return sort.take(x, order, dimension)
 
 
-def _first(key: Value, dimension: int, count: int) -> Value:
-    """Return the places of the first elements in the order of their keys."""
-    extents = shape_of(key)
-    is_last, is_narrow = dimension == len(extents) - 1, dtype_of(key).itemsize <= 4
-    if is_last and is_narrow and selection.pays(extents[dimension], count):
+def _first(x: Value, order: sort.Order, dimension: int, count: int) -> Value:
+    """Return the places of the first elements in an order."""
+    extents = shape_of(x)
+    pays = dimension == len(extents) - 1 and selection.pays(extents[dimension], count)
+    if pays and dtype_of(x) in selection.KNOWN:
+        return selection.first_places(x, count, order)
+    (key,) = keys_of(x, order)
+    if pays and dtype_of(key).itemsize <= 4:
         return selection.first_places(key, count)
     sizes = (*extents[:dimension], count, *extents[dimension + 1 :])
     type_ = mlir.tensor_type(sizes, np.dtype(np.int32))
