@@ -23,6 +23,7 @@ from irax_compiler.cost import cost_of
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.extensions import load as load_extensions
+from irax_compiler.forms.sizes_by_value import arguments_of_sizes, shapes_of_arguments, with_values
 from irax_compiler.hlo_text import hlo_text
 from irax_compiler.importing import import_module
 from irax_compiler.layouts import StatedLayouts
@@ -118,6 +119,7 @@ __all__ = [
     "UnsupportedOp",
     "Vjp",
     "active_arguments",
+    "arguments_of_sizes",
     "batch",
     "check",
     "check_mapped",
@@ -145,12 +147,14 @@ __all__ = [
     "reverse",
     "run_passes",
     "run_pipeline",
+    "shapes_of_arguments",
     "signature",
     "state_layouts",
     "text_of",
     "transpose",
     "values_for",
     "vjp",
+    "with_values",
     "write_rules",
 ]
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from irax_compiler import forms, mlir, portable, sharding
-from irax_compiler.forms import unknown_sizes
+from irax_compiler.forms import sizes_by_value, unknown_sizes
+from irax_compiler.ops.core import UnsupportedOp
 
 
-def read_module(text: str | bytes, name: str = "") -> mlir.Module:
+def read_module(text: str | bytes, name: str = "", by_value: bool = False) -> mlir.Module:
     """Read a module from text or bytecode of any origin, and verify it. `name` is that of the file,
     for locations. Portable artifacts (VHLO) become StableHLO; operations of
     removed, and forms that irax does not use are rewritten.
+
+    With `by_value`, a module whose sizes are elements of arguments stays as it is, with `?` in
+    types: `with_values` makes one for some. Otherwise it is refused.
 
     Raises ValueError with the parser's message, its line and column included.
     """
@@ -20,5 +24,11 @@ def read_module(text: str | bytes, name: str = "") -> mlir.Module:
         forms.rewrite(module)
         module.operation.verify()
     if unknown_sizes.has_unknown_sizes(module):
-        module = unknown_sizes.with_names(module)
+        try:
+            return unknown_sizes.with_names(module)
+        except UnsupportedOp:
+            module = sizes_by_value.without_calls(module)
+            functions = mlir.functions(module).values()
+            if not (by_value and any(map(sizes_by_value.arguments_of_sizes, functions))):
+                raise
     return module

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes
+from irax import dtypes, errors
 from irax.config import config
 from irax.core.array import Array, ConcreteArray, as_array, device_of
 from irax.core.avals import ShapedArray
@@ -129,6 +129,9 @@ def load(
 ) -> LoadedFunction:
     """Load a function of a StableHLO module as a Python function of arrays.
 
+    Where sizes are elements of arguments, as in a module that begins with `dynamic_iota` of one, it
+    is compiled for each of their values, which must be known in traces.
+
     It runs compiled, or in the reference evaluator with `device="reference"`; inside `jit`, `grad`
     and `vmap` it is a call of the module's function like any traced one.
 
@@ -154,7 +157,7 @@ def load(
     """
     if device is not None and device != "reference":
         device = backend.resolve_device(device)
-    module = api.parse(*_source(text_or_path))
+    module = api.parse(*_source(text_or_path), by_value=True)
     return LoadedFunction(module, func or containers.main_function(module), device)
 
 
@@ -187,15 +190,21 @@ class LoadedFunction(OfThisProcess):
         self.device = device
         self._builder = ModuleBuilder(module)
         block = mlir.body(found[func])
-        self.inputs: list[ShapedArray] = [_aval(a) for a in block.arguments]
-        self.outputs: list[ShapedArray] = [_aval(v) for v in mlir.terminator(block).operands]
+        self._sizes = api.arguments_of_sizes(found[func])
+        """The numbers of arguments whose elements are sizes."""
+        results = () if self._sizes else mlir.terminator(block).operands
+        self.inputs: list[ShapedArray] = _inputs(found[func], bool(self._sizes))
+        self.outputs: list[ShapedArray] = [_aval(v) for v in results]
+        """The results' types; none where these depend on the elements of arguments."""
         self._executables: dict[Device, Executable] = {}
-        self.is_sized: bool = api.is_sized(found[func])
-        """True if its arguments have symbolic dimensions."""
+        self.is_sized: bool = bool(self._sizes) or api.is_sized(found[func])
+        """True if it is refined for the arguments of a call: their sizes, or elements, are not
+        known."""
         self._for_sizes: dict[Any, LoadedFunction] = {}
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, avals)) for avals in (self.inputs, self.outputs))
+        outputs = "..." if self._sizes else outputs
         return f"<@{self.__name__}: ({inputs}) -> ({outputs})>"
 
     @api_boundary
@@ -216,6 +225,8 @@ class LoadedFunction(OfThisProcess):
         """
         if not self.is_sized:
             return self
+        if self._sizes:
+            return self._with_values_of(arrays)
         function = mlir.functions(self.ir.module)[self.__name__]
         names = names or [f"argument {i}" for i in range(len(arrays))]
         try:
@@ -225,6 +236,23 @@ class LoadedFunction(OfThisProcess):
         key = tuple(sorted(values.items()))
         if key not in self._for_sizes:
             module = api.refined(self.ir.module, self.__name__, values)
+            self._for_sizes[key] = LoadedFunction(module, self.__name__, self.device)
+        return self._for_sizes[key]
+
+    def _with_values_of(self, arrays: Sequence[Any]) -> LoadedFunction:
+        """This function for the shapes of arrays, and the elements of those that are sizes."""
+        shapes = [np.shape(x) for x in arrays]
+        why = f"@{self.__name__}: argument"
+        values = {
+            i: arrays[i].concrete(f"{why} {i}, which has sizes", errors.ConcretizationTypeError)
+            for i in self._sizes
+        }
+        key = (*shapes, *((i, x.tobytes()) for i, x in values.items()))
+        if key not in self._for_sizes:
+            try:
+                module = api.with_values(self.ir.module, self.__name__, shapes, values)
+            except ValueError as error:
+                raise ValueError(f"@{self.__name__}: {error}") from None
             self._for_sizes[key] = LoadedFunction(module, self.__name__, self.device)
         return self._for_sizes[key]
 
@@ -281,8 +309,8 @@ def as_argument(arg: Any, aval: ShapedArray, what: str) -> Array:
     """An argument of a module's function as an array: numbers become what it takes, and NumPy
     arrays of 64-bit types stay what they are, whatever enable_x64 says.
     """
-    if isinstance(arg, np.ndarray) and arg.dtype == aval.dtype:
-        return ConcreteArray(arg.copy())
+    if isinstance(arg, np.ndarray | np.generic) and arg.dtype == aval.dtype:
+        return ConcreteArray(np.array(arg))
     array = as_array(arg, what)
     if array.weak_type and dtypes.can_cast(array.dtype, aval.dtype, "same_kind"):
         return array.astype(aval.dtype)
@@ -291,3 +319,11 @@ def as_argument(arg: Any, aval: ShapedArray, what: str) -> Array:
 
 def _aval(value: Any) -> ShapedArray:
     return ShapedArray(mlir.shape_of(value), mlir.dtype_of(value))
+
+
+def _inputs(function: mlir.Operation, has_sizes_by_value: bool) -> list[ShapedArray]:
+    arguments = mlir.arguments(function)
+    if not has_sizes_by_value:
+        return list(map(_aval, arguments))
+    shapes = api.shapes_of_arguments(function)
+    return [ShapedArray(s, mlir.dtype_of(x)) for s, x in zip(shapes, arguments, strict=True)]

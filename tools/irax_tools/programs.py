@@ -66,7 +66,7 @@ def load_program(
             stage = dumps.read_stage(read_file(path), path)
             if stage is not None:
                 return _executable(dumps.compile_stage(*stage), stage[0].func, device), None
-    source = sources.load(path, arguments, func)
+    source = sources.load(path, arguments, func, by_value=True)
     return program(source, device), source.examples
 
 
@@ -154,7 +154,8 @@ def _compiled(path: str, func: str | None, device: str) -> Program:
 
 def program(source: Source, device: str, passes: Sequence[api.Pass] | None = None) -> Program:
     """Compile a module that has been read; see `compile_source`."""
-    if api.is_sized(mlir.functions(source.module)[source.func]):
+    function = mlir.functions(source.module)[source.func]
+    if api.arguments_of_sizes(function) or api.is_sized(function):
         return _of_any_size(source, device, passes)
     call = _evaluated(source) if device == REFERENCE else _jitted(source, device, passes)
     dtypes = [dtype for _, dtype in argument_types(source)]
@@ -162,15 +163,23 @@ def program(source: Source, device: str, passes: Sequence[api.Pass] | None = Non
 
 
 def _of_any_size(source: Source, device: str, passes: Sequence[api.Pass] | None) -> Program:
-    """A function with symbolic dimensions, which is refined for the sizes of its operands."""
+    """A function with symbolic dimensions, which is refined for the sizes of its operands, and for
+    the elements of those that have sizes.
+    """
     function = mlir.functions(source.module)[source.func]
+    numbers = api.arguments_of_sizes(function)
 
     def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
         names = [f"argument {i}" for i in range(len(mlir.arguments(function)))]
         if len(operands) != len(names):
             raise TypeError(f"{source.func} takes {len(names)} arguments, got {len(operands)}")
-        values = api.values_for(function, [np.shape(x) for x in operands], names)
-        module = api.refined(source.module, source.func, values)
+        shapes = [np.shape(x) for x in operands]
+        if numbers:
+            given = {i: np.asarray(operands[i]) for i in numbers}
+            module = api.with_values(source.module, source.func, shapes, given)
+        else:
+            values = api.values_for(function, shapes, names)
+            module = api.refined(source.module, source.func, values)
         return program(replace(source, module=module), device, passes)(operands)
 
     return run

@@ -52,10 +52,12 @@ def load(
     arguments: str | None = None,
     func: str | None = None,
     mesh: Mapping[str, int] | None = None,
+    by_value: bool = False,
 ) -> Source:
     """The function that MODULE or FILE.py:FUNCTION names. Raises UsageError or ValueError.
 
-    A Python function is traced with the mesh, if there is one, as that of the context.
+    A Python function is traced with the mesh, if there is one, as that of the context. With
+    `by_value`, sizes of a module may be elements of arguments.
     """
     if is_python(source):
         file, _, function = source.rpartition(":")
@@ -66,7 +68,7 @@ def load(
         raise click.UsageError(f"{source}: which function? expected {source}:FUNCTION")
     if arguments is not None:
         raise click.UsageError("--args goes with FILE.py:FUNCTION")
-    module, text = read_module(source)
+    module, text = read_module(source, by_value)
     name = containers.main_function(module) if func is None else func
     there = mlir.functions(module)
     if name not in there:
@@ -81,13 +83,13 @@ def of_each_device(source: Source, mesh: Mapping[str, int], target: str) -> Sour
     return replace(source, module=divided, examples=None)
 
 
-def read_module(path: str) -> tuple[mlir.Module, str]:
-    """The module of a file, or of standard input, and its text, where it has one. Raises UsageError
-    or ValueError.
+def read_module(path: str, by_value: bool = False) -> tuple[mlir.Module, str]:
+    """The module of a file, or of standard input, and its text, where it has one. With `by_value`,
+    sizes of it may be elements of arguments. Raises UsageError or ValueError.
     """
     found = read_contents(path)
     with naming(path):
-        return api.parse(found, path), "" if isinstance(found, bytes) else found
+        return api.parse(found, path, by_value), "" if isinstance(found, bytes) else found
 
 
 def read_contents(path: str) -> str | bytes:

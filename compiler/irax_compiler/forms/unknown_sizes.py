@@ -29,16 +29,17 @@ from irax_compiler.sizes import Size, SymbolicScope, larger, smaller
 from irax_compiler.sizes.comparison import bounds
 
 _I32 = np.dtype(np.int32)
-_MOST = 64
+MOST = 64
 """The most elements of an array of integers that may be sizes."""
 
 
 def has_unknown_sizes(module: Module) -> bool:
     """True for a module with a function that takes arrays with `?` in their types."""
-    return any(map(_is_unknown, mlir.functions(module).values()))
+    return any(map(is_unknown, mlir.functions(module).values()))
 
 
-def _is_unknown(function: Operation) -> bool:
+def is_unknown(function: Operation) -> bool:
+    """True for a function with `?` in its types, without names for these sizes."""
     blocks = function.regions[0].blocks
     return len(blocks) == 1 and (
         any(map(_has_unknown_size, blocks[0].arguments))
@@ -64,17 +65,17 @@ def with_names(module: Module) -> Module:
     REMOVE_DEAD_FUNCTIONS.run(flat)
     named = mlir.new_module()
     for name, function in mlir.functions(flat).items():
-        if not _is_unknown(function):
+        if not is_unknown(function):
             function.clone(ip=mlir.InsertionPoint(named.body))
             continue
-        draft = _Naming(mlir.new_module(), function, SymbolicScope())
+        draft = Naming(mlir.new_module(), function, SymbolicScope())
         draft.run(name)
-        _Naming(named, function, SymbolicScope(draft.constraints)).run(name)
+        Naming(named, function, SymbolicScope(draft.constraints)).run(name)
     named.operation.verify()
     return named
 
 
-class _Naming:
+class Naming:
     """Builds a function anew, in which sizes have names."""
 
     def __init__(self, module: Module, source: Operation, scope: SymbolicScope) -> None:
@@ -88,22 +89,31 @@ class _Naming:
         """Integers that follow from sizes."""
         self.compared: dict[Value, str] = {}
         """Comparisons of sizes, as text."""
+        self.refuted: dict[Value, str] = {}
+        """Comparisons of numbers that do not hold, as text."""
 
     def run(self, name: str) -> None:
         """Build the function."""
         arguments = mlir.arguments(self.source)
-        types = []
-        for x in arguments:
-            sizes = [
-                self.scope.variable(f"d{self._number(x, d)}") if n == UNKNOWN_SIZE else n
-                for d, n in enumerate(x.type.shape)  # pyright: ignore
-            ]
-            types.append(mlir.tensor_type(tuple(sizes), mlir.dtype_of(x)))
+        types = [
+            mlir.tensor_type(extents, mlir.dtype_of(x))
+            for x, extents in zip(arguments, self.shapes(), strict=True)
+        ]
         function = mlir.new_function(self.module, name, types, self.source.location, public=True)
         self.values = dict(zip(arguments, mlir.arguments(function), strict=True))
         with mlir.InsertionPoint(mlir.body(function)):
             results = self._build_all(mlir.body(self.source))
         mlir.finish_function(function, results)
+
+    def shapes(self) -> list[tuple[Any, ...]]:
+        """The shapes of arguments, in which each `?` is a variable."""
+        return [
+            tuple(
+                self.scope.variable(f"d{self._number(x, d)}") if n == UNKNOWN_SIZE else n
+                for d, n in enumerate(x.type.shape)  # pyright: ignore
+            )
+            for x in mlir.arguments(self.source)
+        ]
 
     def _build_all(self, block: Block) -> list[Value]:
         """Build the operations of a block at the insertion point; return what it returns."""
@@ -133,7 +143,7 @@ class _Naming:
             self._build_regions(operation)
             return
         operands = [self.values[v] for v in operation.operands]
-        form = _DYNAMIC.get(operation.name)
+        form = DYNAMIC.get(operation.name)
         if form is None:
             op = read(operation)
             results = op.build([self.values[v] for v in inputs(op, operation)])
@@ -197,7 +207,7 @@ class _Naming:
         if operation.name == "stablehlo.compare":
             self._compare(operation)
             return
-        if mlir.dtype_of(result).kind not in "iu" or np.prod(extents, dtype=int) > _MOST:
+        if mlir.dtype_of(result).kind not in "iu" or np.prod(extents, dtype=int) > MOST:
             return
         if operation.name == "stablehlo.constant":
             self.known[result] = mlir.dense_to_numpy(operation).astype(object)
@@ -219,8 +229,13 @@ class _Naming:
             if isinstance(x, Size) or isinstance(y, Size):
                 x, y = (x, y) if isinstance(x, Size) and len(x.terms) == 1 else (x - y, 0)
                 self.compared[operation.results[0]] = f"{x} {sign} {y}"
+            elif not {">=": x >= y, "<=": x <= y, "==": x == y}[sign]:
+                self.refuted[operation.results[0]] = f"{x} {sign} {y}"
 
     def _assert(self, operation: Operation) -> None:
+        refuted = self.refuted.get(operation.operands[0])
+        if refuted is not None:
+            raise ValueError(f"{refuted} does not hold, which {operation.location} asserts")
         stated = self.compared.get(operation.operands[0])
         if stated is not None and stated not in self.constraints:
             self.constraints.append(stated)
@@ -296,21 +311,21 @@ def _dims(operation: Operation) -> tuple[int, ...]:
     return tuple(dimensions)
 
 
-def _iota(of: _Naming, operation: Operation) -> tuple[Op, int]:
+def _iota(of: Naming, operation: Operation) -> tuple[Op, int]:
     along: Any = operation.attributes["iota_dimension"]
     dtype = mlir.dtype_of(operation.results[0])
     return shape.Iota(of.sizes(operation, 0), dtype, along.value), -len(operation.operands)
 
 
-def _slice(of: _Naming, operation: Operation) -> tuple[Op, int]:
+def _slice(of: Naming, operation: Operation) -> tuple[Op, int]:
     return slicing.Slice(*(of.sizes(operation, i) for i in (1, 2, 3))), 1
 
 
-def _pad(of: _Naming, operation: Operation) -> tuple[Op, int]:
+def _pad(of: Naming, operation: Operation) -> tuple[Op, int]:
     return slicing.Pad(*(of.sizes(operation, i) for i in (2, 3, 4))), 2
 
 
-def _gather(of: _Naming, operation: Operation) -> tuple[Op, int]:
+def _gather(of: Naming, operation: Operation) -> tuple[Op, int]:
     dims = GATHER_NUMBERS.decode(operation.attributes["dimension_numbers"])
     return Gather(dims, of.sizes(operation, 2), indices_are_sorted=False), 2
 
@@ -334,21 +349,21 @@ class _Padded:
         return replace(self.op, padding=zeros, lhs_dilation=ones).build([wide, kernel])
 
 
-def _convolution(of: _Naming, operation: Operation) -> tuple[Any, int]:
+def _convolution(of: Naming, operation: Operation) -> tuple[Any, int]:
     op = Convolution.read(operation)
     assert isinstance(op, Convolution)
     sizes = of.sizes(operation, 2)
     return _Padded(op, list(zip(sizes[::2], sizes[1::2], strict=True))), 2
 
 
-def _bits(of: _Naming, operation: Operation) -> tuple[Op, int]:
+def _bits(of: Naming, operation: Operation) -> tuple[Op, int]:
     own, type_ = mlir.shape_of(of.values[operation.operands[0]]), operation.results[0].type
     extents: Any = type_.shape  # pyright: ignore
     shape_ = own[: len(extents)] + tuple(extents[len(own) :])
     return BitcastConvert(shape_, mlir.dtype_of(operation.results[0])), 1
 
 
-_DYNAMIC: dict[str, Callable[[_Naming, Operation], tuple[Any, int]]] = {
+DYNAMIC: dict[str, Callable[[Naming, Operation], tuple[Any, int]]] = {
     "stablehlo.get_dimension_size": lambda of, o: (of.size(o), 0),
     "stablehlo.dynamic_broadcast_in_dim": lambda of, o: (
         shape.BroadcastInDim(of.sizes(o, 1), _dims(o)),
