@@ -218,6 +218,17 @@ def test_replaced_functions_of_libraries(holder, name):
     assert started(loaded(source), X)[1]
 
 
+def test_a_replaced_function_of_a_module_that_is_passed_on():
+    source = "def g(m, x): return m.sin(x)\ndef f(x): return g(jnp, x)"
+    started(loaded(source), X)
+    assert started(loaded(source), X)[1]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jnp, "sin", jnp.cos)
+        result, was_untraced = started(loaded(source), X)
+    assert not was_untraced
+    np.testing.assert_allclose(result, np.cos(X), rtol=1e-6)
+
+
 def test_a_replaced_function_that_says_it_is_not():
     source = "def f(x): return jnp.sin(x)"
     started(loaded(source), X)

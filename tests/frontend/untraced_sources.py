@@ -160,6 +160,14 @@ CHANGES = {
         "        def g(y): return y * m.n\n        return g(x)\n    return f\nf = make(m)",
         *("m.n = 2", "m.n = 3"),
     ),
+    "an attribute of irax that is passed on": (
+        "def g(m, x): return m.sin(x)\ndef f(x): return g(jnp, x)",
+        *("m.sin", "m.cos"),
+    ),
+    "a module of irax that is passed on": (
+        "def g(m, x): return m.sin(x)\ndef f(x): return g(jnp, x)",
+        *("g(jnp, x)", "g(irax.lax, x) + 1"),
+    ),
     "a descriptor": (
         "class D:\n    def __get__(self, *_): return 2\nclass C:\n    n = D()\n"
         "def f(x): return x * C().n",
@@ -218,11 +226,16 @@ REFUSED = {
     "orders a set": "def f(x):\n    for n in {'a', 'b'}: x = x * len(n)\n    return x",
     "iterates": "steps = iter([1, 2, 3])\ndef f(x): return x * next(steps)",
     "generates": "steps = (n for n in [1, 2])\ndef f(x): return x * next(steps)",
-    "passes a module": "def g(m, x): return m.sin(x)\ndef f(x): return g(jnp, x)",
-    "passes a module of a closure": "def g(m, x): return m.sin(x)\ndef make(m):\n"
-    "    def f(x): return g(m, x)\n    return f\nf = make(jnp)",
-    "passes it from a helper": "def g(m, x): return m.sin(x)\ndef make(m):\n    def f(x):\n"
-    "        def h(y): return g(m, y)\n        return h(x)\n    return f\nf = make(jnp)",
+    "passes a module": "import math\ndef g(m, x): return m.sin(2) * x\ndef f(x): return g(math, x)",
+    "passes a module of a closure": "import math\ndef g(m, x): return m.sin(2) * x\n"
+    "def make(m):\n    def f(x):\n        def h(y): return g(m, y)\n        return h(x)\n"
+    "    return f\nf = make(math)",
+    "passes a module whose attributes are computed": "def g(m, x): return getattr(m, 'sin')(x)\n"
+    "def f(x): return g(jnp, x)",
+    "passes a module with effects": "def g(m, x):\n    m.debug.print('x')\n    return x\n"
+    "def f(x): return g(irax, x)",
+    "matches a module": "def g(m, x):\n    match m:\n        case object(sin=s): return s(x)\n"
+    "def f(x): return g(jnp, x)",
     "reads all globals": "def f(x): return x * len(globals())",
     "reads the globals of a function": "def g(): pass\ndef f(x): return x * len(g.__globals__)",
     "names them in a text": "def f(x): return x * len(getattr(f, '__globals__'))",

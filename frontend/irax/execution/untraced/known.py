@@ -84,6 +84,13 @@ _ALSO_PURE = frozenset(
 _OWN = ("irax.", "irax_compiler.", "irax_runtime.")
 
 
+MODULES_AS_VALUES = frozenset(
+    {
+        *("irax", "irax.numpy", "irax.lax", "irax.nn", "irax.random", "irax.tree"),
+        *("irax.tree_util", "irax.numpy.linalg", "irax.numpy.fft"),
+    }
+)
+"""Modules all of whose attributes `dir` tells, those that are imported when first used too."""
 _KEYS_OF_TREES = {DictKey, GetAttrKey, SequenceKey, FlattenedIndexKey}
 
 

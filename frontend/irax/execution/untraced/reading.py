@@ -6,6 +6,7 @@ import dis
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from types import CodeType
 
 
@@ -48,6 +49,7 @@ _STORE, _FAST, _REBIND = _CODES["STORE_ATTR"], _CODES["LOAD_FAST"], _CODES["STOR
 _CONSTANT, _CONTAINS = _CODES["LOAD_CONST"], _CODES["CONTAINS_OP"]
 _FAST_TWICE = _CODES.get("LOAD_FAST_LOAD_FAST", -1)
 _VARIABLE = _CODES["LOAD_DEREF"]
+_PATTERN = _CODES["MATCH_CLASS"]
 _SHIFT = 0 if sys.version_info < (3, 12) else 1
 """The bits of the argument of LOAD_ATTR below the number of the name."""
 
@@ -84,9 +86,21 @@ def codes(code: CodeType) -> Iterator[CodeType]:
             yield from codes(constant)
 
 
-def names_read(code: CodeType) -> tuple[list[Chain], list[Chain]]:
-    """Return the globals, and the variables of functions around it, that code reads, but not what
-    the functions within it do.
+@dataclass
+class Names:
+    """The names that code reads, but not those that functions within it read."""
+
+    globals: list[Chain] = field(default_factory=list[Chain])
+    variables: list[Chain] = field(default_factory=list[Chain])
+    """Variables of functions around it."""
+    attributes: set[str] = field(default_factory=set[str])
+    """The attributes of whatever values."""
+    has_patterns: bool = False
+    """True if patterns may read further attributes."""
+
+
+def names_read(code: CodeType) -> Names:
+    """Return the names that code reads.
 
     Raises:
         NotDescribed: the code has effects beyond its own values, or they are not known.
@@ -97,6 +111,7 @@ def names_read(code: CodeType) -> tuple[list[Chain], list[Chain]]:
     places = (*code.co_varnames, *inner, *code.co_freevars)
     found: list[list[str]] = []
     variables: list[list[str]] = []
+    attributes: set[str] = set()
     chain: list[str] | None = None
     high = last = last_argument = 0
     rebinds_first = False
@@ -118,10 +133,11 @@ def names_read(code: CodeType) -> tuple[list[Chain], list[Chain]]:
         elif operation == _VARIABLE:
             chain = [places[argument]]
             variables.append(chain)
-        elif chain is not None and operation == _ATTRIBUTE:
-            chain.append(names[argument >> _SHIFT])
-        elif chain is not None and operation == _METHOD:
-            chain.append(names[argument])
+        elif operation in (_ATTRIBUTE, _METHOD):
+            name = names[argument >> _SHIFT]
+            attributes.add(name)
+            if chain is not None:
+                chain.append(name)
         else:
             chain = None
             if operation not in _UNDERSTOOD_CODES:
@@ -133,7 +149,8 @@ def names_read(code: CodeType) -> tuple[list[Chain], list[Chain]]:
             ):
                 raise NotDescribed(f"{code.co_qualname} sets the attribute {names[argument]!r}")
         last, last_argument = operation, argument
-    return list(map(tuple, found)), list(map(tuple, variables))
+    has_patterns = _PATTERN in raw[::2]
+    return Names(list(map(tuple, found)), list(map(tuple, variables)), attributes, has_patterns)
 
 
 def _is_of_new_object(code: CodeType, before: int, argument: int) -> bool:

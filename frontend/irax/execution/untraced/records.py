@@ -246,6 +246,7 @@ def _name_and_classes(
         walk.aval(signature_of(leaf))
     for item in static:
         walk.value((item.where, item.value))
+    walk.finish()
     return cache.key(walk.digest(), ["without a trace", _FORM]), walk.classes
 
 

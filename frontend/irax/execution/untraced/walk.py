@@ -11,6 +11,8 @@ import abc
 import dataclasses
 import functools
 import hashlib
+import operator
+import sys
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -80,6 +82,11 @@ class Walk:
         self._numbers: dict[int, int] = {}
         self._kept: list[Any] = []  # so that no other object gets its id
         self._bytes = 0
+        self._modules: list[types.ModuleType] = []
+        """Modules that are used as values."""
+        self._attributes: set[str] = set()
+        """The names of attributes that code reads."""
+        self._reads_by_other_means = False
         self._path: list[str] = []
 
     def digest(self) -> bytes:
@@ -246,9 +253,11 @@ class Walk:
         is_hash = x.__name__ == "__hash__"  # of which only dicts make use, as sets are refused
         variables: list[Chain] = []
         for code in codes(x.__code__):
-            names, others = names_read(code)
-            variables += others
-            for chain in names:
+            names = names_read(code)
+            variables += names.variables
+            self._attributes |= names.attributes
+            self._reads_by_other_means |= names.has_patterns
+            for chain in names.globals:
                 if not (is_hash and chain == ("hash",) and "hash" not in namespace):
                     self._global(chain, namespace, builtins)
         for name, module in _modules(x):
@@ -336,11 +345,43 @@ class Walk:
 
     def _builtin(self, x: Any) -> None:
         self.add(f"builtin {known.builtin(x)}")
+        self._reads_by_other_means |= x in (getattr, hasattr)
 
     def _module(self, x: types.ModuleType) -> None:
-        raise NotDescribed(
-            f"{self.place()} is the module {x.__name__}, of which more may be read than is named"
-        )
+        if x.__name__ not in known.MODULES_AS_VALUES:
+            raise NotDescribed(
+                f"{self.place()} is the module {x.__name__}, of which anything may be read"
+            )
+        self.add(f"module {x.__name__}")
+        if x not in self._modules:
+            self._modules.append(x)
+
+    def finish(self) -> None:
+        """Describe what may be read of modules of irax's that are used as values: all attributes
+        that code names, of whatever value.
+
+        Raises:
+            NotDescribed: one cannot be described, or code computes names of attributes.
+        """
+        seen: set[tuple[str, str]] = set()
+        while True:
+            if self._modules and self._reads_by_other_means:
+                raise NotDescribed(
+                    f"the module {self._modules[0].__name__} is used as a value, and names of "
+                    "attributes are computed"
+                )
+            named = {
+                (x.__name__, name)
+                for x in self._modules
+                for name in self._attributes & {*vars(x), *dir(x)}
+            }
+            if not named - seen:
+                return
+            for module, name in sorted(named - seen):
+                self.add(f"{module}.{name}")
+                with self.at(f"{module}.{name}"):
+                    self.value(known.module_attribute(sys.modules[module], name))
+            seen |= named
 
     def _wrapper(self, x: Any) -> None:
         self.add(type(x).__name__)
@@ -377,6 +418,7 @@ class Walk:
         name = known.builtin(x) or known.of_numpy(x) or known.of_python(x)
         if name is not None:
             self.add(f"class {name}")
+            self._reads_by_other_means |= x in (operator.attrgetter, operator.methodcaller)
             return
         if not self._is_new(x):
             return
