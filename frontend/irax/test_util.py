@@ -12,7 +12,7 @@ from irax import dtypes, tree_util
 from irax.core.array import as_array
 from irax.transforms.autodiff import jvp, vjp
 
-_STEPS = {"float64": 1e-5, "float32": 1e-2}
+_STEPS = {"float64": 1e-5, "float32": 1e-4}
 _TOLERANCES = {"float64": 1e-5, "float32": 2e-2}
 
 
@@ -39,7 +39,7 @@ def check_grads(
         atol: absolute tolerance, or one for each dtype; by default 1e-5 in float64 and 2e-2 in
             float32.
         rtol: relative tolerance, likewise.
-        eps: half the distance of the difference quotient; 1e-5 in float64, 1e-2 in float32.
+        eps: half the distance of the difference quotient; 1e-5 in float64, 1e-4 in float32.
 
     Raises:
         AssertionError: a derivative is off; the message says which.

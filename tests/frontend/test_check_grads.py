@@ -105,3 +105,7 @@ def test_a_jvp_and_a_vjp_are_checked_by_themselves():
     with pytest.raises(AssertionError, match="f: vjp"):
         check_vjp(f, off, (X, Y))
     check_vjp(f, off, (X, Y), atol=1e3)
+
+
+def test_a_jump_beside_the_point():
+    check_grads(lambda x: jnp.where(x > 1.001, x + 1.0, x), (jnp.float32(1.0),), order=1)
