@@ -1,4 +1,6 @@
-"""The reasons for which programs take more than 1.2 times JAX's time, for docs/benchmarks.md."""
+"""The reasons for which programs take more than 1.2 times JAX's time or memory, for
+docs/benchmarks.md.
+"""
 
 from __future__ import annotations
 
@@ -43,3 +45,60 @@ REASONS: dict[str, str] = {
 """By the program's name; a sentence or two. A program that is no longer slow keeps its reason until
 somebody removes it, but the document does not show it.
 """
+
+_LAPACK = (
+    "LAPACK works on a transposed copy, in arrays that are planned. XLA's custom calls allocate "
+    "theirs themselves, which is in no plan."
+)
+_PADDED = (
+    "The images are padded in a copy. XLA's convolutions run in a library, whose buffers are in no "
+    "plan."
+)
+_WINDOWS = "The images are padded in a copy, which XLA's windows are read without."
+_FACTORS = (
+    "Products with weights are done once for all steps, before a loop or after it, and what they "
+    "read or give is stored for all steps."
+)
+_VALUES = "One kernel has the loop: most values of a step have memory of their own in its scratch."
+_RESULT = (
+    "A kernel's result has memory of its own while its operands are alive. XLA's elementwise "
+    "kernels write over an operand."
+)
+
+MEMORY: dict[str, str] = {
+    **dict.fromkeys(("svd 64", "eigh 64", "eigh 256", "qr 64", "qr 256"), _LAPACK),
+    **dict.fromkeys(("slogdet 64", "slogdet 256", "inverse 64", "inverse 256"), _LAPACK),
+    "solve gradient 256": _LAPACK,
+    **dict.fromkeys(("3x3 56, 64", "3x3 56, 64 to 128 strided", "3x3 28, 128"), _PADDED),
+    **dict.fromkeys(("3x3 14, 256", "MNIST 28, 1 to 16 strided"), _PADDED),
+    **dict.fromkeys(("MNIST 14, 16 to 32 strided", "1D 5, 64x256x32 to 64"), _PADDED),
+    **dict.fromkeys(
+        ("depthwise 56, 128", "depthwise 56, 128 strided", "depthwise 14, 512"), _PADDED
+    ),
+    **dict.fromkeys(("gradient in inputs 7, 512", "gradient in inputs 28, 128"), _PADDED),
+    **dict.fromkeys(
+        ("gradient in kernels 28, 128", "gradient in kernels 28, 128 strided"), _PADDED
+    ),
+    "gradient in kernels, depthwise 28, 128": _PADDED,
+    **dict.fromkeys(("CNN, batch 64", "CNN step, batch 64", "ResNet step 8x32x32x32"), _PADDED),
+    "max pool 3x3 8x112x112x64": _WINDOWS,
+    **dict.fromkeys(("LSTM 100x64", "LSTM 50x32x128", "LSTM gradient 100x64"), _FACTORS),
+    **dict.fromkeys(("LSTM gradient 50x32x128", "GRU 100x64", "GRU 50x32x128"), _FACTORS),
+    **dict.fromkeys(("GRU gradient 100x64", "GRU gradient 50x32x128"), _FACTORS),
+    "RNN gradient 100x512": _FACTORS,
+    **dict.fromkeys(("f64 planets 64x3", "game of life 32x32", "knapsack 50x500"), _VALUES),
+    **dict.fromkeys(("set gradient 500", "Lorenz 3x100"), _VALUES),
+    **dict.fromkeys(("Levenberg-Marquardt 64", "beam search 32", "sieve 1000"), _VALUES),
+    **dict.fromkeys(("sorting network 1024", "product in each step 128"), _VALUES),
+    **dict.fromkeys(("lax.map 64 x matvec 64", "dense output 100", "gamma 10000"), _RESULT),
+    "Levenberg-Marquardt 1000": _RESULT,
+    **dict.fromkeys(("cholesky 64", "cholesky 256", "cholesky 100x16"), _RESULT),
+    **dict.fromkeys(("f64 cholesky 256", "int32 cumsum 1e5", "associative_scan 10000"), _RESULT),
+    **dict.fromkeys(("autoencoder gradient", "transformer 2 x 128"), _RESULT),
+    "history 50x256x256": "The loop updates a copy of the argument; the result is another array.",
+    **dict.fromkeys(
+        ("fft 100000", "fft 64x1024", "f64 fft 64x1024"),
+        "Kernels of transforms keep what is between two passes. XLA's run in a library.",
+    ),
+}
+"""By the program's name, as `REASONS`, for memory."""

@@ -12,7 +12,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from benchmarks.reasons import REASONS
+from benchmarks.reasons import MEMORY, REASONS
 from benchmarks.report import LIMIT
 from benchmarks.results import Measured, Results, Row, geometric_mean, load, slower
 
@@ -34,16 +34,22 @@ def main() -> None:
     results = Results([row for run in runs for row in run.rows], runs[-1].machine)
     before, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
     after = rest.partition(END)[2]
-    DOCUMENT.write_text(before + BEGIN + text(results, REASONS) + END + after, "utf-8")
+    DOCUMENT.write_text(before + BEGIN + text(results, REASONS, MEMORY) + END + after, "utf-8")
     if options.plot is not None:
         from benchmarks.plot import plot
 
         plot(results, options.plot)
 
 
-def text(results: Results, reasons: Mapping[str, str]) -> str:
+def text(results: Results, reasons: Mapping[str, str], of_memory: Mapping[str, str]) -> str:
     """The tables: means of families, what is above the limit and why, all programs."""
-    parts = (_machine(results), _means(results), _above(results, reasons), _programs(results))
+    parts = (
+        _machine(results),
+        _means(results),
+        _above(results, "median", f"Above {LIMIT}", reasons),
+        _above(results, "memory", f"Memory above {LIMIT}", of_memory),
+        _programs(results),
+    )
     return "\n".join(line for part in parts for line in (*part, "")) + "\n"
 
 
@@ -66,12 +72,16 @@ def _means(results: Results) -> Iterator[str]:
         yield _row(name, str(len(rows)), *cells, str(len(slower(rows, LIMIT))))
 
 
-def _above(results: Results, reasons: Mapping[str, str]) -> Iterator[str]:
-    yield f"### Above {LIMIT}"
+def _above(results: Results, of: str, title: str, reasons: Mapping[str, str]) -> Iterator[str]:
+    """What is above the limit, by the reason."""
+    yield f"### {title}"
     yield ""
-    for row in slower(results.rows, LIMIT):
-        reason = f": {reasons[row.name]}" if row.name in reasons else ""
-        yield f"- **{row.name}**, {row.ratio():.2f}{reason}"
+    by_reason: dict[str, list[str]] = {}
+    for row in slower(results.rows, LIMIT, of):
+        named = f"**{row.name}**, {row.ratio(of):.2f}"
+        by_reason.setdefault(reasons.get(row.name, ""), []).append(named)
+    for reason, names in by_reason.items():
+        yield f"- {'; '.join(names)}" + (f": {reason}" if reason else "")
 
 
 def _programs(results: Results) -> Iterator[str]:

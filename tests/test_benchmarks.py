@@ -117,10 +117,14 @@ def test_a_report_names_what_is_slow_and_what_failed() -> None:
     assert "failing since then: a" in "\n".join(report.comparison(again, results, 1.2))
 
 
-def test_the_table_says_why_programs_are_slow() -> None:
+def test_the_table_says_why_programs_are_slow_or_large() -> None:
     machine = {"processor": "P", "cores": 2, "system": "S", "date": "D", "versions": {"irax": "1"}}
     machine["note"] = "N."
-    text = table.text(Results(ROWS, machine), {"a": "it rests."})
+    large, larger, same = (Measured(1.0, 1.0, 1.0, size) for size in (30, 40, 20))
+    rows = [Row("f", name, x, same) for name, x in (("x", large), ("y", larger), ("z", same))]
+    reasons = {"a": "it rests."}, dict.fromkeys(("x", "y"), "it copies.")
+    text = table.text(Results([*ROWS, *rows], machine), *reasons)
+    assert "### Memory above 1.2\n\n- **y**, 2.00; **x**, 1.50: it copies.\n\n" in text
     assert "S.\nN.\nVersions: irax 1.\n" in text
     assert "- **c**, 4.00\n" in text
     assert "- **a**, 2.00: it rests." in text
@@ -130,3 +134,4 @@ def test_the_table_says_why_programs_are_slow() -> None:
 def test_no_reason_is_for_a_program_that_is_gone() -> None:
     names = {each.name for programs in FAMILIES.values() for each in programs}
     assert table.REASONS.keys() <= names
+    assert table.MEMORY.keys() <= names

@@ -100,6 +100,13 @@ def test_memory():
     assert nothing.temp_size_in_bytes == 0
 
 
+def test_memory_of_arguments_that_are_not_read_is_the_caller_s():
+    lowered = irax.jit(lambda x, y: x + y.size).lower(jnp.ones(3), jnp.ones((64, 64)))
+    memory = lowered.compile().memory_analysis()
+    assert memory.argument_size_in_bytes == 3 * 4
+    assert memory.peak_memory_in_bytes == 2 * 3 * 4
+
+
 @needs_plugin
 def test_memory_as_a_plugin_tells_it():
     compiled = irax.jit(lambda x: x @ x, backend="pjrt:cpu").lower(jnp.ones((64, 64))).compile()

@@ -41,7 +41,8 @@ def analyse(
     donated: Sequence[int] = (),
 ) -> MemoryAnalysis:
     """Return the memory that the compiled function `name` takes: as a PJRT plugin reports it, or as
-    IREE's compiler has planned it. Memory of host functions is not counted.
+    IREE's compiler has planned it. Memory of host functions is not counted, and that of arguments
+    that are not read is the caller's.
     """
     told = getattr(executable, "memory_analysis", None)
     if told is not None:
@@ -50,7 +51,9 @@ def analyse(
 
     target = executable.device.target
     lowered = api.lower(module, name, target, donated=donated)
-    arguments, results = (sum(map(_size, side)) for side in avals)
+    parameters = mlir.arguments(mlir.functions(lowered)[name])
+    read = [x for x, own in zip(avals[0], parameters, strict=True) if mlir.num_uses(own)]
+    arguments, results = (sum(map(_size, side)) for side in (read, avals[1]))
     reused = sum(_size(avals[0][i]) for i in api.overwritten(lowered, name))
     temporary = max(0, phases.transient_memory(lowered, target) - results + reused)
     return MemoryAnalysis(
