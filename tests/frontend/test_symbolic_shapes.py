@@ -295,3 +295,18 @@ def test_constraints_name_dimensions_of_arguments():
     x = irax.ShapeDtypeStruct((m,), np.float32)
     with pytest.raises(ValueError, match=r"the constraints m >= m1 name m1, which is in no shape"):
         export.export(irax.jit(jnp.sin))(x)
+
+
+def test_elements_of_arrays_that_may_be_empty():
+    """JAX asks for a constraint too: there is no element to read of an empty array."""
+    scope = export.SymbolicScope()
+    n = export.symbolic_shape("n", scope=scope)[0]
+    i = irax.ShapeDtypeStruct((), "int32")
+    rows = irax.ShapeDtypeStruct((n - 1, 3), "float32")
+    for index in (i, irax.ShapeDtypeStruct((2,), "int32")):
+        with pytest.raises(errors.InconclusiveDimensionOperation, match="n - 1 < 1"):
+            export.export(irax.jit(lambda x, i: x[i]))(rows, index)
+    written = export.export(irax.jit(lambda x, i: x.at[i].set(1.0)))(rows, i)
+    assert written.call(jnp.zeros((0, 3)), np.int32(0)).shape == (0, 3)
+    read = export.export(irax.jit(lambda x, i: x[i]))(irax.ShapeDtypeStruct((n, 3), "float32"), i)
+    np.testing.assert_array_equal(read.call(jnp.ones((1, 3)), np.int32(4)), np.ones(3))

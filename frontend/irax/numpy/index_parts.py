@@ -318,7 +318,7 @@ class _Parser:
             self._array(places, size)
 
     def _array(self, indices: Indices, n: int) -> None:
-        if n == 0 and indices.size and not self.is_update:
+        if not self.is_update and indices.size != 0 and n < 1:
             raise IndexError(
                 f"an index array of shape {indices.shape} for a dimension of size 0: it has no "
                 "elements"
