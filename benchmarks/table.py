@@ -73,7 +73,7 @@ def _means(results: Results) -> Iterator[str]:
 
 
 def _above(results: Results, of: str, title: str, reasons: Mapping[str, str]) -> Iterator[str]:
-    """What is above the limit, by the reason."""
+    """The programs above the limit, those of one reason together."""
     yield f"### {title}"
     yield ""
     by_reason: dict[str, list[str]] = {}
