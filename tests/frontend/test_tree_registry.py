@@ -232,3 +232,30 @@ def test_a_named_tuple_may_be_a_node_of_another_kind():
     tu.register_pytree_node(Pair, lambda p: ([p.y], p.x), lambda x, ys: Pair(x, *ys))
     assert tu.tree_leaves(Pair(1, 2)) == [2]
     assert tu.tree_map(lambda n: n + 1, Pair(1, 2)) == Pair(1, 3)
+
+
+class Held:
+    """Takes arrays alone: no numbers of places, and no types."""
+
+    def __init__(self, x):
+        self.x = irax.numpy.asarray(x)
+
+
+tu.register_pytree_node(Held, lambda held: ((held.x,), None), lambda _, xs: Held(*xs))
+
+
+def test_classes_that_take_arrays_alone():
+    held = Held([1.0, 2.0])
+    assert irax.vmap(lambda h: h)(held).x.tolist() == [1, 2]
+    assert irax.jit(irax.vmap(lambda h: h, out_axes=-1))(held).x.tolist() == [1, 2]
+    assert irax.grad(lambda h: (h.x**2).sum())(held).x.tolist() == [2, 4]
+
+
+def test_what_a_pullback_needs_of_keys_and_classes():
+    key = irax.random.key(0)
+    _, pullback = irax.vjp(lambda h, k, n, y: (h.x**2).sum() * y, Held([1.0]), key, None, 2.0)
+    held, words, nothing, y = pullback.args_res
+    assert [x.tolist() for x in held] == [[1.0]]
+    assert [type(x).__name__ for x in words] == ["NotNeeded"]
+    assert nothing == ()
+    assert y == 2

@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,18 @@ def tree_leaves_with_path(tree: Any) -> list[tuple[Any, Any]]:
 def whole_leaves(tree: Any) -> list[Any]:
     """The leaves of a pytree as users see them, keys whole, but for arrays of dtype float0."""
     return [x for x in tree_util.tree_leaves(tree) if not _is_float0(x)]
+
+
+def whole_leaves_of(treedef: PyTreeDef, leaves: Iterable[Any]) -> list[Any]:
+    """The same for a structure and its arrays, or what stands for them. No instance of a user's
+    class is made, which may take arrays alone.
+    """
+
+    def node(kind: type, data: Any, children: tuple[list[Any], ...]) -> list[Any]:
+        found = list(chain(*children))
+        return [KeyArray(found[0], data)] if kind is KeyArray else found
+
+    return treedef.walk(leaves, node, lambda leaf: [leaf])
 
 
 def prefix_broadcast(prefix: Any, tree: Any, is_leaf: _IsLeaf = None, **names: str) -> list[Any]:

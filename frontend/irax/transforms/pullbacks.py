@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -148,14 +149,11 @@ class VJP:
         """Return the pullback of what the forward pass has returned."""
         own = {n: residuals[k] for k, n in derived.forwarded.items()}
         rest = [x for k, x in enumerate(residuals) if k not in derived.forwarded]
-        numbers = range(len(derived.inputs))
-        args, _ = array_trees.tree_unflatten(derived.in_tree, list(numbers))
-        kept = [
-            tuple(own.get(n, NotNeeded()) for n in array_trees.tree_leaves(arg))
-            if not isinstance(arg, int)
-            else own.get(arg, NotNeeded())
-            for arg in args
-        ]
+        needed = iter([own.get(n, NotNeeded()) for n in range(len(derived.inputs))])
+        kept: list[Any] = []
+        for arg in derived.in_tree.children()[0].children():
+            parts = tuple(islice(needed, arg.num_leaves))
+            kept.append(parts[0] if arg.is_leaf() else parts)
         return cls(derived, rest, kept)
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], Any]:

@@ -252,11 +252,17 @@ class Mapped:
         Raises:
             ValueError: `out_axes` do not fit the results.
         """
-        skeleton = array_trees.tree_unflatten(self.function.out_tree, results)
-        axes = _spread(out_axes, skeleton, f"{what}: out_axes")
+        tree = self.function.out_tree
+        wholes = array_trees.whole_leaves_of(tree, results)
+        axes: list[Any]
+        if out_axes is None or isinstance(out_axes, int | np.integer):
+            axes = [out_axes] * len(wholes)
+        else:
+            skeleton = array_trees.tree_unflatten(tree, results)
+            axes = _spread(out_axes, skeleton, f"{what}: out_axes")
         return [
             None if axis is None else _normalize(axis, x.ndim + 1, f"{what}: out_axes")
-            for axis, x in zip(axes, array_trees.whole_leaves(skeleton), strict=True)
+            for axis, x in zip(axes, wholes, strict=True)
         ]
 
 
