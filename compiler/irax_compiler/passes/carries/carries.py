@@ -18,7 +18,7 @@ is that of the loop-carried array, so this is right only under conditions that I
 4. Only kernels use the memory. IREE does not wait for loop-carried values that the host reads,
    unless it copies them. A barrier on one array may end the copies of another. So the functions of
    the host get a kernel's copy of an array, where the loop carries larger ones. Functions stay as
-   they are in which the host reads any other value that a loop carries.
+   they are in which the host reads any other value that a loop carries, or is called in a branch.
 
 The pass runs between IREE's phases flow and stream. Nothing is fused after that, and each operation
 says which operand its result is in the memory of, so that the conditions can be decided.
@@ -32,7 +32,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.passes.carries.copies import after, bytes_of, copied
+from irax_compiler.passes.carries.copies import after, barrier, bytes_of, copied
 from irax_compiler.passes.carries.extents import count_unknown, extents, operand_of_update
 from irax_compiler.passes.carries.loops import LOOPS, Loop, loop_of
 from irax_compiler.passes.carries.memory import (
@@ -46,7 +46,7 @@ from irax_compiler.passes.carries.memory import (
 )
 from irax_compiler.passes.carries.order import Order
 from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
-from irax_compiler.passes.fills import barrier
+from irax_compiler.passes.fills import calls_host_in_branch
 
 LARGE = 1 << 12
 """The bytes from which an array that a step writes to is worth a copy before the loop."""
@@ -72,6 +72,8 @@ class Carries(Pass):
             loops = [o for o in nested(view.operation) if o.name in LOOPS]
             reads = host_reads_of_carried(view.operation)
             if not all(map(_is_worth_a_copy, reads)):
+                continue
+            if calls_host_in_branch(view.operation):
                 continue
             for one in reads:
                 _give_copy(one, copies)

@@ -21,6 +21,18 @@ _BYTES = np.dtype(np.int8)
 _WIDTH = 64
 
 
+_DEVICE = "#hal.device.promise<@__device_0>"
+"""The only device of a program, as IREE names it."""
+
+
+def barrier(x: Value, extents: Sequence[Value] = ()) -> Value:
+    """Build a barrier, behind which an array is another value to IREE. `extents` are its sizes that
+    are not known.
+    """
+    target = {"target": mlir.parse_attribute(_DEVICE)}
+    return mlir.emit("flow.tensor.barrier", [x, *extents], target, [x.type]).results[0]
+
+
 def bytes_of(x: Value) -> int:
     """Return the bytes of an array; of those of unknown size, without these sizes."""
     type_: Any = x.type
