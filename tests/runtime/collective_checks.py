@@ -32,11 +32,13 @@ def check_all(communicator: Communicator) -> int:
 
 
 def check_large(communicator: Communicator) -> int:
-    """Check reductions of an array that processes of one machine combine in several chunks."""
+    """Check reductions of arrays that processes of one machine combine in several chunks."""
     everyone, length = tuple(range(communicator.size)), 5_000_001
-    arrays = [contribution(rank, (length,), np.float32) for rank in everyone]
-    found = communicator.all_reduce(arrays[communicator.rank], "add", everyone)
-    np.testing.assert_array_equal(found, np.sum(arrays, 0))
+    sizes = ((16_384, "float32"), (70_001, "int8"), (70_001, "complex64"), (length, "float32"))
+    for size, dtype in sizes:
+        arrays = [contribution(rank, (size,), dtype) for rank in everyone]
+        found = communicator.all_reduce(arrays[communicator.rank], "add", everyone)
+        np.testing.assert_array_equal(found, sum(arrays[1:], arrays[0]))
     return _check_nan(communicator, everyone, length)
 
 

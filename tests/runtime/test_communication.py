@@ -189,10 +189,11 @@ def job(
     )
 
 
-def test_processes_communicate_as_numpy_says():
-    done = job(4)
+@pytest.mark.parametrize("size", [2, 4])
+def test_processes_communicate_as_numpy_says(size: int):
+    done = job(size)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.count("checked") == 4
+    assert done.stdout.count("checked") == size
 
 
 @pytest.mark.parametrize(

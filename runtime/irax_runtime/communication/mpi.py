@@ -30,7 +30,11 @@ from irax_runtime.communication.communicator import (
     wide_dtype,
 )
 from irax_runtime.communication.mpi_messages import MessageCommunicator
-from irax_runtime.communication.shared_memory import WORTH_SHARING, SharedMemory, shared_memory
+from irax_runtime.communication.shared_memory import (
+    SharedMemory,
+    is_worth_sharing,
+    shared_memory,
+)
 from irax_runtime.communication.watchdog import Watchdog, Watched
 
 _VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")
@@ -229,7 +233,8 @@ class MpiCommunicator(Communicator):
         empty = np.empty if sent.nbytes < _SMALL else memory.aligned_empty
         received = empty(sent.shape, sent.dtype)
         with self._watching("all_reduce", x):
-            shared = self._shared_memory(group) if sent.nbytes >= WORTH_SHARING else None
+            is_large = is_worth_sharing(sent.nbytes, len(group))
+            shared = self._shared_memory(group) if is_large else None
             if shared:
                 shared.all_reduce(sent, received, COMBINERS[combiner], self._number)
             else:

@@ -1,8 +1,9 @@
 """Sums of large arrays by processes of one machine, in memory that they share.
 
 Each process writes its array where the others read it, combines one part of the arrays of all, and
-reads the other parts of the result. MPI's own collectives copy from the memory of other processes
-through the kernel, which takes a fifth longer.
+reads the other parts of the result. Of two processes, each combines all of both arrays, block by
+block, which the caches hold. MPI's own collectives copy from the memory of other processes through
+the kernel, which takes a fifth longer.
 """
 
 from __future__ import annotations
@@ -20,17 +21,26 @@ import numpy as np
 
 from irax_runtime.communication.communicator import Array, Group, check_same_calls
 
-WORTH_SHARING = 512 << 10
-"""Bytes from which on arrays are combined faster in shared memory."""
+_WORTH_SHARING, _WORTH_SHARING_BY_TWO = 512 << 10, 64 << 10
+"""Bytes from which on arrays are combined faster in shared memory: by several, by two."""
 
-_MOST = 60 << 20
+_MOST, _MOST_OF_TWO = 60 << 20, 8 << 20
 """Bytes that a group shares at most: containers often have 64 MiB of such memory."""
+
+_BLOCK, _BLOCKS = 256 << 10, 8
+"""The least bytes of a block, and the most blocks of an array that has such: where other programs
+have the processors, processes wait long for each other."""
 
 _HEADS = 4 << 10
 """Bytes that tell what each process calls."""
 
 _FOLDER = Path("/dev/shm")
 """The folder of files that are memory."""
+
+
+def is_worth_sharing(size: int, count: int) -> bool:
+    """Return True if so many processes combine arrays of so many bytes faster in shared memory."""
+    return size >= (_WORTH_SHARING_BY_TWO if count == 2 else _WORTH_SHARING)
 
 
 def shared_memory(
@@ -50,10 +60,11 @@ def shared_memory(
     here = connection.Split_type(mpi.COMM_TYPE_SHARED)
     is_one_machine = connection.allreduce(here.Get_size() == connection.Get_size(), mpi.LAND)
     here.Free()
-    if not (is_one_machine and _FOLDER.is_dir()) or 16 * len(group) > _HEADS:
+    if not (is_one_machine and _FOLDER.is_dir()) or 32 * len(group) > _HEADS:
         return None
-    chunk = 1 << (_MOST // (len(group) + 1)).bit_length() - 1
-    size = (len(group) + 1) * chunk + _HEADS
+    count = _chunks(group)
+    chunk = 1 << ((_MOST_OF_TWO if len(group) == 2 else _MOST) // count).bit_length() - 1
+    size = count * chunk + _HEADS
     name = connection.bcast(_created(size) if connection.Get_rank() == 0 else None)
     shared = _opened(name, size)
     is_open = connection.allreduce(shared is not None, mpi.LAND)
@@ -62,6 +73,11 @@ def shared_memory(
     if not is_open or shared is None:
         return None
     return SharedMemory(connection, shared, group, programs)
+
+
+def _chunks(group: Group) -> int:
+    """The number of chunks that a group shares: two have two each, which they use by turns."""
+    return 4 if len(group) == 2 else len(group) + 1
 
 
 def _created(size: int) -> str | None:
@@ -90,8 +106,8 @@ def _opened(name: str | None, size: int) -> mmap.mmap | None:
 
 
 class SharedMemory:
-    """Memory that the processes of a group share: what each one calls, a chunk of its array, and
-    one of the result.
+    """Memory that the processes of a group share: what each one calls, by turns, a chunk of its
+    array, and one of the result.
     """
 
     def __init__(
@@ -99,8 +115,9 @@ class SharedMemory:
     ) -> None:
         self._connection, self._group, self._programs = connection, group, programs
         self._place = connection.Get_rank()
-        self._calls = np.frombuffer(shared, np.int64, 2 * len(group)).reshape(len(group), 2)
-        self._chunks = np.frombuffer(shared, np.uint8, offset=_HEADS).reshape(len(group) + 1, -1)
+        self._turn = 0
+        self._calls = np.frombuffer(shared, np.int64, 4 * len(group)).reshape(2, len(group), 2)
+        self._chunks = np.frombuffer(shared, np.uint8, offset=_HEADS).reshape(_chunks(group), -1)
 
     def all_reduce(
         self, x: Array, result: Array, combine: Callable[..., Any], program: int = 0
@@ -112,13 +129,30 @@ class SharedMemory:
             CommunicationError: another process combines another array, or does so in another
                 program.
         """
-        self._calls[self._place] = program, _digest(combine, x.dtype, x.size)
+        self._calls[self._turn, self._place] = program, _digest(combine, x.dtype, x.size)
         chunks = self._chunks.view(x.dtype)
         length = chunks.shape[1]
         given, made = x.reshape(-1), result.reshape(-1)
+        if len(self._group) == 2:
+            return self._by_two(chunks, given, made, combine)
         for start in range(0, given.size, length):
             end = min(start + length, given.size)
             self._all_reduce(chunks[:, : end - start], given[start:end], made[start:end], combine)
+
+    def _by_two(self, chunks: Array, x: Array, result: Array, combine: Callable[..., Any]) -> None:
+        # A process writes to its chunk of a turn when the other one has come to the next barrier,
+        # and so has read the last array of that turn.
+        length = min(chunks.shape[1], max(_BLOCK // x.itemsize, -(-x.size // _BLOCKS)))
+        for start in range(0, x.size, length):
+            own = x[start : start + length]
+            pair = [chunk[: own.size] for chunk in chunks[2 * self._turn :][:2]]
+            np.copyto(pair[self._place], own)
+            self._connection.Barrier()
+            if start == 0:
+                self._check_same_calls()
+            self._turn = 1 - self._turn
+            pair[self._place] = own
+            combine(*pair, out=result[start : start + length])
 
     def _all_reduce(
         self, chunks: Array, x: Array, result: Array, combine: Callable[..., Any]
@@ -144,9 +178,7 @@ class SharedMemory:
             np.copyto(result[part], total[part])
 
     def _check_same_calls(self) -> None:
-        if (self._calls == self._calls[0]).all():
-            return
-        calls = self._calls.tolist()
+        calls = self._calls[self._turn].tolist()
         check_same_calls("all_reduce", self._group, self._place, calls, self._programs)
 
 
