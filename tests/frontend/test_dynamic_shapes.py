@@ -617,3 +617,58 @@ def test_programs_of_all_families(name):
         for x, y in zip(results, expected, strict=True):
             assert (x.shape, x.dtype) == (y.shape, y.dtype)
             np.testing.assert_allclose(x, y, rtol=1e-4, atol=1e-5)
+
+
+def convolved(x, groups):
+    kernel = jnp.ones((3, 3, 4 // groups, 4), x.dtype)
+    dims = ("NHWC", "HWIO", "NHWC")
+    return irax.lax.conv_general_dilated(
+        x, kernel, (1, 1), "SAME", dimension_numbers=dims, feature_group_count=groups
+    )
+
+
+def largest(x):
+    shape = (1, 2, 2, 1)
+    return irax.lax.reduce_window(x, -jnp.inf, irax.lax.max, shape, shape, "VALID")
+
+
+ROWS, IMAGES, MATRICES = ("n, 6", "float32"), ("n, 8, 8, 4", "float32"), ("n, 4, 4", "float32")
+COMPLEX = "n, 6", "complex64"
+REFINED = {
+    "sort": (lambda x: jnp.sort(x, 1), ROWS),
+    "top_k": (lambda x: irax.lax.top_k(x, 2), ROWS),
+    "fft": (jnp.fft.fft, COMPLEX),
+    "cumulative sum of complex": (lambda x: jnp.cumsum(x, 0), COMPLEX),
+    "qr": (jnp.linalg.qr, MATRICES),
+    "det": (jnp.linalg.det, MATRICES),
+    "wide images": (lambda x: convolved(x, 1), ("2, n, 8, 4", "float32")),
+    "groups of one": (lambda x: convolved(x, 4), IMAGES),
+    "gradient of a maximum": (irax.grad(lambda x: largest(x).sum()), IMAGES),
+    "while": (lambda x: irax.lax.while_loop(lambda x: x.sum() > 1, lambda x: x / 2, x), ROWS),
+    "bits": (lambda x: irax.lax.bitcast_convert_type(x, "int8"), ROWS),
+}
+ONE = {
+    "argmax": (lambda x: jnp.argmax(x, 0), ROWS),
+    "searchsorted": (lambda x: jnp.searchsorted(jnp.arange(5.0), x[:, 0]), ROWS),
+    "complex": (lambda x: jnp.abs(jnp.exp(x) @ x.T[:, ::-1]), COMPLEX),
+    "gradient of complex": (irax.grad(lambda x: (jnp.abs(x) ** 2).sum()), COMPLEX),
+    "cholesky": (lambda x: jnp.linalg.cholesky(x @ x.mT + 4 * jnp.eye(4)), MATRICES),
+    "groups": (lambda x: convolved(x, 2), IMAGES),
+    "gradient of a convolution": (irax.grad(lambda x: (convolved(x, 1) ** 2).sum()), IMAGES),
+    "maximum": (largest, IMAGES),
+}
+"""The two columns of the table in docs/export.md."""
+
+
+@pytest.mark.parametrize("name", [*REFINED, *ONE])
+def test_what_has_a_program_for_all_sizes(name: str):
+    function, (shape, dtype) = (REFINED | ONE)[name]
+    jitted = irax.jit(lambda x: function(x), dynamic_shapes={"x": shape})
+    for n in (2, 5):
+        sizes = [n if part == "n" else int(part) for part in shape.split(", ")]
+        x = array(*sizes).astype(dtype) * (1 if dtype == "float32" else 1 + 1j)
+        expected = irax.tree.leaves(irax.jit(function)(x))
+        for found, own in zip(irax.tree.leaves(jitted(x)), expected, strict=True):
+            np.testing.assert_allclose(found, own, rtol=1e-3, atol=1e-4)
+    (told,) = irax.explain(jitted).sizes[:1]
+    assert told.startswith("one program for all sizes") == (name in ONE)
