@@ -95,6 +95,17 @@ def test_an_override_ends_with_an_exception():
     assert config.enable_x64 is False
 
 
+def test_blocks_with_the_same_options_have_the_same_state():
+    """So a call in each finds the program of the one before, without a search."""
+    states = []
+    for x64 in (True, False, True, False):
+        with module.enable_x64(x64):
+            states.append(config.state)
+    assert states[0] is states[2]
+    assert states[1] is states[3]
+    assert states[0] != states[1]
+
+
 def test_update_inside_an_override_shows_after_it():
     config.update("debug_nans", False)
     with module.debug_nans(False):

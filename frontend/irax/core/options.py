@@ -6,7 +6,8 @@ import operator
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from irax.core import xla_options
@@ -190,10 +191,10 @@ class Config(threading.local):
     def _set(self, name: str, value: Any) -> None:
         with _updating:
             setattr(Config, name, value)
-            for found, value in _derived(lambda name: getattr(Config, name)).items():
+            for found, value in _derived(Config).items():
                 setattr(Config, found, value)
         if "traced" in self.__dict__:  # in a `with` block
-            self.__dict__.update(_derived(lambda name: getattr(self, name)))
+            self.__dict__.update(_derived(self))
 
     def set_profiling(self, value: bool) -> None:
         """Say if a profile is being taken, for the whole process."""
@@ -267,7 +268,7 @@ class Config(threading.local):
         overrides = self.__dict__  # those of this thread
         before = dict(overrides)
         overrides[name] = value
-        overrides.update(_derived(lambda name: getattr(self, name)))
+        overrides.update(_derived(self))
         try:
             yield
         finally:
@@ -302,14 +303,26 @@ _DERIVED = ("traced", "state", "stepwise")
 """Values that follow from options, kept beside them because every call asks for them."""
 
 
-def _derived(value_of: Callable[[str], Any]) -> dict[str, Any]:
-    traced = tuple(map(value_of, SEEN_IN_TRACES))
-    state = (*traced, *map(value_of, _OF_CALLS))
-    stepwise = value_of("debug_nans") or value_of("debug_infs") or value_of("given") is not None
-    return dict(zip(_DERIVED, (traced, state, stepwise), strict=True))
+_values = operator.attrgetter(*SEEN_IN_TRACES, *_OF_CALLS)
 
 
-for _name, _value in _derived(lambda name: getattr(Config, name)).items():
+def _derived(options: Config | type[Config]) -> dict[str, Any]:
+    state = _values(options)
+    with suppress(TypeError):  # an option that has no hash
+        state = _first_equal(state)
+    stepwise = options.debug_nans or options.debug_infs or options.given is not None
+    return dict(zip(_DERIVED, (state[: len(SEEN_IN_TRACES)], state, stepwise), strict=True))
+
+
+@lru_cache(maxsize=256)
+def _first_equal(state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the tuple that was first of those equal to `state`. Calls compare it by identity, and
+    `with` blocks set the same options over and over.
+    """
+    return state
+
+
+for _name, _value in _derived(Config).items():
     setattr(Config, _name, _value)
 _PREFIXES = ("irax_", "jax_")
 _SYNONYMS = {
