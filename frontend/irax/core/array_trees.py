@@ -103,8 +103,8 @@ def whole_leaves(tree: Any) -> list[Any]:
 
 
 def whole_leaves_of(treedef: PyTreeDef, leaves: Iterable[Any]) -> list[Any]:
-    """The same for a structure and its arrays, or what stands for them. No instance of a user's
-    class is made, which may take arrays alone.
+    """The leaves of a structure as users see them, of its arrays or of values in their places. No
+    instance of a user's class is made, which may take arrays alone.
     """
 
     def node(kind: type, data: Any, children: tuple[list[Any], ...]) -> list[Any]:
