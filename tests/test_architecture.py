@@ -189,8 +189,8 @@ def test_asking_for_modes_is_found(source: str, asks: bool):
 DOORS = {
     "irax": (
         *("api", "mlir", "ops", "targets"),
-        *("cache", "containers", "effects", "evaluate", "importing", "kept_programs", "quiet"),
-        *("sizes", "spans", "straight"),
+        *("cache", "containers", "effects", "evaluate", "importing", "kept_programs"),
+        *("own_files", "quiet", "sizes", "spans", "straight"),
         "iree.phases",
     ),
     "irax_tools": (

@@ -7,14 +7,12 @@ calls or computes with, the number of processors.
 
 from __future__ import annotations
 
-import os
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib import metadata
 from typing import Any
 
-from irax_compiler import cache, locations, mlir
+from irax_compiler import cache, locations, mlir, own_files
 from irax_compiler.iree import blas
 from irax_compiler.mlir import Module
 from irax_compiler.once import once
@@ -22,8 +20,6 @@ from irax_compiler.passes.core import alone, nested
 from irax_compiler.processors import processors
 from irax_compiler.spans import span
 from irax_compiler.targets import is_own
-
-_BEGUN = time.time_ns()
 
 _OF_PROCESS = (b"irax.callback", b"irax.ffi", b"irax.custom_vmap", b"irax.primitive")
 """Operations that name objects of this process, which lowering may ask."""
@@ -108,28 +104,9 @@ def _code() -> str | None:
     """Return what tells this compiler from others: the state of its files, and the versions of what
     it uses. None where a file is newer than this process, which may have loaded what it was.
     """
-    files = state_of(os.path.dirname(__file__))
+    files = own_files.compiler()
     versions = [*map(_version, _LIBRARIES), blas.version()]
     return None if files is None else f"{files} {versions}"
-
-
-def state_of(folder: str) -> str | None:
-    """Return the state of the Python files of a folder: names, sizes, and when they were written.
-    None where one is newer than this process.
-    """
-    files = sorted(_files(folder, ""))
-    return None if any(written >= _BEGUN for _, _, written in files) else str(files)
-
-
-def _files(folder: str, inside: str) -> Iterator[tuple[str, int, int]]:
-    """Yield the name of each Python file of a folder, its size, and when it was written."""
-    with os.scandir(folder) as entries:
-        for entry in entries:  # pathlib takes ten times as long
-            if entry.is_dir():
-                yield from _files(entry.path, f"{inside}{entry.name}/")
-            elif entry.name.endswith(".py"):
-                stat = entry.stat()
-                yield f"{inside}{entry.name}", stat.st_size, stat.st_mtime_ns
 
 
 def _version(package: str) -> str:

@@ -9,7 +9,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax_compiler import api, kept_programs, targets
+from irax_compiler import api, kept_programs, own_files, targets
 
 
 @pytest.fixture(autouse=True)
@@ -108,14 +108,15 @@ def test_targets_of_other_packages_are_lowered_for(monkeypatch):
 
 
 def test_a_compiler_that_was_edited_while_it_runs_is_not_trusted(monkeypatch):
-    monkeypatch.setattr(kept_programs, "_BEGUN", 0)
+    monkeypatch.setattr(own_files, "_BEGUN", 0)
+    monkeypatch.setattr(own_files, "compiler", own_files.compiler.__wrapped__)
     monkeypatch.setattr(kept_programs, "_code", kept_programs._code.__wrapped__)
     assert key_of(lambda x: x, jnp.ones(3)) is None
 
 
 def test_files_of_the_compiler_are_part_of_the_key(tmp_path, monkeypatch):
-    monkeypatch.setattr(kept_programs, "__file__", str(tmp_path / "kept_programs.py"))
-    code = kept_programs._code.__wrapped__
+    monkeypatch.setattr(own_files, "__file__", str(tmp_path / "own_files.py"))
+    code = own_files.compiler.__wrapped__
     found = {code()}
     for name, text in [("a.py", "1"), ("passes/b.py", "1"), ("a.py", "12")]:
         path = tmp_path / name
@@ -201,3 +202,18 @@ def test_a_function_that_is_not_compiled_for_all_sizes_is_not_tried_again(refuse
     again = running()
     np.testing.assert_array_equal(again(x), [2.0, 6.0])
     assert irax.explain(again).sizes == irax.explain(first).sizes
+
+
+def test_what_iree_compiles_is_kept_for_this_code_of_the_compiler(folder, monkeypatch):
+    """irax's passes run between IREE's phases, so the module that IREE gets does not say all."""
+    text = "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }"
+
+    def kept():
+        targets.compile(api.lower(api.parse(text)), "iree-cpu")
+        return len(list(folder.iterdir()))
+
+    assert (kept(), kept()) == (1, 1)
+    monkeypatch.setattr(own_files, "compiler", lambda: "other code")
+    assert kept() == 2
+    monkeypatch.setattr(own_files, "compiler", lambda: None)
+    assert kept() == 2

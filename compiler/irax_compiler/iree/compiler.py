@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from irax_compiler import cache, spans
+from irax_compiler import cache, own_files, spans
 from irax_compiler.iree import addresses, blas, references, temporary
 from irax_compiler.iree.invocation import (
     AFRESH,
@@ -131,15 +131,18 @@ def _compile(
     aside: KernelsAside | None,
 ) -> bytes:
     form = "shared library" if _is_shared_library(flags) else "IREE's form"
-    key = cache.key(identity, [*flags, "own references", form, *(x.name for x in rewrites)])
+    code = own_files.compiler()
+    own = [*flags, form, *(x.name for x in rewrites)]
+    key = None if code is None else cache.key(identity, [code, *own])
     with spans.span("cache", "look-up") as details:
-        artefact = cache.load(key)
+        artefact = None if key is None else cache.load(key)
         details["found"] = artefact is not None
     if artefact is None:
         artefact = _invoke_iree(
             module, flags, rewrites=rewrites, unverified=unverified, aside=aside
         )
-        cache.store(key, artefact)
+        if key is not None:
+            cache.store(key, artefact)
     return artefact
 
 

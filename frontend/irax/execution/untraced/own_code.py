@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import irax_runtime
 from irax.execution.untraced.known import top
 from irax.execution.untraced.reading import NotDescribed
-from irax_compiler import kept_programs
+from irax_compiler import own_files
 from irax_runtime.once import once
 
 _MAY_REPLACE = frozenset({"unittest", "mock", "pytest", "_pytest"})
@@ -24,7 +24,7 @@ _MAY_REPLACE = frozenset({"unittest", "mock", "pytest", "_pytest"})
 def _files() -> str | None:
     inside = os.path.dirname
     folders = (inside(inside(inside(__file__))), inside(str(irax_runtime.__file__)))
-    states = [kept_programs.state_of(folder) for folder in folders]
+    states = [own_files.state_of(folder) for folder in folders]
     return None if None in states else str(states)
 
 
