@@ -20,6 +20,7 @@ from tests.frontend.untraced_sources import CHANGES, HEAD, REFUSED
 import irax
 import irax.numpy as jnp
 from irax.core import array_trees
+from irax.execution import reports
 from irax.execution.untraced.reading import NotDescribed
 from irax.execution.untraced.records import Start
 
@@ -378,6 +379,15 @@ def test_functions_traced_before_are_not_kept():
     irax.eval_shape(first.__globals__["g"], X)
     jitted(X)
     assert not started(loaded(source.replace("G = 2", "G = 3")), X)[1]
+
+
+def test_a_warning_of_many_compilations_is_not_of_the_trace():
+    source = "def f(x): return x * 18"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reports, "OFTEN", 1)
+        with pytest.warns(UserWarning, match="compiled"):
+            started(loaded(source), X)
+    assert started(loaded(source), X)[1]
 
 
 def test_traces_after_an_untraced_start():

@@ -213,6 +213,9 @@ REFUSED = {
     "memoizes": "memo = {}\ndef f(x):\n    memo['x'] = 1\n    return x",
     "writes a global": "n = 0\ndef f(x):\n    global n\n    n = 1\n    return x",
     "sets an attribute": "class C: pass\nc = C()\ndef f(x):\n    c.n = 1\n    return x",
+    "sets an attribute of another object": "class C:\n    def __init__(self):\n"
+    "        for x in (0, 1):\n            self.n = 1\n            self = C\n"
+    "def f(x): return (C, x)[1]",
     "sets an attribute of irax": "def f(x):\n    irax.Array.n = 1\n    return x\n",
     "asks the time": "import time\ndef f(x): return x * time.time()",
     "draws a number": "import random\ndef f(x): return x * random.random()",

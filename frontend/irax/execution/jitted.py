@@ -165,6 +165,8 @@ class PjitFunction(Generic[P, R]):
             new = self._for_all_sizes(leaves, tree, static, key)
             if new is None:
                 spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
+                if start is not None:
+                    start.begin()
                 new = self._trace(leaves, tree, static, spans, traced=traced)
             compiled = self._cache.keep(key, new)
             self._check_donations(compiled)

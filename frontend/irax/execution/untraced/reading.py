@@ -5,7 +5,7 @@ from __future__ import annotations
 import dis
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from types import CodeType
 
@@ -45,7 +45,13 @@ _CODES = dis.opmap
 _UNDERSTOOD_CODES = frozenset(_CODES[name] for name in _UNDERSTOOD if name in _CODES)
 _GLOBAL, _EXTENDED, _CACHE = _CODES["LOAD_GLOBAL"], _CODES["EXTENDED_ARG"], _CODES["CACHE"]
 _ATTRIBUTE, _METHOD = _CODES["LOAD_ATTR"], _CODES.get("LOAD_METHOD", -1)
-_STORE, _FAST, _REBIND = _CODES["STORE_ATTR"], _CODES["LOAD_FAST"], _CODES["STORE_FAST"]
+_STORE, _FAST = _CODES["STORE_ATTR"], _CODES["LOAD_FAST"]
+_REBINDING: dict[int, Callable[[int], tuple[int, ...]]] = {
+    _CODES["STORE_FAST"]: lambda argument: (argument,),
+    _CODES.get("STORE_FAST_STORE_FAST", -1): lambda argument: (argument >> 4, argument & 15),
+    _CODES.get("STORE_FAST_LOAD_FAST", -2): lambda argument: (argument >> 4,),
+}
+"""Instructions that give local variables new values, and the numbers of these."""
 _CONSTANT, _CONTAINS = _CODES["LOAD_CONST"], _CODES["CONTAINS_OP"]
 _FAST_TWICE = _CODES.get("LOAD_FAST_LOAD_FAST", -1)
 _VARIABLE = _CODES["LOAD_DEREF"]
@@ -114,7 +120,8 @@ def names_read(code: CodeType) -> Names:
     attributes: set[str] = set()
     chain: list[str] | None = None
     high = last = last_argument = 0
-    rebinds_first = False
+    setting: str | None = None
+    is_of_new, rebinds_first = True, False
     for i in range(0, len(raw), 2):
         operation = raw[i]
         if operation == _CACHE:
@@ -142,13 +149,14 @@ def names_read(code: CodeType) -> Names:
             chain = None
             if operation not in _UNDERSTOOD_CODES:
                 raise NotDescribed(f"{code.co_qualname} {_does(_NAMES[operation])}")
-            if operation == _REBIND and argument == 0:
-                rebinds_first = True
-            if operation == _STORE and (
-                rebinds_first or not _is_of_new_object(code, last, last_argument)
-            ):
-                raise NotDescribed(f"{code.co_qualname} sets the attribute {names[argument]!r}")
+            if operation == _STORE:
+                setting = names[argument]
+                is_of_new = is_of_new and _is_of_new_object(code, last, last_argument)
+            elif operation in _REBINDING:
+                rebinds_first = rebinds_first or 0 in _REBINDING[operation](argument)
         last, last_argument = operation, argument
+    if setting is not None and (rebinds_first or not is_of_new):
+        raise NotDescribed(f"{code.co_qualname} sets the attribute {setting!r}")
     has_patterns = _PATTERN in raw[::2]
     return Names(list(map(tuple, found)), list(map(tuple, variables)), attributes, has_patterns)
 

@@ -118,8 +118,8 @@ class Start:
     """The name of the record."""
     classes: list[type]
     """The classes that the function reaches."""
-    warned: int
-    reused: int
+    warned: int = 0
+    reused: int = 0
     """The numbers of warnings, and of earlier traces that traces used, before this one."""
 
     @classmethod
@@ -139,8 +139,11 @@ class Start:
         if isinstance(device, MeshDevice) or not is_own(device.target):
             raise NotDescribed(f"programs for {device} are not kept")
         name, classes = _described(jitted, leaves, tree, static, device)
-        before = source.warned(), reused.count
-        return cls(jitted, leaves, tree, static, device, name, classes, *before)
+        return cls(jitted, leaves, tree, static, device, name, classes)
+
+    def begin(self) -> None:
+        """Note that the function is about to be traced."""
+        self.warned, self.reused = source.warned(), reused.count
 
     def find(self) -> Untraced | None:
         """Return the program that another process kept, loaded; None if there is none."""

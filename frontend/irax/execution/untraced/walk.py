@@ -10,34 +10,22 @@ from __future__ import annotations
 import abc
 import dataclasses
 import functools
-import hashlib
 import operator
 import sys
 import types
-from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import optree
 
-from irax.core.array import ConcreteArray
-from irax.core.avals import ShapedArray
-from irax.core.key_arrays import KeyArray
 from irax.core.tree_registry import ARRAYS, NAMESPACE
-from irax.core.treedefs import PyTreeDef
-from irax.dtypes import KeyType
 from irax.execution.untraced import known
+from irax.execution.untraced.layouts import BASES, CONTENT, check_layout, name_of
+from irax.execution.untraced.parts import DESCRIBE, PLAIN, Parts
 from irax.execution.untraced.reading import Chain, NotDescribed, codes, names_read
 
-MOST = 20_000
-"""The most parts of a description: to make one of so many takes about as long as a long trace."""
-
-MOST_BYTES = 1 << 22
-"""The most bytes of arrays that are read."""
-
-_PLAIN = {type(None), bool, int, float, complex, str, bytes, type(...), range}
 _UNREAD_TEXT = """
     __dict__ __weakref__ __doc__ __annotations__ __module__ __qualname__ __firstlineno__
     __static_attributes__ __annotate__ __annotate_func__ __annotations_cache__ __orig_bases__
@@ -45,18 +33,6 @@ _UNREAD_TEXT = """
 """
 _UNREAD = frozenset(_UNREAD_TEXT.split())
 """Attributes of classes that code cannot name, or that follow from others."""
-_BASES = (dict, list, tuple, frozenset, set, str, int, float)
-_LAYOUTS = frozenset({object, types.SimpleNamespace, *_BASES})
-_CONTENT: dict[type, Callable[[Any], Any]] = {
-    dict: lambda x: dict(dict.items(x)),
-    list: lambda x: list(list.__iter__(x)),
-    tuple: lambda x: tuple(tuple.__iter__(x)),
-    set: lambda x: frozenset(set.__iter__(x)),
-    frozenset: lambda x: frozenset(frozenset.__iter__(x)),
-    str: str.__str__,
-    int: int.__int__,
-    float: float.__float__,
-}
 _HOLDERS = frozenset(
     {
         "irax.execution.jitted.PjitFunction",
@@ -72,32 +48,18 @@ _UNREAD_OF_HOLDERS_TEXT = """
 _UNREAD_OF_HOLDERS = frozenset(_UNREAD_OF_HOLDERS_TEXT.split())
 
 
-class Walk:
-    """A description in the making."""
+class Walk(Parts):
+    """A description of functions and classes, with all parts."""
 
     def __init__(self) -> None:
-        self.parts: list[str] = []
+        super().__init__()
         self.classes: list[type] = []
         """The user's classes that were described, in order."""
-        self._numbers: dict[int, int] = {}
-        self._kept: list[Any] = []  # so that no other object gets its id
-        self._bytes = 0
         self._modules: list[types.ModuleType] = []
         """Modules that are used as values."""
         self._attributes: set[str] = set()
         """The names of attributes that code reads."""
         self._reads_by_other_means = False
-        self._path: list[str] = []
-
-    def digest(self) -> bytes:
-        """Return a number for the description, which no other one has."""
-        return hashlib.sha256("\0".join(self.parts).encode("utf-8", "surrogatepass")).digest()
-
-    def add(self, part: str) -> None:
-        """Add a part that tells by itself where it ends: it has no null byte."""
-        if len(self.parts) >= MOST:
-            raise NotDescribed("more than can be described in little time is reached")
-        self.parts.append(part)
 
     def value(self, x: Any) -> None:
         """Describe an object.
@@ -106,7 +68,7 @@ class Walk:
             NotDescribed: there is no description.
         """
         kind = type(x)
-        if kind in _PLAIN:
+        if kind in PLAIN:
             self.add(f"{kind.__name__} {x!r}")
             return
         describe = _DESCRIBE.get(kind)
@@ -116,110 +78,6 @@ class Walk:
             self._class(x)
         else:
             self._instance(x)
-
-    @contextmanager
-    def at(self, what: str) -> Iterator[None]:
-        """In a `with` block, what cannot be described is named as a part of `what`."""
-        self._path.append(what)
-        yield
-        self._path.pop()
-
-    def place(self) -> str:
-        """Return where the walk is."""
-        return " of ".join(reversed(self._path[-2:])) or "the function"
-
-    def _is_new(self, x: Any) -> bool:
-        """Return True for an object that was not described; note the number of one that was."""
-        number = self._numbers.get(id(x))
-        if number is not None:
-            self.add(f"again {number}")
-            return False
-        self._numbers[id(x)] = len(self._numbers)
-        self._kept.append(x)
-        return True
-
-    # ---- containers and arrays -------------------------------------------------------------------
-
-    def _sequence(self, x: Any) -> None:
-        if type(x) is list and not self._is_new(x):
-            return
-        self.add(f"{type(x).__name__} {len(x)}")
-        for part in x:
-            self.value(part)
-
-    def _dict(self, x: Any) -> None:
-        if not self._is_new(x):
-            return
-        self.add(f"{type(x).__name__} {len(x)}")
-        for key, part in list(x.items()):
-            self.value(key)
-            with self.at(f"the entry {key!r}"):
-                self.value(part)
-
-    def _set(self, x: Any, is_tested: bool = False) -> None:
-        if type(x) is set and not self._is_new(x):
-            return
-        if not all(type(part) in _PLAIN for part in x):
-            raise NotDescribed(f"{self.place()} is a set of more than numbers and strings")
-        if not is_tested and not all(type(part) in (int, bool) for part in x):
-            raise NotDescribed(f"{self.place()} is a set, whose order differs between processes")
-        self.add(f"{type(x).__name__} {sorted(f'{type(p).__name__} {p!r}' for p in x)}")
-
-    def _deque(self, x: Any) -> None:
-        self.value([x.maxlen, *x])
-
-    def _slice(self, x: Any) -> None:
-        self.value((x.start, x.stop, x.step))
-
-    def _dtype(self, x: np.dtype[Any]) -> None:
-        if x.hasobject or x.fields is not None or x.metadata:
-            raise NotDescribed(f"{self.place()} is the dtype {x}")
-        self.add(f"dtype {x.name} {x.byteorder}")
-
-    def _numpy_array(self, x: np.ndarray[Any, Any]) -> None:
-        if self._is_new(x):
-            self._elements(x)
-
-    def _elements(self, x: np.ndarray[Any, Any]) -> None:
-        self._dtype(x.dtype)
-        self._bytes += x.nbytes
-        if self._bytes > MOST_BYTES:
-            raise NotDescribed(
-                f"{self.place()} is one of arrays with more than {MOST_BYTES >> 20} MiB"
-            )
-        self.add(f"array {x.shape} {hashlib.sha256(x.tobytes()).hexdigest()}")
-
-    def _array(self, x: ConcreteArray) -> None:
-        if not self._is_new(x):
-            return
-        if x.committed:
-            raise NotDescribed(f"{self.place()} is an array that was put on a device")
-        self.aval(x.aval)
-        self._elements(x.value)
-
-    def aval(self, x: Any) -> None:
-        """Describe the type of an array."""
-        if type(x) is not ShapedArray or x.vma or x.sharding is not None:
-            raise NotDescribed(f"{self.place()} has the type {x}")
-        self.add(f"type {x.shape} {x.dtype.name} {x.weak_type}")
-
-    def _key(self, x: KeyArray) -> None:
-        self.add(f"key {x.key_type!r}")
-        self.value(x.data)
-
-    def _structure(self, x: Any) -> None:
-        self.tree(x.spec if isinstance(x, PyTreeDef) else x)
-
-    def tree(self, spec: optree.PyTreeSpec) -> None:
-        """Describe the structure of a pytree."""
-        self.add(f"tree {spec.num_nodes} {spec.namespace}")
-
-        def node(kind: type, data: Any, children: Any) -> None:
-            self.value(kind)
-            self.value(data)
-            self.add(f"children {len(children)}")
-
-        spec.walk([None] * spec.num_leaves, node, lambda _: self.add("leaf"))
 
     # ---- functions -------------------------------------------------------------------------------
 
@@ -404,9 +262,6 @@ class Walk:
             self.add(x.__objclass__.__name__)
         self.add(f"{kind.__name__} {x.__name__!r}")
 
-    def _text(self, x: Any) -> None:
-        self.add(f"{type(x).__name__} {x!r}")
-
     def _field(self, x: Any) -> None:
         self.add(f"field {x.name!r} {x.init} {x.hash} {x.compare} {x.kw_only} {x._field_type!r}")
         for part in (x.type, x.default, x.default_factory, x.metadata):
@@ -426,7 +281,7 @@ class Walk:
         if known.is_own(module):
             if not known.found_by_name(x, module, x.__qualname__):
                 raise NotDescribed(f"{x!r} is not irax's class of this name")
-            if _name(x) not in _HOLDERS:
+            if name_of(x) not in _HOLDERS:
                 known.check_pure(module, x.__name__)
             self.add(f"class {module}.{x.__qualname__}")
             return
@@ -484,16 +339,16 @@ class Walk:
         if kind.__module__ == "dataclasses":
             self.add("MISSING" if x is dataclasses.MISSING else f"{kind.__name__} {x!r}")
             return
-        if _name(kind) in ("collections._tuplegetter", "_collections._tuplegetter"):
+        if name_of(kind) in ("collections._tuplegetter", "_collections._tuplegetter"):
             self.value(x.__reduce__()[1])
             return
         if not self._is_new(x):
             return
         self.value(kind)
-        if _name(kind) in _HOLDERS:
+        if name_of(kind) in _HOLDERS:
             self._holder(x)
             return
-        _check_layout(kind, self.place())
+        check_layout(kind, self.place())
         self._parts(x)
 
     def _type_expression(self, x: Any) -> None:
@@ -516,10 +371,10 @@ class Walk:
         self.value(own)
 
     def _parts(self, x: Any) -> None:
-        for base in _BASES:
+        for base in BASES:
             if isinstance(x, base):
                 self.add(f"as {base.__name__}")
-                self.value(_CONTENT[base](x))
+                self.value(CONTENT[base](x))
                 break
         for cls in type(x).__mro__:
             for name, slot in vars(cls).items():
@@ -546,21 +401,6 @@ class Walk:
             self.value(inner)
 
 
-def _check_layout(kind: type, place: str) -> None:
-    """Refuse instances that hold more than attributes and what Python's containers hold: those of
-    classes that are written in C.
-    """
-    base = kind
-    while base not in _LAYOUTS:
-        above: Any = base.__base__
-        size = 8 * sum(type(x) is types.MemberDescriptorType for x in vars(base).values())
-        size += 8 * (base.__weakrefoffset__ > 0 and above.__weakrefoffset__ == 0)
-        size += 8 * (base.__dictoffset__ > 0 and above.__dictoffset__ == 0)
-        if base.__basicsize__ != above.__basicsize__ + size or known.is_own(base.__module__):
-            raise NotDescribed(f"{place} is of the class {_name(kind)}")
-        base = above
-
-
 def _modules(x: types.FunctionType) -> Iterator[tuple[str, types.ModuleType]]:
     """Yield the variables of functions around a function that are modules."""
     for name, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=True):
@@ -569,25 +409,8 @@ def _modules(x: types.FunctionType) -> Iterator[tuple[str, types.ModuleType]]:
                 yield name, cell.cell_contents
 
 
-def _name(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
-
-
-_DESCRIBE: dict[type, Callable[[Walk, Any], None]] = {
-    tuple: Walk._sequence,
-    list: Walk._sequence,
-    dict: Walk._dict,
-    types.MappingProxyType: Walk._dict,
-    set: Walk._set,
-    frozenset: Walk._set,
-    deque: Walk._deque,
-    slice: Walk._slice,
-    np.ndarray: Walk._numpy_array,
-    ConcreteArray: Walk._array,
-    KeyArray: Walk._key,
-    KeyType: Walk._text,
-    PyTreeDef: Walk._structure,
-    optree.PyTreeSpec: Walk._structure,
+_DESCRIBE: dict[type, Callable[[Any, Any], None]] = {
+    **DESCRIBE,
     types.FunctionType: Walk._function,
     type(functools.lru_cache(abs)): Walk._cached,
     types.MethodType: Walk._method,
@@ -603,5 +426,4 @@ _DESCRIBE: dict[type, Callable[[Walk, Any], None]] = {
     types.WrapperDescriptorType: Walk._named,
     types.MethodDescriptorType: Walk._named,
     dataclasses.Field: Walk._field,
-    type(NotImplemented): Walk._text,
 }
