@@ -203,6 +203,29 @@ def test_several_signatures_in_turn_take_the_short_way(monkeypatch):
         irax.tree_util.tree_map(lambda a, b: np.testing.assert_array_equal(a, b + 1), f(x), x)
 
 
+NUMPYS = [np.float32(2), np.float64(0.1), np.int16(-3), np.bool_(True), np.complex128(1j)]
+
+
+@pytest.mark.parametrize("number", NUMPYS, ids=repr)
+def test_numbers_of_numpys_take_the_short_way(number, monkeypatch):
+    f = irax.jit(lambda x, y: (x, y + y))
+    expected = f(X, number)
+    other = type(number)(2 * number)
+    f(X, other)
+    monkeypatch.setattr(irax.execution.jitted.PjitFunction, "_call", None)
+    again = f(X, number)[1]
+    assert (again.dtype, again.weak_type) == (expected[1].dtype, expected[1].weak_type)
+    np.testing.assert_array_equal(again, expected[1])
+    np.testing.assert_array_equal(f(X, other)[1], jnp.asarray(other + other))
+
+
+def test_numbers_of_numpys_that_do_not_fit_are_refused():
+    f = irax.jit(lambda x: x + 1)
+    assert int(f(np.int64(3))) == int(f(np.int64(3))) == 4
+    with pytest.raises(OverflowError):
+        f(np.int64(2**40))
+
+
 def test_deleted_arguments_are_refused_however_often_they_were_used():
     f = irax.jit(lambda *xs: sum(xs))
     give_up = irax.jit(lambda x: x + 1, donate_argnums=0)

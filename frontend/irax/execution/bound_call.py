@@ -59,7 +59,7 @@ def bound_call(
     donated: Sequence[int] = (),
 ) -> BoundCall | None:
     """Return a call of a program for arguments of one signature, in one state of the options. None
-    where an argument is neither an array of irax's or NumPy's nor a number of Python's.
+    where an argument is neither an array of irax's or NumPy's nor a number of either's.
 
     Args:
         executable: the program, for one device.
@@ -71,7 +71,7 @@ def bound_call(
         state: `config.state` when the signature was looked up.
         donated: the leaves that the caller gives up.
     """
-    if not all(type(x) in _LEAVES for x in leaves):
+    if not all(type(x) in _LEAVES or _is_held_by_its_dtype(x) for x in leaves):
         return None
     device, count = executable.device, len(leaves)
     is_mesh = isinstance(device, MeshDevice)
@@ -120,6 +120,13 @@ def bound_call(
         return arrays[0] if unflatten is None else unflatten(arrays)
 
     return call
+
+
+def _is_held_by_its_dtype(x: Any) -> bool:
+    """Return True for a number of NumPy's, unless it is an integer that gets a narrower dtype."""
+    if not isinstance(x, np.generic):
+        return False
+    return x.dtype.kind in "fc" or dtypes.canonicalize_dtype(x.dtype) == x.dtype
 
 
 def forget(leaves: Sequence[Any], donated: Sequence[int]) -> None:
