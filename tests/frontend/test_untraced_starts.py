@@ -1,26 +1,34 @@
 """Starts without a trace: used where the program is known to be the same, and nowhere else."""
 
+import builtins
 import collections
 import dataclasses
+import functools
 import logging
+import math
 import os
 import random
 import subprocess
 import sys
 import types
+import warnings
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import optree
 import pytest
 from tests.frontend.untraced_sources import CHANGES, HEAD, REFUSED
+from tests.frontend.untraced_traps import TRAPS
 
 import irax
 import irax.numpy as jnp
 from irax.core import array_trees
+from irax.core.tree_registry import ARRAYS, NAMESPACE
 from irax.execution import reports
+from irax.execution.untraced import reading
 from irax.execution.untraced.reading import NotDescribed
 from irax.execution.untraced.records import Start
 
@@ -95,6 +103,50 @@ def test_what_changes_a_function_changes_its_name(what):
     changed = source.replace(part, other)
     assert changed != source
     assert name_of(changed, X) not in (name, None)
+
+
+@pytest.mark.parametrize("what", TRAPS)
+def test_what_is_easily_overlooked(what):
+    source, part, other = TRAPS[what]
+    changed = source.replace(part, other)
+    assert changed != source
+    name = name_of(source, X)
+    assert name is None or name_of(changed, X) != name
+
+
+@pytest.mark.parametrize("kind", [types.SimpleNamespace, range, slice])
+def test_classes_of_python_as_pytrees(kind):
+    source = "def f(x): return x * 2"
+    names = {name_of(source, X)}
+    for number in (2.0, 3.0):
+        irax.tree_util.register_pytree_node(
+            kind, lambda _, number=number: ((number,), None), lambda _, children: children[0]
+        )
+        try:
+            names.add(name_of(source, X))
+        finally:
+            for namespace in (NAMESPACE, ARRAYS):
+                optree.unregister_pytree_node(kind, namespace=namespace)
+    assert len(names) == 3
+
+
+def test_options_of_numpy_and_python():
+    source = "A = np.arange(3) / 3\ndef f(x): return x * len(str(A))"
+    name = name_of(source, X)
+    with np.printoptions(precision=2):
+        assert name_of(source, X) not in (name, None)
+    with np.printoptions(formatter={"float": str}):
+        assert name_of(source, X) is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        assert name_of(source, X) not in (name, None)
+    with np.errstate(divide="raise"):
+        assert name_of(source, X) not in (name, None)
+
+
+def test_other_versions_of_python(monkeypatch):
+    monkeypatch.setattr(reading, "_IS_KNOWN", False)
+    assert name_of("def f(x): return x * 2", X) is None
 
 
 @pytest.mark.parametrize(
@@ -228,6 +280,35 @@ def test_a_replaced_function_of_a_module_that_is_passed_on():
         result, was_untraced = started(loaded(source), X)
     assert not was_untraced
     np.testing.assert_allclose(result, np.cos(X), rtol=1e-6)
+
+
+class Called:
+    def __call__(self, *_):
+        return 2
+
+
+@pytest.mark.parametrize(
+    ("holder", "name", "other"),
+    [
+        (irax.Array, "own", property(lambda self: self * 2)),
+        (irax.Array, "own", functools.partialmethod(lambda self, n: self * n, 2)),
+        (irax.Array, "own", staticmethod(lambda: 2)),
+        (irax.Array, "own", Called()),
+        (irax.Array, "own", Called),
+        (irax.Array, "own", 2),
+        (sys.modules["irax.numpy.reductions"], "sum", Called()),
+        (builtins, "max", lambda *_: 2),
+        (math, "prod", lambda *_: 2),
+        (np.linalg, "norm", lambda *_: 2),
+    ],
+)
+def test_other_replaced_attributes(holder, name, other):
+    source = "def f(x): return x * 2"
+    before = name_of(source, X)
+    assert before is not None
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(holder, name, other, raising=False)
+        assert name_of(source, X) != before
 
 
 def test_a_replaced_function_that_says_it_is_not():
@@ -387,7 +468,7 @@ def test_a_warning_of_many_compilations_is_not_of_the_trace():
         patch.setattr(reports, "OFTEN", 1)
         with pytest.warns(UserWarning, match="compiled"):
             started(loaded(source), X)
-    assert started(loaded(source), X)[1]
+        assert started(loaded(source), X)[1]
 
 
 def test_traces_after_an_untraced_start():

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import os
 import sys
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any
@@ -26,25 +27,50 @@ _BUILTINS = _BUILTINS_TEXT.split()
 that give the addresses of objects, take names to what they name, or make sets, whose order
 differs between processes."""
 
-_OF_BUILTINS: dict[int, str] = {id(getattr(builtins, name)): name for name in _BUILTINS}
+_AT_FIRST = dict(vars(builtins))
+"""The builtins as irax found them."""
+
+
+def _is_of_c(value: Any) -> bool:
+    """Return True for what Python's interpreter has, and not what stands in the place of it."""
+    if isinstance(value, type):
+        return value.__module__ == "builtins" and not value.__flags__ & _IS_OF_PYTHON
+    return type(value) in (BuiltinFunctionType, bool, type(NotImplemented), type(...))
+
+
+_IS_OF_PYTHON = 1 << 9
+"""The flag of classes that were made by a program."""
+
+_OF_BUILTINS: dict[int, str] = {
+    id(_AT_FIRST[name]): name for name in _BUILTINS if _is_of_c(_AT_FIRST[name])
+}
 _OF_BUILTINS[id(type(None))] = "NoneType"
 _OF_BUILTINS |= {
     id(value): name
     for name, value in vars(builtins).items()
-    if isinstance(value, type) and issubclass(value, BaseException)
+    if isinstance(value, type) and issubclass(value, BaseException) and _is_of_c(value)
 }
 
-_C_MODULES = frozenset({"math", "cmath", "operator", "_operator", "itertools"})
-_PYTHON_MODULES = frozenset(
+C_MODULES = frozenset({"math", "cmath", "operator", "_operator", "itertools"})
+PYTHON_MODULES: frozenset[str] = frozenset(
     {
         *("abc", "collections", "collections.abc", "contextlib", "copy", "dataclasses", "enum"),
         *("functools", "numbers", "operator", "reprlib", "typing", "types", "itertools"),
-        *("typing_extensions", "_collections_abc", "_collections"),
+        *("_collections_abc", "_collections"),
     }
 )
 """Modules of Python's library whose functions depend on nothing but their arguments."""
 
-_NOT_OF_PYTHON = frozenset({"get_type_hints", "redirect_stdout", "redirect_stderr", "chdir"})
+_NOT_OF_PYTHON_TEXT = """
+    get_type_hints redirect_stdout redirect_stderr chdir get_original_bases get_protocol_members
+    get_annotations singledispatch is_ is_not
+"""
+_NOT_OF_PYTHON = frozenset(_NOT_OF_PYTHON_TEXT.split())
+"""Functions of these that read more than is described, ask for identities, or have effects."""
+
+_NAMES_OF_TUPLES = {"_tuple_new", "__builtins__", "__name__"}
+"""The globals of the methods that `collections.namedtuple` makes."""
+_LIBRARY = os.path.dirname(os.__file__)
 
 _NOT_OF_NUMPY_TEXT = """
     save savez savez_compressed savetxt load loadtxt genfromtxt fromfile memmap empty empty_like
@@ -105,8 +131,32 @@ def is_own(module: str) -> bool:
 
 
 def home(function: FunctionType) -> str:
-    """Return the name of the module in which a function was defined, whatever it says of itself."""
-    return str(function.__globals__.get("__name__", ""))
+    """Return the name of the module in which a function was defined, whatever it says of itself.
+    It is empty where no module of this name has the function's globals.
+    """
+    namespace = function.__globals__
+    name = namespace.get("__name__")
+    if type(name) is not str:
+        return ""
+    if name.startswith("namedtuple_"):
+        return name if namespace.keys() == _NAMES_OF_TUPLES else ""
+    module = sys.modules.get(name)
+    return name if module is not None and vars(module) is namespace else ""
+
+
+@functools.cache
+def _is_pythons_file(name: str) -> bool:
+    """Return True for a module of Python's library, and not a user's of the same name."""
+    file = getattr(sys.modules.get(name), "__file__", None)
+    return file is None or os.path.dirname(os.path.abspath(file)).startswith(_LIBRARY)
+
+
+def check_builtins() -> None:
+    """Refuse where a builtin was replaced, by which the library's functions find it too."""
+    now = vars(builtins)
+    for name, value in _AT_FIRST.items():
+        if name != "_" and now.get(name) is not value:
+            raise NotDescribed(f"the builtin {name} was replaced")
 
 
 def found_by_name(value: Any, module: str, name: str) -> bool:
@@ -149,7 +199,8 @@ def builtin(value: Any) -> str | None:
         return name
     if type(value) is BuiltinFunctionType:
         module, name = value.__module__ or "", value.__name__
-        if module in _C_MODULES and found_by_name(value, module, name):
+        is_known = module in C_MODULES and name not in _NOT_OF_PYTHON
+        if is_known and found_by_name(value, module, name):
             return f"{module}.{name}"
         if value is functools.reduce:
             return "functools.reduce"
@@ -190,8 +241,8 @@ def of_numpy(value: Any) -> str | None:
 def of_python(value: Any) -> str | None:
     """Return the name of a class of Python's library that is known; None for other objects."""
     module, name = value.__module__, value.__qualname__
-    is_known = module in _PYTHON_MODULES and name not in _NOT_OF_PYTHON
-    if is_known and found_by_name(value, module, name):
+    is_known = module in PYTHON_MODULES and name not in _NOT_OF_PYTHON
+    if is_known and _is_pythons_file(module) and found_by_name(value, module, name):
         return f"{module}.{name}"
     return None
 
@@ -199,7 +250,8 @@ def of_python(value: Any) -> str | None:
 def is_pythons(function: FunctionType) -> bool:
     """Return True for a function of Python's library that depends on its arguments alone."""
     name = home(function)
-    is_known = name in _PYTHON_MODULES or name.startswith("namedtuple_")
+    is_known = name in PYTHON_MODULES and _is_pythons_file(name)
+    is_known = is_known or name.startswith("namedtuple_")
     return is_known and function.__name__ not in _NOT_OF_PYTHON
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import struct
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from irax.core.avals import ShapedArray
 from irax.core.key_arrays import KeyArray
 from irax.core.treedefs import PyTreeDef
 from irax.dtypes import KeyType
-from irax.execution.untraced.reading import NotDescribed
+from irax.execution.untraced.reading import NotDescribed, names_special
 
 MOST = 20_000
 """The most parts of a description: to make one of so many takes about as long as a long trace."""
@@ -56,6 +57,19 @@ class Parts:
             NotDescribed: there is no description.
         """
         raise NotImplementedError
+
+    def _plain(self, x: Any) -> None:
+        kind: type = type(x)
+        if kind is str and names_special(x):
+            raise NotDescribed(f"{self.place()} is the special name {x!r}")
+        self.add(f"{kind.__name__} {x!r}")
+        if kind in (float, complex) and x != x:
+            self._not_a_number(x)
+
+    def _not_a_number(self, x: complex) -> None:
+        """Describe the sign of a NaN, and which object it is: containers find it by identity."""
+        self.add(struct.pack("2d", x.real, x.imag).hex())
+        self._is_new(x)
 
     @contextmanager
     def at(self, what: str) -> Iterator[None]:
@@ -110,13 +124,21 @@ class Parts:
         self.value((x.start, x.stop, x.step))
 
     def _dtype(self, x: np.dtype[Any]) -> None:
-        if x.hasobject or x.fields is not None or x.metadata:
+        is_plain = x.kind in "biufcSUmM" or x.type.__module__ == "ml_dtypes"
+        if not is_plain or x.hasobject or x.metadata:
             raise NotDescribed(f"{self.place()} is the dtype {x}")
         self.add(f"dtype {x.name} {x.byteorder}")
 
     def _numpy_array(self, x: np.ndarray[Any, Any]) -> None:
-        if self._is_new(x):
-            self._elements(x)
+        if not self._is_new(x):
+            return
+        self._elements(x)
+        self.add(f"flags {x.flags.num}")
+        if type(x.base) is np.ndarray:  # whose elements others may have too
+            self.add(f"at {x.ctypes.data - x.base.ctypes.data}")
+            self.value(x.base)
+        elif x.base is not None:
+            self._is_new(x.base)
 
     def _elements(self, x: np.ndarray[Any, Any]) -> None:
         self._dtype(x.dtype)
@@ -125,7 +147,7 @@ class Parts:
             raise NotDescribed(
                 f"{self.place()} is one of arrays with more than {MOST_BYTES >> 20} MiB"
             )
-        self.add(f"array {x.shape} {hashlib.sha256(x.tobytes()).hexdigest()}")
+        self.add(f"array {x.shape} {x.strides} {hashlib.sha256(x.tobytes()).hexdigest()}")
 
     def _array(self, x: ConcreteArray) -> None:
         if not self._is_new(x):

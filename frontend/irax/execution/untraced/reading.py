@@ -40,6 +40,9 @@ Not among them are those that write globals, import, or make classes or sets, wh
 between processes, and all that a later version of Python may add.
 """
 
+_IS_KNOWN = sys.implementation.name == "cpython" and (3, 11) <= sys.version_info < (3, 14)
+"""Other interpreters may mean something else by the same instructions."""
+
 _NAMES = dis.opname
 _CODES = dis.opmap
 _UNDERSTOOD_CODES = frozenset(_CODES[name] for name in _UNDERSTOOD if name in _CODES)
@@ -52,7 +55,7 @@ _REBINDING: dict[int, Callable[[int], tuple[int, ...]]] = {
     _CODES.get("STORE_FAST_LOAD_FAST", -2): lambda argument: (argument >> 4,),
 }
 """Instructions that give local variables new values, and the numbers of these."""
-_CONSTANT, _CONTAINS = _CODES["LOAD_CONST"], _CODES["CONTAINS_OP"]
+_CONSTANT, _CONTAINS, _IS = _CODES["LOAD_CONST"], _CODES["CONTAINS_OP"], _CODES["IS_OP"]
 _FAST_TWICE = _CODES.get("LOAD_FAST_LOAD_FAST", -1)
 _VARIABLE = _CODES["LOAD_DEREF"]
 _PATTERN = _CODES["MATCH_CLASS"]
@@ -73,12 +76,15 @@ _SPECIAL = _MAKERS | frozenset(_SPECIAL_TEXT.split())
 """Special attributes that code may name. By others, such as `__globals__`, it could reach what it
 does not name."""
 
-_FRAMES_TEXT = """
+_REFUSED_TEXT = """
     f_back f_builtins f_globals f_locals f_code gi_frame gi_code cr_frame ag_frame tb_frame tb_next
+    tb_lineno tofile dump ctypes unsafe_buffer_pointer is_ready
 """
-_FRAMES = frozenset(_FRAMES_TEXT.split())
+_REFUSED = frozenset(_REFUSED_TEXT.split())
+"""Attributes by which code reaches what it does not name, writes files, or reads addresses."""
 
-_SPECIAL_NAME = re.compile(r"__\w+__")
+_SPECIAL_NAME = re.compile(r"__\w+?__")
+_WORD = re.compile(r"\w+")
 
 Chain = tuple[str, ...]
 """The name of a global or a variable, and those of the attributes that are read of it at once."""
@@ -99,6 +105,8 @@ class Names:
     globals: list[Chain] = field(default_factory=list[Chain])
     variables: list[Chain] = field(default_factory=list[Chain])
     """Variables of functions around it."""
+    compared: set[Chain] = field(default_factory=set[Chain])
+    """Those of both of which it asks whether a value is the same object."""
     attributes: set[str] = field(default_factory=set[str])
     """The attributes of whatever values."""
     has_patterns: bool = False
@@ -111,6 +119,8 @@ def names_read(code: CodeType) -> Names:
     Raises:
         NotDescribed: the code has effects beyond its own values, or they are not known.
     """
+    if not _IS_KNOWN:
+        raise NotDescribed("the instructions of this version of Python are not known")
     _check_names(code)
     names, raw = code.co_names, code.co_code
     inner = (name for name in code.co_cellvars if name not in code.co_varnames)
@@ -118,6 +128,7 @@ def names_read(code: CodeType) -> Names:
     found: list[list[str]] = []
     variables: list[list[str]] = []
     attributes: set[str] = set()
+    compared: set[Chain] = set()
     chain: list[str] | None = None
     high = last = last_argument = 0
     setting: str | None = None
@@ -146,6 +157,11 @@ def names_read(code: CodeType) -> Names:
             if chain is not None:
                 chain.append(name)
         else:
+            if operation == _IS and not _is_singleton(code, last, last_argument):
+                if chain is not None:
+                    compared.add(tuple(chain))
+                elif last != _ATTRIBUTE or names[last_argument >> _SHIFT] != "__class__":
+                    raise NotDescribed(f"{code.co_qualname} asks if values are the same object")
             chain = None
             if operation not in _UNDERSTOOD_CODES:
                 raise NotDescribed(f"{code.co_qualname} {_does(_NAMES[operation])}")
@@ -158,7 +174,15 @@ def names_read(code: CodeType) -> Names:
     if setting is not None and (rebinds_first or not is_of_new):
         raise NotDescribed(f"{code.co_qualname} sets the attribute {setting!r}")
     has_patterns = _PATTERN in raw[::2]
-    return Names(list(map(tuple, found)), list(map(tuple, variables)), attributes, has_patterns)
+    globals, around = list(map(tuple, found)), list(map(tuple, variables))
+    return Names(globals, around, compared, attributes, has_patterns)
+
+
+def _is_singleton(code: CodeType, last: int, argument: int) -> bool:
+    """Return True after an instruction that reads a constant of which there is only one object."""
+    if last != _CONSTANT:
+        return False
+    return any(code.co_consts[argument] is x for x in (None, True, False, ..., NotImplemented))
 
 
 def _is_of_new_object(code: CodeType, before: int, argument: int) -> bool:
@@ -175,11 +199,21 @@ def _check_names(code: CodeType) -> None:
         raise NotDescribed(f"{code.co_qualname} is asynchronous")
     for name in code.co_names:
         is_special = name.startswith("__") and name.endswith("__") and name not in _SPECIAL
-        if (is_special or name in _FRAMES) and not _is_of_maker(name, code):
+        if (is_special or name in _REFUSED) and not _is_of_maker(name, code):
             raise NotDescribed(f"{code.co_qualname} uses the name {name!r}")
     for text in code.co_consts:
-        if type(text) is str and not _SPECIAL.issuperset(_SPECIAL_NAME.findall(text)):
+        if type(text) is str and names_special(text):
             raise NotDescribed(f"{code.co_qualname} uses a special name: {text!r}")
+
+
+def names_special(text: str) -> bool:
+    """Return True for a text that names, or is a part of, what code may not name: `getattr` would
+    read it.
+    """
+    if "_" not in text:
+        return False
+    rest = _SPECIAL_NAME.sub(lambda found: "" if found[0] in _SPECIAL else found[0], text)
+    return "__" in rest or not _REFUSED.isdisjoint(_WORD.findall(text))
 
 
 def _is_of_maker(name: str, code: CodeType) -> bool:

@@ -31,7 +31,7 @@ from irax.execution.bound_call import (
 )
 from irax.execution.jit_parameters import Static, signature_of
 from irax.execution.program import DeviceProgram, Program
-from irax.execution.untraced import known, own_code, trees
+from irax.execution.untraced import known, own_code, process_state, trees
 from irax.execution.untraced.reading import NotDescribed
 from irax.execution.untraced.walk import Walk
 from irax_compiler import cache, kept_programs
@@ -241,8 +241,10 @@ def _name_and_classes(
     if facts is None:
         raise NotDescribed("files of irax are newer than this process")
     walk.add(f"{sys.version} {optree.__version__} {facts}")
-    walk.add(f"{np.geterr()} {config.traced}")
+    walk.add(f"{config.traced} {backend.device_count()}")
     walk.add(own_code.state())
+    for part in process_state.parts():
+        walk.add(part)
     walk.jitted(jitted)
     walk.tree(tree)
     for leaf in leaves:

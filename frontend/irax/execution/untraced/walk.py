@@ -7,24 +7,24 @@ what each step reads, as it is described, or follows from what is.
 
 from __future__ import annotations
 
-import abc
 import dataclasses
+import enum
 import functools
 import operator
 import sys
 import types
+import typing
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import numpy as np
-import optree
 
-from irax.core.tree_registry import ARRAYS, NAMESPACE
 from irax.execution.untraced import known
 from irax.execution.untraced.layouts import BASES, CONTENT, check_layout, name_of
 from irax.execution.untraced.parts import DESCRIBE, PLAIN, Parts
 from irax.execution.untraced.reading import Chain, NotDescribed, codes, names_read
+from irax.execution.untraced.registrations import Registrations
 
 _UNREAD_TEXT = """
     __dict__ __weakref__ __doc__ __annotations__ __module__ __qualname__ __firstlineno__
@@ -33,6 +33,8 @@ _UNREAD_TEXT = """
 """
 _UNREAD = frozenset(_UNREAD_TEXT.split())
 """Attributes of classes that code cannot name, or that follow from others."""
+_MATCHED = 3 << 5
+"""The flags of classes whose instances `match` takes for sequences or mappings."""
 _HOLDERS = frozenset(
     {
         "irax.execution.jitted.PjitFunction",
@@ -60,6 +62,11 @@ class Walk(Parts):
         self._attributes: set[str] = set()
         """The names of attributes that code reads."""
         self._reads_by_other_means = False
+        self._registered = Registrations()
+        self.add(self._registered.of_libraries())
+        for kind, functions in self._registered.other_pytrees():
+            self.add(f"pytree {kind.__module__}.{kind.__qualname__}")
+            self.value(functions)
 
     def value(self, x: Any) -> None:
         """Describe an object.
@@ -69,7 +76,7 @@ class Walk(Parts):
         """
         kind = type(x)
         if kind in PLAIN:
-            self.add(f"{kind.__name__} {x!r}")
+            self._plain(x)
             return
         describe = _DESCRIBE.get(kind)
         if describe is not None:
@@ -91,12 +98,12 @@ class Walk(Parts):
         home = known.home(x)
         if known.is_own(home):
             known.check_pure(home, x.__code__.co_name)
-            self.add(f"own {home} {x.__code__.co_qualname} {x.__code__.co_firstlineno}")
+            self._library_code("own", home, x.__code__)
         elif known.of_numpy(x) is not None:
             self.add(f"numpy {known.of_numpy(x)}")
             return
         elif known.is_pythons(x):
-            self.add(f"python {home} {x.__code__.co_qualname} {x.__code__.co_firstlineno}")
+            self._library_code("python", home, x.__code__)
         else:
             with self.at(x.__qualname__):
                 self._users_code(x)
@@ -104,15 +111,24 @@ class Walk(Parts):
             return
         self._held(x)
 
+    def _library_code(self, whose: str, home: str, code: types.CodeType) -> None:
+        self.add(f"{whose} {home} {code.co_qualname} {code.co_firstlineno}")
+        if code.co_name == "<lambda>":  # of which a line may have several
+            self._code(code)
+
     def _users_code(self, x: types.FunctionType) -> None:
         self.add(f"function {x.__module__!r} {x.__qualname__!r} {x.__name__!r}")
         self._code(x.__code__)
         namespace, builtins = x.__globals__, x.__builtins__
+        if type(namespace) is not dict or type(builtins) is not dict:
+            raise NotDescribed(f"{x.__qualname__} has globals that are computed")
         is_hash = x.__name__ == "__hash__"  # of which only dicts make use, as sets are refused
         variables: list[Chain] = []
         for code in codes(x.__code__):
             names = names_read(code)
             variables += names.variables
+            for chain in names.compared:
+                self._check_identity(chain, x, chain in names.variables)
             self._attributes |= names.attributes
             self._reads_by_other_means |= names.has_patterns
             for chain in names.globals:
@@ -150,20 +166,33 @@ class Walk(Parts):
             return
         self._chain(found, chain)
 
+    def _check_identity(self, chain: Chain, x: types.FunctionType, is_variable: bool) -> None:
+        """Refuse to ask whether a value is the same object as a global or a variable, unless that
+        is one of those whose identity is described.
+        """
+        name = chain[0]
+        if is_variable:
+            cells = dict(zip(x.__code__.co_freevars, x.__closure__ or (), strict=True))
+            found = cells[name].cell_contents if name in cells else None
+        else:
+            found = x.__globals__.get(name, x.__builtins__.get(name))
+        found, _, left = _followed(found, chain)
+        if len(left) == 1 and isinstance(found, enum.EnumType):
+            found, left = found._member_map_.get(left[0]), []
+        if left or not (isinstance(found, (type, enum.Enum)) or type(found) is object):
+            raise NotDescribed(f"it asks if a value is the same object as {'.'.join(chain)}")
+
     def _chain(self, found: Any, chain: Chain) -> None:
         """Describe what is read of an object: of a module, the attribute."""
-        name, *attributes = chain
-        for attribute in attributes:
-            if not isinstance(found, types.ModuleType):
-                break
-            found = known.module_attribute(found, attribute)
-            name = f"{name}.{attribute}"
+        found, name, _ = _followed(found, chain)
         with self.at(f"the global {name!r}"):
             self.value(found)
 
     def _held(self, x: types.FunctionType, is_users: bool = False) -> None:
         """Describe what a function holds beside its code."""
         for name, cell in zip(x.__code__.co_freevars, x.__closure__ or (), strict=True):
+            if not self._is_new(cell):
+                continue
             try:
                 inner = cell.cell_contents
             except ValueError:
@@ -292,11 +321,11 @@ class Walk(Parts):
         self.classes.append(x)
         self.add(f"class {x.__module__!r} {x.__qualname__!r}")
         self.value(type(x))
+        self.add(f"flags {x.__flags__ & _MATCHED} {self._registered.abstract_of(x)}")
         self.add(f"bases {len(x.__bases__)}")
         for base in x.__bases__:
             self.value(base)
-        if "_abc_impl" in vars(x):
-            self._check_abstract(x)
+        self._registered.check(x)
         self._registration(x)
         for name, inner in sorted(vars(x).items()):
             if name in _UNREAD or (name == "__hash__" and inner is None):
@@ -306,20 +335,13 @@ class Walk(Parts):
                 self.value(inner)
         self.add("end")
 
-    def _check_abstract(self, x: Any) -> None:
-        registered, *_ = abc._get_dump(x)  # pyright: ignore
-        if registered:
-            raise NotDescribed(f"{self.place()} has registered subclasses")
-
     def _registration(self, x: type) -> None:
         """Describe how a class is a pytree, if it is."""
-        for namespace in (NAMESPACE, ARRAYS):
-            found: Any = optree.register_pytree_node.get(x, namespace=namespace)  # pyright: ignore
-            if found is not None and not optree.is_namedtuple_class(x):
-                with self.at("its registration as a pytree"):
-                    self.add(f"pytree {namespace}")
-                    self.value(found.flatten_func)
-                    self.value(found.unflatten_func)
+        functions = self._registered.pytree(x)
+        if functions:
+            with self.at("its registration as a pytree"):
+                self.add("pytree")
+                self.value(functions)
 
     def _instance(self, x: Any) -> None:
         kind = type(x)
@@ -327,16 +349,18 @@ class Walk(Parts):
             self._dtype(x)
             return
         if isinstance(x, np.generic):
-            self.add(f"number {x.dtype.name} {x.tobytes().hex()}")
+            self._dtype(x.dtype)
+            self.add(f"number {x.tobytes().hex()}")
             return
         name = known.is_library_instance(x) if known.is_own(kind.__module__) else known.of_numpy(x)
         if name is not None:
             self.add(f"library {name}")
             return
-        if kind in (types.GenericAlias, types.UnionType) or kind.__module__ == "typing":
+        is_typings = vars(typing).get(kind.__name__) is kind
+        if kind in (types.GenericAlias, types.UnionType) or is_typings:
             self._type_expression(x)
             return
-        if kind.__module__ == "dataclasses":
+        if vars(dataclasses).get(kind.__name__) is kind:
             self.add("MISSING" if x is dataclasses.MISSING else f"{kind.__name__} {x!r}")
             return
         if name_of(kind) in ("collections._tuplegetter", "_collections._tuplegetter"):
@@ -355,6 +379,7 @@ class Walk(Parts):
         self.add(f"{type(x).__name__} {x!r}")
         self.value(getattr(x, "__origin__", None))
         self.value(getattr(x, "__args__", ()))
+        self.value(getattr(x, "__metadata__", ()))
 
     def jitted(self, x: Any) -> None:
         """Describe the function that is called, with its options."""
@@ -384,7 +409,7 @@ class Walk(Parts):
             own = object.__getattribute__(x, "__dict__")
         except AttributeError:
             own = {}
-        if own:
+        if own and self._is_new(own):
             for name, inner in own.items():
                 self.add(f"attribute {name!r}")
                 with self.at(f"the attribute {name!r}"):
@@ -399,6 +424,15 @@ class Walk(Parts):
         self.add(f"slot {name!r}")
         with self.at(f"the attribute {name!r}"):
             self.value(inner)
+
+
+def _followed(found: Any, chain: Chain) -> tuple[Any, str, list[str]]:
+    """Return the object that attributes of modules lead to, its name, and the attributes left."""
+    name, *attributes = chain
+    while attributes and isinstance(found, types.ModuleType):
+        found = known.module_attribute(found, attributes[0])
+        name = f"{name}.{attributes.pop(0)}"
+    return found, name, attributes
 
 
 def _modules(x: types.FunctionType) -> Iterator[tuple[str, types.ModuleType]]:
