@@ -297,6 +297,7 @@ class Called:
         (irax.Array, "own", Called),
         (irax.Array, "own", 2),
         (sys.modules["irax.numpy.reductions"], "sum", Called()),
+        (sys.modules["irax.core.array"], "ConcreteArray", irax.Array),
         (builtins, "max", lambda *_: 2),
         (math, "prod", lambda *_: 2),
         (np.linalg, "norm", lambda *_: 2),

@@ -39,6 +39,9 @@ def state() -> str:
         raise NotDescribed("files of irax are newer than this process")
     known.check_builtins()
     _Look()
+    for place, held, name, x in _DEFINED_AT_FIRST:
+        if held.get(name) is not x:
+            raise NotDescribed(f"{place}.{name} was replaced")
     return f"{found} {_constants()}"
 
 
@@ -125,6 +128,12 @@ _CONSTANTS_AT_FIRST = [
     for place, held in _MODULES_AT_FIRST
     for name, x in held.items()
     if type(x) in _CONSTANTS and not name.startswith("__")
+]
+_DEFINED_AT_FIRST = [
+    (place, held, name, x)
+    for place, held in _MODULES_AT_FIRST
+    for name, x in held.items()
+    if isinstance(x, (FunctionType, type))
 ]
 _CLASSES_AT_FIRST = [
     (place, x)
