@@ -106,7 +106,8 @@ def test_what_changes_a_function_changes_its_name(what):
 
 
 @pytest.mark.parametrize("what", TRAPS)
-def test_what_is_easily_overlooked(what):
+def test_what_is_easily_overlooked(what, monkeypatch):
+    monkeypatch.setattr(jnp, "own", 1, raising=False)  # which one of them sets
     source, part, other = TRAPS[what]
     changed = source.replace(part, other)
     assert changed != source

@@ -153,6 +153,10 @@ TRAPS = {
         "def f(x): return irax.tree.map(lambda y: y + 1, T(x)).a",
         *("* 2.0", "* 3.0"),
     ),
+    "an attribute of a module, in a format": (
+        "jnp.own = 2\nN = '{0.own}'\ndef f(x): return x * float(N.format(jnp))",
+        *("own = 2", "own = 3"),
+    ),
     "an annotation": (
         "import typing\nclass C:\n    def __init__(self, n): self.n = n\n"
         "    def __repr__(self): return 'C()'\nT = typing.Annotated[int, C(2)]\n"

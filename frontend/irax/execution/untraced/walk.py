@@ -252,7 +252,8 @@ class Walk(Parts):
         """
         seen: set[tuple[str, str]] = set()
         while True:
-            if self._modules and self._reads_by_other_means:
+            formats = not self._attributes.isdisjoint(("format", "format_map"))
+            if self._modules and (self._reads_by_other_means or formats):
                 raise NotDescribed(
                     f"the module {self._modules[0].__name__} is used as a value, and names of "
                     "attributes are computed"
