@@ -21,7 +21,6 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("IRAX_PLATFORMS", "cpu")  # where there is a GPU, too
     os.environ.setdefault("IRAX_TRACEBACK_FILTERING", "off")
-    os.environ.setdefault("IRAX_UNTRACED_STARTS", "0")  # tests look at traces
     if "IRAX_CACHE_DIR" not in os.environ:
         cache = tempfile.TemporaryDirectory(prefix="irax-test-cache-")
         os.environ["IRAX_CACHE_DIR"] = cache.name

@@ -148,6 +148,14 @@ PROVOKED: dict[str, list[str]] = {
     "irax.numpy.save": ["jnp.save(io.BytesIO(), jnp.float8_e5m2(1))"],
     "irax.numpy.load": ["jnp.load('absent.npy')"],
     "irax.export.load": ["irax.export.load('absent.irax')", "irax.export.load(io.__file__)"],
+    "irax.lax.psend": [
+        "lax.psend(1.0, 'i', [(0, 0)])",
+        "irax.vmap(lambda x: lax.psend('text', 'i', [(0, 0)]), axis_name='i')(jnp.ones(1))",
+    ],
+    "irax.lax.precv": [
+        "lax.precv(None, irax.typeof(1.0), 'i', [(0, 0)])",
+        "irax.vmap(lambda x: lax.precv(None, x, 'i', [(0, 0)]), axis_name='i')(jnp.ones(1))",
+    ],
     "irax.lax.pcast": [
         "lax.pcast(jnp.ones(2), 'i', to='varying')",
         "irax.shard_map(lambda x: lax.pcast(x, 'i', to='text'), mesh=irax.make_mesh((1,), ('i',)),"

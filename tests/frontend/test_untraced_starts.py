@@ -4,6 +4,7 @@ import builtins
 import collections
 import dataclasses
 import functools
+import gc
 import logging
 import math
 import os
@@ -38,6 +39,7 @@ X = np.arange(3, dtype="float32")
 @pytest.fixture(autouse=True, scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A cache for these tests, whose functions start without traces."""
+    gc.collect()  # while a Ref lives, functions are traced
     before = irax.config.untraced_starts
     irax.config.update("untraced_starts", True)
     irax.config.update("compilation_cache_dir", str(tmp_path_factory.mktemp("cache")))

@@ -155,7 +155,7 @@ class Config(threading.local):
     random_seed_offset: int = 0
     specialize_sizes: bool = _from_environment("specialize_sizes", True)
     spmd: str = _choice_from_environment("spmd", "one_buffer")
-    untraced_starts: bool = _from_environment("untraced_starts", True)
+    untraced_starts: bool = _from_environment("untraced_starts")
     traceback_filtering: str = _choice_from_environment("traceback_filtering", "auto")
 
     def update(self, name: str, value: Any) -> None:

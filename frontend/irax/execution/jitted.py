@@ -9,7 +9,7 @@ import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any, Generic, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from irax import stages
 from irax.config import config
@@ -43,11 +43,11 @@ from irax.execution.jit_shardings import (
 from irax.execution.program import Program
 from irax.execution.program_shardings import device_of_structs, told_by
 from irax.execution.programs import Programs
-from irax.execution.untraced import records
-from irax.execution.untraced.reading import NotDescribed
-from irax.execution.untraced.records import Start
 from irax_compiler.spans import Span, collecting
 from irax_runtime.device import Device
+
+if TYPE_CHECKING:
+    from irax.execution.untraced.records import Start
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -157,7 +157,7 @@ class PjitFunction(Generic[P, R]):
             raise
         compiled = self._cache.find(key)
         start: Start | None = None
-        if compiled is None and traced is None and records.may_start(self, leaves):
+        if compiled is None and traced is None and config.untraced_starts:
             start, result = self._untraced(key, leaves, tree, static, len(args))
             if result is not OTHER:
                 return result
@@ -200,6 +200,10 @@ class PjitFunction(Generic[P, R]):
         """Call the program of a signature that another process traced. Return `OTHER` where there
         is none that is known to be the same, and what is to be kept of the trace that follows.
         """
+        from irax.execution.untraced.records import NotDescribed, Start, may_start
+
+        if not may_start(self, leaves):
+            return None, OTHER
         start, found = None, self._cache.untraced.get(key)
         state = config.state
         if found is None:
@@ -224,6 +228,8 @@ class PjitFunction(Generic[P, R]):
 
     def _keep(self, start: Start, program: Program) -> None:
         """Keep the program that was traced for other processes, if they may run it untraced."""
+        from irax.execution.untraced.records import NotDescribed
+
         try:
             start.keep(program)
         except NotDescribed as error:
@@ -301,7 +307,10 @@ class PjitFunction(Generic[P, R]):
         among = trace.builder.jitted
         compiled = self._cache.find(key)
         if compiled is not None:
-            records.reused.note(self._fun)
+            if config.untraced_starts:
+                from irax.execution.untraced.records import reused
+
+                reused.note(self._fun)
         elif among is not None:
             *_, compiled = among.get((id(self._cache), key), (None,))
         if compiled is None:  # each frame between calls counts: Python allows 1000

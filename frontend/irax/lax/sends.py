@@ -67,6 +67,12 @@ def precv(
     Raises:
         NameError: no vmap around gives an axis this name.
         ValueError: the token is that of another `psend`, or of none; or as for `ppermute`.
+
+    >>> def swap(x):
+    ...     token = irax.lax.psend(x, "i", [(0, 1), (1, 0)])
+    ...     return irax.lax.precv(token, irax.typeof(x), "i", [(0, 1), (1, 0)])
+    >>> irax.vmap(swap, axis_name="i")(irax.numpy.arange(2.0))
+    Array([1., 0.], dtype=float32)
     """
     what = "lax.precv"
     _check_bound(what, axis_name)

@@ -85,8 +85,7 @@ def may_start(jitted: PjitFunction[..., Any], leaves: Sequence[Any]) -> bool:
     at a trace, and nothing is divided or put on other devices than the default one.
     """
     return (
-        config.untraced_starts
-        and jitted.is_plain()
+        jitted.is_plain()
         and cache.directory() is not None
         and config.default_device is None
         and config.mesh is None
