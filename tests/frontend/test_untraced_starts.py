@@ -13,7 +13,7 @@ import subprocess
 import sys
 import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -526,3 +526,17 @@ def test_a_record_that_does_not_load(tmp_path):
     finally:
         cache = os.path.dirname(str(tmp_path))
         irax.config.update("compilation_cache_dir", cache)
+
+
+class WithoutModule(type):
+    """Classes as compiled packages may have them."""
+
+    @property
+    def __module__(cls):
+        raise AttributeError("__module__")
+
+
+def test_classes_of_other_packages_may_have_no_module():
+    kind = WithoutModule("kind", (), {})
+    Mapping.register(kind)
+    assert name_of("def f(x):\n    return x + 1\n", X) is not None

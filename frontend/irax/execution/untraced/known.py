@@ -31,10 +31,15 @@ _AT_FIRST = dict(vars(builtins))
 """The builtins as irax found them."""
 
 
+def module_of(kind: type) -> str:
+    """Return the name of the module of a class; "" where a class that is written in C has none."""
+    return str(getattr(kind, "__module__", ""))
+
+
 def _is_of_c(value: Any) -> bool:
     """Return True for what Python's interpreter has, and not what stands in the place of it."""
     if isinstance(value, type):
-        return value.__module__ == "builtins" and not value.__flags__ & _IS_OF_PYTHON
+        return module_of(value) == "builtins" and not value.__flags__ & _IS_OF_PYTHON
     return type(value) in (BuiltinFunctionType, bool, type(NotImplemented), type(...))
 
 
@@ -209,7 +214,7 @@ def builtin(value: Any) -> str | None:
         if top(module) == "numpy":
             return of_numpy(value)
         raise NotDescribed(f"{module}.{name} is not known to be pure")
-    if isinstance(value, type) and value.__module__ == "builtins":
+    if isinstance(value, type) and module_of(value) == "builtins":
         raise NotDescribed(f"the builtin class {value.__name__} is not known")
     return None
 
@@ -223,7 +228,7 @@ def of_numpy(value: Any) -> str | None:
     kind: type = type(value)
     module = "numpy" if kind is np.ufunc else getattr(value, "__module__", None)
     is_function = kind is FunctionType and top(home(value)) == "numpy"
-    of_c = kind.__module__ in ("numpy", "builtins") and kind is not FunctionType
+    of_c = module_of(kind) in ("numpy", "builtins") and kind is not FunctionType
     if (
         type(module) is not str
         or top(module) != "numpy"
@@ -240,7 +245,7 @@ def of_numpy(value: Any) -> str | None:
 
 def of_python(value: Any) -> str | None:
     """Return the name of a class of Python's library that is known; None for other objects."""
-    module, name = value.__module__, value.__qualname__
+    module, name = module_of(value), value.__qualname__
     is_known = module in PYTHON_MODULES and name not in _NOT_OF_PYTHON
     if is_known and _is_pythons_file(module) and found_by_name(value, module, name):
         return f"{module}.{name}"

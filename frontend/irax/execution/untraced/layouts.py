@@ -34,7 +34,7 @@ def check_layout(kind: type, place: str) -> None:
         size = 8 * sum(type(x) is types.MemberDescriptorType for x in vars(base).values())
         size += 8 * (base.__weakrefoffset__ > 0 and above.__weakrefoffset__ == 0)
         size += 8 * (base.__dictoffset__ > 0 and above.__dictoffset__ == 0)
-        if base.__basicsize__ != above.__basicsize__ + size or known.is_own(base.__module__):
+        if base.__basicsize__ != above.__basicsize__ + size or known.is_own(known.module_of(base)):
             raise NotDescribed(f"{place} is of the class {name_of(kind)}")
         base = above
 

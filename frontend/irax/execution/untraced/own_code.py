@@ -93,11 +93,12 @@ class _Look:
             self._check_class(place, name, type(x))
 
     def _check_class(self, place: str, name: str, x: type) -> None:
-        if not _is_library(str(x.__module__)):
+        module = known.module_of(x)
+        if not _is_library(module):
             raise NotDescribed(f"{place}.{name} is of another origin")
         self._known.add(id(x))
-        if known.is_own(str(x.__module__)) and top(str(x.__module__)) == "irax":
-            self._classes[f"{x.__module__}.{x.__qualname__}"] = vars(x)
+        if known.is_own(module) and top(module) == "irax":
+            self._classes[f"{module}.{x.__qualname__}"] = vars(x)
 
     def _check_globals(self, place: str, x: FunctionType) -> None:
         namespace = x.__globals__
@@ -139,7 +140,7 @@ _CLASSES_AT_FIRST = [
     (place, x)
     for place, held in _MODULES_AT_FIRST
     for x in held.values()
-    if isinstance(x, type) and x.__module__ == place
+    if isinstance(x, type) and known.module_of(x) == place
 ]
 _PARTS: dict[type, Callable[[Any], tuple[Any, ...]]] = {
     property: lambda x: (x.fget, x.fset, x.fdel),

@@ -106,7 +106,7 @@ class Names:
     variables: list[Chain] = field(default_factory=list[Chain])
     """Variables of functions around it."""
     compared: set[Chain] = field(default_factory=set[Chain])
-    """Those of both of which it asks whether a value is the same object."""
+    """Globals and variables that are compared by `is`."""
     attributes: set[str] = field(default_factory=set[str])
     """The attributes of whatever values."""
     has_patterns: bool = False

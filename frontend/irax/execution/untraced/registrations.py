@@ -1,4 +1,4 @@
-"""What classes were registered as: pytrees, and subclasses of abstract classes."""
+"""Registrations of classes: as pytrees, and as subclasses of abstract classes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import optree
 
 from irax.core.tree_registry import ARRAYS, NAMESPACE
-from irax.execution.untraced.known import top
+from irax.execution.untraced.known import module_of, top
 from irax.execution.untraced.reading import NotDescribed
 
 _ABSTRACT: list[Any] = [
@@ -33,7 +33,7 @@ their classes as they are imported, and are known by their classes.
 
 def is_of_library(kind: type) -> bool:
     """Return True for a class of Python's library, NumPy or irax, which is known by its name."""
-    package = top(str(kind.__module__))
+    package = top(module_of(kind))
     is_known = package in sys.stdlib_module_names or package in ("numpy", "irax", "ml_dtypes")
     return is_known and package != "__main__"
 
@@ -54,7 +54,7 @@ class Registrations:
         """Yield the classes of libraries that the program registered, and their functions."""
         for kind in self._pytrees[0]:
             is_new = kind not in _AT_FIRST and isinstance(kind, type)
-            if is_new and is_of_library(kind) and top(kind.__module__) != "irax":
+            if is_new and is_of_library(kind) and top(module_of(kind)) != "irax":
                 yield kind, self.pytree(kind)
 
     @cached_property
@@ -64,7 +64,7 @@ class Registrations:
         for kind in _ABSTRACT:
             for above in _below(kind, seen):
                 for x in _registered(above):
-                    found.setdefault(x, []).append(f"{above.__module__}.{above.__qualname__}")
+                    found.setdefault(x, []).append(f"{module_of(above)}.{above.__qualname__}")
                 if above is not kind:
                     check_below(above)
         return found
@@ -77,9 +77,9 @@ class Registrations:
         """Return what classes that are described by their names were registered with."""
         return str(
             sorted(
-                (f"{kind.__module__}.{kind.__qualname__}", sorted(found))
+                (f"{module_of(kind)}.{kind.__qualname__}", sorted(found))
                 for kind, found in self._abstract.items()
-                if top(kind.__module__) in _SEEN
+                if top(module_of(kind)) in _SEEN
             )
         )
 

@@ -307,7 +307,7 @@ class Walk(Parts):
             return
         if not self._is_new(x):
             return
-        module = str(x.__module__)
+        module = known.module_of(x)
         if known.is_own(module):
             if not known.found_by_name(x, module, x.__qualname__):
                 raise NotDescribed(f"{x!r} is not irax's class of this name")
