@@ -71,7 +71,7 @@ class Program:
 
 def least(n: int) -> int:
     """The least value of a size."""
-    return int(bounds(n)[0])
+    return int(max(bounds(n)[0], 0))
 
 
 def is_one(n: int) -> bool:
