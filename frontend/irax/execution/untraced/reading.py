@@ -108,7 +108,7 @@ class Names:
     compared: set[Chain] = field(default_factory=set[Chain])
     """Globals and variables that are compared by `is`."""
     attributes: set[str] = field(default_factory=set[str])
-    """The attributes of whatever values."""
+    """The names of attributes that are read of other values."""
     has_patterns: bool = False
     """True if patterns may read further attributes."""
 

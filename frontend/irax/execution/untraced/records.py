@@ -220,37 +220,27 @@ def _described(
     Raises:
         NotDescribed: there is no description.
     """
+    facts = kept_programs.facts(device.target)
+    if facts is None:
+        raise NotDescribed("files of irax are newer than this process")
+    walk = Walk()
     try:
-        return _name_and_classes(jitted, leaves, tree, static, device)
+        walk.add(f"{sys.version} {optree.__version__} {facts}")
+        walk.add(f"{config.traced} {backend.device_count()}")
+        walk.add(own_code.state())
+        for part in process_state.parts():
+            walk.add(part)
+        walk.jitted(jitted)
+        walk.tree(tree)
+        for leaf in leaves:
+            walk.aval(signature_of(leaf))
+        for item in static:
+            walk.value((item.where, item.value))
+        walk.finish()
     except NotDescribed:
         raise
     except Exception as error:  # from objects of the user's, or of too many levels
         raise NotDescribed(f"to look at what it reaches raises {error!r}") from None
-
-
-def _name_and_classes(
-    jitted: PjitFunction[..., Any],
-    leaves: Sequence[Any],
-    tree: Any,
-    static: Sequence[Static],
-    device: Device,
-) -> tuple[str, list[type]]:
-    walk = Walk()
-    facts = kept_programs.facts(device.target)
-    if facts is None:
-        raise NotDescribed("files of irax are newer than this process")
-    walk.add(f"{sys.version} {optree.__version__} {facts}")
-    walk.add(f"{config.traced} {backend.device_count()}")
-    walk.add(own_code.state())
-    for part in process_state.parts():
-        walk.add(part)
-    walk.jitted(jitted)
-    walk.tree(tree)
-    for leaf in leaves:
-        walk.aval(signature_of(leaf))
-    for item in static:
-        walk.value((item.where, item.value))
-    walk.finish()
     return cache.key(walk.digest(), ["without a trace", _FORM]), walk.classes
 
 
