@@ -53,6 +53,7 @@ from irax_compiler.passes.deferred_rules import write_rules
 from irax_compiler.passes.jvp import active_arguments, derive_jvp
 from irax_compiler.passes.linearize import Linearize, derive_linearized
 from irax_compiler.passes.transpose import derive_transpose
+from irax_compiler.passes.user_lowerings import write_lowerings
 from irax_compiler.passes.vjp import derive_reversed, derive_vjp
 from irax_compiler.pipeline import parse_pipeline, run_passes, run_pipeline, text_of
 from irax_compiler.reading import read_module as parse
@@ -155,6 +156,7 @@ __all__ = [
     "values_for",
     "vjp",
     "with_values",
+    "write_lowerings",
     "write_rules",
 ]
 

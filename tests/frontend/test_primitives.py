@@ -128,6 +128,54 @@ def test_an_implementation_in_numpy_is_evaluated_but_not_compiled():
         irax.jit(outside.bind)(X)
 
 
+def test_lowerings_run_for_what_is_compiled():
+    lowered = []
+    double = Primitive("double")
+    double.def_impl(lambda x, *, of: 2 * x)
+    double.def_abstract_eval(lambda x, *, of: x)
+
+    def lowering(x, *, of):
+        lowered.append(of)
+        return 2 * x
+
+    mlir.register_lowering(double, mlir.lower_fun(lowering, multiple_results=False))
+    ad.primitive_jvps[double] = lambda primals, tangents, *, of: (
+        double.bind(*primals, of=of),
+        double.bind(*tangents, of="tangents"),
+    )
+    batching.primitive_batchers[double] = lambda xs, axes, *, of: (
+        double.bind(*xs, of=f"{of} in lanes"),
+        axes[0],
+    )
+    f = irax.jit(irax.vmap(lambda x: irax.jvp(lambda x: double.bind(x, of="values"), (x,), (x,))))
+    assert not lowered
+    for _ in range(2):
+        np.testing.assert_array_equal(f(X), [2 * X, 2 * X])
+        assert sorted(lowered) == ["tangents in lanes", "values in lanes"]
+
+
+def test_a_primitive_that_acts_is_kept():
+    seen = []
+    note = Primitive("note")
+    note.def_impl(lambda x: x)
+    note.def_effectful_abstract_eval(lambda x: (x, {"note"}))
+
+    def lowering(x):
+        irax.debug.callback(seen.append, x)
+        return x
+
+    mlir.register_lowering(note, mlir.lower_fun(lowering, multiple_results=False))
+
+    @irax.jit
+    def f(x):
+        note.bind(x)
+        return x
+
+    f(3.0)
+    irax.effects_barrier()
+    assert seen == [3.0]
+
+
 def test_traced_operands_are_traced_where_the_trace_is_suspended():
     anywhere = Primitive("anywhere")
     anywhere.def_impl(jnp.any)

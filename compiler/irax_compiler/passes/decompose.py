@@ -23,6 +23,7 @@ from irax_compiler.ops.synonyms import MEANINGS
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.rewriting import replace
+from irax_compiler.passes.user_lowerings import write_lowerings
 from irax_compiler.sizes import at_least
 from irax_compiler.targets.target import NO_TARGET, find
 
@@ -45,6 +46,7 @@ class Decompose(Pass):
     elementwise: bool = True
 
     def run(self, module: Module) -> None:
+        write_lowerings(module)
         operations = list(nested(module.operation))
         defined = [o for o in operations if _is_defined(o)]
         for operation in defined:

@@ -24,7 +24,7 @@ from irax.execution.bound_call import (
     tree_of_leaves,
 )
 from irax.execution.callbacks import recorded, replayed
-from irax_compiler import mlir
+from irax_compiler import api, mlir
 from irax_compiler.spans import Span, collecting, span
 from irax_runtime.device import Buffer, Device, Executable
 from irax_runtime.interruptible import Begun
@@ -164,6 +164,8 @@ class Program:
         when = self.when or config.compile
         if when == "at_once" or config.stepwise or isinstance(self.device(asked), MeshDevice):
             return False
+        if asked not in self.begun:
+            self._write_lowerings()
         with _beginning:
             begun = self.begun.get(asked)
             if begun is None:
@@ -198,12 +200,17 @@ class Program:
 
     def compile(self, asked: Device | str | None) -> DeviceProgram:
         """The program for a device, as it stands in `programs`; made if it is not there yet."""
+        self._write_lowerings()
         with self.compiling:
             if asked not in self.programs:
                 device = self.device(asked)
                 same = (p for p in self.programs.values() if p.executable.device is device)
                 self.programs[asked] = next(same, None) or self._program(device)
             return self.programs[asked]
+
+    def _write_lowerings(self) -> None:
+        """Has the lowerings of the user's primitives run, which are code of the user's."""
+        api.write_lowerings(self.traced.builder.module, self.traced.name)
 
     def device(self, asked: Device | str | None) -> Device:
         """Return the device that it is for, where arguments were put nowhere: the one that is asked

@@ -11,7 +11,6 @@ import numpy as np
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
-from irax.core.module_builder import ModuleBuilder
 from irax.core.tracing import Input, outside_traces, trace_function
 from irax.extend import rules
 from irax.extend.zeros import UndefinedPrimal, Zero
@@ -39,6 +38,7 @@ class Application:
         self.primitive: Any = primitive
         self.params: dict[str, Any] = params
         self.avals: list[ShapedArray] = avals
+        self.effects: set[Any] = set()
         self.results: list[ShapedArray] = self._result_types()
         self.key: str = f"{primitive.name}#{id(self)}"
         self._kept: list[Any] = []
@@ -52,7 +52,7 @@ class Application:
                 f"Abstract evaluation for '{self.primitive.name}' not implemented: give the "
                 "primitive a function of types with def_abstract_eval"
             )
-        found, _ = abstract_eval(*self.avals, **self.params)
+        found, self.effects = abstract_eval(*self.avals, **self.params)
         avals = list(found) if self.primitive.multiple_results else [found]
         return [ShapedArray(a.shape, a.dtype, getattr(a, "weak_type", False)) for a in avals]
 
@@ -61,23 +61,35 @@ class Application:
 
     # -- the lowering --
 
-    def lowered(self, builder: ModuleBuilder) -> str:
-        """The name of the lowering as a function of a module: without a body if there is none."""
-        name = self.primitive.name.replace("<", "").replace(">", "")
+    def decomposition(self, module: mlir.Module) -> str:
+        """The name of the lowering as a function of a module. It has no body until a program with
+        the operation is compiled, but effects are looked for in it.
+        """
+        if self.effects:
+            lowered = self.lowered(module)
+            if lowered is not None:
+                return lowered
+        inputs, results = ([_type(a) for a in avals] for avals in (self.avals, self.results))
+        with source.user_location():
+            unique = mlir.unique_name(module, self._name())
+            mlir.declare_function(module, unique, inputs, results)
+        return unique
+
+    def _name(self) -> str:
+        return self.primitive.name.replace("<", "").replace(">", "")
+
+    def lowered(self, module: mlir.Module) -> str | None:
+        """Run the lowering, and return its name as a function of a module; None if it fails."""
         function: rules.Rule = rules.lowerings.get(self.primitive) or self.primitive.impl
 
         def lowering(*operands: Array) -> list[Array]:
             return self._arrays(self._listed(function(*operands, **self.params)))
 
         try:
-            return self._traced(lowering, self.avals, builder.module, name)
+            return self._traced(lowering, self.avals, module, self._name())
         except Exception as error:
             self._failure = error.with_traceback(None)  # whose frames hold traced arrays
-        inputs, results = ([_type(a) for a in avals] for avals in (self.avals, self.results))
-        with source.user_location():
-            unique = mlir.unique_name(builder.module, name)
-            mlir.declare_function(builder.module, unique, inputs, results)
-        return unique
+        return None
 
     def refuse(self) -> NoReturn:
         """Raise the error for a program that has no lowering to run."""

@@ -101,7 +101,7 @@ class Primitive:
         arrays = [as_array(x, f"{self.name}: an operand") for x in args]
         application = Application(self, params, [x.aval for x in arrays])
         builder.kept.append(application)
-        op = UserPrimitive(application.lowered(builder), self.name, application.key)
+        op = UserPrimitive(application.decomposition(builder.module), self.name, application.key)
         results = bind(op, *arrays)
         weak = [aval.weak_type for aval in application.results]
         typed = [x.with_weak_type(w) for x, w in zip(results, weak, strict=True)]

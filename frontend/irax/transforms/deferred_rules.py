@@ -227,7 +227,9 @@ def same_call(ruled: Any, given: Arguments) -> DeferredRules | None:
 
 
 def with_rules(builder: ModuleBuilder) -> ModuleBuilder:
-    """A copy of a module, into which the rules of all functions that it calls are written."""
+    """A copy of a module, into which the rules of all functions that it calls are written, and
+    the lowerings of primitives.
+    """
     copy = ModuleBuilder(mlir.clone_module(builder.module))
     copy.kept.append(builder)
     outer = _state.writes, _state.asked
@@ -235,6 +237,7 @@ def with_rules(builder: ModuleBuilder) -> ModuleBuilder:
     try:
         with copy.deriving():
             api.write_rules(copy.module)
+            api.write_lowerings(copy.module)
     finally:
         _state.writes, _state.asked = outer
     return copy

@@ -1,8 +1,10 @@
 """The op irax.primitive: an operation of the user's own, with rules that are Python functions.
 
-In the IR it is a composite: the decomposition is its lowering, and an attribute names the rules,
-which belong to the process that traced it. A transformation that meets the operation runs the rule
-that it needs. An operation without a lowering can be transformed and evaluated, but not compiled.
+In the IR it is a composite, and an attribute names the rules, which belong to the process that
+traced it. A transformation that meets the operation runs the rule that it needs. The decomposition
+is the lowering: a function without a body until `write_lowerings` runs the rule that gives one, in
+a module that is compiled or leaves the process. An operation without a lowering can be transformed
+and evaluated, but not compiled.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
-from irax_compiler.mlir import Value
+from irax_compiler.mlir import Module, Value
 from irax_compiler.ops.attributes import STRING, attribute, from_operation
 from irax_compiler.ops.composite import decomposition_of, register_composed
 from irax_compiler.ops.control_flow.custom_rules import RuledOp
@@ -55,6 +57,10 @@ class PrimitiveRules(Protocol):
 
     def evaluate(self, operands: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         """The results for concrete operands."""
+        ...
+
+    def lowered(self, module: Module) -> str | None:
+        """Add the lowering to a module, and return its name; None if there is none that runs."""
         ...
 
     def refuse(self) -> NoReturn:
