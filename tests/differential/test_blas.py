@@ -20,7 +20,7 @@ from irax_compiler import mlir, targets
 from irax_compiler.iree import blas
 from irax_compiler.lowering import lower
 from irax_compiler.passes.blas import blas as passes
-from irax_compiler.passes.blas import convolutions, measured
+from irax_compiler.passes.blas import convolutions, measured, windows
 from irax_runtime import libraries
 from irax_runtime.iree import cpu
 
@@ -352,7 +352,7 @@ def test_thresholds():
         assert len(times) > 20, dtype
         assert all(len(row) == 6 and min(row) > 0 for row in times)
     many, few = (
-        convolutions.Windows(np.dtype(np.float32), x, y, z, (1, 1), (1, 1))
+        windows.Windows(np.dtype(np.float32), x, y, z, (1, 1), (1, 1))
         for x, y, z in [((8, 16, 16, n), (3, 3, n, n), (8, 14, 14, n)) for n in (256, 64)]
     )
     assert measured.pays_as_products(many)

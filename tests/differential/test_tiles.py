@@ -12,7 +12,7 @@ import irax.numpy as jnp
 from irax import lax
 from irax_compiler import chips, mlir
 from irax_compiler.lowering import lower
-from irax_compiler.passes.blas import tiles
+from irax_compiler.passes.blas import strips, tiles
 
 pytestmark = pytest.mark.skipif(not chips.IS_X86, reason="tiles are for x86-64")
 
@@ -35,6 +35,8 @@ CASES = [
     ((1, 12, 13, 400), (2, 3, 400, 33), (1, 1), "SAME", (1, 1), IMAGES),  # parts of segments
     ((4, 16, 16, 70), (1, 1, 70, 40), (2, 3), "VALID", (1, 1), IMAGES),  # single elements
     ((4, 22, 23, 40), (3, 3, 40, 40), (2, 2), ((-1, -2), (1, -3)), (1, 1), IMAGES),  # cut
+    ((2, 9, 11, 40), (3, 3, 40, 40), (1, 1), ((7, 8), (3, 5)), (3, 1), IMAGES),  # rows of zeros
+    ((4, 19, 22, 40), (3, 4, 40, 40), (1, 2), ((-1, 3), (4, -2)), (2, 1), IMAGES),
     ((4, 301, 24), (8, 24, 31), (3,), "SAME", (1,), SEQUENCES),
 ]
 
@@ -109,11 +111,14 @@ def test_every_rest_of_a_panel():
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-3)
 
 
-@pytest.mark.parametrize("chip", [AVX2, AVX512])
-def test_values(arrays, chip):
+@pytest.mark.parametrize(("chip", "strip"), [(AVX2, 1 << 18), (AVX512, 1 << 18), (AVX512, 0)])
+def test_values(arrays, chip, strip, monkeypatch):
+    """Kernels pad images; where rows are too long for that, they read a padded array."""
+    monkeypatch.setattr(strips, "STRIP", strip)
     with chips.compiling_for(chip):
         text = lowered(convolved, *arrays)
         results = irax.jit(convolved)(*arrays)
+    assert text.count("stablehlo.pad") == (0 if strip else 7)
     assert text.count("flow.dispatch @convolution") == len(CASES)
     assert "scipy_cblas" not in text
     assert "irax.libraries" not in text

@@ -23,13 +23,14 @@ from irax_compiler.passes.annotate import (
     add_reflection,
     reflection,
 )
-from irax_compiler.passes.blas import convolutions
+from irax_compiler.passes.blas import convolutions, strips
 from irax_compiler.passes.blas.batches import batch_of
 from irax_compiler.passes.blas.epilogues import Epilogue
 from irax_compiler.passes.blas.layouts import Layout, Product, layout
 from irax_compiler.passes.blas.library import LETTERS
 from irax_compiler.passes.blas.measured import pays, pays_as_dispatch, pays_as_products
 from irax_compiler.passes.blas.products import add_product
+from irax_compiler.passes.blas.windows import as_product, cut, windows_of
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.executables import (
     IMPORTED,
@@ -116,16 +117,18 @@ class _Calls:
     def convolution(self, operation: Operation) -> Replacement:
         """Return the dispatch's result, or a product, for a convolution."""
         op = read_as(Convolution, operation)
-        windows = None if op is None else convolutions.windows_of(operation, op)
+        windows = None if op is None else windows_of(operation, op)
         if op is None or windows is None:
             return None
         is_fast = windows.is_product or windows.is_of_lines or pays_as_products(windows)
         if not (is_fast or self.always):
             return None
         x, y = operation.operands
-        x = convolutions.padded(op, x)
+        x = cut(op, x)
+        if windows.is_padded and not strips.pay(windows):
+            windows, x = windows.padded(x)
         if windows.is_product:
-            return convolutions.product(windows, x, y)
+            return as_product(windows, x, y)
         tiles = convolutions.Tiles(windows, self.workers)
         sizes = sizes_of_function()
 

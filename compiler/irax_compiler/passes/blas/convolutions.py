@@ -13,17 +13,14 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-import numpy as np
-
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, Module, Operation, Type, Value, dtype_of, shape_of
-from irax_compiler.ops import dot, shape, slicing
-from irax_compiler.ops.convolution import ConvDimensions, Convolution
-from irax_compiler.ops.core import full
+from irax_compiler.mlir import Block, Module, Operation, Type, Value
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.blas import tiles
-from irax_compiler.passes.blas.library import LETTERS, Cblas, Library
+from irax_compiler.passes.blas.library import Cblas, Library
+from irax_compiler.passes.blas.strips import Strip
+from irax_compiler.passes.blas.windows import Windows
 from irax_compiler.passes.executables import (
     SHARE,
     add_executable,
@@ -36,102 +33,9 @@ from irax_compiler.passes.executables import (
     workgroup,
 )
 from irax_compiler.passes.scf import for_each
-from irax_compiler.sizes import is_symbolic
 
-FEATURES_LAST = ConvDimensions((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))
-"""The only layout: [batch, row, column, feature]; that of kernels is [row, column, input, output].
-"""
 TILE = 1 << 21
 """The most bytes of a workgroup's matrix of windows, unless one row of the result needs more."""
-
-
-@dataclass(frozen=True)
-class Windows:
-    """A convolution of an array that has been padded. How many images there are may be unknown."""
-
-    dtype: np.dtype
-    array: tuple[int, int, int, int]
-    kernel: tuple[int, int, int, int]
-    out: tuple[int, int, int, int]
-    strides: tuple[int, int]
-    dilation: tuple[int, int]
-
-    @property
-    def is_product(self) -> bool:
-        """True if windows are single elements, which are to be rows of a matrix."""
-        return self.kernel[:2] == (1, 1) and not (self.is_of_lines and max(self.strides) > 1)
-
-    @property
-    def is_of_lines(self) -> bool:
-        """True if windows are read where they are, by code that multiplies them (see `tiles`)."""
-        pays = tiles.pay_for_convolution(self.dtype, self.operations, self.out[3])
-        return pays and self.dilation[1] == 1
-
-    @property
-    def window(self) -> int:
-        """Return the number of elements of a window."""
-        return prod(self.kernel[:3])
-
-    @property
-    def operations(self) -> int:
-        """Return the number of multiplications and additions, for a usual number of images."""
-        return 2 * self.window * usual(prod(self.out))
-
-    @property
-    def is_sized(self) -> bool:
-        """True if it is not known how many images there are."""
-        return is_symbolic(self.out[0])
-
-
-def windows_of(operation: Operation, op: Convolution) -> Windows | None:
-    """Return the parameters of a convolution; None if it has another form."""
-    x, y = operation.operands
-    (result,) = operation.results
-    if (
-        op.dimensions != FEATURES_LAST
-        or op.feature_group_count * op.batch_group_count > 1
-        or any(a > 1 for a in op.lhs_dilation)
-        or any(op.reversal)
-        or any(dtype_of(v) != op.dtype for v in (x, y))
-        or op.dtype.name not in LETTERS
-        or any(0 in shape_of(v) for v in (x, y, result))
-        or any(map(is_symbolic, (*shape_of(x)[1:], *shape_of(y), *shape_of(result)[1:])))
-    ):
-        return None
-    n, rows, columns, features = shape_of(x)
-    (top, bottom), (left, right) = _read_padding(op)
-    padded = n, rows + top + bottom, columns + left + right, features
-    extents = padded, shape_of(y), shape_of(result)
-    return Windows(op.dtype, *extents, op.strides, op.rhs_dilation)  # pyright: ignore
-
-
-def _read_padding(op: Convolution) -> Sequence[tuple[int, int]]:
-    """The padding without cuts behind the last window, which does not read what is there."""
-    return [(low, max(high, 0)) for low, high in op.padding]
-
-
-def padded(op: Convolution, x: Value) -> Value:
-    """Pad the array of a convolution, and cut off what negative padding does before it."""
-    (top, bottom), (left, right) = _read_padding(op)
-    low, high = (0, top, left, 0), (0, bottom, right, 0)
-    if min(low) < 0:
-        x = slicing.slice_(x, [max(0, -p) for p in low], shape_of(x), (1,) * 4)
-        low = tuple(max(0, p) for p in low)
-    if not any((*low, *high)):
-        return x
-    return slicing.Pad(low, high, (0,) * 4)(x, full((), 0, dtype_of(x)))
-
-
-def product(windows: Windows, x: Value, y: Value) -> Value:
-    """Build a convolution with a kernel of one element as a product of matrices."""
-    n, rows, columns, _ = windows.out
-    features = windows.array[3]
-    ends = [(count - 1) * s + 1 for count, s in zip((rows, columns), windows.strides, strict=True)]
-    x = slicing.slice_(x, (0,) * 4, (n, *ends, features), (1, *windows.strides, 1))
-    flat = shape.reshape(x, (n * rows * columns, features))
-    kernel = shape.reshape(y, windows.kernel[2:])
-    dims = dot.DotDimensions(lhs_contracting=(1,), rhs_contracting=(0,))
-    return shape.reshape(dot.dot_general(flat, kernel, dims), windows.out)
 
 
 @dataclass(frozen=True)
@@ -151,29 +55,26 @@ class Tiles:
     def _build_lines(self, arrays: Sequence[Value]) -> None:
         x, kernel, out = arrays
         windows, size = self.windows, self.windows.dtype.itemsize
-        _, height, width, features = windows.array
-        rows, columns, outputs = windows.out[1:]
         first, last = share(self._all_rows, self._share(self._groups), 0)
+        strip = Strip(windows)
+        line = strip.line(x) if windows.is_padded else self._line(x)
+        result = moved(out, first, prod(windows.out[2:]) * size)
+        windows.lines.build(first, last, line, kernel, result)
 
-        def line(number: Value) -> Value:
+    def _line(self, x: Value) -> tiles.Line:
+        """Build the place of a line in the array."""
+        windows = self.windows
+        _, height, width, features = windows.array
+        rows, jump = windows.out[1], windows.dilation[0] * width * features
+
+        def line(number: Value, part: tiles.Part) -> tiles.Place:
             image = emit("arith.divui", number, index(rows))
             top = times(emit("arith.remui", number, index(rows)), windows.strides[0])
             row = emit("arith.addi", times(image, height), top)
-            return moved(x, row, width * features * size)
+            start = moved(x, row, width * features * windows.dtype.itemsize)
+            return windows.lines.at(start, part, jump)
 
-        lines = tiles.Lines(
-            dtype=windows.dtype,
-            rows=columns,
-            depth=windows.kernel[1] * features,
-            columns=outputs,
-            lhs=(windows.strides[1] * features, 1),
-            rhs=(outputs, 1),
-            out=outputs,
-            segments=windows.kernel[0],
-            jump=windows.dilation[0] * width * features,
-        )
-        result = moved(out, first, columns * outputs * size)
-        lines.build(first, last, line, kernel, result)
+        return line
 
     @property
     def _results(self) -> list[tuple[int, ...]]:

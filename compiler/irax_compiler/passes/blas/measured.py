@@ -15,8 +15,8 @@ from typing import Any
 from irax_compiler.once import once
 from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.blas.batches import Batch
-from irax_compiler.passes.blas.convolutions import Windows
 from irax_compiler.passes.blas.layouts import Product
+from irax_compiler.passes.blas.windows import Windows
 
 TABLE = Path(__file__).with_name("measured.json")
 """When and where it was measured; and microseconds that computations take without OpenBLAS, and by

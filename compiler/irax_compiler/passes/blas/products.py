@@ -130,8 +130,8 @@ class _Calls:
             ]
             if product.is_of_lines:
                 line, *others = places
-                first, last = index(0), index(1)
-                product.lines.build(first, last, lambda _: line, *others, columns=part)
+                first, last, lines = index(0), index(1), product.lines
+                lines.build(first, last, lambda _, of: lines.at(line, of), *others, columns=part)
             elif product.is_of_vector:
                 self._of_vector(library, [*map(long, places)], long(part), scalars)
             else:

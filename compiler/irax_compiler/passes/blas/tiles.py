@@ -11,7 +11,7 @@ Geijn, 2008) without the copy of the left factor.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -92,8 +92,7 @@ class Shape:
 @dataclass(frozen=True)
 class Lines:
     """Products of lines of rows by a matrix. The rows of a line are at equal distances in memory.
-    Elements of a row at equal distances are a segment, and so are the segments of a row. All
-    distances are in elements.
+    A row has segments of elements at equal distances. All distances are in elements.
     """
 
     dtype: np.dtype
@@ -110,8 +109,6 @@ class Lines:
     out: int
     """The distance of the result's rows."""
     segments: int = 1
-    jump: int = 0
-    """The distance of segments."""
 
     @property
     def registers(self) -> VectorRegisters:
@@ -128,6 +125,35 @@ class Lines:
         """The shape of tiles."""
         return Shape.best(self.rows, self.columns, self.vector.lanes, self.registers.number)
 
+    @property
+    def panels(self) -> int:
+        """The most panels that are laid out together: rows of the matrix are read in long parts."""
+        return min(TOGETHER, -(-self.columns // self.shape.columns))
+
+    @property
+    def depth_together(self) -> int:
+        """The most elements of a segment that a panel has."""
+        return min(self.depth, self._rows)
+
+    @property
+    def segments_together(self) -> int:
+        """The most segments that a panel has."""
+        return max(1, min(self.segments, self._rows // self.depth))
+
+    @property
+    def _rows(self) -> int:
+        """The most rows of a panel."""
+        return PANELS // (self.panels * self.shape.columns * self.dtype.itemsize)
+
+    def at(self, address: Value, part: Part, jump: int = 0) -> Place:
+        """Build the place of a part of a line whose first element is at an address, and whose
+        segments are `jump` elements apart.
+        """
+        start = times(part.start, self.lhs[1])
+        place = emit("arith.addi", times(part.segment, jump), start)
+        address = moved(address, place, self.dtype.itemsize)
+        return Place(address, jump, index(0), part.count)
+
     def build(
         self,
         first: Value,
@@ -142,7 +168,7 @@ class Lines:
         Args:
             first: the number of a line.
             last: the number after that of the last line.
-            line: builds the address of a line's first row.
+            line: builds the place of a part of a line, by the line's number.
             matrix: the address of the matrix.
             result: the address of the first line's product.
             columns: the number of columns that are multiplied, if not all; of a workgroup's share,
@@ -152,7 +178,21 @@ class Lines:
         _Code(self, self.shape, line, matrix, result, count).build(first, last)
 
 
-Line = Callable[[Value], Value]
+@dataclass(frozen=True)
+class Place:
+    """Where the segments of a part of a line are. Of those left out, all elements are zeros."""
+
+    address: Value
+    """The address of the first segment's first element in the line's first row."""
+    jump: int
+    """The distance of segments, in elements."""
+    first: Value
+    """The number in the part of the first segment that is not left out."""
+    last: Value
+    """The number after that of the last such segment."""
+
+
+Line = Callable[[Value, "Part"], Place]
 
 
 @dataclass(frozen=True)
@@ -166,25 +206,29 @@ class _Code:
 
     def build(self, first: Value, last: Value) -> None:
         lines, width = self.lines, self.shape.columns
-        panels_memory = self._vector.memory(self._panels * self._size)
+        panels_memory = self._vector.memory(lines.panels * self._size)
         rows_memory = None
         if self._turns_rows:  # the last vector of the last element is whole, too
-            size = self._depth * self.shape.rows + self._vector.lanes
+            size = lines.depth_together * self.shape.rows + self._vector.lanes
             rows_memory = self._vector.memory(size)
 
         def of_panels(number: Value) -> None:
-            column = times(number, self._panels * width)
+            column = times(number, lines.panels * width)
             left = emit("arith.subi", self.columns, column)
-            count = least(emit("arith.ceildivsi", left, index(width)), self._panels)
+            count = least(emit("arith.ceildivsi", left, index(width)), lines.panels)
             panels = Panels(panels_memory, column, count)
 
             def of_segments(number: Value) -> None:
-                segment = times(number, self._together)
-                count = least(emit("arith.subi", index(lines.segments), segment), self._together)
+                segment = times(number, lines.segments_together)
+                count = least(
+                    emit("arith.subi", index(lines.segments), segment), lines.segments_together
+                )
 
                 def of_part(number: Value) -> None:
-                    start = times(number, self._depth)
-                    depth = least(emit("arith.subi", index(lines.depth), start), self._depth)
+                    start = times(number, lines.depth_together)
+                    depth = least(
+                        emit("arith.subi", index(lines.depth), start), lines.depth_together
+                    )
                     part = Part(segment, count, start, depth)
                     self._lay_out(panels, part)
 
@@ -193,11 +237,11 @@ class _Code:
 
                     for_each(first, last, of_line)
 
-                for_each(index(0), index(-(-lines.depth // self._depth)), of_part)
+                for_each(index(0), index(-(-lines.depth // lines.depth_together)), of_part)
 
-            for_each(index(0), index(-(-lines.segments // self._together)), of_segments)
+            for_each(index(0), index(-(-lines.segments // lines.segments_together)), of_segments)
 
-        groups = emit("arith.ceildivsi", self.columns, index(self._panels * width))
+        groups = emit("arith.ceildivsi", self.columns, index(lines.panels * width))
         for_each(index(0), groups, of_panels)
 
     @property
@@ -205,29 +249,9 @@ class _Code:
         return self.lines.vector
 
     @property
-    def _panels(self) -> int:
-        """The most panels that are laid out together: rows of the matrix are read in long parts."""
-        return min(TOGETHER, -(-self.lines.columns // self.shape.columns))
-
-    @property
-    def _depth(self) -> int:
-        """The most elements of a segment that a panel has."""
-        return min(self.lines.depth, self._rows)
-
-    @property
-    def _together(self) -> int:
-        """The most segments that a panel has."""
-        return max(1, min(self.lines.segments, self._rows // self.lines.depth))
-
-    @property
-    def _rows(self) -> int:
-        """The most rows of a panel."""
-        return PANELS // (self._panels * self.shape.columns * self._vector.size)
-
-    @property
     def _size(self) -> int:
         """The elements of a panel."""
-        rows = self._together * self._depth
+        rows = self.lines.segments_together * self.lines.depth_together
         if not self._has_rows:  # the last block is whole, too
             rows = -(-rows // self._vector.lanes) * self._vector.lanes
         return rows * self.shape.columns
@@ -322,9 +346,8 @@ class _Code:
         """Multiply the rows of a line by the panels."""
         lines, rows = self.lines, self.shape.rows
         size = self._vector.size
-        start = times(part.start, lines.lhs[1])
-        place = emit("arith.addi", times(part.segment, lines.jump), start)
-        lhs = moved(self.line(line), place, size)
+        place = self.line(line, part)
+        lhs = place.address
         done = times(emit("arith.subi", line, first), lines.rows)
         whole, rest = divmod(lines.rows, rows)
 
@@ -336,7 +359,7 @@ class _Code:
             result = moved(self.result, emit("arith.addi", done, row), lines.out * size)
 
             def tile(number: Value) -> None:
-                self._tile(panels, number, part, start, result, count)
+                self._tile(panels, number, part, replace(place, address=start), result, count)
 
             for_each(index(0), panels.count, tile)
 
@@ -360,23 +383,25 @@ class _Code:
         for_each(index(0), depth, copy)
 
     def _tile(
-        self, panels: Panels, number: Value, part: Part, start: Value, result: Value, rows: int
+        self, panels: Panels, number: Value, part: Part, place: Place, result: Value, rows: int
     ) -> None:
-        """Multiply some rows by a panel, and add the products to the sums so far."""
+        """Multiply some rows, of which the first is at a place, by a panel, and add the products to
+        the sums so far.
+        """
         lines, vectors, vector = self.lines, self.shape.vectors, self._vector
         row, step = (1, rows) if self._turns_rows else lines.lhs
         column = panels.at(number, self.shape.columns)
         masks = self._masks(column)
         panel = times(number, self._size)
         out = moved(result, column, vector.size)
-        places = [
+        addresses = [
             plus(out, r * lines.out * vector.size + v * vector.bytes)
             for r in range(rows)
             for v in range(vectors)
         ]
 
         def of_segment(number: Value, sums: Sequence[Value]) -> list[Value]:
-            here = moved(start, number, lines.jump * vector.size)
+            here = moved(place.address, number, place.jump * vector.size)
             before = emit("arith.muli", number, part.depth)
 
             def of_element(at: Value, sums: Sequence[Value]) -> list[Value]:
@@ -400,13 +425,14 @@ class _Code:
 
             return for_loop(index(0), part.depth, 1, sums, of_element)
 
-        sums = for_loop(index(0), part.count, 1, [vector.zeros()] * len(places), of_segment)
+        zeros = [vector.zeros()] * len(addresses)
+        sums = for_loop(place.first, place.last, 1, zeros, of_segment)
 
         def store(add: bool) -> None:
-            for i, (place, total) in enumerate(zip(places, sums, strict=True)):
+            for i, (there, total) in enumerate(zip(addresses, sums, strict=True)):
                 mask = masks[i % vectors]
-                value = emit("arith.addf", vector.load(place, mask), total) if add else total
-                vector.store(value, place, mask)
+                value = emit("arith.addf", vector.load(there, mask), total) if add else total
+                vector.store(value, there, mask)
 
         is_first = equal(emit("arith.addi", part.segment, part.start), 0)
         if_else(is_first, lambda: store(False), lambda: store(True))

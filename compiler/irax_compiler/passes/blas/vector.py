@@ -8,8 +8,9 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Type, Value
-from irax_compiler.ops.registers import constant, emit, type_of
-from irax_compiler.passes.executables import local_memory, long
+from irax_compiler.ops.registers import constant, emit, index, type_of
+from irax_compiler.passes.executables import local_memory, long, moved
+from irax_compiler.passes.scf import for_each
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,18 @@ class Vector:
             mlir.emit("llvm.store", [x, place], aligned, [])
         else:
             mlir.emit("llvm.intr.masked.store", [x, place, mask], aligned, [])
+
+    def copy(self, source: Value, target: Value, count: int) -> None:
+        """Copy so many elements from an address to another."""
+        whole, rest = divmod(count, self.lanes)
+
+        def copy(number: Value, mask: Value | None = None) -> None:
+            found = self.load(moved(source, number, self.bytes), mask)
+            self.store(found, moved(target, number, self.bytes), mask)
+
+        for_each(index(0), index(whole), copy)
+        if rest:
+            copy(index(whole), constant(np.arange(self.lanes) < rest))
 
     def spread(self, address: Value) -> Value:
         """Load a number, as a vector of it."""
