@@ -10,6 +10,7 @@ import pytest
 from tests.frontend.shard_map_programs import W, X, flat, programs
 
 import irax
+import irax.numpy as jnp
 from irax import P, lax
 from irax.config import config
 from irax.sharding import Mesh
@@ -147,18 +148,33 @@ def test_errors_of_the_mesh():
         on_line(lambda v: v, "i", P("i"))(W)
 
 
-def test_carries_that_begin_to_vary():
-    message = "must have the shapes and dtypes"
+LOOPS = {
+    "scan": lambda v: lax.scan(lambda c, _: (c + v, None), jnp.zeros(2), None, length=2)[0],
+    "scan of constants": lambda v: lax.scan(lambda c, _: (jnp.zeros(2), c), v, None, length=2)[1][
+        1
+    ],
+    "fori_loop": lambda v: lax.fori_loop(0, 3, lambda i, c: c * v, jnp.ones(2)),
+    "while_loop": lambda v: lax.while_loop(lambda c: c[0] < v[0], lambda c: c + 1, jnp.zeros(2)),
+    "number of steps": lambda v: lax.fori_loop(0, v[0].astype(int), lambda i, c: c + 2, v * 0),
+    "gradient": irax.grad(lambda v: lax.fori_loop(0, 3, lambda i, c: c * v.sum(), 1.0)),
+    "searchsorted": lambda v: jnp.searchsorted(jnp.arange(5.0), v).astype(float),
+    "polyval": lambda v: jnp.polyval(jnp.arange(3.0), v),
+    "conjugate gradients": lambda v: irax.scipy.sparse.linalg.cg(lambda x: 2.0 * x, v)[0],
+}
+"""Functions of two elements, with loops that begin with what is equal on all devices."""
 
-    def add_up(v):
-        return lax.scan(lambda c, _: (c + v, None), irax.numpy.zeros(2), None, length=2)[0]
 
-    with pytest.raises(TypeError, match=message):
-        on_line(add_up, P("i"), P("i"))(W)
+@pytest.mark.parametrize("name", LOOPS)
+def test_carries_that_begin_to_vary(name: str):
+    x = np.arange(8, dtype=np.float32)
+    wanted = np.concatenate([LOOPS[name](part) for part in x.reshape(4, 2)])
+    found = on_line(LOOPS[name], P("i"), P("i"))(x)
+    np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+def test_branches_that_vary_differently():
     with pytest.raises(TypeError, match="all functions must return the same"):
-        on_line(
-            lambda v: lax.cond(v[0] > 0, lambda: v, lambda: irax.numpy.zeros(2)), P("i"), P("i")
-        )(W)
+        on_line(lambda v: lax.cond(v[0] > 0, lambda: v, lambda: jnp.zeros(2)), P("i"), P("i"))(W)
     with pytest.raises(ValueError, match="already"):
         on_line(lambda v: lax.pcast(v, "i", to="varying"), P("i"), P("i"))(W)
 

@@ -82,6 +82,8 @@ class ShapedArray:
         """The manual axes of meshes along which the array may differ between devices."""
         return ManualAxisType(varying=self.vma)
 
+    mat = manual_axis_type
+
     @property
     def is_inexact(self) -> bool:
         """True if the elements are floating-point or complex numbers."""

@@ -11,6 +11,7 @@ from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.explicit_axes import are_in_types, is_layout_stated, layout_of, type_of
 from irax.core.promotion import convert
+from irax.core.pvary import pvary
 from irax.core.tracing import Input, Traced
 
 
@@ -19,6 +20,8 @@ class Carry:
 
     A step must return what it was given: the same structure, shapes and dtypes. Only where the loop
     starts with a Python number may a step return another dtype, which the number then takes too.
+    Inside of `shard_map`, initial values count as varying along all axes along which what a step
+    returns does.
     """
 
     def __init__(self, what: str, name: str, init: Any) -> None:
@@ -42,7 +45,7 @@ class Carry:
 
     def trace(self, trace_step: Callable[[], Traced]) -> Traced:
         """Trace a step, which passes the values it carries on through `carried_on`; trace it again
-        if that has changed the dtype of initial values.
+        if that has changed the types of initial values.
         """
         while True:
             try:
@@ -51,8 +54,10 @@ class Carry:
                 if promotion.carry is not self:
                     raise
                 self.arrays = [
-                    convert(x, dtype) if x.dtype != dtype else x
-                    for x, dtype in zip(self.arrays, promotion.dtypes, strict=True)
+                    pvary(convert(x, dtype) if x.dtype != dtype else x, axes)
+                    for x, dtype, axes in zip(
+                        self.arrays, promotion.dtypes, promotion.varying, strict=True
+                    )
                 ]
 
     def carried_on(self, function: str, out: Any) -> list[Array]:
@@ -67,13 +72,15 @@ class Carry:
             error = array_trees.structure_error(self.tree, out, self.name, returned)
             raise TypeError(f"{self.what} at {source.user_line()}: {error}")
         arrays = [as_array(x, f"{self.what}: {returned}") for x in leaves]
+        arrays = [pvary(x, y.aval.vma) for x, y in zip(arrays, self.arrays, strict=True)]
         before, after = [type_of(x) for x in self.arrays], [type_of(x) for x in arrays]
         promoted = [
             dtypes.result_type(x, y) if x.weak_type and x.shape == y.shape else x.dtype
             for x, y in zip(self.arrays, arrays, strict=True)
         ]
-        if promoted != [x.dtype for x in before]:
-            raise _Promotion(self, promoted)
+        varying = [x.vma for x in after]
+        if promoted != [x.dtype for x in before] or varying != [x.vma for x in before]:
+            raise _Promotion(self, promoted, varying)
         if not all(map(are_alike, before, after)):
             raise TypeError(
                 f"{self.what} at {source.user_line()}: {returned} must have the {type_parts()} "
@@ -85,10 +92,10 @@ class Carry:
 
 
 class _Promotion(Exception):
-    """Ends the trace of a step: initial values take other dtypes."""
+    """Ends the trace of a step: initial values take other dtypes, or vary along more axes."""
 
-    def __init__(self, carry: Carry, promoted: list[Any]) -> None:
-        self.carry, self.dtypes = carry, promoted
+    def __init__(self, carry: Carry, dtypes: list[Any], varying: list[frozenset[str]]) -> None:
+        self.carry, self.dtypes, self.varying = carry, dtypes, varying
 
 
 def same_type(a: ShapedArray, b: ShapedArray) -> bool:

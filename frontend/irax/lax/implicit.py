@@ -19,6 +19,7 @@ from irax.core.closures import captures_first
 from irax.core.dispatch import bind, staged
 from irax.core.flattening import known_inputs, name_of
 from irax.core.module_builder import ModuleBuilder
+from irax.core.pvary import pvary
 from irax.core.tracing import Input, Traced, trace_function
 from irax.lax.carries import leaf_names, same_type, side_by_side
 from irax.transforms.autodiff import linearize
@@ -227,7 +228,9 @@ class _Unknown:
             structure = array_trees.tree_structure(like)
             error = array_trees.structure_error(structure, out, self.name, title)
             raise TypeError(f"{self.what} at {source.user_line()}: {error}")
-        arrays = self.leaves(out)
+        arrays = [
+            pvary(x, like.aval.vma) for x, like in zip(self.leaves(out), self.arrays, strict=True)
+        ]
         expected, found = [x.aval for x in self.arrays], [x.aval for x in arrays]
         if not all(
             same_type(a, b) or (a.shape == b.shape and (a.weak_type or b.weak_type))
