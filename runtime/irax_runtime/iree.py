@@ -40,7 +40,7 @@ from irax_runtime.choice import Choice
 from irax_runtime.communication import current, mpi
 from irax_runtime.device import OneMemory, OutOfMemoryError
 from irax_runtime.devices import PlatformClient, numbered
-from irax_runtime.iree_buffers import ArgumentLists, IreeBuffer, pushed
+from irax_runtime.iree_buffers import ArgumentLists, IreeBuffer, keep_addresses, pushed
 from irax_runtime.iree_modules import plain
 from irax_runtime.once import once
 from irax_runtime.platforms import Platform, cpu_devices
@@ -104,6 +104,8 @@ class CpuDevice(OneMemory):
         }
         self._lists = ArgumentLists(self._devices["sync"])
         self.in_flight = in_flight.InFlight()
+        self.has_fixed = False
+        """True if the address of any buffer was asked for."""
         if workers == 1:  # then the calling thread does the work by itself
             self._modules["task"] = self._modules["sync"]
         self._executables: weakref.WeakSet[IreeExecutable] = weakref.WeakSet()
@@ -377,9 +379,11 @@ class IreeExecutable:
                 for i in self._in_place:
                     given[i].delete()
             raise
-        for i in self._donated:
-            if _is_once(arguments, i):
-                arguments[i].delete()
+        given_up = [arguments[i] for i in self._donated if _is_once(arguments, i)]
+        if self.device.has_fixed and not self.device.in_flight.is_unordered:
+            keep_addresses(given_up, results)
+        for buffer in given_up:
+            buffer.delete()
         return results
 
     # ---- calls in flight (see `in_flight`) -------------------------------------------------------
@@ -391,6 +395,9 @@ class IreeExecutable:
         there = self.device.in_flight
         writes = bool(self._in_place) and there.is_busy
         is_needed = self._cost.pays() or writes or not all(x.is_ready() for x in arguments)
+        if self.device.has_fixed and any(arguments[i].is_fixed for i in self._donated):
+            writes = there.is_busy  # now, so that the results are told of their places
+            is_needed = False
         if is_needed and self._may_be_queued and there.takes():
             return self._enqueue(arguments)
         if writes:

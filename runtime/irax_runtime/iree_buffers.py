@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,7 +23,7 @@ from irax_runtime.signature import TensorType
 class IreeBuffer:
     """An array in the memory of an IREE device."""
 
-    __slots__ = ("_is_own", "_numpy", "device", "dtype", "ref", "shape", "view")
+    __slots__ = ("_is_own", "_numpy", "device", "dtype", "is_fixed", "ref", "shape", "view")
 
     def __init__(
         self,
@@ -43,6 +44,8 @@ class IreeBuffer:
         self.device = device
         self._is_own = is_own
         self._numpy: np.ndarray[Any, Any] | None = None
+        self.is_fixed = False
+        """True if its address was asked for: see `keep_addresses`."""
 
     def __repr__(self) -> str:
         return f"<{TensorType(self.dtype, self.shape)} on {self.device!r}>"
@@ -52,15 +55,40 @@ class IreeBuffer:
         was deleted.
         """
         if self._numpy is None:
-            self.wait()
-            view = self.ref.deref(rt.HalBufferView)
-            stand_in = plain(self.dtype)
-            if stand_in is not self.dtype:  # DLPack does not have this dtype
-                element = modules.element_type(stand_in, self.device)
-                view = rt.HalBufferView(view.get_buffer(), self.shape, element)
-            capsule = self.device._devices["sync"].create_dlpack_capsule(view, *_Exported.DEVICE)
-            self._numpy = np.from_dlpack(_Exported(capsule)).view(self.dtype)
+            self._numpy = self._elements()
         return self._numpy
+
+    def _elements(self) -> np.ndarray[Any, Any]:
+        self.wait()
+        view = self.ref.deref(rt.HalBufferView)
+        stand_in = plain(self.dtype)
+        if stand_in is not self.dtype:  # DLPack does not have this dtype
+            element = modules.element_type(stand_in, self.device)
+            view = rt.HalBufferView(view.get_buffer(), self.shape, element)
+        capsule = self.device._devices["sync"].create_dlpack_capsule(view, *_Exported.DEVICE)
+        return np.from_dlpack(_Exported(capsule)).view(self.dtype)
+
+    def address(self) -> int:
+        """Return the address of the first element. From now on, a program that the buffer is
+        donated to leaves a result there.
+
+        Raises:
+            RuntimeError: it was deleted.
+        """
+        self.is_fixed = self.device.has_fixed = True
+        return self.place.start
+
+    @property
+    def place(self) -> range:
+        """The addresses of its bytes."""
+        elements = self._elements() if self._numpy is None else self._numpy
+        return range(elements.ctypes.data, elements.ctypes.data + elements.nbytes)
+
+    def move_to(self, other: IreeBuffer) -> None:
+        """Copy the elements to the memory of a buffer of the same type, and keep them there."""
+        place = self.place
+        ctypes.memmove(other.place.start, place.start, len(place))
+        self.ref, self.view, self._numpy, self._is_own = other.ref, None, None, True
 
     @property
     def is_exclusive(self) -> bool:
@@ -96,7 +124,31 @@ class IreeBuffer:
         if self.ref is None:
             self.wait()
         is_own = self.is_exclusive
-        return IreeBuffer(self.ref, self.shape, self.dtype, self.device, is_own, self.view)
+        taken = IreeBuffer(self.ref, self.shape, self.dtype, self.device, is_own, self.view)
+        taken.is_fixed = self.is_fixed
+        return taken
+
+
+def keep_addresses(donated: Sequence[IreeBuffer], results: Sequence[IreeBuffer]) -> None:
+    """Put results of a call where those of the buffers are that it was donated whose addresses were
+    asked for. Each buffer is for the first result of its type that no other one is for.
+    """
+    free = list(results)
+    for buffer in donated:
+        result = next((r for r in free if (r.shape, r.dtype) == (buffer.shape, buffer.dtype)), None)
+        if result is None:
+            continue
+        free.remove(result)
+        if not (buffer.is_fixed and buffer.is_exclusive) or buffer.is_deleted():
+            continue
+        place = buffer.place
+        if not any(_overlap(place, r.place) for r in results):
+            result.move_to(buffer)
+        result.is_fixed = result.place == place
+
+
+def _overlap(x: range, y: range) -> bool:
+    return x.start < y.stop and y.start < x.stop
 
 
 class _Exported:

@@ -6,6 +6,7 @@ import ctypes
 import os
 import sys
 from math import prod
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,37 @@ def aligned_copy(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def is_aligned(array: np.ndarray[Any, Any]) -> bool:
     """Return True if a device can use the array's memory where it is."""
     return array.flags.c_contiguous and array.ctypes.data % ALIGNMENT == 0
+
+
+def is_held_once(array: np.ndarray[Any, Any]) -> bool:
+    """Return True if an array, which is an attribute, is referred to by nothing else, and its
+    memory is NumPy's and no other array's.
+
+    >>> x = SimpleNamespace(elements=np.ones(3))
+    >>> is_held_once(x.elements)
+    True
+    >>> y = x.elements[1:]
+    >>> is_held_once(x.elements)
+    False
+    """
+    if array.flags.owndata:
+        return _references(array) == _OF_OWNER
+    owns = isinstance(array.base, np.ndarray) and array.base.flags.owndata
+    return owns and _references(array) == _OF_VIEW
+
+
+def _references(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    """Return the number of references to an array, and to that whose memory it has."""
+    return sys.getrefcount(array), 0 if array.base is None else sys.getrefcount(array.base)
+
+
+def _least_references(array: np.ndarray[Any, Any]) -> tuple[int, int]:
+    return _references(array)  # one call deeper, as in `is_held_once`
+
+
+_new = SimpleNamespace(owner=np.empty(1), view=np.empty(1)[:])
+_OF_OWNER = _least_references(_new.owner)
+_OF_VIEW = _least_references(_new.view)
 
 
 def keep_freed_memory() -> None:

@@ -317,3 +317,31 @@ def test_copies_stay_when_the_array_is_donated(copied):
     irax.jit(lambda x: x + 1, donate_argnums=0)(x)
     assert x.is_deleted()
     np.testing.assert_array_equal(other, [0, 1, 2])
+
+
+def test_donated_arrays_keep_an_address_that_was_asked_for():
+    def increment(x):
+        return x + 1
+
+    f = irax.jit(increment, donate_argnums=0)
+    for x in (jnp.array(0.0), jnp.zeros(7), jnp.zeros(100_000)):
+        place = x.unsafe_buffer_pointer()
+        for _ in range(3):
+            old, x = x, f(x)
+            assert old.is_deleted()
+            assert x.unsafe_buffer_pointer() == place
+        np.testing.assert_array_equal(x, np.full(x.shape, 3))
+
+
+def test_what_others_have_keeps_its_elements_when_donated():
+    f = irax.jit(lambda x: (x + 1, 2 * x, x), donate_argnums=0)
+    x = jnp.arange(4.0)
+    there = np.asarray(x)
+    place = x.unsafe_buffer_pointer()
+    assert place == there.ctypes.data
+    results = f(x)
+    np.testing.assert_array_equal(there, np.arange(4))
+    y = jnp.arange(4.0) + 0
+    y.unsafe_buffer_pointer()
+    for found in results, f(y):
+        np.testing.assert_array_equal(found, [np.arange(4) + 1, 2 * np.arange(4), np.arange(4)])

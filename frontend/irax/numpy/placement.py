@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from irax import errors
@@ -12,6 +13,8 @@ from irax.core.layouts import Format
 from irax.core.sharded import Shard, sharding_of
 from irax.core.shardings import Sharding, SingleDeviceSharding
 from irax.execution import backend
+from irax_runtime.iree_buffers import IreeBuffer
+from irax_runtime.memory import is_held_once
 from irax_runtime.mesh import ShardedBuffer
 
 
@@ -53,8 +56,24 @@ def _to_device(x: Array, device: Any, *, stream: None = None) -> Array:
 
 
 def _pointer(x: Array) -> int:
-    """Return the address of the first element on the host; valid as long as the array is kept."""
+    """Return the address of the first element on the host; valid as long as the array is kept. On
+    IREE's CPU, a program that the array is donated to leaves a result of its type there.
+    """
+    if isinstance(x, ConcreteArray):
+        _own_memory(x)
+        if x._numpy is None and isinstance(x._buffer, IreeBuffer):
+            return x._buffer.address()
     return x.concrete("an address", errors.ConcretizationTypeError).ctypes.data
+
+
+def _own_memory(x: ConcreteArray) -> None:
+    """Leave memory of NumPy's that nobody else has for that of the device."""
+    if x._numpy is None or not is_held_once(x._numpy):
+        return
+    with suppress(TypeError):  # the device has no such dtype
+        if x._buffer is None:
+            x._buffer = backend.current_device().put(x._numpy)
+        x._numpy = None
 
 
 def _place(x: Array) -> Any:
