@@ -689,3 +689,17 @@ def test_an_array_of_an_inner_loop_is_updated_where_the_host_says():
     _, at, written = irax.jit(lambda n: lax.while_loop(lambda s: s[0] < n, step, start))(3)
     assert at == 6
     np.testing.assert_array_equal(written[:8], [1, 1, 0, 0, 2, 2, 2, 0])
+
+
+def test_a_branch_is_joined_to_what_was_computed_before():
+    """IREE would move the branch before the kernel that writes beside its result."""
+
+    @irax.jit
+    def joined(p, x, y):
+        before, inside = jnp.cumsum(y), jnp.cumsum(x)
+        double = lambda: irax.pure_callback(lambda x: 2 * x, like(inside), inside)
+        return jnp.concatenate([lax.cond(p, double, lambda: inside), before])
+
+    x = jnp.array([1.0, 2.0, 4.0])
+    np.testing.assert_array_equal(joined(True, x, 3 * x), [2, 6, 14, 3, 9, 21])
+    np.testing.assert_array_equal(joined(False, x, 3 * x), [1, 3, 7, 3, 9, 21])

@@ -44,6 +44,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             dynamic_forms,
             dynamic_shapes,
             elementwise,
+            emplace,
             fills,
             foreign_functions,
             fourier,

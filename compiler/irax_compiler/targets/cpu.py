@@ -19,6 +19,7 @@ from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.donation import Donation
 from irax_compiler.passes.dynamic_shapes import has_unknown_sizes
 from irax_compiler.passes.elementwise import Elementwise
+from irax_compiler.passes.emplace import Emplace
 from irax_compiler.passes.fills import Fills
 from irax_compiler.passes.foreign_functions import ForeignFunctions
 from irax_compiler.passes.fourier import Fourier
@@ -83,7 +84,7 @@ CPU = register(
             Split(),
         ),
         dynamic_passes=dynamic_passes(NAME, (Blas(), Reductions(), Elementwise())),
-        flow_passes=(Lift(), CSE, Fills(), Carries(), Merge()),
+        flow_passes=(Lift(), CSE, Fills(), Carries(), Merge(), Emplace()),
         stream_passes=(Release(), Alignments(), Link()),
         # They are about the code of kernels, and to verify that after each pass takes as long as
         # the passes. What IREE's verifier is known to find, it finds in other phases and in loops.

@@ -11,14 +11,14 @@ from irax_compiler.mlir import Block, Operation, Value
 from irax_compiler.passes.carries.loops import LOOPS
 from irax_compiler.passes.core import enclosing, nested
 
-_FORMS = {
+FORMS = {
     *("flow.tensor.reshape", "flow.tensor.bitcast", "flow.tensor.slice", "flow.tensor.barrier"),
 }
 """Operations whose result may be in the memory of their first operand."""
 Operand = tuple[Operation, int]
 """An operation, and the number of one of its operands."""
 
-_KERNELS = {*_FORMS, "flow.dispatch", "flow.tensor.update"}
+_KERNELS = {*FORMS, "flow.dispatch", "flow.tensor.update"}
 
 
 def is_array(x: Value) -> bool:
@@ -76,7 +76,7 @@ def _sources(x: Value) -> list[Value]:
         return [operation.operands[3 + number], end.operands[number]]
     if operation.name == "scf.while":
         return [mlir.terminator(operation.regions[0].blocks[0]).operands[1 + number]]
-    if operation.name in _FORMS:
+    if operation.name in FORMS:
         return [operation.operands[0]]
     tied = ties(operation)
     return [operation.operands[tied[number]]] if number in tied else []
@@ -115,7 +115,7 @@ def _is_carried(x: Value) -> bool:
     operation = mlir.definition(x)
     if operation is None:
         return mlir.owner_name(x) in LOOPS
-    if operation.name not in {*_FORMS, "scf.if"}:
+    if operation.name not in {*FORMS, "scf.if"}:
         return False
     return any(map(_is_carried, _sources(x)))
 
@@ -153,7 +153,7 @@ def uses_of(x: Value, body: Block) -> Uses:
 
 def _follow(user: Operation, number: int, body: Block, uses: Uses) -> list[Value]:
     """Note a use of an operand, and return the results that may be in the operand's memory."""
-    if user.name in _FORMS:
+    if user.name in FORMS:
         return [user.results[0]]
     if user.name in ("flow.dispatch", "flow.tensor.update"):
         tied = [i for i, operand in ties(user).items() if operand == number]
