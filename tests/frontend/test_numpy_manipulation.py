@@ -257,3 +257,16 @@ def test_reshape_divides_numpys_arrays():
     found = jnp.reshape(np.arange(6.0), (2, 3), out_sharding=sharding)
     assert isinstance(found, irax.Array)
     assert found.shape == (2, 3)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "float64"])
+@pytest.mark.parametrize("widths", [(250, 250), (17, 300, 1), (64, 63, 5)])
+def test_rows_of_many_elements_are_written_together(dtype: str, widths: tuple[int, ...]):
+    generator = np.random.default_rng(0)
+    arrays = [generator.integers(0, 100, (3, 40, n)).astype(dtype) for n in widths]
+    with irax.enable_x64(True):
+        joined = irax.jit(lambda *xs: jnp.concatenate(xs, -1))(*arrays)
+        padded = irax.jit(lambda x: jnp.pad(x, ((0, 1), (2, 0), (1, 3))))(joined)
+    expected = np.concatenate(arrays, -1)
+    np.testing.assert_array_equal(joined, expected)
+    np.testing.assert_array_equal(padded, np.pad(expected, ((0, 1), (2, 0), (1, 3))))

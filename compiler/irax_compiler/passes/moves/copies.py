@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 from operator import mul
 from typing import Any
@@ -108,41 +109,74 @@ class Kernel:
     def name(self) -> str:
         return kernels.name_of("copy", self.sizes[-1], self)
 
-    def shares(self, part: Part) -> Shares:
-        """Return the shares of workgroups in a part."""
-        return Shares.of(part.loops, SHARE // (part.run * self.dtype.itemsize))
+    @cached_property
+    def rows(self) -> list[list[Part]]:
+        """The parts that are written together: those that are in the same rows of the result, from
+        left to right. Memory is then written in order.
+        """
+        parts: Sequence[Part] = self.parts
+        if not any(isinstance(part.out, Size) for part in parts):
+            parts = sorted(parts, key=lambda part: part.out)
+        found: dict[tuple[Any, ...], list[Part]] = {}
+        for part in parts:
+            form = tuple((loop.extent, loop.windows) for loop in part.loops)
+            found.setdefault(form or (part.out,), []).append(part)
+        return list(found.values())
+
+    def shares(self, parts: Sequence[Part]) -> Shares:
+        """Return the shares of workgroups in parts that are written together."""
+        row = sum(part.run for part in parts) * self.dtype.itemsize
+        return Shares.of(parts[0].loops, SHARE // row)
 
     @property
     def counts(self) -> tuple[int, int]:
         """The number of workgroups."""
-        return sum(prod(self.shares(part).counts) for part in self.parts), 1
+        return sum(prod(self.shares(parts).counts) for parts in self.rows), 1
 
     def build(self, bindings: list[Value]) -> None:
-        """Build the body for one workgroup, which is in one of the parts."""
+        """Build the body for one workgroup, which is in some of the parts."""
         element = kernels.bits(self.dtype)
         memory = [
             executables.view(x, size, element) for x, size in zip(bindings, self.sizes, strict=True)
         ]
         number, first = workgroup(0), 0
-        for part in self.parts:
-            inner, outer = self.shares(part).counts
+        for parts in self.rows:
+            inner, outer = self.shares(parts).counts
             own = emit("arith.subi", number, index(first))
             is_here = registers.compare("LT", "u", own, index(inner * outer))
 
-            def copy(part: Part = part, own: Value = own, inner: int = inner) -> None:
+            def copy(parts: list[Part] = parts, own: Value = own, inner: int = inner) -> None:
                 remainder, quotient = (
                     emit(f"arith.{name}", own, index(inner)) for name in ("remui", "divui")
                 )
-                self._copy(part, (remainder, quotient), memory)
+                self._copy(parts, (remainder, quotient), memory)
 
             if_else(is_here, copy)
             first += inner * outer
 
-    def _copy(self, part: Part, place: tuple[Value, Value], memory: Sequence[Value]) -> None:
-        *operands, out = memory
-        shares = self.shares(part)
+    def _copy(
+        self, parts: Sequence[Part], place: tuple[Value, Value], memory: Sequence[Value]
+    ) -> None:
+        shares = self.shares(parts)
+        nests = [part.loops for part in parts]
 
-        def load(start: Value, offset: Value, width: int) -> Value:
+        def share(base: list[Places], first: Value, last: Value) -> None:
+            def step(at: Value) -> None:
+                for part, places in zip(parts, base, strict=True):
+                    loop = part.loops[-1] if part.loops else shares.inner
+                    self._copy_run(part, places.after(loop, at), memory)
+
+            for_each(first, last, step)
+
+        shares.build_alike(nests, place, share)
+
+    def _copy_run(self, part: Part, places: Places, memory: Sequence[Value]) -> None:
+        """Build the copy of consecutive elements."""
+        *operands, out = memory
+        to = plus(places.windows, index(part.out))
+        start = plus(places.array, index(part.source))
+
+        def load(offset: Value, width: int) -> Value:
             if part.operand is None:
                 bits = np.frombuffer(self.fill, f"i{self.dtype.itemsize}")
                 return registers.spread(registers.constant(bits), width)
@@ -152,22 +186,10 @@ class Kernel:
             last = emit("arith.subi", start, plus(offset, index(width - 1)))
             return _reversed(kernels.load(array, last, width))
 
-        def share(base: Places, first: Value, last: Value) -> None:
-            def step(at: Value) -> None:
-                places = base.after(shares.inner, at)
-                to = plus(places.windows, index(part.out))
-                source = plus(places.array, index(part.source))
-                kernels.in_registers(
-                    part.run,
-                    REGISTER // self.dtype.itemsize,
-                    lambda offset, width: kernels.store(
-                        load(source, offset, width), out, plus(to, offset)
-                    ),
-                )
+        def copy(offset: Value, width: int) -> None:
+            kernels.store(load(offset, width), out, plus(to, offset))
 
-            for_each(first, last, step)
-
-        shares.build(place, share)
+        kernels.in_registers(part.run, REGISTER // self.dtype.itemsize, copy, overlap=True)
 
 
 def _reversed(x: Value) -> Value:

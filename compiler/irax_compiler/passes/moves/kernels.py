@@ -62,16 +62,20 @@ def store(x: Value, memory: Value, at: Value) -> None:
     mlir.emit(name, [x, memory, at], {}, [])
 
 
-def in_registers(size: int, width: int, body: Callable[[Value, int], None]) -> None:
-    """Build `body` for the places of registers of `width` elements, and of one with the rest, which
-    hold `size` elements.
+def in_registers(
+    size: int, width: int, body: Callable[[Value, int], None], overlap: bool = False
+) -> None:
+    """Build `body` for the places of registers of `width` elements that hold `size` elements. The
+    rest is in a narrower one, or with `overlap` in the last `width` elements of all.
     """
     whole = size - size % width
     if whole == width:
         body(index(0), width)
     elif whole:
         for_each(index(0), index(whole), lambda at: body(at, width), width)
-    if size > whole:
+    if size > whole and overlap and whole:
+        body(index(size - width), width)
+    elif size > whole:
         body(index(whole), size - whole)
 
 

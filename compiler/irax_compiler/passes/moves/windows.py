@@ -277,12 +277,24 @@ class Shares:
         """Build a workgroup's share, with a body of the places where the innermost loop begins, and
         of its first and last step.
         """
+        self.build_alike([self.loops], workgroup, lambda places, *steps: body(places[0], *steps))
+
+    def build_alike(
+        self,
+        nests: Sequence[tuple[Loop, ...]],
+        workgroup: tuple[Value, Value],
+        body: Callable[[list[Places], Value, Value], None],
+    ) -> None:
+        """Build a workgroup's share of several nested loops of the same extents, with a body of the
+        places of each.
+        """
         first, last = _share(workgroup[0], self.inner_steps, self.inner.extent)
 
         def outer_step(number: Value) -> None:
-            places = Places.zero()
-            for loop in reversed(self.loops[:-1]):
-                places = places.after(loop, emit("arith.remui", number, index(loop.extent)))
+            places = [Places.zero() for _ in nests]
+            for i, loop in reversed(list(enumerate(self.loops[:-1]))):
+                at = emit("arith.remui", number, index(loop.extent))
+                places = [x.after(nest[i], at) for x, nest in zip(places, nests, strict=True)]
                 number = emit("arith.divui", number, index(loop.extent))
             body(places, first, last)
 
