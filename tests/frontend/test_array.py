@@ -413,6 +413,12 @@ def test_view():
     same(jnp.asarray(B).view("uint8"), B.view(np.uint8))
     same(jnp.arange(4).view("float32"), np.arange(4, dtype=np.int32).view(np.float32))
     assert jnp.ones((2, 4), "int8").view("int32").shape == (2, 1)
+    pairs = np.arange(8, dtype=np.float32).reshape(2, 4).view(np.complex64)
+    viewed = irax.jit(lambda x, dtype: x.view(dtype), static_argnums=1)
+    for dtype in ("float32", "uint8", "bool"):
+        same(viewed(pairs, dtype), pairs.view(dtype))
+        same(viewed(pairs[:0], dtype), pairs[:0].view(dtype))
+    same(viewed(pairs.view("uint16"), "complex64"), pairs)
     with pytest.raises(ValueError, match="does not divide up"):
         jnp.ones(3, "int8").view("int32")
     with pytest.raises(ValueError, match="does not divide up"):

@@ -276,6 +276,15 @@ def test_a_counter_counts_each_call(jit):
     assert count == 6
 
 
+@BOTH
+@pytest.mark.parametrize("nothing", [None, (), {"a": []}])
+def test_no_results_are_expected_as_any_empty_pytree(jit, nothing):
+    seen = []
+    f = jit(lambda x: (io_callback(seen.append, nothing, x), x))
+    assert f(1.0)[0] == nothing
+    assert seen == [1.0]
+
+
 def loops(tape, x, n):
     """Loops and branches in each other, whose results nobody needs."""
 

@@ -156,8 +156,11 @@ def test_a_device_of_its_own_for_a_function(cpu, pjrt):
     assert on_pjrt(jnp.ones(3)).device is pjrt
     assert irax.jit(double, backend=PJRT)(1.0).device is pjrt
     assert irax.jit(backend=PJRT)(double)(1.0).device is pjrt
+    here = irax.device_put(jnp.ones(3), cpu)
+    assert on_pjrt(here).device is on_pjrt(here).device is pjrt
+    there = irax.jit(double, out_shardings=irax.sharding.SingleDeviceSharding(pjrt))
     with pytest.raises(ValueError, match=r"float32\[3\] on CpuDevice.* was used on PjrtDevice"):
-        on_pjrt(irax.device_put(jnp.ones(3), cpu))
+        there(here)
 
 
 @needs_plugin

@@ -191,6 +191,15 @@ def test_programs_divide_results_as_types_tell(name: str):
     assert spec == axes_by_dimension(expected, found.ndim)
 
 
+def test_derivatives_through_complex_numbers():
+    f = irax.jit(lambda x: (x * 1j).imag)
+    assert irax.grad(f)(2.0) == irax.jit(irax.grad(f))(2.0) == 1
+    x = irax.device_put(np.ones((4, 2), np.complex64), P("x"))
+    viewed = irax.jit(lambda x: x.view(np.float32))(x)
+    assert viewed.sharding.spec == ROWS
+    np.testing.assert_array_equal(viewed, np.tile([1, 0], (4, 2)))
+
+
 def test_jacobians_are_divided_as_results_and_arguments_are():
     x = put(ROWS, 4, 8)
 

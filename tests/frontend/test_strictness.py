@@ -57,6 +57,7 @@ GOOD = {
     "interpolator": lambda m: grid(m)(ones(m, (2, 2))),
     "gaussian_kde": lambda m: m.scipy.stats.gaussian_kde(m.numpy.arange(5.0)).logpdf(ones(m)),
     "mgrid": lambda m: m.numpy.mgrid[0:3, 0:2.5:0.5],
+    "update by a bool": lambda m: m.numpy.arange(3).at[0].set(True),
     "ufunc.outer": lambda m: m.numpy.add.outer(ones(m), ones(m, (2,))),
     "method": lambda m: ones(m, (3, 3), "uint8").std(axis=0),
     "initializer": lambda m: m.nn.initializers.orthogonal()(m.random.PRNGKey(0), (3, 4)),

@@ -11,6 +11,9 @@ from irax_compiler.mlir.bindings import UNKNOWN, Block, Location, Module, Operat
 from irax_compiler.mlir.operations import terminator
 from irax_compiler.mlir.types import function_type
 
+_REFERENCES = ("func.call", "stablehlo.composite", "stablehlo.custom_call")
+"""The operations that name functions."""
+
 
 def functions(module: Module) -> dict[str, Operation]:
     """The `func.func` operations of a module by name, in order."""
@@ -153,7 +156,7 @@ def calls(function: Operation) -> list[Operation]:
 
 def references(function: Operation) -> list[Operation]:
     """The operations in a function and its regions that name other functions, in order."""
-    return _found(function, "func.call", "stablehlo.composite", "stablehlo.custom_call")
+    return _found(function, *_REFERENCES)
 
 
 def _found(function: Operation, *names: str) -> list[Operation]:
@@ -175,7 +178,11 @@ def callee(call: Operation) -> str:
 
 
 def named_functions(reference: Operation) -> list[str]:
-    """The names of the functions that one of `references` names, each once, in order."""
+    """The names of the functions that one of `references` names, each once, in order; none for
+    other operations.
+    """
+    if reference.name not in _REFERENCES:
+        return []
     return list(dict.fromkeys(a.value for a in _symbols(reference).values()))
 
 

@@ -21,7 +21,6 @@ from irax.core.avals import ShapedArray, aval_of_array
 from irax.core.known_structures import Taken
 from irax.execution.jit_parameters import Static
 from irax_runtime.device import Buffer, Executable
-from irax_runtime.mesh import MeshDevice
 
 OTHER = object()
 """The result of a bound call for arguments of another signature, or in another state."""
@@ -57,6 +56,7 @@ def bound_call(
     results: Results,
     state: Any,
     donated: Sequence[int] = (),
+    commits: bool = False,
 ) -> BoundCall | None:
     """Return a call of a program for arguments of one signature, in one state of the options. None
     where an argument is neither an array of irax's or NumPy's nor a number of either's.
@@ -70,11 +70,11 @@ def bound_call(
         results: makes the results.
         state: `config.state` when the signature was looked up.
         donated: the leaves that the caller gives up.
+        commits: True if results are committed to the device, wherever the arguments were put.
     """
     if not all(type(x) in _LEAVES or _is_held_by_its_dtype(x) for x in leaves):
         return None
     device, count = executable.device, len(leaves)
-    is_mesh = isinstance(device, MeshDevice)
     run, put, array_type, ndarray = executable.run, device.put, ConcreteArray, np.ndarray
     signature = [_expected(x) for x in leaves]
     of_buffers, avals, unflatten = ConcreteArray.of_buffers, results.avals, results.unflatten
@@ -90,7 +90,7 @@ def bound_call(
             given = take(args, kwargs)
             if given is None:
                 return OTHER
-        committed = is_mesh
+        committed = commits
         buffers: list[Buffer] = []
         for x, (expected, dtype) in zip(given, signature):  # noqa: B905 (of equal lengths)
             kind = type(x)

@@ -104,7 +104,7 @@ def io_callback(
         callback: takes the arguments, with arrays in them as irax arrays, and returns a pytree of
             arrays or numbers, or None.
         result_shape_dtypes: a pytree with a `shape` and a `dtype` for each array it returns; None
-            if it returns none.
+            or an empty pytree if it returns none.
         args: pytrees of arrays.
         sharding: accepted for JAX's sake; None.
         ordered: True if the order of calls matters: then there is no `vmap`.
@@ -220,6 +220,8 @@ class HostFunction:
     def _checked(self, out: Any, expected: Expected) -> list[Elements]:
         out = _as_tuples(out)
         name = f"{self.what} of {label(self.function)} at {self.where}"
+        if out is None and not self.out_tree.num_leaves:
+            return []
         if array_trees.tree_structure(out) != self.out_tree:
             error = array_trees.structure_error(
                 self.out_tree, out, "result_shape_dtypes", "what it returned"

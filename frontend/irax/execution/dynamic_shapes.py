@@ -85,8 +85,8 @@ class SizedProgram:
         known = Traced(builder, traced.name, traced.captures, results)
         own = self.program
         largest = max(values.values(), default=0)
-        trees = own.out_tree, own.donated, own.when
-        return RefinedProgram(known, *trees, spans=own.spans, of=self, largest=largest)
+        options = own.out_tree, own.donated, own.when, own.commits, own.moves
+        return RefinedProgram(known, *options, spans=own.spans, of=self, largest=largest)
 
 
 @dataclass

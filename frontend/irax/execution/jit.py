@@ -79,7 +79,7 @@ def jit(
         in_shardings: for each argument by position, a sharding, a `PartitionSpec` of the mesh of
             the context, or None: a pytree that is a prefix of the arguments. Shardings of one
             device are the same as `device`.
-        out_shardings: likewise for results.
+        out_shardings: likewise for results; no arguments are copied for it.
         static_argnums: positional arguments that are Python values and not arrays: hashable; each
             value is a signature of its own.
         static_argnames: the same, by name.
@@ -88,8 +88,9 @@ def jit(
         donate_argnames: the same, by name.
         keep_unused: accepted; unused arguments are always kept.
         inline: accepted; calls are inlined when the outermost function is compiled.
-        device: the device to run on; otherwise it is the one that arguments were put on with
-            `device_put`, or else the default device.
+        device: the device to run on, which arguments that were put elsewhere are copied to;
+            otherwise it is the one that arguments were put on with `device_put`, or else the
+            default device.
         backend: the same, as a platform: its first device. Only one of the two.
         compiler_options: XLA's options, by name; they are of no effect.
         compile: "at_once", or in the "background": then the evaluator, which is NumPy, runs calls
@@ -110,7 +111,7 @@ def jit(
             are not arrays.
         ValueError: for parameters that `fun` has not, or that are to be static and donated; on a
             call, for a static argument that is not hashable, or for arguments that
-            were put on several devices, or on another one than `device`.
+            were put on several devices, or on another one than `out_shardings` has.
         RuntimeError: XLA has no such option as one of `compiler_options`; on a call: there is no
             such platform as `backend` here.
 
@@ -147,14 +148,15 @@ def jit(
     in_shardings, out_shardings = array_trees.tree_map(
         functools.partial(sharding_of_format, "jit"), (in_shardings, out_shardings)
     )
+    asked = device or backend
     is_divided = name_several_devices(in_shardings, out_shardings)
     placed = None if is_divided else device_of_shardings("jit", in_shardings, out_shardings)
     if placed is not None or is_divided:
-        if device is not None or backend is not None:
+        if asked is not None:
             raise ValueError("jit: shardings and device or backend say the same: give one of them")
-        device = placed
-    if device is not None or backend is not None:
-        check_device(device or backend, "jit: device")
+        asked = placed
+    if asked is not None:
+        check_device(asked, "jit: device")
     static = parameters_of(fun, static_argnums, static_argnames, "static")
     donated = parameters_of(fun, donate_argnums, donate_argnames, "donate")
     for both in (set(static[0]) & set(donated[0]), static[1] & donated[1]):
@@ -167,7 +169,8 @@ def jit(
         if dynamic_shapes is not None:
             raise ValueError("jit: dynamic_shapes: not of functions with shardings")
         return DividedFunction(fun, static, donated, in_shardings, out_shardings)
-    return PjitFunction(fun, static, donated, device or backend, compile, dynamic_shapes)
+    moves = asked is not None and (placed is None or in_shardings is not None)
+    return PjitFunction(fun, static, donated, asked, compile, dynamic_shapes, moves)
 
 
 def block_until_ready(x: Any) -> Any:

@@ -70,6 +70,7 @@ class PjitFunction(Generic[P, R]):
         device: Device | str | None = None,
         when: str | None = None,
         dynamic_shapes: Any = None,
+        moves: bool = False,
     ) -> None:
         functools.update_wrapper(self, fun, updated=())
         # Attributes of the function's, but none in the place of methods.
@@ -77,6 +78,7 @@ class PjitFunction(Generic[P, R]):
         self.__dict__.update({k: v for k, v in own.items() if not hasattr(PjitFunction, k)})
         self._fun: Callable[..., R] = fun
         self._device = device
+        self._moves = moves
         self._static = static
         self._has_static = any(static)
         self._donated = donated
@@ -86,7 +88,7 @@ class PjitFunction(Generic[P, R]):
         self._dynamic: DynamicShapes | None = None
         if dynamic_shapes is not None:
             self._dynamic = DynamicShapes(fun, dynamic_shapes)
-        options = (static, donated, device, when, repr(dynamic_shapes))
+        options = (static, donated, device, when, repr(dynamic_shapes), moves)
         try:
             self._cache = _caches.setdefault(fun, {}).setdefault(options, Programs())
         except TypeError:  # not hashable or no weak references
@@ -107,7 +109,7 @@ class PjitFunction(Generic[P, R]):
         if found is self:
             return name
         dynamic = self._dynamic and self._dynamic.option
-        options = (self._static, self._donated, self._device, self._when, dynamic)
+        options = (self._static, self._donated, self._device, self._when, dynamic, self._moves)
         return PjitFunction, (self._fun, *options)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
@@ -249,7 +251,7 @@ class PjitFunction(Generic[P, R]):
 
     def _functional(self, function: Callable[..., Any]) -> PjitFunction[..., Any]:
         """Return this function jitted in a form that touches no Refs."""
-        jitted = PjitFunction(function, device=self._device)
+        jitted = PjitFunction(function, device=self._device, moves=self._moves)
         jitted._may_touch_refs = False
         return jitted
 
@@ -362,7 +364,8 @@ class PjitFunction(Generic[P, R]):
                     told = divided_as_told(flat)
                     found = trace_function(told, inputs, "jit", name, True, builder)
         donated = donated_leaves(self._donated, tree, len(leaves), static)
-        return Program(found, flat.out_tree, donated, self._when, spans=spans)
+        options = donated, self._when, self._device is not None, self._moves
+        return Program(found, flat.out_tree, *options, spans=spans)
 
     def _trace_ahead(
         self, static: tuple[Any, ...], form: Callable[..., Any], leaves: Sequence[Any], tree: Any

@@ -58,6 +58,10 @@ class Program:
     """The leaves of arguments whose memory may be used for results."""
     when: str | None = None
     """When it is compiled, as the option `compile` says; None leaves it to that option."""
+    commits: bool = False
+    """True if results are committed to the device, since the function has one of its own."""
+    moves: bool = False
+    """True if arguments that were put elsewhere are copied to that device."""
     programs: dict[Device | str | None, DeviceProgram] = field(default_factory=dict)
     """The program for each device asked for; None is the default device."""
     compiling: threading.RLock = field(default_factory=threading.RLock)
@@ -99,7 +103,7 @@ class Program:
                 return self._run_evaluated(leaves, asked)
             program = self.compile(asked)
         device = program.executable.device
-        committed = isinstance(device, MeshDevice)
+        committed = self.commits or isinstance(device, MeshDevice)
         buffers: list[Any] = []
         for x in leaves:
             array: Any = x if type(x) is ConcreteArray else concrete_array(x)
@@ -108,7 +112,7 @@ class Program:
                 if array.committed and not fixed:
                     there = self._there(leaves)
                     return self.run(leaves, there, fixed=True)
-                buffer = array.buffer(device)
+                buffer = (array.on(device) if self.moves else array).buffer(device)
             if array.committed:
                 committed = True
             buffers.append(buffer)
@@ -140,7 +144,8 @@ class Program:
         if self.take is None and tree != tree_of_leaves(len(leaves)):
             self.take = taking(tree)
         run = program.executable
-        return bound_call(run, leaves, self.take, captured, results, state, self.donated)
+        commits = self.commits or isinstance(run.device, MeshDevice)
+        return bound_call(run, leaves, self.take, captured, results, state, self.donated, commits)
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
         """Run the program, and if it returns a nan, say which operation made it."""
@@ -187,7 +192,8 @@ class Program:
         """Runs the function in the evaluator, as long as there is no program."""
         device = self.device(asked)
         arrays = [concrete_array(x) for x in (*leaves, *self.traced.captures)]
-        name, committed = self.traced.name, any(x.committed for x in arrays)
+        name = self.traced.name
+        committed = self.commits or any(x.committed for x in arrays)
         with span("evaluate", name, device=device):
             found = self.traced.builder.evaluator(name, [x.value for x in arrays])
         self.evaluated.set()

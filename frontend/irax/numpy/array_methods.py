@@ -317,14 +317,29 @@ def _view(x: Array, dtype: Any = None, type: None = None) -> Array:
             f"view: the last dimension of {x.aval} does not divide up into {dtype.name} of {new} "
             "bits"
         )
+    target = x.shape if old == new else (*x.shape[:-1], x.shape[-1] * old // new)
+    if "c" in (x.dtype.kind, dtype.kind):
+        return _view_of_parts(x, dtype, target)
     if old == new:
-        return bind(bitcast.BitcastConvert(x.shape, dtype), x)
-    target = (*x.shape[:-1], x.shape[-1] * old // new)
+        return bind(bitcast.BitcastConvert(target, dtype), x)
     if old > new:
         split = bind(bitcast.BitcastConvert((*x.shape, old // new), dtype), x)
         return bind(shape.Reshape(target), split)
     grouped = bind(shape.Reshape((*target, new // old)), x)
     return bind(bitcast.BitcastConvert(target, dtype), grouped)
+
+
+def _view_of_parts(x: Array, dtype: np.dtype[Any], target: tuple[int, ...]) -> Array:
+    """Reinterpret complex numbers, or other ones as such, by their two parts, since StableHLO takes
+    no bits of complex numbers.
+    """
+    *rows, last = x.shape or (1,)
+    if x.dtype.kind == "c":
+        parts = jnp.stack([x.real, x.imag], axis=-1)
+        return jnp.reshape(_view(jnp.reshape(parts, (*rows, 2 * last)), dtype), target)
+    real = np.dtype(f"float{4 * dtype.itemsize}")
+    parts = jnp.reshape(_view(jnp.reshape(x, (*rows, last)), real), (*target, 2))
+    return lax.complex(parts[..., 0], parts[..., 1])
 
 
 def _byteswap(x: Array) -> Array:

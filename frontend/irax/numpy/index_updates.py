@@ -300,6 +300,8 @@ class _Update:
         """Return the values as an array of a shape that broadcasts."""
         if isinstance(values, list | tuple):
             values = jnp.asarray(values)
+        if type(values) is bool:  # which is 0 or 1 in each dtype
+            values = convert(as_array(values), self.x.dtype)
         values = as_array(fitted(values, self.x.dtype), f"{self.what}: values")
         target = self.parts.result_shape()
         try:
