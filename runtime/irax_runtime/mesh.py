@@ -37,13 +37,16 @@ class NotAddressableError(RuntimeError):
 
 
 @once
-def mesh_device(axes: Axes, devices: tuple[Any, ...], shares_memory: bool) -> MeshDevice:
+def mesh_device(
+    axes: Axes, devices: tuple[Any, ...], shares_memory: bool, kinds: tuple[str, ...] = ()
+) -> MeshDevice:
     """Return the device that stands for those of a mesh, the last axis fastest.
 
     Args:
         axes: names and sizes.
         devices: the devices, some of which may be other processes'.
         shares_memory: True if arrays are one buffer and programs run on the first device, for all.
+        kinds: what else tells the mesh from others with these axes and devices.
     """
     return MeshDevice(axes, devices, shares_memory)
 
@@ -136,6 +139,11 @@ class MeshDevice:
         if isinstance(self.ranks, ThreadGroup):
             return self.ranks
         return self.ranks.for_program(hashlib.sha256(program.encode()).hexdigest(), what)
+
+    def is_like(self, other: MeshDevice) -> bool:
+        """Return True if it differs in no more than the names of axes, or in kinds."""
+        there = list(other.axes.values()), other.devices, other.shares_memory
+        return (list(self.axes.values()), self.devices, self.shares_memory) == there
 
     # -- layouts --
 
@@ -261,10 +269,12 @@ def devices_of(device: Any) -> tuple[Any, ...]:
 
 def moved(buffer: Any, device: Any) -> Any:
     """Return an array that is on the same devices under the name of another mesh of them, or of
-    the one device, with all devices having all of it. Where other processes have parts of it, all
-    of them must call this together.
+    the one device. It is divided as before if the meshes are alike; else, all devices have all of
+    it, and where other processes have parts of it, all of them must call this together.
     """
     if isinstance(buffer, ShardedBuffer):
+        if isinstance(device, MeshDevice) and buffer.device.is_like(device):
+            return buffer.on(device)
         whole = ((),) * len(buffer.shape)
         if buffer.whole is not None and isinstance(device, MeshDevice) and device.shares_memory:
             return ShardedBuffer(device, buffer.shape, buffer.dtype, whole, whole=buffer.whole)
@@ -309,6 +319,12 @@ class ShardedBuffer:
                 for place, device in self.device.local.items()
             }
         return self._pieces
+
+    def on(self, device: MeshDevice) -> ShardedBuffer:
+        """Return the array on a device that is like its own."""
+        names = dict(zip(self.device.axes, device.axes, strict=True))
+        spec = tuple(tuple(names[axis] for axis in axes) for axes in self.spec)
+        return ShardedBuffer(device, self.shape, self.dtype, spec, self._pieces, self.whole)
 
     @property
     def is_replicated(self) -> bool:

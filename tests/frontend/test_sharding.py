@@ -183,6 +183,72 @@ def test_computing_with_arrays_on_a_mesh(mesh: Mesh):
     assert result.sharding == NamedSharding(mesh, P(None, "b"))
 
 
+@pytest.mark.parametrize("kind", [AxisType.Auto, AxisType.Explicit])
+@pytest.mark.parametrize("count", [1, 4])
+def test_arrays_that_were_put_nowhere_are_on_the_mesh_that_is_set(kind: AxisType, count: int):
+    """Shardings that JAX 0.10.2 gives, too."""
+    line = Mesh(DEVICES[:count], ("a",), (kind,))
+    whole, outside = NamedSharding(line, P()), irax.numpy.arange(4.0)
+    double = irax.jit(lambda v: 2 * v)
+    with irax.set_mesh(line):
+        assert irax.numpy.ones(4).sharding == whole
+        assert (outside + 1).sharding == irax.random.key(0).sharding == whole
+        assert double.lower(outside).compile().output_shardings == whole
+        result = double(outside)
+        shards = irax.numpy.sin(outside).addressable_shards
+        assert [s.device for s in shards] == list(DEVICES[:count])
+        assert double(irax.device_put(outside, cpu(1))).devices() == {cpu(1)}
+        with irax.set_mesh(None):
+            assert not double(outside).committed
+    assert result.sharding == double(result).sharding == whole
+    np.testing.assert_array_equal(result, [0, 2, 4, 6])
+    with line:
+        assert irax.numpy.ones(4).sharding == SingleDeviceSharding(irax.devices()[0])
+        assert not double(outside).committed
+
+
+def test_meshes_that_differ_in_kinds_or_names_of_axes():
+    auto = Mesh(DEVICES, ("a",))
+    explicit, other = auto.update(axis_types=(AxisType.Explicit,)), auto.update(axis_names=("z",))
+    put = [irax.device_put(X, NamedSharding(m, P(m.axis_names[0]))) for m in (auto, explicit)]
+    assert [x.sharding.mesh for x in put] == [auto, explicit]
+    assert irax.device_put(put[0], put[1].sharding).sharding == put[1].sharding
+    negate = irax.jit(lambda v: -v)
+    for x in put:
+        assert negate(x).sharding == x.sharding
+        with irax.set_mesh(other):
+            assert negate(x).sharding == NamedSharding(other, P("z"))
+    np.testing.assert_array_equal(put[0] + put[1], 2 * X)
+    assert (put[0] + put[1]).sharding == put[0].sharding
+
+
+def test_a_mesh_of_one_device():
+    mesh = Mesh(DEVICES[:1], ("a",))
+    rows = NamedSharding(mesh, P("a"))
+    mapped = irax.shard_map(lambda v: v + 1, mesh=mesh, in_specs=P("a"), out_specs=P("a"))
+    constrained = irax.jit(lambda v: irax.lax.with_sharding_constraint(v, rows))
+    for function in (mapped, irax.jit(mapped), constrained):
+        found = function(X).sharding
+        assert isinstance(found, NamedSharding)
+        assert found.mesh == mesh
+
+
+def test_keys_on_a_mesh(mesh: Mesh):
+    rows = NamedSharding(mesh, P("a"))
+    keys = irax.device_put(irax.random.split(irax.random.key(0), 4), rows)
+    assert keys.sharding == irax.jit(lambda k: k)(keys).sharding == rows
+    assert keys.sharding.spec == P("a")
+    shards = keys.addressable_shards
+    assert [s.index for s in shards[1:3]] == [(slice(0, 2),), (slice(2, 4),)]
+    of_one = irax.random.key_data(shards[2].data)
+    np.testing.assert_array_equal(of_one, irax.random.key_data(keys)[2:])
+    with irax.set_mesh(mesh.update(axis_types=(AxisType.Explicit,) * 2)):
+        keys = irax.reshard(irax.random.split(irax.random.key(0), 2), P("a"))
+        assert irax.typeof(keys).sharding.spec == P("a")
+        draw = irax.shard_map(lambda k: irax.random.split(k[0], 1), out_specs=P("a"))
+        assert irax.jit(draw)(keys).shape == (2,)
+
+
 def test_pytrees_of_shardings(mesh: Mesh):
     with irax.set_mesh(mesh):
         put = irax.device_put({"w": X, "b": X[0]}, {"w": P("a", "b"), "b": P()})

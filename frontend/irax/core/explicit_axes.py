@@ -14,10 +14,11 @@ from irax.core.array import Array, ConcreteArray, aval_of
 from irax.core.avals import AbstractRef, ShapedArray
 from irax.core.axis_names import text_of
 from irax.core.hi_types import hi_type_of
+from irax.core.key_arrays import KeyArray
 from irax.core.meshes import AbstractMesh, get_abstract_mesh
 from irax.core.partition_specs import PartitionSpec, axes_by_dimension
 from irax.core.sharded import sharding_of
-from irax.core.shardings import NamedSharding
+from irax.core.shardings import NamedSharding, of_rows
 from irax_compiler import mlir
 from irax_compiler.api import AmbiguousLayoutError, ShardedTypes
 from irax_compiler.mlir import Value
@@ -81,6 +82,9 @@ def type_of(x: Any, what: str = "argument") -> ShapedArray:
     aval = aval_of(x, what)
     if config.mesh is None:
         return aval
+    if isinstance(x, KeyArray):
+        told = type_of(x.data).sharding
+        return aval if told is None else aval.update(sharding=of_rows(told, aval.ndim))
     if isinstance(x, ConcreteArray):
         return typed(aval, sharding_of(x))
     stated = aval.sharding if isinstance(x, Array) else getattr(x, "sharding", None)

@@ -16,6 +16,7 @@ import optree
 
 from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
+from irax.core.shardings import of_rows
 from irax.core.tree_registry import ARRAYS, Unseen
 from irax.dtypes import KeyType, float0
 from irax_compiler.ops import bitcast, bitwise, comparison, shape, slicing
@@ -39,8 +40,11 @@ class KeyArray(Array):
 
     @property
     def aval(self) -> ShapedArray:  # pyright: ignore[reportIncompatibleVariableOverride]
-        """Its shape and dtype."""
-        return ShapedArray(tuple(self.data.shape[:-1]), cast("Any", self.key_type))
+        """Its shape and dtype, and how it is divided, as far as the words' type tells."""
+        shape, dtype = tuple(self.data.shape[:-1]), cast("Any", self.key_type)
+        words = self.data.aval if isinstance(self.data, Array) else ShapedArray(shape, dtype)
+        sharding = words.sharding and of_rows(words.sharding, len(shape))
+        return ShapedArray(shape, dtype, sharding=sharding, vma=words.vma)
 
     def with_weak_type(self, weak_type: bool) -> KeyArray:
         """Return the keys themselves: their dtype is never weak."""

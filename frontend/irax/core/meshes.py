@@ -310,7 +310,7 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
         )
 
     def __enter__(self) -> Mesh:
-        _contexts.entered.append(_using(self))
+        _contexts.entered.append(_using(self, False))
         _contexts.entered[-1].__enter__()
         return self
 
@@ -399,6 +399,13 @@ def current_mesh() -> Mesh:
     return EMPTY if config.mesh is None else config.mesh
 
 
+def mesh_of_results() -> Mesh | None:
+    """Return the mesh that functions run on whose arguments were put nowhere: that of `set_mesh`.
+    None where there is none.
+    """
+    return config.mesh if config.on_mesh else None
+
+
 def get_abstract_mesh() -> AbstractMesh:
     """Return the mesh of the context without its devices; in a `shard_map`, with the axes along
     which it divides arrays as `Manual` ones.
@@ -410,10 +417,10 @@ def get_abstract_mesh() -> AbstractMesh:
 
 
 @contextlib.contextmanager
-def _using(mesh: Mesh) -> Iterator[Mesh]:
+def _using(mesh: Mesh | None, on_mesh: bool) -> Iterator[Any]:
     outer, _contexts.abstract = _contexts.abstract, None
     try:
-        with config.scoped("mesh", mesh):
+        with config.scoped("mesh", mesh), config.scoped("on_mesh", on_mesh):
             yield mesh
     finally:
         _contexts.abstract = outer
@@ -434,7 +441,11 @@ def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[AbstractMesh]:
 
 
 class set_mesh:
-    """Make a mesh that of the context: for the process, or in a `with` block.
+    """Make a mesh that of the context: for the process, or in a `with` block. Functions whose
+    arguments were put nowhere run on its devices.
+
+    Args:
+        mesh: the mesh; None for none.
 
     Raises:
         ValueError: it is no mesh.
@@ -444,17 +455,17 @@ class set_mesh:
     True
     """
 
-    def __init__(self, mesh: Mesh) -> None:
-        if not isinstance(mesh, Mesh):
+    def __init__(self, mesh: Mesh | None) -> None:
+        if not isinstance(mesh, Mesh | None):
             raise ValueError(f"set_mesh: expected a Mesh, got {mesh!r} of {type(mesh).__name__}")
         self._before = config.mesh_of_process()
         self._using: Any = None
         self._mesh = mesh
         config.set_mesh(mesh)
 
-    def __enter__(self) -> Mesh:
+    def __enter__(self) -> Any:
         config.set_mesh(self._before)
-        self._using = _using(self._mesh)
+        self._using = _using(self._mesh, self._mesh is not None)
         return self._using.__enter__()
 
     def __exit__(self, *error: Any) -> None:

@@ -203,6 +203,7 @@ class Config(threading.local):
     def set_mesh(self, value: Any) -> None:
         """Set the mesh of the context, for the whole process."""
         self._set("mesh", value)
+        self._set("on_mesh", value is not None)
 
     def mesh_of_process(self) -> Any:
         """Return the mesh of the context outside of `with` blocks."""
@@ -215,6 +216,9 @@ class Config(threading.local):
 
     mesh = None
     """The mesh of the context (see `core.meshes`)."""
+
+    on_mesh = False
+    """True if functions whose arguments were put nowhere run on that mesh."""
 
     given = None
     """The user's operands of the library function that runs (see `core.strictness`)."""
@@ -297,7 +301,7 @@ SEEN_IN_TRACES = (
 )
 """The names of the values in `Config.traced`."""
 
-_OF_CALLS = ("disable_jit", "debug_nans", "debug_infs", "default_device", "profiling")
+_OF_CALLS = ("disable_jit", "debug_nans", "debug_infs", "default_device", "profiling", "on_mesh")
 
 _DERIVED = ("traced", "state", "stepwise")
 """Values that follow from options, kept beside them because every call asks for them."""

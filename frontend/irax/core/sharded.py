@@ -13,7 +13,7 @@ import numpy as np
 from irax.config import config
 from irax.core.array import Array, ConcreteArray
 from irax.core.axis_names import text_of
-from irax.core.meshes import Mesh, current_mesh
+from irax.core.meshes import Mesh, current_mesh, mesh_of_results
 from irax.core.partition_specs import PartitionSpec, axes_by_dimension
 from irax.core.shardings import NamedSharding, Sharding, SingleDeviceSharding
 from irax_runtime.mesh import MeshDevice, ShardedBuffer, Spec, mesh_device
@@ -40,7 +40,8 @@ def device_of_mesh(mesh: Mesh) -> MeshDevice:
     axes = tuple((text_of(name), size) for name, size in mesh.shape_tuple)
     is_shared = config.spmd == "one_buffer" and not mesh.is_multi_process
     is_shared = is_shared and all(d.platform == "cpu" for d in devices)
-    device = mesh_device(axes, devices, is_shared)
+    kinds = () if mesh.are_all_axes_auto else tuple(kind.name for kind in mesh.axis_types)
+    device = mesh_device(axes, devices, is_shared, kinds)
     _meshes.setdefault(device, mesh)
     return device
 
@@ -84,10 +85,10 @@ def placed(x: ConcreteArray, sharding: Sharding) -> ConcreteArray:
         mesh = current_mesh()
     device = device_of_mesh(mesh)
     spec, buffer = spec_of(sharding, x.ndim), cast(Any, x._buffer)
-    if isinstance(buffer, ShardedBuffer) and buffer.device is device:
-        if x.committed and buffer.spec == spec:
+    if isinstance(buffer, ShardedBuffer) and buffer.device.is_like(device):
+        if buffer.device is device and buffer.spec == spec and x.committed:
             return x
-        buffer = device.resharded(buffer, spec)
+        buffer = device.resharded(buffer.on(device), spec)
     else:
         buffer = device.put_shards(x.value, spec, may_alias=True)
     return ConcreteArray.of_buffer(buffer, x.aval, committed=True)
@@ -100,6 +101,17 @@ def sharding_of(x: Array) -> Sharding | None:
         return None
     spec = buffer.spec if isinstance(buffer, ShardedBuffer) else ()
     return sharding_on(buffer.device, spec)
+
+
+def usual_sharding(rank: int) -> Sharding | None:
+    """Return the sharding of arrays of a rank that were put nowhere, where the context has a mesh
+    for them: whole on each of its devices. None where it has none.
+    """
+    mesh = mesh_of_results()
+    if mesh is None:
+        return None
+    entries = (None,) * rank if mesh.explicit_axes else ()
+    return NamedSharding(mesh, PartitionSpec(*entries))
 
 
 def sharding_on(device: Any, spec: Spec) -> Sharding:

@@ -304,6 +304,13 @@ class SingleDeviceSharding(Sharding):
         return f"SingleDeviceSharding(device={self.device!r}, memory_kind=device)"
 
 
+def of_rows(sharding: Sharding, rank: int) -> Sharding:
+    """Return the sharding of arrays of a rank whose elements are rows of an array's elements."""
+    if not isinstance(sharding, NamedSharding):
+        return sharding
+    return sharding.update(spec=PartitionSpec(*sharding.spec.partitions[:rank]))
+
+
 def as_sharding(what: str, x: Any) -> Sharding:
     """Return a sharding itself, or that of a `PartitionSpec` and the mesh of the context.
 

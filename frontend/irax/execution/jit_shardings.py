@@ -55,7 +55,7 @@ def on_mesh(x: Array, sharding: NamedSharding) -> Array:
         return placed(x, sharding) if isinstance(x, ConcreteArray) else x
 
     def note(builder: ModuleBuilder) -> Array:
-        if isinstance(sharding.mesh, Mesh) and sharding.mesh.size > 1:
+        if isinstance(sharding.mesh, Mesh):
             builder.mesh = sharding.mesh
         return x
 

@@ -173,7 +173,7 @@ class PjitFunction(Generic[P, R]):
             compiled = self._cache.keep(key, new)
             self._check_donations(compiled)
         fixed = self._device is not None
-        asked = self._device if fixed else config.default_device
+        asked = self._device if fixed else compiled.usual_device()
         result = compiled.run(leaves, asked, fixed)
         if start is not None:
             self._keep(start, compiled)
@@ -270,8 +270,9 @@ class PjitFunction(Generic[P, R]):
         leaves, tree = array_trees.tree_flatten(given)
         name = name_of(self._fun)
         there = device_of(leaves, name) or device_of_structs(leaves, name)
-        device = self._device or there or config.default_device
-        return self._trace(leaves, tree, static, []), tree, device, self._told(leaves, own)
+        program = self._trace(leaves, tree, static, [])
+        device = self._device or there or program.usual_device()
+        return program, tree, device, self._told(leaves, own)
 
     def _told(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[Sharding | None]:
         """Return where each leaf of the arguments is; None for those that were put nowhere."""

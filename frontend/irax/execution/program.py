@@ -12,6 +12,7 @@ from irax.core import nans
 from irax.core.array import ConcreteArray, device_of
 from irax.core.avals import ShapedArray
 from irax.core.known_structures import Taken, taking
+from irax.core.meshes import mesh_of_results
 from irax.core.sharded import device_of_mesh
 from irax.core.tracing import Traced, concrete_array
 from irax.execution import backend, progress, reports
@@ -225,14 +226,25 @@ class Program:
         mesh = self.traced.builder.mesh if asked is None else None
         return backend.resolve_device(asked) if mesh is None else device_of_mesh(mesh)
 
+    def usual_device(self) -> Any:
+        """Return the device to ask for, where the function has none of its own and arguments were
+        put nowhere: that of the context. None for that of the mesh which it names, or the first.
+        """
+        mesh = mesh_of_results() if self.traced.builder.mesh is None else None
+        return config.default_device if mesh is None else device_of_mesh(mesh)
+
     def _there(self, leaves: Sequence[Any]) -> Device | None:
         """Return the device that arguments were put on, or that of the mesh which the program
-        names, if it is one of the same devices.
+        names, if it is one of the same devices, or else that of the context's, if it is alike.
         """
-        there, mesh = device_of(leaves, self.traced.name), self.traced.builder.mesh
+        there: Any = device_of(leaves, self.traced.name)
+        named = self.traced.builder.mesh
+        mesh = named or mesh_of_results()
         if there is None or mesh is None:
             return there
         own: Any = device_of_mesh(mesh)
+        if named is None and isinstance(there, MeshDevice):
+            return own if own.is_like(there) else there
         return own if devices_of(own) == devices_of(there) else there
 
     def _program(self, device: Device) -> DeviceProgram:

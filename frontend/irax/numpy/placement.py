@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any, NoReturn, cast
 
 from irax import errors
 from irax.core.array import Array, ConcreteArray
+from irax.core.key_arrays import KeyArray
 from irax.core.layouts import Format
-from irax.core.sharded import Shard, sharding_of
-from irax.core.shardings import Sharding, SingleDeviceSharding
+from irax.core.sharded import Shard, placed, sharding_of, usual_sharding
+from irax.core.shardings import Sharding, SingleDeviceSharding, of_rows
 from irax.execution import backend
 from irax_runtime.iree_buffers import IreeBuffer
 from irax_runtime.memory import is_held_once
@@ -89,6 +90,10 @@ def _format(x: Array) -> Format:
 
 def _sharding(x: Array) -> Sharding:
     """Return the division of the array among devices."""
+    if isinstance(x, KeyArray):
+        return of_rows(_sharding(x.data), x.ndim)
+    if isinstance(x, ConcreteArray) and not x.committed and (usual := usual_sharding(x.ndim)):
+        return usual
     return sharding_of(x) or SingleDeviceSharding(device_of(x))
 
 
@@ -97,10 +102,16 @@ def _sharding(x: Array) -> Sharding:
 
 def _global_shards(x: Array) -> list[Shard]:
     """Return the parts of all devices; `data` is None for those of other processes' devices."""
+    if isinstance(x, KeyArray):
+        return [
+            Shard(device, index[:-1], number, cast(Any, None if own is None else x.with_data(own)))
+            for device, index, number, own in _global_shards(x.data)
+        ]
     if not isinstance(x, ConcreteArray):
         x.concrete("shards need the elements", errors.ConcretizationTypeError)
     sharding = _sharding(x)
-    buffer = x._buffer if isinstance(x, ConcreteArray) else None
+    array = cast(ConcreteArray, x)
+    buffer = (array if array.committed else placed(array, sharding))._buffer
     if not isinstance(buffer, ShardedBuffer):
         return [Shard(sharding.devices[0], (slice(None),) * x.ndim, 0, x)]
     seen: Counter[str] = Counter()

@@ -10,7 +10,7 @@ from typing import Any
 
 from irax import tree_util
 from irax.core import array_trees, axis_names, explicit_axes, meshes
-from irax.core.array import Array
+from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
 from irax.core.axis_names import BoundAxis, text_of
 from irax.core.dispatch import bind
@@ -20,7 +20,7 @@ from irax.core.partition_specs import Infer, PartitionSpec, axes_by_dimension, a
 from irax.core.pvary import pvary
 from irax.core.shardings import NamedSharding
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Traced, Tracer, trace_function
+from irax.core.tracing import Input, Traced, trace_function
 from irax.core.unreduced import summands, summed
 from irax.core.wrapping import wraps
 from irax.execution.jit_shardings import on_mesh
@@ -103,7 +103,7 @@ class Setting:
     manual: tuple[Any, ...]
     check_vma: bool
     devices: Mesh | None
-    """The mesh with its devices, if they are known and several."""
+    """The mesh with its devices, if they are known."""
 
     @classmethod
     def of(cls, function: str, mesh: Any, names: Collection[Any], check_vma: bool) -> Setting:
@@ -133,7 +133,7 @@ class Setting:
                 "mesh and of vmap that are nested must have different names"
             )
         concrete = mesh if isinstance(mesh, Mesh) else meshes.current_mesh()
-        known = concrete.size > 1 and concrete.abstract_mesh == mesh.abstract_mesh
+        known = not concrete.empty and concrete.abstract_mesh == mesh.abstract_mesh
         devices = concrete if known else None
         return cls(function, mesh.abstract_mesh, manual, check_vma, devices)
 
@@ -256,7 +256,7 @@ def _in_specs(
 
 def _spec_of(setting: Setting, x: Any) -> PartitionSpec:
     """The part of an argument's sharding that divides it along the axes of the mesh."""
-    told = explicit_axes.type_of(x).sharding if isinstance(x, Tracer) else None
+    told = None if isinstance(x, ConcreteArray) else explicit_axes.type_of(x).sharding
     sharding = told or getattr(x, "sharding", None)
     if not isinstance(sharding, NamedSharding):
         return PartitionSpec()
