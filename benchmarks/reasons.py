@@ -69,18 +69,19 @@ MEMORY: dict[str, str] = {
     **dict.fromkeys(("svd 64", "eigh 64", "eigh 256", "qr 64", "qr 256"), _LAPACK),
     **dict.fromkeys(("slogdet 64", "slogdet 256", "inverse 64", "inverse 256"), _LAPACK),
     "solve gradient 256": _LAPACK,
-    **dict.fromkeys(("3x3 56, 64", "3x3 56, 64 to 128 strided", "3x3 28, 128"), _PADDED),
-    **dict.fromkeys(("3x3 14, 256", "MNIST 28, 1 to 16 strided"), _PADDED),
-    **dict.fromkeys(("MNIST 14, 16 to 32 strided", "1D 5, 64x256x32 to 64"), _PADDED),
+    **dict.fromkeys(
+        ("3x3 56, 64 NCHW", "3x3 28, 128 NCHW"),
+        "Features are moved last in copies of the images, the kernel and the result.",
+    ),
     **dict.fromkeys(
         ("depthwise 56, 128", "depthwise 56, 128 strided", "depthwise 14, 512"), _PADDED
     ),
-    **dict.fromkeys(("gradient in inputs 7, 512", "gradient in inputs 28, 128"), _PADDED),
+    **dict.fromkeys(("gradient in inputs 28, 128", "CNN, batch 64", "CNN step, batch 64"), _RESULT),
+    "gradient in inputs 7, 512": "The kernel is reversed in a copy, and transposed in another one.",
     **dict.fromkeys(
         ("gradient in kernels 28, 128", "gradient in kernels 28, 128 strided"), _PADDED
     ),
     "gradient in kernels, depthwise 28, 128": _PADDED,
-    **dict.fromkeys(("CNN, batch 64", "CNN step, batch 64", "ResNet step 8x32x32x32"), _PADDED),
     "max pool 3x3 8x112x112x64": _WINDOWS,
     **dict.fromkeys(("LSTM 100x64", "LSTM 50x32x128", "LSTM gradient 100x64"), _FACTORS),
     **dict.fromkeys(("LSTM gradient 50x32x128", "GRU 100x64", "GRU 50x32x128"), _FACTORS),

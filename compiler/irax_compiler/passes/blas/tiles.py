@@ -180,7 +180,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Place:
-    """Where the segments of a part of a line are. Of those left out, all elements are zeros."""
+    """The place of the segments of a part of a line. Elements of those left out are zeros."""
 
     address: Value
     """The address of the first segment's first element in the line's first row."""
