@@ -27,7 +27,7 @@ from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
 from irax_compiler.passes.lift import Lift
 from irax_compiler.passes.link import Link
-from irax_compiler.passes.loops import Loops, Rows
+from irax_compiler.passes.loops import HostSteps, Loops, Rows
 from irax_compiler.passes.merge import Merge
 from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.release import Release
@@ -69,6 +69,7 @@ CPU = register(
         callbacks_lack=SUBBYTE,
         passes=(
             *standard_passes(NAME, calls_formulas=True, kernels_of_loops=True),
+            HostSteps(),
             Loops(),
             Legalize(NAME, "now"),
             Rows(),

@@ -1,5 +1,6 @@
 """Rewrites of loops into forms that IREE runs fast."""
 
+from irax_compiler.passes.loops.host_steps import HostSteps
 from irax_compiler.passes.loops.loops import Loops, Rows
 
-__all__ = ["Loops", "Rows"]
+__all__ = ["HostSteps", "Loops", "Rows"]

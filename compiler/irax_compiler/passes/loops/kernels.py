@@ -72,6 +72,11 @@ def as_kernel(loop: Operation) -> Sequence[Value] | None:
     return None if parts is None else _kernel(loop, parts)
 
 
+def suits_kernel(loop: Operation) -> bool:
+    """True if a `stablehlo.while` can be a kernel."""
+    return _Parts.of(loop) is not None
+
+
 def is_of_registers(loop: Operation) -> bool:
     """True if all values of a loop fit in registers, so that it can be part of a larger kernel."""
     parts = _Parts.of(loop)
