@@ -69,6 +69,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             simplify,
             split,
             transpose,
+            turns,
             vjp,
             widen,
         )

@@ -33,6 +33,7 @@ from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.release import Release
 from irax_compiler.passes.split import Split
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
+from irax_compiler.passes.turns import Turns
 from irax_compiler.targets.target import register
 
 NAME = "iree-cpu"
@@ -82,6 +83,7 @@ CPU = register(
             Divide(),
             Barriers(),
             Donation(),
+            Turns(),
             Split(),
         ),
         dynamic_passes=dynamic_passes(NAME, (Blas(), Reductions(), Elementwise())),

@@ -30,6 +30,8 @@ from irax_compiler.sizes.comparison import bounds
 
 PARTS = 4
 """The number of parts of a worker's share, where smaller parts take no longer."""
+FEWEST = SHARE // 4
+"""The least multiplications and additions of a workgroup that multiplies matrices with vectors."""
 _MULTIPLE = 16
 """The number of rows or columns of a workgroup is a multiple of this."""
 
@@ -50,8 +52,10 @@ class Shares:
         if product.is_sized:
             return cls._of_any(product, workers)
         wanted = max(1, min(workers, product.operations // SHARE))
-        products = -(-product.count // wanted)
         parts = max(1, wanted // product.count)
+        if product.is_of_vector:  # matrices are read once: as many as stay in the caches
+            wanted = max(wanted, min(product.count, product.operations // FEWEST))
+        products = -(-product.count // wanted)
         if product.is_of_lines:  # shares are as fast as the whole: a worker that waits has fewer
             parts *= PARTS
         by_rows = product.m >= product.n and not product.is_of_lines
