@@ -62,7 +62,7 @@ class _Ways:
     turned: set[str] = field(default_factory=set)
     """The names of those that go backwards."""
     last: dict[Value, bool] = field(default_factory=dict)
-    """Whether the last operation on an array went backwards."""
+    """True if the last operation on an array went backwards."""
 
     def go(self, operation: Operation) -> None:
         """Take account of an operation. Choose the way of the kernel that it is the first dispatch
