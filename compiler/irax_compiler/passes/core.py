@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from functools import cmp_to_key
@@ -281,6 +281,23 @@ class Deriver(Generic[D]):
             count += 1
             unique = f"{name}_{count}"
         return unique
+
+
+N = TypeVar("N")
+
+
+def reached(start: Iterable[N], further: Callable[[N], Iterable[N]]) -> set[N]:
+    """Return the nodes of a graph that are reached from some, these included; `further` has the
+    neighbors of one.
+    """
+    found: set[N] = set()
+    pending = list(start)
+    while pending:
+        node = pending.pop()
+        if node not in found:
+            found.add(node)
+            pending += further(node)
+    return found
 
 
 def walk(block: Block) -> Iterator[Operation]:

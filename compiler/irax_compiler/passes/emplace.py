@@ -12,9 +12,9 @@ from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.carries.copies import barrier
 from irax_compiler.passes.carries.extents import operand_of_update
 from irax_compiler.passes.carries.memory import FORMS, roots, ties
-from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
+from irax_compiler.passes.core import Pass, enclosing, nested, reached, register_pass
 
-_FORMS = ("flow.tensor.reshape", "flow.tensor.bitcast")
+_RESHAPES = ("flow.tensor.reshape", "flow.tensor.bitcast")
 _UPDATE, _DISPATCH, _CALL = "flow.tensor.update", "flow.dispatch", "util.call"
 
 
@@ -51,7 +51,7 @@ class Emplace(Pass):
 def _kernel(x: Value) -> Operation | None:
     """Return the kernel that makes a value, perhaps in another form, in memory of its own."""
     source = mlir.definition(x)
-    while source is not None and source.name in _FORMS:
+    while source is not None and source.name in _RESHAPES:
         source = mlir.definition(source.operands[0])
     is_kernel = source is not None and source.name == _DISPATCH and not ties(source)
     return source if is_kernel else None
@@ -81,15 +81,12 @@ class _Step:
 
     def _needed(self, values: Iterable[Value], first: int) -> set[Operation]:
         """Return the operations after the one of a number that values need, as operands tell."""
-        found: set[Operation] = set()
-        pending = list(values)
-        while pending:
-            source = mlir.definition(pending.pop())
-            if source is None or source in found or self._numbers.get(source, -1) <= first:
-                continue
-            found.add(source)
-            pending += source.operands
-        return found
+
+        def made_by(values: Iterable[Value]) -> list[Operation]:
+            sources = (mlir.definition(x) for x in values)
+            return [o for o in sources if o is not None and self._numbers.get(o, -1) > first]
+
+        return reached(made_by(values), lambda operation: made_by(operation.operands))
 
     def _is_read(self, writer: Operation, first: int) -> bool:
         """True if memory that is written earlier then is used by what stays behind, or may."""
@@ -110,20 +107,13 @@ class _Step:
 
 def _users(x: Value) -> set[Operation]:
     """Return the operations that use the memory of a value."""
-    seen: set[Value] = set()
-    found: set[Operation] = set()
-    pending = [x]
-    while pending:
-        value = pending.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        for use in value.uses:
-            user = use.owner.operation
-            pending += _in_same_memory(user, use.operand_number)
-            if user.name not in FORMS:
-                found.add(user)
-    return found
+
+    def further(value: Value) -> list[Value]:
+        uses = ((use.owner.operation, use.operand_number) for use in value.uses)
+        return [y for user, number in uses for y in _in_same_memory(user, number)]
+
+    users = {use.owner.operation for value in reached([x], further) for use in value.uses}
+    return {user for user in users if user.name not in FORMS}
 
 
 def _in_same_memory(user: Operation, number: int) -> list[Value]:

@@ -29,9 +29,9 @@ def write_lowerings(module: Module, func: str | None = None) -> None:
             name = written[key]
             if name is not None:
                 operation.attributes["decomposition"] = mlir.symbol(name)
-        used = {n for o in mlir.references(function) for n in mlir.named_functions(o)}
-        pending += used - seen
-        seen |= used
+        used = dict.fromkeys(n for o in mlir.references(function) for n in mlir.named_functions(o))
+        pending += [name for name in used if name not in seen]
+        seen.update(used)
 
 
 def _without_lowering(

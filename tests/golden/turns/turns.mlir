@@ -61,4 +61,3 @@ func.func @in_turns(%x: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
   %5 = flow.dispatch @alone::@alone(%4) : (tensor<512x1024xf32>) -> tensor<512x1024xf32>
   return %5 : tensor<512x1024xf32>
 }
-

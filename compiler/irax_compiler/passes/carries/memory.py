@@ -9,7 +9,7 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
 from irax_compiler.passes.carries.loops import LOOPS
-from irax_compiler.passes.core import enclosing, nested
+from irax_compiler.passes.core import enclosing, nested, reached
 
 FORMS = {
     *("flow.tensor.reshape", "flow.tensor.bitcast", "flow.tensor.slice", "flow.tensor.barrier"),
@@ -44,18 +44,15 @@ def roots(x: Value, arguments: Collection[Value]) -> set[Value]:
     """Return the values whose memory a value may be in: some of the arguments, results in memory
     of their own, and values from outside.
     """
-    seen: set[Value] = set()
     found: set[Value] = set()
-    pending = [x]
-    while pending:
-        value = pending.pop()
-        if value in seen:
-            continue
-        seen.add(value)
-        sources = [] if value in arguments else _sources(value)
-        pending += sources
-        if not sources:
+
+    def sources(value: Value) -> list[Value]:
+        known = [] if value in arguments else _sources(value)
+        if not known:
             found.add(value)
+        return known
+
+    reached([x], sources)
     return found
 
 
