@@ -14,7 +14,6 @@ from irax.core.layouts import Format
 from irax.core.sharded import Shard, placed, sharding_of, usual_sharding
 from irax.core.shardings import Sharding, SingleDeviceSharding, of_rows
 from irax.execution import backend
-from irax_runtime.iree_buffers import IreeBuffer
 from irax_runtime.memory import is_held_once
 from irax_runtime.mesh import ShardedBuffer
 
@@ -61,6 +60,8 @@ def _pointer(x: Array) -> int:
     IREE's CPU, a program that the array is donated to leaves a result of its type there.
     """
     if isinstance(x, ConcreteArray):
+        from irax_runtime.iree_buffers import IreeBuffer  # which loads IREE's runtime
+
         _own_memory(x)
         if x._numpy is None and isinstance(x._buffer, IreeBuffer):
             return x._buffer.address()
