@@ -14,7 +14,6 @@ import math
 import os
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 from irax import numpy, tree_util
@@ -457,7 +456,7 @@ def _structure(side: dict[str, Any]) -> Any:
 
 def _weakened(values: Sequence[mlir.Value], side: dict[str, Any]) -> list[ShapedArray]:
     weak = [leaf["weak"] for leaf in side["leaves"]]
-    return [replace(a, weak_type=w) for a, w in zip(_avals(values), weak, strict=True)]
+    return [a.update(weak_type=w) for a, w in zip(_avals(values), weak, strict=True)]
 
 
 def _side(

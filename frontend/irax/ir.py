@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -281,7 +280,7 @@ class LoadedFunction(OfThisProcess):
         results = executable(buffers)
         avals = self.outputs
         if any(weak):
-            avals = [replace(a, weak_type=w) for a, w in zip(avals, weak, strict=True)]
+            avals = [a.update(weak_type=w) for a, w in zip(avals, weak, strict=True)]
         return [
             ConcreteArray.of_buffer(b, aval, put_on is not None)
             for b, aval in zip(results, avals, strict=True)

@@ -128,7 +128,7 @@ class Stage(OfThisProcess):
     def out_info(self) -> Any:
         """The shapes and dtypes of its results, and their layouts along explicit axes of a mesh."""
         structs = [
-            ShapeDtypeStruct(a.shape, a.dtype, sharding=a.sharding, weak_type=a.weak_type)
+            ShapeDtypeStruct(a.shape, a.dtype, sharding=a.told, weak_type=a.weak_type)
             for a in self._traced.traced.results
         ]
         return array_trees.without_words(array_trees.tree_unflatten(self._traced.out_tree, structs))

@@ -433,6 +433,21 @@ def test_a_struct_says_where_its_array_is():
     assert "sharding=" in repr(struct)
 
 
+def test_types_without_explicit_axes_tell_that_arrays_are_whole(mesh: Mesh):
+    keys = irax.random.split(irax.random.key(0), (2, 3))
+    x = irax.numpy.ones((2, 3))
+
+    def told() -> set[NamedSharding]:
+        found = [irax.typeof(y).sharding for y in (x, np.ones((2, 3)), keys)]
+        found += [x.aval.sharding, keys.aval.sharding]
+        irax.eval_shape(lambda y: found.append(y.aval.sharding), x)
+        return set(found)
+
+    assert told() == {NamedSharding(AbstractMesh((), ()), P(None, None))}
+    with irax.set_mesh(mesh):
+        assert told() == {NamedSharding(mesh.abstract_mesh, P(None, None))}
+
+
 def test_copies_are_divided_as_the_array(mesh: Mesh):
     x = irax.device_put(irax.numpy.arange(4.0), NamedSharding(mesh, P("a")))
     for copy in (x.copy(), irax.numpy.array(x), irax.numpy.copy(x)):

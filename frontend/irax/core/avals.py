@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
@@ -12,7 +12,9 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.layouts import sharding_of_format
-from irax.core.shardings import Sharding, as_sharding
+from irax.core.meshes import AbstractMesh, get_abstract_mesh
+from irax.core.partition_specs import PartitionSpec
+from irax.core.shardings import NamedSharding, Sharding, as_sharding
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +41,7 @@ class ManualAxisType:
                 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class ShapedArray:
     """The shape and dtype of an array, and whether its dtype gives way to other operands'.
 
@@ -49,20 +51,29 @@ class ShapedArray:
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    weak_type: bool = False
-    sharding: Any = field(default=None, compare=False, repr=False)
-    """The axes of the mesh of the context along which it is divided, as types have them; None says
-    nothing of it."""
-    vma: frozenset[str] = frozenset()
+    weak_type: bool
+    vma: frozenset[str]
     """The manual axes of meshes along which the array may differ between devices."""
+    told: NamedSharding | None = field(compare=False, repr=False)
+    """The explicit axes of the mesh of the context along which it is divided; None says nothing of
+    it."""
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.dtype, np.dtype | dtypes.KeyType):
-            object.__setattr__(self, "dtype", dtypes.canonicalize_dtype(self.dtype))
-        if type(self.shape) is not tuple:
-            object.__setattr__(self, "shape", tuple(self.shape))
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        dtype: Any,
+        weak_type: bool = False,
+        sharding: NamedSharding | None = None,
+        vma: frozenset[str] = frozenset(),
+    ) -> None:
+        if not isinstance(dtype, np.dtype | dtypes.KeyType):
+            dtype = dtypes.canonicalize_dtype(dtype)
+        own = self.__dict__  # set in this way, since the fields are frozen
+        own["shape"] = shape = shape if type(shape) is tuple else tuple(shape)
+        own["dtype"], own["weak_type"], own["vma"] = dtype, weak_type, vma
+        own["told"] = sharding
         # looked up in every call of a function outside of traces, and of a jitted one
-        object.__setattr__(self, "_hash", hash((self.shape, self.dtype, self.weak_type, self.vma)))
+        own["_hash"] = hash((shape, dtype, weak_type, vma))
 
     def __hash__(self) -> int:
         return self._hash  # pyright: ignore[reportAttributeAccessIssue]
@@ -76,6 +87,13 @@ class ShapedArray:
     def size(self) -> int:
         """The number of elements."""
         return math.prod(self.shape)
+
+    @property
+    def sharding(self) -> NamedSharding:
+        """The division along explicit axes of the mesh of the context: that of a whole array where
+        nothing is told.
+        """
+        return _whole(get_abstract_mesh(), self.ndim) if self.told is None else self.told
 
     @property
     def manual_axis_type(self) -> ManualAxisType:
@@ -95,11 +113,13 @@ class ShapedArray:
         >>> ShapedArray((2, 3), np.dtype("float32")).update(shape=(2,))
         float32[2]
         """
-        return replace(self, **changed)
+        names = ("shape", "dtype", "weak_type", "vma")
+        fields: dict[str, Any] = {name: getattr(self, name) for name in names}
+        return ShapedArray(**{**fields, "sharding": self.told, **changed})
 
     def strip_weak_type(self) -> ShapedArray:
         """Return a copy that is not weakly typed."""
-        return replace(self, weak_type=False)
+        return self.update(weak_type=False)
 
     def to_tangent_aval(self) -> ShapedArray:
         """Return the type of tangents, whose dtype is float0 for integers and booleans."""
@@ -138,7 +158,7 @@ class ShapedArray:
 
     def _dimension(self, number: int) -> str:
         """The extent of a dimension, and the axes along which it is divided."""
-        entries = () if self.sharding is None else tuple(self.sharding.spec)
+        entries = () if self.told is None else tuple(self.told.spec)
         axes = entries[number] if number < len(entries) else None
         if axes is None:
             return str(self.shape[number])
@@ -157,6 +177,12 @@ def _short_name(name: str) -> str:
         if name.startswith(long) and name != "float0":
             return short + name.removeprefix(long)
     return name.replace("int", "i") if name.startswith("int") else name
+
+
+@lru_cache(maxsize=256)
+def _whole(mesh: AbstractMesh, rank: int) -> NamedSharding:
+    """The sharding of an array that is not divided."""
+    return NamedSharding(mesh, PartitionSpec(*(None,) * rank))
 
 
 aval_of_array: Callable[..., ShapedArray] = lru_cache(maxsize=4096)(ShapedArray)

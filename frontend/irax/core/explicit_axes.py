@@ -62,9 +62,7 @@ def typed(aval: ShapedArray, sharding: Any) -> ShapedArray:
 
 def spec_of(aval: ShapedArray) -> Spec | None:
     """Return the axes along which each dimension of a type is divided; None if it is not told."""
-    if not isinstance(aval.sharding, NamedSharding):
-        return None
-    return _texts(aval.sharding.spec, aval.ndim)
+    return None if aval.told is None else _texts(aval.told.spec, aval.ndim)
 
 
 def _texts(spec: PartitionSpec, rank: int) -> Spec:
@@ -83,11 +81,11 @@ def type_of(x: Any, what: str = "argument") -> ShapedArray:
     if config.mesh is None:
         return aval
     if isinstance(x, KeyArray):
-        told = type_of(x.data).sharding
+        told = type_of(x.data).told
         return aval if told is None else aval.update(sharding=of_rows(told, aval.ndim))
     if isinstance(x, ConcreteArray):
         return typed(aval, sharding_of(x))
-    stated = aval.sharding if isinstance(x, Array) else getattr(x, "sharding", None)
+    stated = aval.told if isinstance(x, Array) else getattr(x, "sharding", None)
     return aval if stated is None else typed(aval.update(sharding=None), stated)
 
 
@@ -135,20 +133,15 @@ def typeof(x: Any) -> Any:
     own = getattr(x, "aval", None)
     if isinstance(own, AbstractRef):
         return own
-    return _told(type_of(x, "typeof"))
+    return type_of(x, "typeof")
 
 
 def result_type(x: Array) -> ShapedArray:
     """Return the type of a function's result: one that tells a layout, where types do."""
-    return _told(type_of(x)) if are_in_types() else x.aval
-
-
-def _told(aval: ShapedArray) -> ShapedArray:
-    """Return a type that tells a layout, by default that of a whole array."""
-    if aval.sharding is not None:
-        return aval
-    whole = PartitionSpec(*(None,) * aval.ndim)
-    return aval.update(sharding=NamedSharding(get_abstract_mesh(), whole))
+    if not are_in_types():
+        return x.aval
+    aval = type_of(x)
+    return aval.update(sharding=aval.sharding)
 
 
 class ExplicitAxes:

@@ -43,7 +43,7 @@ class KeyArray(Array):
         """Its shape and dtype, and how it is divided, as far as the words' type tells."""
         shape, dtype = tuple(self.data.shape[:-1]), cast("Any", self.key_type)
         words = self.data.aval if isinstance(self.data, Array) else ShapedArray(shape, dtype)
-        sharding = words.sharding and of_rows(words.sharding, len(shape))
+        sharding = words.told and of_rows(words.told, len(shape))
         return ShapedArray(shape, dtype, sharding=sharding, vma=words.vma)
 
     def with_weak_type(self, weak_type: bool) -> KeyArray:

@@ -304,10 +304,8 @@ class SingleDeviceSharding(Sharding):
         return f"SingleDeviceSharding(device={self.device!r}, memory_kind=device)"
 
 
-def of_rows(sharding: Sharding, rank: int) -> Sharding:
+def of_rows(sharding: NamedSharding, rank: int) -> NamedSharding:
     """Return the sharding of arrays of a rank whose elements are rows of an array's elements."""
-    if not isinstance(sharding, NamedSharding):
-        return sharding
     return sharding.update(spec=PartitionSpec(*sharding.spec.partitions[:rank]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from inspect import signature
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from irax import tree_util
 from irax.core import array_trees, axis_names
@@ -144,7 +144,7 @@ def divided_like(what: str, result: Any, like: Any) -> Any:
     told = type_of(like, what)
     if not (is_divided(told) or is_divided(type_of(result, what))):
         return result
-    spec = cast(NamedSharding, told.sharding).spec if is_divided(told) else PartitionSpec()
+    spec = told.sharding.spec if is_divided(told) else PartitionSpec()
     return divided_results(what, spec, result)
 
 
@@ -263,7 +263,7 @@ def _along_auto_axes(x: Array, wanted: Sharding) -> Sharding:
     if UNCONSTRAINED in wanted.spec.partitions:
         return wanted
     _check_axes("with_sharding_constraint", wanted, mesh.auto_axes, "Auto")
-    told = axes_by_dimension(cast(NamedSharding, typeof(x).sharding).spec, x.ndim)
+    told = axes_by_dimension(typeof(x).sharding.spec, x.ndim)
     pairs = zip(told, axes_by_dimension(wanted.spec, x.ndim), strict=True)
     return wanted.update(spec=PartitionSpec(*(own + other for own, other in pairs)))
 
@@ -281,7 +281,7 @@ def _check_axes(what: str, sharding: NamedSharding, axes: Sequence[Any], kind: s
 def _check_layout(x: Array, wanted: NamedSharding) -> None:
     """Raise AssertionError for an array whose type tells another layout than a sharding."""
     aval = typeof(x)
-    found = axes_by_dimension(cast(NamedSharding, aval.sharding).spec, x.ndim)
+    found = axes_by_dimension(aval.sharding.spec, x.ndim)
     if found != axes_by_dimension(wanted.spec, x.ndim):
         raise AssertionError(
             f"with_sharding_constraint: an array of type {aval} is not divided as {wanted.spec}, "

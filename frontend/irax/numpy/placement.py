@@ -12,7 +12,7 @@ from irax.core.array import Array, ConcreteArray
 from irax.core.key_arrays import KeyArray
 from irax.core.layouts import Format
 from irax.core.sharded import Shard, placed, sharding_of, usual_sharding
-from irax.core.shardings import Sharding, SingleDeviceSharding, of_rows
+from irax.core.shardings import NamedSharding, Sharding, SingleDeviceSharding, of_rows
 from irax.execution import backend
 from irax_runtime.memory import is_held_once
 from irax_runtime.mesh import ShardedBuffer
@@ -92,7 +92,8 @@ def _format(x: Array) -> Format:
 def _sharding(x: Array) -> Sharding:
     """Return the division of the array among devices."""
     if isinstance(x, KeyArray):
-        return of_rows(_sharding(x.data), x.ndim)
+        of_words = _sharding(x.data)
+        return of_rows(of_words, x.ndim) if isinstance(of_words, NamedSharding) else of_words
     if isinstance(x, ConcreteArray) and not x.committed and (usual := usual_sharding(x.ndim)):
         return usual
     return sharding_of(x) or SingleDeviceSharding(device_of(x))

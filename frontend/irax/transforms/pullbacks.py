@@ -92,7 +92,7 @@ class Derived:
 
 def layout_of(x: Array) -> Sharding | None:
     """Return the sharding that the type of an array tells, on the devices of the context's mesh."""
-    told = explicit_axes.type_of(x).sharding
+    told = explicit_axes.type_of(x).told
     return None if told is None else as_sharding("vjp", told.spec)
 
 

@@ -256,7 +256,7 @@ def _in_specs(
 
 def _spec_of(setting: Setting, x: Any) -> PartitionSpec:
     """The part of an argument's sharding that divides it along the axes of the mesh."""
-    told = None if isinstance(x, ConcreteArray) else explicit_axes.type_of(x).sharding
+    told = None if isinstance(x, ConcreteArray) else explicit_axes.type_of(x).told
     sharding = told or getattr(x, "sharding", None)
     if not isinstance(sharding, NamedSharding):
         return PartitionSpec()

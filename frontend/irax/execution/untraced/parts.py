@@ -159,7 +159,7 @@ class Parts:
 
     def aval(self, x: Any) -> None:
         """Describe the type of an array."""
-        if type(x) is not ShapedArray or x.vma or x.sharding is not None:
+        if type(x) is not ShapedArray or x.vma or x.told is not None:
             raise NotDescribed(f"{self.place()} has the type {x}")
         self.add(f"type {x.shape} {x.dtype.name} {x.weak_type}")
 

@@ -18,7 +18,6 @@ from irax.core import source
 from irax.core.array import ConcreteArray
 from irax.core.avals import ShapedArray
 from irax.core.known_structures import Taken, taking
-from irax.core.shardings import Sharding
 from irax.core.tracing import concrete_array
 from irax.execution import backend
 from irax.execution.bound_call import (
@@ -245,7 +244,7 @@ def _described(
 
 
 def _plain_aval(x: ShapedArray) -> tuple[Any, ...]:
-    if type(x) is not ShapedArray or x.vma or isinstance(x.sharding, Sharding):
+    if type(x) is not ShapedArray or x.vma or x.told is not None:
         raise NotDescribed(f"a result has the type {x}")
     if not all(type(size) is int for size in x.shape):
         raise NotDescribed(f"a result has the shape {x.shape}")
