@@ -630,3 +630,24 @@ def test_a_constant_that_branches_of_a_step_read_whole_and_by_elements(rows: int
     of_x, of_stack = irax.jit(irax.grad(total, argnums=(0, 1)))(x, stack)
     np.testing.assert_array_equal(of_x, np.full_like(x, 4))
     np.testing.assert_array_equal(of_stack, np.ones_like(stack))
+
+
+@pytest.mark.parametrize("shape", [(3, 0, 2), (3, 2)])
+def test_a_result_that_only_empty_arrays_read(shape):
+    """IREE removes what has no elements, and then finds a carry that no step reads."""
+
+    def solve(y):
+        def step(carry):
+            i, before, now, y = carry
+            y = y * (now - before)
+            return i + 1, jnp.minimum(now, 1.0), (i + 1) / 10, y
+
+        return lax.while_loop(lambda carry: carry[1] < 1, step, (0, 0.0, 0.1, y))
+
+    found = irax.jit(solve)(np.ones(shape, np.float32))
+    i, before, now, y = 0, np.float32(0), np.float32(0.1), np.ones(shape, np.float32)
+    while before < 1:
+        y = y * (now - before)
+        i, before, now = i + 1, np.minimum(now, np.float32(1)), np.float32((i + 1) / 10)
+    for result, expected in zip(found, (i, before, now, y), strict=True):
+        np.testing.assert_allclose(result, expected, rtol=1e-6)

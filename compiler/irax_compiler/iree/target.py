@@ -9,6 +9,7 @@ from irax_compiler import locations, mlir
 from irax_compiler.iree import compiler
 from irax_compiler.iree.kernels_aside import keep_aside
 from irax_compiler.mlir import Module
+from irax_compiler.passes.balance import Balance
 from irax_compiler.passes.core import Pass
 from irax_compiler.passes.release import Release
 from irax_compiler.pipeline import run_passes
@@ -45,7 +46,7 @@ class IreeTarget(Target):
     refuses every program."""
     newer: tuple[str, ...] = ()
     """Chips that IREE does not know, but that run programs for `chip`."""
-    flow_passes: tuple[Pass, ...] = ()
+    flow_passes: tuple[Pass, ...] = (Balance(),)
     """The passes on IREE's dialect flow, after the phase of that name, for programs with loops or
     many operations."""
     stream_passes: tuple[Pass, ...] = (Release(),)

@@ -10,6 +10,7 @@ from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite
 from irax_compiler.iree.target import LACKS_ARRAYS_OF, SUBBYTE, IreeTarget, passes_after
 from irax_compiler.mlir import Module
 from irax_compiler.passes.alignments import Alignments
+from irax_compiler.passes.balance import Balance
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.blas import Blas
 from irax_compiler.passes.carries import Carries
@@ -87,7 +88,7 @@ CPU = register(
             Split(),
         ),
         dynamic_passes=dynamic_passes(NAME, (Blas(), Reductions(), Elementwise())),
-        flow_passes=(Lift(), CSE, Fills(), Carries(), Merge(), Emplace()),
+        flow_passes=(Lift(), CSE, Fills(), Carries(), Merge(), Emplace(), Balance()),
         stream_passes=(Release(), Alignments(), Link()),
         # They are about the code of kernels, and to verify that after each pass takes as long as
         # the passes. What IREE's verifier is known to find, it finds in other phases and in loops.
