@@ -25,6 +25,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             advance,
             alignments,
             annotate,
+            balance,
             barriers,
             batch,
             blas,
