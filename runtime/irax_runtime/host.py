@@ -26,10 +26,11 @@ from irax_runtime.communication import collectives
 from irax_runtime.signature import TensorType, parse_signature
 
 Array = np.ndarray[Any, Any]
-Wrap = Callable[[Any, TensorType], Any]
-"""Makes a buffer of IREE's reference to a view and the type it has."""
+Read = Callable[[Any, TensorType], Array]
+"""Returns the elements of IREE's reference to a view that has a type."""
 Put = Callable[[Array], Any]
-"""Puts an array that nobody else writes to where the program can read it."""
+"""Puts an array that nobody else writes to where the program can read it; returns IREE's reference
+to a view of it."""
 
 
 LONG = 4096
@@ -134,7 +135,7 @@ def _is_library(name: str) -> bool:
     return name in FUNCTIONS and name not in collectives.FUNCTIONS
 
 
-def host_module(imports: str, wrap: Wrap, put: Put) -> Any:
+def host_module(imports: str, read: Read, put: Put) -> Any:
     """The module that a program imports from: functions f0, f1, ... as `imports` lists them, and
     `meter`, the address of a number that loops take time from.
 
@@ -146,7 +147,7 @@ def host_module(imports: str, wrap: Wrap, put: Put) -> Any:
         types = parse_signature(arguments), parse_signature(results)
         convention = "0" + "_".join("r" * len(side) or "v" for side in types)
         called = _found(name, parameters, types[1])
-        function = _adapted(called, types, wrap, put, _is_library(name))
+        function = _adapted(called, types, read, put, _is_library(name))
         interface.export(f"f{number}", convention, function)
     interface.export("meter", "0v_I", lambda state: meter.address())
     return interface.create()
@@ -203,7 +204,7 @@ class _State:
 def _adapted(
     function: Callable[..., Any],
     types: tuple[Sequence[TensorType], Sequence[TensorType]],
-    wrap: Wrap,
+    read: Read,
     put: Put,
     is_library: bool,
 ) -> Callable[..., Any]:
@@ -222,14 +223,13 @@ def _adapted(
             raise
 
     def run(references: Sequence[Any]) -> Any:
-        arrays = map(wrap, references, argument_types)
-        found = function(*(x.numpy() for x in arrays))
+        found = function(*map(read, references, argument_types))
         results = found if isinstance(found, tuple) else (found,)
         typed = [
             np.ascontiguousarray(x, type_.dtype).reshape(type_.shape)
             for x, type_ in zip(results, result_types, strict=True)
         ]
-        made = tuple(put(x).ref for x in typed)
+        made = tuple(map(put, typed))
         return made[0] if len(made) == 1 else made
 
     return call

@@ -40,7 +40,13 @@ from irax_runtime.choice import Choice
 from irax_runtime.communication import current, mpi
 from irax_runtime.device import OneMemory, OutOfMemoryError
 from irax_runtime.devices import PlatformClient, numbered
-from irax_runtime.iree_buffers import ArgumentLists, IreeBuffer, keep_addresses, pushed
+from irax_runtime.iree_buffers import (
+    ArgumentLists,
+    IreeBuffer,
+    elements,
+    keep_addresses,
+    pushed,
+)
 from irax_runtime.iree_modules import plain
 from irax_runtime.once import once
 from irax_runtime.platforms import Platform, cpu_devices
@@ -58,6 +64,9 @@ _WORTH_ALIASING = 4 << 10
 _WORTH_ALIGNING = 512 << 10
 """Bytes from which NumPy memory is wrapped faster than IREE copies it: memory that is there, and
 memory that has to be filled first."""
+
+_SAME_IN_DLPACK = frozenset({np.dtype(np.float32), np.dtype(np.float64)})
+"""Dtypes of which DLPack's views have the element types that programs take."""
 
 _unusable_contexts: list[Any] = []
 _WORTH_PACKING = 4
@@ -151,19 +160,25 @@ class CpuDevice(OneMemory):
         >>> cpu().put(np.ones(3, np.float32)).numpy()
         array([1., 1., 1.], dtype=float32)
         """
+        view, is_own = self._view_of(array, may_alias)
+        return IreeBuffer(view.ref, array.shape, array.dtype, self, is_own, view)
+
+    def _view_of(self, array: np.ndarray[Any, Any], may_alias: bool) -> tuple[Any, bool]:
+        """A view of the array in the device's memory, and True if no array of NumPy's that others
+        may have shares that.
+        """
         element = modules.element_type(modules.in_bytes(array.dtype), self)
         size = array.nbytes
-        is_own = not (may_alias and size >= _WORTH_ALIASING and _can_be_wrapped(array))
-        if not is_own:
-            view = self._wrap(array, element)
-        elif size >= _WORTH_ALIGNING:
-            view = self._wrap(memory.aligned_copy(array), element)
-        else:
-            view = self._copy(array, element)
-        return IreeBuffer(view.ref, array.shape, array.dtype, self, is_own, view)
+        if may_alias and size >= _WORTH_ALIASING and _can_be_wrapped(array):
+            return self._wrap(array, element), False
+        if size >= _WORTH_ALIGNING:
+            return self._wrap(memory.aligned_copy(array), element), True
+        return self._copy(array, element), True
 
     def _wrap(self, array: np.ndarray[Any, Any], element: Any) -> Any:
         """A view of the array's own memory, which lives as long as the view."""
+        if array.dtype in _SAME_IN_DLPACK:
+            return self._devices["sync"].from_dlpack_capsule(array.__dlpack__())
         octets = array.reshape(-1).view(np.uint8)  # DLPack does not have all dtypes
         octets_view = self._devices["sync"].from_dlpack_capsule(octets.__dlpack__())
         return rt.HalBufferView(octets_view.get_buffer(), array.shape, element)
@@ -303,10 +318,10 @@ class IreeExecutable:
     def _host_module(self, imports: str) -> Any:
         device = self.device
 
-        def wrap(reference: Any, type_: TensorType) -> IreeBuffer:
-            return IreeBuffer(reference, type_.shape, type_.dtype, device)
+        def read(reference: Any, type_: TensorType) -> np.ndarray[Any, Any]:
+            return elements(reference, type_.shape, type_.dtype)
 
-        return host.host_module(imports, wrap, lambda array: device.put(array, may_alias=True))
+        return host.host_module(imports, read, lambda array: device._view_of(array, True)[0].ref)
 
     def forget_contexts(self) -> None:
         """Makes new contexts from now on. Those that there are stay, unused: to free them could
@@ -333,11 +348,13 @@ class IreeExecutable:
         """Return `run`: all that calls have in common is looked up once."""
         device, work, takes_list, cost = self.device, self._run, self._takes_list, self._cost
         make_list, count, dispatch = rt.VmVariantList, self._num_results, self._dispatch
+        always_now = not self._may_be_queued
         is_small = self.arguments is not None and len(self.arguments) < _WORTH_PACKING
         listed = pushed if is_small else device._lists.packed
         types = self._result_types()
 
         def run(arguments: Sequence[Any], now: bool = False) -> list[Any]:
+            now = now or always_now
             if not (now or cost.is_brief):
                 return dispatch(arguments)
             inputs = listed(arguments)
@@ -541,4 +558,4 @@ def _listed(values: Any) -> Any:
 
 def _can_be_wrapped(array: np.ndarray[Any, Any]) -> bool:
     # DLPack, as IREE speaks it, has no word for read-only memory.
-    return memory.is_aligned(array) and array.flags.writeable
+    return array.flags.writeable and memory.is_aligned(array)

@@ -14,9 +14,7 @@ from iree.runtime._binding import (
     _invoke_statics,  # pyright: ignore[reportPrivateUsage]
 )
 
-from irax_runtime import iree_modules as modules
 from irax_runtime.in_flight import Pending
-from irax_runtime.iree_modules import plain
 from irax_runtime.signature import TensorType
 
 
@@ -60,13 +58,7 @@ class IreeBuffer:
 
     def _elements(self) -> np.ndarray[Any, Any]:
         self.wait()
-        view = self.ref.deref(rt.HalBufferView)
-        stand_in = plain(self.dtype)
-        if stand_in is not self.dtype:  # DLPack does not have this dtype
-            element = modules.element_type(stand_in, self.device)
-            view = rt.HalBufferView(view.get_buffer(), self.shape, element)
-        capsule = self.device._devices["sync"].create_dlpack_capsule(view, *_Exported.DEVICE)
-        return np.from_dlpack(_Exported(capsule)).view(self.dtype)
+        return elements(self.ref, self.shape, self.dtype)
 
     def address(self) -> int:
         """Return the address of the first element. From now on, a program that the buffer is
@@ -81,8 +73,8 @@ class IreeBuffer:
     @property
     def place(self) -> range:
         """The addresses of its bytes."""
-        elements = self._elements() if self._numpy is None else self._numpy
-        return range(elements.ctypes.data, elements.ctypes.data + elements.nbytes)
+        array = self._elements() if self._numpy is None else self._numpy
+        return range(array.ctypes.data, array.ctypes.data + array.nbytes)
 
     def move_to(self, other: IreeBuffer) -> None:
         """Copy the elements to the memory of a buffer of the same type, and keep them there."""
@@ -151,22 +143,10 @@ def _overlap(x: range, y: range) -> bool:
     return x.start < y.stop and y.start < x.stop
 
 
-class _Exported:
-    """A DLPack capsule in the form that NumPy takes it. NumPy holds what it describes as
-    read-only, and keeps the memory for as long as there are arrays of it.
-    """
-
-    __slots__ = ("_capsule",)
-    DEVICE = (1, 0)  # DLPack's numbers of the CPU
-
-    def __init__(self, capsule: Any) -> None:
-        self._capsule = capsule
-
-    def __dlpack__(self, **_: Any) -> Any:
-        return self._capsule
-
-    def __dlpack_device__(self) -> tuple[int, int]:
-        return self.DEVICE
+def elements(reference: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """The elements of IREE's view of a buffer, as a read-only array that keeps the memory."""
+    mapped = memoryview(reference.deref(rt.HalBufferView).map())
+    return np.ndarray(shape, dtype, mapped.toreadonly())
 
 
 class ArgumentLists:

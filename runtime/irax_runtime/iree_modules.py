@@ -67,6 +67,8 @@ def in_bytes(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype as which programs for the CPU take arrays of one: NumPy's arrays of integers of
     fewer than 8 bits have a byte for each.
     """
+    if dtype.isbuiltin != 2:
+        return dtype
     return np.dtype(_IN_BYTES.get(dtype.name, dtype))
 
 

@@ -10,7 +10,7 @@ import hashlib
 import math
 import pickle
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -378,8 +378,8 @@ class ShardedBuffer:
         """Return True if the memory was given up to a call that it was donated to."""
         return any(buffer.is_deleted() for buffer in self._buffers())
 
-    def _buffers(self) -> list[Buffer]:
-        return [self.whole] if self.whole is not None else list(self.pieces.values())
+    def _buffers(self) -> Iterable[Buffer]:
+        return (self.whole,) if self.whole is not None else self.pieces.values()
 
 
 @dataclass(frozen=True)
@@ -442,7 +442,9 @@ class MeshExecutable:
             ]
         places = device.local
         by_device = program.launch([[a.pieces[place] for a in arguments] for place in places])
-        return [
-            device.of_pieces(shape, spec, dict(zip(places, pieces, strict=True)))
-            for shape, spec, *pieces in zip(program.shapes, program.specs, *by_device, strict=True)
-        ]
+        results: list[ShardedBuffer] = []
+        for i, (shape, spec) in enumerate(zip(program.shapes, program.specs, strict=True)):
+            pieces = {place: own[i] for place, own in zip(places, by_device, strict=True)}
+            dtype = by_device[0][i].dtype
+            results.append(ShardedBuffer(device, shape, dtype, spec, pieces))
+        return results

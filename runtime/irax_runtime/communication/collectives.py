@@ -19,7 +19,8 @@ from irax_runtime.communication.current import current
 
 def all_reduce(x: Array, *, combiner: str, groups: str) -> Array:
     """The sum, maximum or minimum over the group ("add", "maximum" or "minimum")."""
-    return current().all_reduce(x, combiner, _group(groups))
+    own = current()
+    return own.all_reduce(x, combiner, _by_rank(groups)[own.rank])
 
 
 def all_gather(x: Array, *, dimension: int, groups: str) -> Array:

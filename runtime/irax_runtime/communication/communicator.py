@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ COMBINERS: dict[str, Callable[..., Any]] = {
 """NumPy's functions of the combiners of `all_reduce`."""
 
 
+@cache
 def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """Return the dtype in which arrays are combined: narrow floats are rounded once."""
     is_narrow = dtype.itemsize < 4 and dtype.kind not in "biu"

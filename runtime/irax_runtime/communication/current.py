@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from irax_runtime.communication.communicator import Alone, Communicator
 
@@ -37,11 +35,16 @@ def of_process() -> Communicator:
     return _process
 
 
-@contextmanager
-def communicating(communicator: Communicator) -> Iterator[None]:
+class communicating:
     """In a `with` block, this thread is the rank of a communicator."""
-    outer, _state.communicator = _state.communicator, communicator
-    try:
-        yield
-    finally:
-        _state.communicator = outer
+
+    __slots__ = ("_communicator", "_outer")
+
+    def __init__(self, communicator: Communicator) -> None:
+        self._communicator = communicator
+
+    def __enter__(self) -> None:
+        self._outer, _state.communicator = _state.communicator, self._communicator
+
+    def __exit__(self, *error: object) -> None:
+        _state.communicator = self._outer

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from types import TracebackType
 from typing import Any
 
@@ -181,7 +182,7 @@ class MpiCommunicator(Communicator):
         self._watchdog.watch(what, is_done)
 
     def _watching(self, what: str, x: Array | None = None) -> Watched:
-        return self._watchdog.watching(what, x, self._program)
+        return Watched(self._watchdog.entered, what, x, self._program)
 
     def is_communicating(self) -> bool:
         return self._watchdog.is_watching()
@@ -229,9 +230,10 @@ class MpiCommunicator(Communicator):
         return self._operations[name]
 
     def all_reduce(self, x: Array, combiner: str, group: Group) -> Array:
-        sent = np.ascontiguousarray(x, _reducible(x.dtype))
+        dtype = _reducible(x.dtype)
+        sent = np.ascontiguousarray(x, dtype)
         empty = np.empty if sent.nbytes < _SMALL else memory.aligned_empty
-        received = empty(sent.shape, sent.dtype)
+        received = empty(sent.shape, dtype)
         with self._watching("all_reduce", x):
             is_large = is_worth_sharing(sent.nbytes, len(group))
             shared = self._shared_memory(group) if is_large else None
@@ -239,8 +241,8 @@ class MpiCommunicator(Communicator):
                 shared.all_reduce(sent, received, COMBINERS[combiner], self._number)
             else:
                 connection = self._connection(group)
-                connection.Allreduce(sent, received, self._operation(combiner, sent.dtype))
-        return received.astype(x.dtype, copy=False)
+                connection.Allreduce(sent, received, self._operation(combiner, dtype))
+        return received if dtype == x.dtype else received.astype(x.dtype)
 
     def all_gather(self, x: Array, group: Group) -> Array:
         received = memory.aligned_empty((len(group), *x.shape), x.dtype)
@@ -299,6 +301,7 @@ def _end_job_on_errors(communicator: MpiCommunicator) -> None:
     sys.excepthook = report
 
 
+@cache
 def _reducible(dtype: np.dtype[Any]) -> np.dtype[Any]:
     """The dtype in which MPI reduces: booleans are bytes."""
     return np.dtype(np.uint8) if dtype == np.bool_ else wide_dtype(dtype)

@@ -69,7 +69,13 @@ class ProcessRanks:
             Exception: what the function raised in the rank that failed first.
         """
         if self._are_processes:
-            return [self._run_as_process(function)]
+            base = self.base
+            with self._running, communicating(base):  # threads take turns
+                try:
+                    return [function(base)]
+                except BaseException as error:
+                    self._end_waiting(base.rank, error)
+                    raise
 
         def run(thread: ThreadRank) -> T:
             rank = _Rank(self, thread)
@@ -82,15 +88,6 @@ class ProcessRanks:
                 raise
 
         return self._threads.run(run)
-
-    def _run_as_process(self, function: Callable[[Communicator], T]) -> T:
-        """Call a function with the communicator of this process. Threads take turns."""
-        with self._running, communicating(self.base):
-            try:
-                return function(self.base)
-            except BaseException as error:
-                self._end_waiting(self.base.rank, error)
-                raise
 
     def _end_waiting(self, rank: int, error: BaseException) -> None:
         """Wait until no rank of this process communicates with other processes. Where these wait

@@ -13,7 +13,7 @@ import os
 import tempfile
 import zlib
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +118,7 @@ class SharedMemory:
         self._turn = 0
         self._calls = np.frombuffer(shared, np.int64, 4 * len(group)).reshape(2, len(group), 2)
         self._chunks = np.frombuffer(shared, np.uint8, offset=_HEADS).reshape(_chunks(group), -1)
+        self._pairs = lru_cache(64)(self._new_pairs)
 
     def all_reduce(
         self, x: Array, result: Array, combine: Callable[..., Any], program: int = 0
@@ -130,29 +131,37 @@ class SharedMemory:
                 program.
         """
         self._calls[self._turn, self._place] = program, _digest(combine, x.dtype, x.size)
-        chunks = self._chunks.view(x.dtype)
-        length = chunks.shape[1]
         given, made = x.reshape(-1), result.reshape(-1)
         if len(self._group) == 2:
-            return self._by_two(chunks, given, made, combine)
+            return self._by_two(given, made, combine)
+        chunks = self._chunks.view(x.dtype)
+        length = chunks.shape[1]
         for start in range(0, given.size, length):
             end = min(start + length, given.size)
             self._all_reduce(chunks[:, : end - start], given[start:end], made[start:end], combine)
 
-    def _by_two(self, chunks: Array, x: Array, result: Array, combine: Callable[..., Any]) -> None:
+    def _by_two(self, x: Array, result: Array, combine: Callable[..., Any]) -> None:
         # A process writes to its chunk of a turn when the other one has come to the next barrier,
         # and so has read the last array of that turn.
-        length = min(chunks.shape[1], max(_BLOCK // x.itemsize, -(-x.size // _BLOCKS)))
+        most = self._chunks.shape[1] // x.itemsize
+        length = min(most, max(_BLOCK // x.itemsize, -(-x.size // _BLOCKS)))
         for start in range(0, x.size, length):
             own = x[start : start + length]
-            pair = [chunk[: own.size] for chunk in chunks[2 * self._turn :][:2]]
+            pair = self._pairs(x.dtype, own.size)[self._turn]
             np.copyto(pair[self._place], own)
             self._connection.Barrier()
             if start == 0:
                 self._check_same_calls()
             self._turn = 1 - self._turn
-            pair[self._place] = own
-            combine(*pair, out=result[start : start + length])
+            if self._place == 0:
+                combine(own, pair[1], result[start : start + length])
+            else:
+                combine(pair[0], own, result[start : start + length])
+
+    def _new_pairs(self, dtype: np.dtype[Any], size: int) -> list[list[Array]]:
+        """The chunks of both processes, in either turn."""
+        first, second, third, fourth = self._chunks.view(dtype)[:, :size]
+        return [[first, second], [third, fourth]]
 
     def _all_reduce(
         self, chunks: Array, x: Array, result: Array, combine: Callable[..., Any]

@@ -16,15 +16,11 @@ class Watchdog:
     def __init__(self, limit: float, abort: Callable[[str], None]) -> None:
         self._limit = limit
         self._abort = abort
-        self._entered: dict[int, tuple[Watched, float]] = {}
+        self.entered: dict[int, tuple[Watched, float]] = {}
         """The collectives that threads are in, and when they came."""
         self._others: SimpleQueue[tuple[str, float, Callable[[], bool]]] = SimpleQueue()
         """Other things that wait for other ranks, and since when, in this order."""
         threading.Thread(target=self._watch, name="irax watchdog", daemon=True).start()
-
-    def watching(self, what: str, x: Array | None = None, program: str = "") -> Watched:
-        """Watch the collective in a `with` block, of an array, in a program."""
-        return Watched(self._entered, what, x, program)
 
     def watch(self, what: str, is_done: Callable[[], bool]) -> None:
         """Watch something that another thread looks after, or none."""
@@ -32,7 +28,7 @@ class Watchdog:
 
     def is_watching(self) -> bool:
         """Return True if a thread is in a collective."""
-        return bool(self._entered)
+        return bool(self.entered)
 
     def _watch(self) -> None:
         while True:
@@ -42,7 +38,7 @@ class Watchdog:
             others = [other for other in others if not other[2]()]
             for other in others:
                 self._others.put(other)
-            entered = [*self._entered.values(), *((what, since) for what, since, _ in others)]
+            entered = [*self.entered.values(), *((what, since) for what, since, _ in others)]
             late_in = [str(what) for what, since in entered if since < late]
             if late_in:
                 self._abort(
@@ -52,7 +48,14 @@ class Watchdog:
 
 
 class Watched:
-    """A collective that a thread is in: a `with` block, which costs little to enter."""
+    """A collective that a thread is in: a `with` block, which costs little to enter.
+
+    Args:
+        entered: where a watchdog looks for collectives.
+        what: the collective.
+        x: the array.
+        program: the program that calls it.
+    """
 
     __slots__ = ("_entered", "_program", "_thread", "_what", "_x")
 
