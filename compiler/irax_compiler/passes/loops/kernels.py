@@ -248,9 +248,9 @@ def _kernel(loop: Operation, parts: _Parts, share: apart.Share | None = None) ->
 
     def build(kernel: launch.Kernel) -> None:
         arrays = {x: _seen_as(kernel.arrays[own], x) for x, own in flat.items()}
-        loaded = {
+        loaded = [
             x for x in arrays if x in parts.elements or not (is_large(x) or x in parts.tables)
-        }
+        ]
         into = {i: _seen_as(kernel.results[i], start[i]) for i in in_memory}
         scope = Scope(
             registers={x: arrays[x].read() for x in loaded},
