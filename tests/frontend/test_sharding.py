@@ -433,6 +433,36 @@ def test_a_struct_says_where_its_array_is():
     assert "sharding=" in repr(struct)
 
 
+def test_a_struct_of_an_array_says_where_that_was_put(mesh: Mesh):
+    like = irax.ShapeDtypeStruct.like
+    x = irax.numpy.ones((4, 2))
+    assert like(x).sharding is None
+    for sharding in (NamedSharding(mesh, P("a")), SingleDeviceSharding(cpu(1))):
+        assert like(irax.device_put(x, sharding)).sharding == sharding
+        assert like(like(irax.device_put(x, sharding))).sharding == sharding
+
+
+def test_filled_arrays_are_where_the_array_is_that_they_are_like(mesh: Mesh):
+    jnp = irax.numpy
+    there = NamedSharding(mesh, P("a", "b"))
+    struct = irax.ShapeDtypeStruct((4, 2), "float32", sharding=there)
+    for fill in (jnp.zeros_like, jnp.ones_like, jnp.empty_like, lambda y: jnp.full_like(y, 7)):
+        for sharding in (there, SingleDeviceSharding(cpu(1))):
+            assert fill(irax.device_put(X, sharding)).sharding == sharding
+        assert fill(struct).sharding == there
+        assert not fill(irax.numpy.asarray(X)).committed
+        assert fill(irax.device_put(X, there)).shape == X.shape
+    for like in (irax.device_put(X, there), struct):
+        found = irax.lax.full_like(like, 3)
+        assert found.sharding == there
+        np.testing.assert_array_equal(found, np.full(like.shape, 3, "float32"))
+    assert not jnp.zeros_like(irax.device_put(X, there), shape=(3,)).committed
+    abstract = struct.update(sharding=NamedSharding(mesh.abstract_mesh, P("a")))
+    assert not irax.lax.full_like(abstract, 3).committed
+    closed = irax.device_put(X, there)
+    np.testing.assert_array_equal(irax.jit(lambda y: y + jnp.ones_like(closed))(X), X + 1)
+
+
 def test_types_without_explicit_axes_tell_that_arrays_are_whole(mesh: Mesh):
     keys = irax.random.split(irax.random.key(0), (2, 3))
     x = irax.numpy.ones((2, 3))

@@ -223,12 +223,16 @@ class ShapeDtypeStruct:
 
     @classmethod
     def like(cls, x: Any) -> ShapeDtypeStruct:
-        """Return the struct of an array, or of any object with a shape and a dtype.
+        """Return the struct of an array, or of any object with a shape and a dtype. It says where the
+        array was put.
 
         >>> ShapeDtypeStruct.like(np.zeros(2, "float32"))
         ShapeDtypeStruct(shape=(2,), dtype=float32)
         """
-        return cls(x.shape, x.dtype, weak_type=getattr(x, "weak_type", False))
+        told = getattr(getattr(x, "aval", None), "told", None)
+        is_put = getattr(x, "committed", not hasattr(x, "aval"))
+        sharding = getattr(x, "sharding", None) if is_put else told
+        return cls(x.shape, x.dtype, sharding=sharding, weak_type=getattr(x, "weak_type", False))
 
     @property
     def ndim(self) -> int:

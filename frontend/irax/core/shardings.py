@@ -79,6 +79,11 @@ class Sharding(ABC):
         return bool(self._addressable_device_assignment)
 
     @property
+    def has_devices(self) -> bool:
+        """False if the mesh is abstract."""
+        return True
+
+    @property
     def is_fully_replicated(self) -> bool:
         """True if each device has the whole array."""
         return True
@@ -193,6 +198,10 @@ class NamedSharding(Sharding):
     @property
     def num_devices(self) -> int:
         return self.mesh.size
+
+    @property
+    def has_devices(self) -> bool:
+        return isinstance(self.mesh, Mesh)
 
     @property
     def is_fully_replicated(self) -> bool:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from irax import tree_util
 from irax.core import array_trees, axis_names
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.avals import ShapedArray
+from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.axis_names import BoundAxis, text_of
 from irax.core.dispatch import bind, staged
 from irax.core.explicit_axes import (
@@ -146,6 +146,20 @@ def divided_like(what: str, result: Any, like: Any) -> Any:
         return result
     spec = told.sharding.spec if is_divided(told) else PartitionSpec()
     return divided_results(what, spec, result)
+
+
+def placed_like(what: str, result: Array, like: Any) -> Array:
+    """Return a new array where an array of its shape was put, or where a `ShapeDtypeStruct` says; a
+    trace divides it as types tell.
+    """
+    place = None
+    if isinstance(like, ShapeDtypeStruct):
+        place = like.sharding
+    elif isinstance(like, ConcreteArray) and like.committed:
+        place = sharding_of(like)
+    if not isinstance(result, ConcreteArray) or place is None or not place.has_devices:
+        return divided_like(what, result, like)
+    return staged(lambda: placed(result, place), lambda _: divided_like(what, result, like))
 
 
 def divided_alike(what: str, arrays: Sequence[Array]) -> list[Array]:

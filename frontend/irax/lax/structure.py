@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core.array import Array, ConcreteArray
+from irax.core.array import Array, ConcreteArray, aval_of
 from irax.core.dimensions import size_of
 from irax.core.dispatch import bind, elements, staged
 from irax.core.explicit_axes import check_alike
@@ -24,7 +24,7 @@ from irax.core.operands import as_arrays
 from irax.core.operands import broadcast_shapes as fitted_shape
 from irax.core.promotion import convert
 from irax.core.tracing import still_open
-from irax.execution.jit_shardings import divided_like, divided_results, takes_out_sharding
+from irax.execution.jit_shardings import divided_results, placed_like, takes_out_sharding
 from irax.lax.arguments import (
     adapted,
     array_of,
@@ -144,10 +144,11 @@ def full_like(
     shape: Any = None,
     sharding: Any = None,
 ) -> Array:
-    """Return an array like `x` with every element `fill_value`.
+    """Return an array like `x` with every element `fill_value`. Outside of `jit` it is where `x` was
+    put, divided in the same way.
 
     Args:
-        x: an array, or a number.
+        x: an array, a number, or a `ShapeDtypeStruct`.
         fill_value: a number, or an array of shape ().
         dtype: the dtype; by default that of `x`.
         shape: the shape; by default that of `x`.
@@ -162,12 +163,11 @@ def full_like(
     if sharding is not None:
         found = full_like(x, fill_value, dtype, shape)
         return divided_results("lax.full_like", sharding, found)
-    x = array_of("lax.full_like", x)
-    weak = dtype is None and x.weak_type
-    filled = full(x.shape if shape is None else shape, fill_value, dtype or x.dtype)
-    if shape is None:
-        filled = divided_like("lax.full_like", filled, x)
-    return filled.with_weak_type(True) if weak else filled
+    like = aval_of(x, "lax.full_like")
+    filled = full(like.shape if shape is None else shape, fill_value, dtype or like.dtype)
+    if dtype is None and like.weak_type:
+        filled = filled.with_weak_type(True)
+    return placed_like("lax.full_like", filled, x) if shape is None else filled
 
 
 def iota(dtype: DTypeLike, size: int) -> Array:

@@ -13,7 +13,7 @@ from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 from irax.core.tracing import still_open
 from irax.execution.backend import device_put
-from irax.execution.jit_shardings import divided_like
+from irax.execution.jit_shardings import placed_like
 from irax.lax.arguments import canonical_shape, filling
 from irax.numpy.joining import stack
 from irax.numpy.logic import not_equal
@@ -461,7 +461,8 @@ def full_like(
     device: Any = None,
     out_sharding: Any = None,
 ) -> Array:
-    """Return an array in the shape and dtype of `a` with every element `fill_value`.
+    """Return an array in the shape and dtype of `a` with every element `fill_value`. Outside of
+    `jit` it is where `a` was put, divided in the same way.
 
     Args:
         a: an array, or a `ShapeDtypeStruct`.
@@ -491,5 +492,5 @@ def full_like(
     else:
         result = convert(lax.full(sizes, convert(fill, wanted)), wanted, weak)
     if shape is None and device is None and out_sharding is None:
-        return divided_like("full_like", result, a)
+        return placed_like("full_like", result, a)
     return placed("full_like", result, device, out_sharding)
