@@ -223,8 +223,8 @@ class ShapeDtypeStruct:
 
     @classmethod
     def like(cls, x: Any) -> ShapeDtypeStruct:
-        """Return the struct of an array, or of any object with a shape and a dtype. It says where the
-        array was put.
+        """Return the struct of an array, or of any object with a shape and a dtype. It says where
+        the array was put.
 
         >>> ShapeDtypeStruct.like(np.zeros(2, "float32"))
         ShapeDtypeStruct(shape=(2,), dtype=float32)

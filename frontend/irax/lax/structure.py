@@ -144,8 +144,8 @@ def full_like(
     shape: Any = None,
     sharding: Any = None,
 ) -> Array:
-    """Return an array like `x` with every element `fill_value`. Outside of `jit` it is where `x` was
-    put, divided in the same way.
+    """Return an array like `x` with every element `fill_value`. Outside of `jit` it is where `x`
+    was put, divided in the same way.
 
     Args:
         x: an array, a number, or a `ShapeDtypeStruct`.
