@@ -155,6 +155,8 @@ def test_tridiagonal_solve():
         zero, np.array([1.0, 0, 1]), *singular[2:], perturb_singular=True
     )
     assert jnp.isfinite(shifted).all()
+    of_zeros = linalg.tridiagonal_solve(*singular, perturb_singular=True)
+    close(of_zeros, np.full((3, 1), 1 / np.finfo("float64").tiny))
     rows = [drawn(3, dtype="c16") for _ in range(3)]
     perturbed = functools.partial(linalg.tridiagonal_solve, perturb_singular=True)
     check_grads(perturbed, (*rows, drawn(3, 1, dtype="c16")), order=2, atol=1e-3, rtol=1e-3)

@@ -232,8 +232,16 @@ def test_bad_uses(ref: irax.Ref):
             ref[0] = value
     with pytest.raises(ValueError, match="only one reference to a mutable array"):
         irax.jit(lambda a, b: a[...])(ref, ref)
-    with pytest.raises(ValueError, match="the function returned a Ref"):
+    with pytest.raises(ValueError, match=r"lambda: result is a mutable array, Ref{float32"):
         irax.jit(lambda a: a)(ref)
+    with pytest.raises(ValueError, match="was both closed over and passed as an argument"):
+        irax.jit(lambda a: a[...] + ref[...])(ref)
+    with pytest.raises(ValueError, match=r"lambda: result\['a'\] is a mutable array"):
+        irax.jit(lambda: {"a": ref})()
+    with pytest.raises(ValueError, match=r"result\[0\] is a mutable array"):
+        lax.scan(lambda c, x: (irax.new_ref(c), x), 0, jnp.arange(3))
+    with pytest.raises(ValueError, match="result is a mutable array"):
+        lax.cond(ref[0] > 0, lambda: irax.new_ref(1.0), lambda: irax.new_ref(2.0))
     with pytest.raises(ValueError, match=r"lambda writes to a Ref; expected it only reads"):
         lax.while_loop(lambda c: [ref.addupdate(1.0), c < 3][1], lambda c: c + 1, 0)
     with pytest.raises(TypeError, match=r"expected a Ref, which irax.new_ref makes"):

@@ -293,6 +293,11 @@ class AbstractRef:
         """The type of the elements."""
         return self.inner_aval.dtype
 
+    @property
+    def sharding(self) -> NamedSharding:
+        """How the elements are divided."""
+        return self.inner_aval.sharding
+
     def str_short(self, short_dtypes: bool = False) -> str:
         """Return the type as jaxprs show it."""
         return f"Ref{{{self.inner_aval.str_short(short_dtypes)}}}"

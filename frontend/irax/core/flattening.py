@@ -11,7 +11,7 @@ import numpy as np
 
 from irax.core import array_trees
 from irax.core.array import Array, as_array
-from irax.core.avals import ShapedArray
+from irax.core.avals import AbstractRef, ShapedArray
 from irax.core.explicit_axes import type_of
 from irax.core.key_arrays import KeyArray
 from irax.core.tracing import Input
@@ -30,14 +30,38 @@ class FlatFunction:
     def __call__(self, *leaves: Array) -> list[Array]:
         args, kwargs = array_trees.tree_unflatten(self.in_tree, leaves)
         out = self.function(*args, **kwargs)
-        out_leaves, self.out_tree = array_trees.tree_flatten(out)
-        try:
-            return [as_array(leaf) for leaf in out_leaves]
-        except TypeError:
-            return [
-                as_array(leaf, f"{name_of(self.function)}: {self.what}{array_trees.keystr(path)}")
-                for path, leaf in array_trees.tree_leaves_with_path(out)
-            ]
+        arrays, self.out_tree = returned_arrays(out, f"{name_of(self.function)}: {self.what}")
+        return arrays
+
+
+def returned_arrays(out: Any, what: str) -> tuple[list[Array], Any]:
+    """Return the leaves of what a function returned as arrays, and its structure.
+
+    Raises:
+        TypeError: a leaf is no array, and no number.
+        ValueError: one is a mutable array.
+    """
+    leaves, tree = array_trees.tree_flatten(out)
+    try:
+        return list(map(as_array, leaves)), tree
+    except TypeError:
+        named = array_trees.tree_leaves_with_path(out)
+        return [returned_array(x, what + array_trees.keystr(path)) for path, x in named], tree
+
+
+def returned_array(x: Any, what: str) -> Array:
+    """Return what a function returned as an array.
+
+    Raises:
+        TypeError: it is no array, and no number.
+        ValueError: it is a mutable array.
+    """
+    if isinstance(getattr(x, "aval", None), AbstractRef):
+        raise ValueError(
+            f"{what} is a mutable array, {x.aval}, which cannot be returned: return its elements, "
+            "ref[...]"
+        )
+    return as_array(x, what)
 
 
 def name_of(function: Any) -> str:

@@ -13,6 +13,7 @@ from typing import Any, Generic, TypeVar
 
 from irax.core import array_trees, hi_values, refs
 from irax.core.array import Array, as_array
+from irax.core.flattening import name_of, returned_array, returned_arrays
 from irax.core.hi_types import is_mutable
 from irax.core.hi_values import Lowered
 from irax.core.refs import Adopted, Given, Ref
@@ -206,7 +207,9 @@ def apart(
 def check_no_refs(what: str, out: Any) -> None:
     """Raises ValueError for a function that returned a Ref."""
     if any(isinstance(x, Ref) for x in array_trees.tree_leaves(out)):
-        raise ValueError(f"{what}: the function returned a Ref; return its elements, ref[...]")
+        for path, x in array_trees.tree_leaves_with_path(out):
+            if isinstance(x, Ref):
+                returned_array(x, f"{what}: result{array_trees.keystr(path)}")
 
 
 # ---- functions that are traced once --------------------------------------------------------------
@@ -256,12 +259,15 @@ def traced_once(
 
     @functools.wraps(function, updated=())
     def pure(*given: Any, **named: Any) -> tuple[Any, list[Array], list[list[Array]]]:
-        with Adopted(abstract) as adopted:
+        with Adopted(abstract, found.own) as adopted:
             boxes: list[Ref] = []
             if boxed is not None:
                 boxes, given, named = boxed.boxed(what, given, named)
             out = function(*given, **named)
-            if boxed is not None:
+            if abstract:
+                arrays, tree = returned_arrays(out, f"{name_of(function)}: result")
+                out = array_trees.tree_unflatten(tree, arrays)
+            else:
                 check_no_refs(what, out)
             written = adopted.written()
             users = dict(zip(boxes, found.own, strict=True))

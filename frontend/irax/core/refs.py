@@ -309,10 +309,12 @@ class Adopted:
     Where it is `abstract`, the function will run again, for the values that the Refs then have.
     """
 
-    def __init__(self, abstract: bool = False) -> None:
+    def __init__(self, abstract: bool = False, given: Sequence[Ref] = ()) -> None:
         assert innermost.trace is not None
         self.trace: Trace = innermost.trace
         self.abstract = abstract
+        self.given = {ref.root for ref in given}
+        """The Refs that the caller has for `boxes`."""
         self.before: dict[Ref, tuple[Array, Sequence[Array] | None, Trace | None]] = {}
         """The state and the home that each Ref had before."""
         self.boxes: set[Ref] = set()
@@ -333,12 +335,21 @@ class Adopted:
             ref._value, ref._token, ref._home = before
 
     def adopt(self, ref: Ref, with_token: bool) -> None:
-        """Let the trace write to a Ref, if that was made outside of it."""
+        """Let the trace write to a Ref, if that was made outside of it.
+
+        Raises:
+            ValueError: it is an argument too, which stands for another array in the trace.
+        """
         if self._is_inside(ref._home):
             if with_token and ref._token is None and (ref in self.before or ref in self.boxes):
                 self.tokens[ref] = [Given(a) for a in ref_tokens.avals(ref.aval.inner_aval)]
                 ref._token = [self._captured(x) for x in self.tokens[ref]]
             return
+        if ref in self.given:
+            raise ValueError(
+                f"{self.trace.kind} at {source.user_line()}: a {ref.aval} was both closed over and "
+                "passed as an argument: use it in one of these ways"
+            )
         if self._outer is not None:
             self._outer.adopt(ref, with_token)
         self.before[ref] = ref._value, ref._token, ref._home

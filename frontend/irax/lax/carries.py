@@ -10,6 +10,7 @@ from irax.core import array_trees, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.explicit_axes import are_in_types, is_layout_stated, layout_of, type_of
+from irax.core.flattening import returned_array
 from irax.core.promotion import convert
 from irax.core.pvary import pvary
 from irax.core.tracing import Input, Traced
@@ -71,7 +72,7 @@ class Carry:
         if tree != self.tree:
             error = array_trees.structure_error(self.tree, out, self.name, returned)
             raise TypeError(f"{self.what} at {source.user_line()}: {error}")
-        arrays = [as_array(x, f"{self.what}: {returned}") for x in leaves]
+        arrays = [returned_array(x, f"{self.what}: {returned}") for x in leaves]
         arrays = [pvary(x, y.aval.vma) for x, y in zip(arrays, self.arrays, strict=True)]
         before, after = [type_of(x) for x in self.arrays], [type_of(x) for x in arrays]
         promoted = [

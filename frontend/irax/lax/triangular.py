@@ -154,7 +154,8 @@ def _rows_first(x: Array) -> Array:
 def _away_from_zero(pivots: Array, *beside: Array) -> Array:
     sizes = [abs(structure.stop_gradient(x)) for x in (pivots, *beside)]
     largest = elementwise.max(elementwise.max(*(x.max(0) for x in sizes[:2])), sizes[2].max(0))
-    least = largest * float(dtypes.finfo(pivots.dtype).eps)
+    found = dtypes.finfo(pivots.dtype)
+    least = elementwise.max(largest * float(found.eps), float(found.tiny))
     small = sizes[0] < least
     return where(small, where(m.real_part(pivots) < 0, -least, least), pivots)
 
