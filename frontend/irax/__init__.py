@@ -35,11 +35,8 @@ from irax.core.source import named_call as named_call
 from irax.core.source import named_scope as named_scope
 from irax.core.tracing import ensure_compile_time_eval as ensure_compile_time_eval
 from irax.dtypes import float0 as float0
-from irax.execution.backend import copy_to_host_async as copy_to_host_async
 from irax.execution.backend import default_backend as default_backend
 from irax.execution.backend import device_count as device_count
-from irax.execution.backend import device_get as device_get
-from irax.execution.backend import device_put as device_put
 from irax.execution.backend import devices as devices
 from irax.execution.backend import local_device_count as local_device_count
 from irax.execution.backend import local_devices as local_devices
@@ -64,6 +61,9 @@ from irax.execution.processes import process_count as process_count
 from irax.execution.processes import process_index as process_index
 from irax.execution.processes import process_indices as process_indices
 from irax.execution.shapes import eval_shape as eval_shape
+from irax.execution.transfers import copy_to_host_async as copy_to_host_async
+from irax.execution.transfers import device_get as device_get
+from irax.execution.transfers import device_put as device_put
 from irax.ir import make_ir as make_ir
 from irax.jaxprs import of_traced
 from irax.numpy.index_windows import ds as ds

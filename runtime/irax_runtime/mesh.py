@@ -326,6 +326,14 @@ class ShardedBuffer:
         spec = tuple(tuple(names[axis] for axis in axes) for axes in self.spec)
         return ShardedBuffer(device, self.shape, self.dtype, spec, self._pieces, self.whole)
 
+    def copy(self) -> ShardedBuffer:
+        """Return a copy in memory of its own."""
+        device = self.device
+        if self.whole is not None:
+            return device.put_shards(self.numpy(), self.spec)
+        pieces = {place: device.local[place].put(x.numpy()) for place, x in self.pieces.items()}
+        return ShardedBuffer(device, self.shape, self.dtype, self.spec, pieces)
+
     @property
     def is_replicated(self) -> bool:
         """True if each device has the whole array."""

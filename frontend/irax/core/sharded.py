@@ -13,6 +13,7 @@ import numpy as np
 from irax.config import config
 from irax.core.array import Array, ConcreteArray
 from irax.core.axis_names import text_of
+from irax.core.key_arrays import KeyArray
 from irax.core.meshes import Mesh, current_mesh, mesh_of_results
 from irax.core.partition_specs import PartitionSpec, axes_by_dimension
 from irax.core.shardings import NamedSharding, Sharding, SingleDeviceSharding
@@ -92,6 +93,20 @@ def placed(x: ConcreteArray, sharding: Sharding) -> ConcreteArray:
     else:
         buffer = device.put_shards(x.value, spec, may_alias=True)
     return ConcreteArray.of_buffer(buffer, x.aval, committed=True)
+
+
+def copied(x: Array) -> Array:
+    """Return a copy of an array, in memory of its own, where that is; a traced one as it is."""
+    if isinstance(x, KeyArray):
+        return x.with_data(copied(x.data))
+    if not isinstance(x, ConcreteArray):
+        return x
+    if not x.committed:
+        return ConcreteArray(np.array(x.value), x.weak_type)
+    buffer: Any = x._buffer
+    if isinstance(buffer, ShardedBuffer):
+        return ConcreteArray.of_buffer(buffer.copy(), x.aval, committed=True)
+    return ConcreteArray.of_buffer(buffer.device.put(x.value), x.aval, committed=True)
 
 
 def sharding_of(x: Array) -> Sharding | None:

@@ -7,19 +7,9 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
 
-import numpy as np
-
-from irax import tree_util
 from irax.config import config
-from irax.core import array_trees, dispatch
-from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.key_arrays import KeyArray
-from irax.core.layouts import Format, Layout, sharding_of_format
-from irax.core.partition_specs import PartitionSpec
-from irax.core.sharded import placed
-from irax.core.shardings import Sharding, as_sharding
+from irax.core import dispatch
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import still_open
 from irax.execution import mesh_programs
 from irax_compiler import api, kept_programs, mlir, spans, targets
 from irax_compiler.ops import long_runs
@@ -134,15 +124,17 @@ def resolve_device(device: Device | str | None) -> Device:
 
 def check_device(device: Any, what: str) -> None:
     """Raises TypeError for what is neither a device nor a name; the message calls it `what`."""
-    if not _is_device(device):
-        raise TypeError(_no_device(what, device))
+    if not is_device(device):
+        raise TypeError(no_device(what, device))
 
 
-def _is_device(device: Any) -> bool:
+def is_device(device: Any) -> bool:
+    """Return True for a device, or a name."""
     return isinstance(device, str) or hasattr(device, "put")
 
 
-def _no_device(what: str, given: Any) -> str:
+def no_device(what: str, given: Any) -> str:
+    """Return the message about what is neither a device nor a name."""
     return f"{what}: expected a device of irax.devices(), or the name of a platform, got {given!r}"
 
 
@@ -256,90 +248,3 @@ def _compiled_now(device: Device, artefact: bytes, name: str) -> Executable:
     with suppress(RuntimeError):  # the plugin does not serialize programs
         cache.store(cache.key(artefact, [str(device.compiler)]), executable.serialize())
     return executable
-
-
-@api_boundary
-def device_put(
-    x: Any,
-    device: Any = None,
-    *,
-    src: Any = None,
-    donate: Any = False,
-    may_alias: Any = None,
-) -> Any:
-    """Return the arrays, NumPy arrays and scalars of a pytree as irax arrays on a device.
-
-    Args:
-        x: the pytree.
-        device: a device, the platform whose first one it is, a sharding, or a pytree of these that
-            is a prefix of `x`; a `PartitionSpec` is of the mesh of the context. Programs run where
-            their arrays were put. Without it the arrays are free: they go where they are used.
-            Traced arrays stay where the program that computes them runs.
-        src: accepted; an array knows where it is.
-        donate: accepted; the array stays as it is.
-        may_alias: accepted; memory is shared where that is safe.
-
-    Raises:
-        TypeError: a leaf is not an array.
-        ValueError: `device` is not a device, or an array cannot be divided as a sharding says.
-        RuntimeError: there is no such platform here, or no mesh for a `PartitionSpec`.
-        UnexpectedTracerError: a traced array that has leaked.
-
-    >>> device_put(np.ones(2, "float32"))
-    Array([1., 1.], dtype=float32)
-    """
-    if device is None:
-        return array_trees.tree_map(_to_put, x)
-    leaves, tree = array_trees.tree_flatten(x)
-    places = array_trees.prefix_broadcast(device, x, is_leaf=lambda leaf: leaf is None)
-    put = [_put(leaf, place) for leaf, place in zip(leaves, places, strict=True)]
-    return array_trees.tree_unflatten(tree, put)
-
-
-def _to_put(leaf: Any) -> Array:
-    return still_open(as_array(leaf, "device_put: x"))
-
-
-def _put(leaf: Any, place: Any) -> Array:
-    array = _to_put(leaf)
-    if isinstance(place, Format) and place.layout is Layout.AUTO:
-        raise ValueError(f"device_put: a compiler alone chooses layouts, got {place!r}")
-    place = sharding_of_format("device_put", place, array.shape)
-    if place is None or not isinstance(array, ConcreteArray):
-        return array
-    if isinstance(place, Sharding | PartitionSpec):
-        return placed(array, as_sharding("device_put", place))
-    if not _is_device(place):
-        raise ValueError(_no_device("device_put", place))
-    return array.on(resolve_device(place))
-
-
-def copy_to_host_async(x: Any) -> Any:
-    """Return a pytree of arrays as it is: elements are copied to the host when they are
-    asked for.
-
-    Args:
-        x: a pytree of arrays.
-
-    >>> irax.copy_to_host_async(irax.numpy.arange(3)) is None
-    False
-    """
-    return x
-
-
-@api_boundary
-def device_get(x: Any) -> Any:
-    """Return the arrays of a pytree as NumPy arrays.
-
-    Args:
-        x: a pytree of arrays; other leaves stay as they are.
-
-    >>> device_get([device_put(1.0)])
-    [array(1., dtype=float32)]
-    """
-
-    def fetch(leaf: Any) -> Any:
-        numbers = isinstance(leaf, Array) and not isinstance(leaf, KeyArray)
-        return np.asarray(leaf) if numbers else leaf
-
-    return tree_util.tree_map(fetch, x)

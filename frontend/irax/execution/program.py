@@ -235,7 +235,11 @@ class Program:
 
     def _there(self, leaves: Sequence[Any]) -> Device | None:
         """Return the device that arguments were put on, or that of the mesh which the program
-        names, if it is one of the same devices, or else that of the context's, if it is alike.
+        names, or else that of the context's, if it is alike.
+
+        Raises:
+            ValueError: arguments were put on other devices than the mesh has which the program
+                names.
         """
         there: Any = device_of(leaves, self.traced.name)
         named = self.traced.builder.mesh
@@ -245,7 +249,14 @@ class Program:
         own: Any = device_of_mesh(mesh)
         if named is None and isinstance(there, MeshDevice):
             return own if own.is_like(there) else there
-        return own if devices_of(own) == devices_of(there) else there
+        if devices_of(own) == devices_of(there):
+            return own
+        if named is None:
+            return there
+        raise ValueError(
+            f"{self.traced.name}: received incompatible devices: arguments are on {there!r}, and "
+            f"the function names {named!r}; move them there with irax.device_put"
+        )
 
     def _program(self, device: Device) -> DeviceProgram:
         module, name = self.traced.builder.module, self.traced.name

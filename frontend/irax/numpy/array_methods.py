@@ -17,10 +17,10 @@ from irax.core import source
 from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import bind
 from irax.core.promotion import convert
+from irax.core.sharded import copied
 from irax.core.tracebacks import api_boundary, hide_frames
-from irax.core.tracing import Tracer
+from irax.core.tracing import Tracer, still_open
 from irax.numpy import index_updates, indexing, placement, printing
-from irax.numpy.creation import copied
 from irax_compiler.ops import bitcast, shape
 
 # ---- operators -----------------------------------------------------------------------------------
@@ -375,13 +375,18 @@ def _flat(x: Array) -> NoReturn:
     )
 
 
+def _copy(x: Array) -> Array:
+    """Return a copy of the array, in memory of its own."""
+    return copied(still_open(x))
+
+
 _METHODS: dict[str, Callable[..., Any]] = {
     "astype": _astype,
     "byteswap": _byteswap,
     "choose": _choose,
-    "clone": copied,
+    "clone": _copy,
     "compress": _compress,
-    "copy": copied,
+    "copy": _copy,
     "flatten": _flatten,
     "item": _item,
     "reshape": _reshape,
@@ -396,8 +401,8 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "__buffer__": _buffer,
     "__complex__": lambda x: _number(x, complex),
     "__contains__": _contains,
-    "__copy__": copied,
-    "__deepcopy__": lambda x, memo: copied(x),
+    "__copy__": _copy,
+    "__deepcopy__": lambda x, memo: _copy(x),
     "__dlpack__": _dlpack,
     "__dlpack_device__": _dlpack_device,
     "__float__": lambda x: _number(x, float),

@@ -12,7 +12,6 @@ from irax.core.array import Array, ConcreteArray, as_array, aval_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
 from irax.core.tracing import still_open
-from irax.execution.backend import device_put
 from irax.execution.jit_shardings import placed_like
 from irax.lax.arguments import canonical_shape, filling
 from irax.numpy.joining import stack
@@ -129,14 +128,6 @@ def copy(a: ArrayLike, order: str | None = None) -> Array:
     Array([0, 1, 2], dtype=int32)
     """
     return array(a, order=order)
-
-
-def copied(x: Array) -> Array:
-    """Return a copy of the array, in memory of its own."""
-    if not isinstance(x, ConcreteArray):
-        return still_open(x)
-    copy = ConcreteArray(np.array(x.value), x.weak_type)
-    return device_put(copy, x.sharding) if x.committed else copy
 
 
 def astype(

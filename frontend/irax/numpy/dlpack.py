@@ -14,7 +14,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.execution import backend
+from irax.execution import backend, transfers
 from irax.typing import DTypeLike
 
 __all__ = ["from_dlpack", "is_supported_dtype"]
@@ -91,7 +91,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
 
 
 def _placed(x: Array, device: Any) -> Array:
-    return x if device is None else backend.device_put(x, device)
+    return x if device is None else transfers.device_put(x, device)
 
 
 def _placed_here(value: np.ndarray[Any, Any], device: Any) -> Array:

@@ -13,7 +13,7 @@ from irax.core.key_arrays import KeyArray
 from irax.core.layouts import Format
 from irax.core.sharded import Shard, placed, sharding_of, usual_sharding
 from irax.core.shardings import NamedSharding, Sharding, SingleDeviceSharding, of_rows
-from irax.execution import backend
+from irax.execution import backend, transfers
 from irax_runtime.memory import is_held_once
 from irax_runtime.mesh import ShardedBuffer
 
@@ -52,7 +52,7 @@ def _to_device(x: Array, device: Any, *, stream: None = None) -> Array:
     """
     if stream is not None:
         raise NotImplementedError(f"to_device: stream={stream!r} is not supported, only None")
-    return backend.device_put(x, device)
+    return transfers.device_put(x, device)
 
 
 def _pointer(x: Array) -> int:

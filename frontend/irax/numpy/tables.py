@@ -12,7 +12,7 @@ from irax import dtypes
 from irax.core.array import Array
 from irax.core.operands import Kinds, as_arrays, common_shape, inexact_dtype
 from irax.core.promotion import apply, broadcast_to, convert
-from irax.execution import backend
+from irax.execution import transfers
 from irax.execution.jit_shardings import divided_results
 from irax.lax.arguments import documented
 from irax.numpy.signatures import Unary
@@ -148,7 +148,7 @@ def placed(name: str, x: Array, device: Any, out_sharding: Any = None) -> Array:
     """
     if out_sharding is not None:
         return divided_results(name, out_sharding, x)
-    return x if device is None else backend.device_put(x, device)
+    return x if device is None else transfers.device_put(x, device)
 
 
 def no_out(name: str, out: Any) -> None:

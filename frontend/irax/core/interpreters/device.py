@@ -175,7 +175,8 @@ class OnDevice(Interpreter):
         if not isinstance(device, MeshDevice):
             return None
         buffers: list[Any] = [x.buffer(device) for x in arrays]
-        if all(buffer.is_replicated for buffer in buffers):
+        names_mesh = builder is not None and builder.mesh is not None
+        if not names_mesh and all(buffer.is_replicated for buffer in buffers):
             return None
         layouts = tuple(buffer.spec for buffer in buffers)
         if key is None:

@@ -1,0 +1,123 @@
+"""Arrays that are put on devices, and fetched from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from irax import tree_util
+from irax.core import array_trees
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.key_arrays import KeyArray
+from irax.core.layouts import Format, Layout, sharding_of_format
+from irax.core.partition_specs import PartitionSpec
+from irax.core.sharded import copied
+from irax.core.shardings import NamedSharding, Sharding, as_sharding
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import still_open
+from irax.execution.backend import is_device, no_device, resolve_device
+from irax.execution.jit_shardings import constrained
+
+
+@api_boundary
+def device_put(
+    x: Any,
+    device: Any = None,
+    *,
+    src: Any = None,
+    donate: Any = False,
+    may_alias: Any = None,
+) -> Any:
+    """Return the arrays, NumPy arrays and scalars of a pytree as irax arrays on a device.
+
+    Args:
+        x: the pytree.
+        device: a device, the platform whose first one it is, a sharding, or a pytree of these that
+            is a prefix of `x`; a `PartitionSpec` is of the mesh of the context. Programs run where
+            their arrays were put. Without it the arrays are free: they go where they are used.
+            Traced arrays stay where the program that computes them runs, which divides them as a
+            sharding says.
+        src: accepted; an array knows where it is.
+        donate: accepted; the array stays as it is.
+        may_alias: False for arrays in memory of their own; by default memory is shared where that
+            is safe. This and `donate` may be pytrees that are prefixes of `x`.
+
+    Raises:
+        TypeError: a leaf is not an array.
+        ValueError: `device` is not a device, or an array cannot be divided as a sharding says, or
+            `donate` and `may_alias` are both True.
+        RuntimeError: there is no such platform here, or no mesh for a `PartitionSpec`.
+        UnexpectedTracerError: a traced array that has leaked.
+
+    >>> device_put(np.ones(2, "float32"))
+    Array([1., 1.], dtype=float32)
+    """
+    leaves, tree = array_trees.tree_flatten(x)
+    places, aliases, gifts = (_spread(each, x, len(leaves)) for each in (device, may_alias, donate))
+    if any(alias and gift for alias, gift in zip(aliases, gifts, strict=True)):
+        raise ValueError("device_put: may_alias and donate cannot both be True")
+    put = [_put(*each) for each in zip(leaves, places, aliases, strict=True)]
+    return array_trees.tree_unflatten(tree, put)
+
+
+def _spread(prefix: Any, x: Any, count: int) -> list[Any]:
+    """The entries of a prefix of a pytree, one for each of its leaves."""
+    if prefix is None or isinstance(prefix, bool):
+        return [prefix] * count
+    return array_trees.prefix_broadcast(prefix, x, is_leaf=lambda leaf: leaf is None)
+
+
+def _put(leaf: Any, place: Any, may_alias: bool | None) -> Array:
+    array = still_open(as_array(leaf, "device_put: x"))
+    array = _put_on(array, place)
+    is_own = may_alias is not False or not isinstance(leaf, Array)
+    return array if is_own else copied(array)
+
+
+def _put_on(array: Array, place: Any) -> Array:
+    if isinstance(place, Format) and place.layout is Layout.AUTO:
+        raise ValueError(f"device_put: a compiler alone chooses layouts, got {place!r}")
+    place = sharding_of_format("device_put", place, array.shape)
+    if place is None:
+        return array
+    if isinstance(place, Sharding | PartitionSpec):
+        place = as_sharding("device_put", place)
+        place.shard_shape(array.shape)  # raises where it does not fit
+        if isinstance(place, NamedSharding):
+            return constrained(array, place)
+        (place,) = place.devices
+    if not is_device(place):
+        raise ValueError(no_device("device_put", place))
+    return array.on(resolve_device(place)) if isinstance(array, ConcreteArray) else array
+
+
+def copy_to_host_async(x: Any) -> Any:
+    """Return a pytree of arrays as it is: elements are copied to the host when they are
+    asked for.
+
+    Args:
+        x: a pytree of arrays.
+
+    >>> irax.copy_to_host_async(irax.numpy.arange(3)) is None
+    False
+    """
+    return x
+
+
+@api_boundary
+def device_get(x: Any) -> Any:
+    """Return the arrays of a pytree as NumPy arrays.
+
+    Args:
+        x: a pytree of arrays; other leaves stay as they are.
+
+    >>> device_get([device_put(1.0)])
+    [array(1., dtype=float32)]
+    """
+
+    def fetch(leaf: Any) -> Any:
+        numbers = isinstance(leaf, Array) and not isinstance(leaf, KeyArray)
+        return np.asarray(leaf) if numbers else leaf
+
+    return tree_util.tree_map(fetch, x)
