@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from irax_compiler.records import dataclass
 
 MAGIC = b"ML\xefR"
 _STRINGS, _DIALECTS, _ENTRIES, _OFFSETS = 0, 1, 2, 3

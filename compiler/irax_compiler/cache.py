@@ -12,12 +12,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import metadata
 from pathlib import Path
 
 import platformdirs
+
+from irax_compiler.records import dataclass
 
 SIZE_LIMIT = "2GB"
 """The size of the cache, above which the least recently used artefacts are removed, where

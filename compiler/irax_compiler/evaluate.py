@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from irax_compiler.mlir import Block, Module, Operation, Type, Value
 from irax_compiler.ops.core import Op, UnboundAxis, UnknownSize, evaluated
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.transformation import Evaluation
+from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 Arrays = Sequence[np.ndarray]

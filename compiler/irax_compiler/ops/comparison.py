@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ from irax_compiler.ops.core import (
 )
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
+from irax_compiler.records import dataclass
 
 _COMPARE = {
     "EQ": np.equal,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +27,7 @@ from irax_compiler.passes.core import (
     rule,
     walk,
 )
+from irax_compiler.records import dataclass
 
 
 @register_pass

@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -35,6 +34,7 @@ from irax_compiler.passes.executables import (
 )
 from irax_compiler.passes.host import is_host_call, read_host_call
 from irax_compiler.passes.rewriting import replace
+from irax_compiler.records import dataclass
 
 
 @register_pass

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
@@ -26,6 +25,7 @@ from irax_compiler.passes.core import (
     rule,
     walk,
 )
+from irax_compiler.records import dataclass
 
 
 @register_pass

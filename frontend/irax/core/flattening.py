@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from irax.core.explicit_axes import type_of
 from irax.core.key_arrays import KeyArray
 from irax.core.tracing import Input
 from irax.core.wrapping import wraps
+from irax_compiler.records import dataclass
 
 
 class FlatFunction:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
@@ -22,6 +21,7 @@ from irax.core.hi_types import hi_type_of, is_mutable
 from irax.core.refs import Ref
 from irax.core.tracing import Trace, innermost
 from irax.core.tree_registry import ARRAYS
+from irax_compiler.records import dataclass
 
 _made: WeakKeyDictionary[Trace, dict[int, Held]] = WeakKeyDictionary()
 """The values that functions made while they were traced."""

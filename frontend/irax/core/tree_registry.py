@@ -20,6 +20,8 @@ from typing import Any, TypeVar
 
 import optree
 
+from irax_compiler.records import dataclass
+
 NAMESPACE = "irax"
 ARRAYS = "irax.arrays"
 """The namespace in which typed keys are not leaves but hold their words: pytrees as transformations
@@ -31,7 +33,7 @@ _Class = TypeVar("_Class", bound=type)
 # ---- Key paths ----
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class SequenceKey:
     """The step to an element of a tuple, list or deque: `[idx]`."""
 
@@ -41,7 +43,7 @@ class SequenceKey:
         return f"[{self.idx!r}]"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class DictKey:
     """The step to a value of a dict: `[key]`."""
 
@@ -51,7 +53,7 @@ class DictKey:
         return f"[{self.key!r}]"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class GetAttrKey:
     """The step to a field of a named tuple, dataclass or other object: `.name`."""
 
@@ -61,7 +63,7 @@ class GetAttrKey:
         return f".{self.name}"
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class FlattenedIndexKey:
     """The step to a child that has only its number, in a class registered without keys."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from irax import dtypes
 from irax.typing import DTypeLike
 from irax_compiler import mlir
+from irax_compiler.records import dataclass
 
 
 class AccuracyMode(enum.Enum):

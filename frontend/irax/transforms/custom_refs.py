@@ -8,7 +8,7 @@ the rule runs, and the rule's cotangent of it what the Ref holds afterwards (see
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from irax import tree_util
@@ -16,6 +16,7 @@ from irax.core import array_trees, ref_tokens
 from irax.core.ref_functions import Arguments, check_no_refs
 from irax.core.refs import Ref
 from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero
+from irax_compiler.records import dataclass
 
 Rule = Callable[..., Any]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -27,6 +26,7 @@ from irax.core.tracing import Input, trace_function, trace_state_clean
 from irax.core.wrapping import wraps
 from irax_compiler import api
 from irax_compiler.ops.control_flow.shard_map import axes_of
+from irax_compiler.records import dataclass
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -7,7 +7,6 @@ with a known trip count is also a scan (`scan.py`), by which it has reverse mode
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -40,6 +39,7 @@ from irax_compiler.ops.transformation import (
     Transformation,
     Transposition,
 )
+from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

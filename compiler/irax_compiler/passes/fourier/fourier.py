@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -15,6 +14,7 @@ from irax_compiler.passes.executables import add_executable, dispatch, memory, w
 from irax_compiler.passes.fourier.kernel import Kernel
 from irax_compiler.passes.fourier.transforms import Transform, transforms_of
 from irax_compiler.passes.rewriting import Pattern, Replacement, rewrite_in_order
+from irax_compiler.records import dataclass
 
 
 @register_pass

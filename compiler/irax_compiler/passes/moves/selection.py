@@ -8,7 +8,6 @@ log(n / k) are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import log, nan, prod
 
 import numpy as np
@@ -24,6 +23,7 @@ from irax_compiler.passes.executables import local_memory, plus, times
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.moves.rows import Rows
 from irax_compiler.passes.scf import for_each, for_loop, if_else
+from irax_compiler.records import dataclass
 
 LANES = 16
 """The elements that are compared at a time."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -24,6 +24,7 @@ from irax_compiler.passes.reductions.columns import Columns
 from irax_compiler.passes.reductions.kernels import PARTS, Kernel, Shares
 from irax_compiler.passes.reductions.rows import Rows
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 

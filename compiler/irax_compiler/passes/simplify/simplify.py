@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -22,6 +21,7 @@ from irax_compiler.passes.simplify import (
     signs,
     sums,
 )
+from irax_compiler.records import dataclass
 
 PATTERNS: tuple[Pattern, ...] = tuple(
     pattern

@@ -6,8 +6,10 @@ import dis
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import CodeType
+
+from irax_compiler.records import dataclass
 
 
 class NotDescribed(Exception):
