@@ -668,3 +668,27 @@ def test_a_kernel_is_written_the_same_each_time():
     texts = {str(lower(module, "f")) for module in modules}
     assert len(texts) == 1
     assert "flow.dispatch @kernel" in texts.pop()
+
+
+@pytest.mark.parametrize("size", [4, 5])
+def test_a_condition_updates_what_is_carried(size: int):
+    """No other value can have the memory of such an update."""
+
+    def f(x):
+        def holds(carry):
+            i, x = carry
+            return (i < 20) & (x.at[i % 4].add(1.0)[i % 4] < 2.5)
+
+        def step(carry):
+            i, x = carry
+            return i + 1, x.at[i % 4].add(1.0)
+
+        return lax.while_loop(holds, step, (0, x))
+
+    x = np.full(size, 1 / 3, np.float32)
+    assert is_kernel(f, x)
+    steps, found = irax.jit(f)(x)
+    with irax.disable_jit():
+        expected_steps, expected = f(jnp.asarray(x))
+    assert steps == expected_steps
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

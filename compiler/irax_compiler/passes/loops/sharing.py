@@ -73,6 +73,9 @@ def _updated_components(loop: Operation) -> list[set[Value]]:
     for x, y in (*_carried_pairs(loop), *_pairs(loop)):
         if not is_large(x) and prod(shape_of(x)) > 1:
             united.unite(x, y)
+    for x in updates:  # those that share with nobody, as in a condition
+        if not is_large(x):
+            united.find(x)
     components: dict[Value, set[Value]] = {}
     for x in united.parents:
         components.setdefault(united.find(x), set()).add(x)
