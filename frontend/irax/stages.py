@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 from irax import tree_util
@@ -88,7 +89,7 @@ class Stage(OfThisProcess):
     @property
     def out_tree(self) -> tree_util.PyTreeDef:
         """The structure of its result."""
-        return tree_util.tree_structure(self.out_info)
+        return tree_util.tree_structure(self._results(self._traced.out_shardings))
 
     @property
     def in_avals(self) -> Any:
@@ -126,10 +127,16 @@ class Stage(OfThisProcess):
 
     @property
     def out_info(self) -> Any:
-        """The shapes and dtypes of its results, and their layouts along explicit axes of a mesh."""
+        """The shapes and dtypes of its results, and their shardings, as far as the option
+        `out_shardings` and explicit axes of a mesh tell them.
+        """
+        return self._results(self._traced.out_shardings)
+
+    def _results(self, shardings: Sequence[Sharding | None]) -> Any:
+        """The results as a pytree of structs, with these shardings of the leaves."""
         structs = [
-            ShapeDtypeStruct(a.shape, a.dtype, sharding=a.told, weak_type=a.weak_type)
-            for a in self._traced.traced.results
+            ShapeDtypeStruct(a.shape, a.dtype, sharding=own or a.told, weak_type=a.weak_type)
+            for a, own in zip_longest(self._traced.traced.results, shardings)
         ]
         return array_trees.without_words(array_trees.tree_unflatten(self._traced.out_tree, structs))
 
@@ -375,8 +382,16 @@ class Compiled(Stage):
     @property
     def output_shardings(self) -> Any:
         """The shardings of the results."""
-        found = program_shardings.of_results(self._traced, self._device, self._shardings)
-        return _tree_of(self._traced.out_tree, found, _of_words)
+        return _tree_of(self._traced.out_tree, self._out_shardings, _of_words)
+
+    @property
+    def out_info(self) -> Any:
+        """The shapes, dtypes and shardings of the results.
+
+        >>> jit(jnp.sin).lower(1.0).compile().out_info.sharding
+        SingleDeviceSharding(device=CpuDevice(id=0), memory_kind=device)
+        """
+        return self._results(self._out_shardings)
 
     @property
     def input_formats(self) -> Any:
@@ -391,6 +406,10 @@ class Compiled(Stage):
     @cached_property
     def _shardings(self) -> list[Sharding]:
         return program_shardings.of_arguments(self._traced, self._device, self._told)
+
+    @cached_property
+    def _out_shardings(self) -> list[Sharding]:
+        return program_shardings.of_results(self._traced, self._device, self._shardings)
 
     def as_text(self) -> str:
         """Return the text of the module that was compiled."""

@@ -296,3 +296,36 @@ def test_structs_on_several_devices_are_refused():
     ]
     with pytest.raises(ValueError, match="incompatible devices"):
         irax.jit(jnp.add).lower(*structs)
+
+
+def test_types_of_results_tell_where_they_are():
+    mesh = Mesh(np.array([cpu(0), cpu(1)], dtype=object), ("a",))
+    rows, whole = NamedSharding(mesh, P("a")), NamedSharding(mesh, P())
+    x = irax.device_put(jnp.ones((4, 2)), rows)
+    keys = irax.random.split(irax.random.key(0), 4)
+
+    def f(x, keys):
+        return {"x": 2 * x, "sum": x.sum(), "keys": keys}
+
+    def shardings(infos):
+        return {name: info.sharding for name, info in infos.items()}
+
+    asked = {"x": None, "sum": None, "keys": rows}
+    traced = irax.jit(f, out_shardings=asked).trace(x, keys)
+    assert shardings(traced.out_info) == shardings(traced.lower().out_info) == asked
+    compiled = traced.lower().compile()
+    found = shardings(compiled.out_info)
+    assert found == compiled.output_shardings == {"x": rows, "sum": whole, "keys": rows}
+    assert compiled.out_info["keys"].shape == (4,)
+    assert shardings(irax.tree.map(jnp.empty_like, compiled.out_info | {"keys": x}))["x"] == rows
+    assert shardings(irax.eval_shape(irax.jit(f, out_shardings=asked), x, keys)) == asked
+    assert shardings(irax.eval_shape(irax.jit(f), x, keys)) == dict.fromkeys(asked)
+
+
+def test_structs_of_keys_tell_where_these_are():
+    mesh = Mesh(np.array([cpu(0), cpu(1)], dtype=object), ("a",))
+    rows = NamedSharding(mesh, P("a"))
+    keys = irax.ShapeDtypeStruct((4,), irax.random.key(0).dtype, sharding=rows)
+    compiled = irax.jit(lambda keys: keys).lower(keys).compile()
+    assert compiled.input_shardings == ((rows,), {})
+    assert compiled.out_info.sharding == rows

@@ -21,6 +21,7 @@ from optree import PyTreeSpec as PyTreeDef
 from irax import tree_util
 from irax.core.avals import ShapeDtypeStruct
 from irax.core.key_arrays import KeyArray
+from irax.core.shardings import NamedSharding, of_rows
 from irax.core.tree_errors import structure_error as structure_error
 from irax.core.tree_registry import ARRAYS
 from irax.core.treedefs import check_order, unflatten
@@ -132,7 +133,8 @@ def with_words(tree: Any) -> Any:
     def keys(leaf: Any) -> Any:
         if not (isinstance(leaf, ShapeDtypeStruct) and isinstance(leaf.dtype, KeyType)):
             return leaf
-        return KeyArray(ShapeDtypeStruct((*leaf.shape, leaf.dtype.words), "uint32"), leaf.dtype)
+        shape = (*leaf.shape, leaf.dtype.words)
+        return KeyArray(ShapeDtypeStruct(shape, "uint32", sharding=leaf.sharding), leaf.dtype)
 
     return tree_util.tree_map(keys, tree)
 
@@ -141,7 +143,11 @@ def without_words(tree: Any) -> Any:
     """The inverse of `with_words`."""
 
     def struct(leaf: Any) -> Any:
-        is_array = isinstance(leaf, KeyArray) or _is_float0(leaf)
-        return ShapeDtypeStruct(leaf.shape, leaf.dtype) if is_array else leaf
+        if isinstance(leaf, KeyArray):
+            of_words = getattr(leaf.data, "sharding", None)
+            is_divided = isinstance(of_words, NamedSharding)
+            sharding = of_rows(of_words, leaf.ndim) if is_divided else of_words
+            return ShapeDtypeStruct(leaf.shape, leaf.dtype, sharding=sharding)
+        return ShapeDtypeStruct(leaf.shape, leaf.dtype) if _is_float0(leaf) else leaf
 
     return tree_util.tree_map(struct, tree)

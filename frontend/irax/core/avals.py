@@ -295,7 +295,7 @@ class AbstractRef:
 
     @property
     def sharding(self) -> NamedSharding:
-        """How the elements are divided."""
+        """The division of the elements among devices."""
         return self.inner_aval.sharding
 
     def str_short(self, short_dtypes: bool = False) -> str:

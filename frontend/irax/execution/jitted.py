@@ -510,6 +510,15 @@ class DividedFunction(PjitFunction[P, R]):
                 given[n] = argument
         return given
 
+    def traced_for(
+        self, args: Any, kwargs: Any
+    ) -> tuple[Program, Any, Device | str | None, Sequence[Sharding | None]]:
+        """As of any jitted function; the program tells where its results are to be."""
+        program, tree, device, told = super().traced_for(args, kwargs)
+        results = array_trees.tree_unflatten(program.out_tree, program.traced.results)
+        program.out_shardings = spread("jit: out_shardings", self._out_shardings, results)
+        return program, tree, device, told
+
     def _told(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[Sharding | None]:
         told = super()._told(leaves, own)
         if self._in_shardings is None:

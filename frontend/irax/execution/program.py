@@ -14,6 +14,7 @@ from irax.core.avals import ShapedArray
 from irax.core.known_structures import Taken, taking
 from irax.core.meshes import mesh_of_results
 from irax.core.sharded import device_of_mesh
+from irax.core.shardings import Sharding
 from irax.core.tracing import Traced, concrete_array
 from irax.execution import backend, progress, reports
 from irax.execution.bound_call import (
@@ -64,6 +65,8 @@ class Program:
     """True if results are committed to the device, since the function has one of its own."""
     moves: bool = False
     """True if arguments that were put elsewhere are copied to that device."""
+    out_shardings: Sequence[Sharding | None] = ()
+    """The shardings of the leaves of its results, as far as the option of that name tells them."""
     programs: dict[Device | str | None, DeviceProgram] = field(default_factory=dict)
     """The program for each device asked for; None is the default device."""
     compiling: threading.RLock = field(default_factory=threading.RLock)

@@ -21,7 +21,8 @@ from irax_compiler.ops.shape import Constant
 @api_boundary
 def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """The shapes and dtypes that a call would return, as `ShapeDtypeStruct`s; nothing is computed.
-    The function may return such structures itself.
+    The function may return such structures itself. Those of a jitted function have the shardings
+    that its option `out_shardings` tells.
 
     Args:
         fun: a function of arrays.
@@ -40,6 +41,8 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         return array_trees.tree_map(_array, array_trees.with_words(fun(*args, **kwargs)))
 
     if not refs.exist():
+        if isinstance(fun, PjitFunction):
+            return fun.eval_shape(*args, **kwargs)
         return PjitFunction(returning_arrays).eval_shape(*args, **kwargs)
     pure, given, named, _ = traced_once("eval_shape", returning_arrays, args, kwargs, abstract=True)
     out, *_ = PjitFunction(pure).eval_shape(*given, **named)
