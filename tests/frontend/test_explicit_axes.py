@@ -12,6 +12,7 @@ from tests.differential.partitions import evaluate_partitioned
 import irax
 import irax.numpy as jnp
 from irax import P
+from irax.core.array import ConcreteArray
 from irax.core.partition_specs import axes_by_dimension
 from irax.scipy.linalg import solve_triangular
 from irax.sharding import AxisType, Mesh, auto_axes, explicit_axes
@@ -391,6 +392,30 @@ def test_types_are_part_of_signatures():
         traced(put(spec, 4, 4))
     assert found == [ROWS, COLUMNS]
     assert str(irax.typeof(put(ROWS, 4, 4))) == "float32[4@x,4]"
+
+
+def test_arrays_that_were_put_nowhere_share_a_trace_with_whole_ones():
+    found = []
+    traced = irax.jit(lambda x: (found.append(spec_of(x)), x)[1])
+    x = ConcreteArray(np.ones(4, np.float32))
+    for given in (x, x, put(P(None), 4), jnp.ones(4)):
+        traced(given)
+    assert found == [P(None)]
+
+
+def test_types_of_known_arrays_are_part_of_signatures_within_a_trace():
+    found = []
+    inner = irax.jit(lambda x: (found.append(spec_of(x)), x)[1])
+    irax.jit(lambda: [inner(put(spec, 4, 4)) for spec in (ROWS, COLUMNS, ROWS)])()
+    assert found == [ROWS, COLUMNS]
+
+
+def test_types_of_axes_are_part_of_signatures():
+    x, y = put(P(None, "x"), 4, 4), put(P("x"), 4, 4)
+    product = irax.jit(lambda x, y: x @ y)
+    auto_axes(product, out_sharding=P())(x, y)
+    with pytest.raises(irax.errors.ShardingTypeError):
+        product(x, y)
 
 
 def test_the_mesh_of_the_context_is_part_of_signatures():

@@ -104,9 +104,9 @@ def layout_of(aval: ShapedArray) -> Spec:
     return spec_of(aval) or ((),) * aval.ndim
 
 
-def signature(x: ConcreteArray) -> Any:
+def signature(x: Array) -> Any:
     """Return what a trace may depend on of an array: its type, and its layout where types tell."""
-    return (x.aval, spec_of(type_of(x))) if are_in_types() else x.aval
+    return (x.aval, layout_of(type_of(x))) if are_in_types() else x.aval
 
 
 def are_in_types() -> bool:

@@ -46,7 +46,7 @@ class BaseMesh:
         """The sizes of the axes by name."""
         return OrderedDict(zip(self.axis_names, self.axis_sizes, strict=True))
 
-    @property
+    @functools.cached_property
     def shape_tuple(self) -> tuple[tuple[Any, int], ...]:
         """The names and sizes of the axes."""
         return tuple(self.shape.items())
@@ -65,32 +65,32 @@ class BaseMesh:
         pairs = zip(self.axis_names, self.axis_types, strict=True)
         return tuple(name for name, found in pairs if found is kind)
 
-    @property
+    @functools.cached_property
     def auto_axes(self) -> tuple[Any, ...]:
         """The names of the axes of type `Auto`."""
         return self._of_type(AxisType.Auto)
 
-    @property
+    @functools.cached_property
     def explicit_axes(self) -> tuple[Any, ...]:
         """The names of the axes of type `Explicit`."""
         return self._of_type(AxisType.Explicit)
 
-    @property
+    @functools.cached_property
     def manual_axes(self) -> tuple[Any, ...]:
         """The names of the axes of type `Manual`."""
         return self._of_type(AxisType.Manual)
 
-    @property
+    @functools.cached_property
     def are_all_axes_auto(self) -> bool:
         """True if each axis is of type `Auto`."""
         return all(kind is AxisType.Auto for kind in self.axis_types)
 
-    @property
+    @functools.cached_property
     def are_all_axes_explicit(self) -> bool:
         """True if each axis is of type `Explicit`."""
         return all(kind is AxisType.Explicit for kind in self.axis_types)
 
-    @property
+    @functools.cached_property
     def are_all_axes_manual(self) -> bool:
         """True if each axis is of type `Manual`."""
         return all(kind is AxisType.Manual for kind in self.axis_types)
@@ -385,8 +385,6 @@ EMPTY = Mesh(np.empty((), dtype=object), ())
 
 
 class _Contexts(threading.local):
-    abstract: AbstractMesh | None = None
-
     def __init__(self) -> None:
         self.entered: list[Any] = []
 
@@ -413,17 +411,15 @@ def get_abstract_mesh() -> AbstractMesh:
     >>> irax.sharding.get_abstract_mesh()
     AbstractMesh((), axis_types=())
     """
-    return current_mesh().abstract_mesh if _contexts.abstract is None else _contexts.abstract
+    abstract = config.abstract_mesh
+    return current_mesh().abstract_mesh if abstract is None else abstract
 
 
 @contextlib.contextmanager
 def _using(mesh: Mesh | None, on_mesh: bool) -> Iterator[Any]:
-    outer, _contexts.abstract = _contexts.abstract, None
-    try:
-        with config.scoped("mesh", mesh), config.scoped("on_mesh", on_mesh):
-            yield mesh
-    finally:
-        _contexts.abstract = outer
+    abstract = config.scoped("abstract_mesh", None)
+    with config.scoped("mesh", mesh), config.scoped("on_mesh", on_mesh), abstract:
+        yield mesh
 
 
 @contextlib.contextmanager
@@ -433,11 +429,8 @@ def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[AbstractMesh]:
     Args:
         mesh: an `AbstractMesh`.
     """
-    outer, _contexts.abstract = _contexts.abstract, mesh
-    try:
+    with config.scoped("abstract_mesh", mesh):
         yield mesh
-    finally:
-        _contexts.abstract = outer
 
 
 class set_mesh:

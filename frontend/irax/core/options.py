@@ -217,6 +217,9 @@ class Config(threading.local):
     mesh = None
     """The mesh of the context (see `core.meshes`)."""
 
+    abstract_mesh = None
+    """What takes the place of the mesh of the context, for its axes (see `core.meshes`)."""
+
     on_mesh = False
     """True if functions whose arguments were put nowhere run on that mesh."""
 
@@ -297,7 +300,7 @@ SEEN_IN_TRACES = (
     *("enable_x64", "threefry_partitionable", "default_matmul_precision"),
     *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
     *("enable_custom_prng", "check_static_indices", "random_seed_offset"),
-    *("default_prng_impl", "mesh"),
+    *("default_prng_impl", "mesh", "abstract_mesh"),
 )
 """The names of the values in `Config.traced`."""
 

@@ -123,7 +123,7 @@ def _aval(x: Any) -> ShapedArray:
 def type_text(x: Any) -> str:
     """Return a leaf's part of a signature as text."""
     if isinstance(x, tuple):
-        return f"{x[0]} divided along {x[1]}"
+        return f"{x[0]} divided along {x[1]}" if any(x[1]) else str(x[0])
     return str(x)
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from irax import dtypes
 from irax.config import config
 from irax.core import array_trees, explicit_axes
-from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.array import ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.flattening import name_of
 from irax.core.wrapping import wraps
@@ -163,12 +163,6 @@ def signature_of(leaf: Any) -> Any:
     if type(leaf) in _PYTHON_SCALARS:
         return _aval_of_scalars(type(leaf), config.enable_x64)
     return as_array(leaf).aval
-
-
-def signature_in_trace(x: Array) -> Any:
-    """Return the same of an array within a trace."""
-    spec = explicit_axes.spec_of(x.aval)
-    return x.aval if spec is None else (x.aval, spec)
 
 
 _PYTHON_SCALARS = {bool, int, float, complex}

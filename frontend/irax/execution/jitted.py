@@ -29,7 +29,6 @@ from irax.execution.history import History
 from irax.execution.jit_parameters import (
     Parameters,
     donated_leaves,
-    signature_in_trace,
     signature_of,
     split_static,
     with_static,
@@ -306,7 +305,7 @@ class PjitFunction(Generic[P, R]):
         names = self._names(tree, leaves)
         arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
         options = (*config.traced, *axis_names.bound())
-        key = (tree, static, options, *map(signature_in_trace, arrays))
+        key = (tree, static, options, *map(explicit_axes.signature, arrays))
         among = trace.builder.jitted
         compiled = self._cache.find(key)
         if compiled is not None:
