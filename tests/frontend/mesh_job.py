@@ -126,6 +126,10 @@ def check_arrays() -> None:
     rows = irax.NamedSharding(mesh, irax.P(("a", "b")))
     own = irax.make_array_from_process_local_data(rows, x[4 * irax.process_index() :][:4])
     np.testing.assert_array_equal(process_allgather(own), x)
+    whole = irax.make_array_from_process_local_data(rows, x, (8, None))
+    for same in (whole, irax.device_put(own, may_alias=False)):
+        assert same.sharding == own.sharding
+        np.testing.assert_array_equal(process_allgather(same, tiled=True), x)
     assert float(irax.jit(lambda v: (v * v).sum())(own)) == (x * x).sum()
 
 

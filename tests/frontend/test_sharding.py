@@ -258,55 +258,6 @@ def test_pytrees_of_shardings(mesh: Mesh):
         irax.device_put(X, P("a"))
 
 
-def test_arrays_made_of_parts(mesh: Mesh):
-    sharding = NamedSharding(mesh, P("b", "a"))
-    seen = []
-
-    def part(index):
-        seen.append(index)
-        return X[index]
-
-    x = irax.make_array_from_callback((4, 4), sharding, part)
-    assert len(seen) == 4
-    np.testing.assert_array_equal(x, X)
-    again = irax.make_array_from_single_device_arrays(
-        (4, 4), sharding, [s.data for s in x.addressable_shards]
-    )
-    np.testing.assert_array_equal(again, X)
-    local = irax.make_array_from_process_local_data(sharding, X)
-    np.testing.assert_array_equal(local, X)
-    assert x.sharding == again.sharding == local.sharding == sharding
-    with pytest.raises(ValueError, match=r"must have shape \(2, 2\), got \(4, 4\)"):
-        irax.make_array_from_callback((4, 4), sharding, lambda index: X)
-    with pytest.raises(TypeError, match="arrays must be a list or tuple of arrays, got"):
-        irax.make_array_from_single_device_arrays((4, 4), sharding, x)
-    with pytest.raises(TypeError, match=r"arrays must have arrays, got array\(\[\["):
-        irax.make_array_from_single_device_arrays((4, 4), sharding, [X])
-    with pytest.raises(TypeError, match="expected an array with elements, got a traced one"):
-        irax.jit(lambda x: irax.make_array_from_process_local_data(sharding, x))(X)
-
-
-def test_pytrees_of_local_data(mesh: Mesh):
-    rows, device = NamedSharding(mesh, P("a")), irax.devices()[0]
-    make, data = irax.make_array_from_process_local_data, {"a": X, "b": X[0]}
-    with irax.set_mesh(mesh):
-        of_spec = make(P("a"), X)
-    for made, shardings in (
-        (make(rows, data), (rows, rows)),
-        (make(device, data, {"a": X.shape, "b": None}), (SingleDeviceSharding(device),) * 2),
-        (make({"a": rows, "b": device}, data), (rows, SingleDeviceSharding(device))),
-        ({"a": of_spec, "b": make(device, X[0])}, (rows, SingleDeviceSharding(device))),
-    ):
-        np.testing.assert_array_equal(made["a"], X)
-        np.testing.assert_array_equal(made["b"], X[0])
-        assert (made["a"].sharding, made["b"].sharding) == shardings
-    for shapes in ((8, 4), {"a": X.shape, "b": (3,)}, {"a": X.shape}, {**data, "c": (1,)}):
-        with pytest.raises(ValueError, match="global_shape"):
-            make(device, data, shapes)
-    with pytest.raises(TypeError, match="expected a sharding"):
-        make("cpu", X)
-
-
 def test_jit_with_shardings(mesh: Mesh):
     rows, columns = NamedSharding(mesh, P("a")), NamedSharding(mesh, P(None, "a"))
     f = irax.jit(
