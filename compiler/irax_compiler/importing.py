@@ -8,6 +8,7 @@ half made.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import os
 import sys
@@ -43,8 +44,27 @@ def alone() -> Iterator[None]:
     if _is_importing():
         yield
         return
-    with _turn:
+    with _turn, uncollected():
         yield
+
+
+@contextlib.contextmanager
+def uncollected() -> Iterator[None]:
+    """For the length of a `with` block, Python does not look for garbage.
+
+    Imports make many objects and hardly any garbage. To look through them again and again takes a
+    seventh of the time of `import irax`.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if gc.get_freeze_count() == 0:  # makes all objects old, at no cost
+            gc.freeze()
+            gc.unfreeze()
+        if was_enabled:
+            gc.enable()
 
 
 def _is_importing() -> bool:
