@@ -75,7 +75,7 @@ MEMORY: dict[str, str] = {
     **dict.fromkeys(
         ("depthwise 56, 128", "depthwise 56, 128 strided", "depthwise 14, 512"), _PADDED
     ),
-    **dict.fromkeys(("gradient in inputs 28, 128", "CNN, batch 64", "CNN step, batch 64"), _RESULT),
+    "CNN step, batch 64": _RESULT,
     "gradient in inputs 7, 512": "The kernel is reversed in a copy, and transposed in another one.",
     **dict.fromkeys(
         ("gradient in kernels 28, 128", "gradient in kernels 28, 128 strided"), _PADDED

@@ -61,6 +61,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             loops,
             merge,
             outline,
+            overwrite,
             partition,
             prune,
             reductions,

@@ -28,6 +28,7 @@ from irax_compiler.passes.lift import Lift
 from irax_compiler.passes.link import Link
 from irax_compiler.passes.loops import HostSteps, Loops, Rows
 from irax_compiler.passes.merge import Merge
+from irax_compiler.passes.overwrite import Overwrite
 from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.release import Release
 from irax_compiler.passes.split import Split
@@ -87,7 +88,7 @@ CPU = register(
             Split(),
         ),
         dynamic_passes=dynamic_passes(NAME, (Blas(), Reductions(), Elementwise())),
-        flow_passes=(Lift(), CSE, Fills(), Carries(), Merge(), Emplace(), Balance()),
+        flow_passes=(Lift(), CSE, Fills(), Overwrite(), Carries(), Merge(), Emplace(), Balance()),
         stream_passes=(Release(), Alignments(), Link()),
         # They are about the code of kernels, and to verify that after each pass takes as long as
         # the passes. What IREE's verifier is known to find, it finds in other phases and in loops.

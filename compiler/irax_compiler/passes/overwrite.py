@@ -1,0 +1,250 @@
+"""The pass overwrite, which has kernels write over operands that nothing else reads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
+from irax_compiler.passes.annotate import is_for_all_sizes
+from irax_compiler.passes.carries.memory import ties
+from irax_compiler.passes.core import Pass, nested, register_pass
+
+_DISPATCH, _GENERIC = "flow.dispatch", "linalg.generic"
+_LOAD, _STORE = "iree_tensor_ext.dispatch.tensor.load", "iree_tensor_ext.dispatch.tensor.store"
+_IDENTITY = re.compile(r"affine_map<\((.*)\) -> \(\1\)>")
+_OTHERS = {"arith.constant", "tensor.empty", "func.return"}
+"""Further operations that such kernels may have."""
+
+
+@register_pass
+@dataclass
+class Overwrite(Pass):
+    """Has elementwise kernels of IREE's dialect flow write each result over an operand of the same
+    type, if an earlier kernel made that operand and nothing else uses it. IREE would give the
+    result memory of its own.
+
+    An element of the operand is read for the element of the result alone, so it is read before it
+    is written over.
+    """
+
+    name: ClassVar[str] = "overwrite"
+
+    def run(self, module: Module) -> None:
+        if is_for_all_sizes(module):
+            return
+        dispatches = _dispatches(module)
+        for executable in [x.operation for x in module.body.operations]:
+            kernel = _kernel_of(executable)
+            if kernel is None or kernel.entry not in dispatches:
+                continue
+            chosen = _chosen(kernel, dispatches[kernel.entry])
+            if chosen:
+                _write_over(kernel.function, chosen)
+                for dispatch in dispatches[kernel.entry]:
+                    _tie(dispatch, {x.result: x.operand for x in chosen})
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """A result of a kernel that may be written over an operand."""
+
+    result: int
+    operand: int
+    """Their numbers among the dispatch's results and operands."""
+    read: Operation
+    """The operation that loads the operand."""
+    write: Operation
+    """The operation that stores the result."""
+
+
+@dataclass(frozen=True)
+class _Kernel:
+    function: Operation
+    entry: str
+    """Its name, as dispatches have it."""
+    pairs: Sequence[_Pair]
+
+
+def _dispatches(module: Module) -> dict[str, list[Operation]]:
+    """Return the dispatches of each kernel. One that chooses among kernels is of all of them."""
+    found: dict[str, list[Operation]] = {}
+    for operation in nested(module.operation):
+        if operation.name == _DISPATCH:
+            entries: Any = operation.attributes["entry_points"]
+            for entry in entries:
+                found.setdefault(str(entry), []).append(operation)
+    return found
+
+
+def _kernel_of(executable: Operation) -> _Kernel | None:
+    """Return the kernel of an executable, if that has just one, and it is elementwise."""
+    if executable.name != "flow.executable":
+        return None
+    inside = list(nested(executable))
+    exports = [x for x in inside if x.name == "flow.executable.export"]
+    functions = [x for x in inside if x.name == "func.func"]
+    if len(exports) != 1 or len(functions) != 1:
+        return None
+    pairs = list(_pairs(functions[0]))
+    names = mlir.function_name(executable), mlir.function_name(exports[0])
+    return _Kernel(functions[0], "@{}::@{}".format(*names), pairs) if pairs else None
+
+
+def _pairs(function: Operation) -> Iterator[_Pair]:
+    """The results of a kernel and the operands that each may be written over."""
+    operations = [x.operation for x in mlir.body(function).operations]
+    generics = [x for x in operations if x.name == _GENERIC]
+    stores = [x for x in operations if x.name == _STORE]
+    known = {_GENERIC, _LOAD, _STORE, *_OTHERS}
+    if len(generics) != 1 or any(x.name not in known for x in operations):
+        return
+    (generic,) = generics
+    maps: Any = generic.attributes["indexing_maps"]
+    kinds: Any = generic.attributes["iterator_types"]
+    if any("parallel" not in str(kind) for kind in kinds):
+        return
+    count = len(maps) - len(generic.results)
+    arguments = mlir.arguments(function)
+    for store in stores:
+        value, target = list(store.operands)
+        made = mlir.definition(value)
+        if made != generic or not _is_whole(target, value):
+            continue
+        number = _number(generic, value)
+        for i, x in enumerate(list(generic.operands)[:count]):
+            load = mlir.definition(x)
+            if load is None or load.name != _LOAD or x.type != value.type:
+                continue
+            source = load.operands[0]
+            is_read_once = mlir.num_uses(x) == mlir.num_uses(source) == 1
+            is_same_place = str(maps[i]) == str(maps[count + number]) and _is_identity(maps[i])
+            if is_read_once and is_same_place and _is_whole(source, x):
+                place = arguments.index(target) - (len(arguments) - len(stores))
+                yield _Pair(place, arguments.index(source), load, store)
+
+
+def _is_whole(argument: Value, x: Value) -> bool:
+    """True if a kernel loads or stores the whole array of an argument that it reads or writes."""
+    kind = "!iree_tensor_ext.dispatch.tensor<{}:{}>"
+    return str(argument.type) in [kind.format(k, x.type) for k in ("readonly", "writeonly")]
+
+
+def _is_identity(map_: Any) -> bool:
+    return _IDENTITY.fullmatch(str(map_)) is not None
+
+
+def _chosen(kernel: _Kernel, dispatches: Sequence[Operation]) -> list[_Pair]:
+    """Return the pairs that are possible in all dispatches of a kernel, an operand once."""
+    arguments = mlir.arguments(kernel.function)
+    found: list[_Pair] = []
+    for pair in kernel.pairs:
+        is_free = all(pair.result != x.result and pair.operand != x.operand for x in found)
+        if is_free and all(_is_plain(x, len(arguments)) and _ends(x, pair) for x in dispatches):
+            found.append(pair)
+    return found
+
+
+def _is_plain(dispatch: Operation, count: int) -> bool:
+    """True if a dispatch has nothing but operands and results, with an argument each."""
+    entries: Any = dispatch.attributes["entry_points"]
+    is_simple = len(entries) == 1 and not ties(dispatch)
+    return is_simple and len(dispatch.operands) + len(dispatch.results) == count
+
+
+def _ends(dispatch: Operation, pair: _Pair) -> bool:
+    """True if nothing else uses the memory of an operand."""
+    return _is_own(dispatch.operands[pair.operand], dispatch)
+
+
+def _number(operation: Operation, result: Value) -> int:
+    results: list[Value] = list(operation.results)
+    return results.index(result)
+
+
+def _is_own(x: Value, user: Operation) -> bool:
+    """True if `user` alone uses an array, which a kernel made in the same block in memory that is
+    nothing else's.
+    """
+    made = mlir.definition(x)
+    if made is None or made.block != user.block or mlir.num_uses(x) != 1:
+        return False
+    if made.name == "flow.tensor.reshape":
+        return _is_own(made.operands[0], made)
+    if made.name != _DISPATCH:
+        return False
+    tied = ties(made).get(_number(made, x))
+    return tied is None or _is_own(made.operands[tied], made)
+
+
+def _write_over(function: Operation, chosen: Sequence[_Pair]) -> None:
+    """Drop the arguments of results, which are stored to those of operands."""
+    before = mlir.arguments(function)
+    homes = {x.write.operands[1]: x.read.operands[0] for x in chosen}
+    kept = [x for x in before if x not in homes]
+    types = [_both(x) if x in homes.values() else x.type for x in kept]
+    attributes = {name: function.attributes[name] for name in function.attributes}
+    with InsertionPoint(function), function.location:
+        attributes["function_type"] = mlir.type_attribute(mlir.function_type(types, []))
+        new = mlir.emit("func.func", [], attributes, [], regions=1)
+        arguments = list(mlir.Block.create_at_start(new.regions[0], types).arguments)
+    env: dict[Value, Value] = dict(zip(kept, arguments, strict=True))
+    env |= {home: env[operand] for home, operand in homes.items()}
+    reads = {x.write.operands[0]: x.read.results[0] for x in chosen}
+    with InsertionPoint(mlir.body(new)):
+        for operation in [x.operation for x in mlir.body(function).operations]:
+            if operation.name == _GENERIC:
+                with operation.location:
+                    _copy_with_destinations(operation, reads, env)
+            else:
+                mlir.copy(operation, env)
+    function.erase()
+
+
+def _both(argument: Value) -> mlir.Type:
+    return mlir.parse_type(str(argument.type).replace("<readonly:", "<readwrite:"))
+
+
+def _copy_with_destinations(
+    generic: Operation, reads: dict[Value, Value], env: dict[Value, Value]
+) -> None:
+    """Copy an elementwise operation. A result that is written over an operand has that as its
+    destination, and no longer as an input.
+    """
+    count = len(generic.operands) - len(generic.results)
+    inputs, destinations = list(generic.operands)[:count], list(generic.operands)[count:]
+    homes = {inputs.index(reads[x]): i for i, x in enumerate(generic.results) if x in reads}
+    kept = [i for i in range(count) if i not in homes]
+    over = {
+        i: reads.get(x, destination)
+        for i, (x, destination) in enumerate(zip(generic.results, destinations, strict=True))
+    }
+    maps: Any = generic.attributes["indexing_maps"]
+    attributes = {name: generic.attributes[name] for name in generic.attributes}
+    places = [*kept, *range(count, count + len(destinations))]
+    attributes["indexing_maps"] = mlir.array([maps[i] for i in places])
+    attributes["operandSegmentSizes"] = mlir.parse_attribute(
+        f"array<i32: {len(kept)}, {len(destinations)}>"
+    )
+    operands = [env[x] for x in (*(inputs[i] for i in kept), *over.values())]
+    types = [x.type for x in generic.results]
+    new = mlir.emit("linalg.generic", operands, attributes, types, regions=1)
+    block = generic.regions[0].blocks[0]
+    elements = list(block.arguments)
+    inside = mlir.Block.create_at_start(new.regions[0], [elements[i].type for i in places])
+    env |= dict(zip((elements[i] for i in places), inside.arguments, strict=True))
+    env |= {elements[i]: env[elements[count + home]] for i, home in homes.items()}
+    with InsertionPoint(inside):
+        mlir.clone_all((x.operation for x in block.operations), env)
+    env |= dict(zip(generic.results, new.results, strict=True))
+
+
+def _tie(dispatch: Operation, tied: dict[int, int]) -> None:
+    """Say which results of a dispatch are in the memory of operands."""
+    numbers = [tied.get(i, -1) for i in range(len(dispatch.results))]
+    with dispatch.location:
+        indices = [mlir.parse_attribute(f"{number} : index") for number in numbers]
+        dispatch.attributes["tied_operands"] = mlir.array(indices)

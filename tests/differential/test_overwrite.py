@@ -1,0 +1,89 @@
+"""Kernels that write over operands, beside the evaluator: no value that is read again is lost."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import lax
+
+SIZES = [(3, 5), (16, 33), (64, 300)]
+"""Rests of vectors, and several workgroups."""
+
+
+def chain(x, y):
+    a = x @ y
+    b = jnp.sin(a) + x[:, :1]
+    c = jnp.tanh(jnp.reshape(jnp.sort(jnp.reshape(b, (-1,))), b.shape)) * 2 + b.max(0)
+    return c @ y.T, b
+
+
+def used_again(x, y):
+    a = x @ y
+    b = jnp.exp(a) + jnp.flip(a, 1)
+    return a, jnp.cumsum(b, 0), jnp.cos(b) + b.sum(0)
+
+
+def of_arguments(x, y):
+    return jnp.sin(x), jnp.sin(x) @ jnp.cos(y), x
+
+
+def in_loop(x, y):
+    a = x @ y
+
+    def step(_, state):
+        b, c = state
+        b = jnp.sin(jnp.cumsum(b, 1) / b.shape[1] + a)
+        return jnp.cos(jnp.sort(b, 1)) + c, b
+
+    return lax.fori_loop(0, 7, step, (a, a * 2))
+
+
+def in_branches(x, y):
+    a = jnp.cumsum(x @ y, 0)
+    return lax.cond(a[0, 0] > 0, lambda b: jnp.sin(b) + a, lambda b: jnp.cos(b), a), a
+
+
+def several_results(x, y):
+    a, b = jnp.cumsum(x @ y, 0), jnp.cumsum(x @ y + 1, 1)
+    c, d = a * b, a - b
+    return jnp.sort(c, 0) + jnp.sort(d, 1), jnp.cumsum(c + d, 1)
+
+
+PROGRAMS = [chain, used_again, of_arguments, in_loop, in_branches, several_results]
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
+def test_values(program):
+    generator = np.random.default_rng(0)
+    for n, m in SIZES:
+        x = generator.standard_normal((n, m)).astype(np.float32)
+        y = generator.standard_normal((m, m)).astype(np.float32) / m
+        given = jnp.asarray(x), jnp.asarray(y)
+        compiled = irax.jit(program)
+        results = compiled(*given), compiled(*given)
+        with irax.disable_jit():
+            expected = irax.tree_util.tree_leaves(program(x, y))
+        for found in results:
+            pairs = zip(irax.tree_util.tree_leaves(found), expected, strict=True)
+            for a, b in pairs:
+                np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3)
+        np.testing.assert_array_equal(given[0], x)
+        np.testing.assert_array_equal(given[1], y)
+
+
+def test_memory():
+    """An activation between two convolutions takes none."""
+    x, y = np.ones((4, 20, 20, 32), np.float32), np.ones((3, 3, 32, 32), np.float32)
+
+    def two_layers(x, y):
+        def layer(x):
+            numbers = ("NHWC", "HWIO", "NHWC")
+            return lax.conv_general_dilated(x, y, (1, 1), "SAME", dimension_numbers=numbers)
+
+        return layer(jnp.sin(layer(x)))
+
+    memory = irax.jit(two_layers).lower(x, y).compile().memory_analysis()
+    assert memory.temp_size_in_bytes == x.nbytes
