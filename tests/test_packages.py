@@ -33,7 +33,7 @@ def test_commands_of_workflows_exist(path: Path) -> None:
     [("1.20.3", (1, 20, 3)), ("0.1.1.dev3+g12ab", (0, 1, 1)), ("0.1.dev12+g3", (0, 1, 0))],
 )
 def test_version_info_of_tags_and_of_commits_between(monkeypatch, version, numbers) -> None:
-    monkeypatch.setattr("importlib.metadata.version", lambda name: version)
+    monkeypatch.setattr("irax_compiler.versions.version", lambda name: version)
     found = runpy.run_path(str(ROOT / "frontend" / "irax" / "version.py"))
     assert (found["__version__"], found["__version_info__"]) == (version, numbers)
 

@@ -13,12 +13,12 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 import platformdirs
 
 from irax_compiler.records import dataclass
+from irax_compiler.versions import version
 
 SIZE_LIMIT = "2GB"
 """The size of the cache, above which the least recently used artefacts are removed, where
@@ -232,4 +232,4 @@ def _environment() -> bytes:
     except OSError:
         processor = platform.processor()  # it may run `uname`
     system = f"{sys.platform} {platform.machine()} {processor}"
-    return f"{metadata.version('iree-base-compiler')} {system}".encode()
+    return f"{version('iree-base-compiler')} {system}".encode()

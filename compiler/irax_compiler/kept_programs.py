@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from importlib import metadata
 from typing import Any
 
 from irax_compiler import cache, locations, mlir, own_files
@@ -20,6 +19,7 @@ from irax_compiler.passes.core import alone, nested
 from irax_compiler.processors import processors
 from irax_compiler.spans import span
 from irax_compiler.targets import is_own
+from irax_compiler.versions import version
 
 _OF_PROCESS = (b"irax.callback", b"irax.ffi", b"irax.custom_vmap", b"irax.primitive")
 """Operations that name objects of this process, which lowering may ask."""
@@ -114,7 +114,4 @@ def _version(package: str) -> str:
     known = getattr(sys.modules.get(package), "__version__", None)
     if isinstance(known, str):
         return known
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return "none"
+    return version(package) or "none"

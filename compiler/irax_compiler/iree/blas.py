@@ -9,6 +9,7 @@ from pathlib import Path
 
 from irax_compiler.iree.invocation import bundled_tool
 from irax_compiler.once import once
+from irax_compiler.versions import version_of
 
 VARIABLE = "IRAX_BLAS"
 """`off` keeps programs from calling the library: they then need nothing but IREE's runtime."""
@@ -45,7 +46,7 @@ def _package() -> metadata.Distribution | None:
 def version() -> str:
     """The version of the package; "none" where it is not installed."""
     package = _package()
-    return "none" if package is None else package.version
+    return "none" if package is None else version_of(package)
 
 
 def is_called(module: bytes) -> bool:
