@@ -14,16 +14,18 @@ from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 from irax import tree_util
 from irax.core import array_trees
-from irax.core.array import as_array
-from irax.core.avals import ShapedArray, ShapeDtypeStruct
+from irax.core.array import Array, as_array
+from irax.core.avals import AbstractRef, ShapedArray, ShapeDtypeStruct
 from irax.core.copies import OfThisProcess
 from irax.core.flattening import argument_names
 from irax.core.key_arrays import KeyArray
 from irax.core.layouts import Format
+from irax.core.refs import Ref
 from irax.core.shardings import Sharding
 from irax.core.tracing import Tracer
 from irax.core.xla_options import check_compiler_options
 from irax.execution import backend, program_shardings
+from irax.execution.jit_refs import Ahead
 from irax.execution.memory_analysis import MemoryAnalysis, analyse, of_plugin
 from irax.execution.program import Program
 from irax.transforms.deferred_rules import with_rules
@@ -74,12 +76,29 @@ class Stage(OfThisProcess):
         in_tree: Any,
         device: Device | str | None,
         told: Sequence[Sharding | None],
+        refs: Ahead | None = None,
     ) -> None:
         self._traced = traced
         self._device = device
         self._in_tree = in_tree
         self._told = told
-        """The sharding of each leaf of the arguments; None for those that were put nowhere."""
+        """The sharding of each leaf of the program's; None for those that were put nowhere."""
+        self._refs = refs
+        """The function's Refs, if it touches some."""
+
+    def _arguments(self, leaves: Sequence[Any]) -> Sequence[Any]:
+        """Return those of the program's leaves that are leaves of the arguments."""
+        return leaves if self._refs is None else leaves[self._refs.num_captured :]
+
+    @property
+    def _out_tree(self) -> Any:
+        """The structure of the result, keys being their words."""
+        tree = self._traced.out_tree
+        return tree if self._refs is None else tree.children()[0]
+
+    def _returned(self, leaves: Sequence[Any]) -> Sequence[Any]:
+        """Return those of the program's results that the function returns."""
+        return leaves if self._refs is None else leaves[: self._out_tree.num_leaves]
 
     @property
     def in_tree(self) -> tree_util.PyTreeDef:
@@ -98,7 +117,11 @@ class Stage(OfThisProcess):
         >>> jit(lambda x, y: x + y).lower(1.0, jnp.ones(2)).in_avals
         ((float32[], float32[2]), {})
         """
-        return array_trees.tree_unflatten(self._in_tree, self._traced.argument_avals())
+        avals: Sequence[Any] = self._arguments(self._traced.argument_avals())
+        if self._refs is not None:
+            are_refs = self._refs.are_refs
+            avals = [AbstractRef(a) if r else a for a, r in zip(avals, are_refs, strict=True)]
+        return array_trees.tree_unflatten(self._in_tree, avals)
 
     @property
     def args_info(self) -> Any:
@@ -118,7 +141,7 @@ class Stage(OfThisProcess):
             info: Any = key.data
             return ArgInfo(key.shape, key.dtype, info.donated)
 
-        return _tree_of(self._in_tree, infos, whole)
+        return _tree_of(self._in_tree, self._arguments(infos), whole)
 
     @property
     def donate_argnums(self) -> tuple[int, ...]:
@@ -138,7 +161,8 @@ class Stage(OfThisProcess):
             ShapeDtypeStruct(a.shape, a.dtype, sharding=own or a.told, weak_type=a.weak_type)
             for a, own in zip_longest(self._traced.traced.results, shardings)
         ]
-        return array_trees.without_words(array_trees.tree_unflatten(self._traced.out_tree, structs))
+        tree = array_trees.tree_unflatten(self._out_tree, self._returned(structs))
+        return array_trees.without_words(tree)
 
     def cost_analysis(self) -> dict[str, float]:
         """Floating-point operations, elements of transcendental functions, and bytes that the
@@ -198,7 +222,8 @@ class Traced(Stage):
     @property
     def out_avals(self) -> Any:
         """The shapes and dtypes of its results."""
-        return array_trees.tree_unflatten(self._traced.out_tree, self._traced.traced.results)
+        results = self._returned(self._traced.traced.results)
+        return array_trees.tree_unflatten(self._out_tree, results)
 
     def lower(self, *, lowering_platforms: Sequence[str] | None = None) -> Lowered:
         """Lower the function to a module, to look at and to compile.
@@ -218,7 +243,7 @@ class Traced(Stage):
         device = self._device
         if lowering_platforms is not None:
             device = _one_of(lowering_platforms, device)
-        return Lowered(self._traced, self._in_tree, device, self._told)
+        return Lowered(self._traced, self._in_tree, device, self._told, self._refs)
 
 
 def _one_of(platforms: Sequence[str], device: Device | str | None) -> Device | str | None:
@@ -333,7 +358,7 @@ class Lowered(Stage):
         if device_assignment is not None:
             device = _only_device(device_assignment)
         self._traced.compile(device)
-        return Compiled(self._traced, self._in_tree, device, self._told)
+        return Compiled(self._traced, self._in_tree, device, self._told, self._refs)
 
 
 def _only_device(devices: Sequence[Device]) -> Device:
@@ -377,12 +402,12 @@ class Compiled(Stage):
         >>> jit(jnp.sin).lower(1.0).compile().input_shardings
         ((SingleDeviceSharding(device=CpuDevice(id=0), memory_kind=device),), {})
         """
-        return _tree_of(self._in_tree, self._shardings, _of_words)
+        return _tree_of(self._in_tree, self._arguments(self._shardings), _of_words)
 
     @property
     def output_shardings(self) -> Any:
         """The shardings of the results."""
-        return _tree_of(self._traced.out_tree, self._out_shardings, _of_words)
+        return _tree_of(self._out_tree, self._returned(self._out_shardings), _of_words)
 
     @property
     def out_info(self) -> Any:
@@ -452,6 +477,23 @@ class Compiled(Stage):
             given = tree_util.tree_structure((args, kwargs))
             raise TypeError(f"{name} was compiled for {self.in_tree}, got {given}")
         names = argument_names(args, kwargs)
+        if self._refs is None:
+            return self._run(leaves, names)
+        for leaf, is_ref, where in zip(leaves, self._refs.are_refs, names, strict=True):
+            if isinstance(leaf, Ref) != is_ref:
+                expected = "a Ref" if is_ref else "an array"
+                given = getattr(leaf, "aval", leaf)
+                raise TypeError(f"{name}: {where} is {given}; compiled for {expected}")
+
+        def run(captured: Sequence[Array], *values: Any) -> Any:
+            outside = [f"a Ref that {name} uses"] * len(captured)
+            return self._run([*captured, *values], [*outside, *names])
+
+        return self._refs.call(run, leaves)
+
+    def _run(self, leaves: Sequence[Any], names: Sequence[str]) -> Any:
+        """Run the program for some leaves, by the names that errors have for them."""
+        name = self._traced.traced.name
         function = mlir.functions(self._traced.traced.builder.module)[name]
         expected = mlir.arguments(function)[: len(leaves)]  # then the captured arrays
         arrays = []

@@ -372,3 +372,32 @@ def test_loops_outside_of_traces_are_traced_once_while_refs_exist():
 
     assert irax.lax.scan(write, 0.0, jnp.arange(4.0))[0] == 6.0
     np.testing.assert_array_equal(kept[...], [3.0, 0.0])
+
+
+def test_programs_made_ahead_of_calls(ref: irax.Ref):
+    outside = irax.new_ref(1.0)
+
+    @irax.jit
+    def f(x, y):
+        x[...] += y
+        outside[...] += x[1]
+        return {"last": x[2]}
+
+    for compiled in (f.lower(ref, 2.0).compile(), f.lower(irax.typeof(ref), 2.0).compile()):
+        box = irax.new_ref(jnp.zeros(3))
+        outside[...] = 10.0
+        for n in (1, 2):
+            assert compiled(box, 2.0)["last"] == 2 * n
+        np.testing.assert_array_equal(box[...], [4, 4, 4])
+        assert outside[...] == 16
+    lowered = f.lower(ref, 2.0)
+    assert lowered.in_avals == ((irax.typeof(ref), irax.typeof(jnp.float32(2))), {})
+    assert lowered.out_info == {"last": irax.ShapeDtypeStruct((), "float32")}
+    assert len(lowered.compile().input_shardings[0]) == 2
+    assert list(lowered.compile().output_shardings) == ["last"]
+    with pytest.raises(TypeError, match=r"f: args\[0\] is float32\[3\]; compiled for a Ref"):
+        lowered.compile()(jnp.zeros(3), 2.0)
+    with pytest.raises(TypeError, match=r"f: args\[1\] is Ref{float32\[3\]}; compiled for an arr"):
+        lowered.compile()(irax.new_ref(jnp.zeros(3)), ref)
+    with pytest.raises(TypeError, match=r"f: args\[0\] is float32\[4\]; compiled for float32\[3\]"):
+        lowered.compile()(irax.new_ref(jnp.zeros(4)), 2.0)

@@ -218,7 +218,7 @@ class Config(threading.local):
     """The mesh of the context (see `core.meshes`)."""
 
     abstract_mesh = None
-    """What takes the place of the mesh of the context, for its axes (see `core.meshes`)."""
+    """The abstract mesh in the place of the mesh of the context (see `core.meshes`)."""
 
     on_mesh = False
     """True if functions whose arguments were put nowhere run on that mesh."""

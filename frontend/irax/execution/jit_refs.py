@@ -14,6 +14,7 @@ from typing import Any
 from irax.config import config
 from irax.core import array_trees, axis_names, refs
 from irax.core.array import Array, as_array
+from irax.core.avals import AbstractRef
 from irax.core.dispatch import call as call_function
 from irax.core.hi_types import hi_type_of, is_mutable
 from irax.core.ref_functions import Found, traced_once
@@ -28,6 +29,11 @@ Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 Trace = Callable[[Callable[..., Any], Sequence[Any], Any], Program]
 """Traces a function of some leaves and their structure in that way."""
+
+
+def may_be_touched(leaves: Sequence[Any]) -> bool:
+    """True if there are Refs, or types of some among these leaves."""
+    return refs.exist() or any(isinstance(x, AbstractRef) for x in leaves)
 
 
 class RefPrograms(dict[Any, Any]):
@@ -73,15 +79,45 @@ def call(
     program = known.get(key)
     if program is None:
         traced = trace(pure, values, tree)
-        if not found.own and not found.values:
-            known[key] = None
-            out_tree, *_ = traced.out_tree.children()
-            return OTHER, replace(traced, out_tree=out_tree)
         program = RefProgram.of(function, traced, found)
+        if program is None:
+            known[key] = None
+            return OTHER, _without_refs(traced)
         if not traced.traced.captures_tracers():
             program = replace(program, run=compile(program.run))
             known[key] = program
     return program(found.own, [as_array(x) for x in values]), None
+
+
+def ahead(
+    function: Callable[..., Any], compile: Compile, trace: Trace, leaves: Sequence[Any], tree: Any
+) -> Ahead | Program:
+    """Trace a function for a call that is not made yet: return its program, which is one of arrays
+    if it touches no Refs.
+
+    Args:
+        function: the user's function, without static arguments.
+        compile: jits a function that touches none.
+        trace: traces one.
+        leaves: the leaves of the arguments. A type, `AbstractRef`, stands for a Ref.
+        tree: their structure.
+    """
+    leaves = [Ref(Given(x.inner_aval)) if isinstance(x, AbstractRef) else x for x in leaves]
+    args, kwargs = array_trees.tree_unflatten(tree, leaves)
+    pure, args, kwargs, found = traced_once("jit", function, args, kwargs, abstract=True)
+    values, values_tree = array_trees.tree_flatten((args, kwargs))
+    traced = trace(pure, values, values_tree)
+    program = RefProgram.of(function, traced, found)
+    if program is None:
+        return _without_refs(traced)
+    jitted: Any = compile(program.run)
+    arrays = jitted.traced_for((program.captured(found.own), *values), {})
+    return Ahead(program, tuple(isinstance(x, Ref) for x in leaves), arrays)
+
+
+def _without_refs(traced: Program) -> Program:
+    out_tree, *_ = traced.out_tree.children()
+    return replace(traced, out_tree=out_tree)
 
 
 def _type_of(leaf: Any) -> Any:
@@ -108,8 +144,12 @@ class RefProgram:
     """The Refs whose tokens are results."""
 
     @staticmethod
-    def of(function: Callable[..., Any], program: Program, found: Found) -> RefProgram:
-        """Return the program of a function that `traced_once` made and that was traced."""
+    def of(function: Callable[..., Any], program: Program, found: Found) -> RefProgram | None:
+        """Return the program of a function that `traced_once` made and that was traced; None if it
+        touches no Refs.
+        """
+        if not found.own and not found.values:
+            return None
         traced, out_tree = program.traced, program.out_tree
         numbers: dict[Ref, int] = {ref: n for n, ref in enumerate(found.own)}
         sources: dict[int, tuple[Source, int | None]] = {
@@ -133,16 +173,39 @@ class RefProgram:
 
     def __call__(self, own: Sequence[Ref], leaves: Sequence[Array]) -> Any:
         """Return the result for arguments, of which some are the values of the Refs `own`."""
-
-        def ref_of(source: Source) -> Ref:
-            return own[source] if isinstance(source, int) else source
-
-        given = [
-            ref_of(source).value if part is None else ref_of(source).token[part]
-            for source, part in self.given
-        ]
-        out, values, tokens = self.run(given, *leaves)
+        out, values, tokens = self.run(self.captured(own), *leaves)
         Found(list(own), list(self.written)).write(values)
         for source, token in zip(self.tokens, tokens, strict=True):
-            ref_of(source).pass_token(token)
+            _ref_of(source, own).pass_token(token)
         return out
+
+    def captured(self, own: Sequence[Ref]) -> list[Array]:
+        """Return what stands for the arrays that the trace captured, for the Refs `own`."""
+        sources = [(_ref_of(source, own), part) for source, part in self.given]
+        return [ref.value if part is None else ref.token[part] for ref, part in sources]
+
+
+def _ref_of(source: Source, own: Sequence[Ref]) -> Ref:
+    return own[source] if isinstance(source, int) else source
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """A function that touches Refs, traced ahead of its calls."""
+
+    program: RefProgram
+    are_refs: tuple[bool, ...]
+    """For each leaf of the arguments, True if it is a Ref."""
+    arrays: Any
+    """The traced function of arrays, as `PjitFunction.traced_for` returns it."""
+
+    @property
+    def num_captured(self) -> int:
+        """The number of the arrays that the program takes before the leaves of the arguments."""
+        return len(self.program.given)
+
+    def call(self, run: Callable[..., Any], leaves: Sequence[Any]) -> Any:
+        """Return the result for some arguments; `run` takes the captured arrays, then leaves."""
+        values = [x.value if isinstance(x, Ref) else x for x in leaves]
+        own = [x for x in leaves if isinstance(x, Ref)]
+        return replace(self.program, run=run)(own, values)

@@ -260,18 +260,29 @@ class PjitFunction(Generic[P, R]):
 
     def traced_for(
         self, args: Any, kwargs: Any
-    ) -> tuple[Program, Any, Device | str | None, Sequence[Sharding | None]]:
-        """Return the traced program of a call, the pytree of its arguments, its device, and where
-        each of the leaves is.
+    ) -> tuple[Program, Any, Device | str | None, Sequence[Sharding | None], jit_refs.Ahead | None]:
+        """Return the traced program of a call, the pytree of its arguments, its device, where each
+        of the program's leaves is, and what it knows of Refs.
         """
         own, named, static = split_static(self._fun, self._static, args, kwargs)
         given = array_trees.with_words((own, named))
         leaves, tree = array_trees.tree_flatten(given)
+        traced = None
+        if self._may_touch_refs and jit_refs.may_be_touched(leaves):
+            function, ahead = (
+                with_static(self._fun, static),
+                functools.partial(self._trace_ahead, static),
+            )
+            found = jit_refs.ahead(function, self._functional, ahead, leaves, tree)
+            if isinstance(found, jit_refs.Ahead):
+                program, _, device, told, _ = found.arrays
+                return program, tree, device, told, found
+            traced = found
         name = name_of(self._fun)
         there = device_of(leaves, name) or device_of_structs(leaves, name)
-        program = self._trace(leaves, tree, static, [])
+        program = self._trace(leaves, tree, static, [], traced=traced)
         device = self._device or there or program.usual_device()
-        return program, tree, device, self._told(leaves, own)
+        return program, tree, device, self._told(leaves, own), None
 
     def _told(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[Sharding | None]:
         """Return where each leaf of the arguments is; None for those that were put nowhere."""
@@ -511,12 +522,13 @@ class DividedFunction(PjitFunction[P, R]):
 
     def traced_for(
         self, args: Any, kwargs: Any
-    ) -> tuple[Program, Any, Device | str | None, Sequence[Sharding | None]]:
+    ) -> tuple[Program, Any, Device | str | None, Sequence[Sharding | None], jit_refs.Ahead | None]:
         """As of any jitted function; the program tells where its results are to be."""
-        program, tree, device, told = super().traced_for(args, kwargs)
+        program, tree, device, told, found = super().traced_for(args, kwargs)
         results = array_trees.tree_unflatten(program.out_tree, program.traced.results)
-        program.out_shardings = spread("jit: out_shardings", self._out_shardings, results)
-        return program, tree, device, told
+        returned = results if found is None else results[0]
+        program.out_shardings = spread("jit: out_shardings", self._out_shardings, returned)
+        return program, tree, device, told, found
 
     def _told(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[Sharding | None]:
         told = super()._told(leaves, own)

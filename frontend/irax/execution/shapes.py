@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from irax.core import array_trees, refs
+from irax.core import array_trees
 from irax.core.avals import ShapeDtypeStruct
 from irax.core.dispatch import bind
 from irax.core.promotion import broadcast_to
-from irax.core.ref_functions import traced_once
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
 from irax.execution.jitted import PjitFunction
@@ -40,13 +39,9 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     def returning_arrays(*args: Any, **kwargs: Any) -> Any:
         return array_trees.tree_map(_array, array_trees.with_words(fun(*args, **kwargs)))
 
-    if not refs.exist():
-        if isinstance(fun, PjitFunction):
-            return fun.eval_shape(*args, **kwargs)
-        return PjitFunction(returning_arrays).eval_shape(*args, **kwargs)
-    pure, given, named, _ = traced_once("eval_shape", returning_arrays, args, kwargs, abstract=True)
-    out, *_ = PjitFunction(pure).eval_shape(*given, **named)
-    return out
+    if isinstance(fun, PjitFunction):
+        return fun.eval_shape(*args, **kwargs)
+    return PjitFunction(returning_arrays).eval_shape(*args, **kwargs)
 
 
 def _array(leaf: Any) -> Any:
