@@ -237,3 +237,61 @@ def test_bad_rules():
     forward.defjvp(lambda primals, tangents: (primals[0], tangents[0]))
     with pytest.raises(TypeError, match="forward is a Ref, which only custom_vjp takes"):
         irax.jit(forward)(1.0, ref)
+
+
+@irax.tree_util.register_pytree_node_class
+class Line:
+    """A pytree of arrays, which lets plain objects pass as leaves, and nothing else."""
+
+    def __init__(self, slope, start):
+        self.slope, self.start = map(self._taken, (slope, start))
+
+    def tree_flatten(self):
+        return (self.slope, self.start), None
+
+    @classmethod
+    def tree_unflatten(cls, _, leaves):
+        return cls(*leaves)
+
+    @staticmethod
+    def _taken(x):
+        assert type(x) is object or isinstance(x, irax.Array)
+        return x
+
+
+LINE, X = Line(jnp.float32(3), jnp.float32(2)), jnp.float32(4)
+
+
+def test_rules_give_classes_of_pytrees_no_other_leaves():
+    f = irax.custom_vjp(lambda line, x: line.slope * x + line.start)
+    f.defvjp(
+        lambda line, x: (f(line, x), (line.slope, x)),
+        lambda kept, ct: (Line(7 * ct * kept[1], ct), ct * kept[0]),
+    )
+    by_line, by_x = irax.jit(irax.grad(f, (0, 1)))(LINE, X)
+    assert (by_line.slope, by_line.start, by_x) == (28, 1, 3)
+
+
+def test_rules_of_refs_give_classes_of_pytrees_no_other_leaves():
+    f = irax.custom_vjp(lambda ref, line: line.slope * ref[...] + line.start)
+    f.defvjp(
+        lambda ref, line: (f(ref, line), ref[...]),
+        lambda kept, ct: (None, Line(7 * ct * kept, ct)),
+    )
+    by_line = irax.grad(lambda line: f(irax.new_ref(X), line))(LINE)
+    assert (by_line.slope, by_line.start) == (28, 1)
+
+
+def test_forms_of_cotangents_make_no_instance_of_a_class():
+    _, pullback = irax.vjp(lambda line, x: line.slope * x + line.start, LINE, X)
+    total = irax.new_ref(jnp.float32(1))
+    forms = pullback.with_refs(irax.ad.GradValue(), total)
+    by_line, by_x = forms(jnp.float32(1))
+    assert (by_line.slope, by_line.start) == (4, 1)
+    assert (by_x, total[...]) == (irax.ad.GradRef(), 4)
+
+
+def test_forms_of_cotangents_have_the_structure_of_the_arguments():
+    _, pullback = irax.vjp(lambda pair: pair[0] * pair[1], (X, X))
+    with pytest.raises(ValueError, match=r"with_refs: expected a prefix of .*\(\*, \*\)"):
+        pullback.with_refs({"a": irax.ad.GradValue()})

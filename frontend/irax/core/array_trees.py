@@ -121,6 +121,27 @@ def prefix_broadcast(prefix: Any, tree: Any, is_leaf: _IsLeaf = None, **names: s
     return tree_util.prefix_broadcast(prefix, tree, is_leaf, namespace=ARRAYS, **names)
 
 
+def prefix_of(treedef: PyTreeDef, prefix: Any, what: str, is_leaf: _IsLeaf = None) -> list[Any]:
+    """`prefix_broadcast` for a structure, of which no instance is made.
+
+    Raises:
+        ValueError: the prefix has a container that the structure lacks.
+    """
+    leaves, spec = tree_flatten(prefix, is_leaf)
+    if not spec.is_prefix(treedef):
+        raise ValueError(f"{what}: expected a prefix of {treedef}, got {spec}")
+    counts = _counts(spec, treedef)
+    return [x for x, count in zip(leaves, counts, strict=True) for _ in range(count)]
+
+
+def _counts(prefix: PyTreeDef, treedef: PyTreeDef) -> list[int]:
+    """The number of leaves of a structure below each leaf of a prefix."""
+    if prefix.is_leaf():
+        return [treedef.num_leaves]
+    parts = zip(prefix.children(), treedef.children(), strict=True)
+    return [count for own, part in parts for count in _counts(own, part)]
+
+
 def tree_map(function: Callable[[Any], Any], tree: Any) -> Any:
     """Applies a function to each array of a pytree, and to the words of keys."""
     leaves, treedef = tree_flatten(tree)

@@ -123,7 +123,11 @@ class Arguments:
 
     def boxed(self, what: str, args: Any, kwargs: Any) -> tuple[list[Ref], Any, Any]:
         """Return Refs in a function for those of the call, and the arguments with them."""
-        leaves = self.tree.flatten_up_to((args, kwargs))
+        return self.boxed_leaves(what, self.tree.flatten_up_to((args, kwargs)))
+
+    def boxed_leaves(self, what: str, leaves: Sequence[Any]) -> tuple[list[Ref], Any, Any]:
+        """`boxed`, given the leaves of the arguments, states in place of Refs."""
+        leaves = list(leaves)
         with_tokens = any(self.refs.refs.values())
         boxes: list[Ref] = []
         for place in self.places:

@@ -77,9 +77,32 @@ class Arguments:
         args, _ = array_trees.tree_unflatten(self.in_tree, leaves)
         return args
 
+    @property
+    def placeholders(self) -> tuple[Any, ...]:
+        """The differentiated arguments, with plain objects as leaves."""
+        return placeholders(self.in_tree)
+
     def joined(self, others: Sequence[Any]) -> list[Any]:
         """All arguments in their own order: those that are not differentiated, and others."""
         return joined(self.fixed, self._numbers, others)
+
+
+def placeholders(in_tree: array_trees.PyTreeDef) -> tuple[Any, ...]:
+    """Arguments by position, with plain objects as leaves. Classes of pytrees let such objects
+    pass, as JAX's documentation tells; other values may be none that they take.
+    """
+    args, _ = array_trees.tree_unflatten(in_tree, [object() for _ in range(in_tree.num_leaves)])
+    return args
+
+
+def check_cotangents(found: Any, count: int, name: str) -> None:
+    """Raise TypeError unless a rule returned a cotangent for each of `count` arguments."""
+    if not isinstance(found, tuple | list) or len(found) != count:
+        got = f"{len(found)} of them" if isinstance(found, tuple) else type(found).__name__
+        raise TypeError(
+            f"custom_vjp: bwd of {name} must return a tuple with a cotangent for each of its "
+            f"{count} arguments, got {got}"
+        )
 
 
 def joined(fixed: Sequence[Any], numbers: Collection[int], others: Sequence[Any]) -> list[Any]:

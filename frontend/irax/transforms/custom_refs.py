@@ -1,8 +1,9 @@
 """Calls of functions with a rule for reverse mode that have Refs among their arguments.
 
-Such a call is that of a function of the Refs' states, to its result and the states at the end. The
-token among them passes through it. In the backward pass its cotangent is what the Ref holds before
-the rule runs, and the rule's cotangent of it what the Ref holds afterwards (see `core.refs`).
+Such a call is that of a function of the arguments' leaves, with states in place of Refs, to its
+result and the states at the end. The token among them passes through it. In the backward pass its
+cotangent is what the Ref holds before the rule runs, and the rule's cotangent of it what the Ref
+holds afterwards (see `core.refs`).
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from irax import tree_util
 from irax.core import array_trees, ref_tokens
 from irax.core.ref_functions import Arguments, check_no_refs
 from irax.core.refs import Ref
+from irax.transforms.custom_arguments import check_cotangents, placeholders
 from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero
 from irax_compiler.records import dataclass
 
@@ -74,10 +76,10 @@ class RefCall:
 
     @property
     def value(self) -> Callable[..., Any]:
-        """The function of states, to the result and the states at the end."""
+        """The function of leaves, to the result and the states at the end."""
 
-        def run(*args: Any) -> Any:
-            boxes, args, _ = self.arguments.boxed("custom_vjp", args, {})
+        def run(*leaves: Any) -> Any:
+            boxes, args, _ = self.arguments.boxed_leaves("custom_vjp", leaves)
             out = self.function(*self.joined(args))
             check_no_refs(f"custom_vjp: {self.name}", out)
             self.written[:] = [n for n, box in enumerate(boxes) if box.num_writes]
@@ -99,10 +101,10 @@ class RefCall:
         """Return `fwd` for it."""
 
         def forward(*primals: Any) -> Any:
-            args: Any = array_trees.tree_map(_value, primals)
+            leaves: Any = array_trees.tree_map(_value, primals)
             if not self._is_perturbed(primals):
-                return self.value(*args), (_Forward(False, ()), ())
-            boxes, args, _ = self.arguments.boxed("custom_vjp", args, {})
+                return self.value(*leaves), (_Forward(False, ()), ())
+            boxes, args, _ = self.arguments.boxed_leaves("custom_vjp", leaves)
             if self.symbolic_zeros:
                 args = self._with_boxes(primals, boxes)
             found = fwd(*self.joined(args))
@@ -118,14 +120,13 @@ class RefCall:
 
     def _is_perturbed(self, primals: tuple[Any, ...]) -> bool:
         """True if an argument that is no token has a derivative."""
-        perturbed = array_trees.tree_map(_is_perturbed, primals)
-        leaves = self.arguments.tree.flatten_up_to((perturbed, {}))
+        leaves: list[Any] = list(array_trees.tree_map(_is_perturbed, primals))
         for place in self.arguments.places:
             leaves[place] = leaves[place][0]
         return any(array_trees.tree_leaves(leaves))
 
     def _with_boxes(self, primals: tuple[Any, ...], boxes: Sequence[Ref]) -> Any:
-        leaves = self.arguments.tree.flatten_up_to((primals, {}))
+        leaves: list[Any] = list(primals)
         for place, box in zip(self.arguments.places, boxes, strict=True):
             leaves[place] = box
         return array_trees.tree_unflatten(self.arguments.tree, leaves)[0]
@@ -157,7 +158,7 @@ class RefCall:
             zeros = [isinstance(x, SymbolicZero) for x in array_trees.tree_leaves(out)]
             if not done.ruled or all(zeros):
                 through = [[v, *token] for v, token in zip(values, tokens, strict=True)]
-                return self._cotangents([None] * len(self._args), through)
+                return self._through([None] * self.arguments.tree.num_leaves, through)
             refs = list(self.arguments.refs.refs)
             boxes = [
                 Ref(
@@ -173,49 +174,38 @@ class RefCall:
             if not self.symbolic_zeros:
                 out = tree_util.tree_map(_instantiated, out, is_leaf=_is_zero)
             found = bwd(*self.fixed, kept, out)
-            if not isinstance(found, tuple | list) or len(found) != len(self._args):
-                return found  # which custom_vjp refuses
+            leaves = self._cotangents(found)
             through = [
                 [None if writes else value, *ref_tokens.of_value(box.value)]
                 for value, writes, box in zip(values, done.writes, boxes, strict=True)
             ]
-            return self._cotangents(found, through)
+            return self._through(leaves, through)
 
         return backward
 
-    @property
-    def _args(self) -> tuple[Any, ...]:
-        """The arguments that are differentiated, with numbers as leaves."""
-        tree = self.arguments.tree
-        return array_trees.tree_unflatten(tree, list(range(tree.num_leaves)))[0]
+    def _cotangents(self, found: Any) -> list[Any]:
+        """The cotangent of each leaf, of what `bwd` returned."""
+        args = placeholders(self.arguments.tree)
+        check_cotangents(found, len(args), self.name)
+        try:
+            return [
+                x
+                for arg, part in zip(args, found, strict=True)
+                for x in array_trees.prefix_broadcast(part, arg, is_leaf=_is_none)
+            ]
+        except ValueError as error:
+            raise TypeError(
+                f"custom_vjp: bwd of {self.name} returned cotangents that do not fit: {error}"
+            ) from None
 
-    def _cotangents(self, found: Sequence[Any], through: Sequence[Any]) -> tuple[Any, ...]:
-        """Cotangents of the arguments, states in place of Refs, to what passes through the call."""
-        of_states = dict(zip(self.arguments.places, through, strict=True))
-
-        def cotangent(number: int, own: Any) -> Any:
-            if number not in of_states:
-                return own
-            value, *token = of_states[number]
-            parts = [x for x in (value, _present(own)) if x is not None]
+    def _through(self, leaves: Sequence[Any], through: Sequence[Any]) -> tuple[Any, ...]:
+        """Cotangents of the leaves, those of states added to what passes through the call."""
+        found = list(leaves)
+        for place, (value, *token) in zip(self.arguments.places, through, strict=True):
+            parts = [x for x in (value, _present(found[place])) if x is not None]
             total = None if not parts else parts[0] if len(parts) == 1 else parts[0] + parts[1]
-            return [total, *token]
-
-        made: list[Any] = []
-        for arg, part in zip(self._args, found, strict=True):
-            numbers, tree = array_trees.tree_flatten(arg)
-            if of_states.keys().isdisjoint(numbers):
-                made.append(part)
-                continue
-            try:
-                own = array_trees.prefix_broadcast(part, arg, is_leaf=_is_none)
-            except ValueError as error:
-                raise TypeError(
-                    f"custom_vjp: bwd of {self.name} returned cotangents that do not fit: {error}"
-                ) from None
-            leaves = [cotangent(n, x) for n, x in zip(numbers, own, strict=True)]
-            made.append(array_trees.tree_unflatten(tree, leaves))
-        return tuple(made)
+            found[place] = [total, *token]
+        return tuple(found)
 
 
 def _value(primal: CustomVJPPrimal) -> Any:

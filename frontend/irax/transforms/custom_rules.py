@@ -78,7 +78,7 @@ class Ruled(ForwardsDefinitions):
         raise NotImplementedError
 
     def of_refs(self, call: RefCall) -> Ruled:
-        """Return a function of the states of Refs, with such rules, for a call that has Refs."""
+        """Return a function of leaves, with such rules, for a call that has Refs."""
         raise TypeError(
             f"{self.kind}: an argument of {name_of(self.fun)} is a Ref, which only custom_vjp takes"
         )
@@ -120,7 +120,8 @@ class Ruled(ForwardsDefinitions):
     ) -> Any:
         join = functools.partial(joined, fixed, self.nondiff_argnums)
         call = RefCall.of(name_of(self.fun), self.fun, join, fixed, self.symbolic_zeros, boxed)
-        out, states = self.of_refs(call)._write(builder, boxed.args)
+        leaves = boxed.tree.flatten_up_to((boxed.args, {}))
+        out, states = self.of_refs(call)._write(builder, tuple(leaves))
         call.write(states, list(boxed.refs.refs))
         return out
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from irax.core.module_builder import deriving
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Known, Traced, trace_function
 from irax.core.wrapping import wraps
-from irax.transforms.custom_arguments import is_inexact, of_type
+from irax.transforms.custom_arguments import check_cotangents, is_inexact, of_type
 from irax.transforms.custom_refs import RefCall
 from irax.transforms.custom_rules import Ruled
 from irax.transforms.deferred_rules import RuleCall
@@ -192,18 +193,12 @@ class _Backward:
         cotangent = array_trees.tree_unflatten(call.out_tree, cts)
         assert self.ruled.bwd is not None
         found = self.ruled.bwd(*self.given.fixed, residuals, cotangent)
-        args = self.given.unflatten(range(len(self.given.avals)))
-        found = tuple(found) if isinstance(found, list) else found
-        if not isinstance(found, tuple) or len(found) != len(args):
-            got = f"{len(found)} of them" if isinstance(found, tuple) else type(found).__name__
-            raise TypeError(
-                f"custom_vjp: bwd of {name} must return a tuple with a cotangent for each of its "
-                f"{len(args)} arguments, got {got}"
-            )
+        args, numbers = self.given.placeholders, iter(range(len(self.given.avals)))
+        check_cotangents(found, len(args), name)
         return [
             ct
             for arg, part in zip(args, found, strict=True)
-            for ct in self._cotangents(part, arg, name)
+            for ct in self._cotangents(part, arg, numbers)
         ]
 
     def _zero(self, aval: ShapedArray) -> Any:
@@ -211,8 +206,11 @@ class _Backward:
         zero = SymbolicZero(ShapedArray(aval.shape, dtype))
         return zero if self.ruled.symbolic_zeros else zero.instantiate()
 
-    def _cotangents(self, part: Any, arg: Any, name: str) -> list[Array]:
-        numbers, structure = array_trees.tree_flatten(arg)
+    def _cotangents(self, part: Any, arg: Any, remaining: Iterator[int]) -> list[Array]:
+        """Cotangents of an argument, whose leaves have the next of the remaining numbers."""
+        name = self.name
+        objects, structure = array_trees.tree_flatten(arg)
+        numbers = list(islice(remaining, len(objects)))
         given, there = array_trees.flatten_tangents(part)
         try:  # None may stand for the zeros of several arrays, an array for one alone
             leaves = array_trees.prefix_broadcast(part, arg)

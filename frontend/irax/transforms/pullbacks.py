@@ -206,12 +206,13 @@ class VJP:
         >>> pullback.with_refs(total)(1.0), total
         ((GradRef(),), Ref(7.0))
         """
-        args, _ = array_trees.tree_unflatten(self._derived.in_tree, list(self._derived.inputs))
-        if len(forms) != len(args):
+        args = self._derived.in_tree.children()[0]
+        if len(forms) != args.num_children:
             raise ValueError(
-                f"with_refs: expected as many forms as arguments, {len(args)}, got {len(forms)}"
+                f"with_refs: expected as many forms as arguments, {args.num_children}, got "
+                f"{len(forms)}"
             )
-        spread = array_trees.prefix_broadcast(forms, args, is_leaf=_is_form)
+        spread = array_trees.prefix_of(args, forms, "with_refs", _is_form)
         for form in spread:
             if not _is_form(form):
                 raise ValueError(
