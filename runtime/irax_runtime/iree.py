@@ -305,7 +305,9 @@ class IreeExecutable:
             stops=self._run == self._invoke_metered,
         )
         self._run_on = self._running()
-        self.run = self._run_on_donated if self._donated or self._in_place else self._run_on
+        self._shared = _numbers(reflection, "irax.shared")
+        run = self._run_on_donated if self._donated or self._in_place else self._run_on
+        self.run = self._sharing(run) if self._shared else run
         """Runs, or has the device begin to, without checking the arguments, deleted ones aside: for
         callers that know that they fit."""
         device._executables.add(self)
@@ -384,6 +386,20 @@ class IreeExecutable:
         """Return the number of each result, its type, and if nothing else may have its memory."""
         own = _numbers(self._reflection, "irax.own")
         return [(i, x.shape, x.dtype, i in own) for i, x in enumerate(self.results or ())]
+
+    def _sharing(self, run: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
+        """Return `run` for a program of which results may be in the memory of arguments: that is no
+        longer theirs alone.
+        """
+        shared = self._shared
+
+        def sharing(arguments: Sequence[Any], now: bool = False) -> list[Any]:
+            results = run(arguments, now)
+            for i in shared:
+                arguments[i].share()
+            return results
+
+        return sharing
 
     def _run_on_donated(self, arguments: Sequence[Any], now: bool = False) -> list[Any]:
         if not now and not (self._cost.is_brief and not self.device.in_flight.is_busy):

@@ -87,6 +87,10 @@ class IreeBuffer:
         """True if nothing else has the memory: no other buffer, and no array of NumPy's."""
         return self._is_own and self._numpy is None
 
+    def share(self) -> None:
+        """Tell that another buffer has the memory, too."""
+        self._is_own = False
+
     def delete(self) -> None:
         """Give the memory up. Arrays of NumPy's that share it and calls in flight keep it."""
         self.ref = self.view = self._numpy = None

@@ -208,6 +208,27 @@ def test_a_result_that_shares_memory_is_not_overwritten(form):
     np.testing.assert_array_equal(other, kept)
 
 
+RETURNED = {
+    "itself": lambda x: x,
+    "another shape": lambda x: x.reshape(-1),
+    "one of two": lambda x: (x + 1, x),
+    "a branch": lambda x: irax.lax.cond(x[0] == 0, lambda: x, lambda: x + 1),
+    "a loop": lambda x: irax.lax.fori_loop(0, 0, lambda i, y: y + 1, x),
+}
+
+
+@pytest.mark.parametrize("name", RETURNED)
+@pytest.mark.parametrize("size", [6, 1 << 16])
+def test_a_result_that_is_an_argument_outlives_its_donation(name, size):
+    function, step = irax.jit(RETURNED[name]), irax.jit(lambda x: x.at[1].set(7), donate_argnums=0)
+    for _ in range(2):
+        x = jnp.arange(float(size)) + 0
+        found = irax.tree_util.tree_leaves(function(x))[-1]
+        step(x)
+        assert x.is_deleted()
+        np.testing.assert_array_equal(found, np.arange(size))
+
+
 def test_views_of_an_updated_array_stay():
     step = irax.jit(lambda x, i: x.at[i].set(7.0), donate_argnums=0)
     x = step(jnp.zeros(3000), 0)

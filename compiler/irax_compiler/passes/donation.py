@@ -3,8 +3,8 @@
 Before the passes, `donate` marks the arguments whose memory a result can take. A pass that writes
 kernels may then tie a result to such an argument: the kernel finds the argument's elements in the
 memory of the result. IREE copies the argument where others still read it. After the passes,
-`donation` tells the runtime which arguments are written to, and which results are the only users
-of their memory, so that they may be donated themselves.
+`donation` tells the runtime which arguments are written to, and which results and arguments are the
+only users of their memory, so that they may be donated themselves.
 """
 
 from __future__ import annotations
@@ -51,8 +51,9 @@ def overwritten(module: Module, name: str) -> list[int]:
 @dataclass
 class Donation(Pass):
     """Tells the runtime what becomes of donated arguments: `irax.donated` are the arguments that
-    are gone after a call, `irax.in_place` those that the program writes to, and `irax.own` the
-    results with memory that nothing else has, also not another result or an argument.
+    are gone after a call, `irax.in_place` those that the program writes to, `irax.own` the results
+    with memory that nothing else has, also not another result or an argument, and `irax.shared` the
+    arguments in whose memory a result may be.
     """
 
     name: ClassVar[str] = "donation"
@@ -67,19 +68,21 @@ class Donation(Pass):
             in_place = [i for i in marked if arguments[i] in written]
             _mark(function, in_place)
             results = returned(function)
+            sources = [_sources(x) for x in results]
             numbers = {
                 "irax.donated": marked,
                 "irax.in_place": in_place,
-                "irax.own": [i for i, x in enumerate(results) if _is_own(x, results)],
+                "irax.own": [i for i, x in enumerate(results) if _is_own(x, results, sources)],
+                "irax.shared": [i for i, x in enumerate(arguments) if any(x in s for s in sources)],
             }
             add_reflection(
                 function, {k: ",".join(map(str, found)) for k, found in numbers.items() if found}
             )
 
 
-def _is_own(x: Value, results: Sequence[Value]) -> bool:
-    """True for what a dispatch wrote, or an update of an argument, if no other result may be in its
-    memory.
+def _is_own(x: Value, results: Sequence[Value], sources: Sequence[set[Value]]) -> bool:
+    """True for what a dispatch wrote, or an update of an argument, if no other result, which may be
+    these `sources`, may be in its memory.
     """
     whole = _whole(x)
     source = mlir.definition(whole)
@@ -87,7 +90,7 @@ def _is_own(x: Value, results: Sequence[Value]) -> bool:
         return False
     if source.name != "flow.dispatch" and not any(map(is_donated, _updated(source))):
         return False
-    return not any(_may_be_in_memory_of(whole, y) for y in results if y != x)
+    return not any(whole in s for y, s in zip(results, sources, strict=True) if y != x)
 
 
 def _whole(x: Value) -> Value:
@@ -99,23 +102,21 @@ def _whole(x: Value) -> Value:
     return x
 
 
-def _may_be_in_memory_of(x: Value, result: Value) -> bool:
-    """True if a result may be `x`, or a part of it, in another form."""
-    seen: set[Value] = set()
+def _sources(result: Value) -> set[Value]:
+    """Return the values that a result may be, or be a part of, in another form."""
+    found: set[Value] = set()
     pending = [result]
     while pending:
         value = pending.pop()
-        source = mlir.definition(value)
-        if value in seen or source is None:
+        if value in found:
             continue
-        if value == x:
-            return True
-        seen.add(value)
-        if source.name != "flow.dispatch" and traits_of(source).memory is not Memory.FRESH:
-            pending += [
-                operand for inner in (source, *nested(source)) for operand in inner.operands
-            ]
-    return False
+        found.add(value)
+        source = mlir.definition(value)
+        if source is None or source.name == "flow.dispatch":
+            continue
+        if traits_of(source).memory is not Memory.FRESH:
+            pending += [x for inner in (source, *nested(source)) for x in inner.operands]
+    return found
 
 
 def _updated(operation: Operation) -> list[Value]:
