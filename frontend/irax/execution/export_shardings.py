@@ -16,8 +16,9 @@ from irax.core.partition_specs import PartitionSpec
 from irax.core.sharded import sharding_of, spec_of
 from irax.core.shardings import NamedSharding, Sharding
 from irax.execution import backend
+from irax.execution.divided_functions import DividedFunction
 from irax.execution.jit_shardings import constrained
-from irax.execution.jitted import DividedFunction, PjitFunction
+from irax.execution.jitted import PjitFunction
 from irax_compiler import api, mlir
 from irax_runtime.mesh import MeshDevice
 

@@ -15,9 +15,10 @@ from irax.core.placement import device_of_shardings
 from irax.core.tracebacks import api_boundary
 from irax.core.xla_options import check_compiler_options
 from irax.execution.backend import check_device
+from irax.execution.divided_functions import DividedFunction
 from irax.execution.jit_parameters import parameters_of
 from irax.execution.jit_shardings import name_several_devices
-from irax.execution.jitted import DividedFunction, PjitFunction
+from irax.execution.jitted import PjitFunction
 from irax_runtime.device import Device
 
 P = ParamSpec("P")

@@ -21,7 +21,7 @@ from irax.core.module_builder import ModuleBuilder
 from irax.core.shardings import Sharding
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, trace_function
-from irax.core.wrapping import SignatureOfWrapped, wraps
+from irax.core.wrapping import SignatureOfWrapped
 from irax.execution import bound_call, jit_refs, replay, reports
 from irax.execution.bound_call import OTHER, flattened
 from irax.execution.dynamic_shapes import DynamicShapes, rest_of
@@ -33,12 +33,7 @@ from irax.execution.jit_parameters import (
     split_static,
     with_static,
 )
-from irax.execution.jit_shardings import (
-    divided_arguments,
-    divided_as_told,
-    divided_results,
-    spread,
-)
+from irax.execution.jit_shardings import divided_as_told
 from irax.execution.program import Program
 from irax.execution.program_shardings import device_of_structs, told_by
 from irax.execution.programs import Programs
@@ -46,7 +41,7 @@ from irax_compiler.spans import Span, collecting
 from irax_runtime.device import Device
 
 if TYPE_CHECKING:
-    from irax.execution.untraced.records import Start
+    from irax.execution.untraced.first_calls import FirstCall
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -157,25 +152,29 @@ class PjitFunction(Generic[P, R]):
             self._check_leaves(own, named)
             raise
         compiled = self._cache.find(key)
-        start: Start | None = None
+        first: FirstCall | None = None
         if compiled is None and traced is None and config.untraced_starts:
-            start, result = self._untraced(key, leaves, tree, static, len(args))
+            from irax.execution.untraced.first_calls import FirstCall
+
+            given = (self._fun, self._cache, key, leaves, tree, static, len(args))
+            first = FirstCall(self, *given)
+            result = first.run()
             if result is not OTHER:
                 return result
         if compiled is None:
             new = self._for_all_sizes(leaves, tree, static, key)
             if new is None:
                 spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
-                if start is not None:
-                    start.begin()
+                if first is not None:
+                    first.begin()
                 new = self._trace(leaves, tree, static, spans, traced=traced)
             compiled = self._cache.keep(key, new)
             self._check_donations(compiled)
         fixed = self._device is not None
         asked = self._device if fixed else compiled.usual_device()
         result = compiled.run(leaves, asked, fixed)
-        if start is not None:
-            self._keep(start, compiled)
+        if first is not None:
+            first.keep(compiled)
         if explicit_axes.are_in_types():  # which a bound call does not look at
             return result
         bound = compiled.bound(leaves, tree, asked, state)
@@ -189,52 +188,6 @@ class PjitFunction(Generic[P, R]):
         """Return True if calls run where their arguments are, compiled at once for their sizes."""
         is_usual = self._device is None and self._dynamic is None
         return is_usual and self._when in (None, "at_once") and type(self) is PjitFunction
-
-    def _untraced(
-        self,
-        key: Any,
-        leaves: Sequence[Any],
-        tree: Any,
-        static: tuple[Any, ...],
-        count: int,
-    ) -> tuple[Start | None, Any]:
-        """Call the program of a signature that another process traced. Return `OTHER` where there
-        is none that is known to be the same, and what is to be kept of the trace that follows.
-        """
-        from irax.execution.untraced.records import NotDescribed, Start, may_start
-
-        if not may_start(self, leaves):
-            return None, OTHER
-        start, found = None, self._cache.untraced.get(key)
-        state = config.state
-        if found is None:
-            try:
-                start = Start.of(self, leaves, tree, static)
-                found = start.find()
-            except NotDescribed as error:
-                reports.not_described(self._fun, self._cache.history, str(error))
-            if found is None:
-                return start, OTHER
-            reports.untraced(self._fun, self._cache.history)
-            self._cache.keep_untraced(key, found)
-        result = found.run(leaves)
-        if result is OTHER:
-            return None, OTHER
-        bound = found.bound(leaves, state)
-        if bound is not None and static:
-            bound = bound_call.with_static(bound, static, count)
-        if bound is not None:
-            self._cache.bind(key, bound)
-        return None, result
-
-    def _keep(self, start: Start, program: Program) -> None:
-        """Keep the program that was traced for other processes, if they may run it untraced."""
-        from irax.execution.untraced.records import NotDescribed
-
-        try:
-            start.keep(program)
-        except NotDescribed as error:
-            reports.not_described(self._fun, self._cache.history, str(error))
 
     @api_boundary
     def trace(self, *args: Any, **kwargs: Any) -> stages.Traced:
@@ -478,70 +431,6 @@ def _own_module() -> Iterator[ModuleBuilder]:
     builder.jitted = None
     for cache, key, compiled in jitted.values():
         cache.setdefault(key, compiled)
-
-
-class DividedFunction(PjitFunction[P, R]):
-    """A jitted function whose arguments and results are divided among the devices of a mesh."""
-
-    def __init__(
-        self,
-        fun: Callable[P, R],
-        static: Parameters,
-        donated: Parameters,
-        in_shardings: Any,
-        out_shardings: Any,
-    ) -> None:
-        @wraps(fun)
-        def divided(*args: P.args, **kwargs: P.kwargs) -> Any:
-            results = fun(*self._divided(args), **kwargs)  # pyright: ignore
-            return divided_results("jit", out_shardings, results)
-
-        super().__init__(divided, static, donated)
-        self._arguments = (fun, static, donated, in_shardings, out_shardings)
-        self._in_shardings, self._out_shardings = in_shardings, out_shardings
-        self._fixed = static[0]
-        """The numbers of the static arguments."""
-
-    def __reduce__(self) -> Any:
-        return DividedFunction, self._arguments
-
-    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        results = super().__call__(*self._divided(args), **kwargs)  # pyright: ignore
-        return divided_results("jit", self._out_shardings, results)
-
-    def _divided(self, args: tuple[Any, ...]) -> list[Any]:
-        """Return the positional arguments of a call, those that are not static divided."""
-        given = list(args)
-        if self._in_shardings is not None:
-            fixed = {n % len(args) for n in self._fixed if -len(args) <= n < len(args)}
-            own = [n for n in range(len(args)) if n not in fixed]
-            found = divided_arguments("jit", self._in_shardings, tuple(given[n] for n in own))
-            for n, argument in zip(own, found, strict=True):
-                given[n] = argument
-        return given
-
-    def traced_for(
-        self, args: Any, kwargs: Any
-    ) -> tuple[Program, Any, Device | str | None, Sequence[Sharding | None], jit_refs.Ahead | None]:
-        """As of any jitted function; the program tells where its results are to be."""
-        program, tree, device, told, found = super().traced_for(args, kwargs)
-        results = array_trees.tree_unflatten(program.out_tree, program.traced.results)
-        returned = results if found is None else results[0]
-        program.out_shardings = spread("jit: out_shardings", self._out_shardings, returned)
-        return program, tree, device, told, found
-
-    def _told(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[Sharding | None]:
-        told = super()._told(leaves, own)
-        if self._in_shardings is None:
-            return told
-        asked = self.shardings_of(own)
-        return [*(a or b for a, b in zip(asked, told, strict=False)), *told[len(asked) :]]
-
-    def shardings_of(self, own: tuple[Any, ...]) -> Sequence[Sharding | None]:
-        """Return what the option `in_shardings` has for each leaf of the positional arguments that
-        are not static.
-        """
-        return spread("jit: in_shardings", self._in_shardings, own)
 
 
 def clear_caches() -> None:

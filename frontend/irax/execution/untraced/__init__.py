@@ -8,4 +8,5 @@ process_state.py  the state of the process that functions read
 walk.py           the description of a function and all that it reaches, or why there is none
 trees.py          structures of pytrees as plain data
 records.py        the records on disk
+first_calls.py    calls that look for one, and keep one
 """

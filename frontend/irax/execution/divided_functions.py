@@ -1,0 +1,83 @@
+"""Jitted functions with the options `in_shardings` and `out_shardings`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, ParamSpec, TypeVar
+
+from irax.core import array_trees
+from irax.core.shardings import Sharding
+from irax.core.wrapping import wraps
+from irax.execution import jit_refs
+from irax.execution.jit_parameters import Parameters
+from irax.execution.jit_shardings import divided_arguments, divided_results, spread
+from irax.execution.jitted import PjitFunction
+from irax.execution.program import Program
+from irax_runtime.device import Device
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class DividedFunction(PjitFunction[P, R]):
+    """A jitted function whose arguments and results are divided among the devices of a mesh."""
+
+    def __init__(
+        self,
+        fun: Callable[P, R],
+        static: Parameters,
+        donated: Parameters,
+        in_shardings: Any,
+        out_shardings: Any,
+    ) -> None:
+        @wraps(fun)
+        def divided(*args: P.args, **kwargs: P.kwargs) -> Any:
+            results = fun(*self._divided(args), **kwargs)  # pyright: ignore
+            return divided_results("jit", out_shardings, results)
+
+        super().__init__(divided, static, donated)
+        self._arguments = (fun, static, donated, in_shardings, out_shardings)
+        self._in_shardings, self._out_shardings = in_shardings, out_shardings
+        self._fixed = static[0]
+        """The numbers of the static arguments."""
+
+    def __reduce__(self) -> Any:
+        return DividedFunction, self._arguments
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        results = super().__call__(*self._divided(args), **kwargs)  # pyright: ignore
+        return divided_results("jit", self._out_shardings, results)
+
+    def _divided(self, args: tuple[Any, ...]) -> list[Any]:
+        """Return the positional arguments of a call, those that are not static divided."""
+        given = list(args)
+        if self._in_shardings is not None:
+            fixed = {n % len(args) for n in self._fixed if -len(args) <= n < len(args)}
+            own = [n for n in range(len(args)) if n not in fixed]
+            found = divided_arguments("jit", self._in_shardings, tuple(given[n] for n in own))
+            for n, argument in zip(own, found, strict=True):
+                given[n] = argument
+        return given
+
+    def traced_for(
+        self, args: Any, kwargs: Any
+    ) -> tuple[Program, Any, Device | str | None, Sequence[Sharding | None], jit_refs.Ahead | None]:
+        """As of any jitted function; the program tells where its results are to be."""
+        program, tree, device, told, found = super().traced_for(args, kwargs)
+        results = array_trees.tree_unflatten(program.out_tree, program.traced.results)
+        returned = results if found is None else results[0]
+        program.out_shardings = spread("jit: out_shardings", self._out_shardings, returned)
+        return program, tree, device, told, found
+
+    def _told(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[Sharding | None]:
+        told = super()._told(leaves, own)
+        if self._in_shardings is None:
+            return told
+        asked = self.shardings_of(own)
+        return [*(a or b for a, b in zip(asked, told, strict=False)), *told[len(asked) :]]
+
+    def shardings_of(self, own: tuple[Any, ...]) -> Sequence[Sharding | None]:
+        """Return what the option `in_shardings` has for each leaf of the positional arguments that
+        are not static.
+        """
+        return spread("jit: in_shardings", self._in_shardings, own)
