@@ -3,6 +3,7 @@ and outside of them: compared with the same in Python.
 """
 
 import dataclasses
+import gc
 
 import numpy as np
 import pytest
@@ -11,6 +12,14 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax.compat.jax.experimental import cur_qdd, hijax
+from irax.core import refs
+
+
+@pytest.fixture(autouse=True)
+def mutable_arrays_expected_no_more():
+    """Calls look for mutable arrays once there were such values; those of later tests do not."""
+    yield
+    refs._expected.clear()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -216,3 +225,22 @@ def test_one_value_is_one_argument():
     box = Box(jnp.float32(2), jnp.int32(3))
     with pytest.raises(ValueError, match="only one reference to a mutable array"):
         irax.jit(lambda a, b: count_up(a, 1.0) + count_up(b, 1.0))(box, box)
+
+
+def test_values_of_a_trace_end_with_it():
+    @irax.jit
+    def f(box):
+        inner = Box(jnp.zeros(2))
+        inner.content = (box.content[0] + 1,)
+        box.content = inner.content
+
+    gc.collect()
+    before = len(refs._alive)
+    for n in range(1, 4):
+        box = Box(jnp.zeros(n))
+        f(box)
+        np.testing.assert_array_equal(box.content[0], np.ones(n))
+    f.clear_cache()
+    del box
+    gc.collect()
+    assert len(refs._alive) == before

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakValueDictionary
 
 import optree
 
@@ -23,10 +23,8 @@ from irax.core.tracing import Trace, innermost
 from irax.core.tree_registry import ARRAYS
 from irax_compiler.records import dataclass
 
-_made: WeakKeyDictionary[Trace, dict[int, Held]] = WeakKeyDictionary()
-"""The values that functions made while they were traced."""
 _outside: WeakValueDictionary[int, Held] = WeakValueDictionary()
-"""Other values, for as long as a trace or a program uses their parts."""
+"""Values that no traced function made, for as long as a trace or a program uses their parts."""
 
 
 class _Reading(threading.local):
@@ -147,7 +145,7 @@ def held(x: Any) -> Held:
     """Return the arrays of a mutable value."""
     trace = innermost.trace
     while trace is not None:
-        found = _made.get(trace, {}).get(id(x))
+        found = trace.made.get(id(x))
         if found is not None:
             return found
         trace = trace.parent
@@ -161,7 +159,7 @@ def made(x: Any) -> Held:
     """Return the arrays of a new value, which the function that is traced has made."""
     trace = innermost.trace
     assert trace is not None
-    found = _made.setdefault(trace, {})[id(x)] = Held(x, trace)
+    found = trace.made[id(x)] = Held(x, trace)
     return found
 
 

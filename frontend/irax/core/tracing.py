@@ -149,6 +149,8 @@ class Trace(Interpreter):
         self.block = mlir.body(self.function)
         self._insertion = mlir.InsertionPoint(self.block)
         self.argument_names: dict[mlir.Value, str] = {}
+        self.made: dict[int, Any] = {}
+        """The values of mutable classes that the function made, by their ids (see `hi_values`)."""
         self._varying = VaryingAxes(builder.module) if axis_names.any_checked() else None
         self._explicit = ExplicitAxes(builder.module) if are_in_types() else None
         self._entered_by = entered_by
