@@ -184,3 +184,27 @@ def test_the_older_name():
         from irax.experimental.shard_map import shard_map
     total = shard_map(lambda v: lax.psum(v, "i"), LINE, P("i"), P(), check_rep=False)
     np.testing.assert_allclose(total(np.arange(4.0)), [6.0])
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_derivatives_in_lanes_that_a_mesh_divides(check_vma: bool):
+    def loss(w: irax.Array, x: irax.Array) -> irax.Array:
+        def of_part(w: irax.Array, x: irax.Array) -> irax.Array:
+            return lax.psum(((w * jnp.sin(x)) ** 2).sum(), "a")
+
+        specs = (P(), P("a"))
+        return irax.shard_map(
+            of_part, mesh=MESH, in_specs=specs, out_specs=P(), check_vma=check_vma
+        )(w, x)
+
+    w, x = jnp.arange(1.0, 3.0), jnp.arange(8.0).reshape(2, 4)
+    wanted = 2 * np.asarray(w) * (np.sin(x) ** 2).sum(1)
+    gradient = irax.vmap(irax.grad(loss), spmd_axis_name="b")
+    for derived in (gradient, irax.jit(gradient)):
+        np.testing.assert_allclose(derived(w, x), wanted, rtol=1e-6)
+    for name, specs in (("out", (P(), P("a"))), ("in", (P("a"), P()))):
+        f = irax.shard_map(
+            lambda x: x, mesh=MESH, in_specs=specs[0], out_specs=specs[1], check_vma=False
+        )
+        with pytest.raises(ValueError, match=rf"{name}_specs divides an array along \['a'\], but"):
+            irax.vmap(f, spmd_axis_name="a")(x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ class BoundAxis(NamedTuple):
 
 class _State(threading.local):
     bound: tuple[BoundAxis, ...] = ()
+    of_lanes: frozenset[str] = frozenset()
 
 
 _state = _State()
@@ -50,6 +51,27 @@ def all_bound(axes: Sequence[BoundAxis]) -> Iterator[None]:
         yield
     finally:
         _state.bound = outer
+
+
+@contextmanager
+def lanes_divided_along(axes: Collection[str]) -> Iterator[None]:
+    """In a `with` block, this thread traces a lane of those that axes of a mesh divide."""
+    outer = _state.of_lanes
+    _state.of_lanes = outer.union(axes)
+    try:
+        yield
+    finally:
+        _state.of_lanes = outer
+
+
+def check_not_of_lanes(axes: Collection[str], what: str) -> None:
+    """Raise ValueError for axes of a mesh by which lanes are divided already."""
+    if twice := sorted(_state.of_lanes.intersection(axes)):
+        raise ValueError(
+            f"{what} divides an array along {twice}, but the lanes of a vmap around it are divided "
+            "along them by its spmd_axis_name, or as its arguments are: name other axes of the "
+            "mesh in one of them"
+        )
 
 
 def find(name: Hashable, what: str) -> BoundAxis:

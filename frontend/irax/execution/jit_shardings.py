@@ -86,6 +86,7 @@ def _constraint(x: Array, sharding: Sharding) -> Array:
     bound = {axis.name for axis in axis_names.bound()}
     manual = [BoundAxis(name, size, True) for name, size in mesh if name not in bound]
     spec = spec_of(sharding, x.ndim)
+    axis_names.check_not_of_lanes(axes_of(spec), repr(sharding))
     varying = x.aval.vma | axes_of(spec)
     if inside := varying & set(map(text_of, bound)) - x.aval.vma:
         raise ValueError(f"{sharding!r} names {sorted(inside)}, which a shard_map divides already")

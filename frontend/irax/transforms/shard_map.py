@@ -23,7 +23,7 @@ from irax.core.tracing import Input, Traced, trace_function
 from irax.core.unreduced import summands, summed
 from irax.core.wrapping import wraps
 from irax.execution.jit_shardings import on_mesh
-from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec
+from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec, axes_of
 from irax_compiler.records import dataclass
 
 
@@ -218,12 +218,15 @@ def call_on_shards(
     if setting.check_vma:
         _check_varying(setting, traced, found)
     given += [((),) * x.ndim for x in traced.captures]
+    out = [setting.spec(s, a.ndim) for s, a in zip(found, traced.results, strict=True)]
+    for argument, own in (("in_specs", given), ("out_specs", out)):
+        axis_names.check_not_of_lanes(set().union(*map(axes_of, own)), f"shard_map: {argument}")
     op = ShardMap(
         traced.name,
         tuple((text_of(a), n) for a, n in setting.mesh.shape_tuple),
         tuple(map(text_of, setting.manual)),
         tuple(given),
-        tuple(setting.spec(s, a.ndim) for s, a in zip(found, traced.results, strict=True)),
+        tuple(out),
         setting.check_vma,
     )
     divided = [specs[i] for i in positions]

@@ -106,12 +106,14 @@ def over_lanes(
             boxed.refs.write(states)
             return out
         given = Mapped.of(what, fun, in_axes, axis_size, args, kwargs)
-        along = given.divided_along(what)
+        told = given.divided_along(what)
+        along = mesh_axes or told
         inputs = [
             Input(type_of_slice(x, axis), None, name)
             for x, axis, name in zip(given.arrays, given.axes, given.names, strict=True)
         ]
-        with axis_names.binding(axis_name, given.size):
+        divided = axis_names.lanes_divided_along(along)
+        with axis_names.binding(axis_name, given.size), divided:
             traced = trace_function(given.call, inputs, what, name_of(fun))
         wanted = given.result_axes(what, out_axes, traced.results)
         named = "" if axis_name is None else axis_names.text_of(axis_name)
@@ -124,7 +126,7 @@ def over_lanes(
                 mapped_axes,
                 wanted,
                 named,
-                mesh_axes or along,
+                along,
                 over_devices,
             )
         except api.PassError as error:

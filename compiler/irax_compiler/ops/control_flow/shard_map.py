@@ -325,22 +325,18 @@ class ShardMap(StructuredOp):
 
     def _axes_of_lanes(self, transform: Batching, axes: Sequence[Axis]) -> tuple[str, ...]:
         """The axes of the mesh along which lanes are divided. All devices have all lanes where an
-        operand is the same for all, for its cotangent would be a sum over devices, and where the
-        body communicates among the lanes.
+        operand is the same for all, for its cotangent would be a sum over devices, where the body
+        communicates among the lanes, and where a residual has a row for each device.
         """
         names = transform.mesh_axes
-        used = set().union(*map(axes_of, (*self.in_specs, *self.out_specs)))
-        if twice := sorted(used & set(names)):
-            raise ValueError(
-                f"vmap: spmd_axis_name={names}, but a sharding inside divides an array along "
-                f"{twice} already: name other axes of the mesh in one of them"
-            )
         if lacking := sorted(set(names) - {axis for axis, _ in self.mesh}):
             raise ValueError(
                 f"vmap: spmd_axis_name={names}, but the mesh of a sharding inside has no axes "
                 f"{lacking}: expected some of {[axis for axis, _ in self.mesh]}"
             )
         if not set(names) <= set(self.manual) or transform.size % self.shards(names):
+            return ()
+        if set(names) & set().union(*map(axes_of, (*self.in_specs, *self.out_specs))):
             return ()
         body = mlir.Functions(mlir.open_module())[self.body]
         if None in axes or axes_in(body) & {*names, transform.axis_name}:
