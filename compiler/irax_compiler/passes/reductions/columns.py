@@ -52,17 +52,21 @@ class Columns(Kernel):
     @cached_property
     def width(self) -> int:
         """The number of columns of a block, a multiple of the vector's size."""
-        domain, workers = self.domain.usual, 2 * self.shares.workers
+        domain, workers = self.domain.usual, self.shares.workers
         columns = usual(self.columns.extent)
         folded = sum(len(phase.finish.made) for phase in self.phases)
         most = min(columns, WIDEST, FAST // max(folded, 1))
-        if self.shares.workers > 1 and prod(usual(g.extent) for g in self._outer) < workers:
-            most = min(most, -(-columns // workers))
+        is_divided = workers > 1 and prod(usual(g.extent) for g in self._outer) < 2 * workers
+        if is_divided:
+            most = min(most, -(-columns // (2 * workers)))
         if len(self.phases) > 1:
             rows = domain.elements // domain.results
             arrays = 1 + len({where for phase in self.phases for _, where in phase.restored})
             most = min(most, max(CACHED // (rows * arrays), 4 * self.lanes))
-        return -(-most // self.lanes) * self.lanes
+        blocks = -(-columns // most)
+        if is_divided:
+            blocks += -blocks % workers  # each worker gets as many
+        return -(-columns // (blocks * self.lanes)) * self.lanes
 
     @property
     def _blocks(self) -> Any:
