@@ -284,3 +284,24 @@ def test_a_loop_that_calls_a_function_with_a_loop_like_it():
     outer = irax.jit(lambda x: lax.fori_loop(0, 2, lambda i, c: inner(c) + 1, x))
     assert outer(1.0) == 10101
     assert irax.grad(outer)(1.0) == 10000
+
+
+def test_what_no_step_changes_is_as_it_was_given():
+    x = jnp.arange(3.0)
+
+    def step(carry, _):
+        kept, moved, other = carry
+        return (kept, other, moved + 1), None
+
+    kept, *others = lax.scan(step, (x, x, x), None, length=2)[0]
+    assert kept is x
+    for found in others:
+        np.testing.assert_array_equal(found, x + 1)
+
+    def of_both(x, y):
+        def same(_, y):
+            return lax.scan(lambda y, _: (y, None), y, None, length=1)[0]
+
+        return lax.cond(x < 0, same, same, x, y)
+
+    assert irax.vmap(of_both, (0, None), None)(x, 3.0) == 3

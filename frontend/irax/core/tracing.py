@@ -465,6 +465,14 @@ class Traced:
         function = mlir.functions(self.builder.module)[self.name]
         return effects.has_effects(function)
 
+    def returned(self) -> list[int | None]:
+        """For each result, the number of the argument that it is, captured values being the last;
+        None if it is computed.
+        """
+        function = mlir.Functions(self.builder.module)[self.name]
+        numbers = {x: n for n, x in enumerate(mlir.arguments(function))}
+        return [numbers.get(x) for x in mlir.terminator(mlir.body(function)).operands]
+
     def captures_tracers(self) -> bool:
         """True if it cannot outlive the traces around it."""
         return any(isinstance(x, Tracer) for x in self.captures)

@@ -295,10 +295,8 @@ def _forwarded(branches: Sequence[Traced], operands: Sequence[Array]) -> dict[in
     """
     returned: list[list[Array | None]] = []
     for traced in branches:
-        function = mlir.Functions(traced.builder.module)[traced.name]
-        given = dict(zip(mlir.arguments(function), [*operands, *traced.captures], strict=True))
-        results = mlir.terminator(mlir.body(function)).operands
-        returned.append([given.get(value) for value in results])
+        given = [*operands, *traced.captures]
+        returned.append([None if n is None else given[n] for n in traced.returned()])
     return {
         number: same[0]
         for number, same in enumerate(zip(*returned, strict=True))

@@ -136,6 +136,10 @@ def _scan(
     calls = check_unroll(what, unroll, length)
     results = repeat(traced, carry.arrays, arrays, length, reverse, calls)
     count = len(carry.arrays)
+    returned = traced.returned()
+    for number, start in enumerate(carry.arrays):
+        if returned[number] == number:  # no step changes it
+            results[number] = start
     ys = array_trees.tree_unflatten(ys_tree, results[count:])
     return carry.unflatten(results[:count]), ys
 

@@ -34,7 +34,7 @@ class FirstCall:
     count: int
     """The number of positional arguments, static ones included."""
     start: Start | None = None
-    """What is to be kept of the trace that follows; None for nothing."""
+    """The record to keep of the trace that follows; None for nothing."""
 
     def run(self) -> Any:
         """Run the program that another process traced; return `OTHER` where there is none that is
