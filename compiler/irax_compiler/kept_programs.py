@@ -15,6 +15,7 @@ from irax_compiler import cache, locations, mlir, own_files
 from irax_compiler.iree import blas
 from irax_compiler.mlir import Module
 from irax_compiler.once import once
+from irax_compiler.ops import own
 from irax_compiler.passes.core import alone, nested
 from irax_compiler.processors import processors
 from irax_compiler.spans import span
@@ -33,17 +34,27 @@ _LIBRARIES = ("irax", "numpy", "scipy", "ml_dtypes")
 
 def key(module: Module, func: str, target: str, donated: Sequence[int]) -> str | None:
     """Return the name in the cache of the artefact of a function. None where that depends on more
-    than is known: on objects of this process, or on code that was edited while it ran.
+    than is known: on objects of this process, on ops of other packages, or on code that was edited
+    while it ran.
     """
     known = facts(target)
     if known is None or cache.directory() is None or not is_own(target):
         return None
     copy = alone(module, func, is_foreign=False)
+    if _has_ops_of_others(copy):
+        return None
     _forget_rules(copy)
     text = mlir.bytecode(locations.without(copy))
     if any(name in text for name in (*_OF_PROCESS, *_OF_SEVERAL_DEVICES)):
         return None
     return cache.key(text, ["as it was traced", func, str(tuple(donated)), *known])
+
+
+def _has_ops_of_others(module: Module) -> bool:
+    """Return True if a module has ops of other packages, whose rules lowering asks."""
+    others = own.names_of_others()
+    functions = mlir.functions(module).values() if others else ()
+    return any(own.name_in_registry(o) in others for f in functions for o in nested(f))
 
 
 def facts(target: str) -> tuple[str, ...] | None:

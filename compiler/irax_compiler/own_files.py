@@ -11,6 +11,11 @@ from irax_compiler.once import once
 _BEGUN = time.time_ns()
 
 
+def is_of_compiler(cls: type) -> bool:
+    """Return True if a class is in a file of the compiler's."""
+    return cls.__module__.partition(".")[0] == __package__
+
+
 @once
 def compiler() -> str | None:
     """Return the state of the compiler's files; None where one is newer than this process, which

@@ -9,7 +9,14 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax_compiler import api, kept_programs, own_files, targets
+from irax.core.dispatch import bind
+from irax_compiler import api, kept_programs, mlir, own_files, targets
+from irax_compiler.iree.compiler import compile
+from irax_compiler.iree.target import iree_target, passes_after
+from irax_compiler.ops import elementwise, registry
+from irax_compiler.ops.composite import COMPOSED
+from irax_compiler.ops.special.series import ByFormula
+from irax_compiler.passes.core import CSE, Pass
 
 
 @pytest.fixture(autouse=True)
@@ -105,6 +112,64 @@ def test_targets_of_other_packages_are_lowered_for(monkeypatch):
     changed = dataclasses.replace(targets.find("iree-cpu"), name="theirs")
     monkeypatch.setitem(targets.target._targets, "theirs", changed)  # as `register` does
     assert not targets.is_own("theirs")
+
+
+@dataclasses.dataclass
+class Theirs(Pass):
+    """A pass of another package."""
+
+    name = "theirs"
+
+    def run(self, module):
+        pass
+
+
+def test_a_target_with_passes_of_another_package_is_lowered_for(monkeypatch):
+    x = jnp.ones(3)
+    assert key_of(jnp.sin, x) is not None
+    cpu = targets.find("iree-cpu")
+    changed = dataclasses.replace(cpu, passes=(*cpu.passes, Theirs()))
+    monkeypatch.setitem(targets.target._targets, "iree-cpu", changed)
+    assert key_of(jnp.sin, x) is None
+
+
+def test_passes_of_another_package_between_irees_phases_are_run_each_time(folder):
+    """Their options are part of the key, but their code is not known."""
+    text = "func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> { return %x : tensor<3xf32> }"
+    lowered = mlir.bytecode(api.lower(api.parse(text)))
+    flags = iree_target("iree-cpu").flags_for()
+    for passes, kept in [([Theirs()], 0), ([CSE, Theirs()], 0), ([CSE], 1)]:
+        compile(lowered, flags, rewrites=[passes_after("flow", passes)])
+        assert len(list(folder.iterdir())) == kept
+
+
+@dataclasses.dataclass(frozen=True)
+class Doubled(ByFormula):
+    """x + x, an op of another package."""
+
+    name = "theirs.doubled"
+
+    def formula(self, *operands):
+        return operands[0] + operands[0]
+
+
+def test_ops_of_other_packages_are_lowered(monkeypatch):
+    x = jnp.ones(3)
+
+    def f(x):
+        return irax.jit(lambda x: bind(Doubled(), x))(x)
+
+    monkeypatch.setitem(COMPOSED, Doubled.name, Doubled)
+    assert key_of(f, x) is None
+    assert key_of(jnp.sin, x) is not None
+
+
+def test_ops_in_the_place_of_irax_s_are_lowered(monkeypatch):
+    x = jnp.ones(3)
+    theirs = dataclasses.replace(elementwise.logistic)
+    monkeypatch.setitem(registry._TRAITS, theirs.name, theirs)
+    assert key_of(irax.lax.logistic, x) is None
+    assert key_of(jnp.cos, x) is not None
 
 
 def test_a_compiler_that_was_edited_while_it_runs_is_not_trusted(monkeypatch):

@@ -79,6 +79,9 @@ class Rewrite:
     """Rewrites the module in place, and returns False if it left it as it was."""
     pays: Callable[[str], bool] = lambda text: True
     """Return False for the text of a module, as IREE gets it, that it would leave as it is."""
+    is_own: bool = True
+    """False if it runs code of another package, whose versions are not told apart: then artefacts
+    are not kept."""
 
 
 def compile(
@@ -131,7 +134,7 @@ def _compile(
     aside: KernelsAside | None,
 ) -> bytes:
     form = "shared library" if _is_shared_library(flags) else "IREE's form"
-    code = own_files.compiler()
+    code = own_files.compiler() if all(x.is_own for x in rewrites) else None
     own = [*flags, form, *(x.name for x in rewrites)]
     key = None if code is None else cache.key(identity, [code, *own])
     with spans.span("cache", "look-up") as details:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from irax_compiler import locations, mlir
+from irax_compiler import locations, mlir, own_files
 from irax_compiler.iree import compiler
 from irax_compiler.iree.kernels_aside import keep_aside
 from irax_compiler.mlir import Module
@@ -122,7 +122,8 @@ def passes_after(
         run_passes(module, passes)
         return mlir.bytecode(module) != before
 
-    return compiler.Rewrite(phase, ", ".join(map(str, passes)), run, pays)
+    is_own = all(map(own_files.is_of_compiler, map(type, passes)))
+    return compiler.Rewrite(phase, ", ".join(map(str, passes)), run, pays, is_own)
 
 
 def iree_target(name: str) -> IreeTarget:

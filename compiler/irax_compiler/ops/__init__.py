@@ -25,6 +25,7 @@ from irax_compiler.ops import (
     foreign,
     foreign_function,
     marks,
+    own,
     parts,
     random_bits,
     shape,
@@ -69,3 +70,5 @@ from irax_compiler.ops.special import (
     integrals,
     normal,
 )
+
+own.note()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
 from irax_compiler import extensions
@@ -45,6 +45,11 @@ def registered_names() -> list[str]:
     """The names of all ops irax knows, sorted."""
     extensions.load("irax.ops")
     return sorted(_READERS)
+
+
+def all_traits() -> Mapping[str, Op | type[Op]]:
+    """Return what has the traits of the operations of each name."""
+    return _TRAITS
 
 
 def names_of(classes: tuple[type[Op], ...]) -> list[str]:
