@@ -74,7 +74,7 @@ class MeshDevice:
         axes = ", ".join(f"{name}={size}" for name, size in self.axes.items())
         return f"MeshDevice({axes}, devices={list(self.devices)})"
 
-    @property
+    @cached_property
     def first(self) -> Device:
         """A device of this process.
 
@@ -174,7 +174,18 @@ class MeshDevice:
 
     def put(self, array: np.ndarray[Any, Any], may_alias: bool = False) -> ShardedBuffer:
         """Return the array with all devices having all of it."""
-        return self.put_shards(array, ((),) * array.ndim, may_alias)
+        if self.shares_memory:
+            return self.of_whole(self.first.put(array, may_alias))
+        whole = np.asarray(array, order="C")
+        pieces = {place: device.put(whole, may_alias) for place, device in self.local.items()}
+        return ShardedBuffer(self, array.shape, array.dtype, ((),) * array.ndim, pieces)
+
+    def of_whole(self, buffer: Buffer) -> ShardedBuffer:
+        """Return the array that is in a buffer of the first device, where all devices share their
+        memory, with all of them having all of it.
+        """
+        spec = ((),) * len(buffer.shape)
+        return ShardedBuffer(self, tuple(buffer.shape), buffer.dtype, spec, whole=buffer)
 
     def put_shards(
         self, array: np.ndarray[Any, Any], spec: Spec, may_alias: bool = False
@@ -286,6 +297,8 @@ def moved(buffer: Any, device: Any) -> Any:
 class ShardedBuffer:
     """An array in the memory of the devices of a mesh."""
 
+    __slots__ = ("_numpy", "_pieces", "device", "dtype", "shape", "spec", "whole")
+
     def __init__(
         self,
         device: MeshDevice,
@@ -299,7 +312,7 @@ class ShardedBuffer:
         self.shape = shape
         self.dtype = dtype
         self.spec = spec
-        self.whole = whole
+        self.whole: Buffer | None = whole
         """The one buffer of all devices, where they share their memory."""
         self._pieces = pieces
         self._numpy: np.ndarray[Any, Any] | None = None
@@ -425,7 +438,7 @@ class MeshExecutable:
             CommunicationError: the devices did not come together in a collective.
             Exception: what a function of the user's raised, which the program called.
         """
-        layouts = tuple(argument.spec for argument in arguments)
+        layouts = tuple([argument.spec for argument in arguments])
         with self.device.launching:
             return self._results(self._program(layouts), arguments)
 

@@ -15,7 +15,7 @@ import numpy as np
 from irax import dtypes
 from irax.config import config
 from irax.core.avals import ShapedArray, aval_of_array
-from irax_runtime.mesh import devices_of, moved
+from irax_runtime.mesh import MeshDevice, devices_of, moved
 
 if TYPE_CHECKING:
     from irax_runtime.device import Buffer, Device
@@ -161,18 +161,21 @@ class ConcreteArray(Array):
             ValueError: the array was put on another device.
         """
         buffer = self._buffer
-        if buffer is None:
-            buffer = self._buffer = device.put(self.value, may_alias=True)
-        elif buffer.device is not device:
-            if not self.committed:
-                return device.put(self.value, may_alias=True)
+        if buffer is not None and buffer.device is device:
+            return buffer
+        if buffer is not None and self.committed:
             if devices_of(buffer.device) != devices_of(device):
                 raise ValueError(
                     f"an array of type {self.aval} on {buffer.device!r} was used on {device!r}; "
                     "move it with irax.device_put(x, ...) to the device or sharding of the others"
                 )
             return moved(buffer, device)
-        return buffer
+        if isinstance(device, MeshDevice) and device.shares_memory:
+            return device.of_whole(self.buffer(device.first))
+        own = device.put(self.value, may_alias=True)
+        if buffer is None:
+            self._buffer = own
+        return own
 
     def on(self, device: Device) -> ConcreteArray:
         """Return this array committed to a device, with its elements copied there if need be.

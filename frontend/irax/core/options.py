@@ -304,7 +304,9 @@ SEEN_IN_TRACES = (
 )
 """The names of the values in `Config.traced`."""
 
-_OF_CALLS = ("disable_jit", "debug_nans", "debug_infs", "default_device", "profiling", "on_mesh")
+_OF_CALLS = (
+    *("disable_jit", "debug_nans", "debug_infs", "default_device", "spmd", "profiling", "on_mesh"),
+)
 
 _DERIVED = ("traced", "state", "stepwise")
 """Values that follow from options, kept beside them because every call asks for them."""

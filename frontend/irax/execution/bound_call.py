@@ -21,6 +21,7 @@ from irax.core.known_structures import Taken
 from irax.execution.jit_parameters import Static
 from irax_compiler.records import dataclass
 from irax_runtime.device import Buffer, Executable
+from irax_runtime.mesh import Spec
 
 OTHER = object()
 """The result of a bound call for arguments of another signature, or in another state."""
@@ -57,6 +58,7 @@ def bound_call(
     state: Any,
     donated: Sequence[int] = (),
     commits: bool = False,
+    sees_layouts: bool = False,
 ) -> BoundCall | None:
     """Return a call of a program for arguments of one signature, in one state of the options. None
     where an argument is neither an array of irax's or NumPy's nor a number of either's.
@@ -71,10 +73,12 @@ def bound_call(
         state: `config.state` when the signature was looked up.
         donated: the leaves that the caller gives up.
         commits: True if results are committed to the device, wherever the arguments were put.
+        sees_layouts: True if the trace depends on how arguments are divided on a mesh's devices.
     """
     if not all(type(x) in _LEAVES or _is_held_by_its_dtype(x) for x in leaves):
         return None
     device, count = executable.device, len(leaves)
+    layouts = [_layout(x, device) for x in leaves] if sees_layouts else None
     run, put, array_type, ndarray = executable.run, device.put, ConcreteArray, np.ndarray
     signature = [_expected(x) for x in leaves]
     of_buffers, avals, unflatten = ConcreteArray.of_buffers, results.avals, results.unflatten
@@ -91,7 +95,7 @@ def bound_call(
             if given is None:
                 return OTHER
         committed = commits
-        buffers: list[Buffer] = []
+        buffers: list[Any] = []
         for x, (expected, dtype) in zip(given, signature):  # noqa: B905 (of equal lengths)
             kind = type(x)
             if kind is array_type:
@@ -99,8 +103,10 @@ def bound_call(
                     return OTHER
                 buffer = x._buffer
                 if buffer is None or buffer.device is not device:
-                    return OTHER
-                if x.committed:
+                    if x.committed:
+                        return OTHER
+                    buffer = x.buffer(device)
+                elif x.committed:
                     committed = True
             elif kind is expected:
                 try:
@@ -112,6 +118,8 @@ def bound_call(
             else:
                 return OTHER
             buffers.append(buffer)
+        if layouts is not None and [buffer.spec for buffer in buffers] != layouts:
+            return OTHER
         if captured:
             buffers += captured
         arrays = of_buffers(run(buffers), avals, committed)
@@ -120,6 +128,14 @@ def bound_call(
         return arrays[0] if unflatten is None else unflatten(arrays)
 
     return call
+
+
+def _layout(x: Any, device: Any) -> Spec | None:
+    """Return how a leaf is divided on the devices of a mesh; None if it was put elsewhere."""
+    if type(x) is not ConcreteArray or not x.committed:
+        return ((),) * np.ndim(x)
+    buffer: Any = x._buffer
+    return buffer.spec if buffer.device is device else None
 
 
 def _is_held_by_its_dtype(x: Any) -> bool:

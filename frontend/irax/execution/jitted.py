@@ -175,8 +175,6 @@ class PjitFunction(Generic[P, R]):
         result = compiled.run(leaves, asked, fixed)
         if first is not None:
             first.keep(compiled)
-        if explicit_axes.are_in_types():  # which a bound call does not look at
-            return result
         bound = compiled.bound(leaves, tree, asked, state)
         if bound is not None and static:
             bound = bound_call.with_static(bound, static, len(args))

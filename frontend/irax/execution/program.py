@@ -11,6 +11,7 @@ from irax.config import config
 from irax.core import nans
 from irax.core.array import ConcreteArray, device_of
 from irax.core.avals import ShapedArray
+from irax.core.explicit_axes import are_in_types
 from irax.core.known_structures import Taken, taking
 from irax.core.meshes import mesh_of_results
 from irax.core.sharded import device_of_mesh
@@ -149,8 +150,18 @@ class Program:
         if self.take is None and tree != tree_of_leaves(len(leaves)):
             self.take = taking(tree)
         run = program.executable
-        commits = self.commits or isinstance(run.device, MeshDevice)
-        return bound_call(run, leaves, self.take, captured, results, state, self.donated, commits)
+        is_on_mesh = isinstance(run.device, MeshDevice)
+        return bound_call(
+            run,
+            leaves,
+            self.take,
+            captured,
+            results,
+            state,
+            self.donated,
+            commits=self.commits or is_on_mesh,
+            sees_layouts=is_on_mesh and are_in_types(),
+        )
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
         """Run the program, and if it returns a nan, say which operation made it."""

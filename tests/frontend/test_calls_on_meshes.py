@@ -1,0 +1,151 @@
+"""Calls of a jitted function on a mesh with the signature of the last call: the short way."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import P
+from irax.config import config
+from irax.core.array import ConcreteArray
+from irax.execution.jitted import PjitFunction
+from irax.sharding import AxisType, Mesh, NamedSharding
+from irax_runtime.iree import cpu
+
+KINDS = [AxisType.Auto, AxisType.Explicit]
+X = np.arange(16, dtype=np.float32).reshape(4, 4)
+
+
+def mesh_of(kind: AxisType) -> Mesh:
+    return Mesh(np.array([cpu(0), cpu(1)], object), ("a",), (kind,))
+
+
+@pytest.fixture(params=KINDS, ids=str)
+def mesh(request: Any) -> Iterator[Mesh]:
+    with irax.set_mesh(mesh_of(request.param)) as found:
+        yield found
+
+
+def put_nowhere() -> list[Any]:
+    """Arrays in the memory of NumPy, of a device, and of one that is not the mesh's first."""
+    on_others = []
+    for device in (cpu(0), cpu(1)):
+        of_device = irax.device_put(X, device)
+        on_others.append(ConcreteArray.of_buffer(of_device._buffer, of_device.aval))
+    return [ConcreteArray(X.copy()), *on_others]
+
+
+@pytest.mark.parametrize("spmd", ["one_buffer", "threads"])
+def test_arrays_that_were_put_nowhere_take_the_short_way(mesh, spmd, monkeypatch):
+    with config.scoped("spmd", spmd):
+        add = irax.jit(lambda x, y: x + 2 * y)
+        arrays = [*put_nowhere(), irax.device_put(X, NamedSharding(mesh, P()))]
+        add(arrays[0], arrays[0])
+        monkeypatch.setattr(PjitFunction, "_call", None)
+        for x in arrays:
+            found = add(arrays[0], x)
+            assert found.committed
+            assert found.sharding.mesh == mesh
+            np.testing.assert_array_equal(found, 3 * X)
+
+
+def test_an_array_that_was_put_nowhere_stays_where_it_is(mesh):
+    for x in put_nowhere()[1:]:
+        buffer = x._buffer
+        for _ in range(3):
+            irax.jit(jnp.sin)(x)
+        assert x._buffer is buffer
+        assert not x.committed
+
+
+def test_layouts_are_looked_at_where_types_tell_them():
+    found = []
+
+    @irax.jit
+    def traced(x: Any) -> Any:
+        found.append(irax.typeof(x).sharding.spec)
+        return x + 1
+
+    with irax.set_mesh(mesh_of(AxisType.Explicit)) as mesh:
+        specs = [P("a", None), P(None, "a"), P(None, None)]
+        arrays = [irax.device_put(X, NamedSharding(mesh, spec)) for spec in specs]
+        for _ in range(3):
+            for spec, x in zip(specs, arrays, strict=True):
+                assert traced(x).sharding.spec == spec
+            assert traced(ConcreteArray(X.copy())).sharding.spec == specs[-1]
+    assert found == specs
+
+
+def test_types_among_auto_axes_are_those_along_explicit_ones_alone():
+    kinds = (AxisType.Explicit, AxisType.Auto)
+    devices = np.array([cpu(n) for n in range(4)], object).reshape(2, 2)
+    found = []
+    traced = irax.jit(lambda x: (found.append(irax.typeof(x).sharding.spec), x + 1)[1])
+    with irax.set_mesh(Mesh(devices, ("a", "b"), kinds)) as mesh:
+        for spec in [P("a", "b"), P("a", None), P(None, "b"), P("a", "b")]:
+            x = irax.device_put(X, NamedSharding(mesh, spec))
+            for _ in range(2):
+                np.testing.assert_array_equal(traced(x), X + 1)
+    assert found == [P("a", None), P(None, None)]
+
+
+def test_other_meshes_and_settings_are_seen(mesh):
+    """An array that was put nowhere runs where the context says, at each call."""
+    x, double = ConcreteArray(X.copy()), irax.jit(lambda x: 2 * x)
+    other = mesh.update(devices=mesh.devices[::-1])
+    for _ in range(3):
+        assert double(x).sharding.mesh == mesh
+        with irax.set_mesh(other):
+            assert double(x).sharding.mesh == other
+        with irax.set_mesh(mesh.update(axis_types=(AxisType.Auto,))) as auto:
+            assert double(x).sharding.mesh == auto
+        with irax.set_mesh(None):
+            assert double(x).devices() == {cpu(0)}
+            assert not double(x).committed
+        with config.scoped("spmd", "threads"):
+            assert double(x)._buffer.whole is None
+        assert double(x)._buffer.whole is not None
+        assert double(irax.device_put(X, cpu(1))).devices() == {cpu(1)}
+
+
+@pytest.mark.parametrize("place", range(2))
+def test_a_donated_array_is_gone(mesh, place):
+    """As in JAX 0.10.2."""
+    step = irax.jit(lambda x: x + 1, donate_argnums=0)
+    for _ in range(3):
+        x = put_nowhere()[place]
+        np.testing.assert_array_equal(step(x), X + 1)
+        assert x.is_deleted()
+        with pytest.raises(RuntimeError, match="was used after its memory had been given up"):
+            step(x)
+
+
+def test_an_array_that_is_donated_and_read_is_read_first(mesh):
+    step = irax.jit(lambda x, y: (x + 1, y * 2), donate_argnums=0)
+    for _ in range(3):
+        x = ConcreteArray(X.copy())
+        more, twice = step(x, x)
+        np.testing.assert_array_equal(more, X + 1)
+        np.testing.assert_array_equal(twice, 2 * X)
+
+
+def test_elements_of_numpys_stay_when_donated(mesh):
+    step = irax.jit(lambda x: x.at[0].set(7), donate_argnums=0)
+    large = np.arange(1 << 16, dtype=np.float32)
+    for _ in range(3):
+        x = jnp.asarray(large)
+        seen = np.asarray(x)
+        assert step(x)[0] == 7
+        np.testing.assert_array_equal(seen, large)
+
+
+def test_a_result_outlives_the_donation_of_the_array_that_it_is(mesh):
+    same, step = irax.jit(lambda x: x), irax.jit(lambda x: x.at[0].set(7), donate_argnums=0)
+    for _ in range(3):
+        x = ConcreteArray(X.copy())
+        result = same(x)
+        step(x)
+        np.testing.assert_array_equal(result, X)
