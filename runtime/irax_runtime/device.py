@@ -54,6 +54,11 @@ class Device(Protocol):
     """The number of the process that the device belongs to."""
 
     @property
+    def local_hardware_id(self) -> int:
+        """The number of the device among those of its host; -1 if nothing tells it here."""
+        ...
+
+    @property
     def client(self) -> DeviceClient:
         """The client that serves the device."""
         ...

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from irax_runtime import devices as own
 from irax_runtime.communication import current, mpi
@@ -29,6 +29,7 @@ class RemoteDevice(OneMemory):
     platform: str
     device_kind: str
     target: str
+    local_hardware_id: ClassVar[int] = -1
 
     @property
     def client(self) -> Any:

@@ -86,6 +86,7 @@ class CpuDevice(OneMemory):
         memory.keep_freed_memory()
         self.process_index = current.of_process().rank
         self.id = self.process_index * cpu_devices() + number
+        self.local_hardware_id = number
         workers = threads.count()
         rt.flags.parse_flags(
             f"--task_worker_stack_size={_STACK_SIZE}",

@@ -63,7 +63,7 @@ class GpuDevice(OneMemory):
     def __init__(self, found: Found) -> None:
         """Opens a device that there is."""
         self.platform = found.platform.name
-        self.id = found.id
+        self.id = self.local_hardware_id = found.id
         self.device_kind = found.device_kind
         self.driver = found.driver
         self.is_processor = found.is_processor

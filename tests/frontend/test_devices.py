@@ -12,7 +12,9 @@ from tests.runtime.pjrt_programs import needs_plugin, prints
 
 import irax
 import irax.numpy as jnp
+from irax_runtime import iree
 from irax_runtime.devices import NoDevice, numbered
+from irax_runtime.distributed import RemoteDevice
 
 PJRT = "pjrt:cpu"
 
@@ -428,6 +430,14 @@ def test_an_operation_is_compiled_once(pjrt, monkeypatch):
     np.testing.assert_array_equal(jnp.maximum(x, x + 2), 3 * np.ones(7))
     monkeypatch.setattr(backend, "compile", None)
     np.testing.assert_array_equal(jnp.maximum(x, x + 2), 3 * np.ones(7))
+
+
+@needs_plugin
+def test_devices_are_numbered_on_their_host(pjrt):
+    assert [iree.cpu(n).local_hardware_id for n in range(3)] == [0, 1, 2]
+    assert pjrt.local_hardware_id == 0
+    elsewhere = RemoteDevice(7, 1, "cpu", "cpu", "iree-cpu")
+    assert elsewhere.local_hardware_id == -1
 
 
 @needs_plugin

@@ -333,6 +333,13 @@ class PjrtDevice(OneMemory):
         api = self.client.api
         return f"{os.path.basename(api.path)}, PJRT {'.'.join(map(str, api.version))}"
 
+    @property
+    def local_hardware_id(self) -> int:
+        """The number of the device among those of its host, such as that of a GPU; -1 if the plugin
+        has none for it.
+        """
+        return self.client.api.call("Device_LocalHardwareId", device=self.pointer).local_hardware_id
+
     def __repr__(self) -> str:
         return f"PjrtDevice({self.platform!r}, id={self.id})"
 
