@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import ClassVar
 
-from irax_compiler import mlir
-from irax_compiler.mlir import Block, Module, Operation, Value
-from irax_compiler.ops import core
+from irax_compiler.importing import alone
+from irax_compiler.mlir import Module
 from irax_compiler.ops.fft import Fft
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.executables import add_executable, dispatch, memory, workers_of
-from irax_compiler.passes.fourier.kernel import Kernel
-from irax_compiler.passes.fourier.transforms import Transform, transforms_of
-from irax_compiler.passes.rewriting import Pattern, Replacement, rewrite_in_order
 from irax_compiler.records import dataclass
 
 
@@ -30,40 +24,7 @@ class Fourier(Pass):
     """The number of workgroups that share a transform; 0 means one per processor."""
 
     def run(self, module: Module) -> None:
-        if not any(o.name == Fft.name for o in nested(module.operation)):
-            return
-        names: dict[Transform, str] = {}
-        for function in mlir.functions(module).values():
-            workers = self.workers or workers_of(function)
-
-            def replacement(operation: Operation, workers: int = workers) -> Replacement:
-                found = transforms_of(operation, workers)
-                return _dispatched(module, names, found, operation) if found else None
-
-            rewrite_in_order(function, [Pattern(self.name, (Fft.name,), (), replacement)])
-
-
-def _dispatched(
-    module: Module, names: dict[Transform, str], found: list[Transform], operation: Operation
-) -> Value:
-    x: Value = operation.operands[0]
-    for transform in found:
-        if transform not in names:
-            names[transform] = mlir.unique_name(module, "fourier")
-            _add_executable(module, names[transform], transform)
-        type_ = x.type if transform.is_complex else operation.results[0].type
-        operands = [x, core.constant(transform.twiddles)]
-        x, _ = dispatch(names[transform], operands, [type_, transform.scratch_type])
-    return x
-
-
-def _add_executable(module: Module, name: str, transform: Transform) -> None:
-    """Add the executable `name`: from an array and twiddle factors to one and scratch memory."""
-    before, after = (transform.batch * length for length in transform.lengths)
-    sizes = [before, transform.twiddles.size, after, prod(transform.extents)]
-
-    def build(_: Block, bindings: list[Value]) -> None:
-        pairs = zip(bindings, sizes, strict=True)
-        Kernel(transform, *(memory(x, n, transform.dtype) for x, n in pairs)).build()
-
-    add_executable(module, name, (transform.extents[0], 1), 4, build)
+        if any(o.name == Fft.name for o in nested(module.operation)):
+            with alone():  # most programs do without these files
+                from irax_compiler.passes.fourier.dispatches import write_dispatches
+            write_dispatches(module, self.workers)
