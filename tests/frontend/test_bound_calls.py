@@ -203,7 +203,10 @@ def test_several_signatures_in_turn_take_the_short_way(monkeypatch):
         irax.tree_util.tree_map(lambda a, b: np.testing.assert_array_equal(a, b + 1), f(x), x)
 
 
-NUMPYS = [np.float32(2), np.float64(0.1), np.int16(-3), np.bool_(True), np.complex128(1j)]
+NUMPYS = [
+    *(np.float32(2), np.float64(0.1), np.complex128(1j), np.bool_(True)),
+    *(np.int16(-3), np.int64(-3), np.uint64(3)),
+]
 
 
 @pytest.mark.parametrize("number", NUMPYS, ids=repr)
@@ -222,8 +225,12 @@ def test_numbers_of_numpys_take_the_short_way(number, monkeypatch):
 def test_numbers_of_numpys_that_do_not_fit_are_refused():
     f = irax.jit(lambda x: x + 1)
     assert int(f(np.int64(3))) == int(f(np.int64(3))) == 4
+    for number in (np.int64(2**40), np.int64(2**31), np.int64(-(2**31) - 1)):
+        with pytest.raises(OverflowError):
+            f(number)
+    assert int(f(np.uint64(2**32 - 2))) == int(f(np.uint64(2**32 - 2))) == 2**32 - 1
     with pytest.raises(OverflowError):
-        f(np.int64(2**40))
+        f(np.uint64(2**32))
 
 
 def test_deleted_arguments_are_refused_however_often_they_were_used():

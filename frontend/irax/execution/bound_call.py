@@ -75,7 +75,7 @@ def bound_call(
         commits: True if results are committed to the device, wherever the arguments were put.
         sees_layouts: True if the trace depends on how arguments are divided on a mesh's devices.
     """
-    if not all(type(x) in _LEAVES or _is_held_by_its_dtype(x) for x in leaves):
+    if not all(type(x) in _LEAVES or isinstance(x, np.generic) for x in leaves):
         return None
     device, count = executable.device, len(leaves)
     layouts = [_layout(x, device) for x in leaves] if sees_layouts else None
@@ -115,6 +115,11 @@ def bound_call(
                     return OTHER
             elif kind is ndarray and (x.shape, x.dtype) == expected:
                 buffer = put(np.array(x, dtype, order="C"), may_alias=True)
+            elif (kind,) == expected:
+                try:
+                    buffer = put(np.asarray(x.item(), dtype))
+                except OverflowError:
+                    return OTHER
             else:
                 return OTHER
             buffers.append(buffer)
@@ -136,13 +141,6 @@ def _layout(x: Any, device: Any) -> Spec | None:
         return ((),) * np.ndim(x)
     buffer: Any = x._buffer
     return buffer.spec if buffer.device is device else None
-
-
-def _is_held_by_its_dtype(x: Any) -> bool:
-    """Return True for a number of NumPy's, unless it is an integer that gets a narrower dtype."""
-    if not isinstance(x, np.generic):
-        return False
-    return x.dtype.kind in "fc" or dtypes.canonicalize_dtype(x.dtype) == x.dtype
 
 
 def forget(leaves: Sequence[Any], donated: Sequence[int]) -> None:
@@ -195,7 +193,10 @@ def _expected(x: Any) -> tuple[Any, np.dtype[Any] | None]:
         return x.aval, None
     if type(x) is np.ndarray:
         return (x.shape, x.dtype), dtypes.canonicalize_dtype(x.dtype)
-    return type(x), dtypes.scalar_to_array(x).dtype
+    dtype = dtypes.scalar_to_array(x).dtype
+    # NumPy makes other integers of integers of its own that do not fit, but not of Python's.
+    is_narrowed = isinstance(x, np.integer) and dtype != x.dtype
+    return (type(x),) if is_narrowed else type(x), dtype
 
 
 def results_as(tree: Any, avals: Sequence[ShapedArray]) -> Results:
