@@ -493,3 +493,13 @@ def test_shards_are_divided_as_types_tell():
     expected = np.asarray(x).reshape(2, 2, 3).sum(0)
     np.testing.assert_array_equal(summed(x), expected)
     np.testing.assert_array_equal(irax.jit(summed)(x), expected)
+
+
+def test_one_hot_vectors_are_divided_as_is_asked():
+    labels = irax.device_put(jnp.arange(4), P("x"))
+    for asked in (P("x", "y"), P(None, "y"), P("y", "x")):
+        for f in (irax.nn.one_hot, irax.jit(irax.nn.one_hot, static_argnums=1)):
+            assert f(labels, 4).sharding.spec == P("x", None)
+        found = irax.jit(lambda x, s=asked: irax.nn.one_hot(x, 4, out_sharding=s))(labels)
+        assert found.sharding.spec == asked
+        np.testing.assert_array_equal(found, np.eye(4))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from irax import dtypes, errors, lax
 from irax.core import source
 from irax.core.array import Array
 from irax.core.promotion import convert
+from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int
 from irax.nn.operands import inexact
 from irax.numpy.reductions import masked
@@ -214,8 +215,14 @@ def standardize(
     return jnp.multiply(centred, lax.rsqrt(inexact("standardize", jnp.add(variance, epsilon))))
 
 
+@takes_out_sharding("nn.one_hot")
 def one_hot(
-    x: ArrayLike, num_classes: int, *, dtype: DTypeLike | None = None, axis: int = -1
+    x: ArrayLike,
+    num_classes: int,
+    *,
+    dtype: DTypeLike | None = None,
+    axis: int = -1,
+    out_sharding: Any = None,
 ) -> Array:
     """Return for each element n a vector of zeros with a one at index n; all zeros if it is out of
     range.
@@ -225,9 +232,11 @@ def one_hot(
         num_classes: the length of the vectors, known while tracing.
         dtype: of the result; the default float.
         axis: the axis of the result along which the vectors lie.
+        out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         ConcretizationTypeError: the length is a traced array.
+        ValueError: the result cannot be divided as `out_sharding` says.
 
     >>> irax.nn.one_hot(irax.numpy.array([0, 2]), 3)
     Array([[1., 0., 0.],
