@@ -149,3 +149,46 @@ def test_a_result_outlives_the_donation_of_the_array_that_it_is(mesh):
         result = same(x)
         step(x)
         np.testing.assert_array_equal(result, X)
+
+
+def places() -> list[Any]:
+    rows = [NamedSharding(mesh_of(kind), P("a")) for kind in KINDS]
+    return [cpu(0), cpu(1), *rows, NamedSharding(mesh_of(AxisType.Auto), P(None, "a"))]
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_arrays_that_were_put_somewhere_take_the_short_way(number, monkeypatch):
+    place = places()[number]
+    x, y = irax.device_put(X, place), irax.device_put(2 * X, place)
+    add = irax.jit(lambda x, y, z: x + y + z["n"])
+    expected = add(x, y, {"n": 1})
+    monkeypatch.setattr(PjitFunction, "_call", None)
+    for given in [(x, y), (x, ConcreteArray(2 * X)), (ConcreteArray(X.copy()), y)]:
+        found = add(*given, {"n": 2})
+        assert found.committed
+        assert found.sharding == expected.sharding
+        np.testing.assert_array_equal(found, 3 * X + 2)
+
+
+def test_a_call_runs_where_its_own_arguments_were_put():
+    add, nowhere = irax.jit(lambda x, y: x + y), ConcreteArray(X.copy())
+    for _ in range(3):
+        for place in places():
+            put = irax.device_put(X, place)
+            for given in [(put, put), (nowhere, put), (put, X)]:
+                found = add(*given)
+                assert found.committed
+                assert found.devices() == put.devices()
+                np.testing.assert_array_equal(found, 2 * X)
+            found = add(nowhere, nowhere)
+            assert not found.committed
+            assert found.devices() == nowhere.devices() == {cpu(0)}
+    with pytest.raises(ValueError, match="received incompatible devices"):
+        add(irax.device_put(X, cpu(0)), irax.device_put(X, cpu(1)))
+
+
+def test_a_function_with_a_device_of_its_own_takes_the_short_way(monkeypatch):
+    double, x = irax.jit(lambda x: 2 * x, device=cpu(1)), ConcreteArray(X.copy())
+    double(x)
+    monkeypatch.setattr(PjitFunction, "_call", None)
+    assert double(x).devices() == {cpu(1)}

@@ -58,6 +58,7 @@ def bound_call(
     state: Any,
     donated: Sequence[int] = (),
     commits: bool = False,
+    follows: bool = False,
     sees_layouts: bool = False,
 ) -> BoundCall | None:
     """Return a call of a program for arguments of one signature, in one state of the options. None
@@ -73,6 +74,7 @@ def bound_call(
         state: `config.state` when the signature was looked up.
         donated: the leaves that the caller gives up.
         commits: True if results are committed to the device, wherever the arguments were put.
+        follows: True if the program runs on that device because an argument was put there.
         sees_layouts: True if the trace depends on how arguments are divided on a mesh's devices.
     """
     if not all(type(x) in _LEAVES or isinstance(x, np.generic) for x in leaves):
@@ -94,7 +96,7 @@ def bound_call(
             given = take(args, kwargs)
             if given is None:
                 return OTHER
-        committed = commits
+        committed, moves = commits and not follows, False
         buffers: list[Any] = []
         for x, (expected, dtype) in zip(given, signature):  # noqa: B905 (of equal lengths)
             kind = type(x)
@@ -105,7 +107,7 @@ def bound_call(
                 if buffer is None or buffer.device is not device:
                     if x.committed:
                         return OTHER
-                    buffer = x.buffer(device)
+                    buffer, moves = x, True
                 elif x.committed:
                     committed = True
             elif kind is expected:
@@ -123,6 +125,10 @@ def bound_call(
             else:
                 return OTHER
             buffers.append(buffer)
+        if follows and not committed:
+            return OTHER
+        if moves:
+            buffers = [x.buffer(device) if type(x) is array_type else x for x in buffers]
         if layouts is not None and [buffer.spec for buffer in buffers] != layouts:
             return OTHER
         if captured:

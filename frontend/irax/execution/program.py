@@ -143,7 +143,9 @@ class Program:
         """
         if config.debug_nans or config.debug_infs or config.profiling:
             return None
-        program = self.programs.get(asked)
+        there = None if self.commits else self._there(leaves)
+        follows = there is not None and there is not self.device(asked)
+        program = self.programs.get(there if follows else asked)
         if program is None:
             return None
         captured, results = program.captured, program.results
@@ -160,6 +162,7 @@ class Program:
             state,
             self.donated,
             commits=self.commits or is_on_mesh,
+            follows=follows,
             sees_layouts=is_on_mesh and are_in_types(),
         )
 
