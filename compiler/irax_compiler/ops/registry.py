@@ -47,8 +47,16 @@ def registered_names() -> list[str]:
     return sorted(_READERS)
 
 
+def is_known(name: str) -> bool:
+    """Return True if irax, or a package that extends it, knows the operations of a name."""
+    names = {name, plain_name(name)}
+    if names.isdisjoint(_READERS):
+        extensions.load("irax.ops")
+    return not names.isdisjoint(_READERS)
+
+
 def all_traits() -> Mapping[str, Op | type[Op]]:
-    """Return what has the traits of the operations of each name."""
+    """Return what has the traits of the operations of each name, as far as they are loaded."""
     return _TRAITS
 
 

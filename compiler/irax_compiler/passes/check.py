@@ -9,10 +9,10 @@ from irax_compiler.layouts import mesh_of
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.ops.callback import is_callback
 from irax_compiler.ops.collective import Collective
-from irax_compiler.ops.core import UnsupportedOp, plain_name
+from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.ops.foreign_function import is_foreign_function
-from irax_compiler.ops.registry import read, registered_names, traits_of, unknown
+from irax_compiler.ops.registry import is_known, read, traits_of, unknown
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.records import dataclass
@@ -38,7 +38,6 @@ class Check(Pass):
 
     def run(self, module: Module) -> None:
         target = find(self.target) if self.target else NO_TARGET
-        known = {*registered_names(), *_RETURNS}
         functions = mlir.functions(module)
         axes = {axis for function in functions.values() for axis in mesh_of(function)}
         for name, function in functions.items():
@@ -46,7 +45,7 @@ class Check(Pass):
             if mlir.is_public(function):
                 _check_boundary(name, function, target)
             for operation in nested(function):
-                _check_operation(operation, known, axes)
+                _check_operation(operation, axes)
                 _check_numbers(operation, target)
                 if is_callback(operation) or is_foreign_function(operation):
                     _check_callback(operation, target)
@@ -100,8 +99,8 @@ def _check_callback(operation: Operation, target: Target) -> None:
             )
 
 
-def _check_operation(operation: Operation, known: set[str], axes: set[str]) -> None:
-    if plain_name(operation.name) not in known and operation.name not in known:
+def _check_operation(operation: Operation, axes: set[str]) -> None:
+    if operation.name not in _RETURNS and not is_known(operation.name):
         raise unknown(operation)
     if operation.name == ForeignCall.name and not is_host_call(operation):
         op = read(operation)  # which refuses those that are not known

@@ -14,7 +14,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison
 from irax_compiler.ops.core import Memory, full, full_like
-from irax_compiler.ops.registry import registered_names, traits_named, traits_of
+from irax_compiler.ops.registry import all_traits, traits_of
 from irax_compiler.ops.shape import Iota
 from irax_compiler.passes.constant_folding import keep_unknown
 from irax_compiler.passes.core import enclosing
@@ -25,7 +25,7 @@ from irax_compiler.sizes import is_symbolic
 _USERS = 64
 """The number of users of a value to look at before it is taken to be shared."""
 
-UPDATES = tuple(name for name in registered_names() if traits_named(name).updates)
+UPDATES = tuple(sorted(name for name, traits in all_traits().items() if traits.updates))
 """Operations that IREE runs in place. They overwrite their first operands, one per result."""
 
 
