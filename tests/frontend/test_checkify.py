@@ -188,3 +188,30 @@ def test_lanes_make_the_checks_of_their_own_steps_and_branches():
     assert error.get() is None
     assert found.tolist() == [5] * 5
     assert str(message(loop, 3)[0].get()).startswith("no 3")
+
+
+@pytest.mark.parametrize(
+    "f", [lambda x: x[500], lambda x: x.at[500].set(1.0), lambda x: x[None, 500, ..., 0]]
+)
+@pytest.mark.parametrize("compiled", [False, True])
+def test_ints_out_of_range(f, compiled):
+    x = jnp.arange(6.0).reshape(2, 3)
+    checked = checkify.checkify(irax.jit(f) if compiled else f, checkify.index_checks)
+    error, result = checked(x)
+    assert "index 500 is out of bounds for axis 0 with size 2" in error.get()
+    np.testing.assert_array_equal(result, f(x))
+
+
+def test_arguments_that_are_no_arrays():
+    def f(kind, flag, x):
+        if flag:
+            checkify.check(x > 0, kind)
+        return 1.0
+
+    checked = checkify.checkify(f)
+    error, result = checked("not positive", True, jnp.float32(-1))
+    assert error.get() == "not positive (`check` failed)"
+    assert isinstance(result, irax.Array)
+    assert checked("not positive", False, jnp.float32(-1))[0].get() is None
+    static = irax.jit(checked, static_argnums=(0, 1))
+    assert static("not positive", True, -1.0)[0].get() == error.get()

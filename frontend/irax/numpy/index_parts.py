@@ -31,6 +31,8 @@ NEW = -1
 BLOCK = -2
 """In a layout: the dimensions that the index arrays have together."""
 
+_LIMITS = np.iinfo(np.int32).min, np.iinfo(np.int32).max
+
 Indices = Array | np.ndarray[Any, Any]
 
 
@@ -72,8 +74,7 @@ class Parts:
     known: bool = True
     """No part of the index is traced."""
     outside: bool = False
-    """A known index is out of range; `for_numpy`, and `dims` for an int, have the nearest valid
-    one."""
+    """A known index is out of range; `for_numpy` has the nearest valid one."""
     int_outside: str = ""
     """An int is out of range, and so is the whole index."""
     for_numpy: list[Any] = field(default_factory=list)
@@ -293,12 +294,12 @@ class _Parser:
         if n == 0:
             raise IndexError(f"index {item} of a dimension of size 0: it has no elements")
         place = item + n if item < 0 and self.wrap else item
-        nearest = place if 0 <= place < n else min(max(place, 0), n - 1)
-        if place != nearest:
-            self.parts.outside = True
+        if 0 <= place < n:
+            self._add(n, Dim(place, 1, taken=True))
+            self.parts.for_numpy.append(place)
+        else:  # a place for checks to see, as of an array
             self.parts.int_outside = f"index {item} is out of range for a dimension of size {n}"
-        self._add(n, Dim(nearest, 1, taken=True))
-        self.parts.for_numpy.append(nearest)
+            self._array(np.asarray(item), n)
 
     def _mask(self, mask: np.ndarray[Any, Any]) -> None:
         sizes = tuple(self.remaining[: mask.ndim])
@@ -399,6 +400,6 @@ def _known_places(indices: np.ndarray[Any, Any], n: int, wrap: bool) -> np.ndarr
     if places.size and not 0 <= places.min() <= places.max() < n:
         if wrap:
             places = np.where(places < 0, places + n, places)
-        # One place out of range at either end stands for all, so that 32 bits do.
-        places = np.clip(places, -1, n)
+        # One place far out of range at either end stands for all, so that 32 bits do.
+        places = np.clip(places, *_LIMITS)
     return places if n > np.iinfo(np.int32).max else places.astype(np.int32)

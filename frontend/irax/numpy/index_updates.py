@@ -341,7 +341,9 @@ class _Update:
     def _write(self, combiner: str, values: Array) -> Array:
         """Writes values, or combines them with what is there."""
         x, parts = self.x, self.parts
-        if 0 in (*x.shape, *parts.result_shape()) or (parts.int_outside and self.drops):
+        if 0 in (*x.shape, *parts.result_shape()):
+            return x
+        if parts.int_outside and self.drops and elements(x) is not None:
             return x
         if indexing.is_nested(parts):
             outer, inner = indexing.nested(parts)

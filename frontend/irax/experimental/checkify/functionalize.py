@@ -13,7 +13,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax.core import array_trees
-from irax.core.array import as_array
+from irax.core.array import Array, as_array
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
 from irax.execution.jit import jit
@@ -43,7 +43,8 @@ def checkify(
     """Return a function that returns an `Error` before the result of `f`.
 
     Args:
-        f: a function of pytrees of arrays.
+        f: a function of pytrees of arrays. Numbers of Python's, and arguments that are no arrays,
+            are what they are in it.
         errors: the kinds of checks to make: `user_checks`, `nan_checks`, `index_checks`,
             `div_checks`, or several of them, by `|`.
 
@@ -56,13 +57,20 @@ def checkify(
     @api_boundary
     @wraps(f)
     def checked(*args: Any, **kwargs: Any) -> tuple[Error, Any]:
-        closed, structs = make_jaxpr(f, return_shape=True)(*args, **kwargs)
+        leaves, tree = array_trees.tree_flatten((args, kwargs))
+        arrays = {n: as_array(x) for n, x in enumerate(leaves) if _is_array(x)}
+
+        def of_arrays(given: dict[int, Any]) -> Any:
+            all_leaves = [given.get(n, leaf) for n, leaf in enumerate(leaves)]
+            args, kwargs = array_trees.tree_unflatten(tree, all_leaves)
+            return f(*args, **kwargs)
+
+        closed, structs = make_jaxpr(of_arrays, return_shape=True)(arrays)
         reading = _Checked(errors)
         error = Error.of(list(reading.sites(closed)))
-        leaves = [as_array(x) for x in array_trees.tree_leaves((args, kwargs))]
-        error, results = reading.run(closed, error, leaves)
+        error, results = reading.run(closed, error, list(arrays.values()))
         _, structure = array_trees.tree_flatten(array_trees.with_words(structs))
-        return error, array_trees.tree_unflatten(structure, results)
+        return error, array_trees.tree_unflatten(structure, map(as_array, results))
 
     return checked
 
@@ -213,6 +221,10 @@ _RULES: dict[Any, Callable[..., tuple[Error, list[Any]]]] = {
     while_p: _Checked.loop,
     scan_p: _Checked.scan,
 }
+
+
+def _is_array(x: Any) -> bool:
+    return isinstance(x, Array | np.ndarray | np.generic)
 
 
 def _arrays(leaves: Sequence[Any]) -> list[Any]:
