@@ -21,7 +21,7 @@ from weakref import WeakValueDictionary
 import iree.runtime as rt
 import numpy as np
 
-from irax_runtime import fourier, interruptible, linalg, meter
+from irax_runtime import fourier, interruptible, linalg
 from irax_runtime.communication import collectives
 from irax_runtime.signature import TensorType, parse_signature
 
@@ -135,9 +135,9 @@ def _is_library(name: str) -> bool:
     return name in FUNCTIONS and name not in collectives.FUNCTIONS
 
 
-def host_module(imports: str, read: Read, put: Put) -> Any:
+def host_module(imports: str, read: Read, put: Put, meter: int) -> Any:
     """The module that a program imports from: functions f0, f1, ... as `imports` lists them, and
-    `meter`, the address of a number that loops take time from.
+    `meter`, which returns the address of the number that loops take time from.
 
     Raises:
         ValueError: a function is not one of `FUNCTIONS`, or of `CALLBACKS`.
@@ -149,7 +149,7 @@ def host_module(imports: str, read: Read, put: Put) -> Any:
         called = _found(name, parameters, types[1])
         function = _adapted(called, types, read, put, _is_library(name))
         interface.export(f"f{number}", convention, function)
-    interface.export("meter", "0v_I", lambda state: meter.address())
+    interface.export("meter", "0v_I", lambda state: meter)
     return interface.create()
 
 

@@ -271,7 +271,7 @@ class IreeExecutable:
         self._choice = Choice(*device.ways)
         takes, imports = reflection.get("irax.takes"), reflection.get("irax.host")
         has_imports = imports is not None or "irax.meter" in reflection
-        self._host = [self._host_module(imports or "[]")] if has_imports else []
+        self._imports = (imports or "[]") if has_imports else ""
         loaded = libraries.load(reflection.get("irax.libraries", ""))
         libraries.load_functions(reflection.get("irax.functions", "[]"))
         self._is_shared_library = undefined is not None
@@ -290,6 +290,9 @@ class IreeExecutable:
         self._is_long = False
         self._invoke_on = {kind: self._invoking(kind) for kind in ("sync", "task", "fixed")}
         self._invoke = self._invoke_on[driver]
+        self._ran_out = meter.invoking(
+            self._contexts["sync"], lambda: self._context("sync"), self._function
+        )
         self._run: Callable[[Any, Any], None] = self._await
         if takes == "moments" and not host.may_take_long(imports or "[]"):
             self._run = self._invoke if driver == "sync" else self._invoke_by_faster
@@ -313,18 +316,23 @@ class IreeExecutable:
         callers that know that they fit."""
         device._executables.add(self)
 
-    def _context(self, driver: str) -> Any:
-        modules = [self.device._modules[driver], *self._host, self._module]
+    def _context(self, driver: str) -> meter.Metered:
+        left = meter.new()
+        host_modules = [self._host_module(ctypes.addressof(left))] if self._imports else []
+        modules = [self.device._modules[driver], *host_modules, self._module]
         with shared_library.loading() if self._is_shared_library else nullcontext():
-            return rt.VmContext(self.device._instance, modules)
+            return rt.VmContext(self.device._instance, modules), left
 
-    def _host_module(self, imports: str) -> Any:
+    def _host_module(self, address: int) -> Any:
         device = self.device
 
         def read(reference: Any, type_: TensorType) -> np.ndarray[Any, Any]:
             return elements(reference, type_.shape, type_.dtype)
 
-        return host.host_module(imports, read, lambda array: device._view_of(array, True)[0].ref)
+        def put(array: np.ndarray[Any, Any]) -> Any:
+            return device._view_of(array, True)[0].ref
+
+        return host.host_module(self._imports, read, put, address)
 
     def forget_contexts(self) -> None:
         """Makes new contexts from now on. Those that there are stay, unused: to free them could
@@ -448,7 +456,7 @@ class IreeExecutable:
     def _enqueue(self, arguments: Sequence[Any]) -> list[Any]:
         kept = {id(x): x.snapshot() for x in arguments}
         work = partial(self._run_timed, [kept[id(x)] for x in arguments])
-        if self._host:  # functions of NumPy's see the caller's context, such as `np.errstate`
+        if self._imports:  # functions of NumPy's see the caller's context, such as `np.errstate`
             work = partial(contextvars.copy_context().run, work)
         types = self._result_types()
         pending = [in_flight.Pending() for _ in types]
@@ -489,7 +497,7 @@ class IreeExecutable:
             except IndexError:
                 context = self._context(driver)
             try:
-                context.invoke(function, inputs, outputs)
+                context[0].invoke(function, inputs, outputs)
             finally:
                 free.append(context)
 
@@ -519,7 +527,7 @@ class IreeExecutable:
         the queue or in a way that Ctrl-C ends.
         """
         if not self._is_long and threading.current_thread() is threading.main_thread():
-            self._is_long = meter.ran_out(self._invoke, inputs, outputs)
+            self._is_long = self._ran_out(inputs, outputs)
             if not self._is_long:
                 return
             if self._may_be_queued and self.device.in_flight.takes():

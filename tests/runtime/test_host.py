@@ -147,7 +147,7 @@ def test_a_callback_that_is_not_there() -> None:
 
 def test_a_function_that_the_runtime_does_not_have() -> None:
     with pytest.raises(ValueError, match=r"'spell'; this runtime has .*sort"):
-        host.host_module('[["spell", {}, "f32[]", "f32[]"]]', lambda *_: None, lambda _: None)
+        host.host_module('[["spell", {}, "f32[]", "f32[]"]]', lambda *_: None, lambda _: None, 0)
 
 
 def test_zeros_of_either_sign_stay_as_they_were() -> None:

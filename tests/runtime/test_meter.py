@@ -71,10 +71,20 @@ def test_other_threads_have_no_limit():
     assert found == [LONG]
 
 
-def test_a_meter_that_ran_out_is_full_again():
-    def work(nanoseconds):
-        meter._meter.left.value -= nanoseconds
+class Context:
+    """A context whose programs take time from its meter."""
 
-    assert meter.ran_out(work, meter.BRIEF)
-    assert not meter.ran_out(work, meter.BRIEF - 1)
-    assert meter._meter.left.value > 1000 * meter.BRIEF
+    def __init__(self, left):
+        self.left = left
+
+    def invoke(self, nanoseconds, inputs, outputs):
+        self.left.value -= nanoseconds
+
+
+def test_a_meter_that_ran_out_is_full_again():
+    left = meter.new()
+    free = [(Context(left), left)]
+    for nanoseconds, is_empty in [(meter.BRIEF, True), (meter.BRIEF - 1, False)]:
+        assert meter.invoking(free, lambda: free[0], nanoseconds)([], []) == is_empty
+        assert left.value > 1000 * meter.BRIEF
+        assert len(free) == 1

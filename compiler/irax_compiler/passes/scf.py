@@ -36,6 +36,24 @@ def for_each(first: Value, last: Value, body: Callable[[Value], None], step: int
     for_loop(first, last, step, [], visit)
 
 
+def while_loop(
+    start: Registers,
+    condition: Callable[[list[Value]], Value],
+    body: Callable[[list[Value]], Registers],
+) -> list[Value]:
+    """Build an `scf.while`, which runs while the condition of the loop-carried values holds."""
+    types = [x.type for x in start]
+    made = mlir.emit("scf.while", start, {}, types, regions=2)
+    before, after = (Block.create_at_start(region, types) for region in made.regions)
+    with InsertionPoint(before):
+        carried: list[Value] = list(before.arguments)
+        mlir.emit("scf.condition", [condition(carried), *carried], {}, [])
+    with InsertionPoint(after):
+        inside: list[Value] = list(after.arguments)
+        mlir.emit("scf.yield", body(inside), {}, [])
+    return list(made.results)
+
+
 def choose(
     condition: Value, branches: Sequence[Callable[[], Registers]], to: Sequence[Type]
 ) -> list[Value]:

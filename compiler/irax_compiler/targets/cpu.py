@@ -27,6 +27,7 @@ from irax_compiler.passes.legalize import Legalize, sets
 from irax_compiler.passes.lift import Lift
 from irax_compiler.passes.link import Link
 from irax_compiler.passes.loops import HostSteps, Loops, Rows
+from irax_compiler.passes.loops.meters import Meters
 from irax_compiler.passes.merge import Merge
 from irax_compiler.passes.overwrite import Overwrite
 from irax_compiler.passes.reductions import Reductions
@@ -86,6 +87,7 @@ CPU = register(
             Donation(),
             Turns(),
             Split(),
+            Meters(),
         ),
         dynamic_passes=dynamic_passes(NAME, (Blas(), Reductions(), Elementwise())),
         flow_passes=(Lift(), CSE, Fills(), Overwrite(), Carries(), Merge(), Emplace(), Balance()),

@@ -18,7 +18,7 @@
 
 // CHECK:       stream.executable private @kernel_2 {
 // CHECK:         [[Y:%\w+]] = stream.binding.subspan %arg3[
-// CHECK:         scf.while {{.*}} : (i32) -> i32
+// CHECK:         scf.while {{.*}} : (i32, i64) -> (i32, i64)
 // CHECK:           scf.if
 // CHECK:             [[X:%\w+]] = memref.load [[Y]]
 // CHECK-NOT:         vector.store
@@ -31,7 +31,7 @@
 // CHECK:           vector.store [[Z]], {{.*}} vector<4xf32>
 
 // CHECK:       stream.executable private @kernel {
-// CHECK:         scf.while ([[I:%\w+]] = {{.*}}, [[Y:%\w+]] = {{.*}}) : (i32, i8) -> (i32, i8)
+// CHECK:         scf.while ([[I:%\w+]] = {{.*}}, [[Y:%\w+]] = {{.*}}, {{.*}}) : (i32, i8, i64) -> (i32, i8, i64)
 // CHECK:           arith.cmpi slt, [[I]],
 // CHECK:           scf.condition
 // CHECK:         do

@@ -15,15 +15,17 @@ func.func public @newton(%x: tensor<f32>) -> tensor<f32> {
 }
 // CHECK-LABEL: func.func @kernel(
 // CHECK-SAME:      [[METER:%\w+]]: i64)
-// CHECK:         scf.while
+// CHECK:         [[PLACE:%\w+]] = llvm.inttoptr [[METER]] : i64 to !llvm.ptr
+// CHECK:         [[ALL:%\w+]] = llvm.load [[PLACE]]
+// CHECK:         [[END:%\w+]]:2 = scf.while (%{{.*}} = %{{.*}}, [[LEFT:%\w+]] = [[ALL]])
 // CHECK:           [[HOLDS:%\w+]] = arith.cmpf ogt
-// CHECK:           [[PLACE:%\w+]] = llvm.inttoptr [[METER]] : i64 to !llvm.ptr
-// CHECK:           [[LEFT:%\w+]] = llvm.load [[PLACE]]
-// CHECK:           [[REST:%\w+]] = arith.subi [[LEFT]]
-// CHECK:           llvm.store [[REST]], [[PLACE]]
 // CHECK:           [[IS_LEFT:%\w+]] = arith.cmpi sgt, [[LEFT]]
 // CHECK:           [[GOES_ON:%\w+]] = arith.andi [[IS_LEFT]], [[HOLDS]]
 // CHECK:           scf.condition([[GOES_ON]])
+// CHECK:         ^bb0({{.*}}, [[NOW:%\w+]]: i64):
+// CHECK:           [[REST:%\w+]] = arith.subi [[NOW]]
+// CHECK:           scf.yield {{.*}}, [[REST]]
+// CHECK:         llvm.store [[END]]#1, [[PLACE]]
 // CHECK:       func.func public @newton(
 // CHECK-SAME:      irax.takes = "metered"
 // CHECK:         [[ADDRESS:%\w+]] = call @irax_host.meter() : () -> i64

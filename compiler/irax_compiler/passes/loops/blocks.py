@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Operation, Type, Value, dtype_of, shape_of
+from irax_compiler.mlir import Block, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.core import no_calls
@@ -47,7 +47,7 @@ from irax_compiler.passes.loops.fusion import Group, is_large
 from irax_compiler.passes.loops.scope import Scope
 from irax_compiler.passes.loops.sharing import is_update
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.passes.scf import choose
+from irax_compiler.passes.scf import choose, while_loop
 
 
 def is_indexed(operation: Operation) -> bool:
@@ -189,10 +189,7 @@ def loop(operation: Operation, scope: Scope) -> None:
 
     def goes_on(carried: list[Value]) -> Value:
         found = holds(carried)
-        found = found if is_one else registers.any_of(found)
-        if scope.meter is None or not meters.may_not_end(operation):
-            return found
-        return meters.metered(operation, scope.meter, found)
+        return found if is_one else registers.any_of(found)
 
     def step(carried: list[Value]) -> list[Value]:
         inner = inside(body, carried)
@@ -207,7 +204,11 @@ def loop(operation: Operation, scope: Scope) -> None:
         return [registers.select(needed, x, y) for x, y in zip(new, carried, strict=True)]
 
     first = spread([scope.register(start[i]) for i in few])
-    found = while_loop(first, goes_on, step if is_one else step_of_some)
+    next_step = step if is_one else step_of_some
+    if scope.meter is not None and meters.may_not_end(operation):
+        found = meters.metered(operation, scope.meter, first, goes_on, next_step)
+    else:
+        found = while_loop(first, goes_on, next_step)
     final = list(operation.results)
     scope.registers.update(zip((final[i] for i in few), found, strict=True))
     scope.arrays.update({final[i]: array for i, array in arrays.items()})
@@ -230,24 +231,6 @@ def carry(values: Sequence[Value], arrays: Mapping[int, Array], scope: Scope) ->
             apart[x] = stored.copied(apart[x], scope.new)
     for i, x in moving.items():
         replace(scope, arrays=apart).put(x, arrays[i])
-
-
-def while_loop(
-    start: Registers,
-    condition: Callable[[list[Value]], Value],
-    body: Callable[[list[Value]], Registers],
-) -> list[Value]:
-    """Build an `scf.while`, which runs while the condition of the loop-carried values holds."""
-    types = [x.type for x in start]
-    made = mlir.emit("scf.while", start, {}, types, regions=2)
-    before, after = (mlir.Block.create_at_start(region, types) for region in made.regions)
-    with InsertionPoint(before):
-        carried: list[Value] = list(before.arguments)
-        mlir.emit("scf.condition", [condition(carried), *carried], {}, [])
-    with InsertionPoint(after):
-        inside: list[Value] = list(after.arguments)
-        mlir.emit("scf.yield", body(inside), {}, [])
-    return list(made.results)
 
 
 def _translate_arrays(operation: Operation, scope: Scope) -> None:

@@ -12,22 +12,26 @@ all in such kernels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import ClassVar
 
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Module, Operation, Value
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.control_flow.trip_counts import most_steps
-from irax_compiler.ops.registers import constant, emit
+from irax_compiler.ops.registers import Registers, constant, emit
 from irax_compiler.passes.annotate import add_reflection, reflection, step_time
-from irax_compiler.passes.core import nested
+from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.scf import while_loop
+from irax_compiler.records import dataclass
 
 ADDRESS = "irax_host.meter"
 """The function of the runtime that returns the address of the meter."""
 LEAST = 2
 """The fewest nanoseconds of a step."""
 _LONG = np.dtype(np.int64)
+_INITIALIZER = {"function_type": mlir.type_attribute(mlir.function_type([], []))}
 
 
 def may_not_end(loop: Operation) -> bool:
@@ -46,19 +50,56 @@ def address(operations: Iterable[Operation]) -> Value | None:
     return mlir.emit("func.call", [], {"callee": mlir.symbol(ADDRESS)}, [type_]).results[0]
 
 
-def metered(loop: Operation, meter: Value, holds: Value) -> Value:
-    """Build a loop's condition: that it `holds`, as long as something is left. A step is taken from
-    the meter.
+def metered(
+    loop: Operation,
+    meter: Value,
+    start: Registers,
+    condition: Callable[[list[Value]], Value],
+    body: Callable[[list[Value]], Registers],
+) -> list[Value]:
+    """Build a loop as `while_loop` does. Each step takes from the meter, and none begins when
+    nothing is left. A loop holds the meter in a register, unless loops inside take from it too.
     """
     place = emit("llvm.inttoptr", meter, to=mlir.parse_type("!llvm.ptr"))
-    left = emit("llvm.load", place, to=mlir.element_type(_LONG))
     cost = max(LEAST, int(1000 * step_time(loop)))
-    rest = emit("arith.subi", left, constant(np.asarray(cost, _LONG)))
-    mlir.emit("llvm.store", [rest, place], {}, [])
-    sgt = mlir.parse_attribute("4 : i64")
-    is_left = emit(
-        "arith.cmpi", left, constant(np.asarray(0, _LONG)), to=mlir.parse_type("i1"), predicate=sgt
-    )
+
+    def goes_on(carried: list[Value]) -> Value:
+        return _and_left(_load(place), condition(carried))
+
+    def step(carried: list[Value]) -> Registers:
+        _store(_after(_load(place), cost), place)
+        return body(carried)
+
+    def goes_on_by_register(carried: list[Value]) -> Value:
+        *others, left = carried
+        return _and_left(left, condition(others))
+
+    def step_by_register(carried: list[Value]) -> Registers:
+        *others, left = carried
+        return [*body(others), _after(left, cost)]
+
+    if any(o.name == "stablehlo.while" and may_not_end(o) for o in nested(loop)):
+        return while_loop(start, goes_on, step)
+    *results, left = while_loop([*start, _load(place)], goes_on_by_register, step_by_register)
+    _store(left, place)
+    return results
+
+
+def _load(place: Value) -> Value:
+    return emit("llvm.load", place, to=mlir.element_type(_LONG))
+
+
+def _store(left: Value, place: Value) -> None:
+    mlir.emit("llvm.store", [left, place], {}, [])
+
+
+def _after(left: Value, cost: int) -> Value:
+    return emit("arith.subi", left, constant(np.asarray(cost, _LONG)))
+
+
+def _and_left(left: Value, holds: Value) -> Value:
+    zero, sgt = constant(np.asarray(0, _LONG)), mlir.parse_attribute("4 : i64")
+    is_left = emit("arith.cmpi", left, zero, to=mlir.parse_type("i1"), predicate=sgt)
     return emit("arith.andi", is_left, holds)
 
 
@@ -74,3 +115,41 @@ def record(module: Module) -> None:
             entries["irax.takes"] = "long" if any(map(may_not_end, loops)) else "metered"
         if entries:
             add_reflection(function, entries)
+
+
+@register_pass
+@dataclass
+class Meters(Pass):
+    """Has a program ask for the meter's address once, when it is loaded: the
+    runtime's answer holds for all calls.
+    """
+
+    name: ClassVar[str] = "meters"
+
+    def run(self, module: Module) -> None:
+        calls = [o for o in nested(module.operation) if _asks(o)]
+        if not calls:
+            return
+        type_ = mlir.element_type(_LONG)
+        attributes = {
+            "sym_name": mlir.string("irax_meter"),
+            "sym_visibility": mlir.string("private"),
+            "type": mlir.type_attribute(type_),
+        }
+        with InsertionPoint(module.body), calls[0].location:
+            mlir.emit("util.global", [], attributes, [])
+            start = mlir.emit("util.initializer", [], _INITIALIZER, [], regions=1)
+        place = {"global": mlir.symbol("irax_meter")}
+        with InsertionPoint(Block.create_at_start(start.regions[0], [])), calls[0].location:
+            (meter,) = mlir.clone(calls[0], {})
+            mlir.emit("util.global.store", [meter], place, [])
+            mlir.emit("util.return", [], {}, [])
+        for call in calls:
+            with InsertionPoint(call), call.location:
+                (meter,) = mlir.emit("util.global.load", [], place, [type_]).results
+            call.results[0].replace_all_uses_with(meter)
+            call.erase()
+
+
+def _asks(operation: Operation) -> bool:
+    return operation.name == "func.call" and str(operation.attributes["callee"]) == f"@{ADDRESS}"
