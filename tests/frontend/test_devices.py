@@ -57,9 +57,12 @@ def test_a_device_has_one_memory(cpu):
 
 def test_an_unknown_platform_is_named_with_those_there_are():
     with pytest.raises(
-        RuntimeError, match="no platform 'abacus' here; there are 'cpu', 'tpu', 'cuda'"
+        RuntimeError,
+        match=r"^Unknown backend: no platform 'abacus' here; there are 'cpu', 'tpu', 'cuda'",
     ):
         irax.devices("abacus")
+    with pytest.raises(RuntimeError, match=r"^Unknown backend: no platform 'abacus' here"):
+        irax.local_device_count("abacus")
     with pytest.raises(RuntimeError, match="no platform 'abacus'"):
         irax.jit(double, backend="abacus")(1.0)
     with pytest.raises(RuntimeError, match=r"'gpu' here;.* 'cuda', 'hip' or 'vulkan'$"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
@@ -37,7 +37,7 @@ def devices(backend: str | None = None) -> list[Device]:
     >>> devices()
     [CpuDevice(id=0)]
     """
-    return distributed.devices(backend)
+    return _of_backend(distributed.devices, backend)
 
 
 def local_devices(
@@ -58,13 +58,22 @@ def local_devices(
     """
     number = host_id if process_index is None else process_index
     if number is None:
-        return runtime_devices.devices(backend)
+        return _of_backend(runtime_devices.devices, backend)
     if number not in range(distributed.process_count()):
         raise ValueError(
             f"local_devices: there is no process {number!r}; expected 0 to "
             f"{distributed.process_count() - 1}"
         )
     return [device for device in devices(backend) if device.process_index == number]
+
+
+def _of_backend(find: Callable[[str | None], list[Any]], backend: str | None) -> list[Any]:
+    try:
+        return find(backend)
+    except runtime_devices.NoDevice as error:
+        if backend is None:
+            raise
+        raise runtime_devices.NoDevice(f"Unknown backend: {error}") from error  # as JAX begins
 
 
 def device_count(backend: str | None = None) -> int:
