@@ -31,7 +31,8 @@ PIPELINES = {
 """The pipelines that do what IREE's phases do for a program of one device, `with_device`."""
 
 AFRESH = ("executable-sources", "executable-targets")
-"""The phases before and after those that load the dialects of all targets."""
+"""The phases before and after those that load the dialects of all targets. All that loads them
+shares a session with these."""
 
 _TO_HAL = ",".join(
     (
@@ -81,7 +82,7 @@ def with_device(module: bytes, flags: Sequence[str]) -> bytes:
 @functools.lru_cache(maxsize=64)
 def _device(flags: Sequence[str]) -> bytes:
     """Return a module with nothing but the device that IREE's flags describe."""
-    with invocation(b"module {}", flags) as run:
+    with invocation(b"module {}", flags, AFRESH[-1]) as run:
         run.begin_after("abi")
         run.end_with("preprocessing")
         run.execute()
@@ -125,7 +126,7 @@ def _alone(executable: Operation) -> bytes:
 
 def _machine_code(module: bytes, flags: Sequence[str]) -> bytes:
     """Return a module of an executable with machine code in place of its operations."""
-    with invocation(module, flags, "machine code") as run:
+    with invocation(module, flags, AFRESH[-1]) as run:
         run.execute_phases("executable-targets", "hal", ("hal",), {})
         return run.bytecode()
 
