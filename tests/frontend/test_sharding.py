@@ -46,6 +46,13 @@ def test_specs():
         spec.reduced = frozenset()
 
 
+def test_specs_hold_names():
+    with pytest.raises(
+        ValueError, match=r"expected names of axes in a tuple, got \('a', \('b',\)\)"
+    ):
+        P("c", ("a", ("b",)))
+
+
 def test_specs_are_leaves():
     assert irax.tree_util.tree_leaves({"w": P("a", None), "b": P()}) == [P(), P("a", None)]
 
@@ -96,6 +103,9 @@ def test_shardings(mesh: Mesh):
     assert [found[cpu(n)][1].start for n in range(4)] == [0, 2, 1, 3]
     assert sharding.is_equivalent_to(NamedSharding(mesh, P("a")), 2)
     assert not sharding.is_equivalent_to(both, 2)
+    abstract = NamedSharding(mesh.abstract_mesh, P("a"))
+    assert abstract.is_equivalent_to(NamedSharding(mesh.abstract_mesh, P("a")), 2)
+    assert not abstract.is_equivalent_to(sharding, 2)
     assert sharding == NamedSharding(mesh, P("a")) != NamedSharding(mesh, P("b"))
     assert not sharding.is_fully_replicated
     assert NamedSharding(mesh, P()).is_fully_replicated

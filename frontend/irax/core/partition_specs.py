@@ -43,7 +43,7 @@ class PartitionSpec:
 
     Raises:
         TypeError: `unreduced` or `reduced` is no set.
-        ValueError: an axis is in several of the three.
+        ValueError: an axis is in several of the three, or a tuple is in another.
 
     >>> irax.P("data", None, ("model", "expert"))
     P('data', None, ('model', 'expert'))
@@ -164,6 +164,8 @@ def _rebuilt(partitions: tuple[Any, ...], unreduced: Any, reduced: Any) -> Parti
 def _canonical(entry: Any) -> Any:
     """An entry: a name instead of a tuple of one, and None instead of an empty one."""
     if isinstance(entry, list | tuple):
+        if any(isinstance(axis, list | tuple) for axis in entry):
+            raise ValueError(f"PartitionSpec: expected names of axes in a tuple, got {entry!r}")
         return (entry[0] if len(entry) == 1 else tuple(entry)) if len(entry) else None
     return entry
 

@@ -134,7 +134,11 @@ class Sharding(ABC):
         return {d: i for d, i in self.devices_indices_map(global_shape).items() if d in own}
 
     def is_equivalent_to(self, other: Sharding, ndim: int) -> bool:
-        """Return True if the same devices have the same parts of arrays of `ndim` dimensions."""
+        """Return True if the same devices have the same parts of arrays of `ndim` dimensions. Those
+        of an abstract mesh are the same if the shardings are equal.
+        """
+        if not (self.has_devices and other.has_devices):
+            return self == other
         return self.devices == other.devices and all(
             self.number_of_part(n, ndim) == other.number_of_part(n, ndim)
             and self.parts(ndim) == other.parts(ndim)
