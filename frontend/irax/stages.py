@@ -470,6 +470,7 @@ class Compiled(Stage):
 
         Raises:
             TypeError: arguments of another structure, shape or dtype, or traced ones.
+            ValueError: arguments were put elsewhere, or are divided in another way.
         """
         name = self._traced.traced.name
         leaves, tree = array_trees.tree_flatten((args, kwargs))
@@ -508,6 +509,7 @@ class Compiled(Stage):
             if (array.shape, array.dtype) != (aval.shape, aval.dtype):
                 raise TypeError(f"{name}: {where} is {array.aval}; compiled for {aval}")
             arrays.append(array)
+        program_shardings.check_places(name, names, arrays, self._shardings)
         arrays = list(map(program_shardings.placed_as_told, arrays, self._told))
         return self._traced.run(arrays, self._device, fixed=True)
 

@@ -297,6 +297,36 @@ def test_jit_with_shardings(mesh: Mesh):
         irax.numpy.add(irax.device_put(X, rows), irax.device_put(X, cpu(1)))
 
 
+def test_what_shardings_of_jit_may_say(mesh: Mesh):
+    rows, open_ = NamedSharding(mesh, P("a")), NamedSharding(mesh, P(P.UNCONSTRAINED, "b"))
+    for name in ("in_shardings", "out_shardings"):
+        for wanted in (open_, open_.spec, {"x": (rows, open_)}):
+            with pytest.raises(
+                ValueError, match=f"jit: {name}: .* leaves a dimension UNCONSTRAINED"
+            ):
+                irax.jit(lambda x: x, **{name: wanted})
+    f = irax.jit(lambda x, n=1: n * x, in_shardings=rows, static_argnames="n")
+    assert f(X, n=2).sharding.spec == f.lower(X, n=2).compile()(X).sharding.spec == P("a")
+    for call in (f, f.lower):
+        with pytest.raises(ValueError, match="in_shardings are of positional arguments, and x was"):
+            call(x=X)
+
+
+def test_compiled_programs_take_arrays_that_are_divided_as_they_expect(mesh: Mesh):
+    rows, columns = NamedSharding(mesh, P("a")), NamedSharding(mesh, P(None, "b"))
+    x = irax.device_put(X, rows)
+    compiled = irax.jit(lambda x: 2 * x).lower(x).compile()
+    turned = Mesh(DEVICES.reshape(2, 2), ("b", "a"))
+    for same in (X, irax.numpy.asarray(X), x, irax.device_put(X, NamedSharding(turned, P("b")))):
+        np.testing.assert_array_equal(compiled(same), 2 * X)
+    for other in (columns, SingleDeviceSharding(cpu(0))):
+        with pytest.raises(ValueError, match=r"args\[0\] is float32\[4,4\] with the sharding"):
+            compiled(irax.device_put(X, other))
+    on_one = irax.jit(lambda x: 2 * x).lower(X).compile()
+    with pytest.raises(ValueError, match="compiled for SingleDeviceSharding"):
+        on_one(x)
+
+
 def test_constraints(mesh: Mesh):
     rows, columns = NamedSharding(mesh, P("a")), NamedSharding(mesh, P(None, ("b", "a")))
     constraint = irax.lax.with_sharding_constraint

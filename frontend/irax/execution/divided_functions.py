@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from irax.core import array_trees
@@ -45,8 +45,18 @@ class DividedFunction(PjitFunction[P, R]):
         return DividedFunction, self._arguments
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        self._check_keywords(kwargs)
         results = super().__call__(*self._divided(args), **kwargs)  # pyright: ignore
         return divided_results("jit", self._out_shardings, results)
+
+    def _check_keywords(self, kwargs: Mapping[str, Any]) -> None:
+        """Raise ValueError for arguments by keyword that `in_shardings` cannot be about."""
+        own = sorted(kwargs.keys() - self._static[1])
+        if own and self._in_shardings is not None:
+            raise ValueError(
+                f"jit: in_shardings are of positional arguments, and {', '.join(own)} was given by "
+                "keyword: pass it by position, or leave in_shardings out"
+            )
 
     def _divided(self, args: tuple[Any, ...]) -> list[Any]:
         """Return the positional arguments of a call, those that are not static divided."""
@@ -63,6 +73,7 @@ class DividedFunction(PjitFunction[P, R]):
         self, args: Any, kwargs: Any
     ) -> tuple[Program, Any, Device | str | None, Sequence[Sharding | None], jit_refs.Ahead | None]:
         """As of any jitted function; the program tells where its results are to be."""
+        self._check_keywords(kwargs)
         program, tree, device, told, found = super().traced_for(args, kwargs)
         results = array_trees.tree_unflatten(program.out_tree, program.traced.results)
         returned = results if found is None else results[0]

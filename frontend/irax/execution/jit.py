@@ -17,7 +17,7 @@ from irax.core.xla_options import check_compiler_options
 from irax.execution.backend import check_device
 from irax.execution.divided_functions import DividedFunction
 from irax.execution.jit_parameters import parameters_of
-from irax.execution.jit_shardings import name_several_devices
+from irax.execution.jit_shardings import check_constrained, name_several_devices
 from irax.execution.jitted import PjitFunction
 from irax_runtime.device import Device
 
@@ -110,9 +110,10 @@ def jit(
     Raises:
         TypeError: `fun` is no function, or a generator's; on a call, for arguments or results that
             are not arrays.
-        ValueError: for parameters that `fun` has not, or that are to be static and donated; on a
-            call, for a static argument that is not hashable, or for arguments that
-            were put on several devices, or on another one than `out_shardings` has.
+        ValueError: for parameters that `fun` has not, or that are to be static and donated, and for
+            shardings that leave a dimension open; on a call, for a static argument that is not
+            hashable, for arguments that were put on several devices, or on another one than
+            `out_shardings` has, and for arguments by keyword where there are `in_shardings`.
         RuntimeError: XLA has no such option as one of `compiler_options`; on a call: there is no
             such platform as `backend` here.
 
@@ -149,6 +150,8 @@ def jit(
     in_shardings, out_shardings = array_trees.tree_map(
         functools.partial(sharding_of_format, "jit"), (in_shardings, out_shardings)
     )
+    check_constrained("jit: in_shardings", in_shardings)
+    check_constrained("jit: out_shardings", out_shardings)
     asked = device or backend
     is_divided = name_several_devices(in_shardings, out_shardings)
     placed = None if is_divided else device_of_shardings("jit", in_shardings, out_shardings)

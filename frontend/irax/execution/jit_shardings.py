@@ -46,6 +46,18 @@ def name_several_devices(*shardings: Any) -> bool:
     )
 
 
+def check_constrained(what: str, shardings: Any) -> None:
+    """Raise ValueError for a pytree of shardings one of which leaves a dimension open."""
+    for leaf in tree_util.tree_leaves(shardings):
+        spec = leaf.spec if isinstance(leaf, NamedSharding) else leaf
+        if isinstance(spec, PartitionSpec) and UNCONSTRAINED in spec.partitions:
+            raise ValueError(
+                f"{what}: {leaf!r} leaves a dimension UNCONSTRAINED, which only "
+                "irax.lax.with_sharding_constraint does: leave the sharding out, or say how the "
+                "dimension is divided"
+            )
+
+
 def on_mesh(x: Array, sharding: NamedSharding) -> Array:
     """Return an array on the devices of a sharding. A trace keeps the array as it is; its program
     is for these devices, where the arguments of a call were put nowhere.

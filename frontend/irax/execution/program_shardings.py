@@ -71,3 +71,16 @@ def placed_as_told(x: Array, sharding: Sharding | None) -> Array:
     if isinstance(x, ConcreteArray) and not x.committed and isinstance(sharding, NamedSharding):
         return placed(x, sharding)
     return x
+
+
+def check_places(
+    what: str, names: Sequence[str], arrays: Sequence[Array], shardings: Sequence[Sharding]
+) -> None:
+    """Raise ValueError for arguments that were put elsewhere than a program expects them."""
+    for name, x, expected in zip(names, arrays, shardings, strict=True):
+        own = sharding_of(x) if isinstance(x, ConcreteArray) and x.committed else None
+        if own is not None and not own.is_equivalent_to(expected, x.ndim):
+            raise ValueError(
+                f"{what}: {name} is {x.aval} with the sharding {own!r}; compiled for {expected!r}: "
+                "move it with irax.device_put"
+            )
