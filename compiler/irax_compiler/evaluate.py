@@ -10,18 +10,19 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import effects, mlir, straight
-from irax_compiler.mlir import Block, Module, Operation, Type, Value
-from irax_compiler.ops.core import Op, UnboundAxis, UnknownSize, evaluated
+from irax_compiler.mlir import Module, Operation, Value
+from irax_compiler.ops.core import UnboundAxis, UnknownSize, evaluated
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation
+from irax_compiler.steps import Step, Steps, inputs
 
 Arrays = Sequence[np.ndarray]
 _MANY = 3
 """The number of runs of a block after which more are expected."""
 
-Watch = Callable[["Step", Arrays, Arrays], "Arrays | None"]
+Watch = Callable[[Step, Arrays, Arrays], "Arrays | None"]
 """Called for each operation that is evaluated, with its step, operands and results; it may return
 other results."""
 
@@ -72,53 +73,12 @@ class Evaluator:
 
 
 @dataclass
-class Step:
-    """An operation with the slots that it reads, writes and frees."""
+class Program(Steps):
+    """A block that is run, perhaps often."""
 
-    op: Op
-    location: mlir.Location
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    dead: tuple[int, ...]
-
-
-@dataclass
-class Program:
-    """A block as a list of steps over numbered slots.
-
-    Values that the block uses but are not its own are `captured`: further inputs, after its
-    arguments.
-    """
-
-    types: list[Type]
-    """The type of each slot."""
-    inputs: tuple[int, ...]
-    steps: list[Step]
-    outputs: tuple[int, ...]
     runs: int = 0
     line: Callable[..., list[np.ndarray]] | None = None
     """The block as one Python function, from `_MANY` runs on."""
-
-    @classmethod
-    def of(cls, block: Block, captured: Sequence[Value] = ()) -> Program:
-        slots: dict[Value, int] = {}
-
-        def slot(value: Value) -> int:
-            return slots.setdefault(value, len(slots))
-
-        arguments = (*map(slot, block.arguments), *map(slot, captured))
-        operations = [o.operation for o in block.operations]
-        outputs = tuple(map(slot, operations.pop().operands))
-        steps = []
-        alive = set(outputs)
-        for operation in reversed(operations):
-            op = read(operation)
-            reads = tuple(map(slot, inputs(op, operation)))
-            writes = tuple(map(slot, operation.results))
-            dead = tuple({*reads, *writes} - alive)
-            alive.update(reads)
-            steps.append(Step(op, operation.location, reads, writes, dead))
-        return cls([value.type for value in slots], arguments, steps[::-1], outputs)
 
     def run(self, arguments: Sequence[np.ndarray], call: Evaluation) -> list[np.ndarray]:
         if self.line is not None and _state.watch is None:
@@ -143,12 +103,6 @@ class Program:
             for slot in step.dead:
                 env[slot] = None
         return [env[slot] for slot in self.outputs]
-
-
-def inputs(op: Op, operation: Operation) -> list[Value]:
-    """Return the values that an operation is evaluated on."""
-    captured = mlir.captured(operation) if op.captures else []
-    return [*operation.operands, *captured]
 
 
 def evaluate_value(

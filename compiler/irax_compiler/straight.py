@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,26 +12,24 @@ from irax_compiler import mlir
 from irax_compiler.ops.core import ArrayType, no_calls
 from irax_compiler.ops.long_runs import apart, may_take_long
 from irax_compiler.quiet import quietly
-
-if TYPE_CHECKING:
-    from irax_compiler.evaluate import Program, Step
+from irax_compiler.steps import Step, Steps
 
 _LARGE = 1 << 16
 """The bytes above which a result is computed in each run instead of kept."""
 
 
-def line(program: Program) -> Callable[..., list[np.ndarray]]:
+def line(program: Steps) -> Callable[..., list[np.ndarray]]:
     """A function of what calls functions by name, and of the arguments, that gives the results."""
     return _Line(program).function()
 
 
-def calls_nothing(program: Program) -> bool:
+def calls_nothing(program: Steps) -> bool:
     """True if a block calls no function, neither of its module nor of the user's."""
     return all(step.op.is_pure for step in program.steps)
 
 
 class _Line:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Steps) -> None:
         self.program = program
         self.names: dict[str, Any] = {"asarray": np.asarray}
         """The global names of the text: functions, and arrays known beforehand."""

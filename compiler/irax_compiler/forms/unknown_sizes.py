@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.evaluate import inputs
 from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.mlir.types import UNKNOWN_SIZE
 from irax_compiler.ops import shape, slicing
@@ -28,6 +27,7 @@ from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS, nested
 from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size, SymbolicScope, larger, smaller
 from irax_compiler.sizes.comparison import bounds
+from irax_compiler.steps import inputs
 
 _I32 = np.dtype(np.int32)
 MOST = 64

@@ -9,14 +9,14 @@ from __future__ import annotations
 import importlib
 import itertools
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from irax.core.options import Config
+from collections.abc import Callable, Mapping
+from typing import Any
 
 Options = Mapping[str, Any]
 """The options by name, with what values they take."""
+
+Update = Callable[[str, Any], None]
+"""Sets an option."""
 
 _PREFIXES = ("irax_", "jax_")
 
@@ -30,7 +30,7 @@ def _absl() -> tuple[Any, Any]:
         ) from error
 
 
-def declare(config: Config, options: Options) -> None:
+def declare(update: Update, options: Options) -> None:
     """Declares a flag for each of the options. What they say is taken when absl has parsed them."""
     app, flags = _absl()
     for prefix, (name, choices) in itertools.product(_PREFIXES, options.items()):
@@ -43,22 +43,22 @@ def declare(config: Config, options: Options) -> None:
             flags.DEFINE_string(prefix + name, None, text)
         else:
             flags.DEFINE_enum(prefix + name, None, [c for c in choices if c is not None], text)
-    app.call_after_init(lambda: _take(config, options, flags.FLAGS))
+    app.call_after_init(lambda: _take(update, options, flags.FLAGS))
 
 
-def parse(config: Config, options: Options) -> None:
+def parse(update: Update, options: Options) -> None:
     """Takes the options that the command line has before a `--`."""
-    declare(config, options)
+    declare(update, options)
     flags = _absl()[1].FLAGS
     given = itertools.takewhile(lambda text: text != "--", sys.argv[1:])
     starts = tuple(f"--{no}{prefix}" for no in ("", "no") for prefix in _PREFIXES)
     flags(["irax", *(text for text in given if text.startswith(starts))], known_only=True)
-    _take(config, options, flags)
+    _take(update, options, flags)
 
 
-def _take(config: Config, options: Options, flags: Any) -> None:
+def _take(update: Update, options: Options, flags: Any) -> None:
     for prefix, name in itertools.product(_PREFIXES, options):
         value = flags[prefix + name].value
         # JAX's own flags have defaults; only what was given counts.
         if flags[prefix + name].present and value is not None:
-            config.update(name, value)
+            update(name, value)

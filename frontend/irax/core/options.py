@@ -243,7 +243,7 @@ class Config(threading.local):
         """Declares the options as flags of absl's: see `irax.flags`."""
         from irax.core import flags
 
-        flags.declare(self, options())
+        flags.declare(self.update, options())
 
     def parse_flags_with_absl(self) -> None:
         """Takes options from the command line (`--jax_debug_nans=true`): see `irax.flags`.
@@ -253,7 +253,7 @@ class Config(threading.local):
         """
         from irax.core import flags
 
-        flags.parse(self, options())
+        flags.parse(self.update, options())
 
     @property
     def x64_enabled(self) -> bool:
