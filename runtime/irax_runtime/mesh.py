@@ -196,10 +196,11 @@ class MeshDevice:
         Raises:
             ValueError: a dimension is not a multiple of the number of its parts.
         """
-        parts = {place: self.part(array.shape, spec, place) for place in self.local}
         if self.shares_memory:
+            self.part(array.shape, spec, 0)  # raises where it does not fit
             whole = self.first.put(array, may_alias)
             return ShardedBuffer(self, array.shape, array.dtype, spec, whole=whole)
+        parts = {place: self.part(array.shape, spec, place) for place in self.local}
         pieces = {
             place: self.local[place].put(np.asarray(array[part], order="C"), may_alias)
             for place, part in parts.items()

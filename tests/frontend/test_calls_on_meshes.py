@@ -192,3 +192,56 @@ def test_a_function_with_a_device_of_its_own_takes_the_short_way(monkeypatch):
     double(x)
     monkeypatch.setattr(PjitFunction, "_call", None)
     assert double(x).devices() == {cpu(1)}
+
+
+def test_arguments_and_results_that_are_divided_as_jit_is_told_take_the_short_way(monkeypatch):
+    line = mesh_of(AxisType.Auto)
+    rows, whole = NamedSharding(line, P("a")), NamedSharding(line, P())
+
+    def step(n: int, state: Any, x: Any) -> Any:
+        return {"w": state["w"] + n * x}, x.sum()
+
+    divided = irax.jit(
+        step, static_argnums=0, in_shardings=(rows, whole), out_shardings=(rows, None)
+    )
+    state, x = irax.device_put({"w": X}, rows), irax.device_put(X, whole)
+    divided(2, state, x)
+    puts = []
+    monkeypatch.setattr(PjitFunction, "_call", None)
+    for module in irax.core.sharded, irax.execution.jit_shardings:
+        monkeypatch.setattr(module, "placed", lambda *given: puts.append(given))
+    for n in range(3):
+        state, total = divided(2, state, x)
+        np.testing.assert_array_equal(state["w"], X + 2 * (n + 1) * X)
+        assert state["w"].sharding == rows
+        assert total == X.sum()
+    assert not puts
+
+
+def test_arguments_that_are_not_divided_as_jit_is_told_are_seen():
+    line = mesh_of(AxisType.Auto)
+    rows, columns = (NamedSharding(line, P(*spec)) for spec in [("a",), (None, "a")])
+    double = irax.jit(lambda x: 2 * x, in_shardings=(rows,), out_shardings=columns)
+    for _ in range(3):
+        for x in [irax.device_put(X, rows), ConcreteArray(X.copy()), X]:
+            found = double(x)
+            assert found.sharding == columns
+            np.testing.assert_array_equal(found, 2 * X)
+        with pytest.raises(ValueError, match="but in_shardings has"):
+            double(irax.device_put(X, columns))
+        with pytest.raises(ValueError, match="but in_shardings has"):
+            double(irax.device_put(X[0, 0], NamedSharding(line, P())))
+        inside = irax.jit(lambda: double(irax.device_put(X, rows)))
+        assert inside().sharding == columns
+
+
+def test_specs_are_those_of_the_mesh_of_the_context():
+    double = irax.jit(lambda x: 2 * x, in_shardings=(P("a"),), out_shardings=P("a"))
+    line = mesh_of(AxisType.Auto)
+    for _ in range(2):
+        for found in (line, line.update(devices=line.devices[::-1])):
+            with irax.set_mesh(found):
+                for x in (X, irax.device_put(X, P("a"))):
+                    assert double(x).sharding == NamedSharding(found, P("a"))
+    with pytest.raises(RuntimeError, match="needs a mesh"):
+        double(X)

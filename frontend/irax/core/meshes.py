@@ -265,7 +265,7 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
         """The devices of this process."""
         return [device for device in self.devices.flat if is_addressable(device)]
 
-    @property
+    @functools.cached_property
     def is_multi_process(self) -> bool:
         """True if devices of other processes are in it."""
         return len(self.local_devices) != self.devices.size

@@ -6,6 +6,7 @@ Such an array has a `ShardedBuffer`, on the device that stands for those of a me
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -66,6 +67,27 @@ def spec_of(sharding: NamedSharding, rank: int) -> Spec:
     return tuple(tuple(map(text_of, of_one)) for of_one in axes)
 
 
+@functools.lru_cache(maxsize=1024)
+def _place(sharding: NamedSharding, rank: int, spmd: str) -> tuple[MeshDevice, Spec]:
+    """Return where arrays of a rank are put for a sharding, with a value of the option `spmd`."""
+    return device_of_mesh(cast(Mesh, sharding.mesh)), spec_of(sharding, rank)
+
+
+def is_placed(x: Any, sharding: Sharding) -> bool:
+    """Return True for an array that is committed to the devices of a mesh, divided in this way."""
+    if type(x) is not ConcreteArray or not x.committed:
+        return False
+    buffer: Any = x._buffer
+    if type(buffer) is not ShardedBuffer:
+        return False
+    if not isinstance(sharding, NamedSharding) or len(sharding.spec) > x.ndim:
+        return False
+    if not isinstance(sharding.mesh, Mesh):
+        return False
+    device, spec = _place(sharding, x.ndim, config.spmd)
+    return buffer.device is device and buffer.spec == spec
+
+
 def placed(x: ConcreteArray, sharding: Sharding) -> ConcreteArray:
     """Return an array committed to the devices of a sharding.
 
@@ -75,6 +97,8 @@ def placed(x: ConcreteArray, sharding: Sharding) -> ConcreteArray:
     if not isinstance(sharding, NamedSharding):
         (device,) = sharding.devices
         return x.on(device)
+    if is_placed(x, sharding):
+        return x
     sharding.shard_shape(x.shape)  # raises where it does not fit
     mesh = sharding.mesh
     if not isinstance(mesh, Mesh):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from irax.core.meshes import AbstractMesh, Mesh, current_mesh, is_addressable
@@ -252,6 +253,7 @@ class NamedSharding(Sharding):
             self.mesh if mesh is None else mesh, self.spec if spec is None else spec
         )
 
+    @cached_property
     def _key(self) -> tuple[Any, ...]:
         """The mesh and the spec, of which entries for dimensions that are not divided may lack."""
         entries = list(self.spec.partitions)
@@ -259,11 +261,18 @@ class NamedSharding(Sharding):
             entries.pop()
         return self.mesh, self.spec.update(partitions=entries)
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash(self._key)
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, NamedSharding) and self._key() == other._key()
+        return self is other or (isinstance(other, NamedSharding) and self._key == other._key)
 
     def __hash__(self) -> int:
-        return hash(self._key())
+        return self._hash
+
+    def __reduce__(self) -> Any:
+        return NamedSharding, (self.mesh, self.spec)
 
     def __repr__(self) -> str:
         return f"NamedSharding(mesh={self.mesh!s}, spec={self.spec}, memory_kind=device)"

@@ -10,7 +10,12 @@ from irax.core.shardings import Sharding
 from irax.core.wrapping import wraps
 from irax.execution import jit_refs
 from irax.execution.jit_parameters import Parameters
-from irax.execution.jit_shardings import divided_arguments, divided_results, spread
+from irax.execution.jit_shardings import (
+    Divisions,
+    divided_arguments,
+    divided_results,
+    spread,
+)
 from irax.execution.jitted import PjitFunction
 from irax.execution.program import Program
 from irax_runtime.device import Device
@@ -38,6 +43,8 @@ class DividedFunction(PjitFunction[P, R]):
         super().__init__(divided, static, donated)
         self._arguments = (fun, static, donated, in_shardings, out_shardings)
         self._in_shardings, self._out_shardings = in_shardings, out_shardings
+        self._of_arguments = Divisions("jit: in_shardings", in_shardings)
+        self._of_results = Divisions("jit: shardings", out_shardings)
         self._fixed = static[0]
         """The numbers of the static arguments."""
 
@@ -47,6 +54,8 @@ class DividedFunction(PjitFunction[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         self._check_keywords(kwargs)
         results = super().__call__(*self._divided(args), **kwargs)  # pyright: ignore
+        if self._of_results.are_in(results):
+            return results
         return divided_results("jit", self._out_shardings, results)
 
     def _check_keywords(self, kwargs: Mapping[str, Any]) -> None:
@@ -58,15 +67,19 @@ class DividedFunction(PjitFunction[P, R]):
                 "keyword: pass it by position, or leave in_shardings out"
             )
 
-    def _divided(self, args: tuple[Any, ...]) -> list[Any]:
+    def _divided(self, args: tuple[Any, ...]) -> Sequence[Any]:
         """Return the positional arguments of a call, those that are not static divided."""
+        if self._in_shardings is None:
+            return args
+        fixed = {n % len(args) for n in self._fixed if -len(args) <= n < len(args)}
+        places = [n for n in range(len(args)) if n not in fixed]
+        own = tuple([args[n] for n in places])
+        if self._of_arguments.are_in(own):
+            return args
         given = list(args)
-        if self._in_shardings is not None:
-            fixed = {n % len(args) for n in self._fixed if -len(args) <= n < len(args)}
-            own = [n for n in range(len(args)) if n not in fixed]
-            found = divided_arguments("jit", self._in_shardings, tuple(given[n] for n in own))
-            for n, argument in zip(own, found, strict=True):
-                given[n] = argument
+        found = divided_arguments("jit", self._of_arguments, own)
+        for n, argument in zip(places, found, strict=True):
+            given[n] = argument
         return given
 
     def traced_for(

@@ -8,6 +8,7 @@ from inspect import signature
 from typing import Any, TypeVar
 
 from irax import tree_util
+from irax.config import config
 from irax.core import array_trees, axis_names
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
@@ -29,13 +30,16 @@ from irax.core.partition_specs import (
     axes_by_dimension,
     axes_of_entry,
 )
-from irax.core.sharded import placed, sharding_of, spec_of
+from irax.core.sharded import is_placed, placed, sharding_of, spec_of
 from irax.core.shardings import NamedSharding, Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
 from irax_compiler.ops.control_flow.shard_map import ShardMap, axes_of
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_MOST_STRUCTURES = 256
+"""The most structures of pytrees whose shardings are kept."""
 
 
 def name_several_devices(*shardings: Any) -> bool:
@@ -112,8 +116,8 @@ def _constraint(x: Array, sharding: Sharding) -> Array:
     return found.with_weak_type(x.weak_type)
 
 
-def divided_arguments(what: str, shardings: Any, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments of a call, divided as a pytree of shardings and Nones says.
+def divided_arguments(what: str, divisions: Divisions, args: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return the arguments of a call, divided as they are to be.
 
     Raises:
         ValueError: an argument was put elsewhere, or cannot be divided so.
@@ -121,15 +125,15 @@ def divided_arguments(what: str, shardings: Any, args: tuple[Any, ...]) -> tuple
     leaves, tree = array_trees.tree_flatten(args)
     found = [
         leaf if wanted is None else _divided_argument(what, as_array(leaf, what), wanted)
-        for leaf, wanted in zip(
-            leaves, spread(f"{what}: in_shardings", shardings, args), strict=True
-        )
+        for leaf, wanted in zip(leaves, divisions.of(tree, args), strict=True)
     ]
     return array_trees.tree_unflatten(tree, found)
 
 
 def _divided_argument(what: str, x: Array, wanted: Sharding) -> Array:
-    own = sharding_of(x) if isinstance(x, ConcreteArray) and x.committed else None
+    own = None
+    if isinstance(x, ConcreteArray) and x.committed and not is_placed(x, wanted):
+        own = sharding_of(x)
     if own is not None and not own.is_equivalent_to(wanted, x.ndim):
         raise ValueError(
             f"{what}: an argument of type {x.aval} has the sharding {own!r}, but in_shardings has "
@@ -148,6 +152,53 @@ def divided_results(what: str, shardings: Any, results: Any) -> Any:
         )
     ]
     return array_trees.tree_unflatten(tree, found)
+
+
+class Divisions:
+    """The shardings that the leaves of pytrees are to have: those of a prefix of these, which are
+    looked up once for a structure.
+
+    Args:
+        what: what has them, for messages.
+        shardings: a pytree of shardings and Nones; None for any.
+    """
+
+    def __init__(self, what: str, shardings: Any) -> None:
+        self._what, self._shardings = what, shardings
+        self._known: dict[Any, Sequence[Sharding | None]] = {}
+
+    def are_in(self, tree: Any) -> bool:
+        """Return True if all arrays of a pytree are divided so already; False within a trace, which
+        is to say so.
+
+        Raises:
+            ValueError: the shardings are no prefix of it.
+        """
+        return staged(lambda: self._are_in(tree), lambda _: False)
+
+    def _are_in(self, tree: Any) -> bool:
+        if self._shardings is None:
+            return True
+        leaves, structure = array_trees.tree_flatten(tree)
+        pairs = zip(leaves, self.of(structure, tree), strict=True)
+        return all(sharding is None or is_placed(x, sharding) for x, sharding in pairs)
+
+    def of(self, structure: Any, tree: Any) -> Sequence[Sharding | None]:
+        """Return the sharding, or None, for each leaf of a pytree of a structure.
+
+        Raises:
+            ValueError: the shardings are no prefix of it.
+        """
+        key = structure, config.mesh, config.abstract_mesh  # which a `PartitionSpec` is for
+        try:
+            wanted = self._known.get(key)
+        except TypeError:  # data of a node's that has no hash
+            return spread(self._what, self._shardings, tree)
+        if wanted is None:
+            if len(self._known) >= _MOST_STRUCTURES:
+                self._known.clear()
+            wanted = self._known[key] = spread(self._what, self._shardings, tree)
+        return wanted
 
 
 def divided_like(what: str, result: Any, like: Any) -> Any:
