@@ -55,7 +55,7 @@ class MeshDevice:
     """The devices of a mesh. Programs for it are made with the layouts of their arguments."""
 
     compiler = None
-    id = -1
+    id = local_hardware_id = -1
 
     def __init__(self, axes: Axes, devices: Sequence[Any], shares_memory: bool) -> None:
         self.axes = dict(axes)
