@@ -208,3 +208,29 @@ def test_derivatives_in_lanes_that_a_mesh_divides(check_vma: bool):
         )
         with pytest.raises(ValueError, match=rf"{name}_specs divides an array along \['a'\], but"):
             irax.vmap(f, spmd_axis_name="a")(x)
+
+
+def halvings(x: irax.Array) -> irax.Array:
+    """The part of each device, plus the number of times that the sum of all can be halved."""
+    rest, count = lax.psum(x.sum(), ("a", "b")), 0
+    while rest > 1:
+        rest, count = rest / 2, count + 1
+    return x + count
+
+
+@pytest.mark.parametrize("check_vma", [True, False])
+def test_python_may_ask_for_what_all_devices_compute_alike(check_vma: bool):
+    def mapped(f: Any) -> Any:
+        specs = (P(("a", "b")), P(("a", "b")))
+        return irax.shard_map(
+            f, mesh=MESH, in_specs=specs[0], out_specs=specs[1], check_vma=check_vma
+        )
+
+    x = jnp.arange(8.0)
+    np.testing.assert_array_equal(mapped(halvings)(x), x + 5)
+    np.testing.assert_array_equal(irax.grad(lambda x: mapped(halvings)(x).sum())(x), np.ones(8))
+    shift = irax.device_put(jnp.float32(2), irax.NamedSharding(MESH, P()))
+    np.testing.assert_array_equal(mapped(lambda v: halvings(v) * int(shift))(x), 2 * x + 10)
+    for f in (irax.jit(mapped(halvings)), mapped(lambda x: x if x.sum() > 3 else -x)):
+        with pytest.raises(irax.errors.TracerBoolConversionError, match="shard_map traces the"):
+            f(x)

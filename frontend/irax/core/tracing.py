@@ -259,12 +259,16 @@ class Trace(Interpreter):
         Under `jit` that is so for what depends on constants alone; under `grad` outside `jit`, for
         everything.
         """
+        return evaluate_value(value, self._known, self.known_argument, self.builder.evaluator)
 
-        def argument(value: mlir.Value) -> np.ndarray | None:
-            origin = self._sources.get(value)
-            return None if origin is None else origin.elements()
+    def known_argument(self, value: mlir.Value) -> np.ndarray | None:
+        """Return the elements of an argument if they are known, else None."""
+        origin = self._sources.get(value)
+        return None if origin is None else origin.elements()
 
-        return evaluate_value(value, self._known, argument, self.builder.evaluator)
+    def asked_for(self, value: mlir.Value) -> np.ndarray | None:
+        """Return what `concretize` does, where Python cannot go on without it."""
+        return self.concretize(value)
 
     def unknown_arguments(self) -> list[str]:
         """Return the names of the arguments whose values are unknown."""
@@ -328,7 +332,7 @@ class Tracer(Array):
     def concrete(self, why: str, error: type[Exception]) -> np.ndarray[Any, Any]:
         """Return the elements if they are known while tracing; otherwise raise `error`."""
         self.check_open()
-        known = self.home.concretize(self.value)
+        known = self.home.asked_for(self.value)
         if known is None:
             name = source.argument_name(self)
             what = f"a traced array of type {self.aval}"
@@ -485,7 +489,7 @@ def trace_function(
     name: str,
     fresh_module: bool = False,
     builder: ModuleBuilder | None = None,
-    trace_type: type[Trace] = Trace,
+    trace_type: Callable[..., Trace] = Trace,
     entered_by: frozenset[str] = frozenset(),
 ) -> Traced:
     """Traces `function`, which takes and gives a flat sequence of arrays, into a new function.

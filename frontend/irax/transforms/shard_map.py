@@ -17,9 +17,10 @@ from irax.core.flattening import Arguments, FlatFunction, name_of
 from irax.core.meshes import AbstractMesh, AxisType, Mesh
 from irax.core.partition_specs import Infer, PartitionSpec, axes_by_dimension, axes_of_entry
 from irax.core.pvary import pvary
+from irax.core.shard_traces import ShardTrace
 from irax.core.shardings import NamedSharding
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Traced, trace_function
+from irax.core.tracing import Input, Known, Traced, trace_function
 from irax.core.unreduced import summands, summed
 from irax.core.wrapping import wraps
 from irax.execution.jit_shardings import on_mesh
@@ -148,6 +149,14 @@ class Setting:
         """The number of parts of a dimension that is divided along some axes."""
         return prod(self.mesh.shape[axis] for axis in axes)
 
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the manual axes, by their names in the IR."""
+        return {text_of(axis): self.mesh.shape[axis] for axis in self.manual}
+
+    def is_local(self) -> bool:
+        """Return True if this process has all elements of arrays on the devices."""
+        return self.devices is not None and not self.devices.is_multi_process
+
     def bound(self) -> list[BoundAxis]:
         """The axes that collectives in the function may name."""
         own = [BoundAxis(a, self.mesh.shape[a], self.check_vma) for a in self.manual]
@@ -213,8 +222,15 @@ def call_on_shards(
             for x, spec in zip(results, found, strict=True)
         ]
 
+    wholes = list(zip(map(Known.of, arrays), given, strict=True)) if setting.is_local() else []
     with axis_names.all_bound(setting.bound()), meshes.use_abstract_mesh(setting.inside()):
-        traced = trace_function(of_shards, inputs, "shard_map", setting.function)
+        traced = trace_function(
+            of_shards,
+            inputs,
+            "shard_map",
+            setting.function,
+            trace_type=functools.partial(ShardTrace, setting.sizes(), wholes),
+        )
     if setting.check_vma:
         _check_varying(setting, traced, found)
     given += [((),) * x.ndim for x in traced.captures]

@@ -52,6 +52,20 @@ def axes_of(spec: Spec) -> set[str]:
     return {axis for axes in spec for axis in axes}
 
 
+def part_of(
+    extents: Sequence[int], spec: Spec, place: Mapping[str, int], sizes: Mapping[str, int]
+) -> tuple[slice, ...]:
+    """The slices of an array that are the shard of the device at a place along each axis."""
+    slices = []
+    for extent, axes in zip(extents, spec, strict=True):
+        number = 0
+        for axis in axes:
+            number = number * sizes[axis] + place[axis]
+        length = extent // prod(sizes[axis] for axis in axes)
+        slices.append(slice(number * length, (number + 1) * length))
+    return tuple(slices)
+
+
 @dataclass(frozen=True)
 class ShardMap(StructuredOp):
     """A call of `body` by each device of a mesh."""
@@ -129,7 +143,7 @@ class ShardMap(StructuredOp):
 
         def run(place: Mapping[str, int]) -> Sequence[np.ndarray]:
             own = [
-                np.asarray(x[self._part(x.shape, spec, place)], order="C")
+                np.asarray(x[part_of(x.shape, spec, place, self.sizes)], order="C")
                 for x, spec in zip(arrays, self.in_specs, strict=True)
             ]
             with evaluate.watching(watch):
@@ -149,21 +163,8 @@ class ShardMap(StructuredOp):
         extents = zip(first.shape, spec, strict=True)
         whole = np.empty([n * self.shards(axes) for n, axes in extents], first.dtype)
         for place, shard in reversed(shards):
-            whole[self._part(whole.shape, spec, place)] = shard
+            whole[part_of(whole.shape, spec, place, self.sizes)] = shard
         return whole
-
-    def _part(
-        self, extents: Sequence[int], spec: Spec, place: Mapping[str, int]
-    ) -> tuple[slice, ...]:
-        """The slices of an array that are the shard of a device."""
-        slices = []
-        for extent, axes in zip(extents, spec, strict=True):
-            number = 0
-            for axis in axes:
-                number = number * self.sizes[axis] + place[axis]
-            length = extent // self.shards(axes)
-            slices.append(slice(number * length, (number + 1) * length))
-        return tuple(slices)
 
     # -- derivatives --
 

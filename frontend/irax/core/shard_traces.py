@@ -1,0 +1,67 @@
+"""Traces of functions of shards, which Python may ask for values."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from irax.core.tracing import Known, Trace
+from irax_compiler import mlir
+from irax_compiler.evaluate import evaluate_value
+from irax_compiler.ops import lockstep
+from irax_compiler.ops.control_flow.shard_map import Spec, part_of
+
+
+class ShardTrace(Trace):
+    """A function of shards of some arrays that is being traced."""
+
+    def __init__(
+        self,
+        sizes: Mapping[str, int],
+        arguments: Sequence[tuple[Known, Spec]],
+        *args: Any,
+        **kwargs: Any,
+    ) -> None:
+        """Begin the trace, as any other.
+
+        Args:
+            sizes: the sizes of the axes that divide arrays, by name.
+            arguments: the whole arrays, and their divisions.
+            args: as of any trace.
+            kwargs: as of any trace.
+        """
+        super().__init__(*args, **kwargs)
+        self._sizes = sizes
+        self._arguments = arguments
+        self._of_devices: dict[tuple[int, ...], dict[mlir.Value, np.ndarray]] = {}
+        """The values that are known of each device, by its place."""
+
+    def asked_for(self, value: mlir.Value) -> np.ndarray | None:
+        """Return the elements of a value that all devices compute alike, if the whole arrays are
+        known.
+        """
+        if self._varying is not None and self._varying.of(value):
+            return None
+        pairs = zip(self.block.arguments, self._arguments, strict=False)  # captures come later
+        wholes: dict[mlir.Value, tuple[Known, Spec]] = dict(pairs)
+
+        def run(place: Mapping[str, int]) -> np.ndarray | None:
+            def argument(value: mlir.Value) -> np.ndarray | None:
+                if value not in wholes:
+                    return self.known_argument(value)
+                array, spec = wholes[value]
+                elements = array.elements()
+                if elements is None:
+                    return None
+                part = part_of(elements.shape, spec, place, self._sizes)
+                return np.asarray(elements[part], order="C")
+
+            known = self._of_devices.setdefault(tuple(place.values()), {})
+            return evaluate_value(value, known, argument, self.builder.evaluator)
+
+        first, *others = (x for _, x in lockstep.for_each_device(self._sizes, run))
+        if first is None or any(x is None or x.tobytes() != first.tobytes() for x in others):
+            return None
+        return first
