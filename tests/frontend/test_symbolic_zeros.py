@@ -243,3 +243,25 @@ def test_zeros_of_another_shape_are_refused():
     f.defvjp(lambda x, y: (f(x.value, y.value), None), swapped, symbolic_zeros=True)
     with pytest.raises(ValueError, match=r"zeros of shape \(2,\) as a cotangent"):
         irax.grad(lambda x: f(x, jnp.ones(2))[0].sum())(jnp.ones(1))
+
+
+@pytest.mark.parametrize("form", [lambda f: f, irax.jit, irax.vmap])
+def test_zeros_that_a_rule_returns_stay_symbolic(form):
+    kinds = []
+
+    @irax.custom_jvp
+    def f(x, y):
+        return y
+
+    def rule(primals, tangents):
+        kinds.append(type(tangents[1]))
+        return primals[1], tangents[1]
+
+    f.defjvp(rule, symbolic_zeros=True)
+    x = jnp.ones(3)
+    primal, tangent = irax.jvp(
+        form(lambda x: f(x, f(x, 1.0 + 0 * lax.stop_gradient(x)))), (x,), (x,)
+    )
+    assert kinds == [SymbolicZero] * 2
+    np.testing.assert_array_equal(primal, np.ones(3))
+    np.testing.assert_array_equal(tangent, np.zeros(3))

@@ -258,7 +258,7 @@ def adapted(
     return mlir.function_name(function)
 
 
-def scatter(values: Sequence[Value], present: Sequence[bool]) -> list[Tangent]:
+def scatter(values: Sequence[Tangent], present: Sequence[bool]) -> list[Tangent]:
     """Return `values` at the positions where `present` holds, None at the others."""
     remaining = iter(values)
     return [next(remaining) if p else None for p in present]

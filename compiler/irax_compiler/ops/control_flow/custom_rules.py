@@ -10,7 +10,7 @@ outside that the functions use, which have none.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -154,7 +154,10 @@ class CustomJvp(RuledOp):
         directions = instantiated(args, tangents[: self.num_args], wanted)
         _, types = _types(transform.functions[self.function])
         results, moved = transform.call_rule(self.rule, primals, directions, len(types))
-        return results, scatter(moved, _inexact(types))
+        returned = mlir.terminator(mlir.body(transform.functions[self.rule])).operands
+        zeros = [_is_zero(x, transform.functions) for x in list(returned)[len(types) :]]
+        present = [None if zero else x for x, zero in zip(moved, zeros, strict=True)]
+        return results, scatter(present, _inexact(types))
 
     def batched(self, transform: Batching, batched: CustomJvp, axes: Sequence[Axis]) -> None:
         own, types = _types(transform.functions[self.function])
@@ -163,6 +166,21 @@ class CustomJvp(RuledOp):
         batched_first(transform, function, len(types), batched.function)
         rule = transform.function(self.rule, (*axes, *arg_axes))
         batched_first(transform, rule, len(types) + sum(_inexact(types)), batched.rule)
+
+
+def _is_zero(x: Value, functions: Mapping[str, Operation]) -> bool:
+    """True if a value that a function returns is zero whatever it is given."""
+    operation = mlir.definition(x)
+    if operation is None:
+        return False
+    if operation.name == Call.name:
+        callee = functions[mlir.callee(operation)]
+        number = list(operation.results).index(x)
+        return _is_zero(mlir.terminator(mlir.body(callee)).operands[number], functions)
+    if operation.name == "stablehlo.broadcast_in_dim":
+        return _is_zero(operation.operands[0], functions)
+    element = mlir.splat(x)
+    return element is not None and not element.any()
 
 
 def batched_first(transform: Batching, derived: Batched, count: int, name: str) -> str:
