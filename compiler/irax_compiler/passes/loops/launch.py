@@ -28,6 +28,7 @@ from irax_compiler.passes.executables import (
 from irax_compiler.passes.loops import bindings
 from irax_compiler.passes.loops.arrays import Array
 from irax_compiler.passes.loops.bindings import Bindings, Flat
+from irax_compiler.passes.loops.lifetimes import Buffer, places
 from irax_compiler.passes.loops.memory import stored_dtype
 from irax_compiler.records import dataclass
 
@@ -78,20 +79,32 @@ class Memory:
     """A kernel's own memory: one more binding, if it needs any."""
 
     body: Block
-    size: int = 0
-    """The number of bytes so far."""
+    buffers: list[Buffer] = field(default_factory=list)
+    """The memory of each array so far."""
 
     def array(self, dtype: np.dtype, extents: Sequence[int]) -> Array:
         """Take memory for an array of contiguous elements."""
-        if not self.size:
+        if not self.buffers:
             self.body.add_argument(mlir.parse_type("!stream.binding"), mlir.current_location())
             types = [argument.type for argument in self.body.arguments]
             function: Any = self.body.owner
             function.attributes["function_type"] = typed(types)["function_type"]
-        start, size = self.size, prod(extents) * stored_dtype(dtype).itemsize
-        self.size += -(-size // ALIGNMENT) * ALIGNMENT
+        size = prod(extents) * stored_dtype(dtype).itemsize
+        block = InsertionPoint.current.block
         with InsertionPoint.at_block_begin(self.body):
-            return _bound(self.body.arguments[-1], dtype, extents, start)
+            array = _bound(self.body.arguments[-1], dtype, extents, start=0)
+        self.buffers.append(Buffer(array.memory, -(-size // ALIGNMENT) * ALIGNMENT, block))
+        return array
+
+    def put(self) -> int:
+        """Give each array its place; return the bytes of all."""
+        starts, size = places(self.buffers)
+        for buffer, start in zip(self.buffers, starts, strict=True):
+            view = mlir.definition(buffer.array)
+            place = None if view is None else mlir.definition(view.operands[1])
+            assert place is not None
+            place.attributes["value"] = mlir.parse_attribute(f"{start} : index")
+        return size
 
 
 @dataclass
@@ -163,7 +176,7 @@ def launched(
                 meter=None if meter is None else given[-1],
             )
         )
-        size = local.size
+        size = local.put()
 
     count = 1 if shares is None else shares.count
     numbers = [] if meter is None else [meter]
