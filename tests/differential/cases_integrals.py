@@ -58,7 +58,7 @@ CASES = [
         "cosine-integral",
         integrals.CosineIntegral(),
         POSITIVE,
-        [0, INF, NAN],
+        [0, INF, -INF, NAN],
         lambda x: scipy.special.sici(x)[1],
     ),
     *smooth(
@@ -138,7 +138,12 @@ CASES = [
     Case(
         "hyp2f1-edges",
         hypergeometric.Hyp2f1(),
-        [fixed(v, "f8") for v in ([1, 0.5, 1, 1], [0.5, 1, 1, 1], [3, 1, 2, 2], [1, 1, 2, 0])],
+        [
+            fixed([1, 0.5, 1, 1, 0, 1, 0, 0, 0], "f8"),
+            fixed([0.5, 1, 1, 1, 1, 0, 1, 2, 1], "f8"),
+            fixed([3, 1, 2, 2, 1, 1, -1, 1, 1], "f8"),
+            fixed([1, 1, 2, 0, 1, 1, 1, 2, -3], "f8"),
+        ],
         scipy.special.hyp2f1,
         1e-12,
         differentiable=False,

@@ -175,7 +175,7 @@ def _is_zero(x: Value, functions: Mapping[str, Operation]) -> bool:
         return False
     if operation.name == Call.name:
         callee = functions[mlir.callee(operation)]
-        number = list(operation.results).index(x)
+        number = next(n for n, y in enumerate(operation.results) if y == x)
         return _is_zero(mlir.terminator(mlir.body(callee)).operands[number], functions)
     if operation.name == "stablehlo.broadcast_in_dim":
         return _is_zero(operation.operands[0], functions)

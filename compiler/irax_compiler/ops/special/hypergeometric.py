@@ -108,4 +108,6 @@ class Hyp2f1(_Hypergeometric):
             sign = sign * _gamma_sign(number)
         at_one = where(left > 0, sign * function(elementwise.exponential, size), np.inf)
         above = where(x > 1, np.inf, where(x.equals(1), at_one, x))
-        return where(x < 1, value, above)
+        value = where(x < 1, value, above)
+        is_one = (a.equals(0) | b.equals(0)) & (abs(c) > 0) & x.equals(x)  # all terms but the first
+        return where(is_one, 1.0, value)

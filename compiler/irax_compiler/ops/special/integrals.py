@@ -179,7 +179,7 @@ class CosineIntegral(Smooth):
         near = log(small) + _EULER + polynomial(small * small, series)
         far = -real(_exponential_of_imaginary(where(close | endless, 5.0, size)))
         value = where(close, near, where(endless, 0.0, far))
-        return where(x.equals(x), where(x.equals(0), -np.inf, value), np.nan)
+        return where(x > -np.inf, where(x.equals(0), -np.inf, value), np.nan)
 
     def slopes(self, y: Number, x: Number) -> list[Number | None]:
         return [cosine(x) / x]
