@@ -54,7 +54,7 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
                 return np.broadcast_to(element, type_.shape)
             return np.array(attribute).reshape(type_.shape)
     # Complex, bfloat16, float8 and narrower contents have no buffer in the bindings: read the text.
-    text = text_of(operation)
+    text = _text_alone(operation)
     match = re.search(r"dense<(.*)> : tensor", text, re.DOTALL)
     if match is not None:
         return dense_text.parse(match[1], tuple(type_.shape), dtype)
@@ -62,6 +62,14 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
     if resource is None or width(dtype) < 8:
         raise TypeError(f"{operation.name}: cannot read its contents: {text[:120]}")
     return _resource(operation, resource[2]).view(dtype).reshape(type_.shape)
+
+
+def _text_alone(operation: Operation, most: int | None = None) -> str:
+    """Return the text of a constant by itself: in its function, all values would be numbered for
+    it. Constants of more elements than `most` are cut short.
+    """
+    text: Any = operation.clone(ip=False).get_asm(large_elements_limit=most)
+    return text
 
 
 def _resource(operation: Operation, name: str) -> np.ndarray:
@@ -89,9 +97,7 @@ def splat(value: Value) -> np.ndarray | None:
         return None
     dtype = dtype_of(value)
     if dtype.kind == "c":  # no attribute class in the bindings; a splat is printed as one element
-        # Alone, since all values of the function that it is in would be numbered for it.
-        text: Any = operation.clone(ip=False).get_asm(large_elements_limit=1)
-        match = re.search(r"dense<(\([^()]*\))> : tensor", text)
+        match = re.search(r"dense<(\([^()]*\))> : tensor", _text_alone(operation, most=1))
         return None if match is None else dense_text.parse(match[1], (), dtype)
     attribute: Any = operation.attributes["value"]
     return _splat_element(attribute, dtype)
