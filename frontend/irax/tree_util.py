@@ -27,6 +27,7 @@ from irax.core.tree_registry import (
     KeyPath,
     Partial,
     SequenceKey,
+    asking_for_keys,
     key_path,
     keystr,
     register_dataclass,
@@ -206,7 +207,10 @@ def tree_flatten_with_path(
     by_path = is_leaf if is_leaf_takes_path else None
     answers = None if by_path is None else _preorder(by_path, (), tree, namespace)
     asked = is_leaf if answers is None else lambda _: next(answers)
-    accessors, leaves, spec = optree.tree_flatten_with_accessor(tree, asked, namespace=namespace)
+    with asking_for_keys():
+        accessors, leaves, spec = optree.tree_flatten_with_accessor(
+            tree, asked, namespace=namespace
+        )
     check_order(spec)
     return list(zip(map(key_path, accessors), leaves, strict=True)), PyTreeDef(spec)
 

@@ -102,6 +102,59 @@ def test_registering_twice(register):
         register(Once)
 
 
+class Both:
+    """A class of JAX's libraries: one function for keys, and a faster one without."""
+
+    def __init__(self, content):
+        self.content = content
+
+
+def _with_keys(both: Both):
+    return [(GetAttrKey(name), x) for name, x in both.content.items()], tuple(both.content)
+
+
+def _without_keys(both: Both):
+    taken.append(both)
+    return tuple(both.content.values()), tuple(both.content)
+
+
+taken: list[Both] = []
+tu.register_pytree_with_keys(
+    Both, _with_keys, lambda names, xs: Both(dict(zip(names, xs, strict=True))), _without_keys
+)
+
+
+def test_a_function_without_keys_runs_where_none_are_asked_for():
+    both = Both({"w": 1, "b": [2]})
+    taken.clear()
+    leaves, structure = tu.tree_flatten([both])
+    assert (leaves, taken) == ([1, 2], [both])
+    taken.clear()
+    paths, same = tu.tree_flatten_with_path([both])
+    assert [tu.keystr(path) for path, _ in paths] == ["[0].w", "[0].b[0]"]
+    assert not taken
+    assert same == structure
+    assert hash(same) == hash(structure)
+
+
+def test_errors_tell_keys_that_were_not_asked_for():
+    with pytest.raises(ValueError, match=r"differs first at \[0\]\.b:"):
+        tu.tree_map(lambda x, y: x, [Both({"w": 1, "b": [2]})], [Both({"w": 1, "b": (2,)})])
+    ordered = collections.OrderedDict(b=(1,), a=2)
+    with pytest.raises(ValueError, match=r"differs first at \['b'\]:"):
+        tu.tree_map(lambda x, y: x, {"a": 1, "b": [2]}, ordered)
+
+
+def test_a_method_without_keys_runs_where_none_are_asked_for():
+    @tu.register_pytree_with_keys_class
+    class Double(Keyed):
+        def tree_flatten(self):
+            return (2 * self.a, 2 * self.b), None
+
+    assert tu.tree_leaves(Double(1, 2)) == [2, 4]
+    assert tu.tree_leaves_with_path(Double(1, 2))[0] == ((GetAttrKey("a"),), 1)
+
+
 def test_only_classes_are_registered():
     with pytest.raises(TypeError):
         tu.register_pytree_node("list", list, list)

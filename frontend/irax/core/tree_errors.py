@@ -5,7 +5,7 @@ from typing import Any
 
 import optree
 
-from irax.core.tree_registry import NAMESPACE, KeyPath, key_path, keystr
+from irax.core.tree_registry import NAMESPACE, KeyPath, asking_for_keys, key_path, keystr
 
 
 def structure_error(
@@ -32,12 +32,13 @@ def _first_difference(
     expected: optree.PyTreeSpec, tree: Any, prefix: bool, path: KeyPath = ()
 ) -> tuple[KeyPath, str, str] | None:
     """Return where a tree first lacks a node of `expected`, that node, and the tree's own."""
-    top = optree.tree_structure(
-        tree,
-        lambda node: node is not tree,
-        none_is_leaf=expected.none_is_leaf,
-        namespace=expected.namespace or NAMESPACE,
-    )
+    with asking_for_keys():
+        top = optree.tree_structure(
+            tree,
+            lambda node: node is not tree,
+            none_is_leaf=expected.none_is_leaf,
+            namespace=expected.namespace or NAMESPACE,
+        )
     if expected.is_leaf():
         return None if prefix or top.is_leaf() else (path, "a leaf", _show(top))
     node = expected.one_level()
@@ -47,7 +48,9 @@ def _first_difference(
     except ValueError:
         got = f"a leaf of type {type(tree).__name__}" if top.is_leaf() else _show(top)
         return path, _show(node), got
-    for accessor, below, child in zip(node.accessors(), expected.children(), children, strict=True):
+    named = node if isinstance(tree, dict) else top  # dicts may have their keys in other orders
+    accessors = named.accessors()
+    for accessor, below, child in zip(accessors, expected.children(), children, strict=True):
         difference = _first_difference(below, child, prefix, path + key_path(accessor))
         if difference is not None:
             return difference

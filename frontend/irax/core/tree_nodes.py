@@ -4,7 +4,7 @@ from typing import Any
 
 import optree
 
-from irax.core.tree_registry import NAMESPACE, KeyEntry, key_path
+from irax.core.tree_registry import NAMESPACE, KeyEntry, asking_for_keys, key_path
 from irax.core.treedefs import static_data
 
 
@@ -66,6 +66,7 @@ def flatten_one_level_with_keys(
         ((SequenceKey(idx=0), 1), (SequenceKey(idx=1), [2]))
     """
     children, static = flatten_one_level(tree, namespace=namespace)
-    below = optree.tree_structure(tree, lambda node: node is not tree, namespace=namespace)
+    with asking_for_keys():
+        below = optree.tree_structure(tree, lambda node: node is not tree, namespace=namespace)
     keys = [key_path(accessor)[0] for accessor in below.accessors()]
     return tuple(zip(keys, children, strict=True)), static

@@ -11,11 +11,13 @@ comparable, since the structure is what `jit` looks compiled functions up by.
 Users find all of this in `irax.tree_util`.
 """
 
+import contextlib
 import dataclasses
 import functools
 import operator
+import threading
 import warnings
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 import optree
@@ -137,6 +139,26 @@ def _key(entry: optree.PyTreeEntry) -> KeyEntry:
 # ---- Registration ----
 
 
+class _Asked(threading.local):
+    """The options of a thread for taking pytrees apart."""
+
+    keys: bool = False
+    """True if structures hold keys wherever they can."""
+
+
+_asked = _Asked()
+
+
+@contextlib.contextmanager
+def asking_for_keys() -> Iterator[None]:
+    """In this context structures hold the keys of classes that have a function without keys."""
+    before, _asked.keys = _asked.keys, True
+    try:
+        yield
+    finally:
+        _asked.keys = before
+
+
 def _register(nodetype: type, flatten: Any, unflatten: Any, entry: type) -> None:
     with warnings.catch_warnings():  # a named tuple may be a node of another kind
         warnings.filterwarnings("ignore", "PyTree type .*namedtuple", UserWarning)
@@ -159,7 +181,7 @@ def register_pytree_node(
         flatten_func: takes an instance to its children and its static data.
         unflatten_func: takes the static data and the children to an instance.
         flatten_with_keys_func: takes an instance to pairs of a key and a child, and its static
-            data. Where it is given, it is used instead of `flatten_func`.
+            data, where key paths are asked for.
 
     Raises:
         ValueError: the class is a pytree already.
@@ -175,7 +197,7 @@ def register_pytree_node(
         [1, 2, 3]
     """
     if flatten_with_keys_func is not None:
-        register_pytree_with_keys(nodetype, flatten_with_keys_func, unflatten_func)
+        register_pytree_with_keys(nodetype, flatten_with_keys_func, unflatten_func, flatten_func)
         return
     _register(nodetype, flatten_func, unflatten_func, optree.FlattenedEntry)
 
@@ -225,7 +247,8 @@ def register_pytree_with_keys(
         nodetype: the class. Its subclasses aren't included.
         flatten_with_keys: takes an instance to pairs of a key and a child, and its static data.
         unflatten_func: takes the static data and the children to an instance.
-        flatten_func: not needed: a structure holds the keys, so `flatten_with_keys` always runs.
+        flatten_func: takes an instance to its children and its static data, where no key paths
+            are asked for; by default `flatten_with_keys` does.
 
     Raises:
         ValueError: the class is a pytree already.
@@ -245,17 +268,22 @@ def register_pytree_with_keys(
 
     def flatten(instance: Any) -> tuple[tuple[Any, ...], Hashable, tuple[KeyEntry, ...]]:
         pairs, static = flatten_with_keys(instance)
-        pairs = tuple(pairs)
-        return tuple(child for _, child in pairs), static, tuple(key for key, _ in pairs)
+        keys, children = tuple(zip(*pairs, strict=True)) or ((), ())
+        return children, static, keys
 
-    _register(nodetype, flatten, unflatten_func, _Keyed)
+    def flatten_as_asked(instance: Any) -> tuple[Any, ...]:
+        assert flatten_func is not None
+        return flatten(instance) if _asked.keys else flatten_func(instance)
+
+    _register(nodetype, flatten_as_asked if flatten_func else flatten, unflatten_func, _Keyed)
 
 
 def register_pytree_with_keys_class(cls: _Class) -> _Class:
     """Make a class a pytree that has `tree_flatten_with_keys` and `tree_unflatten`; a decorator.
 
     `tree_flatten_with_keys(self)` returns pairs of a key and a child, and the static data; the
-    class method `tree_unflatten(cls, static_data, children)` returns an instance.
+    class method `tree_unflatten(cls, static_data, children)` returns an instance. Where the class
+    has `tree_flatten`, that runs where no key paths are asked for.
 
     Args:
         cls: the class.
@@ -281,7 +309,12 @@ def register_pytree_with_keys_class(cls: _Class) -> _Class:
         '[0].content'
     """
     methods: Any = cls
-    register_pytree_with_keys(cls, methods.tree_flatten_with_keys, methods.tree_unflatten)
+    register_pytree_with_keys(
+        cls,
+        methods.tree_flatten_with_keys,
+        methods.tree_unflatten,
+        getattr(cls, "tree_flatten", None),
+    )
     return cls
 
 
