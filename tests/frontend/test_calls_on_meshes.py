@@ -235,6 +235,28 @@ def test_arguments_that_are_not_divided_as_jit_is_told_are_seen():
         assert inside().sharding == columns
 
 
+def test_results_that_a_program_leaves_elsewhere_are_moved(monkeypatch):
+    line = mesh_of(AxisType.Auto)
+    x, whole = irax.device_put(X, NamedSharding(line, P("a"))), NamedSharding(line, P())
+    # So that the program is not told.
+    monkeypatch.setattr(irax.execution.jit_shardings, "_constraint", lambda x, sharding: x)
+    assert irax.jit(lambda x: 2 * x)(x).sharding == x.sharding
+    double = irax.jit(lambda x: 2 * x, out_shardings=whole)
+    for _ in range(3):
+        assert double(x).sharding == whole
+
+
+def test_caches_of_functions_with_shardings_can_be_cleared():
+    rows, count = NamedSharding(mesh_of(AxisType.Auto), P("a")), []
+    double = irax.jit(lambda x: (count.append(0), 2 * x)[1], in_shardings=(rows,))
+    x = irax.device_put(X, rows)
+    for clear in (lambda: None, irax.clear_caches, double.clear_cache):
+        clear()
+        for _ in range(3):
+            double(x)
+    assert len(count) == 3
+
+
 def test_specs_are_those_of_the_mesh_of_the_context():
     double = irax.jit(lambda x: 2 * x, in_shardings=(P("a"),), out_shardings=P("a"))
     line = mesh_of(AxisType.Auto)

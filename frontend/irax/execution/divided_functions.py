@@ -6,9 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from irax.core import array_trees
+from irax.core.dispatch import staged
 from irax.core.shardings import Sharding
+from irax.core.tracebacks import hide_frames
 from irax.core.wrapping import wraps
 from irax.execution import jit_refs
+from irax.execution.bound_call import OTHER, BoundCall
 from irax.execution.jit_parameters import Parameters
 from irax.execution.jit_shardings import (
     Divisions,
@@ -18,6 +21,7 @@ from irax.execution.jit_shardings import (
 )
 from irax.execution.jitted import PjitFunction
 from irax.execution.program import Program
+from irax.execution.programs import Programs
 from irax_runtime.device import Device
 
 P = ParamSpec("P")
@@ -26,6 +30,8 @@ R = TypeVar("R")
 
 class DividedFunction(PjitFunction[P, R]):
     """A jitted function whose arguments and results are divided among the devices of a mesh."""
+
+    _sees_layouts = True
 
     def __init__(
         self,
@@ -45,6 +51,8 @@ class DividedFunction(PjitFunction[P, R]):
         self._in_shardings, self._out_shardings = in_shardings, out_shardings
         self._of_arguments = Divisions("jit: in_shardings", in_shardings)
         self._of_results = Divisions("jit: shardings", out_shardings)
+        self._cache.direct = self._direct = Programs()
+        """The short ways of calls whose arguments and results are divided as they are to be."""
         self._fixed = static[0]
         """The numbers of the static arguments."""
 
@@ -52,11 +60,23 @@ class DividedFunction(PjitFunction[P, R]):
         return DividedFunction, self._arguments
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            found = staged(lambda: self._direct.called(args, kwargs), lambda _: OTHER)
+        except (Exception, KeyboardInterrupt) as error:
+            hide_frames(error)
+            raise
+        if found is not OTHER:
+            return found
         self._check_keywords(kwargs)
         results = super().__call__(*self._divided(args), **kwargs)  # pyright: ignore
         if self._of_results.are_in(results):
             return results
         return divided_results("jit", self._out_shardings, results)
+
+    def _bind(self, key: Any, bound: BoundCall, result: Any) -> None:
+        super()._bind(key, bound, result)
+        if self._of_results.are_in(result):
+            self._direct.bind(key, bound)
 
     def _check_keywords(self, kwargs: Mapping[str, Any]) -> None:
         """Raise ValueError for arguments by keyword that `in_shardings` cannot be about."""

@@ -23,7 +23,7 @@ from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, trace_function
 from irax.core.wrapping import SignatureOfWrapped
 from irax.execution import bound_call, jit_refs, replay, reports
-from irax.execution.bound_call import OTHER, flattened
+from irax.execution.bound_call import OTHER, BoundCall, flattened
 from irax.execution.dynamic_shapes import DynamicShapes, rest_of
 from irax.execution.history import History
 from irax.execution.jit_parameters import (
@@ -54,6 +54,8 @@ class PjitFunction(Generic[P, R]):
     """A jitted function, as `jit` returns it."""
 
     _may_touch_refs = True
+    _sees_layouts = False
+    """True if programs depend on how arguments are divided, whatever types tell."""
     __signature__ = SignatureOfWrapped()
 
     def __init__(
@@ -175,12 +177,16 @@ class PjitFunction(Generic[P, R]):
         result = compiled.run(leaves, asked, fixed)
         if first is not None:
             first.keep(compiled)
-        bound = compiled.bound(leaves, tree, asked, state)
+        bound = compiled.bound(leaves, tree, asked, state, self._sees_layouts)
         if bound is not None and static:
             bound = bound_call.with_static(bound, static, len(args))
         if bound is not None:
-            self._cache.bind(key, bound)
+            self._bind(key, bound, result)
         return result
+
+    def _bind(self, key: Any, bound: BoundCall, result: Any) -> None:
+        """Take the short way for calls of a signature from now on; the last one had this result."""
+        self._cache.bind(key, bound)
 
     def is_plain(self) -> bool:
         """Return True if calls run where their arguments are, compiled at once for their sizes."""

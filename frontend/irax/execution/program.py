@@ -136,10 +136,16 @@ class Program:
         return program.results(found, committed)
 
     def bound(
-        self, leaves: Sequence[Any], tree: Any, asked: Device | str | None, state: Any
+        self,
+        leaves: Sequence[Any],
+        tree: Any,
+        asked: Device | str | None,
+        state: Any,
+        sees_layouts: bool = False,
     ) -> BoundCall | None:
-        """Return the short way of calls like one that has just run, with these leaves. None if
-        there is none, as where results are looked at, or calls recorded.
+        """Return the short way of calls like one that has just run, with these leaves, and if it
+        `sees_layouts`, divided as these. None if there is none, as where results are looked at, or
+        calls recorded.
         """
         if config.debug_nans or config.debug_infs or config.profiling:
             return None
@@ -153,6 +159,8 @@ class Program:
             self.take = taking(tree)
         run = program.executable
         is_on_mesh = isinstance(run.device, MeshDevice)
+        if sees_layouts and not is_on_mesh:
+            return None
         return bound_call(
             run,
             leaves,
@@ -163,7 +171,7 @@ class Program:
             self.donated,
             commits=self.commits or is_on_mesh,
             follows=follows,
-            sees_layouts=is_on_mesh and are_in_types(),
+            sees_layouts=sees_layouts or (is_on_mesh and are_in_types()),
         )
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:

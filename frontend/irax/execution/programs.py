@@ -30,6 +30,8 @@ class Programs(OrderedDict[Any, Program]):
         self.untraced: dict[Any, Untraced] = {}
         """The programs of signatures that were not traced."""
         self._bound: dict[Any, BoundCall] = {}
+        self.direct: Programs | None = None
+        """Short ways for which arguments and results need nothing done (see `DividedFunction`)."""
         self.recent: tuple[BoundCall, ...] = ()
         """The short ways of calls of the last few signatures."""
 
@@ -72,6 +74,8 @@ class Programs(OrderedDict[Any, Program]):
     def clear(self) -> None:
         """Remove all programs."""
         self._bound, self.recent = {}, ()
+        if self.direct is not None:
+            self.direct.clear()
         self.untraced.clear()
         super().clear()
         self.history.clear()
