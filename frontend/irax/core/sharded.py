@@ -107,9 +107,9 @@ def placed(x: ConcreteArray, sharding: Sharding) -> ConcreteArray:
                 f"{sharding!r} has no devices to put an array on: its mesh is abstract, and not "
                 "that of the context: with irax.set_mesh(mesh)"
             )
-        mesh = current_mesh()
-    device = device_of_mesh(mesh)
-    spec, buffer = spec_of(sharding, x.ndim), cast(Any, x._buffer)
+        sharding = sharding.update(mesh=current_mesh())
+    device, spec = _place(sharding, x.ndim, config.spmd)
+    buffer: Any = x._buffer
     if isinstance(buffer, ShardedBuffer) and buffer.device.is_like(device):
         if buffer.device is device and buffer.spec == spec and x.committed:
             return x

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 from irax.core.meshes import AbstractMesh, Mesh, current_mesh, is_addressable
@@ -221,8 +221,7 @@ class NamedSharding(Sharding):
 
     def parts(self, rank: int) -> list[int]:
         self._check_rank(rank)
-        axes = axes_by_dimension(self.spec, rank)
-        return [math.prod(self.mesh.shape[axis] for axis in of_one) for of_one in axes]
+        return list(_parts(self, rank))
 
     def number_of_part(self, device: int, rank: int) -> list[int]:
         places = dict(zip(self.mesh.axis_names, self._place(device), strict=True))
@@ -276,6 +275,12 @@ class NamedSharding(Sharding):
 
     def __repr__(self) -> str:
         return f"NamedSharding(mesh={self.mesh!s}, spec={self.spec}, memory_kind=device)"
+
+
+@lru_cache(maxsize=1024)
+def _parts(sharding: NamedSharding, rank: int) -> tuple[int, ...]:
+    axes = axes_by_dimension(sharding.spec, rank)
+    return tuple(math.prod(sharding.mesh.shape[axis] for axis in of_one) for of_one in axes)
 
 
 def check_spec(mesh: Mesh | AbstractMesh, spec: PartitionSpec) -> None:
