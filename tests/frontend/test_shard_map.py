@@ -234,3 +234,37 @@ def test_python_may_ask_for_what_all_devices_compute_alike(check_vma: bool):
     for f in (irax.jit(mapped(halvings)), mapped(lambda x: x if x.sum() > 3 else -x)):
         with pytest.raises(irax.errors.TracerBoolConversionError, match="shard_map traces the"):
             f(x)
+
+
+def test_specs_inside_are_of_the_mesh_of_the_shard_map():
+    x = jnp.arange(16.0).reshape(4, 4)
+    other = Mesh(DEVICES.reshape(4, 1), ("b", "c"))
+
+    def constrained(spec: P) -> Any:
+        def f(x: irax.Array) -> irax.Array:
+            return lax.with_sharding_constraint(2 * x, spec) + irax.device_put(x, spec)
+
+        return irax.shard_map(f, mesh=MESH, in_specs=P("a"), out_specs=P("a"), axis_names={"a"})
+
+    f = constrained(P(None, "b"))
+    for call in (f, irax.jit(f), irax.jit(irax.grad(lambda x: f(x * x).sum() / 2))):
+        np.testing.assert_array_equal(call(x), 3 * x)
+    with irax.set_mesh(other):
+        text = irax.jit(f).lower(x).as_text()
+    assert '[[], ["b"]]' in text
+    with pytest.raises(ValueError, match=r"names \['a'\], which a shard_map divides already"):
+        constrained(P("a"))(x)
+    with pytest.raises(ValueError, match=r"axis 'c' of P\('c',\) is not one of the mesh's axes"):
+        constrained(P("c"))(x)
+
+
+def test_keys_may_count_as_varying():
+    def draws(key: irax.Array) -> irax.Array:
+        own = lax.pcast(key, "i", to="varying")
+        assert irax.typeof(own).vma == {"i"}
+        return irax.random.beta(own, 1.0, jnp.ones(2) + lax.axis_index("i"))
+
+    key = irax.random.key(0)
+    found = irax.shard_map(draws, mesh=LINE, in_specs=P(), out_specs=P("i"))(key)
+    each = [irax.random.beta(key, 1.0, jnp.ones(2) + n) for n in range(4)]
+    np.testing.assert_allclose(found, np.concatenate(each), rtol=1e-6)

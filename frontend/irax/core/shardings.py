@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import Any
 
-from irax.core.meshes import AbstractMesh, Mesh, current_mesh, is_addressable
+from irax.core.meshes import AbstractMesh, Mesh, current_mesh, get_abstract_mesh, is_addressable
 from irax.core.partition_specs import PartitionSpec, axes_by_dimension, axes_of_entry
 from irax_runtime.device import MEMORY_KIND
 
@@ -337,7 +337,8 @@ def of_rows(sharding: NamedSharding, rank: int) -> NamedSharding:
 
 
 def as_sharding(what: str, x: Any) -> Sharding:
-    """Return a sharding itself, or that of a `PartitionSpec` and the mesh of the context.
+    """Return a sharding itself, or that of a `PartitionSpec` and the mesh of the context: in a
+    `shard_map`, its own, without devices unless it is that of `set_mesh`.
 
     Raises:
         TypeError: it is none of these; `what` is the function's name in the message.
@@ -347,7 +348,9 @@ def as_sharding(what: str, x: Any) -> Sharding:
         return x
     if not isinstance(x, PartitionSpec):
         raise TypeError(f"{what}: expected a sharding or a PartitionSpec, got {x!r}")
-    mesh = current_mesh()
+    mesh, abstract = current_mesh(), get_abstract_mesh()
+    if mesh.shape_tuple != abstract.shape_tuple:
+        return NamedSharding(abstract, x)
     if mesh.empty:
         raise RuntimeError(
             f"{what}: {x} needs a mesh: enter one by `with irax.set_mesh(mesh):`, or give a "

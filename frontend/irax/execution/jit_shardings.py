@@ -104,7 +104,7 @@ def _constraint(x: Array, sharding: Sharding) -> Array:
     spec = spec_of(sharding, x.ndim)
     axis_names.check_not_of_lanes(axes_of(spec), repr(sharding))
     varying = x.aval.vma | axes_of(spec)
-    if inside := varying & set(map(text_of, bound)) - x.aval.vma:
+    if inside := axes_of(spec) & set(map(text_of, bound)):
         raise ValueError(f"{sharding!r} names {sorted(inside)}, which a shard_map divides already")
     shard = ShapedArray(sharding.shard_shape(x.shape), x.dtype, x.weak_type, vma=varying)
     with axis_names.all_bound([*axis_names.bound(), *manual]):
