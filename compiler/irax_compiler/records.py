@@ -70,6 +70,7 @@ def dataclass(
         fields = dataclasses.fields(cls)
         if "__match_args__" not in vars(cls):
             cls.__match_args__ = tuple(f.name for f in fields if f.init and not f.kw_only)
+        cls.__replace__ = dataclasses.replace
         if "__init__" not in vars(cls):
             cls.__init__ = _init(cls, fields, frozen)
         if repr and "__repr__" not in vars(cls):
