@@ -217,6 +217,13 @@ def test_arrays_that_were_put_nowhere_are_on_the_mesh_that_is_set(kind: AxisType
         assert not double(outside).committed
 
 
+def test_axes_of_the_mesh_that_is_set_are_not_manual():
+    manual = Mesh(DEVICES.reshape(2, 2), ("a", "b"), (AxisType.Auto, AxisType.Manual))
+    with pytest.raises(ValueError, match=r"set_mesh: the axes \('b',\) of Mesh\(.*are Manual"):
+        irax.set_mesh(manual)
+    assert irax.sharding.get_mesh().empty
+
+
 def test_meshes_that_differ_in_kinds_or_names_of_axes():
     auto = Mesh(DEVICES, ("a",))
     explicit, other = auto.update(axis_types=(AxisType.Explicit,)), auto.update(axis_names=("z",))

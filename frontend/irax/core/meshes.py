@@ -441,7 +441,7 @@ class set_mesh:
         mesh: the mesh; None for none.
 
     Raises:
-        ValueError: it is no mesh.
+        ValueError: it is no mesh, or one with `Manual` axes.
 
     >>> with irax.set_mesh(irax.make_mesh((1,), ("data",))) as mesh:
     ...     irax.sharding.get_mesh() == mesh
@@ -451,6 +451,11 @@ class set_mesh:
     def __init__(self, mesh: Mesh | None) -> None:
         if not isinstance(mesh, Mesh | None):
             raise ValueError(f"set_mesh: expected a Mesh, got {mesh!r} of {type(mesh).__name__}")
+        if mesh is not None and mesh.manual_axes:
+            raise ValueError(
+                f"set_mesh: the axes {mesh.manual_axes} of {mesh!s} are Manual, which only a "
+                "shard_map makes them: expected Auto and Explicit ones"
+            )
         self._before = config.mesh_of_process()
         self._using: Any = None
         self._mesh = mesh
