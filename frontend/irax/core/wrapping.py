@@ -7,13 +7,15 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-_NAMES = ("__name__", "__qualname__")
+_KINDS = {"__name__": str, "__qualname__": str, "__annotations__": dict}
+"""The types of attributes that functions take no others for."""
 
 
 def wraps(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """`functools.wraps` for whatever can be called: an object has any attributes, or none.
 
-    Names that are no text are not taken over, nor attributes that are private or that it has.
+    Names that are no text and annotations that are no dict are not taken over, nor attributes that
+    are private or that it has.
 
     >>> class Model:
     ...     __name__, size = None, 3
@@ -23,9 +25,11 @@ def wraps(function: Callable[..., Any]) -> Callable[[Callable[..., Any]], Callab
     >>> wraps(Model())(lambda x: x).__name__
     '<lambda>'
     """
-    named = [n for n in _NAMES if isinstance(getattr(function, n, None), str)]
-    assigned = [n for n in functools.WRAPPER_ASSIGNMENTS if n in named or n not in _NAMES]
-
+    assigned = [
+        name
+        for name in functools.WRAPPER_ASSIGNMENTS
+        if isinstance(getattr(function, name, None), _KINDS.get(name, object))
+    ]
     own = {k: v for k, v in getattr(function, "__dict__", {}).items() if not k.startswith("_")}
 
     def decorate(wrapper: Callable[..., Any]) -> Callable[..., Any]:
