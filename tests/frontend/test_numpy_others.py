@@ -161,6 +161,16 @@ def test_files(tmp_path):
         jnp.save(tmp_path / "x.npy", jnp.ones(2, jnp.float8_e5m2))
 
 
+@pytest.mark.parametrize("x", [1e-8, 2**40, 1j / 3, np.float64(0.1), np.arange(3) / 7])
+def test_files_of_numbers_of_64_bits(tmp_path, x):
+    jnp.save(tmp_path / "x.npy", x)
+    jnp.savez(tmp_path / "x.npz", x)
+    back, stored = np.load(tmp_path / "x.npy"), np.load(tmp_path / "x.npz")["arr_0"]
+    assert back.dtype == stored.dtype == np.asarray(x).dtype
+    np.testing.assert_array_equal(back, x)
+    np.testing.assert_array_equal(stored, x)
+
+
 def test_memory():
     x = np.arange(6, dtype=np.float32)
     np.testing.assert_array_equal(jnp.frombuffer(x.tobytes(), "float32", 2, 4), x[1:3])

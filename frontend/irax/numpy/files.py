@@ -57,7 +57,10 @@ def savez(file: File, *args: ArrayLike, allow_pickle: bool = True, **kwds: Array
 
 
 def _storable(name: str, x: ArrayLike) -> np.ndarray[Any, Any]:
-    value = np.asarray(asarray(x))
+    is_numpys = isinstance(x, bool | int | float | complex | np.generic | np.ndarray)
+    if not is_numpys or np.asarray(x).dtype.kind not in "biufc":
+        x = asarray(x)
+    value = np.asarray(x)  # a number of 64 bits keeps these
     if value.dtype.isbuiltin != 1 and value.dtype != dtypes.bfloat16:
         raise _unnamed(name, value.dtype)
     return value
