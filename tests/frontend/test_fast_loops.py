@@ -692,3 +692,28 @@ def test_a_condition_updates_what_is_carried(size: int):
         expected_steps, expected = f(jnp.asarray(x))
     assert steps == expected_steps
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32"])
+def test_a_counter_as_an_unsigned_number(dtype):
+    """Beside an array that is too large for a kernel the host counts."""
+    x = RNG.random(30000, np.float32)
+
+    def step(i, y):
+        return jnp.sort(y) + (i.astype(dtype) * 3).astype(np.float32)
+
+    expected = x
+    for i in range(3):
+        expected = np.sort(expected) + np.float32(3 * i)
+    found = irax.jit(lambda x: lax.fori_loop(0, 3, step, x))(x)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_random_numbers_of_keys_that_a_loop_counts():
+    key = irax.random.key(0)
+
+    def draw(i):
+        return irax.random.uniform(irax.random.fold_in(key, i), (25088,)).sum()
+
+    found = irax.jit(lambda: lax.fori_loop(0, 3, lambda i, total: total + draw(i), 0.0))()
+    np.testing.assert_allclose(found, sum(draw(i) for i in range(3)), rtol=1e-5)

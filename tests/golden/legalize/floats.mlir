@@ -89,6 +89,17 @@ func.func @convert_of_counter(%i: tensor<i32>) -> tensor<f64> {
 // CHECK-NEXT:   [[I:%\w+]] = stablehlo.optimization_barrier %arg0
 // CHECK-NEXT:   stablehlo.convert [[I]]
 
+// A signed number that it may hold becomes an unsigned one by its bits.
+func.func @unsigned_counter(%i: tensor<i32>) -> (tensor<ui32>, tensor<ui64>) {
+  %0 = stablehlo.convert %i : (tensor<i32>) -> tensor<ui32>
+  %1 = stablehlo.convert %i : (tensor<i32>) -> tensor<ui64>
+  return %0, %1 : tensor<ui32>, tensor<ui64>
+}
+// CHECK:      func.func @unsigned_counter
+// CHECK-NEXT:   stablehlo.bitcast_convert %arg0 : (tensor<i32>) -> tensor<ui32>
+// CHECK-NEXT:   [[WIDE:%\w+]] = stablehlo.convert %arg0 : (tensor<i32>) -> tensor<i64>
+// CHECK-NEXT:   stablehlo.bitcast_convert [[WIDE]] : (tensor<i64>) -> tensor<ui64>
+
 // All float32 from 2**23 on are whole: to add that number is to round.
 func.func @rounding_by_addition(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.round_nearest_even %x : tensor<4xf32>

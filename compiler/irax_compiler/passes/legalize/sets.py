@@ -110,6 +110,7 @@ IREE: tuple[Legalization, ...] = (
     narrow_floats.smallest_normal_of_float8,
     narrow_floats.nan_of_float8,
     floats.convert_of_counter,
+    floats.unsigned_counter,
     floats.clamp_by_choices,
     floats.saturating_convert,
     floats.rounding_by_addition,

@@ -10,7 +10,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import barrier, clamp, comparison, conversion, elementwise
+from irax_compiler.ops import barrier, bitcast, clamp, comparison, conversion, elementwise
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.formula import Number, function, where
@@ -30,6 +30,20 @@ def convert_of_counter(operation: Operation) -> Sequence[Value] | None:
     if shape_of(x) or inexact(dtype_of(x)) or not inexact(target) or target == np.float32:
         return None
     return [conversion.Convert(target)(*barrier.barrier.build([x]))]
+
+
+@legalizes("stablehlo.convert", kind="bug", of="IREE")
+def unsigned_counter(operation: Operation) -> Sequence[Value] | None:
+    """Convert a signed loop counter to an unsigned dtype by way of the signed one of its width: the
+    conversion in IREE's virtual machine does not verify.
+    """
+    (x,) = operation.operands
+    target = dtype_of(operation.results[0])
+    if shape_of(x) or dtype_of(x).kind != "i" or target.kind != "u":
+        return None
+    signed = np.dtype(f"i{target.itemsize}")
+    converted = x if dtype_of(x) == signed else conversion.Convert(signed)(x)
+    return [bitcast.BitcastConvert((), target)(converted)]
 
 
 @legalizes("stablehlo.convert", kind="bug", of="IREE")
