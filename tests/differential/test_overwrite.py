@@ -74,6 +74,15 @@ def test_values(program):
         np.testing.assert_array_equal(given[1], y)
 
 
+@pytest.mark.parametrize("n", [5000, (500, 10)])
+def test_constants_that_are_made_by_equal_kernels(n):
+    """IREE computes them once, and merges the equal kernels of all."""
+    key = irax.random.key(5)
+    x = np.zeros(n, np.float32)
+    found = irax.jit(lambda x: x + irax.random.normal(key, x.shape))(x)
+    np.testing.assert_allclose(found, irax.random.normal(key, x.shape), rtol=1e-3, atol=1e-3)
+
+
 def test_memory():
     """An activation between two convolutions takes none."""
     x, y = np.ones((4, 20, 20, 32), np.float32), np.ones((3, 3, 32, 32), np.float32)

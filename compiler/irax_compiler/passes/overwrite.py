@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -28,7 +28,9 @@ class Overwrite(Pass):
     result memory of its own.
 
     An element of the operand is read for the element of the result alone, so it is read before it
-    is written over.
+    is written over. No other dispatch may make the same operand: IREE merges dispatches that turn
+    out to be equal, and takes those that do not vary out of loops, when it no longer sees that the
+    result is written over.
     """
 
     name: ClassVar[str] = "overwrite"
@@ -41,7 +43,7 @@ class Overwrite(Pass):
             kernel = _kernel_of(executable)
             if kernel is None or kernel.entry not in dispatches:
                 continue
-            chosen = _chosen(kernel, dispatches[kernel.entry])
+            chosen = _chosen(kernel, dispatches)
             if chosen:
                 _write_over(kernel.function, chosen)
                 for dispatch in dispatches[kernel.entry]:
@@ -137,14 +139,17 @@ def _is_identity(map_: Any) -> bool:
     return _IDENTITY.fullmatch(str(map_)) is not None
 
 
-def _chosen(kernel: _Kernel, dispatches: Sequence[Operation]) -> list[_Pair]:
+def _chosen(kernel: _Kernel, dispatches: Mapping[str, Sequence[Operation]]) -> list[_Pair]:
     """Return the pairs that are possible in all dispatches of a kernel, an operand once."""
-    arguments = mlir.arguments(kernel.function)
+    count, own = len(mlir.arguments(kernel.function)), dispatches[kernel.entry]
     found: list[_Pair] = []
     for pair in kernel.pairs:
         is_free = all(pair.result != x.result and pair.operand != x.operand for x in found)
-        if is_free and all(_is_plain(x, len(arguments)) and _ends(x, pair) for x in dispatches):
-            found.append(pair)
+        operands = [x.operands[pair.operand] for x in own if _is_plain(x, count)]
+        if is_free and len(operands) == len(own):
+            pairs = zip(operands, own, strict=True)
+            if all(_is_own(x, user, dispatches) for x, user in pairs):
+                found.append(pair)
     return found
 
 
@@ -155,17 +160,12 @@ def _is_plain(dispatch: Operation, count: int) -> bool:
     return is_simple and len(dispatch.operands) + len(dispatch.results) == count
 
 
-def _ends(dispatch: Operation, pair: _Pair) -> bool:
-    """True if nothing else uses the memory of an operand."""
-    return _is_own(dispatch.operands[pair.operand], dispatch)
-
-
 def _number(operation: Operation, result: Value) -> int:
     results: list[Value] = list(operation.results)
     return results.index(result)
 
 
-def _is_own(x: Value, user: Operation) -> bool:
+def _is_own(x: Value, user: Operation, dispatches: Mapping[str, Sequence[Operation]]) -> bool:
     """True if `user` alone uses an array, which a kernel made in the same block in memory that is
     nothing else's.
     """
@@ -173,11 +173,73 @@ def _is_own(x: Value, user: Operation) -> bool:
     if made is None or made.block != user.block or mlir.num_uses(x) != 1:
         return False
     if made.name == "flow.tensor.reshape":
-        return _is_own(made.operands[0], made)
+        return _is_own(made.operands[0], made, dispatches)
     if made.name != _DISPATCH:
         return False
     tied = ties(made).get(_number(made, x))
-    return tied is None or _is_own(made.operands[tied], made)
+    if tied is not None:
+        return _is_own(made.operands[tied], made, dispatches)
+    entries: Any = made.attributes["entry_points"]
+    others = (other for entry in entries for other in dispatches[str(entry)] if other != made)
+    is_alone = not any(_may_be_equal(made, other) for other in others)
+    return is_alone and (not _is_in_loop(made) or _varies(made))
+
+
+def _may_be_equal(dispatch: Operation, other: Operation) -> bool:
+    """True if two dispatches of a kernel could turn out to have equal operands."""
+    pairs = zip(dispatch.operands, other.operands, strict=True)
+    return all(_may_be_same(x, y) for x, y in pairs)
+
+
+def _may_be_same(x: Value, y: Value) -> bool:
+    x, y = _unshaped(x), _unshaped(y)
+    if x == y:
+        return True
+    if not (_is_given(x) or _is_made(x)) or not (_is_given(y) or _is_made(y)):
+        return True  # such as what is loaded from globals, of which IREE merges equal ones
+    made, other = mlir.definition(x), mlir.definition(y)
+    if made is None or other is None or _is_given(x) or _is_given(y):
+        return False
+    is_same = str(made.attributes["entry_points"]) == str(other.attributes["entry_points"])
+    return is_same and _number(made, x) == _number(other, y) and _may_be_equal(made, other)
+
+
+def _is_given(x: Value) -> bool:
+    """True for an argument."""
+    made = mlir.definition(x)
+    return made is None or made.name == "hal.tensor.import"
+
+
+def _is_made(x: Value) -> bool:
+    """True for a result of a kernel."""
+    made = mlir.definition(x)
+    return made is not None and made.name == _DISPATCH
+
+
+def _unshaped(x: Value) -> Value:
+    made = mlir.definition(x)
+    while made is not None and made.name == "flow.tensor.reshape":
+        x = made.operands[0]
+        made = mlir.definition(x)
+    return x
+
+
+def _is_in_loop(operation: Operation) -> bool:
+    return not operation.block.owner.name.endswith((".func", ".initializer"))
+
+
+def _varies(operation: Operation) -> bool:
+    """True if what an operation computes depends on the arguments of its block."""
+    pending, seen = [operation], {operation}
+    while pending:
+        for x in pending.pop().operands:
+            made = mlir.definition(x)
+            if made is None and x.owner == operation.block:
+                return True
+            if made is not None and made.block == operation.block and made not in seen:
+                seen.add(made)
+                pending.append(made)
+    return False
 
 
 def _write_over(function: Operation, chosen: Sequence[_Pair]) -> None:

@@ -97,6 +97,74 @@ flow.executable private @made {
     }
   }
 }
+// CHECK:      func.func @alone({{.*}}readonly{{.*}}writeonly
+flow.executable private @alone {
+  flow.executable.export public @alone
+  builtin.module {
+    func.func @alone(%x: !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x4xf32>>, %r: !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4x4xf32>>) {
+      %x_all = iree_tensor_ext.dispatch.tensor.load %x, offsets = [0, 0], sizes = [4, 4], strides = [1, 1] : !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x4xf32>> -> tensor<4x4xf32>
+      %empty = tensor.empty() : tensor<4x4xf32>
+      %all = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x_all : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+      ^bb0(%in_x: f32, %out: f32):
+        %0 = arith.negf %in_x : f32
+        linalg.yield %0 : f32
+      } -> tensor<4x4xf32>
+      iree_tensor_ext.dispatch.tensor.store %all, %r, offsets = [0, 0], sizes = [4, 4], strides = [1, 1] : tensor<4x4xf32> -> !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4x4xf32>>
+      return
+    }
+  }
+}
+// CHECK:      func.func @of_equal({{.*}}readonly{{.*}}writeonly
+flow.executable private @of_equal {
+  flow.executable.export public @of_equal
+  builtin.module {
+    func.func @of_equal(%x: !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x4xf32>>, %r: !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4x4xf32>>) {
+      %x_all = iree_tensor_ext.dispatch.tensor.load %x, offsets = [0, 0], sizes = [4, 4], strides = [1, 1] : !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x4xf32>> -> tensor<4x4xf32>
+      %empty = tensor.empty() : tensor<4x4xf32>
+      %all = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x_all : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+      ^bb0(%in_x: f32, %out: f32):
+        %0 = arith.negf %in_x : f32
+        linalg.yield %0 : f32
+      } -> tensor<4x4xf32>
+      iree_tensor_ext.dispatch.tensor.store %all, %r, offsets = [0, 0], sizes = [4, 4], strides = [1, 1] : tensor<4x4xf32> -> !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4x4xf32>>
+      return
+    }
+  }
+}
+// CHECK:      func.func @invariant({{.*}}readonly{{.*}}writeonly
+flow.executable private @invariant {
+  flow.executable.export public @invariant
+  builtin.module {
+    func.func @invariant(%x: !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x4xf32>>, %r: !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4x4xf32>>) {
+      %x_all = iree_tensor_ext.dispatch.tensor.load %x, offsets = [0, 0], sizes = [4, 4], strides = [1, 1] : !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x4xf32>> -> tensor<4x4xf32>
+      %empty = tensor.empty() : tensor<4x4xf32>
+      %all = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x_all : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+      ^bb0(%in_x: f32, %out: f32):
+        %0 = arith.negf %in_x : f32
+        linalg.yield %0 : f32
+      } -> tensor<4x4xf32>
+      iree_tensor_ext.dispatch.tensor.store %all, %r, offsets = [0, 0], sizes = [4, 4], strides = [1, 1] : tensor<4x4xf32> -> !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4x4xf32>>
+      return
+    }
+  }
+}
+// CHECK:      func.func @of_invariant({{.*}}readonly{{.*}}writeonly
+flow.executable private @of_invariant {
+  flow.executable.export public @of_invariant
+  builtin.module {
+    func.func @of_invariant(%x: !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x4xf32>>, %r: !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4x4xf32>>) {
+      %x_all = iree_tensor_ext.dispatch.tensor.load %x, offsets = [0, 0], sizes = [4, 4], strides = [1, 1] : !iree_tensor_ext.dispatch.tensor<readonly:tensor<4x4xf32>> -> tensor<4x4xf32>
+      %empty = tensor.empty() : tensor<4x4xf32>
+      %all = linalg.generic {indexing_maps = [#same, #same], iterator_types = ["parallel", "parallel"]} ins(%x_all : tensor<4x4xf32>) outs(%empty : tensor<4x4xf32>) {
+      ^bb0(%in_x: f32, %out: f32):
+        %0 = arith.negf %in_x : f32
+        linalg.yield %0 : f32
+      } -> tensor<4x4xf32>
+      iree_tensor_ext.dispatch.tensor.store %all, %r, offsets = [0, 0], sizes = [4, 4], strides = [1, 1] : tensor<4x4xf32> -> !iree_tensor_ext.dispatch.tensor<writeonly:tensor<4x4xf32>>
+      return
+    }
+  }
+}
 // CHECK:      func.func @transposed({{.*}}readonly{{.*}}writeonly
 flow.executable private @transposed {
   flow.executable.export public @transposed
@@ -116,8 +184,8 @@ flow.executable private @transposed {
 }
 // CHECK: util.func public @main
 util.func public @main(%x: tensor<4x4xf32>, %more: i1) -> (tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>, tensor<4x4xf32>) {
-  // CHECK: [[ONE:%\w+]] = flow.dispatch @made::@made(%arg0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
-  %one = flow.dispatch @made::@made(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK: [[ONE:%\w+]] = flow.dispatch @alone::@alone(%arg0) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %one = flow.dispatch @alone::@alone(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   // CHECK: flow.dispatch @minus::@minus(%arg0, [[ONE]]) : (tensor<4x4xf32>, tensor<4x4xf32>) -> [[ONE]]
   %two = flow.dispatch @minus::@minus(%x, %one) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   // CHECK: flow.dispatch @of_argument::@of_argument({{.*}}) : (tensor<4x4xf32>) -> tensor<4x4xf32>
@@ -128,10 +196,18 @@ util.func public @main(%x: tensor<4x4xf32>, %more: i1) -> (tensor<4x4xf32>, tens
   %five = flow.dispatch @made::@made(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   // CHECK: flow.dispatch @transposed::@transposed([[MADE]]) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %six = flow.dispatch @transposed::@transposed(%five) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // IREE may merge what makes this operand with what made another one.
+  %equal = flow.dispatch @made::@made(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  // CHECK: flow.dispatch @of_equal::@of_equal({{.*}}) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+  %of_equal = flow.dispatch @of_equal::@of_equal(%equal) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %seven = flow.dispatch @made::@made(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
   %last = scf.while (%before = %x) : (tensor<4x4xf32>) -> tensor<4x4xf32> {
     // CHECK: flow.dispatch @in_loop::@in_loop({{.*}}) : (tensor<4x4xf32>) -> tensor<4x4xf32>
     %next = flow.dispatch @in_loop::@in_loop(%seven) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    // It may take this one out of the loop.
+    %invariant = flow.dispatch @invariant::@invariant(%x) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    // CHECK: flow.dispatch @of_invariant::@of_invariant({{.*}}) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+    %again = flow.dispatch @of_invariant::@of_invariant(%invariant) : (tensor<4x4xf32>) -> tensor<4x4xf32>
     scf.condition(%more) %next : tensor<4x4xf32>
   } do {
   ^bb0(%after: tensor<4x4xf32>):
