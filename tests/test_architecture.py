@@ -190,7 +190,7 @@ DOORS = {
     "irax": (
         *("api", "mlir", "ops", "targets"),
         *("cache", "containers", "effects", "evaluate", "importing", "kept_programs"),
-        *("own_files", "quiet", "records", "sizes", "spans", "straight", "versions"),
+        *("own_files", "quiet", "sizes", "spans", "straight", "versions"),
         "iree.phases",
     ),
     "irax_tools": (

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-from irax_compiler.records import dataclass
+from dataclasses import dataclass
 
 MAGIC = b"ML\xefR"
 _STRINGS, _DIALECTS, _ENTRIES, _OFFSETS = 0, 1, 2, 3

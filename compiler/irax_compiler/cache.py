@@ -12,12 +12,12 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import platformdirs
 
-from irax_compiler.records import dataclass
 from irax_compiler.versions import version
 
 SIZE_LIMIT = "2GB"

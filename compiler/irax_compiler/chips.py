@@ -6,10 +6,10 @@ import contextlib
 import platform
 from collections.abc import Iterator
 from contextvars import ContextVar
+from dataclasses import dataclass
 from pathlib import Path
 
 from irax_compiler.once import once
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

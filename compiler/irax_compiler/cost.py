@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler import mlir
@@ -19,7 +20,6 @@ from irax_compiler.ops.control_flow.trip_counts import trip_count
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import find_function
-from irax_compiler.records import dataclass
 
 _COUNTED = ("stablehlo.", "chlo.", "func.")
 

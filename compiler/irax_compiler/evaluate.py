@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from irax_compiler.mlir import Module, Operation, Value
 from irax_compiler.ops.core import UnboundAxis, UnknownSize, evaluated
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.transformation import Evaluation
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation
 from irax_compiler.steps import Step, Steps, inputs
 

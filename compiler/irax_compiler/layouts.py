@@ -14,12 +14,12 @@ unit stands for an array of which nothing is stated. Programs for one device tak
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation
 from irax_compiler.ops.control_flow.shard_map import Spec, decoded, encoded
-from irax_compiler.records import dataclass
 
 MESH = "irax.mesh"
 """The attribute of a function that is the program of each device of a mesh."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from irax_compiler.mlir import Location, Module, ir, passmanager
-from irax_compiler.records import dataclass
 
 
 def without(module: Module) -> Any:

@@ -10,6 +10,7 @@ import logging
 import string
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -22,7 +23,6 @@ from irax.execution.show_shardings import inspect_array_sharding as inspect_arra
 from irax.execution.show_shardings import visualize_array_sharding as visualize_array_sharding
 from irax.execution.show_shardings import visualize_sharding as visualize_sharding
 from irax_compiler.ops.callback import Callback
-from irax_compiler.records import dataclass
 
 __all__ = [
     "breakpoint",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from irax import dtypes, tree_util
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.tracebacks import api_boundary
-from irax_compiler.records import dataclass
 
 
 def ravel_pytree(pytree: Any) -> tuple[Array, Callable[[Any], Any]]:

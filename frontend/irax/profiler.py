@@ -19,6 +19,7 @@ import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -28,7 +29,6 @@ from irax.core.absent_names import refuse_names as _refuse_names
 from irax.execution.memory_profile import device_memory_profile as device_memory_profile
 from irax.execution.memory_profile import save_device_memory_profile as save_device_memory_profile
 from irax_compiler import spans
-from irax_compiler.records import dataclass
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")

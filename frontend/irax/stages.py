@@ -8,6 +8,7 @@ compiled = lowered.compile()   the program, which takes arrays like x and compil
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
@@ -30,7 +31,6 @@ from irax.execution.memory_analysis import MemoryAnalysis, analyse, of_plugin
 from irax.execution.program import Program
 from irax.transforms.deferred_rules import with_rules
 from irax_compiler import api, mlir, targets
-from irax_compiler.records import dataclass
 from irax_runtime.device import Device
 
 CompilerOptions = dict[str, str | bool]

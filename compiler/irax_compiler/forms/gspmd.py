@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -20,7 +21,6 @@ from irax_compiler.forms.layouts import Sharding, constraint, operations, replac
 from irax_compiler.layouts import Mesh
 from irax_compiler.mlir import InsertionPoint, Module, Operation
 from irax_compiler.ops.control_flow.shard_map import ShardMap
-from irax_compiler.records import dataclass
 
 _ATTRIBUTE = "mhlo.sharding"
 _TILES = re.compile(

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -16,7 +17,6 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Type, Value, shape_of
 from irax_compiler.ops import clamp, conversion, elementwise, shape
 from irax_compiler.ops.core import constant, full
-from irax_compiler.records import dataclass
 
 _TYPE = re.compile(
     r"!quant\.uniform<([iu])(\d+)(?:<(-?\d+):(-?\d+)>)?:(\w+)(?::(\d+))?, \{?([^{}]*?)\}?>"

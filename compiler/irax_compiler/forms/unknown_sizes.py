@@ -8,7 +8,7 @@ asserts of sizes becomes constraints.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,6 @@ from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.reductions.window_shapes import GATHER_NUMBERS
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS, nested
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size, SymbolicScope, larger, smaller
 from irax_compiler.sizes.comparison import bounds
 from irax_compiler.steps import inputs

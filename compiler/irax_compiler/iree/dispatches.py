@@ -6,7 +6,7 @@ import math
 import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from irax_compiler.iree.phases import after_phase
 from irax_compiler.iree.target import all_flags
 from irax_compiler.mlir import Location, Module, Operation
 from irax_compiler.passes.core import enclosing, nested
-from irax_compiler.records import dataclass
 
 _BENCHMARK = re.compile(r"util\.func public @([\w$.-]+)\(%\w+: i32\)")
 _LIBRARIES = re.compile(r'irax\.libraries = "([^"]*)"')

@@ -9,12 +9,12 @@ that calls an unknown one with the memory of its arrays, and its code after thes
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import nested
-from irax_compiler.records import dataclass
 
 PHASE = "stream"
 """The last phase that is not about the code of kernels."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from irax_compiler import locations, mlir, own_files
 from irax_compiler.iree import compiler
@@ -12,7 +13,6 @@ from irax_compiler.passes.balance import Balance
 from irax_compiler.passes.core import Pass
 from irax_compiler.passes.release import Release
 from irax_compiler.pipeline import run_passes
-from irax_compiler.records import dataclass
 from irax_compiler.targets.target import Target, find
 
 ASYNCHRONOUS = "--iree-execution-model=async-external"

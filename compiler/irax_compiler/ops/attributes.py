@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import field, fields
+from dataclasses import dataclass, field, fields
 from functools import cache, lru_cache
 from typing import Any
 
@@ -17,7 +17,6 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import count, islice
 from typing import Any, ClassVar
 
@@ -14,7 +15,6 @@ from irax_compiler.ops.core import Axis, Linear, Memory, Op, Tangent
 from irax_compiler.ops.registry import register
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

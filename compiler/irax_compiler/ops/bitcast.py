@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +15,6 @@ from irax_compiler.ops.core import Axis, Op, Recomputation, Tangent, Widened
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
-from irax_compiler.records import dataclass
 
 
 @register_class

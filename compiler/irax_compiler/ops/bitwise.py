@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from irax_compiler.ops import meanings, registers
 from irax_compiler.ops.core import ArrayType, Widened
 from irax_compiler.ops.elementwise import Elementwise, binary, unary
 from irax_compiler.ops.registry import register
-from irax_compiler.records import dataclass
 
 
 def _bits(x: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ effects, which happen as often as the program says. Differentiation ignores `deb
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
@@ -30,7 +30,6 @@ from irax_compiler.ops.transformation import (
     Evaluation,
     Transposition,
 )
-from irax_compiler.records import dataclass
 
 TARGET = "irax.callback"
 """The target name of the custom calls that are callbacks."""

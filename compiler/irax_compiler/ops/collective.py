@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
-from dataclasses import field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -47,7 +47,6 @@ from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.registry import traits_named
 from irax_compiler.ops.shape import insert
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
-from irax_compiler.records import dataclass
 
 INT32 = np.dtype(np.int32)
 Groups = tuple[tuple[int, ...], ...]

@@ -7,7 +7,7 @@ class Lu(ComposedOp):      an op of irax's own, with rules; in the IR it is a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, TypeVar
 
 from irax_compiler import extensions, mlir
@@ -16,7 +16,6 @@ from irax_compiler.ops.attributes import AttributeCodec
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import Call
-from irax_compiler.records import dataclass
 
 
 @register_class

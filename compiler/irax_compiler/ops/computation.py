@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -14,7 +15,6 @@ from irax_compiler.once import once
 from irax_compiler.ops import bitcast, comparison
 from irax_compiler.ops.core import Op, UnsupportedOp, full, no_calls
 from irax_compiler.ops.registry import folds_in_any_order, read, traits_of
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -29,7 +29,6 @@ from irax_compiler.ops.linear import Bilinear
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.transformation import Batching, Evaluation
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import larger
 
 Dimensions = tuple[int, ...]

@@ -14,7 +14,7 @@ each rule is the transformation that calls it (`transformation.py`); its operand
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from enum import Enum
 from functools import cache, lru_cache, partial
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -33,7 +33,6 @@ from irax_compiler.ops.transformation import (
     Linearization,
     Transposition,
 )
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size
 
 Tangent = Value | None

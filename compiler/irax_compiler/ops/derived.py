@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from irax_compiler.mlir import Type
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from irax_compiler.ops.attributes import I64, attribute, result_dtype
 from irax_compiler.ops.core import Op, Recomputation, UnknownSize
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Evaluation
-from irax_compiler.records import dataclass
 
 
 @register_class

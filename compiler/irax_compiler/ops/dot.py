@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -25,7 +25,6 @@ from irax_compiler.ops.linear import Bilinear
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.transformation import Batching, Evaluation
-from irax_compiler.records import dataclass
 
 Dimensions = tuple[int, ...]
 

@@ -7,7 +7,7 @@ A declaration gives the NumPy function and, for each operand, its partial deriva
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
@@ -34,7 +34,6 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.linear import Bilinear
 from irax_compiler.ops.registry import register
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
-from irax_compiler.records import dataclass
 
 Partial = Callable[..., Tangent]
 """(tangent, *operands, result) -> the contribution of one operand's tangent to the result's."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -11,7 +12,6 @@ from irax_compiler.ops.attributes import I64S, attribute, from_operation
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import DefinedOp
-from irax_compiler.records import dataclass
 
 
 @register_class

@@ -7,6 +7,7 @@ In the IR they are `stablehlo.custom_call`s; their rules are those of their defi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -19,7 +20,6 @@ from irax_compiler.ops.linalg import lapack
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sorting import top_k
 from irax_compiler.ops.structured import DefinedOp
-from irax_compiler.records import dataclass
 
 Definition = Callable[..., Sequence[Value]]
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,6 @@ from irax_compiler.ops.attributes import call_attributes
 from irax_compiler.ops.callback import Callback
 from irax_compiler.ops.core import Linear, UnsupportedOp
 from irax_compiler.ops.transformation import Evaluation
-from irax_compiler.records import dataclass
 
 TARGET = "irax.ffi"
 """The target name of the custom calls that are calls of C functions."""

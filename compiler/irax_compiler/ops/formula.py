@@ -9,6 +9,7 @@ Plain numbers take the dtype and shape of the array they meet.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ import numpy as np
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import bitcast, bitwise, comparison, conversion, elementwise
 from irax_compiler.ops.core import full_like
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,6 +7,7 @@ contains it once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,7 +18,6 @@ from irax_compiler.ops.attributes import SYMBOL, call_attributes
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.elementwise_map import Map
-from irax_compiler.records import dataclass
 
 TARGET = "irax.formula"
 HAS_LOOP = "irax.has_loop"

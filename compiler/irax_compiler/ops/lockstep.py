@@ -9,11 +9,9 @@ from __future__ import annotations
 import contextvars
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import product
 from typing import Any, TypeVar
-
-from irax_compiler.records import dataclass
 
 R = TypeVar("R")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,7 +12,6 @@ from irax_compiler.ops.attributes import STRING, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.core import Axis, Linear, Tangent, only
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
-from irax_compiler.records import dataclass
 
 
 class _Mark(ComposedOp):

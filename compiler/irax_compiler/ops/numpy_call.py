@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.attributes import call_attributes
 from irax_compiler.ops.core import ArrayType, Op, working_dtype
 from irax_compiler.ops.transformation import Evaluation
-from irax_compiler.records import dataclass
 
 TARGET = "irax.numpy"
 

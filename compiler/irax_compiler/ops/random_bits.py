@@ -7,6 +7,7 @@ Both are functions of a key and a counter (J. Salmon and others, Parallel random
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
@@ -20,7 +21,6 @@ from irax_compiler.ops.attributes import attribute, from_operation, keyword
 from irax_compiler.ops.core import Axis, Memory, Op, Tangent, UnsupportedOp, Widened
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
-from irax_compiler.records import dataclass
 
 U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)
 Words = list[Any]

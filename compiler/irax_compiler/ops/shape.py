@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,6 @@ from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, reshaped
 from irax_compiler.ops.transformation import Batching, Evaluation, Transposition
-from irax_compiler.records import dataclass
 
 _FEW = 4096
 """The most elements for which copying an array is faster than NumPy's broadcasting."""

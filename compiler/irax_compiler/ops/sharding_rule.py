@@ -10,11 +10,9 @@ factor stays whole. This is what Shardy calls an op sharding rule. For a product
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import chain
 from math import prod
-
-from irax_compiler.records import dataclass
 
 Factors = tuple[int | None, ...]
 """The factor of each dimension of an array."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,6 @@ from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_in_all, whole_dims
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import is_symbolic, larger
 
 BOOL = np.dtype(np.bool_)

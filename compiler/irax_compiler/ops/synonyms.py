@@ -8,6 +8,7 @@ them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,7 +24,6 @@ from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_names
 from irax_compiler.ops.structured import DefinedOp
-from irax_compiler.records import dataclass
 
 BROADCASTING = {
     **{

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
 
@@ -15,7 +15,6 @@ from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.records import dataclass
 
 MOST_BYTES = 1 << 26
 """The most bytes that the products of all rows may take."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
@@ -19,7 +20,6 @@ from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
-from irax_compiler.records import dataclass
 
 LARGEST_SIZE = "irax.largest_size"
 """The reflection attribute of programs for all sizes: the largest that a variable may be."""

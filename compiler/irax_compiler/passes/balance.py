@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.records import dataclass
 
 _EMPTY, _BARRIER = "flow.tensor.empty", "util.optimization_barrier"
 

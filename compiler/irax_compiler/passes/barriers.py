@@ -19,6 +19,7 @@ runs both at once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -28,7 +29,6 @@ from irax_compiler.ops.registers import signless_dtype
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.loops.memory import seen_as
 from irax_compiler.passes.rewriting import replace
-from irax_compiler.records import dataclass
 
 _LOOPS = {"stablehlo.while", "scf.for"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +28,6 @@ from irax_compiler.passes.core import (
     rule,
     walk,
 )
-from irax_compiler.records import dataclass
 
 
 @register_pass

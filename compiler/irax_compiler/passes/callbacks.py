@@ -7,6 +7,7 @@ takes a token and returns one for the next callback. Loops carry the token, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,7 +23,6 @@ from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import host_call, is_host_call, read_host_call
 from irax_compiler.passes.rewriting import replace
-from irax_compiler.records import dataclass
 
 
 @register_pass

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import NativePass, Pass, register_pass
 from irax_compiler.passes.legalize.iree.broadcasts import permuting_broadcast
 from irax_compiler.passes.rewriting import rewrite_in_order
-from irax_compiler.records import dataclass
 
 
 @register_pass

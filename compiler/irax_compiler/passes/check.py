@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -15,7 +16,6 @@ from irax_compiler.ops.foreign_function import is_foreign_function
 from irax_compiler.ops.registry import is_known, read, traits_of, unknown
 from irax_compiler.passes.core import Pass, check_function, nested, recursion, register_pass
 from irax_compiler.passes.host import is_host_call
-from irax_compiler.records import dataclass
 from irax_compiler.targets.target import NO_TARGET, OF_THE_EVALUATOR, Target, find
 
 _RETURNS = {"func.return", "stablehlo.return"}

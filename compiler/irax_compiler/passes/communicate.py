@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -29,7 +30,6 @@ from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import host_call, is_host_call
 from irax_compiler.passes.rewriting import replace
 from irax_compiler.passes.stablehlo_collectives import Groups
-from irax_compiler.records import dataclass
 from irax_compiler.targets.target import find
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -18,7 +18,6 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_o
 from irax_compiler.ops.registry import is_generated, traits_of
 from irax_compiler.passes.core import Pass, inputs, register_pass, walk
 from irax_compiler.passes.split import ON_ITS_OWN, Split, is_copied
-from irax_compiler.records import dataclass
 
 _SHARED = 8
 """The number of uses from which on a value is shared by components, and connects none."""

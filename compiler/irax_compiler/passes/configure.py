@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation, Value, shape_of
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.records import dataclass
 
 _MASKED = "#iree_codegen.translation_info<pipeline = #iree_cpu.pipeline<DoubleTilingExpert>>"
 _PEELED = f"{_MASKED[:-1]}, {{enable_loop_peeling}}>"

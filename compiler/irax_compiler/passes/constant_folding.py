@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -14,7 +15,6 @@ from irax_compiler.ops.core import Op, UnsupportedOp, constant, evaluated, full_
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.shape import Constant, Iota
 from irax_compiler.passes.core import Pass, register_pass, walk
-from irax_compiler.records import dataclass
 
 _UNKNOWN = "irax.unknown"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cmp_to_key
 from typing import Any, ClassVar, Generic, TypeVar
 
@@ -15,7 +15,6 @@ from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.derived import Derived
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.structured import DefinedOp
-from irax_compiler.records import dataclass
 
 
 class PassError(ValueError):

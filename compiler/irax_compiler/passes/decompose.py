@@ -5,7 +5,7 @@ operations.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from math import prod
 from typing import Any, ClassVar
 
@@ -24,7 +24,6 @@ from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.rewriting import replace
 from irax_compiler.passes.user_lowerings import write_lowerings
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import at_least
 from irax_compiler.targets.target import NO_TARGET, find
 

@@ -5,7 +5,7 @@ loop.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
 
@@ -19,7 +19,6 @@ from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
-from irax_compiler.records import dataclass
 
 MOST_BYTES = 1 << 28
 """The most bytes that the stacked factors of all steps may take."""

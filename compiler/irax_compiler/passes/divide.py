@@ -4,6 +4,7 @@ reads more arrays than it can bind, or returns booleans twice.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +16,6 @@ from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.registry import is_generated
 from irax_compiler.ops.shape import Reshape
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
-from irax_compiler.records import dataclass
 
 _APART = {
     f"stablehlo.{name}"

@@ -10,6 +10,7 @@ only users of their memory, so that they may be donated themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -21,7 +22,6 @@ from irax_compiler.passes.annotate import add_reflection
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.donated import CONSUMED, donated, is_donated
 from irax_compiler.passes.split import Split
-from irax_compiler.records import dataclass
 
 _TIED = "tied_operands"
 """The attribute of a dispatch that has the number of an operand for each result, or -1."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.mlir import Module, Value, dtype_of, shape_of
@@ -15,7 +16,6 @@ from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.rewriting import rewrite_in_order, rewrites
 from irax_compiler.passes.sized.lowering import NotDynamic
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import is_symbolic
 
 

@@ -9,6 +9,7 @@ these.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler import mlir
@@ -24,7 +25,6 @@ from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.executables import SIZED_DISPATCH, VARIABLES
 from irax_compiler.passes.sized import indexing, moves, windows
 from irax_compiler.passes.sized.lowering import I64, Lowering, NotDynamic, anonymous, emit
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size, is_symbolic
 
 _WITH_SIZED_OPERANDS = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,7 +13,6 @@ from irax_compiler.passes.carries.copies import barrier
 from irax_compiler.passes.carries.extents import operand_of_update
 from irax_compiler.passes.carries.memory import FORMS, roots, ties
 from irax_compiler.passes.core import Pass, enclosing, nested, reached, register_pass
-from irax_compiler.records import dataclass
 
 _RESHAPES = ("flow.tensor.reshape", "flow.tensor.bitcast")
 _UPDATE, _DISPATCH, _CALL = "flow.tensor.update", "flow.dispatch", "util.call"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,6 @@ from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.annotate import reflection
 from irax_compiler.processors import processors
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size, variables
 
 SHARE = 1_000_000

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -34,7 +35,6 @@ from irax_compiler.passes.executables import (
 )
 from irax_compiler.passes.host import is_host_call, read_host_call
 from irax_compiler.passes.rewriting import replace
-from irax_compiler.records import dataclass
 
 
 @register_pass

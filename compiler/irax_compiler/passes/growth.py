@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Any
 
@@ -12,7 +12,6 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import in_order, users_in
-from irax_compiler.records import dataclass
 
 FAR = 128
 """The most operations that are looked at for a cluster."""

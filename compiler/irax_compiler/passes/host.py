@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -17,7 +18,6 @@ from irax_compiler.mlir import Attribute, Module, Operation, Type, Value
 from irax_compiler.passes.annotate import add_reflection, signature
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.rewriting import replace
-from irax_compiler.records import dataclass
 
 PREFIX = "irax_host."
 """The prefix of the target names of such custom calls, and of the imported functions."""

@@ -5,11 +5,12 @@ MLIR's own inliner leaves them, because it does not know operations of the diale
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
 from irax_compiler.ops.structured import inlined
 from irax_compiler.passes.core import Pass, register_pass
-from irax_compiler.records import dataclass
 
 
 @register_pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
@@ -25,7 +26,6 @@ from irax_compiler.passes.core import (
     rule,
     walk,
 )
-from irax_compiler.records import dataclass
 
 
 @register_pass

@@ -8,6 +8,7 @@ shard's own dimension. Results are joined in the same way.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -21,7 +22,6 @@ from irax_compiler.ops.structured import call_function
 from irax_compiler.passes.batch import BatchDeriver
 from irax_compiler.passes.core import Pass, find_function, register_pass
 from irax_compiler.passes.rewriting import replace
-from irax_compiler.records import dataclass
 
 
 @register_pass

@@ -17,13 +17,13 @@ which `make upstream` tells when the legalization is no longer needed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation
 from irax_compiler.ops.core import Op
 from irax_compiler.passes.rewriting import Pattern, Replacement, Subject, matched
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 Kind = Literal["bug", "missing", "slow"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
 from irax_compiler.passes.annotate import is_for_all_sizes
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.records import dataclass
 
 _BARRIER = "util.optimization_barrier"
 

@@ -9,6 +9,7 @@ residuals.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
@@ -28,7 +29,6 @@ from irax_compiler.passes.jvp import (
     JvpDeriver,
 )
 from irax_compiler.passes.linearity import Dependents
-from irax_compiler.records import dataclass
 
 
 @register_pass

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, ClassVar
 
@@ -14,7 +14,6 @@ from irax_compiler.ops.foreign_function import ForeignFunction
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.host import PREFIX, is_host_call
-from irax_compiler.records import dataclass
 
 _OF_THE_USER = {f"{PREFIX}{name}" for name in (*Callback.imports, *ForeignFunction.imports)}
 

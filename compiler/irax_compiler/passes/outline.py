@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 from typing import ClassVar
 
@@ -21,7 +21,6 @@ from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.rewriting import replace
-from irax_compiler.records import dataclass
 
 _COMPLEX = 4
 """The number of real functions that a function of complex numbers counts as: its formula is as

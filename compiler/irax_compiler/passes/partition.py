@@ -12,6 +12,7 @@ rule is computed from whole arrays, by all devices: that is right, if slow.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
 from typing import Any, ClassVar
@@ -53,7 +54,6 @@ from irax_compiler.passes.resharding import (
     resharded,
     sharded,
 )
-from irax_compiler.records import dataclass
 
 Env = dict[Value, Shards]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from irax_compiler.ops.dimension import Dimension
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.shape import Constant
 from irax_compiler.passes.core import Pass, PassError, alone, register_pass
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import is_symbolic, substituted, variables
 from irax_compiler.sizes.solving import solve
 

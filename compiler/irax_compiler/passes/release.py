@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.records import dataclass
 
 _TIMEPOINT = mlir.parse_type("!stream.timepoint")
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import accumulate
 from typing import ClassVar
 
@@ -18,7 +19,6 @@ from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.loops.fusion import is_large
 from irax_compiler.passes.loops.kernels import is_plain
-from irax_compiler.records import dataclass
 
 _NEAR = 256
 """The distance from which on a value is used for long, and the longest sequence."""

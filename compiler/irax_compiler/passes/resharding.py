@@ -7,6 +7,7 @@ the mesh along which it is divided.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from irax_compiler import mlir
@@ -17,7 +18,6 @@ from irax_compiler.ops.collective import AllGather, AxisIndex
 from irax_compiler.ops.control_flow.shard_map import Spec
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property, cmp_to_key
 from typing import Any, TypeVar
 
@@ -31,7 +32,6 @@ from irax_compiler.ops import shape
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.registry import names_of, read
 from irax_compiler.passes.core import nested
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 _Elsewhere = Mapping[Value, Value]

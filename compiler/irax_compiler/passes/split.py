@@ -10,7 +10,7 @@ same lists, and each uses only the arrays that it needs.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 from typing import ClassVar
 
@@ -23,7 +23,6 @@ from irax_compiler.ops.registry import is_generated
 from irax_compiler.passes.annotate import add_reflection
 from irax_compiler.passes.core import Pass, register_pass, returned, walk
 from irax_compiler.passes.loops.memory import seen_as
-from irax_compiler.records import dataclass
 
 _SMALL = 1024
 """The most elements of constants and iotas that each part computes for itself."""

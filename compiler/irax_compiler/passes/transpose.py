@@ -5,6 +5,7 @@ cotangents of the arguments. Reverse mode is `linearize` followed by it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import compress
 from operator import not_
 from typing import Any, ClassVar
@@ -45,7 +46,6 @@ from irax_compiler.passes.core import (
 from irax_compiler.passes.jvp import active_arguments, named_arguments
 from irax_compiler.passes.linearity import Dependents, Linearity
 from irax_compiler.passes.linearize import LinearizeDeriver
-from irax_compiler.records import dataclass
 
 
 @register_pass

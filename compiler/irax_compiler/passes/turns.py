@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, ClassVar
 
@@ -14,7 +14,6 @@ from irax_compiler.ops.registers import emit, index
 from irax_compiler.ops.shape import Reshape
 from irax_compiler.passes.carries.memory import ties
 from irax_compiler.passes.core import Pass, nested, register_pass, runs_blocks
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size
 
 _DISPATCH, _NUMBER = "flow.dispatch", "stream.dispatch.workgroup.id"

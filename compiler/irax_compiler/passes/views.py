@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from operator import mul
 from typing import Any
@@ -14,7 +15,6 @@ from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import Op
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -13,7 +14,6 @@ from irax_compiler.ops.structured import call_function
 from irax_compiler.passes.core import Pass, find_function, publish, register_pass, returned
 from irax_compiler.passes.linearize import derive_linearized
 from irax_compiler.passes.transpose import TransposeDeriver
-from irax_compiler.records import dataclass
 
 
 @register_pass

@@ -5,6 +5,7 @@ into a byte and support few operations on them.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import ClassVar
 
 import ml_dtypes
@@ -18,7 +19,6 @@ from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.annotate import keep_types
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.rewriting import replace
-from irax_compiler.records import dataclass
 
 WIDE = {
     np.dtype(ml_dtypes.int2): np.dtype(np.int8),

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol, Self
-
-from irax_compiler.records import dataclass
 
 
 class InconclusiveDimensionOperation(Exception):

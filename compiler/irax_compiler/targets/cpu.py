@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from irax_compiler.chips import IS_X86, compiling_for, vector_registers
 from irax_compiler.iree import tiling
 from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite
@@ -35,7 +37,6 @@ from irax_compiler.passes.release import Release
 from irax_compiler.passes.split import Split
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
 from irax_compiler.passes.turns import Turns
-from irax_compiler.records import dataclass
 from irax_compiler.targets.target import register
 
 NAME = "iree-cpu"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler import mlir
@@ -13,7 +14,6 @@ from irax_compiler.passes.core import nested
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.passes.legalize.xla import sets
 from irax_compiler.passes.standard import standard_passes
-from irax_compiler.records import dataclass
 from irax_compiler.targets.target import Target, register
 
 ENTRY = "main"

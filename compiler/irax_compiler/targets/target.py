@@ -5,7 +5,7 @@ from __future__ import annotations
 import pkgutil
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
@@ -14,7 +14,6 @@ from irax_compiler.importing import import_module
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import Pass
 from irax_compiler.passes.legalization import Legalization
-from irax_compiler.records import dataclass
 
 OF_THE_EVALUATOR = frozenset(
     [

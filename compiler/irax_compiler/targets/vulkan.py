@@ -5,6 +5,7 @@ chip.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from irax_compiler.iree import spirv
 from irax_compiler.iree.target import ASYNCHRONOUS, DOUBLES, IreeTarget
@@ -14,7 +15,6 @@ from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.legalize.gpu import sets
 from irax_compiler.passes.standard import FEW, standard_passes
-from irax_compiler.records import dataclass
 from irax_compiler.targets.target import OF_THE_EVALUATOR, register
 
 NAME = "iree-vulkan"

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -28,7 +29,6 @@ from irax.core.treedefs import check_order, unflatten
 from irax.core.treedefs import in_order as in_order
 from irax.dtypes import KeyType, float0
 from irax.tree_util import keystr as keystr
-from irax_compiler.records import dataclass
 
 _IsLeaf = Callable[[Any], bool] | None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from irax.core.explicit_axes import type_of
 from irax.core.key_arrays import KeyArray
 from irax.core.tracing import Input
 from irax.core.wrapping import wraps
-from irax_compiler.records import dataclass
 
 
 class FlatFunction:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -21,7 +22,6 @@ from irax.core.hi_types import hi_type_of, is_mutable
 from irax.core.refs import Ref
 from irax.core.tracing import Trace, innermost
 from irax.core.tree_registry import ARRAYS
-from irax_compiler.records import dataclass
 
 _outside: WeakValueDictionary[int, Held] = WeakValueDictionary()
 """Values that no traced function made, for as long as a trace or a program uses their parts."""

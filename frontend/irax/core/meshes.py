@@ -9,12 +9,12 @@ import math
 import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from irax.config import config
-from irax_compiler.records import dataclass
 
 
 class AxisType(enum.Enum):

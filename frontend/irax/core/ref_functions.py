@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from irax.core import array_trees, hi_values, refs
@@ -17,7 +17,6 @@ from irax.core.flattening import name_of, returned_array, returned_arrays
 from irax.core.hi_types import is_mutable
 from irax.core.hi_values import Lowered
 from irax.core.refs import Adopted, Given, Ref
-from irax_compiler.records import dataclass
 
 T = TypeVar("T")
 

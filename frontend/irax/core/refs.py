@@ -20,6 +20,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, TypeVar
 from weakref import WeakSet
 
@@ -32,7 +33,6 @@ from irax.core.avals import AbstractRef as AbstractRef
 from irax.core.avals import ShapedArray
 from irax.core.promotion import convert
 from irax.core.tracing import Input, Trace, Tracer, innermost, trace_function
-from irax_compiler.records import dataclass
 
 T = TypeVar("T")
 

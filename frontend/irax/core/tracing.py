@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,6 @@ from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.structured import call_function
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import is_symbolic
 
 INLINE_CONSTANT_SIZE = 16

@@ -18,11 +18,10 @@ import operator
 import threading
 import warnings
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import optree
-
-from irax_compiler.records import dataclass
 
 NAMESPACE = "irax"
 ARRAYS = "irax.arrays"

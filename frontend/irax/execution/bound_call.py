@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from irax.core.array import ConcreteArray
 from irax.core.avals import ShapedArray, aval_of_array
 from irax.core.known_structures import Taken
 from irax.execution.jit_parameters import Static
-from irax_compiler.records import dataclass
 from irax_runtime.device import Buffer, Executable
 from irax_runtime.mesh import Spec
 

@@ -12,6 +12,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,6 @@ from irax.core.tracebacks import api_boundary
 from irax.core.tracing import outside_traces
 from irax_compiler import mlir
 from irax_compiler.ops import callback as ops
-from irax_compiler.records import dataclass
 from irax_runtime import in_flight, memory
 
 Elements = np.ndarray[Any, Any]

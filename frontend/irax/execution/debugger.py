@@ -12,13 +12,13 @@ import cmd
 import linecache
 import pprint
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TextIO
 
 from irax import tree_util
 from irax.core import source
 from irax.core.tracing import Tracer
-from irax_compiler.records import dataclass
 
 AROUND = 5
 """The lines that `list` shows on each side."""

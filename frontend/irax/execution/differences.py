@@ -6,6 +6,7 @@ import functools
 import inspect
 import types
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any
 
@@ -14,7 +15,6 @@ from irax.core.avals import ShapedArray
 from irax.core.options import SEEN_IN_TRACES
 from irax.execution.history import Key
 from irax.execution.jit_parameters import Static
-from irax_compiler.records import dataclass
 
 ADVICE = {
     "the shape": "keep to a few sizes: pad the array, and mask what was added",

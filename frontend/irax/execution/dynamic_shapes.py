@@ -11,7 +11,7 @@ import inspect
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -29,7 +29,6 @@ from irax.execution.program import DeviceProgram, Program
 from irax.execution.specialized import LEAST, Specializations, Specialized
 from irax.execution.symbolic_shapes import symbolic_shape
 from irax_compiler import api, mlir
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import (
     InconclusiveDimensionOperation,
     SymbolicScope,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,7 +13,6 @@ from irax.execution import differences
 from irax.execution.differences import Difference
 from irax.execution.history import Entry, History
 from irax_compiler import spans
-from irax_compiler.records import dataclass
 from irax_compiler.spans import Span
 
 _JIT_ONCE = (

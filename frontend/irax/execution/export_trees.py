@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import optree
@@ -12,7 +13,6 @@ from irax.core import array_trees
 from irax.core.key_arrays import KeyArray
 from irax.core.tree_registry import NAMESPACE
 from irax.dtypes import KEY_TYPES
-from irax_compiler.records import dataclass
 from irax_runtime import trees
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,6 @@ from irax.core.array import ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.flattening import name_of
 from irax.core.wrapping import wraps
-from irax_compiler.records import dataclass
 
 Parameters = tuple[tuple[int, ...], frozenset[str]]
 """Parameters of a function, by position and by name."""

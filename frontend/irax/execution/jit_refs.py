@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from irax.config import config
@@ -22,7 +22,6 @@ from irax.core.refs import Given, Ref
 from irax.execution.bound_call import OTHER
 from irax.execution.jit_parameters import signature_of
 from irax.execution.program import Program
-from irax_compiler.records import dataclass
 
 Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
 """Jits a function in the way of the one that was called."""

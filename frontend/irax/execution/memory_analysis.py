@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from irax.core.avals import ShapedArray
 from irax_compiler import api, mlir, targets
-from irax_compiler.records import dataclass
 from irax_runtime.device import Executable
 
 

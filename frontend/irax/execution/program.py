@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from irax.config import config
@@ -28,7 +28,6 @@ from irax.execution.bound_call import (
 )
 from irax.execution.callbacks import recorded, replayed
 from irax_compiler import api, mlir
-from irax_compiler.records import dataclass
 from irax_compiler.spans import Span, collecting, span
 from irax_runtime.device import Buffer, Device, Executable
 from irax_runtime.interruptible import Begun

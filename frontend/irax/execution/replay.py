@@ -14,6 +14,7 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -30,7 +31,6 @@ from irax_compiler import api, mlir, straight
 from irax_compiler.evaluate import Program
 from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.quiet import quietly
-from irax_compiler.records import dataclass
 from irax_runtime.once import once
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])

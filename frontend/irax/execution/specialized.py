@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from irax.config import config
-from irax_compiler.records import dataclass
 from irax_runtime.device import Buffer, Device, Executable
 from irax_runtime.interruptible import Begun
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
-from irax_compiler.records import dataclass
 
 STAGES = (
     (1 / 5,),

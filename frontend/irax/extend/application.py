@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -18,7 +19,6 @@ from irax_compiler.ops import shape
 from irax_compiler.ops.control_flow.user_primitives import RULES
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.structured import call_function
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from irax import dtypes
 from irax.core.array import Array, aval_of
 from irax.core.avals import ShapedArray
 from irax.transforms.symbolic_zeros import zeros
-from irax_compiler.records import dataclass
 
 
 class Zero:

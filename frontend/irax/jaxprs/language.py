@@ -10,14 +10,13 @@ from __future__ import annotations
 import itertools
 import string
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from irax.core.array import aval_of
 from irax.core.avals import AbstractRef, ShapedArray
-from irax_compiler.records import dataclass
 
 
 class Var:

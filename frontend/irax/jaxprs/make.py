@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from irax import tree_util
@@ -20,7 +21,6 @@ from irax.jaxprs.mutable import with_refs
 from irax.jaxprs.views import jaxpr_of_function
 from irax.transforms.differentiable import check_callable
 from irax_compiler import mlir
-from irax_compiler.records import dataclass
 
 
 @api_boundary

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,6 @@ from irax_compiler.ops.control_flow.while_loops import While
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.structured import Call, StructuredOp
-from irax_compiler.records import dataclass
 
 Params = dict[str, Any]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from irax import dtypes
 from irax.typing import DTypeLike
 from irax_compiler import mlir
-from irax_compiler.records import dataclass
 
 
 class AccuracyMode(enum.Enum):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
@@ -34,7 +35,6 @@ from irax_compiler.ops import comparison
 from irax_compiler.ops.control_flow import branches as branch_ops
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.structured import call_function
-from irax_compiler.records import dataclass
 
 _MISSING: Any = object()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +27,6 @@ from irax_compiler.ops.control_flow import building
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.structured import call_function
 from irax_compiler.ops.transformation import Evaluation
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size, is_symbolic, larger, smaller
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from irax.lax.cumulative import cumsum
 from irax.lax.structure import broadcast_in_dim, broadcasted_iota, expand_dims, reshape, transpose
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bitwise, comparison, elementwise
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

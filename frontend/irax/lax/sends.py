@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from irax.core.array import Array
 from irax.lax.arguments import array_of
 from irax.lax.collectives import ppermute
 from irax.lax.staging import Token
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,6 @@ from irax.typing import ArrayLike
 from irax_compiler import mlir
 from irax_compiler.ops import barrier
 from irax_compiler.ops.composite import Composite
-from irax_compiler.records import dataclass
 
 
 def optimization_barrier(operand: Any, /) -> Any:

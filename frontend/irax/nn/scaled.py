@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from irax.core.promotion import convert
 from irax.lax.arguments import canonical_axis
 from irax.nn.operands import inexact
 from irax.typing import ArrayLike, DTypeLike
-from irax_compiler.records import dataclass
 
 F32 = np.dtype(np.float32)
 

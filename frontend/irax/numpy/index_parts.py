@@ -8,7 +8,7 @@ has none of it.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from irax.core.promotion import apply, convert
 from irax.numpy.index_windows import Slice
 from irax_compiler.ops import comparison
 from irax_compiler.ops import elementwise as ops
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import is_symbolic
 
 NEW = -1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import as_array
 from irax.core.tracebacks import api_boundary
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from irax import tree_util
@@ -15,7 +16,6 @@ from irax.lax.arguments import canonical_axis
 from irax.lax.structure import expand_dims, reshape
 from irax.transforms import vmap
 from irax.typing import ArrayLike
-from irax_compiler.records import dataclass
 
 
 def vectorize(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,6 @@ from irax import lax
 from irax.core.array import Array
 from irax.core.promotion import convert
 from irax.random.hashing import U32, U64, Generator, hashing, index_words, joined, seed_words
-from irax_compiler.records import dataclass
 
 _ROTATIONS = ((10, 26), (11, 21), (13, 27), (23, 5), (6, 20), (17, 11), (25, 10), (18, 20))
 _PARITY = np.uint32(0x1BD11BDA)

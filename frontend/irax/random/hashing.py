@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import elements
 from irax.core.promotion import convert
 from irax.execution.jit import jit
-from irax_compiler.records import dataclass
 
 U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)
 

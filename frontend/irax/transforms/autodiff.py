@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -33,7 +34,6 @@ from irax.transforms.differentiable import (
 from irax.transforms.pullbacks import VJP, Derived, layout_of
 from irax.transforms.symbolic_zeros import zeros
 from irax_compiler import api, mlir
-from irax_compiler.records import dataclass
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from irax_compiler import mlir
 from irax_compiler.ops import marks
 from irax_compiler.ops.control_flow import policies
 from irax_compiler.ops.control_flow.checkpoint import Checkpoint
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ holds afterwards (see `core.refs`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from irax import tree_util
@@ -18,7 +18,6 @@ from irax.core.ref_functions import Arguments, check_no_refs
 from irax.core.refs import Ref
 from irax.transforms.custom_arguments import check_cotangents, placeholders
 from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero
-from irax_compiler.records import dataclass
 
 Rule = Callable[..., Any]
 

@@ -7,6 +7,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from irax import errors
@@ -20,7 +21,6 @@ from irax_compiler import api, mlir
 from irax_compiler.ops import shape
 from irax_compiler.ops.control_flow.deferred_rules import RULES
 from irax_compiler.ops.structured import adapted, call_function
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ It is `shard_map` over a mesh of one axis. Where there is but one device, it com
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -33,7 +34,6 @@ from irax.experimental.multihost_utils import global_array_to_host_local_array
 from irax.transforms.shard_map import Setting, call_on_shards
 from irax.transforms.vmap import Mapped, checked_axes, over_lanes
 from irax_compiler.ops.shape import Reshape
-from irax_compiler.records import dataclass
 from irax_runtime import distributed
 from irax_runtime.device import Device
 

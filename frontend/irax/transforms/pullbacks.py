@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -18,7 +19,6 @@ from irax.core.shardings import Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.execution.jit_shardings import constrained
 from irax.transforms.differentiable import is_inexact
-from irax_compiler.records import dataclass
 
 
 @tree_util.register_static

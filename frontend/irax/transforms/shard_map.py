@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -25,7 +26,6 @@ from irax.core.unreduced import summands, summed
 from irax.core.wrapping import wraps
 from irax.execution.jit_shardings import on_mesh
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec, axes_of
-from irax_compiler.records import dataclass
 
 
 @api_boundary

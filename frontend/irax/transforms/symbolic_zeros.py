@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from irax import dtypes, tree_util
 from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapedArray
 from irax.core.promotion import broadcast_to
-from irax_compiler.records import dataclass
 
 
 def zeros(aval: ShapedArray) -> Array:

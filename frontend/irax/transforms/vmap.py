@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ParamSpec, TypeVar, cast
 
@@ -26,7 +27,6 @@ from irax.core.tracing import Input, trace_function, trace_state_clean
 from irax.core.wrapping import wraps
 from irax_compiler import api
 from irax_compiler.ops.control_flow.shard_map import axes_of
-from irax_compiler.records import dataclass
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -10,7 +10,7 @@ not merged with the forward pass.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Operation, Type, Value
@@ -28,7 +28,6 @@ from irax_compiler.ops.transformation import (
     Transformation,
     Transposition,
 )
-from irax_compiler.records import dataclass
 
 
 @register_composed

@@ -9,6 +9,7 @@ call of the function.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
@@ -29,7 +30,6 @@ from irax_compiler.ops.transformation import (
     Differentiation,
     Linearization,
 )
-from irax_compiler.records import dataclass
 
 
 class BatchRule(Protocol):

@@ -11,6 +11,7 @@ outside that the functions use, which have none.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,7 +41,6 @@ from irax_compiler.ops.transformation import (
     Transformation,
     Transposition,
 )
-from irax_compiler.records import dataclass
 
 
 class NoForwardMode(UnsupportedOp, TypeError):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
@@ -34,7 +35,6 @@ from irax_compiler.ops.transformation import (
     Linearization,
     Transposition,
 )
-from irax_compiler.records import dataclass
 
 
 class DeferredRules(Protocol):

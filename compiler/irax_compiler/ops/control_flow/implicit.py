@@ -13,7 +13,7 @@ preconditioner) has none, nor has aux.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from irax_compiler import mlir
@@ -25,7 +25,6 @@ from irax_compiler.ops.control_flow.custom_rules import RuledOp, batched_first
 from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
 from irax_compiler.ops.structured import Call, instantiated
 from irax_compiler.ops.transformation import Batching, Differentiation, Transposition
-from irax_compiler.records import dataclass
 
 
 class NoReverseMode(UnsupportedOp, TypeError):

@@ -9,7 +9,7 @@ transpose, which takes the same constants, then cotangents.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
@@ -19,7 +19,6 @@ from irax_compiler.ops.control_flow.implicit import WithConstants
 from irax_compiler.ops.core import Linear, Tangent, UnsupportedOp
 from irax_compiler.ops.structured import instantiated
 from irax_compiler.ops.transformation import Differentiation, Transposition
-from irax_compiler.records import dataclass
 
 
 @register_composed

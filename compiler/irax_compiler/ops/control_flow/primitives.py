@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from irax_compiler.mlir import Operation, Type
@@ -12,7 +13,6 @@ from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.registry import read
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

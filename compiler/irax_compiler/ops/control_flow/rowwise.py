@@ -7,7 +7,7 @@ array, so the arrays become inputs (xs) and stacked outputs (ys) of a scan.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,6 @@ from irax_compiler.ops.indexing import dynamic_slices
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.structured import Call, whole
 from irax_compiler.ops.transformation import Transformation
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import at_least, is_symbolic
 
 if TYPE_CHECKING:

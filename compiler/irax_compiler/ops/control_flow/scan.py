@@ -12,7 +12,7 @@ one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,7 +44,6 @@ from irax_compiler.ops.transformation import (
     Transformation,
     Transposition,
 )
-from irax_compiler.records import dataclass
 
 I32 = np.dtype(np.int32)
 

@@ -18,7 +18,7 @@ cotangent of each device is its part of the result's, and the cotangents of an o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import compress
 from math import prod
 from typing import Any, ClassVar
@@ -39,7 +39,6 @@ from irax_compiler.ops.transformation import (
     Linearization,
     Transposition,
 )
-from irax_compiler.records import dataclass
 
 TARGET = "irax.shard_map"
 

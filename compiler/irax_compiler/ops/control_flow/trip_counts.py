@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler import effects, mlir
@@ -10,7 +11,6 @@ from irax_compiler.mlir import Operation, Value, is_inexact
 from irax_compiler.ops.control_flow.seen import Seen
 from irax_compiler.ops.dimension import Dimension
 from irax_compiler.ops.registry import read
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import is_symbolic, larger
 
 

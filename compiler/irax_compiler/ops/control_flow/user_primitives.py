@@ -10,6 +10,7 @@ and evaluated, but not compiled.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NoReturn, Protocol
 from weakref import WeakValueDictionary
 
@@ -29,7 +30,6 @@ from irax_compiler.ops.transformation import (
     Transformation,
     Transposition,
 )
-from irax_compiler.records import dataclass
 
 
 class PrimitiveRules(Protocol):

@@ -7,6 +7,7 @@ with a known trip count is also a scan (`scan.py`), by which it has reverse mode
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -39,7 +40,6 @@ from irax_compiler.ops.transformation import (
     Transformation,
     Transposition,
 )
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ Starts are clamped so that the slice lies within the array.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_in_all, whole_dims
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import at_least
 
 

@@ -5,7 +5,7 @@ them. The transpose of each is made of the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar
 
@@ -35,7 +35,6 @@ from irax_compiler.ops.registry import computed, register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import at_least
 
 

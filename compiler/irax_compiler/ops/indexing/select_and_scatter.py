@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -16,7 +17,6 @@ from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import reduce, reduce_window, window_shapes
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import DefinedOp
-from irax_compiler.records import dataclass
 
 
 def _window(operation: Operation) -> reduce_window.Window:

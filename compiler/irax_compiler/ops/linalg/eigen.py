@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,7 +32,6 @@ from irax_compiler.ops.linalg.spectral import Spectrum
 from irax_compiler.ops.linalg.triangular import matmul, transposed
 from irax_compiler.ops.scipy_modules import needed
 from irax_compiler.ops.transformation import Differentiation, Evaluation
-from irax_compiler.records import dataclass
 
 
 @register_composed

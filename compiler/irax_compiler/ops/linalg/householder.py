@@ -7,6 +7,7 @@ others are stored below the diagonal.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -40,7 +41,6 @@ from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_matrices
 from irax_compiler.ops.structured import DefinedOp, evaluate_definition
 from irax_compiler.ops.transformation import Differentiation, Evaluation
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import larger, smaller
 
 SOLVE_UNIT_UPPER = TriangularSolve(True, False, True, "NO_TRANSPOSE")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,7 +36,6 @@ from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_equations
 from irax_compiler.ops.structured import evaluate_definition
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import smaller
 
 SOLVE_LOWER = TriangularSolve(True, True, True, "NO_TRANSPOSE")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -43,7 +43,6 @@ from irax_compiler.ops.linalg.matrices import (
 from irax_compiler.ops.linalg.triangular import adjoint, matmul
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.transformation import Differentiation, Evaluation
-from irax_compiler.records import dataclass
 
 
 class Spectrum(Factorization):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from math import prod
 from typing import Any
@@ -18,7 +18,6 @@ from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_equations, of_matrices
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
-from irax_compiler.records import dataclass
 
 # ---- matrices in the IR --------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ Batch Normalization, 2015.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import ClassVar
 
@@ -20,7 +21,6 @@ from irax_compiler.ops.core import full_like, working_dtype
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.structured import DefinedOp
-from irax_compiler.records import dataclass
 
 F32 = AttributeCodec(
     lambda v: mlir.parse_attribute(f"{float(np.float32(v))!r} : f32"), lambda a: a.value

@@ -7,6 +7,7 @@ from it on.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,6 @@ from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import full
 from irax_compiler.ops.reductions.windows import Window
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import at_least, is_symbolic, larger
 
 Combine = Callable[..., Sequence[Value]]

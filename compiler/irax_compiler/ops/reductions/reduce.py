@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -30,7 +31,6 @@ from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import computed, register_class, traits_named
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, along
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import at_least, is_symbolic
 
 COMBINERS: dict[str, Any] = {

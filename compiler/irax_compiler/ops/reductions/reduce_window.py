@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar
 
@@ -39,7 +39,6 @@ from irax_compiler.ops.transformation import (
     Evaluation,
     Transposition,
 )
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import at_least, is_symbolic
 
 

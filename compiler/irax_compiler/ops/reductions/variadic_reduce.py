@@ -5,7 +5,7 @@ dtype.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
 
@@ -21,7 +21,6 @@ from irax_compiler.ops.core import Axis
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, along
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Evaluation
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import is_symbolic
 
 

@@ -7,7 +7,7 @@ with these dimension numbers here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -18,7 +18,6 @@ from irax_compiler.ops.attributes import numbers
 from irax_compiler.ops.core import full
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.sharding_rule import Factors, Shape
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import smaller
 
 Dimensions = tuple[int, ...]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import product
 
 from irax_compiler.ops import shape, slicing
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import larger
 
 Pairs = tuple[tuple[int, int], ...]

@@ -6,7 +6,7 @@ Keys are ordered as JAX and NumPy order them: nan comes after all numbers, and -
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cmp_to_key
 from itertools import permutations
 from math import ceil, log2, prod
@@ -25,7 +25,6 @@ from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.registry import read, register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

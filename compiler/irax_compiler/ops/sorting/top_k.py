@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -16,7 +17,6 @@ from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
-from irax_compiler.records import dataclass
 
 INT32 = np.dtype(np.int32)
 LONG = 256

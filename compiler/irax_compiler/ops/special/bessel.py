@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -18,7 +19,6 @@ from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.special.chlo_functions import chlo_function, chlo_unary, scipy_function
 from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.ops.transformation import Differentiation, Evaluation
-from irax_compiler.records import dataclass
 
 TERMS = 32
 BORDER = 8.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from irax_compiler.ops.special import chlo_functions
 from irax_compiler.ops.special.gamma import stirling_error
 from irax_compiler.ops.special.series import ByFormula, State, in_float64, repeat
 from irax_compiler.ops.transformation import Differentiation, Evaluation
-from irax_compiler.records import dataclass
 
 
 def _factor(a: Number, b: Number, x: Number) -> Number:

@@ -9,6 +9,7 @@ large arguments.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,7 +21,6 @@ from irax_compiler.ops.formula import Number, function, polynomial, where
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.ops.special.series import ByFormula, State, in_float64, repeat
 from irax_compiler.ops.transformation import Differentiation, Evaluation
-from irax_compiler.records import dataclass
 
 # ---- the factor in front -------------------------------------------------------------------------
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -17,7 +18,6 @@ from irax_compiler.ops.special import chlo_functions
 from irax_compiler.ops.special.series import ByFormula, State, repeat
 from irax_compiler.ops.structured import definition_call
 from irax_compiler.ops.transformation import Differentiation
-from irax_compiler.records import dataclass
 
 
 def _sum(numerators: Sequence[Number], denominator: Number, x: Number) -> Number:

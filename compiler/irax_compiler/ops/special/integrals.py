@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -19,7 +20,6 @@ from irax_compiler.ops.formula import Number, function, polynomial, where
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.ops.special.normal import complex_number, scaled
 from irax_compiler.ops.special.series import Smooth, State, is_single, steps
-from irax_compiler.records import dataclass
 
 _EULER = float(np.euler_gamma)
 

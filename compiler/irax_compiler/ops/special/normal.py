@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +19,6 @@ from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.formula import Number, function, polynomial, where
 from irax_compiler.ops.special import chlo_functions
 from irax_compiler.ops.special.series import Smooth, State, is_single, repeat
-from irax_compiler.records import dataclass
 
 _ROOT_PI = float(np.sqrt(np.pi))
 _ROOT_2 = float(np.sqrt(2))

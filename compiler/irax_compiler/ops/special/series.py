@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,7 +18,6 @@ from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.special.chlo_functions import scipy_function
 from irax_compiler.ops.structured import evaluate_definition
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
-from irax_compiler.records import dataclass
 
 MOST_STEPS = 20000
 """The most steps of a series, whether it has converged or not."""

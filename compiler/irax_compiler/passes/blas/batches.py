@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -25,7 +26,6 @@ from irax_compiler.passes.executables import (
 )
 from irax_compiler.passes.host import read_host_call
 from irax_compiler.passes.scf import for_each
-from irax_compiler.records import dataclass
 
 INT8 = np.dtype(np.int8)
 LINE = 64

@@ -4,6 +4,7 @@ OpenBLAS, or code of irax's own.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.importing import alone
@@ -13,7 +14,6 @@ from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.records import dataclass
 
 _REPLACED = Convolution.name, DotGeneral.name, ForeignCall.name
 """The names of operations that may be replaced."""

@@ -5,6 +5,7 @@ code of irax's own.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -39,7 +40,6 @@ from irax_compiler.passes.executables import (
 )
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrite_in_order
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 

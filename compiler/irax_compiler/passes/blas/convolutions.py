@@ -9,6 +9,7 @@ rows alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -32,7 +33,6 @@ from irax_compiler.passes.executables import (
     workgroup,
 )
 from irax_compiler.passes.scf import for_each
-from irax_compiler.records import dataclass
 
 TILE = 1 << 21
 """The most bytes of a workgroup's matrix of windows, unless one row of the result needs more."""

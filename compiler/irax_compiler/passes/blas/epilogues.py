@@ -9,6 +9,7 @@ anew for each, which takes longer.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -25,7 +26,6 @@ from irax_compiler.passes.loops.memory import bound, bound_type, held_dtype, unb
 from irax_compiler.passes.reductions import lanes
 from irax_compiler.passes.reductions.domains import Access, Domain
 from irax_compiler.passes.scf import for_loop
-from irax_compiler.records import dataclass
 
 ARRAYS = 24
 """The most arrays that an epilogue reads and writes; IREE binds 32."""

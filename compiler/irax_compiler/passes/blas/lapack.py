@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import inf, nan
 
 import numpy as np
@@ -13,7 +14,6 @@ from irax_compiler.ops.registers import constant, emit, index
 from irax_compiler.passes.blas.library import Cblas, Library, Operand
 from irax_compiler.passes.executables import long, plus, times
 from irax_compiler.passes.scf import for_each
-from irax_compiler.records import dataclass
 
 INT64 = np.dtype(np.int64)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -16,7 +16,6 @@ from irax_compiler.ops import conversion, shape
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.epilogues import Epilogue, epilogue_of
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size
 
 LARGE = 4_000_000

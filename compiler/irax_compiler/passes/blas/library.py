@@ -7,7 +7,7 @@ process before the program. Arrays are addresses, which are numbers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
 import numpy as np
@@ -17,7 +17,6 @@ from irax_compiler.mlir import Block, Type, Value
 from irax_compiler.ops.fft import real_dtype
 from irax_compiler.ops.registers import constant, index
 from irax_compiler.passes.executables import address, declare_import, local_memory, long
-from irax_compiler.records import dataclass
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
 """BLAS's letters for the dtypes it supports."""

@@ -6,6 +6,7 @@ Each workgroup calls a function of BLAS for its share of the products.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler.mlir import Block, Module, Operation, Value
@@ -24,7 +25,6 @@ from irax_compiler.passes.executables import (
     times,
 )
 from irax_compiler.passes.scf import for_each, if_else
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size, larger
 from irax_compiler.sizes.comparison import bounds
 

@@ -7,6 +7,7 @@ work on transposed copies. Results are those of the host functions in `irax_runt
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import nan, prod
 from typing import ClassVar
 
@@ -18,7 +19,6 @@ from irax_compiler.ops.core import full_like
 from irax_compiler.ops.fft import real_dtype
 from irax_compiler.passes.blas.lapack import Array, Lapack
 from irax_compiler.passes.blas.library import Cblas
-from irax_compiler.records import dataclass
 
 INT32, INT64 = (np.dtype(f"int{width}") for width in (32, 64))
 BLOCK = 64

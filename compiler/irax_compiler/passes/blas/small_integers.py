@@ -10,6 +10,7 @@ and the sums of the left factor's rows undo that. All is modulo 2**32, as sums a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -41,7 +42,6 @@ from irax_compiler.passes.moves.kernels import name_of
 from irax_compiler.passes.reductions.lanes import least
 from irax_compiler.passes.scf import for_each, for_loop, if_else
 from irax_compiler.processors import processors
-from irax_compiler.records import dataclass
 
 DTYPES = np.dtype(np.int8), np.dtype(np.uint8)
 """The dtypes of the numbers."""

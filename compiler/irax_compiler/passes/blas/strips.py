@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from irax_compiler.mlir import Value
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.windows import Windows
 from irax_compiler.passes.executables import address, moved, plus, times
 from irax_compiler.passes.scf import for_each
-from irax_compiler.records import dataclass
 
 STRIP = 1 << 18
 """The most bytes of the rows that a workgroup pads, on its stack."""

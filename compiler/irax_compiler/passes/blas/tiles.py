@@ -11,7 +11,7 @@ Geijn, 2008) without the copy of the left factor.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -30,7 +30,6 @@ from irax_compiler.passes.executables import (
 from irax_compiler.passes.loops.vectors import transposed
 from irax_compiler.passes.reductions.lanes import least
 from irax_compiler.passes.scf import for_each, for_loop, if_else
-from irax_compiler.records import dataclass
 
 DTYPES = np.dtype(np.float32), np.dtype(np.float64)
 """The dtypes of the numbers."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from irax_compiler import mlir
@@ -9,7 +11,6 @@ from irax_compiler.mlir import Attribute, Type, Value
 from irax_compiler.ops.registers import constant, emit, index, type_of
 from irax_compiler.passes.executables import local_memory, long, moved
 from irax_compiler.passes.scf import for_each
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

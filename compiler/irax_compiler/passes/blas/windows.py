@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -15,7 +15,6 @@ from irax_compiler.ops.core import full
 from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.library import LETTERS
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import is_symbolic
 
 FEATURES_LAST = ConvDimensions((0, 3, 1, 2), (3, 2, 0, 1), (0, 3, 1, 2))

@@ -27,6 +27,7 @@ says which operand its result is in the memory of, so that the conditions can be
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -46,7 +47,6 @@ from irax_compiler.passes.carries.memory import (
 from irax_compiler.passes.carries.order import Order
 from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
 from irax_compiler.passes.fills import calls_host_in_branch
-from irax_compiler.records import dataclass
 
 LARGE = 1 << 12
 """The bytes from which an array that a step writes to is worth a copy before the loop."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
-from irax_compiler.records import dataclass
 
 LOOPS = {"scf.for", "scf.while"}
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
 from irax_compiler.passes.carries.loops import LOOPS
 from irax_compiler.passes.core import enclosing, nested, reached
-from irax_compiler.records import dataclass
 
 FORMS = {
     *("flow.tensor.reshape", "flow.tensor.bitcast", "flow.tensor.slice", "flow.tensor.barrier"),

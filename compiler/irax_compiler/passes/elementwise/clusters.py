@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -17,7 +18,6 @@ from irax_compiler.passes.elementwise import complex_numbers
 from irax_compiler.passes.executables import SIZED_DISPATCH
 from irax_compiler.passes.loops.memory import bound_type, held_dtype
 from irax_compiler.passes.views import Axis, View, axes
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
 
 MANY = 4096

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -23,7 +24,6 @@ from irax_compiler.passes.executables import (
 from irax_compiler.passes.loops.memory import bound, bound_type, unbound
 from irax_compiler.passes.moves import copies
 from irax_compiler.passes.rewriting import replace
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 

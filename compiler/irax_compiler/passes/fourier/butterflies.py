@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from irax_compiler.mlir import Value
 from irax_compiler.ops.registers import emit
-from irax_compiler.records import dataclass
 
 Complex = tuple[Value, Value]
 """Vectors of real and of imaginary parts."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.importing import alone
 from irax_compiler.mlir import Module
 from irax_compiler.ops.fft import Fft
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.records import dataclass
 
 
 @register_pass

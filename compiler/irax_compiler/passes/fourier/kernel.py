@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,7 +16,6 @@ from irax_compiler.passes.fourier.transforms import Transform
 from irax_compiler.passes.loops.vectors import shuffled, transposed
 from irax_compiler.passes.reductions.lanes import least
 from irax_compiler.passes.scf import for_each
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

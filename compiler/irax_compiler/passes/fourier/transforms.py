@@ -8,6 +8,7 @@ Gentleman and G. Sande, 1966).
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import accumulate
 from math import isqrt, prod
 from operator import mul
@@ -19,7 +20,6 @@ from irax_compiler.mlir import Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops.fft import Fft, real_dtype
 from irax_compiler.passes.executables import SHARE, size_of_share
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.records import dataclass
 
 LANES = {"float32": 16, "float64": 8}
 """The elements of a vector, for the dtype of the parts of complex numbers."""

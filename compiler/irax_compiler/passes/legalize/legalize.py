@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.mlir import Module, Operation
@@ -12,7 +13,6 @@ from irax_compiler.passes.core import Pass, PassError, enclosing, register_pass
 from irax_compiler.passes.dynamic_shapes import is_lowered_here
 from irax_compiler.passes.legalize import sets
 from irax_compiler.passes.rewriting import rewrite_in_order
-from irax_compiler.records import dataclass
 from irax_compiler.targets import target as targets
 
 

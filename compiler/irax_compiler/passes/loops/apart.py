@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -31,7 +31,6 @@ from irax_compiler.passes.loops.launch import Shares
 from irax_compiler.passes.loops.memory import held_dtype
 from irax_compiler.passes.loops.nests import LANES
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.records import dataclass
 
 LEAST = 1 << 14
 """The fewest elements that are shared. Fewer stay in the fastest cache all together."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -15,7 +15,6 @@ from irax_compiler.ops.core import Op, no_calls
 from irax_compiler.ops.registers import emit
 from irax_compiler.passes.loops.memory import stored_dtype
 from irax_compiler.passes.loops.vectors import joined, picked
-from irax_compiler.records import dataclass
 
 _BOOLEAN = np.dtype(np.bool_)
 

@@ -6,14 +6,13 @@ Arguments that share one are concatenated, and results are slices of what the ke
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import slicing
 from irax_compiler.ops.barrier import barrier
-from irax_compiler.records import dataclass
 
 MOST = 32
 """The most arrays that IREE binds to a kernel, with the kernel's own memory."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 
 from irax_compiler.mlir import Operation, Value, shape_of
@@ -12,7 +12,6 @@ from irax_compiler.ops.elementwise_map import Map
 from irax_compiler.ops.formulas import is_formula
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import inputs
-from irax_compiler.records import dataclass
 
 REGISTERS = 128
 """The most elements of a value that is kept in registers."""

@@ -20,6 +20,7 @@ with the same values and in the same order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar
 
@@ -36,7 +37,6 @@ from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.passes.loops.kernels import suits_kernel
-from irax_compiler.records import dataclass
 
 _BOOL = np.dtype(bool)
 

@@ -7,7 +7,7 @@ nanoseconds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -39,7 +39,6 @@ from irax_compiler.passes.loops.memory import bound_type, held, held_dtype, rele
 from irax_compiler.passes.loops.nests import LANES
 from irax_compiler.passes.loops.scope import Scope
 from irax_compiler.passes.loops.sharing import Sharing, is_update
-from irax_compiler.records import dataclass
 
 MEMORY = 1 << 16
 """The most elements of an array in a kernel's own memory: what fits in a core's cache of the second

@@ -7,7 +7,7 @@ holds the values that the kernel needs in between.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -30,7 +30,6 @@ from irax_compiler.passes.loops.arrays import Array
 from irax_compiler.passes.loops.bindings import Bindings, Flat
 from irax_compiler.passes.loops.lifetimes import Buffer, places
 from irax_compiler.passes.loops.memory import stored_dtype
-from irax_compiler.records import dataclass
 
 ALIGNMENT = 64
 """The alignment in bytes of arrays in a kernel's own memory."""

@@ -8,10 +8,10 @@ written in each step before it is read.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler.mlir import Block, Operation, Value
-from irax_compiler.records import dataclass
 
 Chain = dict[Block, int]
 """The blocks around an operation, from the innermost one on, and its number there: that of the

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -17,7 +18,6 @@ from irax_compiler.passes.loops.clusters import gather_in_kernels
 from irax_compiler.passes.loops.factors import transpose_factors
 from irax_compiler.passes.loops.kernels import as_kernel
 from irax_compiler.passes.loops.rows import with_rows
-from irax_compiler.records import dataclass
 
 
 @register_pass

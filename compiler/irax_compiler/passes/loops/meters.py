@@ -13,6 +13,7 @@ all in such kernels.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -24,7 +25,6 @@ from irax_compiler.ops.registers import Registers, constant, emit
 from irax_compiler.passes.annotate import add_reflection, reflection, step_time
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.scf import while_loop
-from irax_compiler.records import dataclass
 
 ADDRESS = "irax_host.meter"
 """The function of the runtime that returns the address of the meter."""

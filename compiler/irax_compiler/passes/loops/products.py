@@ -6,7 +6,7 @@ Of one factor, several columns are read at a time; of the other, single elements
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -19,7 +19,6 @@ from irax_compiler.passes.loops import nests, vectors
 from irax_compiler.passes.loops.arrays import Array, Place, moved
 from irax_compiler.passes.loops.nests import LANES
 from irax_compiler.passes.loops.stored import New, copied, folded
-from irax_compiler.records import dataclass
 
 ROWS = 8
 """The most rows that are multiplied together."""

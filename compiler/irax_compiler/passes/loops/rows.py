@@ -7,6 +7,7 @@ before the loop, and each row is written into its part.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -19,7 +20,6 @@ from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import emit
 from irax_compiler.passes.core import walk
 from irax_compiler.passes.loops import blocks, memory
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from math import prod
 
 import numpy as np
@@ -17,7 +17,6 @@ from irax_compiler.passes.loops.arrays import Array
 from irax_compiler.passes.loops.fusion import is_large
 from irax_compiler.passes.loops.launch import Functions, Memory
 from irax_compiler.passes.loops.sharing import Sharing
-from irax_compiler.records import dataclass
 
 
 @dataclass

@@ -9,7 +9,7 @@ which it runs, which knows the value that each memory holds at that time.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import prod
 
 from irax_compiler import mlir
@@ -20,7 +20,6 @@ from irax_compiler.ops.indexing.gather_scatter import Scatter
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import nested, walk
 from irax_compiler.passes.loops.fusion import Group, groups, is_large, shared_extents
-from irax_compiler.records import dataclass
 
 Pair = tuple[Value, Value]
 Contents = dict[Value, Value | None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 from operator import mul
@@ -32,7 +32,6 @@ from irax_compiler.passes.moves.windows import (
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.scf import for_each, if_else
 from irax_compiler.passes.simplify.matching import made_by
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
 
 MANY = 4096

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,7 +29,6 @@ from irax_compiler.passes.moves.windows import (
     from_the_end,
 )
 from irax_compiler.passes.scf import for_each
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size
 
 WIDE = 16

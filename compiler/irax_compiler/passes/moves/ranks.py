@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import prod
 
 import numpy as np
@@ -16,7 +17,6 @@ from irax_compiler.passes.executables import local_memory, times
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.moves.rows import Rows
 from irax_compiler.passes.scf import for_each
-from irax_compiler.records import dataclass
 
 LANES = 16
 """The elements that are compared at a time."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -9,7 +10,6 @@ import numpy as np
 from irax_compiler.mlir import Value
 from irax_compiler.passes import executables
 from irax_compiler.passes.executables import size_of_share
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ not depend on the number of workgroups, also where windows overlap.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import gcd
 
 import numpy as np
@@ -34,7 +35,6 @@ from irax_compiler.passes.moves.windows import (
     bytes_of,
 )
 from irax_compiler.passes.scf import for_each, if_else
-from irax_compiler.records import dataclass
 
 SHARE = 128 << 10
 """The bytes of the array for a workgroup."""

@@ -8,6 +8,7 @@ log(n / k) are.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import log, nan, prod
 
 import numpy as np
@@ -23,7 +24,6 @@ from irax_compiler.passes.executables import local_memory, plus, times
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.moves.rows import Rows
 from irax_compiler.passes.scf import for_each, for_loop, if_else
-from irax_compiler.records import dataclass
 
 LANES = 16
 """The elements that are compared at a time."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
@@ -19,7 +20,6 @@ from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.scf import for_each
 from irax_compiler.passes.simplify.matching import is_full_of, made_by
 from irax_compiler.processors import processors
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size
 
 REGISTER = 64

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 
 from irax_compiler import mlir
@@ -14,7 +15,6 @@ from irax_compiler.passes.growth import FAR, Growth
 from irax_compiler.passes.loops.kernels import is_plain
 from irax_compiler.passes.reductions.domains import Access, Domain
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.records import dataclass
 
 FEWEST = 128
 """The elements of a domain from which a kernel pays."""

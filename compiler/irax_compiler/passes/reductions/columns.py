@@ -7,6 +7,7 @@ a time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -23,7 +24,6 @@ from irax_compiler.passes.reductions.domains import Group
 from irax_compiler.passes.reductions.kernels import Kernel, Place
 from irax_compiler.passes.reductions.phases import Phase
 from irax_compiler.passes.scf import for_loop
-from irax_compiler.records import dataclass
 
 WIDEST = 2048
 """The most columns of a block: their accumulators stay in the fastest cache."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from irax_compiler import mlir
 from irax_compiler.effects import is_dead
@@ -23,7 +23,6 @@ from irax_compiler.passes.reductions.columns import Columns
 from irax_compiler.passes.reductions.kernels import PARTS, Kernel, Shares
 from irax_compiler.passes.reductions.rows import Rows
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -12,7 +13,6 @@ from irax_compiler.ops import shape
 from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.views import View
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size
 
 LINE = 32

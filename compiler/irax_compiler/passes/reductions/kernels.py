@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -27,7 +28,6 @@ from irax_compiler.passes.reductions.domains import Access, Domain, Group, group
 from irax_compiler.passes.reductions.phases import Phase, phases
 from irax_compiler.passes.scf import for_each
 from irax_compiler.passes.views import contiguous
-from irax_compiler.records import dataclass
 
 VECTOR = 64
 """The bytes of a vector."""

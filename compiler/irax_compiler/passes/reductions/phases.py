@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 
 from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops.reductions.reduce import Reduce
@@ -11,7 +12,6 @@ from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.loops.memory import held_dtype
 from irax_compiler.passes.reductions import lanes
 from irax_compiler.passes.reductions.clusters import Cluster
-from irax_compiler.records import dataclass
 
 UNROLLED = 4
 """The vectors of a row, or the rows, that are folded at a time where that takes few operations."""

@@ -6,6 +6,7 @@ A vector accumulates elements of one result, and is folded itself at the end.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -20,7 +21,6 @@ from irax_compiler.passes.reductions.domains import Group
 from irax_compiler.passes.reductions.kernels import Kernel, Place
 from irax_compiler.passes.reductions.phases import Phase
 from irax_compiler.passes.scf import for_loop
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import Size
 
 BLOCK = 32

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Location, Operation, Value
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.registry import read
-from irax_compiler.records import dataclass
 
 K = TypeVar("K", bound=Op)
 

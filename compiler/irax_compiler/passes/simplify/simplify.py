@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -21,7 +22,6 @@ from irax_compiler.passes.simplify import (
     signs,
     sums,
 )
-from irax_compiler.records import dataclass
 
 PATTERNS: tuple[Pattern, ...] = tuple(
     pattern

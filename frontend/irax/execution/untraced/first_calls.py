@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from irax.config import config
@@ -12,7 +13,6 @@ from irax.execution.jit_parameters import Static
 from irax.execution.program import Program
 from irax.execution.programs import Programs
 from irax.execution.untraced.records import NotDescribed, Start, Untraced, may_start
-from irax_compiler.records import dataclass
 
 if TYPE_CHECKING:
     from irax.execution.jitted import PjitFunction

@@ -6,10 +6,8 @@ import dis
 import re
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import field
+from dataclasses import dataclass, field
 from types import CodeType
-
-from irax_compiler.records import dataclass
 
 
 class NotDescribed(Exception):

@@ -6,6 +6,7 @@ import marshal
 import sys
 import threading
 from collections.abc import Sequence
+from dataclasses import dataclass
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +34,6 @@ from irax.execution.untraced import known, own_code, process_state, trees
 from irax.execution.untraced.reading import NotDescribed
 from irax.execution.untraced.walk import Walk
 from irax_compiler import cache, kept_programs
-from irax_compiler.records import dataclass
 from irax_compiler.spans import span
 from irax_compiler.targets import is_own
 from irax_runtime.device import Device

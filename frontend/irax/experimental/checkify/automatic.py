@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,6 @@ from irax.experimental.checkify.errors import (
     Site,
 )
 from irax.jaxprs.language import JaxprEqn
-from irax_compiler.records import dataclass
 
 Failure = Callable[[Sequence[Any], Sequence[Any]], tuple[Any, Sequence[Any]]]
 

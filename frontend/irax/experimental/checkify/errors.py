@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,7 +13,6 @@ from irax import tree_util
 from irax.core import array_trees
 from irax.core.array import as_array
 from irax.numpy import where
-from irax_compiler.records import dataclass
 
 
 class JaxRuntimeError(ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -13,7 +14,6 @@ from irax import lax
 from irax.core.array import Array
 from irax.experimental.sparse.bcoo import BCOO, coordinates_of
 from irax.experimental.sparse.layouts import bcoo_update_layout
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -16,7 +17,6 @@ from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.fusion import comes_from
-from irax_compiler.records import dataclass
 
 F32 = np.dtype(np.float32)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -18,7 +18,6 @@ from irax_compiler.ops.registry import read
 from irax_compiler.passes.integer_bounds import bounds
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.records import dataclass
 from irax_compiler.sizes import is_symbolic
 
 INT32 = np.dtype(np.int32)

@@ -7,10 +7,10 @@ stay exact where a compiler fuses a product and a sum.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler.ops.formula import Number
-from irax_compiler.records import dataclass
 
 
 @dataclass(frozen=True)

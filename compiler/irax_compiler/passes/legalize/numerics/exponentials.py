@@ -10,6 +10,7 @@ less than 2 units in the last place, tanh by less than 3.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import log, log2
 
 import numpy as np
@@ -19,7 +20,6 @@ from irax_compiler.ops import elementwise
 from irax_compiler.ops.formula import Number, polynomial, where
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
-from irax_compiler.records import dataclass
 
 MAGIC = 1.5 * 2.0**52
 """Added to a small number, leaves the nearest integer in the low bits."""

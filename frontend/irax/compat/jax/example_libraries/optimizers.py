@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import irax.numpy as jnp
 from irax import tree_util
-from irax_compiler.records import dataclass
 
 Schedule = Callable[[Any], Any]
 Step = Any

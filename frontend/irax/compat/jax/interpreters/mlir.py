@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 from irax.core.array import aval_of
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.execution.callbacks import io_callback, pure_callback
 from irax.extend.rules import lowerings
-from irax_compiler.records import dataclass
 
 
 class FunctionLowering:
