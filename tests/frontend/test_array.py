@@ -543,6 +543,7 @@ def test_format():
     x = jnp.array([1.25, 2.5])
     assert f"{x}" == "[1.25 2.5 ]"
     assert f"{x[0]:.1f} {jnp.array(7):03d}" == "1.2 007"
+    assert f"{jnp.float32(0.1)} {jnp.int8(3)}" == f"{np.float32(0.1)} {np.int8(3)}"
     with pytest.raises(TypeError, match=r"format '\.1f' is for a number"):
         f"{x:.1f}"
     with pytest.raises(errors.ConcretizationTypeError, match=r"format '\.1f' needs the number"):

@@ -39,14 +39,14 @@ def text(x: Array) -> str:
 
 
 def formatted(x: Array, spec: str) -> str:
-    """Return the text of an array in an f-string: `f"{x}"` is `str(x)`, and a number may have a
-    format.
+    """Return the text of an array in an f-string: that of a Python number, which may have a format,
+    for an array of shape (), and `str(x)` for others.
 
     Raises:
         TypeError: a format for an array that is not of shape ().
         ConcretizationTypeError: a format for a traced number.
     """
-    if not spec:
+    if not spec and (x.ndim or not isinstance(x, ConcreteArray)):
         return str(x)
     if x.ndim:
         raise TypeError(
