@@ -24,7 +24,8 @@ _ON_ONE_CORE = (
     *("3x3 28, 128 NCHW", "1D 5, 64x256x32 to 64", "autoencoder gradient"),
     *("while norm of 256", "GAE 128x16", "history 50x256x256", "sines of 3e5 beside 1e6"),
     *("f64 add 1e6", "f64 exp 1e6", "f64 softmax 1000x1000", "f64 matmul 512"),
-    *("f64 transpose 1000", "f64 matvec 1000", "int64 3x + y 1e6", "svd 100x8"),
+    *("f64 transpose 1000", "f64 matvec 1000", "svd 100x8"),
+    *("int32 3x + y 1e6", "int64 3x + y 1e6"),
     *("take_along_axis 1000x1000", "take 4096 clip", "scatter 20000 to 1e6, 20 times"),
 )
 """Programs that were measured on one core by `--processor-time`."""
