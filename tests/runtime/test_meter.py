@@ -88,3 +88,14 @@ def test_a_meter_that_ran_out_is_full_again():
         assert meter.invoking(free, lambda: free[0], nanoseconds)([], []) == is_empty
         assert left.value > 1000 * meter.BRIEF
         assert len(free) == 1
+
+
+def test_loops_over_constants_run_in_calls():
+    """IREE would run them when it loads the program, before that has a meter."""
+    keys = irax.random.split(irax.random.key(3), 7)
+
+    def draw():
+        return irax.vmap(lambda key: irax.random.gamma(key, 2.5, (50, 2)))(keys)
+
+    found = irax.jit(lambda x: draw() + x)(np.float32(1))
+    np.testing.assert_allclose(found, np.asarray(draw()) + 1, rtol=1e-4)

@@ -2,7 +2,8 @@
 // RUN: --pipeline "meters"
 
 func.func public @main(%x: i64) -> i64 {
-  // CHECK:     [[ONE:%\w+]] = util.global.load @irax_meter : i64
+  // CHECK:     [[LOADED:%\w+]] = util.global.load @irax_meter : i64
+  // CHECK:     [[ONE:%\w+]] = util.optimization_barrier [[LOADED]] : i64
   %0 = func.call @irax_host.meter() : () -> i64
   // CHECK:     [[TWO:%\w+]] = call @inner()
   %1 = func.call @inner() : () -> i64
@@ -12,7 +13,8 @@ func.func public @main(%x: i64) -> i64 {
 }
 // CHECK: func.func private @inner()
 func.func private @inner() -> i64 {
-  // CHECK: [[INNER:%\w+]] = util.global.load @irax_meter : i64
+  // CHECK: [[GLOBAL:%\w+]] = util.global.load @irax_meter : i64
+  // CHECK: [[INNER:%\w+]] = util.optimization_barrier [[GLOBAL]] : i64
   // CHECK: return [[INNER]]
   %0 = func.call @irax_host.meter() : () -> i64
   return %0 : i64

@@ -120,8 +120,9 @@ def record(module: Module) -> None:
 @register_pass
 @dataclass
 class Meters(Pass):
-    """Has a program ask for the meter's address once, when it is loaded: the
-    runtime's answer holds for all calls.
+    """Has a program ask for the meter's address once, when it is loaded: the runtime's answer holds
+    for all calls. A barrier keeps loops that take from the meter in the calls: those of constants
+    would run when the program is loaded, before it has asked.
     """
 
     name: ClassVar[str] = "meters"
@@ -146,7 +147,8 @@ class Meters(Pass):
             mlir.emit("util.return", [], {}, [])
         for call in calls:
             with InsertionPoint(call), call.location:
-                (meter,) = mlir.emit("util.global.load", [], place, [type_]).results
+                (loaded,) = mlir.emit("util.global.load", [], place, [type_]).results
+                (meter,) = mlir.emit("util.optimization_barrier", [loaded], {}, [type_]).results
             call.results[0].replace_all_uses_with(meter)
             call.erase()
 
