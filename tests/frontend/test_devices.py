@@ -269,7 +269,8 @@ def test_the_processor_as_several_devices():
     flags = "--xla_dump_to=x --xla_force_host_platform_device_count=3"
     prints(f"{last} {last} 3", code, XLA_FLAGS=flags, IRAX_CPU_DEVICES="")
     told = "IRAX_CPU_DEVICES=none: expected a number of devices, 1 or more"
-    prints(f"no platform 'pjrt:cpu' here: {told}", code, IRAX_CPU_DEVICES="none")
+    refused = f"Unknown backend: no platform 'pjrt:cpu' here: {told}"
+    prints(refused, code, IRAX_CPU_DEVICES="none")
 
 
 @needs_plugin

@@ -173,7 +173,7 @@ print(os.waitpid(child, 0)[1])
 @pytest.mark.skipif(tpu.is_here(), reason="there is a TPU here")
 def test_there_is_no_tpu_here():
     done = python("import irax\ntry:\n  irax.devices('tpu')\nexcept RuntimeError as e:\n  print(e)")
-    assert done.stdout.startswith("no platform 'tpu' here: no TPU on this machine")
+    assert done.stdout.startswith("Unknown backend: no platform 'tpu' here: no TPU on this machine")
 
 
 def test_the_host_of_a_tpu_is_told_nothing(monkeypatch: pytest.MonkeyPatch):
