@@ -1,4 +1,7 @@
-"""Which ops are irax's own: of those of other packages, their code is not known by its files."""
+"""irax's own ops, told from those that other packages register.
+
+The code of the others is in no file of the compiler's, so artefacts that depend on it are not kept.
+"""
 
 from __future__ import annotations
 

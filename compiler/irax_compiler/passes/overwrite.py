@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeGuard
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
@@ -192,28 +192,26 @@ def _may_be_equal(dispatch: Operation, other: Operation) -> bool:
 
 
 def _may_be_same(x: Value, y: Value) -> bool:
+    """True if two values may turn out to be equal. Arguments differ from each other, and from what
+    kernels make. Others may be equal, such as what is loaded from globals, which IREE merges.
+    """
     x, y = _unshaped(x), _unshaped(y)
     if x == y:
         return True
-    if not (_is_given(x) or _is_made(x)) or not (_is_given(y) or _is_made(y)):
-        return True  # such as what is loaded from globals, of which IREE merges equal ones
     made, other = mlir.definition(x), mlir.definition(y)
-    if made is None or other is None or _is_given(x) or _is_given(y):
-        return False
-    is_same = str(made.attributes["entry_points"]) == str(other.attributes["entry_points"])
-    return is_same and _number(made, x) == _number(other, y) and _may_be_equal(made, other)
+    if _is_dispatch(made) and _is_dispatch(other):
+        is_same = str(made.attributes["entry_points"]) == str(other.attributes["entry_points"])
+        return is_same and _number(made, x) == _number(other, y) and _may_be_equal(made, other)
+    return not all(_is_dispatch(o) or _is_import(o) for o in (made, other))
 
 
-def _is_given(x: Value) -> bool:
-    """True for an argument."""
-    made = mlir.definition(x)
-    return made is None or made.name == "hal.tensor.import"
+def _is_dispatch(operation: Operation | None) -> TypeGuard[Operation]:
+    return operation is not None and operation.name == _DISPATCH
 
 
-def _is_made(x: Value) -> bool:
-    """True for a result of a kernel."""
-    made = mlir.definition(x)
-    return made is not None and made.name == _DISPATCH
+def _is_import(operation: Operation | None) -> bool:
+    """True for what defines an argument: nothing, or its import."""
+    return operation is None or operation.name == "hal.tensor.import"
 
 
 def _unshaped(x: Value) -> Value:
