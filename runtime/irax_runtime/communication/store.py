@@ -1,20 +1,24 @@
 """A store of values by key that all processes of a job see.
 
 PJRT's plugins find the devices of other processes by one. Process 0 has the values, and serves them
-to the others by TCP; MPI tells these where.
+to the others by TCP; MPI tells these where. It ends after them.
 """
 
 from __future__ import annotations
 
+import atexit
 import hmac
+import os
 import secrets
 import socket
 import socketserver
 import struct
 import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from typing import Protocol
 
 from irax_runtime.communication import current
@@ -173,9 +177,40 @@ def store_of(communicator: Communicator) -> Store:
         message = "\n".join(f"{host} {port}" for host in _hosts())
     told = communicator.exchange(token + message.encode())[0]
     if is_server:
+        others = range(1, communicator.size)
+        _at_exit.insert(0, partial(_await_the_end_of, others, store, communicator.limit))
         return store
     lines = (line.split() for line in told[_TOKEN:].decode().splitlines())
-    return RemoteStore([(host, int(port)) for host, port in lines], told[:_TOKEN])
+    remote = RemoteStore([(host, int(port)) for host, port in lines], told[:_TOKEN])
+    _at_exit.append(partial(remote.put, _end_of(communicator.rank), b""))
+    return remote
+
+
+def _end_of(rank: int) -> str:
+    """The key by which a process tells that it ends."""
+    return f"irax: end of {rank}"
+
+
+def _await_the_end_of(ranks: Sequence[int], store: Store, limit: float) -> None:
+    """Wait until processes end, since they may still ask for values; no longer than a limit."""
+    last = time.monotonic() + limit
+    for rank in ranks:
+        store.find(_end_of(rank), max(0.0, last - time.monotonic()))
+
+
+_at_exit: list[Callable[[], object]] = []
+
+
+@atexit.register
+def _end() -> None:
+    """Runs after a plugin's client has waited for its work, whose module imports this one first."""
+    while _at_exit:
+        with suppress(OSError, EOFError):  # process 0 has gone
+            _at_exit.pop()()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_at_exit.clear)
 
 
 def _hosts() -> list[str]:
