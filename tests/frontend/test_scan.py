@@ -9,7 +9,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax import lax
+from irax import lax, random
 from irax.test_util import check_grads
 
 RNG = np.random.default_rng(0)
@@ -305,3 +305,20 @@ def test_what_no_step_changes_is_as_it_was_given():
         return lax.cond(x < 0, same, same, x, y)
 
     assert irax.vmap(of_both, (0, None), None)(x, 3.0) == 3
+
+
+def test_steps_that_need_nothing_of_each_other_are_all_done():
+    start, factors = RNG.normal(size=100_000).astype(np.float32), jnp.linspace(0.9, 1, 4)
+
+    def walk(factor):
+        def step(i, x):
+            moved = x + factor * random.normal(random.key(i), x.shape)
+            return jnp.where(jnp.sum(moved) > -1e9, moved, x)
+
+        return lax.fori_loop(0, 4, step, start)
+
+    compiled = irax.jit(lambda factors: lax.map(walk, factors))
+    noise = sum(np.asarray(random.normal(random.key(i), start.shape)) for i in range(4))
+    for _ in range(10):
+        expected = start + np.asarray(factors)[:, None] * noise
+        np.testing.assert_allclose(compiled(factors), expected, atol=1e-3)

@@ -24,12 +24,15 @@ func.func @main(%c: tensor<70008xf32>) -> tensor<6x70008xf32> {
 // CHECK:       [[MEMORY:%\w+]] = hal.allocator.allocate
 // CHECK:       [[START:%\w+]] = hal.tensor.alias [[PADDED]] : tensor<6x70016xf32> to [[MEMORY]]
 // CHECK:       [[BUFFER:%\w+]] = hal.tensor.export [[START]]
-// CHECK:       [[LOOP:%\w+]]:2 = scf.for {{.*}} -> (tensor<70008xf32>, tensor<1x70008xf32>)
+// CHECK:       [[NONE:%\w+]] = util.null : !hal.fence
+// CHECK:       [[LOOP:%\w+]]:3 = scf.for {{.*}}[[BEFORE:%\w+]] = [[NONE]]) -> (tensor<70008xf32>, tensor<1x70008xf32>, !hal.fence)
 // CHECK:         [[PART:%\w+]] = hal.buffer.subspan<[[BUFFER]] : !hal.buffer>
 // CHECK:         [[Z:%\w+]] = stablehlo.sqrt
 // CHECK:         [[NEW:%\w+]] = stablehlo.reshape [[Z]]
-// CHECK:         [[ROW:%\w+]] = hal.tensor.alias [[NEW]] : tensor<1x70008xf32> to [[PART]]
-// CHECK:         scf.yield [[Z]], [[ROW]]
+// CHECK:         [[ROW:%\w+]] = hal.tensor.alias wait([[BEFORE]]) => [[NEW]] : tensor<1x70008xf32> to [[PART]]
+// CHECK:         [[FENCE:%\w+]] = hal.fence.create
+// CHECK:         [[WRITTEN:%\w+]] = hal.tensor.barrier join([[ROW]] : tensor<1x70008xf32>) => [[FENCE]]
+// CHECK:         scf.yield [[Z]], [[WRITTEN]], [[FENCE]]
 // CHECK:       hal.tensor.export [[LOOP]]#1
 // CHECK:       hal.tensor.import {{.*}} -> tensor<6x70016xf32>
 // CHECK:       stablehlo.slice {{.*}} -> tensor<6x70008xf32>

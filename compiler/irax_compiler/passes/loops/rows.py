@@ -1,7 +1,8 @@
 """Counted loops that stack rows, which write the rows in place.
 
 IREE copies the whole array for each row that a step updates. Here the array is a buffer allocated
-before the loop, and each row is written into its part.
+before the loop, and each row is written into its part. Steps that need nothing of each other run at
+once, so each waits for the rows of the step before: it carries a fence.
 """
 
 from __future__ import annotations
@@ -88,6 +89,7 @@ class _Loop:
         carried += [
             full(memory.held_shape(s.row), 0, memory.held_dtype(s.row)) for s in self.stacks
         ]
+        carried.append(emit("util.null", to=_FENCE))
         types = [x.type for x in carried]
         bounds = [registers.index(n) for n in (0, how.steps, 1)]
         made = mlir.emit("scf.for", [*bounds, *carried], {}, types, regions=1)
@@ -99,14 +101,14 @@ class _Loop:
         final = {i: memory.released(x, dtype_of(start[i])) for i, x in results.items()}
         end = how.start + how.steps * how.step
         final[how.place] = full(shape_of(start[how.place]), end, dtype_of(start[how.place]))
-        last = list(made.results)[len(kept) :]
+        last = list(made.results)[len(kept) : -1]
         for stack, buffer, row in zip(self.stacks, buffers, last, strict=True):
             final[stack.place] = _array(buffer, row, start[stack.place])
         return [final[i] for i in range(len(start))]
 
     def _step(self, arguments: list[Value], kept: list[int], buffers: list[Value]) -> list[Value]:
         body = self.source.regions[1].blocks[0]
-        step, *carried = arguments
+        step, *carried, written = arguments
         env: dict[Value, Value] = {body.arguments[self.how.place]: self._counter(step)}
         for i, x in zip(kept, carried, strict=False):
             env[body.arguments[i]] = memory.released(x, dtype_of(body.arguments[i]))
@@ -127,7 +129,8 @@ class _Loop:
         last: list[Value] = [mlir.terminator(body).operands[i] for i in kept]
         results = [memory.held(env.get(x, x)) for x in last]
         rows = [memory.held(env.get(stack.row, stack.row)) for stack in self.stacks]
-        return [*results, *(_aliased(row, part) for row, part in zip(rows, parts, strict=True))]
+        placed = [_aliased(row, part, written) for row, part in zip(rows, parts, strict=True)]
+        return [*results, *_signalled(placed)]
 
     def _counter(self, step: Value) -> Value:
         """Return the counter's value in a step."""
@@ -161,6 +164,7 @@ def _scalar(x: Value) -> Value:
 ALIGNMENT = 64
 """The alignment in bytes of the memory that IREE's kernels get."""
 _BUFFER = mlir.parse_type("!hal.buffer")
+_FENCE = mlir.parse_type("!hal.fence")
 _FLAGS = {  # as IREE's own buffers have them: for the device and the host; for kernels and copies
     "hal.memory_type": ("type", "50 : i32"),
     "hal.buffer_usage": ("usage", "150998019 : i32"),
@@ -173,8 +177,7 @@ def _buffer(x: Value) -> Value:
     missing = _width(rows) - shape_of(rows)[1]
     if missing:
         rows = slicing.Pad((0, 0), (0, missing), (0, 0))(rows, full((), 0, dtype_of(rows)))
-    device = emit("hal.devices.get", registers.index(0), to=mlir.parse_type("!hal.device"))
-    allocator = emit("hal.device.allocator", device, to=mlir.parse_type("!hal.allocator"))
+    allocator = emit("hal.device.allocator", _device(), to=mlir.parse_type("!hal.allocator"))
     any_queue = registers.constant(np.array(-1))
     flags = [
         mlir.emit(name, [], {key: mlir.parse_attribute(bits)}, [mlir.parse_type("i32")]).results[0]
@@ -216,8 +219,8 @@ def _part(stack: _Stack, buffer: Value, starts: Sequence[Value]) -> Value:
 
 def _array(buffer: Value, last: Value, result: Value) -> Value:
     """Return all rows of a buffer, after the last was written."""
-    # A buffer has no dependencies. The last row is there when it is written, and where the array
-    # begins depends on it.
+    # A buffer has no dependencies. The last row is there when all rows are written, and where the
+    # array begins depends on it.
     length = emit("hal.buffer.length", _exported(last), to=mlir.parse_type("index"))
     zero = emit("arith.subi", length, registers.index(_bytes(last)))
     extents, width = memory.held_shape(result), _width(result)
@@ -239,9 +242,22 @@ def _exported(x: Value) -> Value:
     return emit("hal.tensor.export", x, to=_BUFFER, source_encoding=encoding)
 
 
-def _aliased(x: Value, buffer: Value) -> Value:
-    segments = mlir.parse_attribute("array<i32: 1, 0, 1, 0>")
-    return emit("hal.tensor.alias", x, buffer, operandSegmentSizes=segments)
+def _aliased(x: Value, buffer: Value, *fence: Value) -> Value:
+    """Put an array into a buffer, when a fence is signalled."""
+    segments = mlir.parse_attribute(f"array<i32: 1, 0, 1, {len(fence)}>")
+    return emit("hal.tensor.alias", x, buffer, *fence, operandSegmentSizes=segments)
+
+
+def _signalled(rows: Sequence[Value]) -> list[Value]:
+    """Return rows, and a fence that is signalled when they are written."""
+    flags = mlir.parse_attribute("0 : i64")
+    fence = emit("hal.fence.create", _device(), to=_FENCE, flags=flags)
+    types = [row.type for row in rows]
+    return [*mlir.emit("hal.tensor.barrier", [*rows, fence], {}, types).results, fence]
+
+
+def _device() -> Value:
+    return emit("hal.devices.get", registers.index(0), to=mlir.parse_type("!hal.device"))
 
 
 def _bytes(x: Value) -> int:
