@@ -108,7 +108,13 @@ def test_other_meshes_and_settings_are_seen(mesh):
         with config.scoped("spmd", "threads"):
             assert double(x)._buffer.whole is None
         assert double(x)._buffer.whole is not None
-        assert double(irax.device_put(X, cpu(1))).devices() == {cpu(1)}
+        elsewhere = irax.device_put(X, cpu(1))
+        with irax.set_mesh(None):
+            assert double(elsewhere).devices() == {cpu(1)}
+        with pytest.raises(
+            ValueError, match=r"lambda: received incompatible devices: .*context is"
+        ):
+            double(elsewhere)
 
 
 @pytest.mark.parametrize("place", range(2))

@@ -207,7 +207,6 @@ def test_arrays_that_were_put_nowhere_are_on_the_mesh_that_is_set(kind: AxisType
         result = double(outside)
         shards = irax.numpy.sin(outside).addressable_shards
         assert [s.device for s in shards] == list(DEVICES[:count])
-        assert double(irax.device_put(outside, cpu(1))).devices() == {cpu(1)}
         with irax.set_mesh(None):
             assert not double(outside).committed
     assert result.sharding == double(result).sharding == whole
@@ -508,3 +507,31 @@ def test_a_mesh_of_one_device_may_have_no_axes(mesh: Mesh):
 def test_devices_live_in_a_job_alone():
     with pytest.raises(RuntimeError, match=r"call irax\.distributed\.initialize first"):
         multihost_utils.live_devices(irax.devices()).__enter__()
+
+
+def test_arrays_on_other_devices_than_a_function_is_for():
+    """JAX 0.10.2 raises the same; `device_put` moves arrays."""
+    line = Mesh(DEVICES[:2], ("a",))
+    wanted, x = NamedSharding(line, P("a")), irax.device_put(X, cpu(3))
+    for f in (
+        lambda x: irax.lax.with_sharding_constraint(x, wanted),
+        lambda x: irax.reshard(x, wanted),
+        irax.shard_map(lambda x: x, mesh=line, in_specs=P("a"), out_specs=P("a")),
+        lambda x: irax.numpy.array(x, device=wanted),
+        lambda x: irax.numpy.asarray(x, device=cpu(1)),
+    ):
+        with pytest.raises(ValueError, match="received incompatible devices"):
+            f(x)
+        np.testing.assert_array_equal(f(irax.numpy.array(X)), X)
+    with irax.set_mesh(line), pytest.raises(ValueError, match="received incompatible devices"):
+        x + 1
+    with irax.set_mesh(line):
+        assert (irax.device_put(x, P("a")) + 1).sharding == wanted
+
+
+def test_a_constraint_needs_a_sharding_for_each_array(mesh: Mesh):
+    one, constrain = NamedSharding(mesh, P("a")), irax.lax.with_sharding_constraint
+    for shardings in (None, (one, None)):
+        for f in (constrain, irax.jit(constrain, static_argnums=1)):
+            with pytest.raises(ValueError, match="a sharding for each array, got None"):
+                f((X, X), shardings)

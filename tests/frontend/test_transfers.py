@@ -124,3 +124,19 @@ def test_options_for_each_array():
     assert np.shares_memory(other, y)
     with pytest.raises(ValueError, match="may_alias and donate cannot both be True"):
         irax.device_put((x, y), may_alias=True, donate=(False, True))
+
+
+def test_donated_arrays_are_deleted_once_they_are_elsewhere():
+    here, there, keys = irax.numpy.ones(4), irax.numpy.ones(4) + 1, irax.random.key(0)
+    put = irax.device_put((here, here, there), irax.devices()[0], donate=(True, True, False))
+    assert here.is_deleted()
+    assert not there.is_deleted()
+    np.testing.assert_array_equal(put[0] + put[1] + put[2], [4, 4, 4, 4])
+    with pytest.raises(RuntimeError, match="has been deleted"):
+        here + 1
+    same = irax.device_put(put[2], put[2].device, donate=True)
+    np.testing.assert_array_equal(put[2], same)
+    moved = irax.device_put(keys, irax.devices()[0], donate=True)
+    assert keys.is_deleted()
+    assert moved.committed
+    assert not moved.is_deleted()

@@ -190,8 +190,12 @@ class ConcreteArray(Array):
             buffer = device.put(self.value, may_alias=True)
         return ConcreteArray.of_buffer(buffer, self.aval, committed=True)
 
-    def concrete(self, why: str, error: type[Exception]) -> np.ndarray[Any, Any]:
-        """The elements; for a tracer that has none, this raises `error`."""
+    def concrete(
+        self, why: str, error: type[Exception], chooses: bool = False
+    ) -> np.ndarray[Any, Any]:
+        """The elements; for a tracer that has none, this raises `error`. `chooses` is True where
+        Python is to choose by an element, as an `if` or a list does.
+        """
         return self.value
 
 
@@ -200,7 +204,8 @@ def device_of(arrays: Iterable[Any], what: str) -> Device | None:
     meshes of the same devices in the same order it is the first.
 
     Raises:
-        ValueError: they are on several; `what` is the function's name in the message.
+        ValueError: they are on several, or on others than those of the mesh of the context; `what`
+            is the function's name in the message.
     """
     found: Device | None = None
     for array in arrays:
@@ -214,6 +219,12 @@ def device_of(arrays: Iterable[Any], what: str) -> Device | None:
                     "cannot be used together; move one of them with irax.device_put(x, ...) to "
                     "the device or sharding of the other"
                 )
+    if found is not None and config.on_mesh and devices_of(found) != config.mesh.device_tuple:
+        raise ValueError(
+            f"{what}: received incompatible devices: arrays on {found!r}, and the mesh of the "
+            f"context is {config.mesh!r}; move them there with irax.device_put(x, ...), or leave "
+            "the context"
+        )
     return found
 
 

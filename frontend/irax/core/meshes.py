@@ -254,6 +254,11 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
         """True for a mesh of one device that has no axes."""
         return self.devices.ndim == 0 and self.devices.item() is not None
 
+    @functools.cached_property
+    def device_tuple(self) -> tuple[Any, ...]:
+        """The devices in order."""
+        return tuple(self.devices.flat)
+
     @property
     def device_ids(self) -> np.ndarray[Any, Any]:
         """The numbers of the devices, in the form of the mesh."""
@@ -318,7 +323,7 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
         _contexts.entered.pop().__exit__(*error)
 
     def _key(self) -> tuple[Any, ...]:
-        return tuple(self.devices.flat), self.devices.shape, self.axis_names, self.axis_types
+        return self.device_tuple, self.devices.shape, self.axis_names, self.axis_types
 
     def __eq__(self, other: object) -> bool:
         return self is other or (isinstance(other, Mesh) and self._key() == other._key())

@@ -1,4 +1,4 @@
-"""Traces of functions of shards, which Python may ask for values."""
+"""Traces of functions of shards, whose values Python may choose by."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class ShardTrace(Trace):
         self._of_devices: dict[tuple[int, ...], dict[mlir.Value, np.ndarray]] = {}
         """The values that are known of each device, by its place."""
 
-    def asked_for(self, value: mlir.Value) -> np.ndarray | None:
-        """Return the elements of a value that all devices compute alike, if the whole arrays are
-        known.
+    def chosen_by(self, value: mlir.Value) -> np.ndarray | None:
+        """Return the elements of a value that counts as the same on all devices, if the whole
+        arrays are known.
         """
-        if self._varying is not None and self._varying.of(value):
+        if self._varying is None or self._varying.of(value):
             return None
         pairs = zip(self.block.arguments, self._arguments, strict=False)  # captures come later
         wholes: dict[mlir.Value, tuple[Known, Spec]] = dict(pairs)

@@ -265,8 +265,8 @@ class Trace(Interpreter):
         origin = self._sources.get(value)
         return None if origin is None else origin.elements()
 
-    def asked_for(self, value: mlir.Value) -> np.ndarray | None:
-        """Return what `concretize` does, where Python cannot go on without it."""
+    def chosen_by(self, value: mlir.Value) -> np.ndarray | None:
+        """Return what `concretize` does, where Python is to choose by it."""
         return self.concretize(value)
 
     def unknown_arguments(self) -> list[str]:
@@ -328,10 +328,12 @@ class Tracer(Array):
                 "instead."
             )
 
-    def concrete(self, why: str, error: type[Exception]) -> np.ndarray[Any, Any]:
+    def concrete(
+        self, why: str, error: type[Exception], chooses: bool = False
+    ) -> np.ndarray[Any, Any]:
         """Return the elements if they are known while tracing; otherwise raise `error`."""
         self.check_open()
-        known = self.home.asked_for(self.value)
+        known = (self.home.chosen_by if chooses else self.home.concretize)(self.value)
         if known is None:
             name = source.argument_name(self)
             what = f"a traced array of type {self.aval}"

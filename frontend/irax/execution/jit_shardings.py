@@ -65,10 +65,16 @@ def check_constrained(what: str, shardings: Any) -> None:
 def on_mesh(x: Array, sharding: NamedSharding) -> Array:
     """Return an array on the devices of a sharding. A trace keeps the array as it is; its program
     is for these devices, where the arguments of a call were put nowhere.
+
+    Raises:
+        ValueError: it was put on other devices.
     """
 
     def put() -> Array:
-        return placed(x, sharding) if isinstance(x, ConcreteArray) else x
+        if not isinstance(x, ConcreteArray):
+            return x
+        check_devices("shard_map", x, sharding)
+        return placed(x, sharding)
 
     def note(builder: ModuleBuilder) -> Array:
         if isinstance(sharding.mesh, Mesh):
@@ -76,6 +82,16 @@ def on_mesh(x: Array, sharding: NamedSharding) -> Array:
         return x
 
     return staged(put, note)
+
+
+def check_devices(what: str, x: Array, wanted: Sharding) -> None:
+    """Raise ValueError for an array that was put on other devices than a sharding is of."""
+    own = sharding_of(x) if isinstance(x, ConcreteArray) and x.committed else None
+    if own is not None and wanted.has_devices and own.devices != wanted.devices:
+        raise ValueError(
+            f"{what}: received incompatible devices: an array of type {x.aval} is on {own!r}, and "
+            f"expected on the devices of {wanted!r}: move it with irax.device_put"
+        )
 
 
 def constrained(x: Array, sharding: Sharding) -> Array:
@@ -294,8 +310,8 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 
     Args:
         x: an array or a pytree of arrays.
-        shardings: a sharding, a `PartitionSpec` of the mesh of the context, None for any, or a
-            pytree of these that is a prefix of `x`.
+        shardings: a sharding, a `PartitionSpec` of the mesh of the context, or a pytree of these
+            that is a prefix of `x`.
 
     Returns:
         The same arrays. Outside of traces they are put on the devices; a compiled program divides
@@ -305,7 +321,8 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     Raises:
         AssertionError: all axes are `Explicit`, and an array is divided in another way.
         RuntimeError: a `PartitionSpec` where there is no mesh.
-        ValueError: an array cannot be divided so.
+        ValueError: an array cannot be divided so, or was put on other devices, or None is among the
+            shardings.
 
     >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
     >>> irax.lax.with_sharding_constraint(irax.numpy.ones(2), sharding)
@@ -313,19 +330,32 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     """
     what = "with_sharding_constraint"
     mesh = get_abstract_mesh()
-    if mesh.empty or not mesh.explicit_axes:
-        return divided_results(what, shardings, x)
     leaves, tree = array_trees.tree_flatten(x)
     arrays = [as_array(leaf, what) for leaf in leaves]
-    if not mesh.are_all_axes_explicit:
-        wanted = spread(what, shardings, x)
-        pairs = zip(arrays, wanted, strict=True)
-        found = [x if s is None else constrained(x, _along_auto_axes(x, s)) for x, s in pairs]
-        return array_trees.tree_unflatten(tree, found)
-    for array, wanted in zip(arrays, spread(what, shardings, x), strict=True):
-        if isinstance(wanted, NamedSharding):
-            _check_layout(array, wanted)
+    pairs = list(zip(arrays, _each_given(what, shardings, x), strict=True))
+    for pair in pairs:
+        check_devices(what, *pair)
+    if mesh.empty or not mesh.explicit_axes:
+        arrays = [constrained(*pair) for pair in pairs]
+    elif not mesh.are_all_axes_explicit:
+        arrays = [constrained(x, _along_auto_axes(x, wanted)) for x, wanted in pairs]
+    else:
+        for array, wanted in pairs:
+            if isinstance(wanted, NamedSharding):
+                _check_layout(array, wanted)
     return array_trees.tree_unflatten(tree, arrays)
+
+
+def _each_given(what: str, shardings: Any, tree: Any) -> list[Sharding]:
+    """A sharding for each leaf of a pytree, from a prefix of it.
+
+    Raises:
+        ValueError: it is no prefix, or has a None.
+    """
+    found = [s for s in spread(what, shardings, tree) if s is not None]
+    if len(found) < len(array_trees.tree_leaves(tree)):
+        raise ValueError(f"{what}: shardings must have a sharding for each array, got None")
+    return found
 
 
 def _along_auto_axes(x: Array, wanted: Sharding) -> Sharding:
@@ -378,7 +408,8 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
             `xs`.
 
     Raises:
-        ValueError: an axis of another type, or an array cannot be divided so.
+        ValueError: an axis of another type, or an array cannot be divided so, or was put on other
+            devices.
 
     >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
     >>> irax.reshard(irax.numpy.ones(2), sharding)
@@ -389,4 +420,9 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
         for wanted in spread("reshard", out_shardings, xs):
             if isinstance(wanted, NamedSharding) and wanted.mesh.shape_tuple == mesh.shape_tuple:
                 _check_axes("reshard", wanted, mesh.explicit_axes, "Explicit")
+    for x, wanted in zip(
+        array_trees.tree_leaves(xs), spread("reshard", out_shardings, xs), strict=True
+    ):
+        if wanted is not None:
+            check_devices("reshard", as_array(x, "reshard"), wanted)
     return divided_results("reshard", out_shardings, xs)

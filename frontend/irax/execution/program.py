@@ -264,7 +264,7 @@ class Program:
 
         Raises:
             ValueError: arguments were put on other devices than the mesh has which the program
-                names.
+                names, or that of the context.
         """
         there: Any = device_of(leaves, self.traced.name)
         named = self.traced.builder.mesh
@@ -276,8 +276,6 @@ class Program:
             return own if own.is_like(there) else there
         if devices_of(own) == devices_of(there):
             return own
-        if named is None:
-            return there
         raise ValueError(
             f"{self.traced.name}: received incompatible devices: arguments are on {there!r}, and "
             f"the function names {named!r}; move them there with irax.device_put"

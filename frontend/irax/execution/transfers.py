@@ -12,7 +12,7 @@ from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.key_arrays import KeyArray
 from irax.core.layouts import Format, Layout, sharding_of_format
 from irax.core.partition_specs import PartitionSpec
-from irax.core.sharded import copied
+from irax.core.sharded import copied, sharding_of
 from irax.core.shardings import NamedSharding, Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import still_open
@@ -39,7 +39,7 @@ def device_put(
             Traced arrays stay where the program that computes them runs, which divides them as a
             sharding says.
         src: accepted; an array knows where it is.
-        donate: accepted; the array stays as it is.
+        donate: True to delete arrays of which there is another one in a new place.
         may_alias: False for arrays in memory of their own; by default memory is shared where that
             is safe. This and `donate` may be pytrees that are prefixes of `x`.
 
@@ -58,6 +58,9 @@ def device_put(
     if any(alias and gift for alias, gift in zip(aliases, gifts, strict=True)):
         raise ValueError("device_put: may_alias and donate cannot both be True")
     put = [_put(*each) for each in zip(leaves, places, aliases, strict=True)]
+    for leaf, result, gift in zip(leaves, put, gifts, strict=True):
+        if gift:
+            _delete_if_moved(leaf, result)
     return array_trees.tree_unflatten(tree, put)
 
 
@@ -66,6 +69,16 @@ def _spread(prefix: Any, x: Any, count: int) -> list[Any]:
     if prefix is None or isinstance(prefix, bool):
         return [prefix] * count
     return array_trees.prefix_broadcast(prefix, x, is_leaf=lambda leaf: leaf is None)
+
+
+def _delete_if_moved(x: Any, result: Array) -> None:
+    """Delete an array that is not in the place of the result."""
+    if isinstance(x, KeyArray) and isinstance(result, KeyArray):
+        x, result = x.data, result.data
+    if x is result or not (isinstance(x, ConcreteArray) and isinstance(result, ConcreteArray)):
+        return
+    if not (x.committed and sharding_of(x) == sharding_of(result)):
+        x.delete()
 
 
 def _put(leaf: Any, place: Any, may_alias: bool | None) -> Array:
@@ -89,6 +102,8 @@ def _put_on(array: Array, place: Any) -> Array:
         (place,) = place.devices
     if not is_device(place):
         raise ValueError(no_device("device_put", place))
+    if isinstance(array, KeyArray):
+        return array.with_data(_put_on(array.data, place))
     return array.on(resolve_device(place)) if isinstance(array, ConcreteArray) else array
 
 

@@ -119,7 +119,8 @@ def _bool(x: Array) -> bool:
             if x.size
             else f"the truth value of {text} without elements is ambiguous: use .size > 0"
         )
-    return bool(x.concrete("Python needs True or False", errors.TracerBoolConversionError))
+    why = "Python needs True or False"
+    return bool(x.concrete(why, errors.TracerBoolConversionError, chooses=True))
 
 
 def _number(x: Array, kind: type) -> Any:
@@ -128,9 +129,8 @@ def _number(x: Array, kind: type) -> Any:
             f"{kind.__name__}(): only an array of shape () can become a Python number, got shape "
             f"{x.shape}: choose an element, or use .item() or .tolist()"
         )
-    value = x.concrete(
-        f"Python needs the number for {kind.__name__}()", errors.ConcretizationTypeError
-    )
+    why = f"Python needs the number for {kind.__name__}()"
+    value = x.concrete(why, errors.ConcretizationTypeError, chooses=kind is int)
     return kind(value.item())
 
 
@@ -141,7 +141,7 @@ def _index(x: Array) -> int:
             f"Python's, got {x.aval}"
         )
     why = "Python needs an int"
-    return int(x.concrete(why, errors.TracerIntegerConversionError).item())
+    return int(x.concrete(why, errors.TracerIntegerConversionError, chooses=True).item())
 
 
 def _array(x: Array, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
@@ -211,7 +211,8 @@ def _array_namespace(x: Array, *, api_version: str | None = None) -> Any:
 
 def _item(x: Array, *index: int) -> Any:
     """Return the only element, or the one at `index`, as a Python number."""
-    return x.concrete("item() needs the element", errors.ConcretizationTypeError).item(*index)
+    why = "item() needs the element"
+    return x.concrete(why, errors.ConcretizationTypeError, chooses=True).item(*index)
 
 
 def _tolist(x: Array) -> Any:

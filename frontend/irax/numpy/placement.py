@@ -154,12 +154,16 @@ class _Deleted:
 
 def _delete(x: Array) -> None:
     """Delete the elements; using the array afterwards is a RuntimeError."""
+    if isinstance(x, KeyArray):
+        x = x.data
     if isinstance(x, ConcreteArray):
         x._numpy, x._buffer = None, _Deleted()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _is_deleted(x: Array) -> bool:
     """Return True if the array was deleted."""
+    if isinstance(x, KeyArray):
+        x = x.data
     buffer = x._buffer if isinstance(x, ConcreteArray) else None
     return buffer is not None and buffer.is_deleted()
 

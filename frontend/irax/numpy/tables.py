@@ -12,8 +12,9 @@ from irax import dtypes
 from irax.core.array import Array
 from irax.core.operands import Kinds, as_arrays, common_shape, inexact_dtype
 from irax.core.promotion import apply, broadcast_to, convert
+from irax.core.sharded import sharding_of
 from irax.execution import transfers
-from irax.execution.jit_shardings import divided_results
+from irax.execution.jit_shardings import check_devices, divided_results
 from irax.lax.arguments import documented
 from irax.numpy.signatures import Unary
 from irax.numpy.ufunc_objects import universal
@@ -144,11 +145,16 @@ def placed(name: str, x: Array, device: Any, out_sharding: Any = None) -> Array:
 
     Raises:
         RuntimeError: there is no such device.
-        ValueError: it cannot be divided as `out_sharding` says.
+        ValueError: it cannot be divided as `out_sharding` says, or was put on other devices.
     """
     if out_sharding is not None:
         return divided_results(name, out_sharding, x)
-    return x if device is None else transfers.device_put(x, device)
+    if device is None:
+        return x
+    result = transfers.device_put(x, device)
+    if (wanted := sharding_of(result)) is not None:
+        check_devices(name, x, wanted)
+    return result
 
 
 def no_out(name: str, out: Any) -> None:
