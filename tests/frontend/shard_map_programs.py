@@ -14,6 +14,7 @@ import numpy as np
 X = np.linspace(-1.0, 2.0, 64, dtype=np.float32).reshape(8, 8)
 W = np.linspace(0.5, 1.5, 8, dtype=np.float32)
 GROUPS = [[0, 3], [2, 1]]
+UNEVEN = [[3], [2, 0, 1]]
 
 
 def programs(jax: Any, mesh: Any, line: Any) -> dict[str, Callable[[], Any]]:
@@ -88,6 +89,46 @@ def programs(jax: Any, mesh: Any, line: Any) -> dict[str, Callable[[], Any]]:
                 lambda v: (on_line(f, check_vma=False)(v) ** 3).sum(), allow_int=False
             )(x),
         )
+
+    for name, f in {
+        "psum": lambda v: lax.psum(v, "i", axis_index_groups=UNEVEN),
+        "pmax": lambda v: lax.pmax(v, "i", axis_index_groups=UNEVEN),
+        "pmin of ints": lambda v: lax.pmin(
+            (v * 9).astype(jnp.int32), "i", axis_index_groups=UNEVEN
+        ),
+    }.items():
+        add(f"uneven groups {name}", lambda f=f: on_line(f, check_vma=False)(x))
+    add(
+        "grad uneven groups psum",
+        lambda: jax.grad(
+            lambda v: (
+                on_line(lambda v: lax.psum(v, "i", axis_index_groups=UNEVEN) ** 3, check_vma=False)(
+                    v
+                )
+            ).sum()
+        )(x),
+    )
+
+    # Groups along several axes.
+    for order in (("a", "b"), ("b", "a")):
+        for name, f in {
+            "psum": lambda v, o: lax.psum(v, o, axis_index_groups=GROUPS),
+            "pmean": lambda v, o: lax.pmean(v, o, axis_index_groups=GROUPS),
+            "pmax": lambda v, o: lax.pmax(v, o, axis_index_groups=UNEVEN),
+            "all_gather": lambda v, o: lax.all_gather(v, o, axis_index_groups=GROUPS, tiled=True),
+            "stack": lambda v, o: lax.all_gather(v, o, axis_index_groups=GROUPS, axis=1),
+            "psum_scatter": lambda v, o: lax.psum_scatter(
+                v, o, scatter_dimension=1, axis_index_groups=GROUPS, tiled=True
+            ),
+            "all_to_all": lambda v, o: lax.all_to_all(
+                v, o, 1, 0, axis_index_groups=GROUPS, tiled=True
+            ),
+        }.items():
+            spec = P(("a", "b"))
+            add(
+                f"groups {name} {order}",
+                lambda f=f, o=order, s=spec: on_mesh(lambda v: f(v, o), s, s, check_vma=False)(x),
+            )
 
     # Several axes.
     both = P("a", "b")

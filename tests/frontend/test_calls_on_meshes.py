@@ -111,9 +111,7 @@ def test_other_meshes_and_settings_are_seen(mesh):
         elsewhere = irax.device_put(X, cpu(1))
         with irax.set_mesh(None):
             assert double(elsewhere).devices() == {cpu(1)}
-        with pytest.raises(
-            ValueError, match=r"lambda: received incompatible devices: .*context is"
-        ):
+        with pytest.raises(ValueError, match=r"lambda: received incompatible.*context is"):
             double(elsewhere)
 
 

@@ -283,15 +283,30 @@ def test_extrema_have_no_derivative():
         over_i(irax.grad(lambda x: lax.pmax(x, "i").sum()), X)
 
 
+def test_groups_of_several_sizes():
+    """JAX 0.10.2 counts as many lanes in each group as in the first."""
+    uneven = [[0, 3, 1], [2]]
+    sizes = over_i(lambda x: x * 0 + lax.psum(1, "i", axis_index_groups=uneven), X)
+    same(sizes[:, 0], [3, 3, 1, 3])
+    means = np.stack([X[[0, 1, 3]].mean(0)] * 4)
+    means[2] = X[2]
+    same(over_i(lambda x: lax.pmean(x, "i", axis_index_groups=uneven), X), means)
+
+
 # ---- wrong use -----------------------------------------------------------------------------------
 
 WRONG = {
     "outside": (lambda x: lax.psum(X, "k"), NameError, r"lax\.psum: unbound axis name 'k'; .* 'i'"),
     "index": (lambda x: lax.axis_index("k"), NameError, r"lax\.axis_index: unbound axis name 'k'"),
     "groups": (
-        lambda x: lax.psum(x, "i", axis_index_groups=[[0, 1, 2], [3]]),
+        lambda x: lax.psum(x, "i", axis_index_groups=[[0, 1, 2], [2]]),
         ValueError,
-        "axis_index_groups=.* in groups of one size",
+        "axis_index_groups=.* all of the 4 lanes of 'i' exactly once",
+    ),
+    "uneven groups": (
+        lambda x: lax.all_gather(x, "i", axis_index_groups=[[0, 1, 2], [3]]),
+        ValueError,
+        "axis_index_groups=.* must be of one size",
     ),
     "size": (
         lambda x: lax.all_to_all(x, "i", 0, 0),

@@ -524,7 +524,7 @@ def test_arrays_on_other_devices_than_a_function_is_for():
             f(x)
         np.testing.assert_array_equal(f(irax.numpy.array(X)), X)
     with irax.set_mesh(line), pytest.raises(ValueError, match="received incompatible devices"):
-        x + 1
+        _ = x + 1
     with irax.set_mesh(line):
         assert (irax.device_put(x, P("a")) + 1).sharding == wanted
 

@@ -133,7 +133,7 @@ def test_donated_arrays_are_deleted_once_they_are_elsewhere():
     assert not there.is_deleted()
     np.testing.assert_array_equal(put[0] + put[1] + put[2], [4, 4, 4, 4])
     with pytest.raises(RuntimeError, match="has been deleted"):
-        here + 1
+        _ = here + 1
     same = irax.device_put(put[2], put[2].device, donate=True)
     np.testing.assert_array_equal(put[2], same)
     moved = irax.device_put(keys, irax.devices()[0], donate=True)

@@ -219,10 +219,11 @@ def device_of(arrays: Iterable[Any], what: str) -> Device | None:
                     "cannot be used together; move one of them with irax.device_put(x, ...) to "
                     "the device or sharding of the other"
                 )
-    if found is not None and config.on_mesh and devices_of(found) != config.mesh.device_tuple:
+    mesh: Any = config.mesh
+    if found is not None and config.on_mesh and devices_of(found) != mesh.device_tuple:
         raise ValueError(
             f"{what}: received incompatible devices: arrays on {found!r}, and the mesh of the "
-            f"context is {config.mesh!r}; move them there with irax.device_put(x, ...), or leave "
+            f"context is {mesh!r}; move them there with irax.device_put(x, ...), or leave "
             "the context"
         )
     return found

@@ -25,6 +25,7 @@ from irax.core.promotion import convert, select
 from irax.core.pvary import pvary
 from irax.core.tracing import Tracer
 from irax.lax.arguments import array_of, canonical_axis
+from irax.lax.lane_groups import LaneGroups
 from irax.lax.reductions import reduce_max, reduce_min, reduce_sum
 from irax.lax.slicing import dynamic_index_in_dim
 from irax.lax.structure import reshape, transpose
@@ -50,12 +51,16 @@ def axis_index(axis_name: Any) -> Array:
     >>> irax.vmap(lambda x: irax.lax.axis_index("i"), axis_name="i")(irax.numpy.ones(3))
     Array([0, 1, 2], dtype=int32)
     """
-    what = "lax.axis_index"
+    return _index(_axes("lax.axis_index", _names(axis_name)))
+
+
+def _index(axes: Sequence[BoundAxis]) -> Array:
+    """The index of this lane along some axes, as if they were one."""
     found: Any = None
-    for axis in _axes(what, _names(axis_name)):
+    for axis in axes:
         index = bind(ops.AxisIndex(text_of(axis.name), axis.size))
         found = index if found is None else found * axis.size + index
-    return array_of(what, np.int32(0)) if found is None else found
+    return as_array(np.int32(0)) if found is None else found
 
 
 def axis_size(axis_name: Any) -> int:
@@ -83,15 +88,15 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
         x: an array or a pytree of arrays; booleans count as int32.
         axis_name: the name of the mapped axis, or a tuple of names; an int among them is a
             dimension of the array.
-        axis_index_groups: groups of lanes, as large as each other, each of which communicates by
-            itself; by default all lanes do together.
+        axis_index_groups: groups of lanes, each of which communicates by itself; by default all
+            lanes do together. Lanes of several axes count as those of one, the last axis fastest.
 
     Returns:
         The sums, the same in each lane.
 
     Raises:
         NameError: no vmap around gives an axis this name.
-        NotImplementedError: groups of lanes along several axes.
+        ValueError: a lane is not in one group.
 
     >>> irax.vmap(lambda x: x / irax.lax.psum(x, "i"), axis_name="i")(irax.numpy.array([1.0, 3.0]))
     Array([0.25, 0.75], dtype=float32)
@@ -99,11 +104,11 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
     what = "lax.psum"
     names, dimensions = _split(axis_name)
     axes = _axes(what, names)
-    groups = _groups(what, axis_index_groups, axes)
+    groups = _groups(what, axis_index_groups, axes, of_one_size=False)
 
     def total(leaf: Any) -> Any:
         if isinstance(leaf, int | float | complex) and not isinstance(leaf, bool):
-            return leaf * _width(axes, groups)
+            return leaf * _own_width(axes, groups)
         array = array_of(what, leaf)
         if array.dtype == np.bool_:
             array = convert(array, np.dtype(np.int32))
@@ -179,7 +184,7 @@ def _extremum(
 ) -> Any:
     names, dimensions = _split(axis_name)
     axes = _axes(what, names)
-    own_groups = _groups(what, groups, axes)
+    own_groups = _groups(what, groups, axes, of_one_size=False)
 
     def extremum(leaf: Any) -> Array:
         array = array_of(what, leaf)
@@ -193,8 +198,11 @@ def _extremum(
 def _all_reduce(x: Array, axes: Sequence[BoundAxis], combiner: str, groups: ops.Groups) -> Array:
     """Reduce over all lanes; an array that is not traced is the same in all."""
     if not isinstance(x, Tracer):
-        return x * _width(axes, groups) if combiner == "add" else x
+        return x * _own_width(axes, groups) if combiner == "add" else x
     x = _varying(x, axes)
+    if not _are_of_an_op(axes, groups):
+        own = LaneGroups(groups, _index(axes))
+        return own.reduced(x, combiner, lambda rows: _all_reduce(rows, axes, combiner, ()))
     for axis in axes:
         is_invariant = axis.is_checked and not groups
         op = ops.AllReduce(text_of(axis.name), axis.size, combiner, groups, is_invariant)
@@ -232,8 +240,7 @@ def all_gather(
 
     Raises:
         NameError: no vmap around gives an axis this name.
-        ValueError: there is no such dimension, or `to` is none of these.
-        NotImplementedError: groups of lanes along several axes.
+        ValueError: there is no such dimension, `to` is none of these, or groups have several sizes.
 
     >>> irax.vmap(lambda x: irax.lax.all_gather(x, "i"), axis_name="i")(irax.numpy.arange(2))
     Array([[0, 1],
@@ -242,7 +249,8 @@ def all_gather(
     what = "lax.all_gather"
     if to not in ("varying", "invarying", "reduced"):
         raise ValueError(f'{what}: to must be "varying", "invarying" or "reduced", got {to!r}')
-    axes = _axes(what, _names(axis_name))
+    names = _names(axis_name)
+    axes = _axes(what, names)
     groups = _groups(what, axis_index_groups, axes)
     count = _width(axes, groups)
 
@@ -250,10 +258,14 @@ def all_gather(
         array = _varying(array_of(what, leaf), axes)
         place = canonical_axis(what, axis, array.ndim if tiled else array.ndim + 1)
         extents = list(array.shape)
-        for each in reversed(axes):
-            name = text_of(each.name)
-            op = ops.AllGather(name, each.size, place, groups, invariant=to != "varying")
-            array = bind(op, array)
+        if not _are_of_an_op(axes, groups):
+            rows = LaneGroups(groups, _index(axes)).taken(all_gather(array, names))
+            array = _moved(rows, 0, place)
+        else:
+            for each in reversed(axes):
+                name = text_of(each.name)
+                op = ops.AllGather(name, each.size, place, groups, invariant=to != "varying")
+                array = bind(op, array)
         if tiled:
             extents[place] *= count
         else:
@@ -286,8 +298,8 @@ def psum_scatter(
 
     Raises:
         NameError: no vmap around gives an axis this name.
-        ValueError: there is no such dimension, or it is of another size.
-        NotImplementedError: groups of lanes along several axes.
+        ValueError: there is no such dimension, it is of another size, or groups are not of one
+            size.
 
     >>> irax.vmap(lambda x: irax.lax.psum_scatter(x, "i"), axis_name="i")(irax.numpy.ones((2, 2)))
     Array([2., 2.], dtype=float32)
@@ -300,6 +312,9 @@ def psum_scatter(
         array = _varying(array_of(what, leaf), axes)
         place = canonical_axis(what, scatter_dimension, array.ndim)
         array, part = _parted(what, array, place, axes, groups, tiled)
+        if not _are_of_an_op(axes, groups):
+            whole = _all_reduce(array, axes, "add", groups)
+            return reshape(LaneGroups(groups, _index(axes)).own_part(whole, place), part)
         for axis in axes:
             array = bind(ops.ReduceScatter(text_of(axis.name), axis.size, place, groups), array)
         return reshape(array, part)
@@ -334,8 +349,8 @@ def all_to_all(
 
     Raises:
         NameError: no vmap around gives an axis this name.
-        ValueError: there is no such dimension, or it is of another size.
-        NotImplementedError: groups of lanes along several axes.
+        ValueError: there is no such dimension, it is of another size, or groups are not of one
+            size.
 
     >>> x = irax.numpy.arange(4).reshape(2, 2)
     >>> irax.vmap(lambda x: irax.lax.all_to_all(x, "i", 0, 0), axis_name="i")(x)
@@ -352,7 +367,11 @@ def all_to_all(
         split = canonical_axis(what, split_axis, array.ndim)
         concat = canonical_axis(what, concat_axis, array.ndim)
         array, part = _parted(what, array, split, axes, groups, tiled)
-        if len(axes) == 1:
+        if not _are_of_an_op(axes, groups):
+            own = LaneGroups(groups, _index(axes))
+            rows = own.taken(all_gather(array, _names(axis_name)))
+            found = _moved(own.own_part(rows, split + 1), 0, concat)
+        elif len(axes) == 1:
             (axis,) = axes
             name = text_of(axis.name)
             found = bind(ops.AllToAll(name, axis.size, split, concat, groups), array)
@@ -520,8 +539,27 @@ def _axes(what: str, names: Sequence[Any]) -> list[BoundAxis]:
     return [axis_names.find(name, what) for name in names]
 
 
+def _are_of_an_op(axes: Sequence[BoundAxis], groups: ops.Groups) -> bool:
+    """True for groups that the ops have: of one size, along one axis."""
+    return not groups or (len(axes) == 1 and len(set(map(len, groups))) == 1)
+
+
+def _moved(x: Array, source: int, target: int) -> Array:
+    """An array with one of its dimensions in another place."""
+    order = [d for d in range(x.ndim) if d != source]
+    order.insert(target, source)
+    return transpose(x, order)
+
+
+def _own_width(axes: Sequence[BoundAxis], groups: ops.Groups) -> Any:
+    """The number of lanes that communicate with this one."""
+    if len(set(map(len, groups))) < 2:
+        return _width(axes, groups)
+    return LaneGroups(groups, _index(axes)).size
+
+
 def _width(axes: Sequence[BoundAxis], groups: ops.Groups) -> int:
-    """The number of lanes that communicate with each other."""
+    """The number of lanes that communicate with each other, where it is the same for all."""
     return len(groups[0]) if groups else math.prod(axis.size for axis in axes)
 
 
@@ -530,24 +568,26 @@ def _varying(x: Array, axes: Sequence[BoundAxis]) -> Array:
     return pvary(x, {text_of(axis.name) for axis in axes if axis.is_checked})
 
 
-def _groups(what: str, groups: Groups, axes: Sequence[BoundAxis]) -> ops.Groups:
+def _groups(
+    what: str, groups: Groups, axes: Sequence[BoundAxis], of_one_size: bool = True
+) -> ops.Groups:
     """Groups of lanes, checked.
 
     Raises:
-        NotImplementedError: groups along several axes.
-        ValueError: they are not all the lanes, each once, or not of one size.
+        ValueError: they are not all the lanes, each once, or not of one size, if they must be.
     """
     if groups is None:
         return ()
-    if len(axes) != 1:
-        raise NotImplementedError(f"{what}: axis_index_groups must be along one axis")
     given = tuple(tuple(map(operator.index, group)) for group in groups)
     lanes = sorted(lane for group in given for lane in group)
-    if lanes != list(range(axes[0].size)) or len({len(group) for group in given}) != 1:
+    count = math.prod(axis.size for axis in axes)
+    if lanes != list(range(count)) or not all(given):
         raise ValueError(
-            f"{what}: axis_index_groups={groups!r} must have each of the {axes[0].size} lanes of "
-            f"the axis {axes[0].name!r} once, in groups of one size"
+            f"{what}: axis_index_groups={groups!r} must cover all of the {count} lanes of "
+            f"{', '.join(repr(axis.name) for axis in axes)} exactly once, in groups that have some"
         )
+    if of_one_size and len({len(group) for group in given}) != 1:
+        raise ValueError(f"{what}: axis_index_groups={groups!r} must be of one size")
     return given
 
 
