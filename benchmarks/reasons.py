@@ -54,7 +54,6 @@ _PADDED = (
     "The images are padded in a copy. XLA's convolutions run in a library, whose buffers are in no "
     "plan."
 )
-_WINDOWS = "The images are padded in a copy, which XLA's windows are read without."
 _FACTORS = (
     "Products with weights are done once for all steps, before a loop or after it, and what they "
     "read or give is stored for all steps."
@@ -76,16 +75,12 @@ MEMORY: dict[str, str] = {
         ("3x3 56, 64 NCHW", "3x3 28, 128 NCHW"),
         "Features are moved last in copies of the images, the kernel and the result.",
     ),
-    **dict.fromkeys(
-        ("depthwise 56, 128", "depthwise 56, 128 strided", "depthwise 14, 512"), _PADDED
-    ),
     "CNN step, batch 64": _RESULT,
     "gradient in inputs 7, 512": "The kernel is reversed in a copy, and transposed in another one.",
     **dict.fromkeys(
         ("gradient in kernels 28, 128", "gradient in kernels 28, 128 strided"), _PADDED
     ),
     "gradient in kernels, depthwise 28, 128": _PADDED,
-    "max pool 3x3 8x112x112x64": _WINDOWS,
     **dict.fromkeys(("LSTM 100x64", "LSTM 50x32x128", "LSTM gradient 100x64"), _FACTORS),
     **dict.fromkeys(("LSTM gradient 50x32x128", "GRU 100x64", "GRU 50x32x128"), _FACTORS),
     **dict.fromkeys(("GRU gradient 100x64", "GRU gradient 50x32x128"), _FACTORS),

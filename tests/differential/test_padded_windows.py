@@ -1,0 +1,65 @@
+"""Windows that reach beyond an array, beside the evaluator: their kernels pad what they read."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import lax
+
+NUMBERS = ("NHWC", "HWIO", "NHWC")
+
+
+def depthwise(x):
+    kernel = jnp.cos(jnp.arange(9.0 * x.shape[-1])).reshape(3, 3, 1, -1)
+    return lax.conv_general_dilated(
+        *(x, kernel, (1, 1), "SAME"),
+        dimension_numbers=NUMBERS,
+        feature_group_count=x.shape[-1],
+    )
+
+
+def strided(x):
+    kernel = jnp.sin(jnp.arange(25.0 * x.shape[-1])).reshape(5, 5, 1, -1)
+    return lax.conv_general_dilated(
+        *(x, kernel, (2, 3), ((4, 1), (0, 3))),
+        rhs_dilation=(1, 2),
+        dimension_numbers=NUMBERS,
+        feature_group_count=x.shape[-1],
+    )
+
+
+def largest(x):
+    return lax.reduce_window(x, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
+
+
+def average(x):
+    ones = jnp.ones_like(x)
+    sums = (
+        lax.reduce_window(a, 0.0, lax.add, (1, 4, 3, 1), (1, 1, 1, 1), "SAME") for a in (x, ones)
+    )
+    return jnp.divide(*sums)
+
+
+@pytest.mark.parametrize("shape", [(2, 7, 9, 3), (2, 33, 40, 16), (3, 56, 57, 65)])
+@pytest.mark.parametrize(
+    "program", [depthwise, strided, largest, average], ids=lambda f: f.__name__
+)
+def test_values(program, shape):
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    with irax.disable_jit():
+        expected = program(jnp.asarray(x)), program(jnp.sin(jnp.asarray(x)))
+    constant = jnp.asarray(x)
+    found = irax.jit(program)(x), irax.jit(lambda: program(jnp.sin(constant)))()
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("program", [depthwise, largest], ids=lambda f: f.__name__)
+def test_memory(program):
+    """There is no padded copy."""
+    x = np.ones((2, 32, 32, 16), np.float32)
+    memory = irax.jit(program).lower(x).compile().memory_analysis()
+    assert memory.temp_size_in_bytes == 0
