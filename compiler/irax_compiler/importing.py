@@ -15,6 +15,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from types import ModuleType
+from typing import Any
 
 _PACKAGES = frozenset({"irax", "irax_compiler", "irax_runtime", "irax_tools"})
 
@@ -32,6 +33,25 @@ def import_module(name: str) -> ModuleType:
         return found
     with alone():
         return importlib.import_module(name)
+
+
+class _Deferred(ModuleType):
+    """Stands for a module until something of it is used."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(import_module(self.__name__), name)
+
+
+def deferred(package: str, *names: str) -> tuple[ModuleType, ...]:
+    """Return modules of a package, each of which is imported when something of it is first used:
+    for what few programs need.
+
+        if TYPE_CHECKING:
+            from irax_compiler.passes.moves import gathers, scatters
+        else:
+            gathers, scatters = deferred("irax_compiler.passes.moves", "gathers", "scatters")
+    """
+    return tuple(_Deferred(f"{package}.{name}") for name in names)
 
 
 @contextlib.contextmanager

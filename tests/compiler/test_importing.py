@@ -1,13 +1,15 @@
-"""Imports while Python does not look for garbage."""
+"""Imports of modules when they are used, while Python does not look for garbage."""
 
 import gc
 import importlib
+import subprocess
+import sys
 import weakref
 from collections.abc import Iterator
 
 import pytest
 
-from irax_compiler.importing import uncollected
+from irax_compiler.importing import deferred, uncollected
 
 
 @pytest.fixture(autouse=True)
@@ -66,3 +68,31 @@ def test_what_a_program_froze_stays_frozen() -> None:
     with uncollected():
         pass
     assert gc.get_freeze_count() > 0
+
+
+def test_a_deferred_module_is_imported_when_something_of_it_is_used() -> None:
+    there, missing = deferred("wsgiref", "headers", "nothing")
+    assert "wsgiref.headers" not in sys.modules
+    assert there.Headers().items() == []
+    assert there.Headers is sys.modules["wsgiref.headers"].Headers
+    with pytest.raises(AttributeError, match="no attribute 'absent'"):
+        _ = there.absent
+    with pytest.raises(ModuleNotFoundError, match=r"wsgiref\.nothing"):
+        _ = missing.anything
+
+
+ADDITION = """
+import sys
+import numpy as np
+import irax
+irax.jit(lambda x, y: x + y)(np.ones(1000, np.float32), np.ones(1000, np.float32))
+names = ("loops.kernels", "moves.gathers", "moves.copies", "blas.tiles", "reductions.kernels")
+print([name for name in names if f"irax_compiler.passes.{name}" in sys.modules])
+"""
+
+
+def test_an_addition_needs_no_kernels_of_other_operations() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ADDITION], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

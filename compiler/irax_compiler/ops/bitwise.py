@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -46,7 +45,6 @@ def _multiply_high(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return ((x.astype(wide) * y.astype(wide)) >> width).astype(x.dtype)
 
 
-@dataclass(frozen=True, eq=False)
 class _LogicalShift(Elementwise):
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
         return np.right_shift if operands[0].dtype.kind == "u" else self.function

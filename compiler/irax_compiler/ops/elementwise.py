@@ -146,7 +146,6 @@ class Traits(TypedDict, total=False):
     complex_lowering: ComplexLowering
 
 
-@dataclass(frozen=True, eq=False)
 class _Product(Bilinear, Elementwise):
     """The product of numbers."""
 

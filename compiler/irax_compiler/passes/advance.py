@@ -21,7 +21,6 @@ MOST_BYTES = 1 << 26
 
 
 @register_pass
-@dataclass
 class Advance(Pass):
     """Moves products `xs[i] @ w` out of counted loops that read each row of `xs`: `xs @ w` is
     computed before the loop, which reads its rows. The input of a recurrent network is then

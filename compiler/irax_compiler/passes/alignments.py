@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.mlir import Module
@@ -13,7 +12,6 @@ _ALIGNMENT = "stream.alignment"
 
 
 @register_pass
-@dataclass
 class Alignments(Pass):
     """Removes the alignments of offsets from the kernels of programs for sizes that are not known,
     in a module of IREE's phase stream.

@@ -47,7 +47,6 @@ MOMENTS = 50_000.0
 
 
 @register_pass
-@dataclass
 class Annotate(Pass):
     """Gives public functions reflection attributes for the runtime. `irax.args` and `irax.results`
     are the types of arguments and results (`f32[4,4];i32[]`). `irax.driver` is "task" where the

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -14,7 +13,6 @@ _EMPTY, _BARRIER = "flow.tensor.empty", "util.optimization_barrier"
 
 
 @register_pass
-@dataclass
 class Balance(Pass):
     """Lets a `scf.while` of IREE's dialect flow carry each result that its next step does not read.
 

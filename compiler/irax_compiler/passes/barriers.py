@@ -19,7 +19,6 @@ runs both at once.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -34,7 +33,6 @@ _LOOPS = {"stablehlo.while", "scf.for"}
 
 
 @register_pass
-@dataclass
 class Barriers(Pass):
     """Replaces fusion barriers on loop-carried values by IREE's `compute_barrier`, which restrains
     the compiler in the same way and is removed before stream scheduling, so that the missing wait

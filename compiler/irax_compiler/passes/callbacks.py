@@ -7,7 +7,6 @@ takes a token and returns one for the next callback. Loops carry the token, and 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +25,6 @@ from irax_compiler.passes.rewriting import replace
 
 
 @register_pass
-@dataclass
 class Callbacks(Pass):
     """Replaces callbacks by calls of host functions: `callback`, or `action` for one with a side
     effect; calls of C functions are `c_function` and `c_action`. An action takes a token after its

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.mlir import Module
@@ -12,7 +11,6 @@ from irax_compiler.passes.rewriting import rewrite_in_order
 
 
 @register_pass
-@dataclass
 class Canonicalize(Pass):
     """Applies the canonicalization patterns of all dialects. Broadcasts that permute dimensions,
     for which StableHLO's pattern is wrong, first become a transpose and a broadcast.

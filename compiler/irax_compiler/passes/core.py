@@ -69,7 +69,6 @@ CSE = NativePass("cse")
 INLINE = NativePass("inline")
 
 
-@dataclass
 class RemoveDeadFunctions(NativePass):
     """MLIR's own, or where the module has operations that it does not know, the same in Python."""
 

@@ -25,7 +25,6 @@ MOST_BYTES = 1 << 28
 
 
 @register_pass
-@dataclass
 class Defer(Pass):
     """Moves accumulated products `acc + a @ b` out of counted loops that do not use `acc`
     otherwise: the factors of all steps are stacked, and multiplied after the loop. The gradient of

@@ -10,7 +10,6 @@ only users of their memory, so that they may be donated themselves.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -48,7 +47,6 @@ def overwritten(module: Module, name: str) -> list[int]:
 
 
 @register_pass
-@dataclass
 class Donation(Pass):
     """Tells the runtime what becomes of donated arguments: `irax.donated` are the arguments that
     are gone after a call, `irax.in_place` those that the program writes to, `irax.own` the results

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler.mlir import Module, Value, dtype_of, shape_of
@@ -51,7 +50,6 @@ FORMS = (function_of_chlo, product_without_free_dimensions)
 
 
 @register_pass
-@dataclass
 class DynamicForms(Pass):
     """Replaces operations of unknown size that IREE compiles for known sizes alone by others that
     it compiles for all. Functions have no calls when it runs.

@@ -9,7 +9,6 @@ these.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler import mlir
@@ -51,7 +50,6 @@ _ALSO = {kind.name for kind in (*moves.ALSO, *indexing.LOWERINGS, *windows.LOWER
 
 
 @register_pass
-@dataclass
 class DynamicShapes(Pass):
     """Writes symbolic sizes as `?`, computed from the sizes of arguments.
 

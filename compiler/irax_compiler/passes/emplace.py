@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -19,7 +18,6 @@ _UPDATE, _DISPATCH, _CALL = "flow.tensor.update", "flow.dispatch", "util.call"
 
 
 @register_pass
-@dataclass
 class Emplace(Pass):
     """Puts barriers on results of kernels of IREE's dialect flow that IREE must not have the kernel
     write to the place which an update copies them to.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -15,7 +14,6 @@ Place = tuple[Block, Operation | None]
 
 
 @register_pass
-@dataclass
 class Fills(Pass):
     """Fills an array of IREE's dialect flow anew in each block that uses it, and after each call of
     the host, if it is filled with a number that is computed.

@@ -38,7 +38,6 @@ from irax_compiler.passes.rewriting import replace
 
 
 @register_pass
-@dataclass
 class ForeignFunctions(Pass):
     """Replaces the host calls `c_function` and `c_action` by dispatches that call functions of C's.
     Public functions get the reflection attribute `irax.functions`, a list in JSON: the library and

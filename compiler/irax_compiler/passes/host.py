@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -50,7 +49,6 @@ def _attribute(value: int | str) -> Attribute:
 
 
 @register_pass
-@dataclass
 class Host(Pass):
     """Replaces custom calls of host functions by calls of imported functions. Public functions get
     the reflection attribute `irax.host`, a list of the imports in JSON: name, parameters, types of

@@ -5,8 +5,6 @@ MLIR's own inliner leaves them, because it does not know operations of the diale
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from irax_compiler import mlir
 from irax_compiler.mlir import Module
 from irax_compiler.ops.structured import inlined
@@ -14,7 +12,6 @@ from irax_compiler.passes.core import Pass, register_pass
 
 
 @register_pass
-@dataclass
 class InlineSized(Pass):
     """Inlines the calls of public functions, in regions too: these functions have no calls then."""
 

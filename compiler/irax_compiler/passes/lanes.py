@@ -8,7 +8,6 @@ shard's own dimension. Results are joined in the same way.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -25,7 +24,6 @@ from irax_compiler.passes.rewriting import replace
 
 
 @register_pass
-@dataclass
 class Lanes(Pass):
     """Replaces each `irax.shard_map` by a call of its body, batched along the axes of the mesh: the
     program for all devices becomes a program for one.

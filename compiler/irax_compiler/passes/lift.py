@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -14,7 +13,6 @@ _BARRIER = "util.optimization_barrier"
 
 
 @register_pass
-@dataclass
 class Lift(Pass):
     """Removes barriers on arrays from modules of IREE's dialect flow, which has formed its kernels.
 

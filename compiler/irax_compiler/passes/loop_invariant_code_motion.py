@@ -19,7 +19,6 @@ _OF_THE_USER = {f"{PREFIX}{name}" for name in (*Callback.imports, *ForeignFuncti
 
 
 @register_pass
-@dataclass
 class LoopInvariantCodeMotion(Pass):
     """Moves expensive loop-invariant operations out of loops: products, reductions, library calls,
     sines. Arithmetic moves along if its result is no larger than its operands; otherwise a step

@@ -19,7 +19,7 @@ from irax_compiler.ops.parts import Parts
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
-from irax_compiler.passes.loops.kernels import is_plain
+from irax_compiler.passes.loops.memory import is_plain
 from irax_compiler.passes.rewriting import replace
 
 _COMPLEX = 4

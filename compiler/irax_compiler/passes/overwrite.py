@@ -21,7 +21,6 @@ _OTHERS = {"arith.constant", "tensor.empty", "func.return"}
 
 
 @register_pass
-@dataclass
 class Overwrite(Pass):
     """Has elementwise kernels of IREE's dialect flow write each result over an operand of the same
     type, if an earlier kernel made that operand and nothing else uses it. IREE would give the

@@ -12,7 +12,6 @@ rule is computed from whole arrays, by all devices: that is right, if slow.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 from math import prod
 from typing import Any, ClassVar
@@ -147,7 +146,6 @@ def layouts_of_partitioned(function: Operation) -> tuple[Spec, ...]:
 
 
 @register_pass
-@dataclass
 class Partition(Pass):
     """Replaces functions of whole arrays, with the attributes `irax.mesh`, `irax.in_specs` and
     `irax.out_specs`, by the programs of the devices of the mesh. Calls must have been inlined.

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Any, ClassVar
 
@@ -19,7 +18,6 @@ from irax_compiler.passes.core import Pass, nested, register_pass, returned
 
 
 @register_pass
-@dataclass
 class Prune(Pass):
     """Removes arguments that private functions do not read and results that no call uses.
 

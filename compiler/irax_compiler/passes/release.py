@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -13,7 +12,6 @@ _TIMEPOINT = mlir.parse_type("!stream.timepoint")
 
 
 @register_pass
-@dataclass
 class Release(Pass):
     """Removes deallocations of what blocks take as arguments, in a module of IREE's phase stream.
 

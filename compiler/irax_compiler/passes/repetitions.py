@@ -18,7 +18,7 @@ from irax_compiler.ops.registers import is_known
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.loops.fusion import is_large
-from irax_compiler.passes.loops.kernels import is_plain
+from irax_compiler.passes.loops.memory import is_plain
 
 _NEAR = 256
 """The distance from which on a value is used for long, and the longest sequence."""

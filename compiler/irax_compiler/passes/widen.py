@@ -5,7 +5,6 @@ into a byte and support few operations on them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import ml_dtypes
@@ -29,7 +28,6 @@ WIDE = {
 
 
 @register_pass
-@dataclass
 class Widen(Pass):
     """Replaces values of int2, uint2, int4 and uint4 by int8 and uint8 values of the same numbers.
     The types of functions change with them; `annotate` says what they were. Of the bytes of

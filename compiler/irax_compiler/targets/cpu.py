@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from irax_compiler.chips import IS_X86, compiling_for, vector_registers
 from irax_compiler.iree import tiling
 from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite
@@ -28,8 +26,7 @@ from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
 from irax_compiler.passes.lift import Lift
 from irax_compiler.passes.link import Link
-from irax_compiler.passes.loops import HostSteps, Loops, Rows
-from irax_compiler.passes.loops.meters import Meters
+from irax_compiler.passes.loops import HostSteps, Loops, Meters, Rows
 from irax_compiler.passes.merge import Merge
 from irax_compiler.passes.overwrite import Overwrite
 from irax_compiler.passes.reductions import Reductions
@@ -49,7 +46,6 @@ CHIPS = (
 """Just the processors of this host's kind: for others the linker is not here."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class CpuTarget(IreeTarget):
     """The processor, for which IREE may lay matrices out anew."""
 

@@ -5,7 +5,6 @@ chip.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from irax_compiler.iree import spirv
 from irax_compiler.iree.target import ASYNCHRONOUS, DOUBLES, IreeTarget
@@ -33,7 +32,6 @@ CHIPS = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
 class VulkanTarget(IreeTarget):
     """Vulkan's devices, whose kernels are looked at for races."""
 

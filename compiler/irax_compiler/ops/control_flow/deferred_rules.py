@@ -130,7 +130,6 @@ class Deferred(RuledOp):
 
 
 @register_composed
-@dataclass(frozen=True)
 class DeferredJvp(Deferred):
     """A call of a function with a rule for its derivative."""
 
@@ -138,7 +137,6 @@ class DeferredJvp(Deferred):
 
 
 @register_composed
-@dataclass(frozen=True)
 class DeferredVjp(Deferred):
     """A call of a function with a rule for reverse mode."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -61,7 +60,6 @@ def _series(coefficients: np.ndarray, u: Value) -> Value:
 
 
 @register_composed
-@dataclass(frozen=True)
 class BesselI0e(ByFormula):
     """exp(-|x|) I0(x)."""
 

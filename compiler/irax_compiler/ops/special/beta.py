@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -74,7 +73,6 @@ def _fraction(a: Number, b: Number, x: Number, active: Number) -> Number:
 
 
 @register_composed
-@dataclass(frozen=True)
 class Betainc(ByFormula):
     """I_x(a, b), the regularized incomplete beta function of a, b and x."""
 

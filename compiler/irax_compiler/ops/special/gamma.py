@@ -9,7 +9,6 @@ large arguments.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -170,7 +169,6 @@ def _slope(sign: int, primals: Sequence[Value], tangents: Sequence[Tangent]) -> 
 
 
 @register_composed
-@dataclass(frozen=True)
 class Igamma(ByFormula):
     """P(a, x), the regularized lower incomplete gamma function."""
 
@@ -190,7 +188,6 @@ class Igamma(ByFormula):
 
 
 @register_composed
-@dataclass(frozen=True)
 class Igammac(ByFormula):
     """Q(a, x), the regularized upper incomplete gamma function."""
 
@@ -210,7 +207,6 @@ class Igammac(ByFormula):
 
 
 @register_composed
-@dataclass(frozen=True)
 class IgammaGradA(ByFormula):
     """The derivative of P(a, x) with respect to a."""
 
@@ -229,7 +225,6 @@ class IgammaGradA(ByFormula):
 
 
 @register_composed
-@dataclass(frozen=True)
 class RandomGammaGrad(ByFormula):
     """The derivative, with respect to the parameter a, of a random number x that is distributed
     like a gamma: how x moves where P(a, x) stays.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
@@ -74,7 +73,6 @@ class _Hypergeometric(ByFormula):
 
 
 @register_composed
-@dataclass(frozen=True)
 class Hyp1f1(_Hypergeometric):
     """Kummer's confluent hypergeometric function 1F1(a; b; x)."""
 
@@ -87,7 +85,6 @@ class Hyp1f1(_Hypergeometric):
 
 
 @register_composed
-@dataclass(frozen=True)
 class Hyp2f1(_Hypergeometric):
     """Gauss's hypergeometric function 2F1(a, b; c; x), for x up to 1; inf above."""
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -82,7 +81,6 @@ def _expn(n: Number, x: Number) -> Number:
 
 
 @register_composed
-@dataclass(frozen=True)
 class Expn(Smooth):
     """The exponential integral E_n(x): the integral of exp(-x t) / t**n from 1 on."""
 
@@ -98,7 +96,6 @@ class Expn(Smooth):
 
 
 @register_composed
-@dataclass(frozen=True)
 class Expi(Smooth):
     """The exponential integral Ei: the integral of exp(t) / t up to x."""
 
@@ -142,7 +139,6 @@ def _exponential_of_imaginary(x: Number) -> Number:
 
 
 @register_composed
-@dataclass(frozen=True)
 class SineIntegral(Smooth):
     """The integral of sin(t) / t from 0 to x."""
 
@@ -165,7 +161,6 @@ class SineIntegral(Smooth):
 
 
 @register_composed
-@dataclass(frozen=True)
 class CosineIntegral(Smooth):
     """The integral of cos(t) / t up to x; its real part where x is negative."""
 
@@ -217,7 +212,6 @@ def _fresnel(x: Number, part: int) -> Number:
 
 
 @register_composed
-@dataclass(frozen=True)
 class FresnelSine(Smooth):
     """The integral of sin(pi t**2 / 2) from 0 to x."""
 
@@ -231,7 +225,6 @@ class FresnelSine(Smooth):
 
 
 @register_composed
-@dataclass(frozen=True)
 class FresnelCosine(Smooth):
     """The integral of cos(pi t**2 / 2) from 0 to x."""
 
@@ -250,7 +243,6 @@ _EVEN_BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, 
 
 
 @register_composed
-@dataclass(frozen=True)
 class Spence(Smooth):
     """The integral of log(t) / (1 - t) from 1 to x: the dilogarithm of 1 - x."""
 

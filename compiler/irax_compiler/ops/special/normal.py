@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -67,7 +66,6 @@ def _erfcx(x: Number) -> Number:
 
 
 @register_composed
-@dataclass(frozen=True)
 class Erfcx(Smooth):
     """exp(x**2) erfc(x)."""
 
@@ -81,7 +79,6 @@ class Erfcx(Smooth):
 
 
 @register_composed
-@dataclass(frozen=True)
 class Wofz(Smooth):
     """The Faddeeva function w(z) = exp(-z**2) erfc(-i z), of complex numbers."""
 
@@ -99,7 +96,6 @@ class Wofz(Smooth):
 
 
 @register_composed
-@dataclass(frozen=True)
 class Dawsn(Smooth):
     """Dawson's integral, exp(-x**2) times the integral of exp(t**2) from 0 to x."""
 
@@ -142,7 +138,6 @@ def _hazard(log_probability: Number, x: Number, erfcx: Callable[[Number], Number
 
 
 @register_composed
-@dataclass(frozen=True)
 class LogNdtr(Smooth):
     """The logarithm of the distribution function of the standard normal distribution."""
 
@@ -156,7 +151,6 @@ class LogNdtr(Smooth):
 
 
 @register_composed
-@dataclass(frozen=True)
 class Ndtri(Smooth):
     """The inverse of the distribution function of the standard normal distribution."""
 
@@ -192,7 +186,6 @@ def _owens_density(h: Number, a: Number) -> Number:
 
 
 @register_composed
-@dataclass(frozen=True)
 class OwensT(Smooth):
     """The chance of X > h and 0 < Y < a X, for independent standard normal X and Y."""
 

@@ -96,7 +96,6 @@ class ByFormula(ComposedOp):
         return self.build(operands), [axis]
 
 
-@dataclass(frozen=True)
 class Smooth(ByFormula):
     """An elementwise function whose derivatives are formulas as well."""
 

@@ -21,8 +21,7 @@ from irax_compiler.passes import executables
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.donated import is_donated
 from irax_compiler.passes.growth import Growth
-from irax_compiler.passes.loops.kernels import is_plain
-from irax_compiler.passes.loops.memory import bound, bound_type, held_dtype, unbound
+from irax_compiler.passes.loops.memory import bound, bound_type, held_dtype, is_plain, unbound
 from irax_compiler.passes.reductions import lanes
 from irax_compiler.passes.reductions.domains import Access, Domain
 from irax_compiler.passes.scf import for_loop

@@ -138,7 +138,6 @@ class TriangularSolve(Routine):
         )
 
 
-@dataclass(frozen=True)
 class Lu(Routine):
     """L and U in one matrix, the rows that were exchanged with each, and the rows' order."""
 
@@ -174,7 +173,6 @@ class Lu(Routine):
         return [factors, *(conversion.convert(x, INT32) for x in (pivots, order))]
 
 
-@dataclass(frozen=True)
 class Solve(Routine):
     """Solutions of equations; for singular matrices, the results of division by zero."""
 

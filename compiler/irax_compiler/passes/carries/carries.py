@@ -27,7 +27,6 @@ says which operand its result is in the memory of, so that the conditions can be
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -56,7 +55,6 @@ _GIVEN_TO_HOST = "hal.tensor.export"
 
 
 @register_pass
-@dataclass
 class Carries(Pass):
     """Puts barriers on the arrays that loops of IREE's dialect flow carry, so that IREE does not
     copy them in each step. It does so where no other value is in the memory that a step writes to.

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.effects import remove_dead_operations
+from irax_compiler.importing import deferred
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.slicing import Concatenate, Reverse
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 from irax_compiler.passes.elementwise.clusters import Cluster
 from irax_compiler.passes.elementwise.joins import joints
-from irax_compiler.passes.elementwise.kernels import Kernel
 from irax_compiler.passes.elementwise.search import cluster_of
 from irax_compiler.passes.elementwise.seeds import is_barrier_of_parts, is_elementwise, is_moved
 from irax_compiler.passes.executables import (
@@ -22,13 +22,18 @@ from irax_compiler.passes.executables import (
     sizes_of_function,
 )
 from irax_compiler.passes.loops.memory import bound, bound_type, unbound
-from irax_compiler.passes.moves import copies
 from irax_compiler.passes.rewriting import replace
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
+if TYPE_CHECKING:
+    from irax_compiler.passes.elementwise import kernels
+    from irax_compiler.passes.moves import copies
+else:
+    (kernels,) = deferred("irax_compiler.passes.elementwise", "kernels")
+    (copies,) = deferred("irax_compiler.passes.moves", "copies")
+
 
 @register_pass
-@dataclass
 class Elementwise(Pass):
     """Makes kernels of elementwise operations on many elements, if they read iotas, or arrays that
     are broadcast, strided, sliced or transposed, and of such arrays alone. IREE has slow tiles for
@@ -73,27 +78,26 @@ def _rewrite(block: Block, executables: Executables) -> None:
     if count:
         remove_dead_operations(block)
     for operation in list(walk(block)):
-        if operation.name in _COPIES:
-            _copy(operation)
+        if operation.name == Reverse.name:
+            _copy(operation, copies.reversed_copy)
+        elif operation.name == Concatenate.name:
+            _copy(operation, copies.concatenated_copy)
 
 
-_COPIES = {Reverse.name: copies.reversed_copy, Concatenate.name: copies.concatenated_copy}
-
-
-def _copy(operation: Operation) -> None:
+def _copy(operation: Operation, copy: Callable[[Operation], Value | None]) -> None:
     """Make a move of elements that no kernel does beside others a kernel of its own, if it pays."""
     with (
         InsertionPoint(operation),
         operation.location,
         suppress(InconclusiveDimensionOperation),
     ):
-        found = _COPIES[operation.name](operation)
+        found = copy(operation)
         if found is not None:
             replace(operation, [found])
 
 
 def _replace(cluster: Cluster, place: Operation, executables: Executables) -> None:
-    kernel = Kernel(cluster)
+    kernel = kernels.Kernel(cluster)
     arrays, overwritten = cluster.arrays, cluster.overwritten
     bindings = len(arrays) + len(cluster.given) - len(overwritten)
     ties = {

@@ -18,7 +18,7 @@ from irax_compiler.passes.elementwise import complex_numbers
 from irax_compiler.passes.elementwise.clusters import MANY, sources_of
 from irax_compiler.passes.elementwise.complex_numbers import is_complex
 from irax_compiler.passes.executables import SIZED_DISPATCH
-from irax_compiler.passes.loops.kernels import is_plain
+from irax_compiler.passes.loops.memory import is_plain
 
 
 def is_elementwise(operation: Operation) -> bool:

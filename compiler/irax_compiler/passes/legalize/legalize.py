@@ -63,7 +63,6 @@ def _is_loop(operation: Operation) -> bool:
 
 
 @register_pass
-@dataclass
 class LegalizeChlo(Pass):
     """Expands the operations of CHLO that MLIR's own expansion gets wrong."""
 

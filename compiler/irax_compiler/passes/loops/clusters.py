@@ -24,10 +24,9 @@ from irax_compiler.ops.formulas import is_formula
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import ancestor_in, inputs, nested, users_in, walk
 from irax_compiler.passes.loops import blocks, kernels
-from irax_compiler.passes.loops.fusion import REGISTERS, is_large
+from irax_compiler.passes.loops.fusion import REGISTERS, WORTHWHILE, is_large
+from irax_compiler.passes.loops.memory import is_plain
 
-WORTHWHILE = 16
-"""The number of operations from which IREE makes several kernels."""
 MOST = 1024
 """The most operations of a kernel."""
 
@@ -206,7 +205,7 @@ def _is_small(operation: Operation) -> bool:
         is_boolean = any(_is_truth(x) and mlir.num_uses(x) for x in operation.results)
         return not is_boolean and kernels.is_of_registers(operation)
     values = [*operation.operands, *operation.results]
-    if _is_apart(operation) or not all(map(kernels.is_plain, values)):
+    if _is_apart(operation) or not all(map(is_plain, values)):
         return False
     if blocks.is_indexed(operation):  # which takes LLVM longer than IREE
         return False
@@ -218,7 +217,7 @@ def _is_small(operation: Operation) -> bool:
 def _is_of(elements: int, operation: Operation) -> bool:
     """True if an operation is elementwise on scalars and arrays of the given number of elements."""
     values = [*operation.operands, *operation.results]
-    if _is_apart(operation) or not all(map(kernels.is_plain, values)):
+    if _is_apart(operation) or not all(map(is_plain, values)):
         return False
     sizes = [prod(shape_of(x)) for x in operation.operands]
     if any(prod(shape_of(x)) != elements for x in operation.results) or not operation.results:

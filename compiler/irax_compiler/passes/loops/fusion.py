@@ -15,6 +15,8 @@ from irax_compiler.passes.core import inputs
 
 REGISTERS = 128
 """The most elements of a value that is kept in registers."""
+WORTHWHILE = 16
+"""The number of operations from which IREE makes several kernels."""
 
 Extents = tuple[int, ...]
 

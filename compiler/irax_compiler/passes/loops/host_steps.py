@@ -20,14 +20,14 @@ with the same values and in the same order.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import reduce
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.effects import remove_dead_operations
+from irax_compiler.importing import deferred
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import bitwise
 from irax_compiler.ops.control_flow.branches import Branches, choose
@@ -36,7 +36,11 @@ from irax_compiler.ops.core import full, zeros_like
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host import is_host_call
-from irax_compiler.passes.loops.kernels import suits_kernel
+
+if TYPE_CHECKING:
+    from irax_compiler.passes.loops import kernels
+else:
+    (kernels,) = deferred("irax_compiler.passes.loops", "kernels")
 
 _BOOL = np.dtype(bool)
 
@@ -45,7 +49,6 @@ _Env = dict[Value, Value]
 
 
 @register_pass
-@dataclass
 class HostSteps(Pass):
     """Splits loops with branches that call the host. The steps that take none of these become a
     loop without them, where that suits a kernel; it runs before the loop and after each step of it.
@@ -66,7 +69,7 @@ def _split(loop: Operation) -> None:
         first = _quiet(loop)
     quiet = mlir.definition(first[0])
     assert quiet is not None
-    if not suits_kernel(quiet):
+    if not kernels.suits_kernel(quiet):
         quiet.erase()
         return
     last = mlir.terminator(loop.regions[1].blocks[0])

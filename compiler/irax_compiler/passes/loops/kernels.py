@@ -13,7 +13,7 @@ from math import prod
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers, shape
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.formulas import definition, has_loop, is_formula
@@ -35,7 +35,7 @@ from irax_compiler.passes.loops import (
 )
 from irax_compiler.passes.loops.arrays import Array
 from irax_compiler.passes.loops.fusion import is_large
-from irax_compiler.passes.loops.memory import bound_type, held, held_dtype, released
+from irax_compiler.passes.loops.memory import bound_type, held, held_dtype, is_plain, released
 from irax_compiler.passes.loops.nests import LANES
 from irax_compiler.passes.loops.scope import Scope
 from irax_compiler.passes.loops.sharing import Sharing, is_update
@@ -188,15 +188,6 @@ def is_long(operations: Iterable[Operation]) -> bool:
 def too_many(taken: Sequence[Value], results: int) -> bool:
     """True if a kernel would have more arrays than IREE can bind."""
     return sum(mlir.splat(x) is None for x in taken) + results > bindings.MOST
-
-
-def is_plain(x: Value) -> bool:
-    """True for an array of numbers that kernels compute with, not for the meter of a loop."""
-    if not isinstance(x.type, mlir.RankedTensorType):
-        return False
-    dtype = dtype_of(x)
-    is_number = dtype.kind in "biu" or (inexact(dtype) and dtype.kind != "c" and dtype.itemsize > 1)
-    return is_number and 0 not in shape_of(x)
 
 
 def is_constant(x: Value) -> bool:

@@ -106,7 +106,6 @@ class Memory:
         return size
 
 
-@dataclass
 class LocalMemory(Memory):
     """Memory of each workgroup's own, on its stack."""
 

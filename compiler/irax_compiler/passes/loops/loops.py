@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.effects import has_effects, remove_dead_operations
+from irax_compiler.importing import deferred
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import barrier, parts
 from irax_compiler.ops.formulas import HAS_LOOP, definition, has_loop, inlined, is_formula
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.loops import blocks, meters
-from irax_compiler.passes.loops.clusters import gather_in_kernels
-from irax_compiler.passes.loops.factors import transpose_factors
-from irax_compiler.passes.loops.kernels import as_kernel
-from irax_compiler.passes.loops.rows import with_rows
+from irax_compiler.passes.loops.fusion import WORTHWHILE
+
+if TYPE_CHECKING:
+    from irax_compiler.passes.loops import blocks, clusters, factors, kernels, meters, rows
+else:
+    blocks, clusters, factors = deferred(__package__, "blocks", "clusters", "factors")
+    kernels, meters, rows = deferred(__package__, "kernels", "meters", "rows")
 
 
 @register_pass
-@dataclass
 class Loops(Pass):
     """Makes single kernels of loops, and of clusters of operations on few elements. Loops remain
     whose steps are too much work for one core, or which a kernel cannot run.
@@ -30,7 +31,12 @@ class Loops(Pass):
     name: ClassVar[str] = "loops"
 
     def run(self, module: Module) -> None:
-        called = {_name(o) for o in nested(module.operation) if is_formula(o)}
+        operations = list(nested(module.operation))
+        if len(operations) < WORTHWHILE and not any(
+            _is_loop(o) or is_formula(o) for o in operations
+        ):
+            return
+        called = {_name(o) for o in operations if is_formula(o)}
         functions = mlir.functions(module)
         formulas = [f for name, f in functions.items() if name in called]
         others = [f for name, f in functions.items() if name not in called]
@@ -38,9 +44,7 @@ class Loops(Pass):
         for function in sorted(formulas, key=lambda f: any(_calls(f))):  # that call none first
             _simplify(function)
             _write_out(call for call in _calls(function) if _name(call) in unknown)
-            if any(o.name == "stablehlo.while" for o in nested(function)) or any(
-                map(has_loop, _calls(function))
-            ):
+            if any(map(_is_loop, nested(function))) or any(map(has_loop, _calls(function))):
                 function.attributes[HAS_LOOP] = mlir.parse_attribute("unit")
             if not all(map(_is_of_scalars, nested(function))):
                 unknown.add(mlir.function_name(function))
@@ -54,6 +58,10 @@ class Loops(Pass):
         for function in formulas:
             function.erase()
         meters.record(module)
+
+
+def _is_loop(operation: Operation) -> bool:
+    return operation.name == "stablehlo.while"
 
 
 def _name(call: Operation) -> str:
@@ -98,19 +106,18 @@ def _write_out(calls: Iterable[Operation]) -> None:
 
 def _rewrite(block: Block) -> None:
     """Rewrite outer loops first, since a nested loop may belong into the same kernel."""
-    gather_in_kernels(block)
+    clusters.gather_in_kernels(block)
     for view in list(block.operations):
         operation = view.operation
         if not traits_of(operation).captures:
             continue
-        if operation.name != "stablehlo.while" or not _replaced(operation, as_kernel):
+        if not _is_loop(operation) or not _replaced(operation, kernels.as_kernel):
             for region in operation.regions:
                 for inner in region:
                     _rewrite(inner)
 
 
 @register_pass
-@dataclass
 class Rows(Pass):
     """Lets counted loops that stack rows write them in place, and read the matrices that they
     multiply with vectors by rows.
@@ -134,8 +141,8 @@ def _write_in_place(block: Block) -> None:
                 _write_in_place(inner)
         # What comes before and after a callback that acts IREE runs apart, and then does not find
         # the buffers of rows.
-        if operation.name == "stablehlo.while" and not has_effects(operation):
-            transpose_factors(operation)
+        if _is_loop(operation) and not has_effects(operation):
+            factors.transpose_factors(operation)
             _replaced(operation, _parted)
 
 
@@ -151,7 +158,7 @@ def _replaced(loop: Operation, rewrite: Callable[[Operation], Sequence[Value] | 
 
 
 def _parted(loop: Operation) -> Sequence[Value] | None:
-    results = with_rows(loop)
+    results = rows.with_rows(loop)
     if results is not None:
         _part(loop)
     return results

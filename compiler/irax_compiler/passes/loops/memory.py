@@ -6,7 +6,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from irax_compiler.mlir import Type, Value, dtype_of, shape_of, tensor_type
+from irax_compiler.mlir import (
+    RankedTensorType,
+    Type,
+    Value,
+    dtype_of,
+    inexact,
+    shape_of,
+    tensor_type,
+)
 from irax_compiler.ops import bitcast, conversion, elementwise, fft, shape, slicing
 from irax_compiler.ops.registers import signless_dtype
 
@@ -53,6 +61,15 @@ def seen_as(x: Value, dtype: np.dtype) -> Value:
     if dtype == dtype_of(x):
         return x
     return bitcast.BitcastConvert(shape_of(x), dtype)(x)
+
+
+def is_plain(x: Value) -> bool:
+    """True for an array of numbers that kernels compute with, not for the meter of a loop."""
+    if not isinstance(x.type, RankedTensorType):
+        return False
+    dtype = dtype_of(x)
+    is_number = dtype.kind in "biu" or (inexact(dtype) and dtype.kind != "c" and dtype.itemsize > 1)
+    return is_number and 0 not in shape_of(x)
 
 
 # ---- bindings of dispatches, which take booleans and complex numbers as they are -----------------

@@ -13,7 +13,6 @@ all in such kernels.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -118,7 +117,6 @@ def record(module: Module) -> None:
 
 
 @register_pass
-@dataclass
 class Meters(Pass):
     """Has a program ask for the meter's address once, when it is loaded: the runtime's answer holds
     for all calls. A barrier keeps loops that take from the meter in the calls: those of constants

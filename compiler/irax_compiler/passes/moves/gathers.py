@@ -53,7 +53,6 @@ def gathered(op: Gather, operation: Operation) -> Mapping[Value, Value] | None:
     }
 
 
-@dataclass(frozen=True)
 class Kernel(WindowKernel):
     """The kernel of a gather. If `fill` is None, windows beyond the array are moved to lie within
     it; otherwise they are full of it.

@@ -34,7 +34,6 @@ def order(x: Value) -> Value:
     return kernels.dispatch(name, [x], like, (rows.workgroups, 1), rows.build)
 
 
-@dataclass(frozen=True)
 class _Rows(Rows):
     work = 1 << 20
 

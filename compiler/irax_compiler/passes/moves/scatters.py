@@ -21,8 +21,7 @@ from irax_compiler.passes import executables
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.executables import workgroup
 from irax_compiler.passes.loops import blocks
-from irax_compiler.passes.loops.kernels import is_plain
-from irax_compiler.passes.loops.memory import held_dtype
+from irax_compiler.passes.loops.memory import held_dtype, is_plain
 from irax_compiler.passes.moves import kernels
 from irax_compiler.passes.moves.kernels import plus, times
 from irax_compiler.passes.moves.windows import (

@@ -12,7 +12,7 @@ from irax_compiler.ops import registers, shape
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.growth import FAR, Growth
-from irax_compiler.passes.loops.kernels import is_plain
+from irax_compiler.passes.loops.memory import is_plain
 from irax_compiler.passes.reductions.domains import Access, Domain
 from irax_compiler.passes.rewriting import read_as
 

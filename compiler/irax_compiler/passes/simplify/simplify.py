@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -36,7 +35,6 @@ PATTERNS: tuple[Pattern, ...] = tuple(
 
 
 @register_pass
-@dataclass
 class Simplify(Pass):
     """Applies the simplification patterns until none applies, and removes dead operations.
 

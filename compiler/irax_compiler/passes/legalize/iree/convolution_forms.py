@@ -13,17 +13,23 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
+from irax_compiler.importing import deferred
 from irax_compiler.iree import blas
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.convolution import ConvDimensions, Convolution, dilated
 from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
-from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.convolution import apart
 from irax_compiler.passes.rewriting import read_as
+
+if TYPE_CHECKING:
+    from irax_compiler.passes.blas import tiles
+else:
+    (tiles,) = deferred("irax_compiler.passes.blas", "tiles")
 
 MOST_PRODUCTS = 64
 """The most products, each of which is compiled separately."""

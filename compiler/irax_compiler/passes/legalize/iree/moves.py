@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 from irax_compiler import mlir
+from irax_compiler.importing import deferred
 from irax_compiler.mlir import InsertionPoint, Operation, Value, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.comparison import Select
@@ -20,9 +22,15 @@ from irax_compiler.passes.donated import is_donated
 from irax_compiler.passes.elementwise.joins import parts_of
 from irax_compiler.passes.elementwise.seeds import is_elementwise
 from irax_compiler.passes.legalization import legalizes
-from irax_compiler.passes.moves import copies, gathers, scatters
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.simplify.matching import made_by
+
+if TYPE_CHECKING:
+    from irax_compiler.passes.moves import copies, gathers, scatters
+else:
+    copies, gathers, scatters = deferred(
+        "irax_compiler.passes.moves", "copies", "gathers", "scatters"
+    )
 
 FEW = 4
 """The multiple of its updates from which an array is worth no copy."""

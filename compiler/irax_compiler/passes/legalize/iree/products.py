@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.importing import deferred
 from irax_compiler.iree import blas
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, bitwise, comparison, dot, elementwise, shape
@@ -17,10 +19,14 @@ from irax_compiler.ops.core import Op, full, full_like, working_dtype
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.registry import read, traits_of
-from irax_compiler.passes.blas import small_integers
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.simplify.matching import made_by
+
+if TYPE_CHECKING:
+    from irax_compiler.passes.blas import small_integers
+else:
+    (small_integers,) = deferred("irax_compiler.passes.blas", "small_integers")
 
 FLOAT32 = np.dtype(np.float32)
 _EXACT = (FLOAT32, np.dtype(np.float64))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.importing import deferred
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, bitwise, comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.core import full, full_like
@@ -21,9 +22,13 @@ from irax_compiler.ops.sorting.sort import SortBy
 from irax_compiler.passes.core import enclosing
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalization import legalizes
-from irax_compiler.passes.moves import ranks, selection
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import at_least
+
+if TYPE_CHECKING:
+    from irax_compiler.passes.moves import ranks, selection
+else:
+    ranks, selection = deferred("irax_compiler.passes.moves", "ranks", "selection")
 
 
 @legalizes("stablehlo.sort", kind="bug", of="IREE")

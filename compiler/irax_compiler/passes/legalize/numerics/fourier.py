@@ -13,17 +13,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from irax_compiler.importing import deferred
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, dot, elementwise, fft, shape, slicing
 from irax_compiler.ops.core import constant, full, full_like
 from irax_compiler.ops.formula import Number
-from irax_compiler.passes.fourier.transforms import has_kernels_for_rows, transforms_of
 from irax_compiler.passes.host import host_call
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
+
+if TYPE_CHECKING:
+    from irax_compiler.passes.fourier import transforms
+else:
+    (transforms,) = deferred("irax_compiler.passes.fourier", "transforms")
 
 DIRECT = 64
 """The longest transform that is one product with a matrix."""
@@ -51,7 +57,8 @@ def fourier_transform_of_long_real_rows(operation: Operation) -> Sequence[Value]
         return None
     (x,), (result,) = operation.operands, operation.results
     n, axis = op.fft_length[0], len(shape_of(x)) - 1
-    if transforms_of(operation) or not has_kernels_for_rows((*shape_of(x)[:axis], n), x):
+    rows = (*shape_of(x)[:axis], n)
+    if transforms.transforms_of(operation) or not transforms.has_kernels_for_rows(rows, x):
         return None
     if op.fft_type == "RFFT":
         whole = fft.Fft("FFT", (n,))(elementwise.complex_(x, full_like(x, 0)))
@@ -66,7 +73,7 @@ def fourier_transform_on_host(operation: Operation) -> Sequence[Value] | None:
     ones aside.
     """
     op = read_as(fft.Fft, operation)
-    if op is None or transforms_of(operation):
+    if op is None or transforms.transforms_of(operation):
         return None
     (x,), (result,) = operation.operands, operation.results
     is_short = op.rank == 1 and op.fft_length[0] <= DIRECT
@@ -82,7 +89,7 @@ def fourier_transform_without_kernel(operation: Operation) -> Sequence[Value] | 
     matrices.
     """
     op = read_as(fft.Fft, operation)
-    if op is None or transforms_of(operation):
+    if op is None or transforms.transforms_of(operation):
         return None
     return [_by_products(op, operation)]
 
