@@ -322,3 +322,9 @@ def test_steps_that_need_nothing_of_each_other_are_all_done():
     for _ in range(10):
         expected = start + np.asarray(factors)[:, None] * noise
         np.testing.assert_allclose(compiled(factors), expected, atol=1e-3)
+
+
+def test_a_row_that_is_a_view():
+    x = np.arange(200_000, dtype=np.float32)
+    rows = irax.jit(lambda x: lax.map(lambda _: x[::-1][::3], jnp.arange(2)))(x)
+    np.testing.assert_array_equal(rows, np.tile(x[::-1][::3], (2, 1)))

@@ -90,3 +90,21 @@ func.func @shuffled(%x: tensor<8x32x32x64xf32>) -> tensor<8x64x64x16xf32> {
 // CHECK:       func.func @shuffled
 // CHECK-NEXT:    [[Y:%\w+]] = flow.dispatch @elementwise{{.*}}(%arg0) : (tensor<8x32x32x64xf32>) -> tensor<8x32x2x32x32xf32>
 // CHECK-NEXT:    stablehlo.reshape [[Y]]
+
+// A view that only the kernel of an inner block reads is no kernel.
+func.func @inner(%x: tensor<90000xf32>) -> tensor<1x30000xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %n = arith.constant 2 : index
+  %init = stablehlo.constant dense<0.0> : tensor<1x30000xf32>
+  %0 = stablehlo.slice %x [0:90000:3] : (tensor<90000xf32>) -> tensor<30000xf32>
+  %1 = scf.for %i = %zero to %n step %one iter_args(%c = %init) -> (tensor<1x30000xf32>) {
+    %2 = stablehlo.reshape %0 : (tensor<30000xf32>) -> tensor<1x30000xf32>
+    %3 = util.optimization_barrier %2 : tensor<1x30000xf32>
+    scf.yield %3 : tensor<1x30000xf32>
+  }
+  return %1 : tensor<1x30000xf32>
+}
+// CHECK:       func.func @inner
+// CHECK:         scf.for
+// CHECK-NEXT:      flow.dispatch {{.*}}(%arg0) : (tensor<90000xf32>) -> tensor<1x30000xf32>

@@ -34,7 +34,8 @@ def cluster_of(seed: Operation) -> tuple[Cluster, Operation] | None:
 def _moved(x: Value, seed: Operation) -> tuple[Cluster, Operation] | None:
     """Return the cluster that makes an array of a view."""
     found = _with_views([], [(x, View.plain(x))], [x])
-    return None if found is None else (found, min(users_in(seed.block, x), key=in_order))
+    users = users_in(seed.block, x)  # none where kernels of inner blocks read the view
+    return (found, min(users, key=in_order)) if found is not None and users else None
 
 
 def _joined(seed: Operation) -> tuple[Cluster, Operation] | None:
