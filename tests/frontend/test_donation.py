@@ -366,3 +366,11 @@ def test_what_others_have_keeps_its_elements_when_donated():
     y.unsafe_buffer_pointer()
     for found in results, f(y):
         np.testing.assert_array_equal(found, [np.arange(4) + 1, 2 * np.arange(4), np.arange(4)])
+
+
+def test_a_kernel_that_overwrites_a_donated_array_may_count():
+    n = 1 << 15
+    f = irax.jit(lambda x: (x * jnp.arange(n), x + 1), donate_argnums=0)
+    scaled, more = f(jnp.ones(n))
+    np.testing.assert_array_equal(scaled, np.arange(n))
+    np.testing.assert_array_equal(more, np.full(n, 2))

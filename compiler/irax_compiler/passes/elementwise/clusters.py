@@ -119,7 +119,7 @@ class Cluster:
     def _is_given_up(self, array: Value) -> bool:
         if not is_donated(array) or array.owner != self.members[0].block:
             return False
-        views = [view for view in self.views.values() if view.array == array]
+        views = [v for v in self.views.values() if v.array is not None and v.array == array]
         return (
             prod(self.extents) >= WORTH_TAKING
             and array.type == bound_type(array)
