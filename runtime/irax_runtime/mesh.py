@@ -6,6 +6,7 @@ processor of one process, they share one buffer (`shares_memory`).
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import pickle
@@ -153,22 +154,7 @@ class MeshDevice:
         Raises:
             ValueError: a dimension is not a multiple of the number of its parts.
         """
-        coordinates: dict[str, int] = {}
-        for name, size in reversed(self.axes.items()):
-            place, coordinates[name] = divmod(place, size)
-        slices = []
-        for dimension, (extent, axes) in enumerate(zip(shape, spec, strict=True)):
-            number, count = 0, math.prod(self.axes[axis] for axis in axes)
-            for axis in axes:
-                number = number * self.axes[axis] + coordinates[axis]
-            if extent % count:
-                raise ValueError(
-                    f"dimension {dimension} of an array of shape {tuple(shape)} has size {extent}, "
-                    f"which is no multiple of {count}, the number of devices along {axes}"
-                )
-            length = extent // count
-            slices.append(slice(number * length, (number + 1) * length))
-        return tuple(slices)
+        return _part(tuple(self.axes.items()), tuple(shape), spec, place)
 
     # -- arrays --
 
@@ -272,6 +258,26 @@ class MeshDevice:
         arguments.
         """
         raise TypeError(f"{self!r} loads no programs of one device")
+
+
+@functools.lru_cache(maxsize=1024)
+def _part(mesh: Axes, shape: tuple[int, ...], spec: Spec, place: int) -> tuple[slice, ...]:
+    sizes, coordinates = dict(mesh), dict[str, int]()
+    for name, size in reversed(mesh):
+        place, coordinates[name] = divmod(place, size)
+    slices: list[slice] = []
+    for dimension, (extent, axes) in enumerate(zip(shape, spec, strict=True)):
+        number, count = 0, math.prod(sizes[axis] for axis in axes)
+        for axis in axes:
+            number = number * sizes[axis] + coordinates[axis]
+        if extent % count:
+            raise ValueError(
+                f"dimension {dimension} of an array of shape {shape} has size {extent}, "
+                f"which is no multiple of {count}, the number of devices along {axes}"
+            )
+        length = extent // count
+        slices.append(slice(number * length, (number + 1) * length))
+    return tuple(slices)
 
 
 def devices_of(device: Any) -> tuple[Any, ...]:

@@ -239,6 +239,30 @@ def test_arguments_that_are_not_divided_as_jit_is_told_are_seen():
         assert inside().sharding == columns
 
 
+@pytest.mark.parametrize("spmd", ["one_buffer", "threads"])
+def test_numpy_arrays_that_jit_divides_take_the_short_way(spmd, monkeypatch):
+    line = mesh_of(AxisType.Auto)
+    rows, whole = NamedSharding(line, P("a")), NamedSharding(line, P())
+    with config.scoped("spmd", spmd):
+        add = irax.jit(
+            lambda x, y, z: (x + 2 * y + z, y), in_shardings=(whole, rows, None), out_shardings=rows
+        )
+        x, z = irax.device_put(X, whole), irax.device_put(X, rows)
+        add(x, X, z)
+        monkeypatch.setattr(PjitFunction, "_call", None)
+        for given in (X.copy(), X.copy("F"), np.repeat(X, 2, 0)[::2], X.astype(">f4")):
+            total, same = add(x, given, z)
+            given[:] = 0
+            np.testing.assert_array_equal(total, 4 * X)
+            np.testing.assert_array_equal(same, X)
+            assert total.sharding == same.sharding == rows
+            assert [x.data.shape for x in same.addressable_shards] == [(2, 4)] * 2
+        # Others have another signature; what `in_shardings` says nothing of is not divided.
+        for others in [(x, X[:2], z), (x, X.astype("int32"), z), (x, X, X)]:
+            with pytest.raises(TypeError, match="NoneType"):
+                add(*others)
+
+
 def test_results_that_a_program_leaves_elsewhere_are_moved(monkeypatch):
     line = mesh_of(AxisType.Auto)
     x, whole = irax.device_put(X, NamedSharding(line, P("a"))), NamedSharding(line, P())

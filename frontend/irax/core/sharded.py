@@ -80,11 +80,12 @@ def is_placed(x: Any, sharding: Sharding) -> bool:
     buffer: Any = x._buffer
     if type(buffer) is not ShardedBuffer:
         return False
-    if not isinstance(sharding, NamedSharding) or len(sharding.spec) > x.ndim:
+    if not isinstance(sharding, NamedSharding) or not isinstance(sharding.mesh, Mesh):
         return False
-    if not isinstance(sharding.mesh, Mesh):
+    rank = len(buffer.spec)
+    if len(sharding.spec) > rank:
         return False
-    device, spec = _place(sharding, x.ndim, config.spmd)
+    device, spec = _place(sharding, rank, config.spmd)
     return buffer.device is device and buffer.spec == spec
 
 

@@ -103,14 +103,8 @@ class Sharding(ABC):
         Raises:
             IndivisibleError: a dimension is not a multiple of its number of parts.
         """
-        parts = self.parts(len(global_shape))
-        for dimension, (size, count) in enumerate(zip(global_shape, parts, strict=True)):
-            if size % count:
-                raise IndivisibleError(
-                    f"{self!r} divides dimension {dimension} into {count} parts, but it has size "
-                    f"{size} in shape {tuple(global_shape)}: expected a multiple of {count}"
-                )
-        return tuple(size // count for size, count in zip(global_shape, parts, strict=True))
+        self.check_compatible_aval(global_shape)  # equal shardings may be for other ranks
+        return _shard_shape(self, tuple(global_shape))
 
     def devices_indices_map(self, global_shape: Sequence[int]) -> Mapping[Any, Index]:
         """Return the slices of an array that each device has.
@@ -223,6 +217,9 @@ class NamedSharding(Sharding):
         self._check_rank(rank)
         return list(_parts(self, rank))
 
+    def check_compatible_aval(self, aval_shape: Sequence[int]) -> None:
+        self._check_rank(len(aval_shape))
+
     def number_of_part(self, device: int, rank: int) -> list[int]:
         places = dict(zip(self.mesh.axis_names, self._place(device), strict=True))
         numbers = []
@@ -275,6 +272,18 @@ class NamedSharding(Sharding):
 
     def __repr__(self) -> str:
         return f"NamedSharding(mesh={self.mesh!s}, spec={self.spec}, memory_kind=device)"
+
+
+@lru_cache(maxsize=1024)
+def _shard_shape(sharding: Sharding, shape: tuple[int, ...]) -> tuple[int, ...]:
+    parts = sharding.parts(len(shape))
+    for dimension, (size, count) in enumerate(zip(shape, parts, strict=True)):
+        if size % count:
+            raise IndivisibleError(
+                f"{sharding!r} divides dimension {dimension} into {count} parts, but it has size "
+                f"{size} in shape {shape}: expected a multiple of {count}"
+            )
+    return tuple(size // count for size, count in zip(shape, parts, strict=True))
 
 
 @lru_cache(maxsize=1024)

@@ -59,7 +59,7 @@ def bound_call(
     donated: Sequence[int] = (),
     commits: bool = False,
     follows: bool = False,
-    sees_layouts: bool = False,
+    divides: Sequence[bool] | None = None,
 ) -> BoundCall | None:
     """Return a call of a program for arguments of one signature, in one state of the options. None
     where an argument is neither an array of irax's or NumPy's nor a number of either's.
@@ -75,12 +75,15 @@ def bound_call(
         donated: the leaves that the caller gives up.
         commits: True if results are committed to the device, wherever the arguments were put.
         follows: True if the program runs on that device because an argument was put there.
-        sees_layouts: True if the trace depends on how arguments are divided on a mesh's devices.
+        divides: None unless the trace depends on how arguments are divided on a mesh's devices;
+            else, for each leaf, True if arrays of NumPy's are divided as this one is.
     """
     if not all(type(x) in _LEAVES or isinstance(x, np.generic) for x in leaves):
         return None
-    device, count = executable.device, len(leaves)
-    layouts = [_layout(x, device) for x in leaves] if sees_layouts else None
+    device: Any = executable.device
+    count = len(leaves)
+    layouts = [] if divides is None else [_layout(x, device) for x in leaves]
+    divided = [] if divides is None else list(map(_divided, leaves, divides, layouts))
     run, put, array_type, ndarray = executable.run, device.put, ConcreteArray, np.ndarray
     signature = [_expected(x) for x in leaves]
     of_buffers, avals, unflatten = ConcreteArray.of_buffers, results.avals, results.unflatten
@@ -116,7 +119,10 @@ def bound_call(
                 except OverflowError:
                     return OTHER
             elif kind is ndarray and (x.shape, x.dtype) == expected:
-                buffer = put(np.array(x, dtype, order="C"), may_alias=True)
+                is_same = x.dtype == dtype
+                buffer = put(x) if is_same else put(np.asarray(x, dtype, order="C"), may_alias=True)
+            elif kind is ndarray and divided and (x.shape, x.dtype) == divided[len(buffers)]:
+                buffer, committed = device.put_shards(x, layouts[len(buffers)]), True
             elif (kind,) == expected:
                 try:
                     buffer = put(np.asarray(x.item(), dtype))
@@ -129,7 +135,7 @@ def bound_call(
             return OTHER
         if moves:
             buffers = [x.buffer(device) if type(x) is array_type else x for x in buffers]
-        if layouts is not None and [buffer.spec for buffer in buffers] != layouts:
+        if layouts and [buffer.spec for buffer in buffers] != layouts:
             return OTHER
         if captured:
             buffers += captured
@@ -147,6 +153,13 @@ def _layout(x: Any, device: Any) -> Spec | None:
         return ((),) * np.ndim(x)
     buffer: Any = x._buffer
     return buffer.spec if buffer.device is device else None
+
+
+def _divided(x: Any, divides: bool, layout: Spec | None) -> tuple[Any, ...] | None:
+    """Return the shape and the dtype of arrays of NumPy's that may take an array's place."""
+    if not divides or layout is None or type(x) is not ConcreteArray or x.weak_type:
+        return None
+    return x.shape, x.dtype
 
 
 def forget(leaves: Sequence[Any], donated: Sequence[int]) -> None:

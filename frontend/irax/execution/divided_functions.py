@@ -7,7 +7,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from irax.core import array_trees
 from irax.core.dispatch import staged
-from irax.core.shardings import Sharding
+from irax.core.shardings import NamedSharding, Sharding
 from irax.core.tracebacks import hide_frames
 from irax.core.wrapping import wraps
 from irax.execution import jit_refs
@@ -30,8 +30,6 @@ R = TypeVar("R")
 
 class DividedFunction(PjitFunction[P, R]):
     """A jitted function whose arguments and results are divided among the devices of a mesh."""
-
-    _sees_layouts = True
 
     def __init__(
         self,
@@ -73,6 +71,11 @@ class DividedFunction(PjitFunction[P, R]):
             return results
         return divided_results("jit", self._out_shardings, results)
 
+    def _divides(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[bool]:
+        asked = [] if self._in_shardings is None else self.shardings_of(own)
+        found = [isinstance(sharding, NamedSharding) for sharding in asked]
+        return found + [False] * (len(leaves) - len(found))
+
     def _bind(self, key: Any, bound: BoundCall, result: Any) -> None:
         super()._bind(key, bound, result)
         if self._of_results.are_in(result):
@@ -94,10 +97,10 @@ class DividedFunction(PjitFunction[P, R]):
         fixed = {n % len(args) for n in self._fixed if -len(args) <= n < len(args)}
         places = [n for n in range(len(args)) if n not in fixed]
         own = tuple([args[n] for n in places])
-        if self._of_arguments.are_in(own):
+        found = divided_arguments("jit", self._of_arguments, own)
+        if found is own:
             return args
         given = list(args)
-        found = divided_arguments("jit", self._of_arguments, own)
         for n, argument in zip(places, found, strict=True):
             given[n] = argument
         return given

@@ -133,21 +133,25 @@ def _constraint(x: Array, sharding: Sharding) -> Array:
 
 
 def divided_arguments(what: str, divisions: Divisions, args: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return the arguments of a call, divided as they are to be.
+    """Return the arguments of a call, divided as they are to be: the same tuple if they are.
 
     Raises:
         ValueError: an argument was put elsewhere, or cannot be divided so.
     """
     leaves, tree = array_trees.tree_flatten(args)
+    wanted = divisions.of(tree, args)
+    is_traced = staged(lambda: False, lambda _: True)  # a trace says so in any case
     found = [
-        leaf if wanted is None else _divided_argument(what, as_array(leaf, what), wanted)
-        for leaf, wanted in zip(leaves, divisions.of(tree, args), strict=True)
+        x if s is None or (not is_traced and is_placed(x, s)) else _divided_argument(what, x, s)
+        for x, s in zip(leaves, wanted, strict=True)
     ]
+    if all(x is y for x, y in zip(leaves, found, strict=True)):
+        return args
     return array_trees.tree_unflatten(tree, found)
 
 
-def _divided_argument(what: str, x: Array, wanted: Sharding) -> Array:
-    own = None
+def _divided_argument(what: str, leaf: Any, wanted: Sharding) -> Array:
+    x, own = as_array(leaf, what), None
     if isinstance(x, ConcreteArray) and x.committed and not is_placed(x, wanted):
         own = sharding_of(x)
     if own is not None and not own.is_equivalent_to(wanted, x.ndim):

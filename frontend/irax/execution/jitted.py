@@ -54,8 +54,6 @@ class PjitFunction(Generic[P, R]):
     """A jitted function, as `jit` returns it."""
 
     _may_touch_refs = True
-    _sees_layouts = False
-    """True if programs depend on how arguments are divided, whatever types tell."""
     __signature__ = SignatureOfWrapped()
 
     def __init__(
@@ -177,12 +175,18 @@ class PjitFunction(Generic[P, R]):
         result = compiled.run(leaves, asked, fixed)
         if first is not None:
             first.keep(compiled)
-        bound = compiled.bound(leaves, tree, asked, state, self._sees_layouts)
+        bound = compiled.bound(leaves, tree, asked, state, self._divides(leaves, own))
         if bound is not None and static:
             bound = bound_call.with_static(bound, static, len(args))
         if bound is not None:
             self._bind(key, bound, result)
         return result
+
+    def _divides(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[bool] | None:
+        """Return which leaves are divided as the function's options say, if the trace depends on
+        how they are divided; None if it does not.
+        """
+        return None
 
     def _bind(self, key: Any, bound: BoundCall, result: Any) -> None:
         """Take the short way for calls of a signature from now on; the last one had this result."""

@@ -140,11 +140,11 @@ class Program:
         tree: Any,
         asked: Device | str | None,
         state: Any,
-        sees_layouts: bool = False,
+        divides: Sequence[bool] | None = None,
     ) -> BoundCall | None:
         """Return the short way of calls like one that has just run, with these leaves, and if it
-        `sees_layouts`, divided as these. None if there is none, as where results are looked at, or
-        calls recorded.
+        `divides` some (see `bound_call`), divided as these. None if there is none, as where results
+        are looked at, or calls recorded.
         """
         if config.debug_nans or config.debug_infs or config.profiling:
             return None
@@ -158,8 +158,10 @@ class Program:
             self.take = taking(tree)
         run = program.executable
         is_on_mesh = isinstance(run.device, MeshDevice)
-        if sees_layouts and not is_on_mesh:
+        if divides is not None and not is_on_mesh:
             return None
+        if divides is None and is_on_mesh and are_in_types():
+            divides = [False] * len(leaves)
         return bound_call(
             run,
             leaves,
@@ -170,7 +172,7 @@ class Program:
             self.donated,
             commits=self.commits or is_on_mesh,
             follows=follows,
-            sees_layouts=sees_layouts or (is_on_mesh and are_in_types()),
+            divides=divides,
         )
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:

@@ -66,7 +66,7 @@ def device_put(
 
 def _spread(prefix: Any, x: Any, count: int) -> list[Any]:
     """The entries of a prefix of a pytree, one for each of its leaves."""
-    if prefix is None or isinstance(prefix, bool):
+    if prefix is None or isinstance(prefix, bool | Sharding):
         return [prefix] * count
     return array_trees.prefix_broadcast(prefix, x, is_leaf=lambda leaf: leaf is None)
 
