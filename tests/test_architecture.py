@@ -134,12 +134,14 @@ KNOW_MODES = {
     "core/hi_values.py",
     "core/refs.py",
     "core/tracing.py",
+    "core/transfer_guards.py",
     "execution/jitted.py",
     "execution/replay.py",
 }
 """The files that do, besides the interpreters: those that pick one, those that are written on that,
-those that start traces of their own, and mutable arrays, which a trace owns. Any other gives both
-of what may be done to `staged` or `shortcut` of `core/dispatch.py`."""
+those that start traces of their own, mutable arrays, which a trace owns, and guards of copies, of
+which there are none in a trace. Any other gives both of what may be done to `staged` or `shortcut`
+of `core/dispatch.py`."""
 
 
 def asks_for_modes(source: str) -> bool:

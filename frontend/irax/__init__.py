@@ -27,6 +27,10 @@ with _uncollected():
     from irax.config import numpy_dtype_promotion as numpy_dtype_promotion
     from irax.config import numpy_rank_promotion as numpy_rank_promotion
     from irax.config import threefry_partitionable as threefry_partitionable
+    from irax.config import transfer_guard as transfer_guard
+    from irax.config import transfer_guard_device_to_device as transfer_guard_device_to_device
+    from irax.config import transfer_guard_device_to_host as transfer_guard_device_to_host
+    from irax.config import transfer_guard_host_to_device as transfer_guard_host_to_device
     from irax.core.array import Array as Array
     from irax.core.avals import ShapeDtypeStruct as ShapeDtypeStruct
     from irax.core.closures import closure_convert as closure_convert

@@ -9,11 +9,12 @@ An option has one value for the process, from `IRAX_<NAME>` in the environment o
     True
 """
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
+from irax.core.options import GUARDS_OF_DIRECTIONS, checked
 from irax.core.options import Config as Config
-from irax.core.options import checked
 from irax.core.options import config as config
 from irax.core.options import options as options
 
@@ -37,6 +38,10 @@ __all__ = [
     "numpy_dtype_promotion",
     "numpy_rank_promotion",
     "threefry_partitionable",
+    "transfer_guard",
+    "transfer_guard_device_to_device",
+    "transfer_guard_device_to_host",
+    "transfer_guard_host_to_device",
 ]
 
 
@@ -365,3 +370,87 @@ def numpy_rank_promotion(new_val: str) -> AbstractContextManager[None]:
         'raise'
     """
     return _override("numpy_rank_promotion", new_val)
+
+
+def transfer_guard(new_val: str) -> AbstractContextManager[None]:
+    """Log or forbid copies between the host and devices, for the length of a `with` block.
+
+    Args:
+        new_val: "allow"; "log" or "disallow" those that no `device_put` or `device_get` asks for;
+            "log_explicit" or "disallow_explicit" for all.
+
+    Raises:
+        ValueError: the value isn't one of these.
+
+    Example:
+        >>> from irax.config import config, transfer_guard
+        >>> with transfer_guard("log"):
+        ...     config.transfer_guard
+        'log'
+    """
+    return _guarding(checked("transfer_guard", new_val))
+
+
+@contextmanager
+def _guarding(level: str) -> Iterator[None]:
+    with ExitStack() as stack:
+        for name in ("transfer_guard", *GUARDS_OF_DIRECTIONS):
+            stack.enter_context(_override(name, level))
+        yield
+
+
+def transfer_guard_host_to_device(new_val: str) -> AbstractContextManager[None]:
+    """Log or forbid copies of NumPy's arrays and of numbers, for the length of a `with` block.
+
+    Args:
+        new_val: "allow"; "log" or "disallow" those that no `device_put` or `device_get` asks for;
+            "log_explicit" or "disallow_explicit" for all.
+
+    Raises:
+        ValueError: the value isn't one of these.
+
+    Example:
+        >>> from irax.config import config, transfer_guard_host_to_device
+        >>> with transfer_guard_host_to_device("log"):
+        ...     config.transfer_guard_host_to_device
+        'log'
+    """
+    return _override("transfer_guard_host_to_device", new_val)
+
+
+def transfer_guard_device_to_device(new_val: str) -> AbstractContextManager[None]:
+    """Log or forbid copies of arrays to other devices, for the length of a `with` block.
+
+    Args:
+        new_val: "allow"; "log" or "disallow" those that no `device_put` or `device_get` asks for;
+            "log_explicit" or "disallow_explicit" for all.
+
+    Raises:
+        ValueError: the value isn't one of these.
+
+    Example:
+        >>> from irax.config import config, transfer_guard_device_to_device
+        >>> with transfer_guard_device_to_device("log"):
+        ...     config.transfer_guard_device_to_device
+        'log'
+    """
+    return _override("transfer_guard_device_to_device", new_val)
+
+
+def transfer_guard_device_to_host(new_val: str) -> AbstractContextManager[None]:
+    """Log or forbid copies from devices other than the processor, for the length of a `with` block.
+
+    Args:
+        new_val: "allow"; "log" or "disallow" those that no `device_put` or `device_get` asks for;
+            "log_explicit" or "disallow_explicit" for all.
+
+    Raises:
+        ValueError: the value isn't one of these.
+
+    Example:
+        >>> from irax.config import config, transfer_guard_device_to_host
+        >>> with transfer_guard_device_to_host("log"):
+        ...     config.transfer_guard_device_to_host
+        'log'
+    """
+    return _override("transfer_guard_device_to_host", new_val)

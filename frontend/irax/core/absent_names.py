@@ -97,10 +97,7 @@ _REASONS = {
         ": softmax_custom_jvp",
     ),
     "arrays outside of compiled functions are in the processor's memory: irax.device_put puts them "
-    "on a device": (
-        ": memory transfer_guard transfer_guard_device_to_device transfer_guard_device_to_host",
-        ": transfer_guard_host_to_device",
-    ),
+    "on a device": (": memory",),
     "policies are those of irax.checkpoint_policies": (
         "ad_checkpoint: Offloadable Recompute Saveable",
     ),

@@ -14,6 +14,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.config import config
+from irax.core import transfer_guards
 from irax.core.avals import ShapedArray, aval_of_array
 from irax_runtime.mesh import MeshDevice, devices_of, moved
 
@@ -151,6 +152,8 @@ class ConcreteArray(Array):
         """The elements as a NumPy array that nobody may write to."""
         if self._numpy is None:
             assert self._buffer is not None
+            if config.guards_transfers and "cpu" not in self._buffer.device.platform:
+                transfer_guards.check("device_to_host", f"an array of type {self.aval}")
             self._numpy = self._buffer.numpy()
         return self._numpy
 
@@ -243,6 +246,8 @@ def as_array(x: Any, what: str = "argument") -> Array:
 
 
 def _made(x: Any, what: str) -> Array:
+    if config.guards_transfers:
+        transfer_guards.check("host_to_device", what)
     if isinstance(x, np.ndarray):
         if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
             raise ValueError(

@@ -28,6 +28,13 @@ def _from_environment(name: str, default: bool = False) -> bool:
     return text in _TRUE
 
 
+_LEVELS = ("allow", "log", "disallow", "log_explicit", "disallow_explicit")
+GUARDS_OF_DIRECTIONS = (
+    "transfer_guard_host_to_device",
+    "transfer_guard_device_to_device",
+    "transfer_guard_device_to_host",
+)
+_GUARDS = ("transfer_guard", *GUARDS_OF_DIRECTIONS)
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "compile": ("at_once", "background"),
     "default_matmul_precision": (
@@ -44,6 +51,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "numpy_dtype_promotion": ("standard", "strict"),
     "numpy_rank_promotion": ("allow", "warn", "raise"),
     "spmd": ("one_buffer", "threads"),
+    **dict.fromkeys(_GUARDS, (None, *_LEVELS)),
     "traceback_filtering": (
         *("auto", "off", "tracebackhide", "remove_frames", "quiet_remove_frames"),
     ),
@@ -113,6 +121,12 @@ class Config(threading.local):
         numpy_dtype_promotion: "standard", or "strict": operands must be of one dtype, Python's
             numbers aside.
         numpy_rank_promotion: "allow" operands of different ranks, "warn" of them, or "raise".
+        transfer_guard: what to do with copies between the host and devices: "allow", "log" or
+            "disallow" those that no `device_put` or `device_get` asks for, "log_explicit" or
+            "disallow_explicit" all. It sets the three options of directions, and None none of them.
+        transfer_guard_host_to_device: the same for copies of NumPy's arrays and Python's numbers.
+        transfer_guard_device_to_device: the same for copies of arrays to other devices.
+        transfer_guard_device_to_host: the same for copies from devices other than the processor.
         untraced_starts: run a function that another process traced without tracing it, where that
             is known to be the same (see docs/compile-times.md).
         traceback_filtering: how irax's own frames are hidden in tracebacks. "quiet_remove_frames"
@@ -155,6 +169,16 @@ class Config(threading.local):
     random_seed_offset: int = 0
     specialize_sizes: bool = _from_environment("specialize_sizes", True)
     spmd: str = _choice_from_environment("spmd", "one_buffer")
+    transfer_guard: Any = _choice_from_environment("transfer_guard", None)
+    transfer_guard_host_to_device: Any = _choice_from_environment(
+        "transfer_guard_host_to_device", transfer_guard
+    )
+    transfer_guard_device_to_device: Any = _choice_from_environment(
+        "transfer_guard_device_to_device", transfer_guard
+    )
+    transfer_guard_device_to_host: Any = _choice_from_environment(
+        "transfer_guard_device_to_host", transfer_guard
+    )
     untraced_starts: bool = _from_environment("untraced_starts")
     traceback_filtering: str = _choice_from_environment("traceback_filtering", "auto")
 
@@ -186,6 +210,9 @@ class Config(threading.local):
         value = checked(name, value)
         if name in _EFFECTS:
             _EFFECTS[name](value)
+        if name == "transfer_guard":
+            for direction in GUARDS_OF_DIRECTIONS:
+                self._set(direction, value)
         self._set(name, value)
 
     def _set(self, name: str, value: Any) -> None:
@@ -225,6 +252,9 @@ class Config(threading.local):
 
     given = None
     """The user's operands of the library function that runs (see `core.strictness`)."""
+
+    transfers_are_explicit = False
+    """True within a function that is asked for copies (see `core.transfer_guards`)."""
 
     def read(self, name: str) -> Any:
         """The value of an option for the whole process, whatever a thread has overridden.
@@ -266,6 +296,9 @@ class Config(threading.local):
     state: tuple[Any, ...] = ()
     """The values of all options that a call depends on: the same object while none changes."""
 
+    guards_transfers = False
+    """True if copies between the host and devices are logged or forbidden."""
+
     stepwise = False
     """True if operations run one by one, to look at each: nothing is replayed."""
 
@@ -306,9 +339,10 @@ SEEN_IN_TRACES = (
 
 _OF_CALLS = (
     *("disable_jit", "debug_nans", "debug_infs", "default_device", "spmd", "profiling", "on_mesh"),
+    *GUARDS_OF_DIRECTIONS,
 )
 
-_DERIVED = ("traced", "state", "stepwise")
+_DERIVED = ("traced", "state", "stepwise", "guards_transfers")
 """Values that follow from options, kept beside them because every call asks for them."""
 
 
@@ -319,8 +353,11 @@ def _derived(options: Config | type[Config]) -> dict[str, Any]:
     state = _values(options)
     with suppress(TypeError):  # an option that has no hash
         state = _first_equal(state)
-    stepwise = options.debug_nans or options.debug_infs or options.given is not None
-    return dict(zip(_DERIVED, (state[: len(SEEN_IN_TRACES)], state, stepwise), strict=True))
+    levels = [getattr(options, name) for name in GUARDS_OF_DIRECTIONS]
+    guards = any(level not in (None, "allow") for level in levels)
+    stepwise = options.debug_nans or options.debug_infs or options.given is not None or guards
+    values = (state[: len(SEEN_IN_TRACES)], state, stepwise, guards)
+    return dict(zip(_DERIVED, values, strict=True))
 
 
 @lru_cache(maxsize=256)

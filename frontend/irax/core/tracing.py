@@ -7,7 +7,6 @@ the function (closure conversion), so functions of a module never refer to each 
 
 from __future__ import annotations
 
-import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -28,6 +27,7 @@ from irax.core.explicit_axes import (
     spec_of,
     type_of,
 )
+from irax.core.innermost import innermost as innermost
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.module_builder import ModuleBuilder
 from irax.core.operands import types_text
@@ -41,16 +41,6 @@ from irax_compiler.sizes import is_symbolic
 
 INLINE_CONSTANT_SIZE = 16
 """Captured arrays of at most so many elements become constants in the IR, larger ones arguments."""
-
-
-class _Innermost(threading.local):
-    trace: Trace | None = None
-    suspended: Trace | None = None
-    """The trace that goes on after a block of `ensure_compile_time_eval`, in such a block."""
-
-
-innermost = _Innermost()
-"""The state of this thread: `innermost.trace` is None outside of all traces."""
 
 
 def current_trace() -> Trace | None:

@@ -73,10 +73,6 @@ DEFAULTS: dict[str, Any] = {
 """Options without effect, with JAX's defaults."""
 
 _REASONS = {
-    "arrays outside of compiled functions are in the processor's memory": (
-        *("transfer_guard", "transfer_guard_device_to_device"),
-        *("transfer_guard_device_to_host", "transfer_guard_host_to_device"),
-    ),
     "use debug_nans, debug_infs, or irax.experimental.checkify": (
         *("error_checking_behavior_divide", "error_checking_behavior_nan"),
         "error_checking_behavior_oob",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees
+from irax.core import array_trees, transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.key_arrays import KeyArray
 from irax.core.sharded import device_of_mesh, placed, spec_of
@@ -134,7 +134,8 @@ def make_array_from_process_local_data(
     shapes = array_trees.prefix_broadcast(
         global_shape, local_data, is_leaf=_is_shape, prefix_name="global_shape"
     )
-    made = [_of_local_data(*each) for each in zip(shardings, leaves, shapes, strict=True)]
+    with transfer_guards.explicit():
+        made = [_of_local_data(*each) for each in zip(shardings, leaves, shapes, strict=True)]
     return array_trees.tree_unflatten(tree, made)
 
 

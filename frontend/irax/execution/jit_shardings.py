@@ -34,6 +34,7 @@ from irax.core.sharded import is_placed, placed, sharding_of, spec_of
 from irax.core.shardings import NamedSharding, Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
+from irax.execution.moves import check_move
 from irax_compiler.ops.control_flow.shard_map import ShardMap, axes_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -74,7 +75,7 @@ def on_mesh(x: Array, sharding: NamedSharding) -> Array:
         if not isinstance(x, ConcreteArray):
             return x
         check_devices("shard_map", x, sharding)
-        return placed(x, sharding)
+        return _moved(x, placed(x, sharding))
 
     def note(builder: ModuleBuilder) -> Array:
         if isinstance(sharding.mesh, Mesh):
@@ -82,6 +83,13 @@ def on_mesh(x: Array, sharding: NamedSharding) -> Array:
         return x
 
     return staged(put, note)
+
+
+def _moved(x: Array, result: Array) -> Array:
+    """Return what an array has become, and log or forbid that as options say."""
+    if isinstance(result, ConcreteArray) and result._buffer is not None:
+        check_move(x, result._buffer.device)
+    return result
 
 
 def check_devices(what: str, x: Array, wanted: Sharding) -> None:
@@ -159,7 +167,7 @@ def _divided_argument(what: str, leaf: Any, wanted: Sharding) -> Array:
             f"{what}: an argument of type {x.aval} has the sharding {own!r}, but in_shardings has "
             f"{wanted!r}: move it with irax.device_put, or leave in_shardings out"
         )
-    return constrained(x, wanted)
+    return _moved(x, constrained(x, wanted))
 
 
 def divided_results(what: str, shardings: Any, results: Any) -> Any:

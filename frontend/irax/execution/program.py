@@ -27,6 +27,7 @@ from irax.execution.bound_call import (
     tree_of_leaves,
 )
 from irax.execution.callbacks import recorded, replayed
+from irax.execution.moves import check_move
 from irax_compiler import api, mlir
 from irax_compiler.spans import Span, collecting, span
 from irax_runtime.device import Buffer, Device, Executable
@@ -110,6 +111,9 @@ class Program:
         device = program.executable.device
         committed = self.commits or isinstance(device, MeshDevice)
         buffers: list[Any] = []
+        if config.guards_transfers:
+            for x in leaves:
+                check_move(x, device)
         for x in leaves:
             array: Any = x if type(x) is ConcreteArray else concrete_array(x)
             buffer = array._buffer
@@ -146,7 +150,7 @@ class Program:
         `divides` some (see `bound_call`), divided as these. None if there is none, as where results
         are looked at, or calls recorded.
         """
-        if config.debug_nans or config.debug_infs or config.profiling:
+        if config.debug_nans or config.debug_infs or config.profiling or config.guards_transfers:
             return None
         there = None if self.commits else self._there(leaves)
         follows = there is not None and there is not self.device(asked)

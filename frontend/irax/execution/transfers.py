@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from irax import tree_util
-from irax.core import array_trees
+from irax.core import array_trees, transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.key_arrays import KeyArray
 from irax.core.layouts import Format, Layout, sharding_of_format
@@ -18,6 +18,7 @@ from irax.core.tracebacks import api_boundary
 from irax.core.tracing import still_open
 from irax.execution.backend import is_device, no_device, resolve_device
 from irax.execution.jit_shardings import constrained
+from irax.execution.moves import check_move
 
 
 @api_boundary
@@ -57,7 +58,8 @@ def device_put(
     places, aliases, gifts = (_spread(each, x, len(leaves)) for each in (device, may_alias, donate))
     if any(alias and gift for alias, gift in zip(aliases, gifts, strict=True)):
         raise ValueError("device_put: may_alias and donate cannot both be True")
-    put = [_put(*each) for each in zip(leaves, places, aliases, strict=True)]
+    with transfer_guards.explicit():
+        put = [_put(*each) for each in zip(leaves, places, aliases, strict=True)]
     for leaf, result, gift in zip(leaves, put, gifts, strict=True):
         if gift:
             _delete_if_moved(leaf, result)
@@ -84,6 +86,8 @@ def _delete_if_moved(x: Any, result: Array) -> None:
 def _put(leaf: Any, place: Any, may_alias: bool | None) -> Array:
     array = still_open(as_array(leaf, "device_put: x"))
     array = _put_on(array, place)
+    if isinstance(leaf, ConcreteArray) and isinstance(array, ConcreteArray) and array.committed:
+        check_move(leaf, array._buffer.device)  # pyright: ignore[reportOptionalMemberAccess]
     is_own = may_alias is not False or not isinstance(leaf, Array)
     return array if is_own else copied(array)
 
@@ -135,4 +139,5 @@ def device_get(x: Any) -> Any:
         numbers = isinstance(leaf, Array) and not isinstance(leaf, KeyArray)
         return np.asarray(leaf) if numbers else leaf
 
-    return tree_util.tree_map(fetch, x)
+    with transfer_guards.explicit():
+        return tree_util.tree_map(fetch, x)

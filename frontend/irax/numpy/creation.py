@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, lax
+from irax.core import transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array, aval_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
@@ -202,6 +203,7 @@ def check_parts(what: str, x: Any, dtype: np.dtype[Any]) -> None:
 
 def _from_numbers(x: Any, dtype: np.dtype[Any] | None) -> Array:
     """Return an array of a Python number, or of lists that may hold anything."""
+    transfer_guards.check("host_to_device", "array: object")
     leaves = list(_leaves(x))
     if not all(isinstance(leaf, bool | int | float | complex | np.generic) for leaf in leaves):
         return _from_arrays(x, leaves, dtype)
@@ -330,6 +332,7 @@ def empty(
 
 
 def _filled(name: str, shape: Any, fill: int, dtype: DTypeLike | None) -> Array:
+    transfer_guards.check("host_to_device", name)
     sizes = canonical_shape(name, shape)
     return lax.full(sizes, fill, dtypes.requested_dtype(float if dtype is None else dtype, name))
 
