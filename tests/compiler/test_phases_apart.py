@@ -128,7 +128,7 @@ _, status = os.waitpid(child, 0)
 print(os.waitstatus_to_exitcode(status))
 """
     done = subprocess.run(
-        [sys.executable, "-c", source],
+        [sys.executable, "-W", "ignore::DeprecationWarning", "-c", source],
         env={**os.environ, "IRAX_CACHE_DIR": "off"},
         capture_output=True,
         text=True,

@@ -59,8 +59,18 @@ CASES = [
         wrt=[1],
     ),
     Case("is_inf", chlo_functions.is_inf, [fixed(NUMBERS)], each(math.isinf)),
-    Case("is_pos_inf", chlo_functions.is_pos_inf, [fixed(NUMBERS)], each(lambda x: x == math.inf)),
-    Case("is_neg_inf", chlo_functions.is_neg_inf, [fixed(NUMBERS)], each(lambda x: x == -math.inf)),
+    Case(
+        "is_pos_inf",
+        chlo_functions.is_pos_inf,
+        [fixed(NUMBERS)],
+        each(lambda x: math.isinf(x) and x > 0),
+    ),
+    Case(
+        "is_neg_inf",
+        chlo_functions.is_neg_inf,
+        [fixed(NUMBERS)],
+        each(lambda x: math.isinf(x) and x < 0),
+    ),
 ]
 NOT_DIFFERENTIABLE = {
     "chlo.is_inf",

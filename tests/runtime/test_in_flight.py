@@ -377,6 +377,8 @@ def test_the_process_ends_with_calls_in_flight(calls):
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_process_has_the_results():
     code = """
+import warnings
+warnings.simplefilter("ignore", DeprecationWarning)  # of forks, from Python 3.12 on
 x = [step(X, 200 + n) for n in range(4)]
 pid = os.fork()
 total = [float(v.sum()) for v in x] + [float(step(x[0], 3).sum())]

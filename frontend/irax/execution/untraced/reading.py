@@ -160,7 +160,10 @@ def names_read(code: CodeType) -> Names:
             if operation == _IS and not _is_singleton(code, last, last_argument):
                 if chain is not None:
                     compared.add(tuple(chain))
-                elif last != _ATTRIBUTE or names[last_argument >> _SHIFT] != "__class__":
+                elif not (
+                    (last == _ATTRIBUTE and names[last_argument >> _SHIFT] == "__class__")
+                    or _is_equality_of_dataclass(code, last, last_argument)
+                ):
                     raise NotDescribed(f"{code.co_qualname} asks if values are the same object")
             chain = None
             if operation not in _UNDERSTOOD_CODES:
@@ -183,6 +186,14 @@ def _is_singleton(code: CodeType, last: int, argument: int) -> bool:
     if last != _CONSTANT:
         return False
     return any(code.co_consts[argument] is x for x in (None, True, False, ..., NotImplemented))
+
+
+def _is_equality_of_dataclass(code: CodeType, last: int, argument: int) -> bool:
+    """Return True where the `__eq__` that `dataclass` writes asks, from Python 3.13 on, if both are
+    one object. Descriptions tell which objects are the same.
+    """
+    is_of_both = last == _FAST_TWICE and argument == 1
+    return is_of_both and code.co_qualname == "__create_fn__.<locals>.__eq__"
 
 
 def _is_of_new_object(code: CodeType, before: int, argument: int) -> bool:
