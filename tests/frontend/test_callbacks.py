@@ -13,6 +13,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax.experimental import io_callback
+from irax_runtime.iree import cpu
 
 SCALAR = irax.ShapeDtypeStruct((), "float32")
 BOTH = pytest.mark.parametrize("jit", [lambda f: f, irax.jit], ids=["at once", "jit"])
@@ -213,8 +214,29 @@ def test_wrong_arguments():
         irax.pure_callback(np_sin, SCALAR, a="x")
     with pytest.raises(ValueError, match=r"vmap_method must be None or one of .*, got 'all'"):
         irax.pure_callback(np_sin, SCALAR, 1.0, vmap_method="all")
-    with pytest.raises(NotImplementedError, match="sharding"):
+    with pytest.raises(NotImplementedError, match="must be a SingleDeviceSharding or None"):
         irax.pure_callback(np_sin, SCALAR, 1.0, sharding="here")
+    with pytest.raises(NotImplementedError, match="io_callback: sharding='here'"):
+        io_callback(np_sin, SCALAR, 1.0, sharding="here")  # pyright: ignore[reportArgumentType]
+
+
+def test_a_callback_of_one_device_gets_whole_arrays():
+    """JAX 0.10.2 takes such shardings alone, and none in a shard_map."""
+    mesh = irax.sharding.Mesh(np.array([cpu(0), cpu(1)], dtype=object), ("i",))
+    x = irax.device_put(np.ones(4, np.float32), irax.NamedSharding(mesh, irax.P("i")))
+    here, seen = irax.sharding.SingleDeviceSharding(cpu(0)), []
+
+    def double(x):
+        seen.append(x.shape)
+        return 2 * x
+
+    def f(x):
+        return irax.pure_callback(double, irax.ShapeDtypeStruct(x.shape, x.dtype), x, sharding=here)
+
+    np.testing.assert_array_equal(irax.jit(f)(x), [2, 2, 2, 2])
+    assert set(seen) == {(4,)}
+    with pytest.raises(NotImplementedError, match=r"inside of a shard_map.*expected None"):
+        irax.shard_map(f, mesh=mesh, in_specs=irax.P("i"), out_specs=irax.P("i"))(x)
 
 
 # ---- effects -------------------------------------------------------------------------------------

@@ -535,3 +535,14 @@ def test_a_constraint_needs_a_sharding_for_each_array(mesh: Mesh):
         for f in (constrain, irax.jit(constrain, static_argnums=1)):
             with pytest.raises(ValueError, match="a sharding for each array, got None"):
                 f((X, X), shardings)
+
+
+def test_arrays_like_others_of_another_shape_are_on_their_device(mesh: Mesh):
+    """As in JAX 0.10.2."""
+    x, numpy = irax.device_put(X, cpu(3)), irax.numpy
+    for f in (irax.lax.full_like, numpy.full_like):
+        assert f(x, 1, shape=(5,)).sharding == x.sharding
+    assert numpy.zeros_like(x, shape=()).devices() == {cpu(3)}
+    divided = irax.device_put(X, NamedSharding(mesh, P("a")))
+    assert irax.lax.full_like(divided, 1.0, shape=()).shape == ()
+    np.testing.assert_array_equal(irax.jit(lambda x: numpy.ones_like(x, shape=(2,)))(x), [1, 1])

@@ -22,7 +22,9 @@ from irax import dtypes
 from irax.core import array_trees, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, staged
+from irax.core.meshes import get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
+from irax.core.shardings import SingleDeviceSharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import outside_traces
 from irax_compiler import mlir
@@ -38,7 +40,7 @@ def pure_callback(
     callback: Callable[..., Any],
     result_shape_dtypes: Any,
     *args: Any,
-    sharding: None = None,
+    sharding: SingleDeviceSharding | None = None,
     vmap_method: str | None = None,
     **kwargs: Any,
 ) -> Any:
@@ -54,7 +56,8 @@ def pure_callback(
         result_shape_dtypes: a pytree with a `shape` and a `dtype` for each array it returns, such
             as `ShapeDtypeStruct`s.
         args: pytrees of arrays.
-        sharding: accepted for JAX's sake; None.
+        sharding: a `SingleDeviceSharding`, which says what holds anyway: the callback gets whole
+            arrays, however the program divides them.
         vmap_method: what `vmap` does. "sequential": a call for each lane; "sequential_unrolled":
             the same, without a loop. One call for all lanes, which are along axis 0 of all arrays:
             "broadcast_all"; or of length 1 for those that the lanes share: "expand_dims"; or those
@@ -69,7 +72,8 @@ def pure_callback(
             structure or dtype.
         ValueError: an unknown `vmap_method`, or 64-bit results without `enable_x64`; or when it
             runs, the callback returns another shape.
-        NotImplementedError: under `vmap` without a `vmap_method`.
+        NotImplementedError: under `vmap` without a `vmap_method`; another `sharding`, or one inside
+            of a `shard_map`, whose devices call it each.
 
     >>> import numpy as np
     >>> result = irax.ShapeDtypeStruct((3,), "float32")
@@ -82,8 +86,23 @@ def pure_callback(
             f"{what}: vmap_method must be None or one of "
             f"{', '.join(map(repr, ops.VMAP_METHODS))}, got {vmap_method!r}"
         )
+    if sharding is not None:
+        _check_sharding(what, sharding)
     make = partial(ops.Callback, kind="pure", vmap_method=vmap_method or "")
-    return _called(what, make, callback, result_shape_dtypes, sharding, args, kwargs)
+    return _called(what, make, callback, result_shape_dtypes, args, kwargs)
+
+
+def _check_sharding(what: str, sharding: Any) -> None:
+    """Raise NotImplementedError for a sharding that callbacks cannot have."""
+    if not isinstance(sharding, SingleDeviceSharding):
+        raise NotImplementedError(
+            f"{what}: sharding must be a SingleDeviceSharding or None, got {sharding!r}"
+        )
+    if get_abstract_mesh().manual_axes:
+        raise NotImplementedError(
+            f"{what}: sharding={sharding!r} inside of a shard_map, each of whose devices calls the "
+            "function; expected None"
+        )
 
 
 @api_boundary
@@ -122,8 +141,12 @@ def io_callback(
     >>> seen
     [1.5]
     """
+    if sharding is not None:
+        raise NotImplementedError(
+            f"io_callback: sharding={sharding!r} is not supported; expected None"
+        )
     make = partial(ops.Callback, kind="io", ordered=bool(ordered))
-    return _called("io_callback", make, callback, result_shape_dtypes, sharding, args, kwargs)
+    return _called("io_callback", make, callback, result_shape_dtypes, args, kwargs)
 
 
 def effects_barrier() -> None:
@@ -140,14 +163,11 @@ def _called(
     make: Callable[..., ops.Callback],
     function: Callable[..., Any],
     result_shape_dtypes: Any,
-    sharding: None,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
     if not callable(function):
         raise TypeError(f"{what}: expected a function, got {function!r}")
-    if sharding is not None:
-        raise NotImplementedError(f"{what}: sharding={sharding!r} is not supported; expected None")
     expected = [
         expected_result(what, array_trees.keystr(path), x)
         for path, x in array_trees.tree_leaves_with_path(result_shape_dtypes)

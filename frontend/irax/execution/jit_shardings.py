@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from inspect import signature
 from typing import Any, TypeVar
 
+import numpy as np
+
 from irax import tree_util
 from irax.config import config
 from irax.core import array_trees, axis_names
@@ -31,7 +33,7 @@ from irax.core.partition_specs import (
     axes_of_entry,
 )
 from irax.core.sharded import is_placed, placed, sharding_of, spec_of
-from irax.core.shardings import NamedSharding, Sharding, as_sharding
+from irax.core.shardings import NamedSharding, Sharding, SingleDeviceSharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
 from irax.execution.moves import check_move
@@ -241,14 +243,20 @@ def divided_like(what: str, result: Any, like: Any) -> Any:
 
 
 def placed_like(what: str, result: Array, like: Any) -> Array:
-    """Return a new array where an array of its shape was put, or where a `ShapeDtypeStruct` says; a
-    trace divides it as types tell.
+    """Return a new array where another one was put, or where a `ShapeDtypeStruct` says; a trace
+    divides it as types tell. If it has another shape, it is put on a device that has all of the
+    other one.
     """
     place = None
     if isinstance(like, ShapeDtypeStruct):
         place = like.sharding
     elif isinstance(like, ConcreteArray) and like.committed:
         place = sharding_of(like)
+    if result.shape != np.shape(like):
+        if not (isinstance(result, ConcreteArray) and isinstance(place, SingleDeviceSharding)):
+            return result
+        new, there = result, place
+        return staged(lambda: placed(new, there), lambda _: new)
     if not isinstance(result, ConcreteArray) or place is None or not place.has_devices:
         return divided_like(what, result, like)
     return staged(lambda: placed(result, place), lambda _: divided_like(what, result, like))

@@ -167,7 +167,7 @@ def full_like(
     filled = full(like.shape if shape is None else shape, fill_value, dtype or like.dtype)
     if dtype is None and like.weak_type:
         filled = filled.with_weak_type(True)
-    return placed_like("lax.full_like", filled, x) if shape is None else filled
+    return placed_like("lax.full_like", filled, x)
 
 
 def iota(dtype: DTypeLike, size: int) -> Array:

@@ -485,6 +485,6 @@ def full_like(
         result = convert(broadcast_to(fill, sizes), wanted, weak)
     else:
         result = convert(lax.full(sizes, convert(fill, wanted)), wanted, weak)
-    if shape is None and device is None and out_sharding is None:
+    if device is None and out_sharding is None:
         return placed_like("full_like", result, a)
     return placed("full_like", result, device, out_sharding)
