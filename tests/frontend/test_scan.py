@@ -328,3 +328,20 @@ def test_a_row_that_is_a_view():
     x = np.arange(200_000, dtype=np.float32)
     rows = irax.jit(lambda x: lax.map(lambda _: x[::-1][::3], jnp.arange(2)))(x)
     np.testing.assert_array_equal(rows, np.tile(x[::-1][::3], (2, 1)))
+
+
+def test_results_of_one_type_are_apart_where_the_host_reads_others():
+    x, factors = RNG.normal(size=20_000).astype(np.float32), np.float32([1, 2, 3])
+
+    def step(factor):
+        smooth = lambda y, t: jnp.fft.irfft(jnp.fft.rfft(y) * jnp.exp(-t), x.size)
+        y = factor * x
+        last = lax.fori_loop(0, 2, lambda i, y: smooth(y, 1.0 * i), y)
+        rows = lax.map(lambda t: smooth(y, t), jnp.arange(2.0))
+        return last, rows, jnp.convolve(y, np.ones(31, np.float32), "same")
+
+    last, rows, sums = irax.jit(lambda factors: lax.map(step, factors))(factors)
+    for i, factor in enumerate(factors):
+        np.testing.assert_allclose(last[i], factor * x / np.e, atol=1e-4)
+        np.testing.assert_allclose(rows[i, 1], factor * x / np.e, atol=1e-4)
+        np.testing.assert_allclose(sums[i], np.convolve(factor * x, np.ones(31), "same"), atol=1e-3)

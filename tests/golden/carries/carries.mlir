@@ -141,7 +141,8 @@ util.func public @unsafe(%a: tensor<4096xf32>, %n: index) -> (tensor<4096xf32>, 
 // CHECK-NOT:     flow.tensor.barrier
 // CHECK:         util.return
 
-// IREE would not wait for %y, which the host reads, if it did not copy what the loop carries.
+// IREE would not wait for %y, which the host reads, if it did not copy what the loop carries. Of the
+// arrays, which begin as one, one begins as a copy.
 util.func public @read_by_host(%a: tensor<4096xf32>, %n: index) -> tensor<4096xf32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -155,6 +156,8 @@ util.func public @read_by_host(%a: tensor<4096xf32>, %n: index) -> tensor<4096xf
   util.return %0#0 : tensor<4096xf32>
 }
 // CHECK-LABEL: util.func public @read_by_host
+// CHECK:         [[COPY:%\w+]] = flow.dispatch @copy_16384::@copy_16384[{{%\w+}}](%arg0)
+// CHECK:         iter_args({{%\w+}} = %arg0, {{%\w+}} = [[COPY]])
 // CHECK-NOT:     flow.tensor.barrier
 // CHECK:         util.return
 

@@ -17,8 +17,9 @@ is that of the loop-carried array, so this is right only under conditions that I
    update moves within an array is copied before.
 4. Only kernels use the memory. IREE does not wait for loop-carried values that the host reads,
    unless it copies them. A barrier on one array may end the copies of another. So the functions of
-   the host get a kernel's copy of an array, where the loop carries larger ones. Functions stay as
-   they are in which the host reads any other value that a loop carries, or is called in a branch.
+   the host get a kernel's copy of an array, where the loop carries larger ones. In functions in
+   which the host reads any other value that a loop carries, or is called in a branch, arrays that
+   begin with one value are kept apart, and no more is done.
 
 The pass runs between IREE's phases flow and stream. Nothing is fused after that, and each operation
 says which operand its result is in the memory of, so that the conditions can be decided.
@@ -69,9 +70,9 @@ class Carries(Pass):
                 continue
             loops = [o for o in nested(view.operation) if o.name in LOOPS]
             reads = host_reads_of_carried(view.operation)
-            if not all(map(_is_worth_a_copy, reads)):
-                continue
-            if calls_host_in_branch(view.operation):
+            if not all(map(_is_worth_a_copy, reads)) or calls_host_in_branch(view.operation):
+                for loop in filter(None, map(loop_of, loops)):
+                    copies = _Carries(loop, copies).keep_apart()
                 continue
             for one in reads:
                 _give_copy(one, copies)
@@ -83,9 +84,7 @@ class Carries(Pass):
             for operation in loops:
                 loop = loop_of(operation)
                 if loop is not None:
-                    rewriting = _Carries(loop, copies)
-                    rewriting.rewrite()
-                    copies = rewriting.copies
+                    copies = _Carries(loop, copies).rewrite()
 
 
 class _Carries:
@@ -108,13 +107,20 @@ class _Carries:
         }
         self.late: dict[Value, list[Operation]] = {}
 
-    def rewrite(self) -> None:
-        """Put barriers on arrays."""
+    def keep_apart(self) -> int:
+        """Let no two arrays begin with one value, and return the number of copies."""
+        for i in self._repeated():
+            if self.extents[self.loop.arguments[i]] is not None:
+                self._copy_first(i)
+        return self.copies
+
+    def rewrite(self) -> int:
+        """Put barriers on arrays, and return the number of copies."""
         known = {x for x in self.uses if self._is_known(x)}
         own = self._apart({x for x in known if self._may_own(x)})
         repeated = self._repeated()
         if any(self.extents[self.loop.arguments[i]] is None for i in repeated):
-            return
+            return self.keep_apart()
         moved = {y for following in self.following.values() for y in following}
         for i, x in enumerate(self.loop.arguments):
             is_written = x in known and bool(self.uses[x].writers)
@@ -130,6 +136,7 @@ class _Carries:
                 _put_barrier(argument, self.extents[x] or ())
         for i in set(repeated) & set(self._repeated()):
             self._copy_first(i)
+        return self.copies
 
     def _repeated(self) -> list[int]:
         """Return the arrays that begin with the value of an earlier one, by their number. IREE
