@@ -36,6 +36,9 @@ SIZED_DISPATCH, VARIABLES = "irax.dispatch", "variables"
 IMPORTED = "hal.import.static"
 """The attribute of functions that are in a shared library."""
 
+IN_PLACE = "in_place"
+"""The attribute of functions that says which results may be in the memory of which operands."""
+
 _LOWERED = "#iree_codegen.translation_info<pipeline = #iree_codegen.no_pipeline>"
 """Tells IREE that a kernel is loops over memory: there is nothing left to tile and to vectorize."""
 
@@ -53,6 +56,7 @@ def add_executable(
     workload: int = 0,
     numbers: int = 0,
     sizes: Sequence[str] = (),
+    in_place: Mapping[int, int] | None = None,
 ) -> Operation:
     """Add the executable `name` to a module, with one function of the same name, and return it.
 
@@ -65,6 +69,8 @@ def add_executable(
         workload: how many numbers its dispatches have before their operands.
         numbers: how many integers of 64 bits the function has after the arrays.
         sizes: the variables that sizes depend on, whose values are further such integers.
+        in_place: which results of its dispatches may be in the memory of which operands, by the
+            numbers of arrays. They have the operand's type (see the pass `overwrite`).
     """
     named = {"sym_name": mlir.string(name)}
     with InsertionPoint.at_block_begin(module.body):
@@ -82,6 +88,9 @@ def add_executable(
     types = [mlir.parse_type("!stream.binding")] * arrays
     types += [mlir.parse_type("i64")] * (numbers + len(sizes))
     lowered = {"translation_info": mlir.parse_attribute(_LOWERED)}
+    if in_place:
+        pairs = ", ".join(f"{result}, {operand}" for result, operand in in_place.items())
+        lowered[IN_PLACE] = mlir.parse_attribute(f"array<i64: {pairs}>")
     with InsertionPoint(inside):
         function = mlir.emit("func.func", [], named | lowered | typed(types), [], regions=1)
     block = Block.create_at_start(function.regions[0], types)

@@ -12,6 +12,7 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.annotate import is_for_all_sizes
 from irax_compiler.passes.carries.memory import ties
 from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.executables import IN_PLACE
 
 _DISPATCH, _GENERIC = "flow.dispatch", "linalg.generic"
 _LOAD, _STORE = "iree_tensor_ext.dispatch.tensor.load", "iree_tensor_ext.dispatch.tensor.store"
@@ -22,14 +23,14 @@ _OTHERS = {"arith.constant", "tensor.empty", "func.return"}
 
 @register_pass
 class Overwrite(Pass):
-    """Has elementwise kernels of IREE's dialect flow write each result over an operand of the same
-    type, if an earlier kernel made that operand and nothing else uses it. IREE would give the
-    result memory of its own.
+    """Has elementwise kernels of IREE's dialect flow, and kernels of irax's whose attribute says
+    that they can, write each result over an operand of the same type, if an earlier kernel made
+    that operand and nothing else uses it. IREE would give the result memory of its own.
 
-    An element of the operand is read for the element of the result alone, so it is read before it
-    is written over. No other dispatch may make the same operand: IREE merges dispatches that turn
-    out to be equal, and takes those that do not vary out of loops, when it no longer sees that the
-    result is written over.
+    In an elementwise kernel, an element of the operand is read for the element of the result alone,
+    so it is read before it is written over. No other dispatch may make the same operand: IREE
+    merges dispatches that turn out to be equal, and takes those that do not vary out of loops, when
+    it no longer sees that the result is written over.
     """
 
     name: ClassVar[str] = "overwrite"
@@ -39,12 +40,12 @@ class Overwrite(Pass):
             return
         dispatches = _dispatches(module)
         for executable in [x.operation for x in module.body.operations]:
-            kernel = _kernel_of(executable)
-            if kernel is None or kernel.entry not in dispatches:
+            kernel = _kernel_of(executable, dispatches)
+            if kernel is None:
                 continue
             chosen = _chosen(kernel, dispatches)
             if chosen:
-                _write_over(kernel.function, chosen)
+                kernel.write_over(chosen)
                 for dispatch in dispatches[kernel.entry]:
                     _tie(dispatch, {x.result: x.operand for x in chosen})
 
@@ -56,6 +57,12 @@ class _Pair:
     result: int
     operand: int
     """Their numbers among the dispatch's results and operands."""
+
+
+@dataclass(frozen=True)
+class _ElementwisePair(_Pair):
+    """A result of an elementwise kernel of IREE's."""
+
     read: Operation
     """The operation that loads the operand."""
     write: Operation
@@ -64,10 +71,46 @@ class _Pair:
 
 @dataclass(frozen=True)
 class _Kernel:
+    """A kernel of irax's, which may find a result in the memory of an operand."""
+
     function: Operation
     entry: str
     """Its name, as dispatches have it."""
-    pairs: Sequence[_Pair]
+    operands: int
+    """The number of the operands of its dispatches."""
+
+    @property
+    def pairs(self) -> Sequence[_Pair]:
+        """What it says in its attribute."""
+        attribute: Any = self.function.attributes[IN_PLACE]
+        numbers = list(attribute)
+        pairs = zip(numbers[::2], numbers[1::2], strict=True)
+        return [_Pair(result - self.operands, operand) for result, operand in pairs]
+
+    def write_over(self, chosen: Sequence[Any]) -> None:
+        """Have it find these results there: they have no argument of their own any more."""
+        body = mlir.body(self.function)
+        arguments = list(body.arguments)
+        for pair in chosen:
+            result, operand = (arguments[x] for x in (self.operands + pair.result, pair.operand))
+            result.replace_all_uses_with(operand)
+        for number in sorted((self.operands + x.result for x in chosen), reverse=True):
+            body.erase_argument(number)
+        type_ = mlir.function_type([x.type for x in body.arguments], [])
+        self.function.attributes["function_type"] = mlir.type_attribute(type_)
+        del self.function.attributes[IN_PLACE]
+
+
+@dataclass(frozen=True)
+class _Elementwise(_Kernel):
+    """An elementwise kernel of IREE's."""
+
+    @property
+    def pairs(self) -> Sequence[_ElementwisePair]:
+        return list(_pairs(self.function))
+
+    def write_over(self, chosen: Sequence[Any]) -> None:
+        _write_over(self.function, chosen)
 
 
 def _dispatches(module: Module) -> dict[str, list[Operation]]:
@@ -81,21 +124,30 @@ def _dispatches(module: Module) -> dict[str, list[Operation]]:
     return found
 
 
-def _kernel_of(executable: Operation) -> _Kernel | None:
-    """Return the kernel of an executable, if that has just one, and it is elementwise."""
-    if executable.name != "flow.executable":
+def _kernel_of(
+    executable: Operation, dispatches: Mapping[str, Sequence[Operation]]
+) -> _Kernel | None:
+    """Return the kernel of an executable that is dispatched, if that has just one, and it may write
+    over operands.
+    """
+    if executable.name not in ("flow.executable", "stream.executable"):
         return None
     inside = list(nested(executable))
-    exports = [x for x in inside if x.name == "flow.executable.export"]
-    functions = [x for x in inside if x.name == "func.func"]
+    exports = [x for x in inside if x.name == f"{executable.name}.export"]
+    functions = [x for x in inside if x.name == "func.func" and x.regions[0].blocks]
     if len(exports) != 1 or len(functions) != 1:
         return None
-    pairs = list(_pairs(functions[0]))
-    names = mlir.function_name(executable), mlir.function_name(exports[0])
-    return _Kernel(functions[0], "@{}::@{}".format(*names), pairs) if pairs else None
+    entry = "@{}::@{}".format(*(mlir.function_name(x) for x in (executable, exports[0])))
+    if entry not in dispatches:
+        return None
+    is_own = executable.name == "stream.executable"
+    if is_own and IN_PLACE not in functions[0].attributes:
+        return None
+    kind = _Kernel if is_own else _Elementwise
+    return kind(functions[0], entry, len(dispatches[entry][0].operands))
 
 
-def _pairs(function: Operation) -> Iterator[_Pair]:
+def _pairs(function: Operation) -> Iterator[_ElementwisePair]:
     """The results of a kernel and the operands that each may be written over."""
     operations = [x.operation for x in mlir.body(function).operations]
     generics = [x for x in operations if x.name == _GENERIC]
@@ -125,7 +177,7 @@ def _pairs(function: Operation) -> Iterator[_Pair]:
             is_same_place = str(maps[i]) == str(maps[count + number]) and _is_identity(maps[i])
             if is_read_once and is_same_place and _is_whole(source, x):
                 place = arguments.index(target) - (len(arguments) - len(stores))
-                yield _Pair(place, arguments.index(source), load, store)
+                yield _ElementwisePair(place, arguments.index(source), load, store)
 
 
 def _is_whole(argument: Value, x: Value) -> bool:
@@ -239,7 +291,7 @@ def _varies(operation: Operation) -> bool:
     return False
 
 
-def _write_over(function: Operation, chosen: Sequence[_Pair]) -> None:
+def _write_over(function: Operation, chosen: Sequence[_ElementwisePair]) -> None:
     """Drop the arguments of results, which are stored to those of operands."""
     before = mlir.arguments(function)
     homes = {x.write.operands[1]: x.read.operands[0] for x in chosen}

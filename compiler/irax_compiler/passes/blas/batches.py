@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -68,7 +68,18 @@ class Batch:
             mlir.tensor_type((*self.extents, *shape), dtype)
             for shape, dtype in self.routine.results
         ]
-        return [*results, *(mlir.tensor_type((self.groups, size), INT8) for size in self._scratch)]
+        scratch = [mlir.tensor_type((self.groups, size), INT8) for size in self._scratch]
+        for number, operand in self._scratch_in_place.items():
+            shape = self.routine.shapes[operand]
+            scratch[number] = mlir.tensor_type((*self.extents, *shape), self.routine.dtype)
+        return [*results, *scratch]
+
+    @property
+    def _scratch_in_place(self) -> Mapping[int, int]:
+        """The scratch arrays that may be in the memory of an operand: in batches, those of a
+        workgroup would be less than the operand.
+        """
+        return self.routine.scratch_in_place if self.count == 1 else {}
 
     @property
     def _scratch(self) -> list[int]:
@@ -95,7 +106,9 @@ class Batch:
 
             for_each(*share(self.count, self._share, 0), work)
 
-        return add_executable(module, name, (self.groups, 1), len(of_all), build)
+        ties = {len(given) + i: number for i, number in self.routine.in_place.items()}
+        ties |= {len(sizes) + i: number for i, number in self._scratch_in_place.items()}
+        return add_executable(module, name, (self.groups, 1), len(of_all), build, in_place=ties)
 
 
 def batch_of(operation: Operation, workers: int = 1) -> Batch | None:

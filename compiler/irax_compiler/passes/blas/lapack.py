@@ -53,13 +53,19 @@ class Lapack:
         self.library.call(f"cblas_{self.library.letter}{name}", *map(_operand, operands))
 
     def copy(self, x: Array, to: Array) -> None:
+        """Copy an array, unless it is in the same memory."""
         count = to.size // self.library.dtype.itemsize
-        self.call_blas("copy", count, x, 1, to, 1)
+        self.if_same(x, to, lambda: None, lambda: self.call_blas("copy", count, x, 1, to, 1))
 
-    def transpose(self, x: Array, rows: int, columns: int, to: Array) -> None:
-        """Transpose a matrix with contiguous rows."""
+    def transpose(
+        self, x: Array, rows: int, columns: int, to: Array, stride: int | None = None
+    ) -> None:
+        """Transpose a matrix with contiguous rows to other memory. `stride` is what is between its
+        rows, if that is more than their length.
+        """
         order = Cblas.ROW_MAJOR, Cblas.TRANSPOSED
-        self.call_blas("omatcopy", *order, rows, columns, self.one, x, columns, to, rows)
+        places = x, stride or columns, to, rows
+        self.call_blas("omatcopy", *order, rows, columns, self.one, *places)
 
     def exchange_rows(self, x: Array, rows: int, columns: int, pivots: Array) -> None:
         """Exchange each row of a matrix with contiguous rows with the one of a number, which is
@@ -98,17 +104,56 @@ class Lapack:
         failed = emit("arith.cmpi", status, _status(0), to=_boolean(), predicate=_predicate(1))
         _if(failed, body)
 
-    def fill_triangle(self, x: Array, n: int, upper: bool, number: float) -> None:
-        """Fill a triangle of a matrix with contiguous columns, and its diagonal."""
+    def fill_triangle(
+        self, x: Array, n: int, upper: bool, number: float, diagonal: bool = True
+    ) -> None:
+        """Fill a triangle of a matrix with contiguous columns, with or without its diagonal."""
+        columns = n if diagonal else n - 1
+        first = 0 if diagonal else (n if upper else 1)
         step = n if upper else n + 1  # from the first element of one column to that of the next
-        size, reals = self.library.dtype.itemsize, self._reals(x) // (n * n)
 
-        def fill(j: Value) -> None:
-            start = emit("arith.addi", x.address, long(times(j, step * size)))
-            count = long(times(plus(j, 1) if upper else plus(times(j, -1), n), reals))
-            self.real.call("laset", "A", count, 1, number, number, start, count)
+        def part(j: Value) -> tuple[Value, Value]:
+            count = plus(j, 1) if upper else plus(times(j, -1), columns)
+            return plus(times(j, step), first), count
 
-        for_each(index(0), index(n), fill)
+        self._fill_parts(x, columns, part, number)
+
+    def fill_below_diagonal(self, x: Array, rows: int, columns: int, number: float) -> None:
+        """Fill what is below the diagonal of a matrix with contiguous rows."""
+
+        def part(i: Value) -> tuple[Value, Value]:
+            return times(i, columns), emit("arith.minsi", i, index(columns))
+
+        self._fill_parts(x, rows, part, number)
+
+    def _fill_parts(
+        self, x: Array, count: int, part: Callable[[Value], tuple[Value, Value]], number: float
+    ) -> None:
+        """Fill parts of an array; `part` returns the first element of each and how many it has."""
+        real = self.library.real.dtype
+        reals = self.library.dtype.itemsize // real.itemsize
+        value = constant(np.asarray(number, real))
+
+        def fill(i: Value) -> None:
+            first, extent = part(i)
+            start = emit("arith.addi", x.address, long(times(first, reals * real.itemsize)))
+
+            def store(j: Value) -> None:
+                place = emit("arith.addi", start, long(times(j, real.itemsize)))
+                pointer = emit("llvm.inttoptr", place, to=mlir.parse_type("!llvm.ptr"))
+                mlir.emit("llvm.store", [value, pointer], {}, [])
+
+            for_each(index(0), times(extent, reals), store)
+
+        for_each(index(0), index(count), fill)
+
+    def if_same(
+        self, x: Array, other: Array, body: Callable[[], None], otherwise: Callable[[], None]
+    ) -> None:
+        """Do something if two arrays are in the same memory, and something else if not."""
+        places = x.address, other.address
+        is_same = emit("arith.cmpi", *places, to=_boolean(), predicate=_predicate(0))
+        _if(is_same, body, otherwise)
 
     def if_finite(self, x: Array, body: Callable[[], Value]) -> Value:
         """Do something if all numbers of an array are finite. Return its status, or one of failure
@@ -118,7 +163,7 @@ class Lapack:
         largest = self.real.call("lange", "M", count, 1, x, count, x, returns=str(real.element))
         bound = constant(np.asarray(inf, real.dtype))
         is_finite = emit("arith.cmpf", largest, bound, to=_boolean(), predicate=_predicate(4))
-        return _if(is_finite, body, lambda: _status(1))[0]
+        return _if(is_finite, body, lambda: _status(1), returns=True)[0]
 
     def _reals(self, x: Array) -> int:
         """The number of real numbers in an array of these or of complex ones."""
@@ -141,8 +186,10 @@ def _status(number: int) -> Value:
     return constant(np.asarray(number, np.int64))
 
 
-def _if(condition: Value, *branches: Callable[[], Value | None]) -> Sequence[Value]:
-    types = [mlir.parse_type("i64")] if len(branches) == 2 else []
+def _if(
+    condition: Value, *branches: Callable[[], Value | None], returns: bool = False
+) -> Sequence[Value]:
+    types = [mlir.parse_type("i64")] if returns else []
     choice = mlir.emit("scf.if", [condition], {}, types, regions=2)
     for region, branch in zip(choice.regions, branches, strict=False):
         with InsertionPoint(Block.create_at_start(region, [])):

@@ -1,12 +1,13 @@
 """Routines that factor matrices and solve equations, by LAPACK.
 
 LAPACK's matrices have contiguous columns and those of programs contiguous rows, so most routines
-work on transposed copies. Results are those of the host functions in `irax_runtime.linalg`.
+work on transposes, in the memory of results where these have the size. Results are those of the
+host functions in `irax_runtime.linalg`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import nan, prod
 from typing import ClassVar
@@ -19,6 +20,7 @@ from irax_compiler.ops.core import full_like
 from irax_compiler.ops.fft import real_dtype
 from irax_compiler.passes.blas.lapack import Array, Lapack
 from irax_compiler.passes.blas.library import Cblas
+from irax_compiler.passes.blas.squares import block_of, transpose
 
 INT32, INT64 = (np.dtype(f"int{width}") for width in (32, 64))
 BLOCK = 64
@@ -50,6 +52,16 @@ class Routine:
     def scratch(self) -> Sequence[int]:
         """Return the bytes of the arrays that it needs besides."""
         return []
+
+    @property
+    def in_place(self) -> Mapping[int, int]:
+        """Return which results may be in the memory of which operands, by their numbers."""
+        return {}
+
+    @property
+    def scratch_in_place(self) -> Mapping[int, int]:
+        """Return which scratch arrays may be there. They have the operand's size."""
+        return {}
 
     @property
     def operations(self) -> int:
@@ -94,15 +106,18 @@ class Cholesky(Routine):
     def results(self) -> Sequence[tuple[Shape, np.dtype]]:
         return [(self.shapes[0], self.dtype)]
 
+    @property
+    def in_place(self) -> Mapping[int, int]:
+        return {0: 0}
+
     def build(self, lapack: Lapack, arrays: Sequence[Array]) -> None:
         """Factor the transpose, which is the conjugate: its factor is the result's transpose."""
         x, out = arrays
-        n = self.shapes[0][0]
-        triangle = "U" if self.lower else "L"
-        lapack.fill(out, 0.0)
-        lapack.call("lacpy", triangle, n, n, x, n, out, n)
-        status = lapack.call("potrf", triangle, n, out, n)
-        lapack.if_failed(status, lambda: lapack.fill_triangle(out, n, bool(self.lower), nan))
+        n, upper = self.shapes[0][0], bool(self.lower)
+        lapack.copy(x, out)
+        status = lapack.call("potrf", "U" if upper else "L", n, out, n)
+        lapack.fill_triangle(out, n, not upper, 0.0, diagonal=False)
+        lapack.if_failed(status, lambda: lapack.fill_triangle(out, n, upper, nan))
 
 
 @dataclass(frozen=True)
@@ -122,6 +137,10 @@ class TriangularSolve(Routine):
     @property
     def operations(self) -> int:
         return prod(self.shapes[1]) * self.shapes[0][0]
+
+    @property
+    def in_place(self) -> Mapping[int, int]:
+        return {0: 1}
 
     def build(self, lapack: Lapack, arrays: Sequence[Array]) -> None:
         a, b, out = arrays
@@ -150,7 +169,12 @@ class Lu(Routine):
 
     @property
     def scratch(self) -> Sequence[int]:
-        return [prod(self.shapes[0]) * self.size]
+        m, n = self.shapes[0]
+        return block_of(n, self.size) if m == n else [m * n * self.size]
+
+    @property
+    def in_place(self) -> Mapping[int, int]:
+        return {0: 0}
 
     def operands(self, given: Sequence[Value]) -> Sequence[Value]:
         """Add the numbers of rows, as real numbers, which LAPACK can exchange."""
@@ -159,11 +183,17 @@ class Lu(Routine):
         return [x, shape.Iota(extents, self.real, len(extents) - 1)()]
 
     def build(self, lapack: Lapack, arrays: Sequence[Array]) -> None:
-        x, numbers, factors, pivots, order, a = arrays
+        x, numbers, factors, pivots, order, *memory = arrays
         m, n = self.shapes[0]
-        lapack.transpose(x, m, n, a)
-        lapack.call("getrf", m, n, a, m, pivots)
-        lapack.transpose(a, n, m, factors)
+        if m == n:
+            transpose(lapack, x, n, factors, *memory)
+            lapack.call("getrf", n, n, factors, n, pivots)
+            transpose(lapack, factors, n, factors, *memory)
+        else:
+            (a,) = memory
+            lapack.transpose(x, m, n, a)
+            lapack.call("getrf", m, n, a, m, pivots)
+            lapack.transpose(a, n, m, factors)
         lapack.real.copy(numbers, order)
         lapack.real.call("laswp", 1, order, m, 1, min(m, n), pivots, 1)
 
@@ -185,15 +215,23 @@ class Solve(Routine):
     @property
     def scratch(self) -> Sequence[int]:
         n = self.shapes[1][0]
-        return [n * n * self.size, n * INT64.itemsize]
+        return [n * n * self.size, n * INT64.itemsize, *block_of(n, self.size)]
+
+    @property
+    def in_place(self) -> Mapping[int, int]:
+        return {0: 1}
+
+    @property
+    def scratch_in_place(self) -> Mapping[int, int]:
+        return {0: 0}
 
     def build(self, lapack: Lapack, arrays: Sequence[Array]) -> None:
         """Solve in the memory of the result, whose transpose has contiguous columns: that is
         multiplied from the right.
         """
-        x, b, out, a, pivots = arrays
+        x, b, out, a, pivots, *block = arrays
         n, columns = self.shapes[1]
-        lapack.transpose(x, n, n, a)
+        transpose(lapack, x, n, a, *block)
         lapack.copy(b, out)
         lapack.call("getrf", n, n, a, n, pivots)
         if columns == 1:
@@ -226,28 +264,38 @@ class Qr(Routine):
         return [((m, self._columns), self.dtype), ((self._columns, n), self.dtype)]
 
     @property
+    def _is_square(self) -> bool:
+        """True if Q is, and takes the matrix, too."""
+        m, n = self.shapes[0]
+        return n <= m == self._columns
+
+    @property
     def scratch(self) -> Sequence[int]:
         m, n = self.shapes[0]
         wide = max(n, self._columns)
-        counts = m * wide, self._columns * n, min(m, n), BLOCK * wide
-        return [count * self.size for count in counts]
+        counts = min(m, n), BLOCK * wide
+        copy = block_of(m, self.size) if self._is_square else [m * wide * self.size]
+        return [*(count * self.size for count in counts), *copy]
 
     @property
     def operations(self) -> int:
         return 4 * super().operations
 
     def build(self, lapack: Lapack, arrays: Sequence[Array]) -> None:
-        x, q, r, a, triangle, scales, work = arrays
+        x, q, r, scales, work, *copy = arrays
         (m, n), columns = self.shapes[0], self._columns
-        memory = work, work.size // self.size
+        memory, block = (work, work.size // self.size), copy[0] if copy else None
+        a = q if self._is_square else copy[0]
         lapack.transpose(x, m, n, a)
         lapack.call("geqrf", m, n, a, m, scales, *memory)
-        lapack.fill(triangle, 0.0)
-        lapack.call("lacpy", "U", columns, n, a, m, triangle, columns)
-        lapack.transpose(triangle, n, columns, r)
+        lapack.transpose(a, n, columns, r, stride=m)
+        lapack.fill_below_diagonal(r, columns, n, 0.0)
         generate = "ungqr" if self.is_complex else "orgqr"
         lapack.call(generate, m, columns, min(m, n), a, m, scales, *memory)
-        lapack.transpose(a, columns, m, q)
+        if self._is_square:
+            transpose(lapack, q, m, q, block)
+        else:
+            lapack.transpose(a, columns, m, q)
 
 
 @dataclass(frozen=True)
@@ -268,9 +316,16 @@ class Eigh(Routine):
     @property
     def scratch(self) -> Sequence[int]:
         n = self.shapes[0][0]
-        real = (1 + 6 * n + 2 * n * n + BLOCK * n) * self.real.itemsize
-        both = [(2 * n + n * n + BLOCK * n) * self.size, real] if self.is_complex else [real]
-        return [n * n * self.size, *both, (3 + 5 * n) * INT64.itemsize]
+        of_blocks = 2 * n + BLOCK * n
+        least = 1 + 6 * n + 2 * n * n if self.vectors else 1 + 2 * n
+        real = max(least, of_blocks) * self.real.itemsize
+        both = [max(2 * n + n * n, of_blocks) * self.size, real] if self.is_complex else [real]
+        copy = block_of(n, self.size) if self.vectors else [n * n * self.size]
+        return [*both, (3 + 5 * n) * INT64.itemsize, *copy]
+
+    @property
+    def in_place(self) -> Mapping[int, int]:
+        return {0: 0} if self.vectors else {}
 
     @property
     def operations(self) -> int:
@@ -280,8 +335,10 @@ class Eigh(Routine):
     def build(self, lapack: Lapack, arrays: Sequence[Array]) -> None:
         count = len(self.results)
         x, *results = arrays[: 1 + count]
-        a, work, *more = arrays[1 + count :]
-        n = self.shapes[0][0]
+        work, *more = arrays[1 + count : 1 + count + 2 + self.is_complex]
+        copy = arrays[1 + count + 2 + self.is_complex :]
+        n, block = self.shapes[0][0], copy[0] if copy else None
+        a = results[0] if self.vectors else copy[0]
         job = "V" if self.vectors else "N"
         name = "heevd" if self.is_complex else "syevd"
         memory = [work, work.size // self.size]
@@ -290,10 +347,12 @@ class Eigh(Routine):
             memory += [array, array.size // item.itemsize]
 
         def decompose() -> Value:
-            lapack.transpose(x, n, n, a)
+            if not self.vectors:
+                lapack.transpose(x, n, n, a)
+                return lapack.call(name, job, "L", n, a, n, results[-1], *memory)
+            transpose(lapack, x, n, a, block)
             status = lapack.call(name, job, "L", n, a, n, results[-1], *memory)
-            if self.vectors:
-                lapack.transpose(a, n, n, results[0])
+            transpose(lapack, a, n, a, block)
             return status
 
         lapack.fill_if_failed(lapack.if_finite(x, decompose), results)
@@ -326,15 +385,26 @@ class Svd(Routine):
     @property
     def scratch(self) -> Sequence[int]:
         short, long = sorted(self.shapes[0])
-        work = 4 * short * short + 7 * short + BLOCK * (short + long)
-        sides = map(prod, self._sides if self.vectors else [])
-        counts = [prod(self.shapes[0]), *sides, work]
+        of_blocks = short * short + 3 * short + BLOCK * (short + long)
+        counts = [prod(self.shapes[0]), max(4 * short * short + 7 * short, of_blocks)]
         of_reals = [7 * short * short + 7 * short + 2 * short * long] if self.is_complex else []
         return [
             *(count * self.size for count in counts),
             *(count * self.real.itemsize for count in of_reals),
             8 * short * INT64.itemsize,
+            *(prod(side) * self.size for side in self._copied),
+            *block_of(max((n for n, _ in self._in_results), default=0), self.size),
         ]
+
+    @property
+    def _copied(self) -> list[Shape]:
+        """The sides that are transposed to the memory of results."""
+        return [(m, n) for m, n in self._sides if m != n] if self.vectors else []
+
+    @property
+    def _in_results(self) -> list[Shape]:
+        """The sides that are transposed there."""
+        return [(m, n) for m, n in self._sides if m == n] if self.vectors else []
 
     @property
     def operations(self) -> int:
@@ -345,24 +415,31 @@ class Svd(Routine):
         m, n = self.shapes[0]
         count = len(self.results)
         x, *results = arrays[: 1 + count]
-        a, *others = arrays[1 + count :]
+        a, work, *rest = arrays[1 + count :]
+        more, copies = rest[: 1 + self.is_complex], rest[1 + self.is_complex :]
         (_, columns), (rows, _) = self._sides
-        sides = others[:2] if self.vectors else [a, a]  # of which LAPACK reads neither
-        work, *more = others[2:] if self.vectors else others
         job = ("A" if self.full else "S") if self.vectors else "N"
-        values = results[1] if self.vectors else results[0]
+        u, values, v = results if self.vectors else (a, results[0], a)  # LAPACK does not read a
+        block = copies[-1] if len(copies) > len(self._copied) else None
+        in_u = u if m == columns or not self.vectors else copies[0]
+        in_v = v if rows == n or not self.vectors else copies[len(self._copied) - 1]
 
         def decompose() -> Value:
             lapack.transpose(x, m, n, a)
-            u, v = sides
-            found = values, u, m, v, rows
+            found = values, in_u, m, in_v, rows
             status = lapack.call(
                 "gesdd", job, m, n, a, m, *found, work, work.size // self.size, *more
             )
             if self.vectors:
-                lapack.transpose(u, columns, m, results[0])
-                lapack.transpose(v, n, rows, results[2])
+                move(in_u, columns, m, u)
+                move(in_v, n, rows, v)
             return status
+
+        def move(side: Array, high: int, wide: int, to: Array) -> None:
+            if high == wide:
+                transpose(lapack, side, high, to, block)
+            else:
+                lapack.transpose(side, high, wide, to)
 
         lapack.fill_if_failed(lapack.if_finite(x, decompose), results)
 
