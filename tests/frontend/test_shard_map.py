@@ -257,7 +257,7 @@ def test_specs_inside_are_of_the_mesh_of_the_shard_map():
     f = constrained(P(None, "b"))
     for call in (f, irax.jit(f), irax.jit(irax.grad(lambda x: f(x * x).sum() / 2))):
         np.testing.assert_array_equal(call(x), 3 * x)
-    with irax.set_mesh(other):
+    with other:
         text = irax.jit(f).lower(x).as_text()
     assert '[[], ["b"]]' in text
     with pytest.raises(ValueError, match=r"names \['a'\], which a shard_map divides already"):
@@ -276,3 +276,32 @@ def test_keys_may_count_as_varying():
     found = irax.shard_map(draws, mesh=LINE, in_specs=P(), out_specs=P("i"))(key)
     each = [irax.random.beta(key, 1.0, jnp.ones(2) + n) for n in range(4)]
     np.testing.assert_allclose(found, np.concatenate(each), rtol=1e-6)
+
+
+def test_the_mesh_is_that_of_the_context():
+    """As in JAX 0.10.2."""
+    x, others = jnp.arange(8.0), [LINE, MESH.update(devices=MESH.devices.T), LINE.abstract_mesh]
+
+    def double(mesh: Any) -> Any:
+        spec = P(mesh.axis_names[0])
+        return irax.shard_map(lambda v: 2 * v, mesh=mesh, in_specs=spec, out_specs=spec)
+
+    with irax.set_mesh(MESH):
+        for mesh in (MESH, MESH.abstract_mesh):
+            np.testing.assert_array_equal(double(mesh)(x), 2 * x)
+        for mesh in others:
+            for f in (double(mesh), irax.jit(double(mesh))):
+                with pytest.raises(ValueError, match="expected the same, or none"):
+                    f(x)
+    np.testing.assert_array_equal(double(LINE)(x), 2 * x)
+
+
+def test_specs_of_arguments_follow_along_explicit_axes_alone():
+    """As in JAX 0.10.2."""
+    with irax.set_mesh(MESH):
+        for f in (
+            irax.shard_map(lambda v: v, out_specs=P("a"), axis_names={"a"}),
+            irax.smap(lambda v: v, out_axes=0, axis_name="a"),
+        ):
+            with pytest.raises(TypeError, match=r"the axes \['a'\] of the mesh are of type Auto"):
+                f(jnp.arange(8.0))

@@ -46,7 +46,8 @@ def shard_map(
         out_specs: for each result, the axes of the mesh along which shards are joined to an array:
             a `PartitionSpec`, or a pytree of them that is a prefix of the result.
         in_specs: likewise for the positional arguments, which are divided into shards; None for an
-            argument that is no array. By default they follow from the arguments' shardings.
+            argument that is no array. Along axes of type `Explicit` they follow from the arguments'
+            shardings by default.
         mesh: the devices; by default the mesh of the context (`irax.set_mesh`).
         axis_names: the axes of the mesh along which arrays are divided; by default all.
         check_vma: True to tell values that are the same on all devices from others: `out_specs` are
@@ -56,9 +57,10 @@ def shard_map(
         The function of whole arrays.
 
     Raises:
-        TypeError: `f` is not a function.
+        TypeError: `f` is not a function; or on a call, without `in_specs`, an axis of type `Auto`.
         ValueError: on a call, where specs do not fit arguments, results or the mesh, or a result
-            differs between devices along an axis that its spec lacks.
+            differs between devices along an axis that its spec lacks, or the mesh is not that of
+            the context, which has one.
 
     >>> mesh = irax.make_mesh((1,), ("i",))
     >>> total = irax.shard_map(
@@ -85,7 +87,10 @@ def shard_map(
     @api_boundary
     @wraps(f)
     def mapped(*args: Any) -> Any:
+        _check_mesh(mesh)
         setting = Setting.of(name_of(f), mesh, axis_names, check_vma)
+        if in_specs is Infer:
+            _check_explicit(setting)
 
         def specs_of_results(results: Any) -> list[PartitionSpec]:
             return _out_specs(setting, out_specs, results)
@@ -93,6 +98,27 @@ def shard_map(
         return call_on_shards(setting, f, in_specs, specs_of_results, args)
 
     return mapped
+
+
+def _check_mesh(mesh: Any) -> None:
+    """Raise ValueError for another mesh than that of `set_mesh`."""
+    context = meshes.mesh_of_results()
+    if context is None or mesh is None or meshes.get_abstract_mesh().manual_axes:
+        return
+    if mesh not in (context, context.abstract_mesh):
+        raise ValueError(
+            f"shard_map: mesh is {mesh!r}, and the mesh of the context is {context!r}; expected "
+            "the same, or none: leave one of them out"
+        )
+
+
+def _check_explicit(setting: Setting) -> None:
+    """Raise TypeError where arrays' types do not tell how arguments are divided."""
+    if others := [axis for axis in setting.manual if axis in setting.mesh.auto_axes]:
+        raise TypeError(
+            f"shard_map: in_specs was not given, and the axes {others} of the mesh are of type "
+            "Auto: it follows along Explicit axes alone; give in_specs (for smap, in_axes)"
+        )
 
 
 @dataclass(frozen=True)
@@ -356,10 +382,10 @@ def smap(
         out_axes: for each result, the dimension along which its shards are joined, or None.
         axis_name: the axis of the mesh.
         in_axes: for each argument, the dimension that is divided, or None. By default it follows
-            from the arguments' shardings.
+            from the arguments' shardings, along an axis of type `Explicit`.
 
     Raises:
-        TypeError: `f` is not a function.
+        TypeError: `f` is not a function; or on a call, without `in_axes`, an axis of type `Auto`.
 
     >>> with irax.set_mesh(irax.make_mesh((1,), ("i",))):
     ...     irax.smap(lambda x: 2 * x, in_axes=0, out_axes=0, axis_name="i")(irax.numpy.arange(3))
