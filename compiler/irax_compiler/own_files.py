@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
+from typing import Any
 
 from irax_compiler.once import once
 
 _BEGUN = time.time_ns()
 
 
-def is_of_compiler(cls: type) -> bool:
-    """Return True if a class is in a file of the compiler's."""
-    return cls.__module__.partition(".")[0] == __package__
+def is_of_compiler(x: Any) -> bool:
+    """Return True if a class or a function is in a file of the compiler's."""
+    return x.__module__.partition(".")[0] == __package__
 
 
 @once

@@ -15,6 +15,9 @@ from numpy.typing import DTypeLike
 ALIGNMENT = 64
 """Bytes: compiled code reads whole cache lines, and crashes on memory that does not begin one."""
 
+_LARGE = 4 << 10
+"""Bytes of an array from which to align a copy takes less time than to copy it again."""
+
 
 def aligned_empty(shape: tuple[int, ...], dtype: DTypeLike) -> np.ndarray[Any, Any]:
     """An uninitialised array whose first element lies at a multiple of `ALIGNMENT`.
@@ -35,6 +38,19 @@ def aligned_copy(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """
     copy = aligned_empty(array.shape, array.dtype)
     np.copyto(copy, array)
+    return copy
+
+
+def own_copy(array: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:
+    """A C-contiguous copy in a dtype. Devices can use that of a large array where it is.
+
+    >>> own_copy(np.ones(2), np.dtype("float32"))
+    array([1., 1.], dtype=float32)
+    """
+    if array.nbytes < _LARGE:
+        return np.array(array, dtype, order="C", copy=True)
+    copy = aligned_empty(array.shape, dtype)
+    np.copyto(copy, array, casting="unsafe")
     return copy
 
 

@@ -92,6 +92,28 @@ def test_sessions_serve_for_several_programs(monkeypatch):
     assert not kept.items() & {key: found for key, (found, _) in sessions._waiting.items()}.items()
 
 
+def test_threads_work_on_large_modules(monkeypatch):
+    used: list[bool] = []
+    use = sessions._use_threads
+    monkeypatch.setattr(
+        sessions, "_use_threads", lambda *given: (used.append(given[1]), use(*given))
+    )
+    monkeypatch.setenv("IRAX_CACHE_DIR", "off")
+
+    def addition(x, y):
+        return x + y
+
+    module = lowered(addition)
+    by_one = targets.compile(module, "iree-cpu")
+    assert used
+    assert not any(used)
+    for most in (0, 1 << 20, 0):  # sessions that there are serve for both
+        used.clear()
+        monkeypatch.setattr(sessions, "SMALL", most)
+        assert targets.compile(module, "iree-cpu") == by_one
+        assert set(used) == {most == 0}
+
+
 def test_a_session_with_an_error_is_not_kept(monkeypatch):
     monkeypatch.setattr(sessions, "_waiting", OrderedDict())
     with pytest.raises(api.CompileError), invocation.invocation(b"module {", (), "text"):

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from tests.runtime.programs import elementwise, load
 
+from irax.core.array import as_array
 from irax_runtime.iree import _MEMORY, _USAGE, cpu
 from irax_runtime.memory import ALIGNMENT, FREED, aligned_copy, aligned_empty, is_aligned
 
@@ -60,6 +61,16 @@ def test_put_copies_unless_it_may_alias(shape):
     copied, aliased = cpu().put(array), cpu().put(array, may_alias=True)
     assert not np.shares_memory(copied.numpy(), array)
     assert np.shares_memory(aliased.numpy(), array)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["same", "narrowed"])
+def test_an_argument_of_numpys_is_copied_once(dtype):
+    x = np.ones(LARGE, dtype)[:, ::2]
+    array = as_array(x)
+    on_device = array.buffer(cpu())
+    assert np.shares_memory(on_device.numpy(), array.value)
+    x[:] = 2
+    np.testing.assert_array_equal(array.value, np.ones(x.shape, np.float32), strict=True)
 
 
 def test_memory_that_may_not_be_written_is_copied():

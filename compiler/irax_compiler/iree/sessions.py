@@ -20,6 +20,10 @@ from typing import Any
 USES = 64
 """The modules that a session is for."""
 
+SMALL = 10 << 10
+"""The bytes of a module up to which IREE works in one thread. To share the few passes of one or two
+kernels among threads takes more time than these, with processors that have nothing else to do."""
+
 LARGE = 1 << 20
 """The bytes of a module after which a session is not kept."""
 
@@ -72,6 +76,8 @@ def session(flags: Sequence[str], use: str = "", size: int = 0) -> Iterator[Any]
     with _lock:
         found, uses = _waiting.pop(key, (None, 0))
     found = found or _new(flags)
+    # In a forked process, IREE would wait for its threads for ever.
+    _use_threads(found, size > SMALL and not _is_forked)
     try:
         yield found
     except BaseException:
@@ -99,7 +105,18 @@ def _new(flags: Sequence[str]) -> Any:
 
     made = Session()
     made.set_flags(*flags)
-    if _is_forked:  # IREE would wait for its threads for ever
-        context: Any = made.context
-        context.enable_multithreading(False)
     return made
+
+
+def _use_threads(session: Any, do: bool) -> None:
+    """Have IREE share work on a session's modules among threads of its own, or not."""
+    from iree.compiler.api import ctypes_dl
+
+    library: Any = ctypes_dl._dylib
+    borrow, enable = (
+        library.ireeCompilerSessionBorrowContext,
+        library.mlirContextEnableMultithreading,
+    )
+    borrow.restype, borrow.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+    enable.restype, enable.argtypes = None, [ctypes.c_void_p, ctypes.c_bool]
+    enable(borrow(session._session_p), do)

@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from irax_compiler import locations, mlir, own_files
+from irax_compiler.importing import alone
 from irax_compiler.iree import compiler
 from irax_compiler.iree.kernels_aside import keep_aside
 from irax_compiler.mlir import Module
-from irax_compiler.passes.balance import Balance
 from irax_compiler.passes.core import Pass
-from irax_compiler.passes.release import Release
 from irax_compiler.pipeline import run_passes
 from irax_compiler.targets.target import Target, find
 
@@ -25,6 +24,26 @@ LACKS_ARRAYS_OF = frozenset({*SUBBYTE, "float8_e4m3b11fnuz"})
 """Dtypes that IREE's runtime has no arrays of."""
 
 DOUBLES = frozenset({"float64", "complex128"})
+
+
+PassMaker = Callable[[], Sequence[Pass]]
+"""Imports passes and returns them: most programs do without those between IREE's phases."""
+
+
+def passes_on_flow() -> Sequence[Pass]:
+    """Return the passes on the dialect flow that all devices need."""
+    with alone():
+        from irax_compiler.passes.balance import Balance
+
+    return (Balance(),)
+
+
+def passes_on_stream() -> Sequence[Pass]:
+    """Return the passes on the dialect stream that all devices need."""
+    with alone():
+        from irax_compiler.passes.release import Release
+
+    return (Release(),)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,11 +65,11 @@ class IreeTarget(Target):
     refuses every program."""
     newer: tuple[str, ...] = ()
     """Chips that IREE does not know, but that run programs for `chip`."""
-    flow_passes: tuple[Pass, ...] = (Balance(),)
-    """The passes on IREE's dialect flow, after the phase of that name, for programs with loops or
-    many operations."""
-    stream_passes: tuple[Pass, ...] = (Release(),)
-    """The passes on IREE's dialect stream, likewise."""
+    flow_passes: PassMaker = passes_on_flow
+    """Returns the passes on IREE's dialect flow, after the phase of that name, for programs with
+    loops or many operations."""
+    stream_passes: PassMaker = passes_on_stream
+    """Returns the passes on IREE's dialect stream, likewise."""
     unverified: frozenset[str] = frozenset()
     """The phases of IREE in which modules are not verified after each pass."""
     any_chip: tuple[str, ...] = ()
@@ -105,7 +124,7 @@ class IreeTarget(Target):
         """The rewrites between IREE's phases, in their order, of programs for a chip."""
         passes = {"flow": self.flow_passes, "stream": self.stream_passes}
         pays = compiler.has_branches_or_is_long
-        return tuple(passes_after(phase, found, pays) for phase, found in passes.items() if found)
+        return tuple(_made_after(phase, make, pays) for phase, make in passes.items())
 
     def compile_text(self, module: str | bytes) -> bytes:
         """The .vmfb of a lowered module, MLIR text or bytecode, for the usual chip."""
@@ -116,14 +135,22 @@ def passes_after(
     phase: str, passes: Sequence[Pass], pays: Callable[[str], bool] = lambda text: True
 ) -> compiler.Rewrite:
     """Return the rewrite of modules after one of IREE's phases by passes."""
-
-    def run(module: Module) -> bool:
-        before = mlir.bytecode(module)
-        run_passes(module, passes)
-        return mlir.bytecode(module) != before
-
     is_own = all(map(own_files.is_of_compiler, map(type, passes)))
-    return compiler.Rewrite(phase, ", ".join(map(str, passes)), run, pays, is_own)
+    name = ", ".join(map(str, passes))
+    return compiler.Rewrite(phase, name, lambda module: _changes(module, passes), pays, is_own)
+
+
+def _made_after(phase: str, make: PassMaker, pays: Callable[[str], bool]) -> compiler.Rewrite:
+    """Return such a rewrite by passes that are made, and imported, where it pays."""
+    is_own, name = own_files.is_of_compiler(make), f"{make.__module__}.{make.__qualname__}"
+    return compiler.Rewrite(phase, name, lambda module: _changes(module, make()), pays, is_own)
+
+
+def _changes(module: Module, passes: Sequence[Pass]) -> bool:
+    """Run passes on a module; return True if they changed it."""
+    before = mlir.bytecode(module)
+    run_passes(module, passes)
+    return mlir.bytecode(module) != before
 
 
 def iree_target(name: str) -> IreeTarget:

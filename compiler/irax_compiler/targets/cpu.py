@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from irax_compiler.chips import IS_X86, compiling_for, vector_registers
+from irax_compiler.importing import alone
 from irax_compiler.iree import tiling
 from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite
 from irax_compiler.iree.target import LACKS_ARRAYS_OF, SUBBYTE, IreeTarget, passes_after
 from irax_compiler.mlir import Module
-from irax_compiler.passes.alignments import Alignments
-from irax_compiler.passes.balance import Balance
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.blas import Blas
-from irax_compiler.passes.carries import Carries
 from irax_compiler.passes.configure import Configure
-from irax_compiler.passes.core import CSE
+from irax_compiler.passes.core import CSE, Pass
 from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.donation import Donation
 from irax_compiler.passes.dynamic_shapes import has_unknown_sizes
 from irax_compiler.passes.elementwise import Elementwise
-from irax_compiler.passes.emplace import Emplace
-from irax_compiler.passes.fills import Fills
 from irax_compiler.passes.foreign_functions import ForeignFunctions
 from irax_compiler.passes.fourier import Fourier
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
-from irax_compiler.passes.lift import Lift
-from irax_compiler.passes.link import Link
 from irax_compiler.passes.loops import HostSteps, Loops, Meters, Rows
-from irax_compiler.passes.merge import Merge
-from irax_compiler.passes.overwrite import Overwrite
 from irax_compiler.passes.reductions import Reductions
-from irax_compiler.passes.release import Release
 from irax_compiler.passes.split import Split
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
 from irax_compiler.passes.turns import Turns
@@ -44,6 +37,30 @@ CHIPS = (
     else ("host", "generic")
 )
 """Just the processors of this host's kind: for others the linker is not here."""
+
+
+def passes_on_flow() -> Sequence[Pass]:
+    """Return the passes on IREE's dialect flow."""
+    with alone():
+        from irax_compiler.passes.balance import Balance
+        from irax_compiler.passes.carries import Carries
+        from irax_compiler.passes.emplace import Emplace
+        from irax_compiler.passes.fills import Fills
+        from irax_compiler.passes.lift import Lift
+        from irax_compiler.passes.merge import Merge
+        from irax_compiler.passes.overwrite import Overwrite
+
+    return (Lift(), CSE, Fills(), Overwrite(), Carries(), Merge(), Emplace(), Balance())
+
+
+def passes_on_stream() -> Sequence[Pass]:
+    """Return the passes on IREE's dialect stream."""
+    with alone():
+        from irax_compiler.passes.alignments import Alignments
+        from irax_compiler.passes.link import Link
+        from irax_compiler.passes.release import Release
+
+    return (Release(), Alignments(), Link())
 
 
 class CpuTarget(IreeTarget):
@@ -87,8 +104,8 @@ CPU = register(
             Meters(),
         ),
         dynamic_passes=dynamic_passes(NAME, (Blas(), Reductions(), Elementwise())),
-        flow_passes=(Lift(), CSE, Fills(), Overwrite(), Carries(), Merge(), Emplace(), Balance()),
-        stream_passes=(Release(), Alignments(), Link()),
+        flow_passes=passes_on_flow,
+        stream_passes=passes_on_stream,
         # They are about the code of kernels, and to verify that after each pass takes as long as
         # the passes. What IREE's verifier is known to find, it finds in other phases and in loops.
         unverified=frozenset({"stream", "executable-configurations", "executable-targets", "hal"}),

@@ -16,6 +16,7 @@ from irax import dtypes
 from irax.config import config
 from irax.core import transfer_guards
 from irax.core.avals import ShapedArray, aval_of_array
+from irax_runtime.memory import own_copy
 from irax_runtime.mesh import MeshDevice, devices_of, moved
 
 if TYPE_CHECKING:
@@ -255,7 +256,7 @@ def _made(x: Any, what: str) -> Array:
                 "x.filled(value)"
             )
         dtype = dtypes.canonicalize_dtype(x.dtype)
-        return ConcreteArray(np.array(x, dtype, order="C", copy=True))
+        return ConcreteArray(own_copy(x, dtype))
     if isinstance(x, bool | int | float | complex | np.generic):
         return ConcreteArray(dtypes.scalar_to_array(x), dtypes.is_weakly_typed(x))
     convert: Callable[[], Any] | None = getattr(x, "__irax_array__", None) or getattr(
