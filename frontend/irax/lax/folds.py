@@ -21,7 +21,6 @@ from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.reductions import reduce as reduction
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow, Window
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
-from irax_compiler.sizes import larger
 
 Pads = Sequence[tuple[int, int]]
 
@@ -86,7 +85,8 @@ def reduce_window(
         computation: as for `reduce`.
         window_dimensions: the size of a window in each dimension.
         window_strides: the distance between starts of windows; by default 1.
-        padding: before and after each dimension, or "VALID", "SAME" or "SAME_LOWER".
+        padding: before and after each dimension, or "VALID", "SAME" or "SAME_LOWER", which are
+            counted for the array without `base_dilation`.
         base_dilation: the distance of the array's elements; by default 1.
         window_dilation: the distance of a window's elements; by default 1.
 
@@ -226,9 +226,8 @@ def _window(
     base = positive("base_dilation", base_dilation)
     dilations = positive("window_dilation", window_dilation)
     if isinstance(padding, str):
-        dilated = [larger((n - 1) * b + 1, 0) for n, b in zip(shape, base, strict=True)]
         reach = [(n - 1) * d + 1 for n, d in zip(dims, dilations, strict=True)]
-        pads: Any = padtype_to_pads(dilated, reach, steps, padding)
+        pads: Any = padtype_to_pads(shape, reach, steps, padding)
     else:
         pads = padding
     pairs = tuple((size_of(low), size_of(high)) for low, high in pads)
