@@ -169,3 +169,23 @@ def test_scatter_by_a_function():
         irax.grad(lambda x: double(x).sum())(jnp.asarray(X))
     with pytest.raises(TypeError, match="dtype float32"):
         lax.scatter_apply(X, places, lambda v: v > 0, ROWS, update_shape=(4, 4))
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [
+        (lambda x: jnp.logaddexp(x, 0), 0.25),
+        (lambda x: jnp.logaddexp(0, x), 0.25),
+        (lambda x: jnp.logaddexp2(x, 0), 0.25 * np.log(2)),
+        (lambda x: lax.cumlogsumexp(jnp.stack([x, 0.0 * x]))[1], 0.25),
+        (irax.nn.softplus, 0.25),
+        (irax.nn.log_sigmoid, -0.25),
+    ],
+)
+def test_second_derivatives_of_logarithms_of_sums_of_equal_terms(function, expected):
+    np.testing.assert_allclose(irax.grad(irax.grad(function))(0.0), expected, rtol=1e-5)
+
+
+def test_the_derivative_of_the_logarithm_of_a_sum_of_equal_complex_terms():
+    z = 1 + 2j
+    np.testing.assert_allclose(irax.grad(jnp.logaddexp, holomorphic=True)(z, z), 0.5, atol=1e-6)

@@ -16,7 +16,7 @@ from irax.lax.reductions import neutral
 from irax.lax.signatures import Cumulative
 from irax.typing import ArrayLike
 from irax_compiler.mlir import Value
-from irax_compiler.ops import comparison, elementwise, numpy_call
+from irax_compiler.ops import bitwise, comparison, elementwise, numpy_call
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.reductions import cumulative
@@ -114,11 +114,14 @@ def cumlogsumexp(operand: ArrayLike, axis: int = 0, reverse: bool = False) -> Ar
 
 def _log_sum_exp(dtype: np.dtype) -> Computation:
     def body(x: Value, y: Value) -> list[Value]:
-        # The difference of infinities is nan, and would make their derivatives so.
-        same, zero = comparison.equal(x, y), full_like(x, 0)
-        first, second = (comparison.select(same, zero, v) for v in (x, y))
-        apart = elementwise.abs(elementwise.subtract(first, second))
-        rest = elementwise.log_plus_one(elementwise.exponential(elementwise.negate(apart)))
-        return [elementwise.add(elementwise.maximum(x, y), rest)]
+        # One formula on each side of equal numbers, where all derivatives are right. The difference
+        # of infinities is nan.
+        ahead = comparison.greater_equal(x, y)
+        large, small = comparison.select(ahead, x, y), comparison.select(ahead, y, x)
+        is_infinite = bitwise.not_(elementwise.is_finite(large))
+        is_same = bitwise.and_(comparison.equal(x, y), is_infinite)
+        gap = comparison.select(is_same, full_like(x, 0), elementwise.subtract(small, large))
+        rest = elementwise.log_plus_one(elementwise.exponential(gap))
+        return [elementwise.add(large, rest)]
 
     return Computation.build([dtype, dtype], body)

@@ -14,6 +14,10 @@ from irax.numpy.complex_parts import by_parts, imag, real
 from irax.numpy.logic import (
     equal,
     greater,
+    greater_equal,
+    isfinite,
+    logical_and,
+    logical_not,
     logical_or,
     where,
 )
@@ -32,7 +36,6 @@ from irax.numpy.ufuncs import (
     maximum,
     minimum,
     multiply,
-    negative,
     square,
     subtract,
 )
@@ -98,16 +101,24 @@ def logaddexp(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 def _logaddexp_real(x: Array, y: Array) -> Array:
-    gap = where(equal(x, y), 0, subtract(x, y))  # also where both are the same infinity
-    return add(maximum(x, y), log1p(exp(negative(abs(gap)))))
+    ahead = greater_equal(x, y)
+    return _log_of_sum(where(ahead, x, y), where(ahead, y, x))
+
+
+def _log_of_sum(large: Array, small: Array) -> Array:
+    """Return the logarithm by one formula wherever it can be, so that all derivatives are right
+    where the numbers are equal.
+    """
+    is_same_infinity = logical_and(equal(large, small), logical_not(isfinite(large)))
+    gap = where(is_same_infinity, 0, subtract(small, large))
+    return add(large, log1p(exp(gap)))
 
 
 def _logaddexp_complex(x: Array, y: Array) -> Array:
     """Compute it from the operand with the larger real part; the imaginary part is in [-pi, pi]."""
     ahead = greater(real(x), real(y))
     large, small = where(ahead, x, y), where(ahead, y, x)
-    gap = where(equal(large, small), 0, subtract(small, large))
-    total = add(large, log1p(exp(gap)))
+    total = _log_of_sum(large, small)
     turns = floor(divide(add(imag(total), np.pi), 2 * np.pi))
     angle = subtract(imag(total), multiply(turns, 2 * np.pi))
     return bind(ew.complex_, real(total), angle, weak_type=total.weak_type)
