@@ -331,7 +331,7 @@ def test_a_row_that_is_a_view():
 
 
 def test_results_of_one_type_are_apart_where_the_host_reads_others():
-    x, factors = RNG.normal(size=20_000).astype(np.float32), np.float32([1, 2, 3])
+    x, factors = RNG.normal(size=20_000).astype(np.float32), np.array([1, 2, 3], np.float32)
 
     def step(factor):
         smooth = lambda y, t: jnp.fft.irfft(jnp.fft.rfft(y) * jnp.exp(-t), x.size)
