@@ -387,3 +387,11 @@ def test_remainders_of_divisions_by_zero_are_zero(dtype):
     for name in ("fmod", "remainder"):
         for function in (getattr(jnp, name), irax.jit(getattr(jnp, name))):
             np.testing.assert_array_equal(function(x, y), [0, 0, 0])
+
+
+def test_that_a_quotient_by_zero_adds_nothing_to_a_derivative():
+    def chosen(x, y):
+        return jnp.where(y == 0, x, x // y).sum()
+
+    found = irax.grad(chosen, (0, 1))(jnp.array([3.0, 0.0, -1.0]), jnp.array([0.0, 0.0, 2.0]))
+    np.testing.assert_array_equal(found, [[1, 1, 0], [0, 0, 0]])

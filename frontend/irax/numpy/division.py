@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from irax import lax
 from irax.core.array import Array, ConcreteArray
 from irax.core.operands import check_dtype, judge_ranks
 from irax.core.promotion import (
@@ -63,7 +64,10 @@ def floor_divide(x1: ArrayLike, x2: ArrayLike, /) -> Array:
 
 
 def _quotient_of_floats(x: Array, y: Array) -> Array:
-    """Divide floats: the remainder is exact, and the quotient follows from it."""
+    """Divide floats: the remainder is exact, and the quotient follows from it. It has no
+    derivative, not where y is 0 either.
+    """
+    x, y = lax.stop_gradient((x, y))
     rest = fmod(x, y)
     quotient = divide(subtract(x, rest), y)
     whole = round(where(_is_across(rest, y), subtract(quotient, 1), quotient))
