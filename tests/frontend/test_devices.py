@@ -293,6 +293,9 @@ def test_each_of_several_devices_runs_programs_of_its_own():
     for x, d in zip(xs, here):
         assert irax.jit(f)(x).device is (x + 1).device is d
         assert irax.grad(lambda x: f(x).sum())(x).device is irax.device_put(x, d).device is d
+        assert irax.vmap(lambda y: x * y)(jnp.ones(3)).device is d  # of few elements, captured
+        assert irax.grad(lambda y: (x * y).sum())(1.0).device is irax.jacrev(f)(x).device is d
+        assert jnp.nonzero(x)[0].device is d
     between = told(lambda: irax.jit(jnp.add)(xs[0], xs[1])), told(lambda: xs[2] * xs[3])
     assert all("used together; move one" in text and "id=" in text for text in between), between
     assert irax.jit(f, device=here[2])(1.0).device is here[2]

@@ -43,6 +43,13 @@ INLINE_CONSTANT_SIZE = 16
 """Captured arrays of at most so many elements become constants in the IR, larger ones arguments."""
 
 
+def _is_inline(x: ConcreteArray) -> bool:
+    """Return True for a captured array that becomes a constant in the IR. One that was put on a
+    device is an argument, so that it tells where a program runs.
+    """
+    return x.aval.size <= INLINE_CONSTANT_SIZE and not x.committed
+
+
 def current_trace() -> Trace | None:
     """The innermost trace of this thread, or None outside of all."""
     return innermost.trace
@@ -169,7 +176,7 @@ class Trace(Interpreter):
             if x.home is self:
                 return x.value
             x.check_open()
-        elif isinstance(x, ConcreteArray) and x.aval.size <= INLINE_CONSTANT_SIZE:
+        elif isinstance(x, ConcreteArray) and _is_inline(x):
             with self._insertion, source.user_location():
                 return shape_ops.Constant(x.value)()
         return self._capture(x)

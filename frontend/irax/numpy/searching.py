@@ -15,6 +15,7 @@ from irax.core.dispatch import bind
 from irax.core.explicit_axes import check_alike
 from irax.core.operands import as_arrays, broadcast_shapes, fitted
 from irax.core.promotion import broadcast_to, convert
+from irax.execution.jit_shardings import placed_like
 from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill, take_along
 from irax.numpy import logic
@@ -234,7 +235,7 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     if size is None:
         why = "nonzero needs the elements to know the shape of its result; give size=..."
         found = np.nonzero(mask.concrete(why, errors.ConcretizationTypeError))
-        places = [as_array(p) for p in found]
+        places = [placed_like("nonzero", as_array(p), mask) for p in found]
         there: Any = np.ones(found[0].size, np.bool)
     else:
         places, there = _first_places(mask, operator.index(size))
