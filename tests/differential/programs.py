@@ -1,5 +1,5 @@
 """A generator of random programs: functions of float64 arrays, of one operation after the other.
-Their sizes may be symbolic.
+Their sizes may be symbolic, and one may be large.
 
 Hypothesis draws them, so that what fails is made small.
 
@@ -31,13 +31,20 @@ KNOWN = (2, 3, 1)
 Draw = Callable[..., object]
 I32 = np.dtype(np.int32)
 MOST_ELEMENTS, HIGHEST_RANK = 300, 5
+LARGE = (6_000, 70_000)
+"""Sizes of arrays that devices divide between threads."""
+MOST_OF_LARGE = 250_000
 
 
 class Program:
     """A function under construction: its arguments, and all values so far."""
 
     def __init__(
-        self, draw: Draw, numbers: st.SearchStrategy[float], sizes: Sequence[int] = KNOWN
+        self,
+        draw: Draw,
+        numbers: st.SearchStrategy[float],
+        sizes: Sequence[int] = KNOWN,
+        large: bool = False,
     ) -> None:
         self.draw = draw
         self.numbers = numbers
@@ -47,20 +54,32 @@ class Program:
         shapes = draw(st.lists(shape, min_size=1, max_size=3))
         if len(sizes) > len(KNOWN):  # an argument tells what each variable is
             shapes.append(tuple(n for n in sizes if is_symbolic(n)))
+        self.most = MOST_OF_LARGE if large else MOST_ELEMENTS
+        if large:
+            others = draw(st.lists(self.sizes, max_size=1))
+            shapes.append(tuple(draw(st.permutations([draw(st.sampled_from(LARGE)), *others]))))
         types = [mlir.tensor_type(s, F64) for s in shapes]
         self.function = mlir.new_function(self.module, "main", types, public=True)
         self.arguments = mlir.arguments(self.function)
         self.values = list(self.arguments)
 
+    @property
+    def last(self) -> Value:
+        """The last large value, where there is one."""
+        large = [v for v in self.values if not is_small(shape_of(v), MOST_ELEMENTS)]
+        return (large or self.values)[-1]
+
     def value(self) -> Value:
         """The last value, mostly, so that long chains come about."""
-        return self.draw(st.sampled_from([self.values[-1]] * 3 + self.values))
+        return self.draw(st.sampled_from([self.last] * 3 + self.values))
 
     def given(self, size: tuple[int, ...]) -> Value:
         """A constant, or an argument, of a shape."""
         fitting = [a for a in self.arguments if shape_of(a) == size]
         if fitting and self.draw(st.booleans()):
             return self.draw(st.sampled_from(fitting))
+        if not variables(size) and self.draw(st.booleans()):
+            return constant(random_array(self.draw, size, self.numbers))
         return full(size, self.draw(self.numbers), F64)
 
     def partner(self, x: Value) -> Value:
@@ -78,10 +97,18 @@ def is_one(n: int) -> bool:
     return not is_symbolic(n) and n == 1
 
 
-def is_small(sizes: Sequence[int]) -> bool:
-    """True for a shape of few elements, where variables are about three."""
+def is_small(sizes: Sequence[int], most: int) -> bool:
+    """True for a shape of fewer elements, where variables are about three."""
     env = dict.fromkeys(variables(sizes), 3)
-    return prod(substituted(n, env) for n in sizes) < MOST_ELEMENTS
+    return prod(substituted(n, env) for n in sizes) < most
+
+
+def random_array(
+    draw: Draw, size: tuple[int, ...], numbers: st.SearchStrategy[float]
+) -> np.ndarray:
+    """An array of a few numbers in random order."""
+    few = np.array(draw(st.lists(numbers, min_size=1, max_size=8)), F64)
+    return np.random.default_rng(draw(st.integers(0, 2**32 - 1))).choice(few, size)
 
 
 def arithmetic(p: Program, x: Value) -> Value:
@@ -305,17 +332,20 @@ def random_program(
     numbers: st.SearchStrategy[float],
     most: int = 16,
     sizes: Sequence[int] = KNOWN,
+    large: bool = False,
 ) -> mlir.Module:
-    """A module with @main, of 5 to `most` steps, of arrays of some sizes."""
-    p = Program(draw, numbers, sizes)
+    """A module with @main, of 5 to `most` steps, of arrays of some sizes, and a large one too."""
+    p = Program(draw, numbers, sizes, large)
     with InsertionPoint(mlir.body(p.function)), mlir.UNKNOWN:
+        if draw(st.booleans()):  # so that some operations are on constants alone
+            p.values.append(p.given(shape_of(p.last)))
         for _ in range(draw(st.integers(5, most))):
             result = draw(st.sampled_from(steps))(p, p.value())
             size = shape_of(result)
-            if is_small(size) and 0 < len(size) <= HIGHEST_RANK:
+            if is_small(size, p.most) and 0 < len(size) <= HIGHEST_RANK:
                 p.values.append(result)
     results = draw(st.lists(st.sampled_from(p.values), min_size=1, max_size=3))
-    mlir.finish_function(p.function, [*results, p.values[-1]])
+    mlir.finish_function(p.function, [*results, p.last])
     p.module.operation.verify()
     return p.module
 
@@ -325,7 +355,4 @@ def random_arguments(
 ) -> list[np.ndarray]:
     """Arguments for @main."""
     arguments = mlir.arguments(mlir.functions(module)["main"])
-    return [
-        np.resize(np.array(draw(st.lists(numbers, min_size=1, max_size=8)), F64), shape_of(a))
-        for a in arguments
-    ]
+    return [random_array(draw, shape_of(a), numbers) for a in arguments]

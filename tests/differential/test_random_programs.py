@@ -19,6 +19,8 @@ from tests.runtime.pjrt_programs import needs_plugin
 from irax_compiler import lowering, mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.pipeline import run_pipeline
+from irax_runtime.choice import TRIAL
+from irax_runtime.device import Device
 from irax_runtime.devices import devices
 
 FOLDER = Path(".fuzz")
@@ -26,6 +28,8 @@ EXAMPLES = int(os.environ.get("IRAX_FUZZ", "0"))
 """The number of programs of each kind; 0: few."""
 NUMBERS = st.floats(-2, 2, width=16)
 TOLERANCE = 1e-9
+CALLS = 2 * TRIAL
+"""Calls in which a device tries two ways to run a program: by one thread and by several."""
 Arrays = list[np.ndarray]
 
 
@@ -47,8 +51,8 @@ def kept(module: mlir.Module, name: str) -> Iterator[None]:
         raise
 
 
-def random_case(data: st.DataObject, most: int) -> tuple[mlir.Module, Arrays]:
-    module = random_program(data.draw, ROUNDED, NUMBERS, most)
+def random_case(data: st.DataObject, most: int, large: bool = False) -> tuple[mlir.Module, Arrays]:
+    module = random_program(data.draw, ROUNDED, NUMBERS, most, large=large)
     return module, random_arguments(data.draw, module, NUMBERS)
 
 
@@ -102,22 +106,44 @@ def test_a_batch_is_its_lanes(data: st.DataObject):
             assert_close([a[lane] for a in found], evaluator("main.vjp", arrays))
 
 
-@pytest.mark.parametrize("platform", ["cpu", pytest.param("pjrt:cpu", marks=needs_plugin)])
-@examples(8)
-@given(st.data())
-@pytest.mark.slow
-def test_a_device_agrees_with_the_evaluator(platform: str, data: st.DataObject):
-    device = devices(platform)[0]
-    module, x = random_case(data, most=10)
-    with kept(module, device.target):
-        run_pipeline(module, "vjp{func=main},simplify,prune")
-        evaluator = Evaluator(module)
-        inputs = [*x, *drawn_like(data, evaluator("main", x))]
-        expected = evaluator("main.vjp", inputs)
-        lowered = lowering.lower(module, "main.vjp", device.target)
-        executable = device.load(targets.compile(lowered, device.target), "main.vjp")
-        before = [a.copy() for a in inputs]
+def compare_on_device(device: Device, module: mlir.Module, name: str, inputs: Arrays) -> None:
+    """Compares a function with the evaluator, in the ways that the device tries."""
+    expected = Evaluator(module)(name, inputs)
+    lowered = lowering.lower(module, name, device.target)
+    executable = device.load(targets.compile(lowered, device.target), name)
+    before = [a.copy() for a in inputs]
+    for _ in range(CALLS):
         found = executable([device.put(a) for a in inputs])
         assert_close([a.numpy() for a in found], expected)
         for a, b in zip(inputs, before, strict=True):
             np.testing.assert_array_equal(a, b)
+
+
+def compare_gradient(data: st.DataObject, platform: str, large: bool) -> None:
+    device = devices(platform)[0]
+    module, x = random_case(data, most=10, large=large)
+    with kept(module, device.target):
+        run_pipeline(module, "vjp{func=main},simplify,prune")
+        inputs = [*x, *drawn_like(data, Evaluator(module)("main", x))]
+        compare_on_device(device, module, "main.vjp", inputs)
+
+
+PLATFORMS = pytest.mark.parametrize(
+    "platform", ["cpu", pytest.param("pjrt:cpu", marks=needs_plugin)]
+)
+
+
+@PLATFORMS
+@examples(8)
+@given(st.data())
+@pytest.mark.slow
+def test_a_device_agrees_with_the_evaluator(platform: str, data: st.DataObject):
+    compare_gradient(data, platform, large=False)
+
+
+@PLATFORMS
+@examples(3)
+@given(st.data())
+@pytest.mark.slow
+def test_a_device_agrees_with_the_evaluator_on_large_arrays(platform: str, data: st.DataObject):
+    compare_gradient(data, platform, large=True)

@@ -89,16 +89,15 @@ def test_compiled_for_all_sizes(data: st.DataObject):
 def test_loops_compiled_for_all_sizes(data: st.DataObject):
     try:
         module = open_program(data, most=5)
-        in_a_loop(module, data.draw(st.sampled_from([3, N - 1, M])))
+        name = in_a_loop(module, data.draw(st.sampled_from([3, N - 1, M])))
     except REFUSED:
         return
-    name = "loop"
     if data.draw(st.booleans()):
         try:
-            run_pipeline(module, "vjp{func=loop},simplify,prune")
+            run_pipeline(module, f"vjp{{func={name}}},simplify,prune")
         except REFUSED:
             return
-        name = "loop.vjp"
+        name += ".vjp"
         mlir.make_public(mlir.functions(module)[name])
     compare_compiled(data, module, name)
 
