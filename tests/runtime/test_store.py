@@ -68,6 +68,12 @@ def test_strangers_are_not_answered():
     assert RemoteStore([("127.0.0.1", port)], TOKEN).find("x", 0.0) is None
 
 
+def test_who_says_nothing_holds_up_nobody_for_long():
+    port = serve(OwnStore(), TOKEN)
+    with socket.create_connection(("127.0.0.1", port), 5):
+        assert RemoteStore([("127.0.0.1", port)], TOKEN).find("x", 0.0) is None
+
+
 def test_a_store_that_is_nowhere():
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))

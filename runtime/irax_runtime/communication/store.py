@@ -1,7 +1,9 @@
 """A store of values by key that all processes of a job see.
 
 PJRT's plugins find the devices of other processes by one. Process 0 has the values, and serves them
-to the others by TCP; MPI tells these where. It ends after them.
+to the others by TCP; MPI tells these where. It ends after them, and still serves them then: by one
+thread, since Python starts no more threads when it ends. So who asks for a value asks again until
+it is there.
 """
 
 from __future__ import annotations
@@ -29,12 +31,16 @@ Address = tuple[str, int]
 
 _TOKEN = 16
 """The bytes that a process shows to be one of the job."""
-_REQUEST = struct.Struct("<cdII")
-"""The kind of a request, the seconds to wait for a value, the lengths of key and value."""
+_REQUEST = struct.Struct("<cII")
+"""The kind of a request, the lengths of key and value."""
 _REPLY = struct.Struct("<?I")
 """True if there is a value, and its length."""
-_CONNECTING = 10.0
+_PATIENCE = 10.0
 """Seconds in which process 0 must answer."""
+_STALLING = 1.0
+"""Seconds for which process 0 waits for the next part of a request."""
+_PAUSES = 0.001, 0.25
+"""The least and the most seconds between two questions for a value."""
 
 
 class _Stream(Protocol):
@@ -105,7 +111,7 @@ class RemoteStore(Store):
         for address in addresses:
             self._address = address
             try:
-                self._ask(b"f", "", b"", 0.0)
+                self._ask(b"f", "")
             except (OSError, EOFError) as error:
                 failures[address] = str(error) or "not process 0 of this job"
             else:
@@ -113,21 +119,30 @@ class RemoteStore(Store):
         raise CommunicationError(f"process 0 cannot be reached: {failures}")
 
     def put(self, key: str, value: bytes) -> None:
-        self._ask(b"p", key, value, 0.0)
+        self._ask(b"p", key, value)
 
     def find(self, key: str, timeout: float) -> bytes | None:
-        return self._ask(b"f", key, b"", timeout)
+        last = time.monotonic() + timeout
+        pause, longest = _PAUSES
+        while True:
+            found = self._ask(b"f", key)
+            left = last - time.monotonic()
+            if found is not None or left <= 0:
+                return found
+            time.sleep(min(pause, left))
+            pause = min(2 * pause, longest)
 
-    def _ask(self, what: bytes, key: str, value: bytes, timeout: float) -> bytes | None:
+    def _ask(self, what: bytes, key: str, value: bytes = b"") -> bytes | None:
         encoded = key.encode()
-        request = _REQUEST.pack(what, timeout, len(encoded), len(value))
-        with socket.create_connection(self._address, _CONNECTING) as connection:
-            connection.settimeout(_CONNECTING + timeout)
-            with connection.makefile("rwb") as stream:
-                stream.write(self._token + request + encoded + value)
-                stream.flush()
-                is_there, length = _REPLY.unpack(_exactly(stream, _REPLY.size))
-                return _exactly(stream, length) if is_there else None
+        request = _REQUEST.pack(what, len(encoded), len(value))
+        with (
+            socket.create_connection(self._address, _PATIENCE) as connection,
+            connection.makefile("rwb") as stream,
+        ):
+            stream.write(self._token + request + encoded + value)
+            stream.flush()
+            is_there, length = _REPLY.unpack(_exactly(stream, _REPLY.size))
+            return _exactly(stream, length) if is_there else None
 
 
 def serve(store: Store, token: bytes) -> int:
@@ -136,6 +151,8 @@ def serve(store: Store, token: bytes) -> int:
     """
 
     class Handler(socketserver.StreamRequestHandler):
+        timeout = _STALLING
+
         def handle(self) -> None:
             with suppress(OSError, EOFError):  # who asked has gone
                 self._answer()
@@ -143,17 +160,16 @@ def serve(store: Store, token: bytes) -> int:
         def _answer(self) -> None:
             if not hmac.compare_digest(_exactly(self.rfile, _TOKEN), token):
                 return
-            what, timeout, *lengths = _REQUEST.unpack(_exactly(self.rfile, _REQUEST.size))
+            what, *lengths = _REQUEST.unpack(_exactly(self.rfile, _REQUEST.size))
             key, value = (_exactly(self.rfile, length) for length in lengths)
             found: bytes | None = None
             if what == b"p":
                 store.put(key.decode(), value)
             else:
-                found = store.find(key.decode(), timeout)
+                found = store.find(key.decode(), 0.0)
             self.wfile.write(_REPLY.pack(found is not None, len(found or b"")) + (found or b""))
 
-    class Server(socketserver.ThreadingTCPServer):
-        daemon_threads = True
+    class Server(socketserver.TCPServer):
         request_queue_size = 128
 
     server = Server(("", 0), Handler)
