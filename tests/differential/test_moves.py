@@ -118,3 +118,22 @@ def test_copies_of_parts(number: int, dtype: type) -> None:
     expected = _copies(jnp.asarray(x), jnp.asarray(y))[part]
     for place, (a, b) in enumerate(zip(found, expected, strict=True)):
         np.testing.assert_array_equal(a, b, err_msg=f"result {place}")
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.float32, np.complex64])
+@pytest.mark.parametrize(
+    "of", [jnp.exp, jnp.real, jnp.negative, lambda x: x.astype(np.int8), lambda x: x != 0]
+)
+def test_functions_of_a_reshaped_array_and_of_its_broadcast(of, dtype: type) -> None:
+    x = np.random.default_rng(0).integers(-1, 2, (2, 8)).astype(dtype)
+    if dtype == np.bool_ and of is jnp.negative:
+        of = jnp.logical_not
+
+    def both(x):
+        y = x.reshape(16)
+        return of(y), of(jnp.broadcast_to(y, (5, 16)))
+
+    one, several = irax.jit(both)(x)
+    expected = of(jnp.asarray(x)).reshape(16)
+    np.testing.assert_allclose(one, expected, rtol=1e-6)
+    np.testing.assert_allclose(several, np.tile(expected, (5, 1)), rtol=1e-6)

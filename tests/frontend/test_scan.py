@@ -345,3 +345,24 @@ def test_results_of_one_type_are_apart_where_the_host_reads_others():
         np.testing.assert_allclose(last[i], factor * x / np.e, atol=1e-4)
         np.testing.assert_allclose(rows[i, 1], factor * x / np.e, atol=1e-4)
         np.testing.assert_allclose(sums[i], np.convolve(factor * x, np.ones(31), "same"), atol=1e-3)
+
+
+@pytest.mark.parametrize("loss", [irax.nn.softplus, jnp.abs, lambda z: jnp.where(z > 0, z * z, 0)])
+def test_derivatives_of_steps_of_newton(loss):
+    x = RNG.normal(size=(16, 5)).astype(np.float32)
+
+    def step(x, w, _):
+        of = lambda w: jnp.mean(loss(x @ w)) + w @ w
+        return w - jnp.linalg.solve(irax.hessian(of)(w), irax.grad(of)(w)), of(w)
+
+    def scanned(x):
+        return lax.scan(lambda w, i: step(x, w, i), jnp.ones(5), None, length=4)[0].sum()
+
+    def unrolled(x):
+        w = jnp.ones(5)
+        for i in range(4):
+            w, _ = step(x, w, i)
+        return w.sum()
+
+    expected = irax.grad(unrolled)(x)
+    np.testing.assert_allclose(irax.jit(irax.grad(scanned))(x), expected, atol=1e-5)

@@ -67,6 +67,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             reductions,
             refine,
             release,
+            reorder,
             repetitions,
             simplify,
             split,
