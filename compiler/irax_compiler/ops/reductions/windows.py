@@ -36,6 +36,12 @@ class Window:
             self.padding or ((0, 0),) * len(self.sizes),
         )
 
+    @property
+    def adds_elements(self) -> bool:
+        """True if there are init values between or around the elements of arrays."""
+        ends = [n for pair in self.padding for n in pair]
+        return any(n > 1 for n in self.base_dilations) or any(n > 0 for n in ends)
+
     def padded(self, array: Sequence[int]) -> tuple[int, ...]:
         """The shape of an array of some shape after dilation and padding."""
         return tuple(

@@ -47,6 +47,8 @@ IREE: tuple[Legalization, ...] = (
     definitions.scatter_of_several,
     definitions.windows_of_empty_array,
     definitions.windows_of_one_element,
+    definitions.windows_of_splat,
+    definitions.reduction_of_splats,
     cumulative_windows.cumulative_window,
     definitions.reduction_in_another_dtype,
     definitions.reduction_of_many,
