@@ -366,3 +366,26 @@ def test_derivatives_of_steps_of_newton(loss):
 
     expected = irax.grad(unrolled)(x)
     np.testing.assert_allclose(irax.jit(irax.grad(scanned))(x), expected, atol=1e-5)
+
+
+def test_derivatives_of_damped_steps_of_newton():
+    x = RNG.normal(size=(16, 5)).astype(np.float32)
+
+    def step(x, w, _):
+        of = lambda w: irax.nn.gelu(x @ w).mean() + w @ w
+        gradient, hessian = irax.grad(of)(w), irax.hessian(of)(w)
+        return w - 0.5 * jnp.linalg.solve(hessian, gradient), of(w)
+
+    def scanned(x):
+        w, values = lax.scan(lambda w, i: step(x, w, i), jnp.full(5, 0.3), None, length=3)
+        return w.sum() + values.sum()
+
+    def unrolled(x):
+        w, total = jnp.full(5, 0.3), 0
+        for i in range(3):
+            w, value = step(x, w, i)
+            total += value
+        return w.sum() + total
+
+    expected = irax.grad(unrolled)(x)
+    np.testing.assert_allclose(irax.jit(irax.grad(scanned))(x), expected, atol=1e-5)

@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from irax_compiler.once import once
+
 USES = 64
 """The modules that a session is for."""
 
@@ -100,9 +102,24 @@ def _keep(key: Key, session: Any, uses: int) -> None:
             other[0].close()
 
 
+STEPS = 1024
+"""The iterations in which IREE may find the devices of values. It takes several for a chain of
+updates, and refuses what takes more than a few; loops with many results have long chains."""
+
+
+@once
+def _let_iree_solve() -> None:
+    """Set the options of IREE that are not those of a session, before there is one."""
+    from iree.compiler.api import ctypes_dl
+
+    setting = f"--iree-stream-affinity-solver-max-iterations={STEPS}"
+    ctypes_dl._initializeGlobalCL("iree-compile", setting)
+
+
 def _new(flags: Sequence[str]) -> Any:
     from iree.compiler.api import Session
 
+    _let_iree_solve()
     made = Session()
     made.set_flags(*flags)
     return made
