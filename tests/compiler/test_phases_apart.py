@@ -188,3 +188,44 @@ def test_other_errors_of_a_phase_are_those_of_the_module(monkeypatch):
     monkeypatch.setattr(invocation.Invocation, "run_pipeline", run_pipeline)
     with pytest.raises(invocation.CompileError, match="another error"):
         targets.compile(lowered(history), "iree-cpu")
+
+
+def test_passes_that_do_not_settle_are_given_up(monkeypatch, tmp_path):
+    """IREE repeats passes until they change nothing, which some modules never reach."""
+    monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
+    real, ran = invocation.Invocation.run_pipeline, []
+
+    def run_pipeline(run, passes):
+        if invocation.STREAM in passes:
+            raise invocation.CompileError(f"loc(unknown): {invocation.NOT_SETTLED}")
+        ran.append(passes)
+        real(run, passes)
+
+    monkeypatch.setattr(invocation.Invocation, "run_pipeline", run_pipeline)
+    np.testing.assert_array_equal(irax.jit(elementwise)(np.ones((2, 3)), np.ones((2, 3)))[0], 2)
+    assert invocation.WITH_ALL_WAITS in ran
+
+
+@pytest.mark.parametrize("number", [lambda i, t: i + 1.0, lambda i, t: jnp.asarray(t)[i] * 2])
+def test_numbers_that_groups_of_kernels_and_a_loop_use(number):
+    """IREE lost an array of a number that two groups of kernels use, and a loop between them."""
+    table, size = np.linspace(0.1, 0.9, 7).astype(np.float32), 300
+
+    def step(i, x):
+        t = number(i, table).astype(np.float32)
+        y = jnp.sin(x @ x) * t
+        y = lax.cond(
+            y.sum() > t,
+            lambda y: lax.while_loop(lambda s: s.sum() > t, lambda s: jnp.sin(s @ s) * t - 2, y),
+            lambda y: y,
+            y,
+        )
+        z = jnp.sin(y @ y) * t
+        return lax.cond(z.sum() > t, lambda: jnp.cos(y @ z) + t, lambda: y)
+
+    x = np.full((size, size), 0.01, np.float32)
+    expected = x
+    for i in range(2):
+        expected = irax.jit(step)(np.int32(i), expected)
+    found = irax.jit(lambda x: lax.fori_loop(0, 2, step, x))(x)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)

@@ -15,6 +15,7 @@ from irax_compiler import cache, own_files, spans
 from irax_compiler.iree import addresses, blas, references, temporary
 from irax_compiler.iree.invocation import (
     AFRESH,
+    NOT_SETTLED,
     NOT_SOLVED,
     PIPELINES,
     WITH_ALL_WAITS,
@@ -220,7 +221,8 @@ def _run_phases(
             run.execute_phases(after, last, unverified, pipelines)
             return run.bytecode()
     except CompileError as error:
-        if NOT_SOLVED not in str(error) or pipelines["stream"] == WITH_ALL_WAITS:
+        gave_up = any(x in str(error) for x in (NOT_SETTLED, NOT_SOLVED))
+        if not gave_up or pipelines["stream"] == WITH_ALL_WAITS:
             raise
     all_waits = {**pipelines, "stream": WITH_ALL_WAITS}
     return _run_phases(given, flags, after, last, unverified, all_waits, use)

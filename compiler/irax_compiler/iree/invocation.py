@@ -36,6 +36,9 @@ def in_functions(passes: str) -> Sequence[str]:
 
 NOT_SOLVED = "failed to solve for timepoint coverage"
 """IREE's error where it has not found in 32 iterations which waits others make superfluous."""
+NOT_SETTLED = "maximum iteration count exceeded in fixed point pipeline"
+"""IREE's error where passes that it repeats until they change nothing undo each other's changes,
+such as the order of constants."""
 WITH_ALL_WAITS = ",".join(
     (
         "iree-hal-resolve-device-promises,iree-stream-tensor-transformation-pipeline",

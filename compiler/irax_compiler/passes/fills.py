@@ -1,27 +1,32 @@
-"""The pass fills, which fills an array anew where it is used after a call of the host."""
+"""The pass fills, which keeps arrays that IREE makes in each group of kernels that uses them."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Module, Operation
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
+from irax_compiler.passes.carries.copies import after
+from irax_compiler.passes.carries.extents import sizes_of_result
 from irax_compiler.passes.core import Pass, nested, register_pass
 
-_FILL, _CALL = "flow.tensor.splat", "util.call"
+_FILL, _KERNEL, _CALL = "flow.tensor.splat", "flow.dispatch", "util.call"
+_RESHAPE = "flow.tensor.reshape"
 Place = tuple[Block, Operation | None]
 """A part of a block: what is after a call of the host, or after none, up to the next."""
 
 
 @register_pass
 class Fills(Pass):
-    """Fills an array of IREE's dialect flow anew in each block that uses it, and after each call of
-    the host, if it is filled with a number that is computed.
+    """Puts a kernel that does nothing behind arrays of IREE's dialect flow that are made from
+    numbers alone: filled with a number that is computed, or by a kernel that reads no array.
 
-    IREE 3.13 fills such an array in each group of kernels that uses it. Where the host is called
-    between two groups, it may forget one: "streamable op expected to be in an execution region".
-    Barriers on the numbers keep the arrays apart. The arrays themselves must not be behind
-    barriers: IREE would take one for memory of its own, and write to it in each step of a loop.
+    IREE 3.13 makes such an array in each group of kernels of a block that uses it. If there are two
+    groups, it forgets the uses in branches and loops in the block, and those after a call of the
+    host: "streamable op expected to be in an execution region". What a kernel that reads an array
+    makes is made once. A barrier would not do: IREE would take the array for memory of its own, and
+    write to it in each step of a loop.
     """
 
     name: ClassVar[str] = "fills"
@@ -29,9 +34,12 @@ class Fills(Pass):
     def run(self, module: Module) -> None:
         for view in list(module.body.operations):
             function = view.operation
-            if function.name == "util.func" and calls_host(function):
-                for fill in [o for o in nested(function) if _is_fill(o)]:
-                    _part(fill)
+            if function.name == "util.func":
+                place = _place if calls_host(function) else _block
+                for source in [o for o in nested(function) if _is_from_numbers(o)]:
+                    for array in list(source.results):
+                        if _may_be_forgotten(array, place):
+                            _hold(array)
 
 
 def calls_host(operation: Operation) -> bool:
@@ -44,30 +52,44 @@ def calls_host_in_branch(function: Operation) -> bool:
     return any(o.name == "scf.if" and calls_host(o) for o in nested(function))
 
 
-def _is_fill(operation: Operation) -> bool:
-    """True if an operation fills an array with a number that is computed."""
+def _is_from_numbers(operation: Operation) -> bool:
+    """True if an operation makes an array from numbers, other than a constant."""
+    if operation.name == _KERNEL:
+        return not any(isinstance(x.type, mlir.RankedTensorType) for x in operation.operands)
     if operation.name != _FILL:
         return False
     number = mlir.definition(operation.operands[0])
     return number is None or number.name != "arith.constant"
 
 
-def _part(fill: Operation) -> None:
-    """Give each place that uses a fill, but its own, another one."""
-    places: dict[Place, list[tuple[Operation, int]]] = {}
-    for use in fill.results[0].uses:
+def _may_be_forgotten(array: Value, place: Callable[[Operation], Place]) -> bool:
+    """True if two groups of kernels in a place may use an array, and something in another place."""
+    users = list(_users(array))
+    return len(users) > 2 and len(set(map(place, users))) > 1
+
+
+def _users(array: Value) -> Iterator[Operation]:
+    """Yield what uses an array, in any shape, once per use."""
+    for use in array.uses:
         user = use.owner.operation
-        places.setdefault(_place(user), []).append((user, use.operand_number))
-    places.pop(_place(fill), None)
-    for (block, call), users in places.items():
-        begin = InsertionPoint.at_block_begin(block) if call is None else InsertionPoint.after(call)
-        with begin, fill.location:
-            number = mlir.emit(
-                "util.optimization_barrier", [fill.operands[0]], {}, [fill.operands[0].type]
-            ).results[0]
-            (array,) = mlir.emit(_FILL, [number], {}, [fill.results[0].type]).results
-        for user, i in users:
-            user.operands[i] = array
+        if user.name == _RESHAPE:
+            yield from _users(user.results[0])
+        else:
+            yield user
+
+
+def _hold(array: Value) -> None:
+    """Put a kernel that does nothing between an array and all that uses it."""
+    uses = [(use.owner.operation, use.operand_number) for use in array.uses]
+    source: Any = mlir.definition(array)
+    with InsertionPoint.after(source), source.location:
+        held = after(array, (), sizes_of_result(array))
+    for user, i in uses:
+        user.operands[i] = held
+
+
+def _block(operation: Operation) -> Place:
+    return operation.block, None
 
 
 def _place(operation: Operation) -> Place:

@@ -1,7 +1,7 @@
 // RUN: --pipeline "fills"
 
 // What the loop's counter fills is used before a branch that calls the host, in it and after it: it
-// is filled anew in the last two, by numbers behind barriers. So is what only the branch uses.
+// goes through a kernel that does nothing. What only the branch uses does not.
 util.func private @host(!hal.buffer_view) -> !hal.buffer_view
 util.func public @loop(%view: !hal.buffer_view, %x: tensor<i32>, %p: i1, %from: i32, %to: i32, %by: i32) -> tensor<i32> {
   %0 = scf.for %i = %from to %to step %by iter_args(%c = %x) -> (tensor<i32>) : i32 {
@@ -25,19 +25,35 @@ util.func public @loop(%view: !hal.buffer_view, %x: tensor<i32>, %p: i1, %from: 
 // CHECK-LABEL: util.func public @loop(
 // CHECK:         scf.for [[I:%\w+]] =
 // CHECK-NEXT:      [[F:%\w+]] = flow.tensor.splat [[I]]
-// CHECK-NEXT:      flow.dispatch @k::@k([[F]],
+// CHECK-NEXT:      [[H:%\w+]] = flow.dispatch @after_0::@after_0([[F]]) : (tensor<i32>) -> [[F]]
+// CHECK-NEXT:      flow.dispatch @k::@k([[H]],
 // CHECK-NEXT:      [[N:%\w+]] = arith.addi [[I]]
+// CHECK-NEXT:      [[G:%\w+]] = flow.tensor.splat [[N]]
 // CHECK:           else
-// CHECK-DAG:         [[N2:%\w+]] = util.optimization_barrier [[N]] : i32
-// CHECK-DAG:         [[G:%\w+]] = flow.tensor.splat [[N2]]
-// CHECK-DAG:         [[I2:%\w+]] = util.optimization_barrier [[I]] : i32
-// CHECK-DAG:         [[F2:%\w+]] = flow.tensor.splat [[I2]]
-// CHECK:             flow.dispatch @k::@k([[F2]], [[G]])
-// CHECK:           [[I3:%\w+]] = util.optimization_barrier [[I]] : i32
-// CHECK-NEXT:      [[F3:%\w+]] = flow.tensor.splat [[I3]]
-// CHECK-NEXT:      flow.dispatch @k::@k([[F3]],
+// CHECK-NEXT:        flow.dispatch @k::@k([[H]], [[G]])
+// CHECK:           flow.dispatch @k::@k([[H]],
 
-// Without a call of the host, IREE is left to itself.
+// Without a call of the host, it is so for what is used twice in a block, in whatever shape, and
+// once more in a loop or branch, such as what a kernel makes from a number alone.
+util.func public @table(%x: tensor<i32>, %p: i1, %i: index) -> tensor<i32> {
+  %1 = flow.dispatch @n::@n[%i](%i) : (index) -> tensor<1xi32>
+  %2 = flow.tensor.reshape %1 : tensor<1xi32> -> tensor<i32>
+  %3 = flow.dispatch @k::@k(%2, %x) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %4 = scf.if %p -> (tensor<i32>) {
+    scf.yield %x : tensor<i32>
+  } else {
+    %6 = flow.dispatch @k::@k(%2, %3) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    scf.yield %6 : tensor<i32>
+  }
+  %5 = flow.dispatch @k::@k(%2, %4) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  util.return %5 : tensor<i32>
+}
+// CHECK-LABEL: util.func public @table(
+// CHECK:         [[M:%\w+]] = flow.dispatch @n::@n[
+// CHECK-NEXT:    [[A:%\w+]] = flow.dispatch @after_0::@after_0([[M]]) : (tensor<1xi32>) -> [[M]]
+// CHECK-NEXT:    flow.tensor.reshape [[A]]
+
+// What is used once in the block is in one group of kernels there, and IREE is left to itself.
 util.func public @pure(%x: tensor<i32>, %p: i1, %n: i32) -> tensor<i32> {
   %1 = flow.tensor.splat %n : tensor<i32>
   %2 = scf.if %p -> (tensor<i32>) {
@@ -50,5 +66,5 @@ util.func public @pure(%x: tensor<i32>, %p: i1, %n: i32) -> tensor<i32> {
   util.return %3 : tensor<i32>
 }
 // CHECK-LABEL: util.func public @pure(
-// CHECK-NOT:     optimization_barrier
+// CHECK-NOT:     after_0
 // CHECK:         util.return
