@@ -87,6 +87,7 @@ MEMORY: dict[str, str] = {
     "RNN gradient 100x512": _FACTORS,
     **dict.fromkeys(("f64 planets 64x3", "game of life 32x32", "knapsack 50x500"), _VALUES),
     **dict.fromkeys(("set gradient 500", "sieve 1000", "product in each step 128"), _VALUES),
+    "sorting network 1024": "An array of known numbers is made in each call.",
     **dict.fromkeys(("lax.map 64 x matvec 64", "dense output 100", "gamma 10000"), _RESULT),
     "Levenberg-Marquardt 1000": _RESULT,
     **dict.fromkeys(("int32 cumsum 1e5", "associative_scan 10000"), _RESULT),
