@@ -81,7 +81,7 @@ class _Kernel:
 
     @property
     def pairs(self) -> Sequence[_Pair]:
-        """What it says in its attribute."""
+        """The results and operands that its attribute names."""
         attribute: Any = self.function.attributes[IN_PLACE]
         numbers = list(attribute)
         pairs = zip(numbers[::2], numbers[1::2], strict=True)
