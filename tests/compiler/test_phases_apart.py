@@ -15,6 +15,7 @@ from irax import lax
 from irax_compiler import api, mlir, targets
 from irax_compiler.iree import compiler, invocation, sessions
 from irax_compiler.mlir import Module
+from irax_runtime.iree import cpu
 
 
 def elementwise(x, y):
@@ -229,3 +230,42 @@ def test_numbers_that_groups_of_kernels_and_a_loop_use(number):
         expected = irax.jit(step)(np.int32(i), expected)
     found = irax.jit(lambda x: lax.fori_loop(0, 2, step, x))(x)
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+MOVED = """
+func.func @main(%x: tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3x2xf32>) {
+  %t = stablehlo.transpose %x, dims = [1, 0] : (tensor<3x3xf32>) -> tensor<3x3xf32>
+  %e = stablehlo.exponential %t : tensor<3x3xf32>
+  %b = stablehlo.broadcast_in_dim %t, dims = [0, 1] : (tensor<3x3xf32>) -> tensor<3x3x2xf32>
+  %d = stablehlo.exponential %b : tensor<3x3x2xf32>
+  return %e, %d : tensor<3x3xf32>, tensor<3x3x2xf32>
+}
+"""
+"""Twice the same operation, when IREE has moved one of them before the broadcast."""
+
+
+def test_operations_before_transposes_are_not_lost_in_the_conversion():
+    executable = cpu().load(targets.compile(mlir.parse_module(MOVED), "iree-cpu"))
+    x = np.arange(9, dtype=np.float32).reshape(3, 3) / 9
+    one, two = (y.numpy() for y in executable([cpu().put(x)]))
+    np.testing.assert_allclose(one, np.exp(x.T), rtol=1e-6)
+    np.testing.assert_allclose(two, np.repeat(np.exp(x.T)[:, :, None], 2, 2), rtol=1e-6)
+
+
+def test_operations_before_reshapes_compile():
+    text = """
+    func.func @main(%mask: tensor<2xi1>, %at: tensor<1x1xi32>) -> (tensor<1xi8>, tensor<1x4xi8>) {
+      %x = "stablehlo.gather"(%mask, %at) <{dimension_numbers = #stablehlo.gather<
+        collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>,
+        slice_sizes = array<i64: 1>}> : (tensor<2xi1>, tensor<1x1xi32>) -> tensor<1xi1>
+      %one = stablehlo.convert %x : (tensor<1xi1>) -> tensor<1xi8>
+      %row = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<1xi1>) -> tensor<1x4xi1>
+      %four = stablehlo.convert %row : (tensor<1x4xi1>) -> tensor<1x4xi8>
+      return %one, %four : tensor<1xi8>, tensor<1x4xi8>
+    }
+    """
+    executable = cpu().load(targets.compile(mlir.parse_module(text), "iree-cpu"))
+    given = np.array([False, True]), np.array([[1]], np.int32)
+    one, four = (y.numpy() for y in executable([cpu().put(x) for x in given]))
+    np.testing.assert_array_equal(one, [1])
+    np.testing.assert_array_equal(four, [[1] * 4])

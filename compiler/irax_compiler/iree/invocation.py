@@ -18,6 +18,27 @@ ALL_PHASES = (
 )
 
 
+_CLEAN = "canonicalize,iree-stablehlo-canonicalize"
+INPUT = ",".join(
+    (
+        f"func.func({_CLEAN},cse)",
+        "func.func(iree-stablehlo-legalize-custom-calls,iree-stablehlo-legalize-control-flow)",
+        "iree-stablehlo-to-stablehlo-preprocessing{order-conv-features=true}",
+        f"func.func(iree-stablehlo-canonicalize,{_CLEAN}),inline",
+        f"func.func({_CLEAN},cse,iree-stablehlo-canonicalize)",
+        "func.func(iree-stablehlo-legalize-shape-computations,iree-stablehlo-to-linalg-ext)",
+        f"iree-stablehlo-to-iree-input,reconcile-unrealized-casts,func.func({_CLEAN})",
+        "iree-stablehlo-verify-compiler-input-legality",
+        "iree-import-public,iree-import-ml-program,iree-sanitize-module-names",
+    )
+)
+"""The phase input, with one more canonicalization before the conversion of StableHLO.
+
+The conversion runs IREE's canonicalizations, too, and breaks those that move an operation of one
+operand before the transpose or the reshape whose only use it is: it refuses the module, or, where
+the types stay as they are, loses the operation. Such uses are left where common subexpressions have
+been eliminated last."""
+
 STREAM = "iree-hal-resolve-device-promises,iree-stream-transformation-pipeline"
 VM = "iree-vm-transformation-pipeline"
 
@@ -54,7 +75,7 @@ WITH_ALL_WAITS = ",".join(
 )
 """The phase stream without that search."""
 
-PIPELINES = {"stream": STREAM, "vm": VM}
+PIPELINES = {"input": INPUT, "stream": STREAM, "vm": VM}
 """The pipelines of IREE's that have the passes of a phase, without the dialects of all targets.
 Many passes collect the patterns of every dialect that is loaded, each time that they run."""
 

@@ -13,12 +13,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from irax_compiler import mlir, spans
-from irax_compiler.iree.invocation import STREAM, VM, cleanup, in_functions, invocation
+from irax_compiler.iree.invocation import INPUT, STREAM, VM, cleanup, in_functions, invocation
 from irax_compiler.mlir import InsertionPoint, Module, Operation
 
 PIPELINES = {
-    "input": "iree-stablehlo-input-transformation-pipeline,iree-import-public,"
-    "iree-import-ml-program,iree-sanitize-module-names",
+    "input": INPUT,
     "abi": "iree-abi-transformation-pipeline",
     "preprocessing": "",
     "global-optimization": "iree-global-optimization-transformation-pipeline",

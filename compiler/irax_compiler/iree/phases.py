@@ -41,10 +41,7 @@ def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Modu
 def after_phase(phase: str, data: bytes, flags: Sequence[str], before: str, target: str) -> bytes:
     """A module after a phase, from one after an earlier phase."""
     with invocation(data, flags) as run:
-        if before:
-            run.begin_after(before)
-        run.end_with(phase)
-        run.execute()
+        run.execute_phases(before, phase)
         data = run.bytecode()
     for rewrite in iree_target(target).rewrites(target.partition(":")[2]):
         if rewrite.phase == phase:
