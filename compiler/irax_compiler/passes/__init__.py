@@ -67,7 +67,6 @@ def by_name() -> Mapping[str, type[Pass]]:
             reductions,
             refine,
             release,
-            reorder,
             repetitions,
             simplify,
             split,

@@ -24,7 +24,6 @@ from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
 from irax_compiler.passes.loops import HostSteps, Loops, Meters, Rows
 from irax_compiler.passes.reductions import Reductions
-from irax_compiler.passes.reorder import Reorder
 from irax_compiler.passes.split import Split
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
 from irax_compiler.passes.turns import Turns
@@ -97,7 +96,6 @@ CPU = register(
             Reductions(),
             Elementwise(),
             Host(),
-            Reorder(),
             Divide(),
             Barriers(),
             Donation(),

@@ -13,7 +13,6 @@ from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.legalize.gpu import sets
-from irax_compiler.passes.reorder import Reorder
 from irax_compiler.passes.standard import FEW, standard_passes
 from irax_compiler.targets.target import OF_THE_EVALUATOR, register
 
@@ -49,7 +48,7 @@ class VulkanTarget(IreeTarget):
 VULKAN = register(
     VulkanTarget(
         name=NAME,
-        passes=(*standard_passes(NAME, largest_constant=FEW), Reorder(), Divide(), Barriers()),
+        passes=(*standard_passes(NAME, largest_constant=FEW), Divide(), Barriers()),
         legalizations=sets.SPIRV,
         # There are no functions of float64, and on many devices no float64 at all.
         lacks=OF_THE_EVALUATOR | DOUBLES,
