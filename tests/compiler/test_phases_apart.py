@@ -161,18 +161,24 @@ print(os.waitstatus_to_exitcode(status))
     assert (done.stdout.strip(), done.stderr) == ("5", "")
 
 
-def test_programs_of_too_many_waits_keep_them(monkeypatch, tmp_path):
-    """IREE gives up the phase stream if it does not find which are superfluous."""
-    monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
+def pipelines_run(monkeypatch: pytest.MonkeyPatch, error: str) -> list[str]:
+    """Have the phase stream fail with an error; return the list of what runs from now on."""
     real, ran = invocation.Invocation.run_pipeline, []
 
     def run_pipeline(run, passes):
         if invocation.STREAM in passes:
-            raise invocation.CompileError(f"loc(unknown): {invocation.NOT_SOLVED}")
+            raise invocation.CompileError(f"loc(unknown): {error}")
         ran.append(passes)
         real(run, passes)
 
     monkeypatch.setattr(invocation.Invocation, "run_pipeline", run_pipeline)
+    return ran
+
+
+def test_programs_of_too_many_waits_keep_them(monkeypatch, tmp_path):
+    """IREE gives up the phase stream if it does not find which are superfluous."""
+    monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
+    ran = pipelines_run(monkeypatch, invocation.NOT_SOLVED)
     x = np.full((5, 3), 7, np.float32)
     y = np.arange(1, 16, dtype=np.float32).reshape(5, 3) + [[4, 0, 0]] * 5
     expected = x.copy()
@@ -194,15 +200,7 @@ def test_other_errors_of_a_phase_are_those_of_the_module(monkeypatch):
 def test_passes_that_do_not_settle_are_given_up(monkeypatch, tmp_path):
     """IREE repeats passes until they change nothing, which some modules never reach."""
     monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
-    real, ran = invocation.Invocation.run_pipeline, []
-
-    def run_pipeline(run, passes):
-        if invocation.STREAM in passes:
-            raise invocation.CompileError(f"loc(unknown): {invocation.NOT_SETTLED}")
-        ran.append(passes)
-        real(run, passes)
-
-    monkeypatch.setattr(invocation.Invocation, "run_pipeline", run_pipeline)
+    ran = pipelines_run(monkeypatch, invocation.NOT_SETTLED)
     np.testing.assert_array_equal(irax.jit(elementwise)(np.ones((2, 3)), np.ones((2, 3)))[0], 2)
     assert invocation.WITH_ALL_WAITS in ran
 
@@ -241,7 +239,7 @@ func.func @main(%x: tensor<3x3xf32>) -> (tensor<3x3xf32>, tensor<3x3x2xf32>) {
   return %e, %d : tensor<3x3xf32>, tensor<3x3x2xf32>
 }
 """
-"""Twice the same operation, when IREE has moved one of them before the broadcast."""
+"""Two operations that are one as soon as the second is moved before the broadcast."""
 
 
 def test_operations_before_transposes_are_not_lost_in_the_conversion():

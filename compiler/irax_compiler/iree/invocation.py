@@ -36,8 +36,8 @@ INPUT = ",".join(
 
 The conversion runs IREE's canonicalizations, too, and breaks those that move an operation of one
 operand before the transpose or the reshape whose only use it is: it refuses the module, or, where
-the types stay as they are, loses the operation. Such uses are left where common subexpressions have
-been eliminated last."""
+the types stay as they are, loses the operation. The elimination of common subexpressions leaves
+such uses, so a canonicalization follows it."""
 
 STREAM = "iree-hal-resolve-device-promises,iree-stream-transformation-pipeline"
 VM = "iree-vm-transformation-pipeline"

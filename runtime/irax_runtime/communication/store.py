@@ -219,7 +219,9 @@ _at_exit: list[Callable[[], object]] = []
 
 @atexit.register
 def _end() -> None:
-    """Runs after a plugin's client has waited for its work, whose module imports this one first."""
+    """Tell process 0 that this process ends; there, wait for the others. A plugin's client has
+    waited for its work before: its module imports this one, and handlers run in reverse order.
+    """
     while _at_exit:
         with suppress(OSError, EOFError):  # process 0 has gone
             _at_exit.pop()()
