@@ -32,7 +32,7 @@ from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
-from irax.core.dispatch import bind, staged
+from irax.core.dispatch import beside, bind, staged
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.execution.callbacks import expected_result
@@ -268,7 +268,8 @@ def ffi_call(
 
         def run() -> list[Array]:
             operands = [x.concrete(what, TypeError) for x in arrays]
-            return [ConcreteArray(x) for x in ops.run(function, operands, results, given)]
+            found = [ConcreteArray(x) for x in ops.run(function, operands, results, given)]
+            return [beside(what, x, arrays) for x in found]
 
         def write(builder: ModuleBuilder) -> list[Array]:
             types = tuple(mlir.tensor_type(shape, dtype) for shape, dtype in results)

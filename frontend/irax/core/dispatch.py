@@ -100,6 +100,17 @@ def shortcut(
     return formula(*operands)
 
 
+def beside(what: str, x: Array, others: Sequence[Any]) -> Array:
+    """Return an array that was put nowhere on the device that others were put on, where operations
+    run at once. It is for operands that Python reads, and for results that it computes.
+
+    Raises:
+        ValueError: the arrays were put on several devices; `what` is the function's name in the
+            message.
+    """
+    return current(others).beside(what, x, others)
+
+
 def elements(x: Array) -> np.ndarray[Any, Any] | None:
     """Return the elements of an array where NumPy may compute with them at once: outside of traces,
     if it was put on no device. None elsewhere.

@@ -21,7 +21,7 @@ import numpy as np
 from irax import dtypes
 from irax.core import array_trees, source
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.dispatch import bind, staged
+from irax.core.dispatch import beside, bind, staged
 from irax.core.meshes import get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
 from irax.core.shardings import SingleDeviceSharding
@@ -296,7 +296,8 @@ def call(
 
     def run() -> list[Array]:
         elements = [x.concrete("a callback", TypeError) for x in arrays]
-        return [ConcreteArray(x) for x in function(elements, expected)]
+        results = [ConcreteArray(x) for x in function(elements, expected)]
+        return [beside(function.what, x, arrays) for x in results]
 
     def write(builder: ModuleBuilder) -> list[Array]:
         registered, key = _registered(function)

@@ -19,7 +19,7 @@ from irax import dtypes, errors
 from irax.core import array_trees, ref_functions, refs, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
-from irax.core.dispatch import bind
+from irax.core.dispatch import beside, bind
 from irax.core.explicit_axes import type_of
 from irax.core.flattening import FlatFunction, known_inputs, name_of
 from irax.core.promotion import apply, convert
@@ -99,7 +99,7 @@ def cond(
     known = known_value(predicate)
     if known is not None:
         chosen = "true_fun" if known else "false_fun"
-        return _with_refs(what, functions, operands, partial(_called, what, chosen))
+        return _with_refs(what, functions, operands, partial(_called, what, chosen, predicate))
     is_bool = predicate.dtype == np.bool
     holds = predicate if is_bool else apply(comparison.not_equal, predicate, 0, what=what)
     return _with_refs(what, functions, operands, partial(_chosen, what, "stablehlo.if", holds))
@@ -147,7 +147,7 @@ def switch(
     known = 0 if last == 0 else known_value(number)
     if known is not None:
         chosen = f"branches[{min(max(int(known), 0), last)}]"
-        return _with_refs(what, functions, operands, partial(_called, what, chosen))
+        return _with_refs(what, functions, operands, partial(_called, what, chosen, number))
     # A bound that a narrow dtype cannot hold does not bind.
     highest = min(last, np.iinfo(number.dtype).max)
     place = convert(control.clamp(0, number, highest), np.dtype(np.int32))
@@ -215,10 +215,14 @@ class _Outcome:
 
 
 def _called(
-    what: str, chosen: str, functions: dict[str, Callable[..., Any]], operands: tuple[Any, ...]
+    what: str,
+    chosen: str,
+    chooser: Array,
+    functions: dict[str, Callable[..., Any]],
+    operands: tuple[Any, ...],
 ) -> Any:
     """Calls one of the functions, and traces the others: first, for where they touch a Ref all that
-    is done here is done again.
+    is done here is done again. The results are on the device of what has chosen it.
     """
     operands = array_trees.tree_map(lambda leaf: as_array(leaf, f"{what}: an operand"), operands)
     others = {
@@ -227,7 +231,7 @@ def _called(
         if name != chosen
     }
     leaves, tree = array_trees.tree_flatten(functions[chosen](*operands))
-    results = [as_array(leaf, what) for leaf in leaves]
+    results = [beside(what, as_array(leaf, what), [chooser]) for leaf in leaves]
     own = _Outcome(_title(chosen, functions), tree, list(map(type_of, results)))
     outcomes = {name: others.get(name, own) for name in functions}
     _check_same(what, list(outcomes.values()))

@@ -130,6 +130,13 @@ def parse(shape: tuple[int, ...], index: Any, wrap: bool = True, is_update: bool
     return _Parser(shape, rest, wrap, items, is_update).parts
 
 
+def arrays_of(index: Any) -> list[Array]:
+    """Return the arrays of integers in an index. Masks are read on the host."""
+    entries = index if type(index) is tuple else (index,)
+    given = [x.start if isinstance(x, Slice) else x for x in entries]
+    return [x for x in given if isinstance(x, Array) and x.dtype != np.bool_]
+
+
 class _Mask:
     """A boolean array in an index."""
 

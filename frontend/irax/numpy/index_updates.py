@@ -20,7 +20,7 @@ from irax import dtypes
 from irax.config import config
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.dispatch import bind, elements
+from irax.core.dispatch import beside, bind, elements
 from irax.core.explicit_axes import check_region, check_update
 from irax.core.operands import broadcast_shapes, fitted
 from irax.core.promotion import apply, broadcast_to, convert
@@ -28,7 +28,7 @@ from irax.core.tracebacks import api_boundary
 from irax.execution.jit_shardings import divided_like, takes_out_sharding
 from irax.lax.loops import fori_loop
 from irax.numpy import indexing
-from irax.numpy.index_parts import Dim, Parts, parse
+from irax.numpy.index_parts import Dim, Parts, arrays_of, parse
 from irax_compiler.ops import comparison, slicing
 from irax_compiler.ops import elementwise as ops
 from irax_compiler.ops.core import Op
@@ -91,8 +91,12 @@ class AtIndex:
         chosen = _Options(what, **options)
         parts = parse(self.array.shape, self.index, chosen.wrap, is_update=True)
         return _Update(
-            what, self.array, _clamped(parts) if chosen.mode == "clip" else parts, chosen
+            what, self._there(what), _clamped(parts) if chosen.mode == "clip" else parts, chosen
         )
+
+    def _there(self, what: str) -> Array:
+        """The array, where the arrays of the index are."""
+        return beside(f"x.at[...].{what}", self.array, arrays_of(self.index))
 
     @api_boundary
     @takes_out_sharding("at[...].get")
@@ -110,11 +114,12 @@ class AtIndex:
         """
         chosen = _Options("get", **options)
         parts = parse(self.array.shape, self.index, chosen.wrap)
+        array = self._there("get")
         if chosen.mode in ("fill", "drop"):
-            return indexing.read_or_fill(self.array, parts, fill_value)
+            return indexing.read_or_fill(array, parts, fill_value)
         if chosen.mode == "promise_in_bounds":
             indexing.check_ints(parts)
-        return indexing.read(self.array, parts)
+        return indexing.read(array, parts)
 
     @api_boundary
     @takes_out_sharding("at[...].set")

@@ -17,12 +17,12 @@ import numpy as np
 from irax import dtypes
 from irax.config import config
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.dispatch import bind, elements
+from irax.core.dispatch import beside, bind, elements
 from irax.core.explicit_axes import check_region
 from irax.core.operands import fitted
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.execution.replay import replayed
-from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, parse
+from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, arrays_of, parse
 from irax_compiler.ops import bitwise, comparison, shape, slicing
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
@@ -56,6 +56,7 @@ def getitem(x: Array, index: Any) -> Array:
             return ConcreteArray(np.asarray(known[index]), x.aval.weak_type)
         except (IndexError, TypeError):  # to be clamped, or said in words that fit
             pass
+    x = beside("x[...]", x, arrays_of(index))
     if _is_of_places(index):
         return _read_at(x, index)
     parts = parse(x.shape, index)
@@ -221,7 +222,8 @@ def reshape(x: Array, target: tuple[int, ...]) -> Array:
 
 def empty(target: tuple[int, ...], like: Array) -> Array:
     """An array of no elements."""
-    return bind(shape.Constant(np.zeros(target, like.dtype)), weak_type=like.weak_type)
+    none = bind(shape.Constant(np.zeros(target, like.dtype)), weak_type=like.weak_type)
+    return beside("x[...]", none, [like])
 
 
 def strided(parts: Parts) -> list[Dim]:

@@ -265,7 +265,8 @@ def _chosen(values: Array, places: Array, there: Array, fill_value: ArrayLike | 
     them, or 0.
     """
     if not values.size or not places.size:
-        return lax.full(places.shape, 0 if fill_value is None else fill_value, values.dtype)
+        fill = 0 if fill_value is None else fill_value
+        return lax.full_like(values, fill, shape=places.shape)
     first = places[0]
     found = take(values, where(there, places, first), mode="clip")
     fill = where(there[0], found[0], 0) if fill_value is None else as_array(fill_value)

@@ -94,6 +94,15 @@ class OnDevice(Interpreter):
     def staged(self, run: Callable[[], R], write: Callable[[ModuleBuilder], R]) -> R:
         return run()
 
+    def beside(self, what: str, x: Array, others: Sequence[Any]) -> Array:
+        if isinstance(x, KeyArray):
+            return x.with_data(self.beside(what, x.data, others))
+        numbers = [y.data if isinstance(y, KeyArray) else y for y in others]
+        device = device_of((x, *numbers), what)
+        if device is None or not isinstance(x, ConcreteArray) or x.committed:
+            return x
+        return x.on(device)
+
     def elementwise(
         self,
         op: Op,

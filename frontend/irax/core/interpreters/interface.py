@@ -70,6 +70,10 @@ class Interpreter(ABC):
         """Return an array's elements where NumPy may compute with them at once, None elsewhere."""
         return None
 
+    def beside(self, what: str, x: Array, others: Sequence[Any]) -> Array:
+        """Return an array that was put nowhere on the device of the others, where that has one."""
+        return x
+
     # -- what follows from that --
 
     def bind(
@@ -90,7 +94,7 @@ class Interpreter(ABC):
         """Return `x` with another dtype or weak type; `x` itself where it has them already."""
         if x.dtype == dtype:
             return with_weak_type(x, weak_type)
-        if isinstance(x, ConcreteArray) and not x.ndim:
+        if isinstance(x, ConcreteArray) and not (x.ndim or x.committed):
             return converted(x, dtype, weak_type)
         check_number(dtype)
         return self.bind(conversion.Convert(dtype), [x], weak_type)
