@@ -5,7 +5,6 @@ docs/benchmarks.md.
 from __future__ import annotations
 
 _SHARED = "On one core it takes 0.4 to 1.2 of JAX's time; two bring less than in XLA."
-_METERED = "Its loops have no known length: a step takes from a meter."
 _ON_ONE_CORE = (
     *(
         "selu 1e6",
@@ -31,8 +30,6 @@ _ON_ONE_CORE = (
 """Programs that were measured on one core by `--processor-time`."""
 REASONS: dict[str, str] = {
     **dict.fromkeys(_ON_ONE_CORE, _SHARED),
-    "sieve 1000": _METERED,
-    "adaptive solve 50": f"{_METERED} The times are sorted by a kernel before.",
     "KV cache 8x2048x64": "On one core it takes 0.73 of JAX's time. JAX's two threads take 0.4 of "
     "that of one: probably, each keeps its half of the 4 MB near. IREE's workers take any part.",
     "sort 1000 beside 1e6": "NumPy sorts, on the host, which reads the carried array: IREE copies "

@@ -133,3 +133,23 @@ func.func @memory(%xs: tensor<6x200xf32>, %w: tensor<200x200xf32>, %c: tensor<20
 }
 // CHECK-LABEL: func.func @memory
 // CHECK:       flow.dispatch @kernel_3::@kernel_3({{.*}}) : (tensor<1200xf32>, tensor<200xf32>, tensor<40000xf32>) -> (tensor<1xi32>, tensor<200xf32>, tensor<832xi8>)
+
+// Booleans are bytes in memory, and arrays of them are bound as they are.
+func.func @booleans(%marks: tensor<200xi1>, %n: tensor<i32>) -> tensor<200xi1> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %false = stablehlo.constant dense<false> : tensor<1xi1>
+  %0:2 = stablehlo.while(%i = %zero, %y = %marks) : tensor<i32>, tensor<200xi1>
+   cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %new = stablehlo.dynamic_update_slice %y, %false, %i : (tensor<200xi1>, tensor<1xi1>, tensor<i32>) -> tensor<200xi1>
+    stablehlo.return %j, %new : tensor<i32>, tensor<200xi1>
+  }
+  return %0#1 : tensor<200xi1>
+}
+// CHECK-LABEL: func.func @booleans
+// CHECK-NOT:   stablehlo.convert
+// CHECK:       flow.dispatch @kernel_4::@kernel_4({{.*}}) : (tensor<1xi32>, tensor<200xi1>, i64) -> (tensor<1xi32>, tensor<200xi1>)

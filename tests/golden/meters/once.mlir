@@ -19,6 +19,18 @@ func.func private @inner() -> i64 {
   %0 = func.call @irax_host.meter() : () -> i64
   return %0 : i64
 }
+// It is loaded first: IREE runs what is before and what is after a barrier apart.
+// CHECK: func.func public @later(
+func.func public @later(%x: i64) -> i64 {
+  // CHECK:     [[FIRST:%\w+]] = util.global.load @irax_meter : i64
+  // CHECK:     [[METER:%\w+]] = util.optimization_barrier [[FIRST]] : i64
+  // CHECK:     [[TWICE:%\w+]] = arith.addi
+  %0 = arith.addi %x, %x : i64
+  %1 = func.call @irax_host.meter() : () -> i64
+  // CHECK:     arith.addi [[TWICE]], [[METER]]
+  %2 = arith.addi %0, %1 : i64
+  return %2 : i64
+}
 func.func private @irax_host.meter() -> i64
 // CHECK: util.global private @irax_meter : i64
 // CHECK: util.initializer {

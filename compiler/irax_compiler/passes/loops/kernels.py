@@ -35,7 +35,7 @@ from irax_compiler.passes.loops import (
 )
 from irax_compiler.passes.loops.arrays import Array
 from irax_compiler.passes.loops.fusion import is_large
-from irax_compiler.passes.loops.memory import bound_type, held, held_dtype, is_plain, released
+from irax_compiler.passes.loops.memory import bound, bound_dtype, bound_type, is_plain, unbound
 from irax_compiler.passes.loops.nests import LANES
 from irax_compiler.passes.loops.scope import Scope
 from irax_compiler.passes.loops.sharing import Sharing, is_update
@@ -123,8 +123,8 @@ class _Parts:
         if _indexing(operations) > INDEXED:
             return None
         taken = [*loop.operands, *elements, *tables, *factors.values()]
-        found = [_held(x) for x in taken if mlir.splat(x) is None]
-        if bindings.too_many(found, list(map(_held, loop.operands))):
+        found = [_bound(x) for x in taken if mlir.splat(x) is None]
+        if bindings.too_many(found, list(map(_bound, loop.operands))):
             return None
         return cls(elements, tables, factors, sharing)
 
@@ -261,7 +261,7 @@ def _kernel(loop: Operation, parts: _Parts, share: apart.Share | None = None) ->
     whole = start if share is None else share.start
     results = launch.launched(
         list(dict.fromkeys(flat.values())),
-        list(map(_held, whole)),
+        list(map(_bound, whole)),
         build,
         shares=None if share is None else share.shares,
         meter=meters.address([loop]),
@@ -288,7 +288,7 @@ def of_operations(
     places: dict[Value, int] = {}
     sizes: dict[np.dtype, int] = {}
     for x in given:
-        size, dtype = _held(x)
+        size, dtype = _bound(x)
         places[x] = sizes.get(dtype, 0)
         sizes[dtype] = places[x] + size
     order = list(sizes)
@@ -301,7 +301,7 @@ def of_operations(
         )
         blocks.translate(operations, scope)
         for x, place in places.items():
-            size, dtype = _held(x)
+            size, dtype = _bound(x)
             whole = kernel.results[order.index(dtype)]
             whole.part([registers.index(place)], (size,)).write(scope.register(x))
 
@@ -310,7 +310,7 @@ def of_operations(
     made = launch.launched(arrays, results, build, meter=meters.address(operations))
     by_dtype = dict(zip(order, made, strict=True))
     parts = {
-        x: bindings.part_of(by_dtype[held_dtype(x)], n, prod(shape_of(x)))
+        x: bindings.part_of(by_dtype[bound_dtype(x)], n, prod(shape_of(x)))
         for x, n in places.items()
     }
     return [_as_it_was(part, x) for x, part in parts.items()]
@@ -339,7 +339,7 @@ def of_arrays(
         blocks.chunks(operations, scope, others, dict(zip(given, results, strict=True)), lanes)
 
     made = launch.launched(
-        list(dict.fromkeys(flat.values())), list(map(_held, given)), build, shares
+        list(dict.fromkeys(flat.values())), list(map(_bound, given)), build, shares
     )
     return [_as_it_was(y, x) for x, y in zip(given, made, strict=True)]
 
@@ -357,12 +357,12 @@ def _outside(x: Value) -> Value:
     return mlir.clone(source, {})[0]
 
 
-def _held(x: Value) -> bindings.Flat:
-    return prod(shape_of(x)), held_dtype(x)
+def _bound(x: Value) -> bindings.Flat:
+    return prod(shape_of(x)), bound_dtype(x)
 
 
 def _flat(x: Value) -> Value:
-    return held(shape.reshape(x, (prod(shape_of(x)),)))
+    return bound(shape.reshape(x, (prod(shape_of(x)),)))
 
 
 def _seen_as(array: Array, x: Value) -> Array:
@@ -371,4 +371,4 @@ def _seen_as(array: Array, x: Value) -> Array:
 
 
 def _as_it_was(x: Value, result: Value) -> Value:
-    return shape.reshape(released(x, dtype_of(result)), shape_of(result))
+    return shape.reshape(unbound(x, result), shape_of(result))

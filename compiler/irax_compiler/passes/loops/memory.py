@@ -77,12 +77,12 @@ def is_plain(x: Value) -> bool:
 
 def bound(x: Value) -> Value:
     """Convert a value to the array that a dispatch takes."""
-    return seen_as(x, _bound_dtype(x))
+    return seen_as(x, bound_dtype(x))
 
 
 def bound_type(x: Value, head: tuple[int, ...] = ()) -> Type:
     """Return the type of the array that a dispatch returns for a value, or for several."""
-    return tensor_type((*head, *shape_of(x)), _bound_dtype(x))
+    return tensor_type((*head, *shape_of(x)), bound_dtype(x))
 
 
 def unbound(x: Value, like: Value) -> Value:
@@ -90,5 +90,6 @@ def unbound(x: Value, like: Value) -> Value:
     return seen_as(x, dtype_of(like))
 
 
-def _bound_dtype(x: Value) -> np.dtype:
+def bound_dtype(x: Value) -> np.dtype:
+    """Return the dtype of the array that a dispatch takes or returns for a value."""
     return dtype_of(x) if dtype_of(x).kind in "bc" else held_dtype(x)

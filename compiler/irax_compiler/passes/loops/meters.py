@@ -144,7 +144,8 @@ class Meters(Pass):
             mlir.emit("util.global.store", [meter], place, [])
             mlir.emit("util.return", [], {}, [])
         for call in calls:
-            with InsertionPoint(call), call.location:
+            # IREE runs what is before a barrier apart from what is after it.
+            with InsertionPoint.at_block_begin(call.block), call.location:
                 (loaded,) = mlir.emit("util.global.load", [], place, [type_]).results
                 (meter,) = mlir.emit("util.optimization_barrier", [loaded], {}, [type_]).results
             call.results[0].replace_all_uses_with(meter)
