@@ -63,3 +63,27 @@ def test_memory(program):
     x = np.ones((2, 32, 32, 16), np.float32)
     memory = irax.jit(program).lower(x).compile().memory_analysis()
     assert memory.temp_size_in_bytes == 0
+
+
+@pytest.mark.parametrize("fill", [-np.inf, 0.0, 1.5])
+@pytest.mark.parametrize("edges", [(0, 0, 1), (1, 2, 2), (2, 1, 0)])
+def test_windows_of_padded(fill, edges):
+    """Arrays that are padded, and then padded again by windows or a convolution."""
+    kernel = np.arange(1.0, 7.0).reshape(1, 1, 2, 3)
+
+    def largest_of(x, window, padding):
+        return lax.reduce_window(x, -np.inf, lax.max, window, (1, 1), padding)
+
+    def program(x):
+        computed = largest_of(x, (2, 2), "VALID")
+        padded = lax.pad(computed, x.dtype.type(fill), [edges, edges])
+        finite = lax.pad(x, x.dtype.type(max(fill, 0.0)), [edges, edges])
+        sums = lax.conv_general_dilated(finite[None, None], kernel, (1, 1), "SAME")
+        return largest_of(padded, (2, 3), "SAME"), sums
+
+    with irax.enable_x64(True):
+        x = np.random.default_rng(0).standard_normal((4, 7))
+        with irax.disable_jit():
+            expected = program(jnp.asarray(x))
+        for a, b in zip(irax.jit(program)(x), expected, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12)

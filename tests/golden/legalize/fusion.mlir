@@ -86,6 +86,28 @@ func.func @single_strided_window(%x: tensor<4xf32>) -> tensor<1xf32> {
 // CHECK:        "stablehlo.reduce_window"([[CUT]],
 // CHECK-SAME:     window_strides = array<i64: 1>
 
+// A pad, then windows that pad its result; windows that do not pad need no barrier.
+func.func @windows_of_padded(%x: tensor<4xf32>) -> (tensor<7xf32>, tensor<6xf32>) {
+  %c = stablehlo.constant dense<0xFF800000> : tensor<f32>
+  %0 = stablehlo.pad %x, %c, low = [0], high = [0], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<7xf32>
+  %1 = "stablehlo.reduce_window"(%0, %c) <{padding = dense<[[0, 1]]> : tensor<1x2xi64>, window_dimensions = array<i64: 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %3 = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %3 : tensor<f32>
+  }) : (tensor<7xf32>, tensor<f32>) -> tensor<7xf32>
+  %2 = "stablehlo.reduce_window"(%0, %c) <{window_dimensions = array<i64: 2>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %3 = stablehlo.maximum %a, %b : tensor<f32>
+    stablehlo.return %3 : tensor<f32>
+  }) : (tensor<7xf32>, tensor<f32>) -> tensor<6xf32>
+  return %1, %2 : tensor<7xf32>, tensor<6xf32>
+}
+// CHECK:      func.func @windows_of_padded
+// CHECK:        [[P:%\w+]] = stablehlo.pad
+// CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[P]]
+// CHECK-NEXT:   "stablehlo.reduce_window"([[B]],
+// CHECK:        "stablehlo.reduce_window"([[P]],
+
 // A sort, then windows over it with padding.
 func.func @sort_in_padded(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>

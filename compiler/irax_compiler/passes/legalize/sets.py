@@ -155,6 +155,7 @@ IREE: tuple[Legalization, ...] = (
     fusion.booleans_of_choice,
     fusion.read_of_slice,
     fusion.pad_of_pad,
+    fusion.windows_of_padded,
     fusion.sort_in_padded,
     fusion.update_of_part,
     moves.reverse_by_vectors,

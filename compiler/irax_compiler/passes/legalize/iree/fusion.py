@@ -12,7 +12,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier, slicing
+from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.aliasing import UPDATES
@@ -88,6 +90,33 @@ def pad_of_pad(operation: Operation) -> Sequence[Value] | None:
     return _apart(operation) if found else None
 
 
+@legalizes("stablehlo.reduce_window", "stablehlo.convolution", kind="bug", of="IREE")
+def windows_of_padded(operation: Operation) -> Sequence[Value] | None:
+    """Put a barrier between a pad and windows, or a convolution, that pad its result again. IREE
+    merges the two wrongly where one is interior, and cannot fuse them where their fill values
+    differ.
+    """
+    windows, convolution = read_as(ReduceWindow, operation), read_as(Convolution, operation)
+    if convolution is not None:
+        window = Window((), (), convolution.lhs_dilation, (), convolution.padding)
+        fills = [np.zeros((), dtype_of(operation.operands[0]))]
+    else:
+        assert windows is not None
+        window = windows.window
+        fills = list(map(mlir.splat, operation.operands[len(operation.operands) // 2 :]))
+    if not window.adds_elements:
+        return None
+    is_dilated = any(n > 1 for n in window.base_dilations)
+    padded = [
+        i
+        for i, fill in enumerate(fills)
+        if comes_from(
+            operation.operands[i], lambda x, fill=fill: _pads_otherwise(x, fill, is_dilated)
+        )
+    ]
+    return _apart(operation, padded) if padded else None
+
+
 @legalizes(
     "stablehlo.reduce_window",
     "stablehlo.convolution",
@@ -161,6 +190,20 @@ def _skips(operation: Operation) -> bool:
     strides: Any = operation.attributes["strides"]
     whole = shape_of(operation.operands[0])[1:] == shape_of(operation.results[0])[1:]
     return not whole or any(stride != 1 for stride in strides)
+
+
+def _pads_otherwise(operation: Operation, fill: np.ndarray | None, interior: bool) -> bool:
+    """True if an operation is a pad, and one with another fill value, a negative or interior one,
+    or any if what pads its result is interior.
+    """
+    pad = read_as(slicing.Pad, operation)
+    if pad is None:
+        return False
+    is_edge = min(*pad.edge_padding_low, *pad.edge_padding_high) >= 0 and not any(
+        pad.interior_padding
+    )
+    is_same = fill is not None and mlir.splat(operation.operands[1]) == fill
+    return interior or not (is_edge and is_same)
 
 
 def _skips_or_pads(operation: Operation) -> bool:
