@@ -140,3 +140,53 @@ def test_donated_arrays_are_deleted_once_they_are_elsewhere():
     assert keys.is_deleted()
     assert moved.committed
     assert not moved.is_deleted()
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda x: jnp.array(x, device=cpu(2)),
+        lambda x: jnp.asarray(x, device=cpu(2)) * 1,
+        lambda x: jnp.astype(x, "float32", device=cpu(2)),
+        lambda x: irax.device_put(x, SingleDeviceSharding(cpu(2))),
+        lambda x: lax.with_sharding_constraint(x, SingleDeviceSharding(cpu(2))),
+        lambda x: irax.jit(lambda x: jnp.array(x, device=cpu(2)))(x) + 0,
+        irax.vmap(lambda x: irax.device_put(x, SingleDeviceSharding(cpu(2)))),
+        irax.grad(lambda x: irax.device_put(x**2 / 2, SingleDeviceSharding(cpu(2))).sum()),
+        lambda x: x + jnp.asarray(np.zeros((4, 4), "float32"), device=cpu(2)),
+    ],
+)
+def test_a_program_runs_on_the_device_that_it_names(put: Callable[..., Any]):
+    f = irax.jit(put)
+    for x in (X, jnp.asarray(X), irax.device_put(X, cpu(2)), jnp.asarray(X)):
+        found = f(x)
+        assert found.committed
+        assert found.device is cpu(2)
+        np.testing.assert_array_equal(found, X)
+    with irax.default_device(cpu(1)):
+        assert f(X).device is cpu(2)
+    with pytest.raises(ValueError, match=r"are on CpuDevice\(id=1\), and the function names CpuD"):
+        f(irax.device_put(X, cpu(1)))
+
+
+def test_new_arrays_of_a_program_are_where_it_runs():
+    found = irax.jit(lambda x: jnp.zeros((4, 4), device=cpu(2)) + x)(irax.device_put(X, cpu(1)))
+    assert found.device is cpu(1)
+
+
+def test_a_program_names_one_place(mesh: Mesh):
+    one, other = (SingleDeviceSharding(cpu(n)) for n in (1, 2))
+    half = NamedSharding(Mesh(DEVICES[:2], ("a",)), P("a"))
+    whole = NamedSharding(mesh, P("a"))
+
+    def nested(x: irax.Array) -> Any:
+        return irax.jit(lambda x: jnp.array(x, device=cpu(1)))(x) + jnp.array(x, device=cpu(2))
+
+    for f in (
+        nested,
+        lambda x: (irax.device_put(x, one), irax.device_put(x, other)),
+        lambda x: (irax.device_put(x, whole), irax.device_put(x, half)),
+        lambda x: (irax.device_put(x, whole), irax.device_put(x, one)),
+    ):
+        with pytest.raises(ValueError, match=r"incompatible devices: the function puts arrays on"):
+            irax.jit(f)(X)

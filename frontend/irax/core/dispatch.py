@@ -17,7 +17,7 @@ from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
 from irax.core.module_builder import ModuleBuilder
-from irax.core.sharded import device_of_mesh
+from irax.core.sharded import device_of_place
 from irax.core.tracing import Tracer, concrete_array, innermost
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.numpy_call import NumpyCall
@@ -54,7 +54,7 @@ def bind(
 
     Returns one array, or a list of them for an op of several results.
     """
-    there = operands if builder is None else _on_mesh(builder, operands)
+    there = operands if builder is None else _in_place(builder, operands)
     return current(there).bind(op, there, weak_type, builder)
 
 
@@ -64,17 +64,17 @@ def call(
     """Calls a function of a module. `weak` says which results are weakly typed; results beyond its
     end (residuals) are not.
     """
-    operands = _on_mesh(builder, operands)
+    operands = _in_place(builder, operands)
     return current(operands).call(builder, name, operands, weak)
 
 
-def _on_mesh(builder: ModuleBuilder, operands: Sequence[Array]) -> Sequence[Array]:
-    """Return the operands of a program, on the devices of the mesh that it names if it is to run at
-    once, and they were put nowhere.
+def _in_place(builder: ModuleBuilder, operands: Sequence[Array]) -> Sequence[Array]:
+    """Return the operands of a program, on the devices that it names if it is to run at once, and
+    they were put nowhere.
     """
-    if builder.mesh is None or current(operands) is not _NUMPY:
+    if builder.place is None or current(operands) is not _NUMPY:
         return operands
-    device: Any = device_of_mesh(builder.mesh)
+    device: Any = device_of_place(builder.place)
     return [concrete_array(x).on(device) for x in operands]
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from irax import errors
 from irax.core.copies import OfThisProcess
+from irax.core.meshes import Mesh
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.control_flow.custom_rules import OutsideValue
@@ -26,8 +27,8 @@ class ModuleBuilder(OfThisProcess):
         self.jitted: dict[Any, tuple[dict[Any, Any], Any, Any]] | None = None
         """While a jitted function is traced into a module of its own: those that it calls, and that
         were traced for it. Nobody else may see them before the module is complete."""
-        self.mesh: Any = None
-        """The devices that the program is for, where it names a mesh."""
+        self.place: Any = None
+        """The mesh or the device that the program is for, where it names one."""
         self.evaluator = Evaluator(self.module)
 
     def unique_name(self, name: str) -> str:
@@ -44,9 +45,26 @@ class ModuleBuilder(OfThisProcess):
         key = (id(other), name)
         if key not in self._imported:
             names = mlir.copy_functions(other.module, name, self.module)
-            self.mesh = self.mesh or other.mesh
+            self.name_place(other.place)
             self._imported[key] = (other, names)
         return self._imported[key][1][name]
+
+    def name_place(self, place: Any) -> None:
+        """Note a mesh, or a device, that the program is for; of several meshes of the same devices
+        it is the last. None says nothing.
+
+        Raises:
+            ValueError: the program is for other devices.
+        """
+        if place is None:
+            return
+        if self.place is not None and devices_of(self.place) != devices_of(place):
+            raise ValueError(
+                f"received incompatible devices: the function puts arrays on {self.place!r} and on "
+                f"{place!r}, and a compiled program runs on the devices of one mesh, or on one "
+                "device: put arrays there before the call"
+            )
+        self.place = place
 
     @contextmanager
     def deriving(self) -> Iterator[None]:
@@ -65,6 +83,11 @@ class ModuleBuilder(OfThisProcess):
             raise errors.UnexpectedTracerError(str(error)) from None
         finally:
             _state.deriving = outer
+
+
+def devices_of(place: Any) -> tuple[Any, ...]:
+    """Return the devices of a mesh in order, or a device itself."""
+    return place.device_tuple if isinstance(place, Mesh) else (place,)
 
 
 class _State(threading.local):

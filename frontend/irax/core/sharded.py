@@ -48,6 +48,11 @@ def device_of_mesh(mesh: Mesh) -> MeshDevice:
     return device
 
 
+def device_of_place(place: Any) -> Any:
+    """Return a device itself, or the one that stands for those of a mesh."""
+    return device_of_mesh(place) if isinstance(place, Mesh) else place
+
+
 def _mesh_of(device: MeshDevice) -> Mesh:
     """The mesh of a device: that of the context, or the one by which it was first asked for, or one
     like it.

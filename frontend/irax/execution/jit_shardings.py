@@ -65,12 +65,12 @@ def check_constrained(what: str, shardings: Any) -> None:
             )
 
 
-def on_mesh(x: Array, sharding: NamedSharding) -> Array:
+def on_devices(x: Array, sharding: Sharding) -> Array:
     """Return an array on the devices of a sharding. A trace keeps the array as it is; its program
     is for these devices, where the arguments of a call were put nowhere.
 
     Raises:
-        ValueError: it was put on other devices.
+        ValueError: it was put on other devices, or the program is for others.
     """
 
     def put() -> Array:
@@ -80,8 +80,10 @@ def on_mesh(x: Array, sharding: NamedSharding) -> Array:
         return _moved(x, placed(x, sharding))
 
     def note(builder: ModuleBuilder) -> Array:
-        if isinstance(sharding.mesh, Mesh):
-            builder.mesh = sharding.mesh
+        if isinstance(sharding, SingleDeviceSharding):
+            builder.name_place(sharding.device)
+        elif isinstance(sharding, NamedSharding) and isinstance(sharding.mesh, Mesh):
+            builder.name_place(sharding.mesh)
         return x
 
     return staged(put, note)
@@ -120,7 +122,9 @@ def constrained(x: Array, sharding: Sharding) -> Array:
 
 def _constraint(x: Array, sharding: Sharding) -> Array:
     """Write a call of the identity on the shards of an array, which it is divided into for that."""
-    if not isinstance(sharding, NamedSharding) or UNCONSTRAINED in sharding.spec.partitions:
+    if not isinstance(sharding, NamedSharding):
+        return on_devices(x, sharding)
+    if UNCONSTRAINED in sharding.spec.partitions:
         return x
     if any(n % count for n, count in zip(x.shape, sharding.parts(x.ndim), strict=True)):
         return x
@@ -138,7 +142,7 @@ def _constraint(x: Array, sharding: Sharding) -> Array:
     names = tuple(text_of(axis.name) for axis in manual)
     axes = tuple((text_of(name), size) for name, size in mesh)
     op = ShardMap(traced.name, axes, names, (spec,), (spec,))
-    (found,) = bind(op, on_mesh(x, sharding), builder=traced.builder)
+    (found,) = bind(op, on_devices(x, sharding), builder=traced.builder)
     return found.with_weak_type(x.weak_type)
 
 

@@ -14,7 +14,7 @@ from irax.core.avals import ShapedArray
 from irax.core.explicit_axes import are_in_types
 from irax.core.known_structures import Taken, taking
 from irax.core.meshes import mesh_of_results
-from irax.core.sharded import device_of_mesh
+from irax.core.sharded import device_of_mesh, device_of_place
 from irax.core.shardings import Sharding
 from irax.core.tracing import Traced, concrete_array
 from irax.execution import backend, progress, reports
@@ -109,7 +109,7 @@ class Program:
                 return self._run_evaluated(leaves, asked)
             program = self.compile(asked)
         device = program.executable.device
-        committed = self.commits or isinstance(device, MeshDevice)
+        committed = self._commits_on(device)
         buffers: list[Any] = []
         if config.guards_transfers:
             for x in leaves:
@@ -174,10 +174,14 @@ class Program:
             results,
             state,
             self.donated,
-            commits=self.commits or is_on_mesh,
+            commits=self._commits_on(run.device),
             follows=follows,
             divides=divides,
         )
+
+    def _commits_on(self, device: Device) -> bool:
+        """Return True if results on a device are committed to it, wherever arguments were put."""
+        return self.commits or isinstance(device, MeshDevice) or device is self.traced.builder.place
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
         """Run the program, and if it returns a nan, say which operation made it."""
@@ -225,7 +229,7 @@ class Program:
         device = self.device(asked)
         arrays = [concrete_array(x) for x in (*leaves, *self.traced.captures)]
         name = self.traced.name
-        committed = self.commits or any(x.committed for x in arrays)
+        committed = self._commits_on(device) or any(x.committed for x in arrays)
         with span("evaluate", name, device=device):
             found = self.traced.builder.evaluator(name, [x.value for x in arrays])
         self.evaluated.set()
@@ -252,16 +256,18 @@ class Program:
 
     def device(self, asked: Device | str | None) -> Device:
         """Return the device that it is for, where arguments were put nowhere: the one that is asked
-        for, or that of the mesh which it names.
+        for, or that which it names.
         """
-        mesh = self.traced.builder.mesh if asked is None else None
-        return backend.resolve_device(asked) if mesh is None else device_of_mesh(mesh)
+        place = self.traced.builder.place if asked is None else None
+        return backend.resolve_device(asked) if place is None else device_of_place(place)
 
     def usual_device(self) -> Any:
         """Return the device to ask for, where the function has none of its own and arguments were
-        put nowhere: that of the context. None for that of the mesh which it names, or the first.
+        put nowhere: that of the context. None for that which it names, or the first.
         """
-        mesh = mesh_of_results() if self.traced.builder.mesh is None else None
+        if self.traced.builder.place is not None:
+            return None
+        mesh = mesh_of_results()
         return config.default_device if mesh is None else device_of_mesh(mesh)
 
     def _there(self, leaves: Sequence[Any]) -> Device | None:
@@ -269,15 +275,15 @@ class Program:
         names, or else that of the context's, if it is alike.
 
         Raises:
-            ValueError: arguments were put on other devices than the mesh has which the program
-                names, or that of the context.
+            ValueError: arguments were put on other devices than the program names, or than the mesh
+                of the context has.
         """
         there: Any = device_of(leaves, self.traced.name)
-        named = self.traced.builder.mesh
-        mesh = named or mesh_of_results()
-        if there is None or mesh is None:
+        named = self.traced.builder.place
+        place = mesh_of_results() if named is None else named
+        if there is None or place is None:
             return there
-        own: Any = device_of_mesh(mesh)
+        own: Any = device_of_place(place)
         if named is None and isinstance(there, MeshDevice):
             return own if own.is_like(there) else there
         if devices_of(own) == devices_of(there):

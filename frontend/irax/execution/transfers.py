@@ -13,7 +13,7 @@ from irax.core.key_arrays import KeyArray
 from irax.core.layouts import Format, Layout, sharding_of_format
 from irax.core.partition_specs import PartitionSpec
 from irax.core.sharded import copied, sharding_of
-from irax.core.shardings import NamedSharding, Sharding, as_sharding
+from irax.core.shardings import Sharding, SingleDeviceSharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import still_open
 from irax.execution.backend import is_device, no_device, resolve_device
@@ -38,7 +38,7 @@ def device_put(
             is a prefix of `x`; a `PartitionSpec` is of the mesh of the context. Programs run where
             their arrays were put. Without it the arrays are free: they go where they are used.
             Traced arrays stay where the program that computes them runs, which divides them as a
-            sharding says.
+            sharding says, and runs on the devices of a sharding.
         src: accepted; an array knows where it is.
         donate: True to delete arrays of which there is another one in a new place.
         may_alias: False for arrays in memory of their own; by default memory is shared where that
@@ -101,9 +101,9 @@ def _put_on(array: Array, place: Any) -> Array:
     if isinstance(place, Sharding | PartitionSpec):
         place = as_sharding("device_put", place)
         place.shard_shape(array.shape)  # raises where it does not fit
-        if isinstance(place, NamedSharding):
-            return constrained(array, place)
-        (place,) = place.devices
+        if isinstance(array, KeyArray) and isinstance(place, SingleDeviceSharding):
+            return array.with_data(constrained(array.data, place))
+        return constrained(array, place)
     if not is_device(place):
         raise ValueError(no_device("device_put", place))
     if isinstance(array, KeyArray):

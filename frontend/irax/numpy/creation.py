@@ -18,7 +18,7 @@ from irax.lax.arguments import canonical_shape, filling
 from irax.numpy.joining import stack
 from irax.numpy.logic import not_equal
 from irax.numpy.manipulation import broadcast_to
-from irax.numpy.tables import placed
+from irax.numpy.tables import placed, put_there
 from irax.typing import ArrayLike, DTypeLike
 
 # ---- from data -----------------------------------------------------------------------------------
@@ -70,6 +70,8 @@ def array(
         result = lax.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
     if copy and result is object:
         result = result.copy()
+    if out_sharding is None:
+        return put_there("array", result, device)
     return placed("array", result, device, out_sharding)
 
 
@@ -150,7 +152,7 @@ def astype(
     """
     (x,) = as_arrays([x], "astype")
     wanted = dtypes.requested_dtype(float if dtype is None else dtype, "astype")
-    return placed("astype", _cast(x, wanted), device)
+    return put_there("astype", _cast(x, wanted), device)
 
 
 def _is_sequence(x: Any) -> bool:

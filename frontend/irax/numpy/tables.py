@@ -13,7 +13,9 @@ from irax.core.array import Array
 from irax.core.operands import Kinds, as_arrays, common_shape, inexact_dtype
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.sharded import sharding_of
+from irax.core.shardings import SingleDeviceSharding
 from irax.execution import transfers
+from irax.execution.backend import is_device, resolve_device
 from irax.execution.jit_shardings import check_devices, divided_results
 from irax.lax.arguments import documented
 from irax.numpy.signatures import Unary
@@ -155,6 +157,19 @@ def placed(name: str, x: Array, device: Any, out_sharding: Any = None) -> Array:
     if (wanted := sharding_of(result)) is not None:
         check_devices(name, x, wanted)
     return result
+
+
+def put_there(name: str, x: Array, device: Any) -> Array:
+    """Return an array on the device of a `device` argument; a program that computes it is for that
+    device.
+
+    Raises:
+        RuntimeError: there is no such device.
+        ValueError: the array was put on other devices, or the program is for others.
+    """
+    if is_device(device):
+        device = SingleDeviceSharding(resolve_device(device))
+    return placed(name, x, device)
 
 
 def no_out(name: str, out: Any) -> None:

@@ -24,7 +24,7 @@ from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Known, Traced, trace_function
 from irax.core.unreduced import summands, summed
 from irax.core.wrapping import wraps
-from irax.execution.jit_shardings import on_mesh
+from irax.execution.jit_shardings import on_devices
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec, axes_of
 
 
@@ -169,7 +169,7 @@ class Setting:
         if self.devices is None:
             return list(arrays)
         pairs = zip(arrays, specs, strict=True)
-        return [on_mesh(x, NamedSharding(self.devices, spec)) for x, spec in pairs]
+        return [on_devices(x, NamedSharding(self.devices, spec)) for x, spec in pairs]
 
     def shards(self, axes: Iterable[Any]) -> int:
         """The number of parts of a dimension that is divided along some axes."""

@@ -184,8 +184,8 @@ class OnDevice(Interpreter):
         if not isinstance(device, MeshDevice):
             return None
         buffers: list[Any] = [x.buffer(device) for x in arrays]
-        names_mesh = builder is not None and builder.mesh is not None
-        if not names_mesh and all(buffer.is_replicated for buffer in buffers):
+        names_place = builder is not None and builder.place is not None
+        if not names_place and all(buffer.is_replicated for buffer in buffers):
             return None
         layouts = tuple(buffer.spec for buffer in buffers)
         if key is None:

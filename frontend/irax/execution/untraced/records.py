@@ -174,6 +174,8 @@ class Start:
         traced = program.traced
         if traced.acts():
             raise NotDescribed("the program has side effects")
+        if traced.builder.place is not None:
+            raise NotDescribed("the program is for devices that it names")
         if source.warned() != self.warned:
             raise NotDescribed("the trace warned")
         if reused.count != self.reused:
