@@ -15,6 +15,7 @@ from benchmarks.families import (
     random_numbers,
     recurrent,
     reductions,
+    stencils,
     training,
 )
 from benchmarks.program import Program
@@ -31,6 +32,7 @@ FAMILIES: dict[str, list[Program]] = {
     "loops": loops.PROGRAMS,
     "indexed": indexed.PROGRAMS,
     "carried": carried.PROGRAMS,
+    "stencils": stencils.PROGRAMS,
     "linalg": linalg.PROGRAMS,
     "random": random_numbers.PROGRAMS,
     "float64": float64.PROGRAMS,

@@ -170,3 +170,16 @@ def test_values_that_are_concatenated_and_returned():
     both, twice = irax.jit(lambda x: (jnp.stack([x * 2, -x], -1), x * 2))(x)
     np.testing.assert_array_equal(both, np.stack([x * 2, -x], -1))
     np.testing.assert_array_equal(twice, x * 2)
+
+
+def test_a_view_of_what_is_computed():
+    """The view is no kernel's together with the array that it is one of."""
+
+    def f(np_: Any, x: Any) -> Any:
+        y = x * 2 - 3
+        turned = np_.flip(y, 1)
+        return [np_.where(turned > y, turned, y * 3), y + x]
+
+    x = _drawn((36, 119), np.float64)
+    for found, wanted in zip(irax.jit(lambda x: f(jnp, x))(x), f(np, x), strict=True):
+        np.testing.assert_allclose(found, wanted)

@@ -63,6 +63,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             outline,
             overwrite,
             partition,
+            piecewise,
             prune,
             reductions,
             refine,

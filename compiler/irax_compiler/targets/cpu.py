@@ -23,6 +23,7 @@ from irax_compiler.passes.fourier import Fourier
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
 from irax_compiler.passes.loops import HostSteps, Loops, Meters, Rows
+from irax_compiler.passes.piecewise import Piecewise
 from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.split import Split
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
@@ -88,6 +89,7 @@ CPU = register(
             *standard_passes(NAME, calls_formulas=True, kernels_of_loops=True),
             HostSteps(),
             Loops(),
+            Piecewise(),
             Legalize(NAME, "now"),
             Rows(),
             Fourier(),

@@ -122,7 +122,7 @@ def _placed(members: list[Operation]) -> tuple[Cluster, Operation] | None:
     place = min(outside, key=in_order)
     found = _with_views(members, [(x, View.plain(x)) for x in given], taken)
     if found is None or any(
-        source.block == place.block and not source.is_before_in_block(place)
+        source in inside or (source.block == place.block and not source.is_before_in_block(place))
         for source in sources_of(found.arrays)
     ):
         return None

@@ -25,6 +25,13 @@ def is_elementwise(operation: Operation) -> bool:
     """True for an operation on numbers and on many values of one shape, of which kernels compute
     vectors.
     """
+    return is_on_registers(operation) and usual(prod(shape_of(operation.results[0]))) >= MANY
+
+
+def is_on_registers(operation: Operation) -> bool:
+    """True for an operation on numbers and on values of one shape, of which kernels compute
+    vectors.
+    """
     if len(operation.results) != 1 or not len(operation.operands):
         return False
     values = [*operation.operands, operation.results[0]]
@@ -37,8 +44,7 @@ def is_elementwise(operation: Operation) -> bool:
     extents = shape_of(operation.results[0])
     inner = [o for o in nested(operation) if not o.name.endswith(".return")]
     return (
-        usual(prod(extents)) >= MANY
-        and all(map(registers.is_known, inner))
+        all(map(registers.is_known, inner))
         and all(shape_of(x) in ((), extents) for x in operation.operands)
         and all(map(_has_numbers, values))
         and mlir.splat(operation.results[0]) is None

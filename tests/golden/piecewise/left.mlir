@@ -1,0 +1,48 @@
+// RUN: --pipeline "piecewise"
+
+// An update of few elements of an array from elsewhere is left to IREE, which writes it in place.
+func.func @few(%u: tensor<400x500xf32>) -> tensor<400x500xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %0 = stablehlo.slice %u [1:2, 0:500] : (tensor<400x500xf32>) -> tensor<1x500xf32>
+  %1 = stablehlo.negate %0 : tensor<1x500xf32>
+  %2 = stablehlo.dynamic_update_slice %u, %1, %zero, %zero : (tensor<400x500xf32>, tensor<1x500xf32>, tensor<i32>, tensor<i32>) -> tensor<400x500xf32>
+  return %2 : tensor<400x500xf32>
+}
+// CHECK-LABEL: func.func @few
+// CHECK:         stablehlo.dynamic_update_slice
+
+// Nobody knows where this update is.
+func.func @anywhere(%u: tensor<8192xf32>, %v: tensor<100xf32>, %i: tensor<i32>) -> tensor<8192xf32> {
+  %0 = stablehlo.exponential %u : tensor<8192xf32>
+  %1 = stablehlo.dynamic_update_slice %0, %v, %i : (tensor<8192xf32>, tensor<100xf32>, tensor<i32>) -> tensor<8192xf32>
+  return %1 : tensor<8192xf32>
+}
+// CHECK-LABEL: func.func @anywhere
+// CHECK:         stablehlo.dynamic_update_slice
+
+// What is read at two places is not computed twice, so it is stored before; and what others use as
+// well as the kernel is stored for them.
+func.func @twice(%u: tensor<8192xf32>) -> tensor<8192xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.exponential %u : tensor<8192xf32>
+  %1 = stablehlo.pad %0, %zero, low = [1], high = [1], interior = [0] : (tensor<8192xf32>, tensor<f32>) -> tensor<8194xf32>
+  %2 = stablehlo.slice %1 [0:8192] : (tensor<8194xf32>) -> tensor<8192xf32>
+  %3 = stablehlo.slice %1 [2:8194] : (tensor<8194xf32>) -> tensor<8192xf32>
+  %4 = stablehlo.subtract %2, %3 : tensor<8192xf32>
+  return %4 : tensor<8192xf32>
+}
+// CHECK-LABEL: func.func @twice
+// CHECK:         [[X:%\w+]] = stablehlo.exponential
+// CHECK-NEXT:    [[Y:%\w+]] = flow.dispatch @piecewise::@piecewise([[X]])
+// CHECK-NEXT:    return [[Y]]
+
+// The epilogue of a product is computed with it.
+func.func @epilogue(%u: tensor<64x64xf32>) -> tensor<66x66xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.dot_general %u, %u, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %1 = stablehlo.negate %0 : tensor<64x64xf32>
+  %2 = stablehlo.pad %1, %zero, low = [1, 1], high = [1, 1], interior = [0, 0] : (tensor<64x64xf32>, tensor<f32>) -> tensor<66x66xf32>
+  return %2 : tensor<66x66xf32>
+}
+// CHECK-LABEL: func.func @epilogue
+// CHECK:         stablehlo.pad
