@@ -133,6 +133,7 @@ KNOW_MODES = {
     "core/promotion.py",
     "core/hi_values.py",
     "core/refs.py",
+    "core/shard_traces.py",
     "core/tracing.py",
     "core/transfer_guards.py",
     "execution/jitted.py",

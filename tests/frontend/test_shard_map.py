@@ -305,3 +305,61 @@ def test_specs_of_arguments_follow_along_explicit_axes_alone():
         ):
             with pytest.raises(TypeError, match=r"the axes \['a'\] of the mesh are of type Auto"):
                 f(jnp.arange(8.0))
+
+
+@pytest.mark.parametrize("run", [lambda f: f, irax.jit])
+def test_sums_are_of_what_differs_along_all_axes_or_none(run: Any):
+    def sums(f: Any, ins: Any, **options: Any) -> Any:
+        options = {"mesh": MESH, "in_specs": ins, "out_specs": P(), **options}
+        return run(irax.shard_map(f, **options))(jnp.arange(4.0))
+
+    both = ("a", "b")
+    message = (
+        r"lax\.psum: .*float32\[2\]\{V:a\} differs .* along \['a'\], and is the same .*\['b'\]"
+    )
+    for f in (
+        lambda x: lax.psum(x, both),
+        lambda x: lax.pmean(x, both),
+        lambda x: lax.psum((1.0, x), both),
+    ):
+        with pytest.raises(ValueError, match=message):
+            sums(f, P("a"))
+    np.testing.assert_array_equal(sums(lambda x: lax.psum(x, both), P()), [0, 4, 8, 12])
+    np.testing.assert_array_equal(sums(lambda x: lax.psum(x, both), P(both)), [6])
+    cast = sums(lambda x: lax.psum(lax.pcast(x, "b", to="varying"), both), P("a"))
+    np.testing.assert_array_equal(cast, [4, 8])
+    unchecked = sums(lambda x: lax.psum(x, both), P("a"), check_vma=False)
+    np.testing.assert_array_equal(unchecked, [4, 8])
+    np.testing.assert_array_equal(sums(lambda x: lax.pmax(x, both), P("a")), [2, 3])
+
+
+@pytest.mark.parametrize("names", [{"a"}, {"a", "b"}])
+@pytest.mark.parametrize("run", [lambda f: f, irax.jit])
+def test_shards_are_put_nowhere_else(run: Any, names: set[str]):
+    def use(f: Any) -> Any:
+        rows = P("a")
+        shards = irax.shard_map(f, mesh=MESH, in_specs=rows, out_specs=rows, axis_names=names)
+        return run(shards)(jnp.arange(4.0))
+
+    whole, one = irax.NamedSharding(MESH, P()), irax.sharding.SingleDeviceSharding(cpu(1))
+    for place in (whole, one):
+        for put in (
+            lambda x, p=place: irax.device_put(x, p),
+            lambda x, p=place: jnp.array(x, device=p),
+            lambda x, p=place: lax.with_sharding_constraint(x, p),
+        ):
+            with pytest.raises(ValueError, match=r"type float32\[2\]\{V:a\}, which is a shard"):
+                use(put)
+    if run is not irax.jit:
+        with pytest.raises(ValueError, match=r"which is a shard, cannot be put on CpuDevice"):
+            use(lambda x: irax.device_put(x, cpu(1)))
+    for put in (
+        lambda x: x + irax.device_put(jnp.zeros(2), whole),
+        lambda x: x + jnp.zeros(2, device=cpu(1)),
+        lambda x: irax.device_put(x),
+        lambda x: lax.with_sharding_constraint(x, P()),
+        lambda x: lax.with_sharding_constraint(
+            x, irax.NamedSharding(irax.sharding.get_abstract_mesh(), P())
+        ),
+    ):
+        np.testing.assert_array_equal(use(put), np.arange(4))

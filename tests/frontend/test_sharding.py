@@ -1,11 +1,13 @@
 """Meshes, partition specs and shardings: the names, numbers and errors of JAX's."""
 
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
 
 import irax
+import irax.numpy as jnp
 from irax import P
 from irax.core.layouts import Format, Layout
 from irax.experimental import mesh_utils, multihost_utils
@@ -82,11 +84,41 @@ def test_the_mesh_of_the_context(mesh: Mesh):
         with irax.set_mesh(mesh.update(axis_names=("x", "y"))):
             assert irax.sharding.get_mesh().axis_names == ("x", "y")
         assert irax.sharding.get_mesh() == mesh
-    with mesh:
-        assert irax.sharding.get_mesh() == mesh
     assert irax.sharding.get_mesh().empty
     with pytest.raises(ValueError, match="expected a Mesh"):
         irax.set_mesh("a")  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("run", [lambda f: f, irax.jit])
+def test_a_mesh_that_is_entered_is_that_of_constraints_alone(mesh: Mesh, run: Any):
+    def rows(x: irax.Array) -> irax.Array:
+        return irax.lax.with_sharding_constraint(x, P("a"))
+
+    x, f = jnp.arange(4.0), run(rows)
+    for _ in range(2):
+        with mesh:
+            assert irax.sharding.get_mesh().empty
+            assert f(x).sharding == NamedSharding(mesh, P("a"))
+            assert len(jnp.ones(2).devices()) == len(irax.jit(jnp.sin)(x).devices()) == 1
+            assert f(irax.device_put(x, NamedSharding(mesh, P("b")))).sharding.spec == P("a")
+        with mesh.update(axis_names=("b", "a")) as other:
+            assert f(x).sharding == NamedSharding(other, P("a"))
+        with pytest.raises(RuntimeError, match="needs a mesh"):
+            f(x)
+    with mesh.update(axis_types=(AxisType.Explicit,) * 2), pytest.raises(ValueError, match="Auto"):
+        f(x)
+    with mesh:
+        for use in (
+            lambda: irax.device_put(x, P("a")),
+            lambda: irax.jit(jnp.sin, in_shardings=P("a"))(x),
+            lambda: irax.reshard(x, P("a")),
+        ):
+            with pytest.raises(RuntimeError, match="needs a mesh"):
+                use()
+        with pytest.raises(ValueError, match="there is no mesh"):
+            irax.shard_map(jnp.sin, in_specs=P("a"), out_specs=P("a"))(x)
+    with pytest.raises(ValueError, match="must have a sharding for each array"):
+        irax.reshard(x, None)
 
 
 def test_shardings(mesh: Mesh):

@@ -224,7 +224,7 @@ def device_of(arrays: Iterable[Any], what: str) -> Device | None:
                     "the device or sharding of the other"
                 )
     mesh: Any = config.mesh
-    if found is not None and config.on_mesh and devices_of(found) != mesh.device_tuple:
+    if found is not None and mesh is not None and devices_of(found) != mesh.device_tuple:
         raise ValueError(
             f"{what}: received incompatible devices: arrays on {found!r}, and the mesh of the "
             f"context is {mesh!r}; move them there with irax.device_put(x, ...), or leave "

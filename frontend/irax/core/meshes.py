@@ -315,7 +315,7 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
         )
 
     def __enter__(self) -> Mesh:
-        _contexts.entered.append(_using(self, False))
+        _contexts.entered.append(config.scoped("entered_mesh", self))
         _contexts.entered[-1].__enter__()
         return self
 
@@ -402,13 +402,6 @@ def current_mesh() -> Mesh:
     return EMPTY if config.mesh is None else config.mesh
 
 
-def mesh_of_results() -> Mesh | None:
-    """Return the mesh that functions run on whose arguments were put nowhere: that of `set_mesh`.
-    None where there is none.
-    """
-    return config.mesh if config.on_mesh else None
-
-
 def get_abstract_mesh() -> AbstractMesh:
     """Return the mesh of the context without its devices; in a `shard_map`, with the axes along
     which it divides arrays as `Manual` ones.
@@ -421,9 +414,8 @@ def get_abstract_mesh() -> AbstractMesh:
 
 
 @contextlib.contextmanager
-def _using(mesh: Mesh | None, on_mesh: bool) -> Iterator[Any]:
-    abstract = config.scoped("abstract_mesh", None)
-    with config.scoped("mesh", mesh), config.scoped("on_mesh", on_mesh), abstract:
+def _using(mesh: Mesh | None) -> Iterator[Any]:
+    with config.scoped("mesh", mesh), config.scoped("abstract_mesh", None):
         yield mesh
 
 
@@ -468,7 +460,7 @@ class set_mesh:
 
     def __enter__(self) -> Any:
         config.set_mesh(self._before)
-        self._using = _using(self._mesh, self._mesh is not None)
+        self._using = _using(self._mesh)
         return self._using.__enter__()
 
     def __exit__(self, *error: Any) -> None:

@@ -230,7 +230,6 @@ class Config(threading.local):
     def set_mesh(self, value: Any) -> None:
         """Set the mesh of the context, for the whole process."""
         self._set("mesh", value)
-        self._set("on_mesh", value is not None)
 
     def mesh_of_process(self) -> Any:
         """Return the mesh of the context outside of `with` blocks."""
@@ -242,13 +241,14 @@ class Config(threading.local):
     """True while a profile is being taken: calls of jitted functions are recorded."""
 
     mesh = None
-    """The mesh of the context (see `core.meshes`)."""
+    """The mesh of the context (see `core.meshes`), which functions whose arguments were put nowhere
+    run on."""
+
+    entered_mesh = None
+    """The mesh of the innermost block `with mesh:` (see `core.meshes`)."""
 
     abstract_mesh = None
     """The abstract mesh in the place of the mesh of the context (see `core.meshes`)."""
-
-    on_mesh = False
-    """True if functions whose arguments were put nowhere run on that mesh."""
 
     given = None
     """The user's operands of the library function that runs (see `core.strictness`)."""
@@ -333,12 +333,12 @@ SEEN_IN_TRACES = (
     *("enable_x64", "threefry_partitionable", "default_matmul_precision"),
     *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
     *("enable_custom_prng", "check_static_indices", "random_seed_offset"),
-    *("default_prng_impl", "mesh", "abstract_mesh"),
+    *("default_prng_impl", "mesh", "entered_mesh", "abstract_mesh"),
 )
 """The names of the values in `Config.traced`."""
 
 _OF_CALLS = (
-    *("disable_jit", "debug_nans", "debug_infs", "default_device", "spmd", "profiling", "on_mesh"),
+    *("disable_jit", "debug_nans", "debug_infs", "default_device", "spmd", "profiling"),
     *GUARDS_OF_DIRECTIONS,
 )
 

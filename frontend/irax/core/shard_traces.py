@@ -7,11 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from irax.core.innermost import innermost
 from irax.core.tracing import Known, Trace
 from irax_compiler import mlir
 from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import lockstep
 from irax_compiler.ops.control_flow.shard_map import Spec, part_of
+
+
+def are_shards_at_once() -> bool:
+    """Return True in a function of shards that is called outside of all traces."""
+    trace = innermost.trace
+    while trace is not None and trace.parent is not None:
+        trace = trace.parent
+    return isinstance(trace, ShardTrace)
 
 
 class ShardTrace(Trace):

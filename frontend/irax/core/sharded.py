@@ -15,7 +15,7 @@ from irax.config import config
 from irax.core.array import Array, ConcreteArray
 from irax.core.axis_names import text_of
 from irax.core.key_arrays import KeyArray
-from irax.core.meshes import Mesh, current_mesh, mesh_of_results
+from irax.core.meshes import Mesh, current_mesh
 from irax.core.partition_specs import PartitionSpec, axes_by_dimension
 from irax.core.shardings import NamedSharding, Sharding, SingleDeviceSharding
 from irax_runtime.mesh import MeshDevice, ShardedBuffer, Spec, mesh_device
@@ -152,7 +152,7 @@ def usual_sharding(rank: int) -> Sharding | None:
     """Return the sharding of arrays of a rank that were put nowhere, where the context has a mesh
     for them: whole on each of its devices. None where it has none.
     """
-    mesh = mesh_of_results()
+    mesh = config.mesh
     if mesh is None:
         return None
     entries = (None,) * rank if mesh.explicit_axes else ()

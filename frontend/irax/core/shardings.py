@@ -358,7 +358,7 @@ def as_sharding(what: str, x: Any) -> Sharding:
     if not isinstance(x, PartitionSpec):
         raise TypeError(f"{what}: expected a sharding or a PartitionSpec, got {x!r}")
     mesh, abstract = current_mesh(), get_abstract_mesh()
-    if mesh.shape_tuple != abstract.shape_tuple:
+    if abstract.manual_axes or mesh.shape_tuple != abstract.shape_tuple:
         return NamedSharding(abstract, x)
     if mesh.empty:
         raise RuntimeError(

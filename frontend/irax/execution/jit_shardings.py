@@ -120,6 +120,19 @@ def constrained(x: Array, sharding: Sharding) -> Array:
     return _constraint(x, sharding)
 
 
+def check_manual(what: str, x: Array, sharding: Sharding) -> None:
+    """Raise ValueError for a sharding of shards whose mesh has not the `Manual` axes of the
+    `shard_map` that they are of.
+    """
+    manual = sharding.mesh.manual_axes if isinstance(sharding, NamedSharding) else ()
+    if others := sorted(x.aval.vma.difference(map(text_of, manual))):
+        raise ValueError(
+            f"{what}: {sharding!r} cannot be that of an array of type {x.aval}, which is a shard "
+            f"along {others}: expected a PartitionSpec of the other axes of the mesh, or a "
+            "NamedSharding of irax.sharding.get_abstract_mesh()"
+        )
+
+
 def _constraint(x: Array, sharding: Sharding) -> Array:
     """Write a call of the identity on the shards of an array, which it is divided into for that."""
     if not isinstance(sharding, NamedSharding):
@@ -334,8 +347,8 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
 
     Args:
         x: an array or a pytree of arrays.
-        shardings: a sharding, a `PartitionSpec` of the mesh of the context, or a pytree of these
-            that is a prefix of `x`.
+        shardings: a sharding, a `PartitionSpec` of the mesh of the context or of a block
+            `with mesh:`, or a pytree of these that is a prefix of `x`.
 
     Returns:
         The same arrays. Outside of traces they are put on the devices; a compiled program divides
@@ -346,7 +359,7 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
         AssertionError: all axes are `Explicit`, and an array is divided in another way.
         RuntimeError: a `PartitionSpec` where there is no mesh.
         ValueError: an array cannot be divided so, or was put on other devices, or None is among the
-            shardings.
+            shardings; in a `shard_map`, the sharding's mesh is not that of the context.
 
     >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
     >>> irax.lax.with_sharding_constraint(irax.numpy.ones(2), sharding)
@@ -356,9 +369,11 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     mesh = get_abstract_mesh()
     leaves, tree = array_trees.tree_flatten(x)
     arrays = [as_array(leaf, what) for leaf in leaves]
-    pairs = list(zip(arrays, _each_given(what, shardings, x), strict=True))
+    given = _each_given(what, _on_entered_mesh(shardings), x)
+    pairs = list(zip(arrays, given, strict=True))
     for pair in pairs:
         check_devices(what, *pair)
+        check_manual(what, *pair)
     if mesh.empty or not mesh.explicit_axes:
         arrays = [constrained(*pair) for pair in pairs]
     elif not mesh.are_all_axes_explicit:
@@ -368,6 +383,27 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
             if isinstance(wanted, NamedSharding):
                 _check_layout(array, wanted)
     return array_trees.tree_unflatten(tree, arrays)
+
+
+def _on_entered_mesh(shardings: Any) -> Any:
+    """Return shardings in which a `PartitionSpec` is of the mesh of a block `with mesh:`, where the
+    context has no other mesh.
+
+    Raises:
+        ValueError: it names an axis that is not `Auto`.
+    """
+    mesh = config.entered_mesh
+    if mesh is None or not get_abstract_mesh().empty:
+        return shardings
+
+    def named(leaf: Any) -> Any:
+        if not isinstance(leaf, PartitionSpec):
+            return leaf
+        sharding = NamedSharding(mesh, leaf)
+        _check_axes("with_sharding_constraint", sharding, mesh.auto_axes, "Auto")
+        return sharding
+
+    return tree_util.tree_map(named, shardings)
 
 
 def _each_given(what: str, shardings: Any, tree: Any) -> list[Sharding]:
@@ -405,8 +441,8 @@ def _check_axes(what: str, sharding: NamedSharding, axes: Sequence[Any], kind: s
     named = [axis for entry in sharding.spec.partitions for axis in axes_of_entry(entry)]
     if others := [axis for axis in named if axis not in axes]:
         raise ValueError(
-            f"{what}: {sharding.spec} names {others}; along axes of the mesh of the context that "
-            f"are not of type {kind} it has no say: it may name {tuple(axes)}"
+            f"{what}: {sharding.spec} names {others}; along axes of the mesh that are not of type "
+            f"{kind} it has no say: it may name {tuple(axes)}"
         )
 
 
@@ -433,7 +469,7 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
 
     Raises:
         ValueError: an axis of another type, or an array cannot be divided so, or was put on other
-            devices.
+            devices, or None is among the shardings.
 
     >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
     >>> irax.reshard(irax.numpy.ones(2), sharding)
@@ -445,8 +481,7 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
             if isinstance(wanted, NamedSharding) and wanted.mesh.shape_tuple == mesh.shape_tuple:
                 _check_axes("reshard", wanted, mesh.explicit_axes, "Explicit")
     for x, wanted in zip(
-        array_trees.tree_leaves(xs), spread("reshard", out_shardings, xs), strict=True
+        array_trees.tree_leaves(xs), _each_given("reshard", out_shardings, xs), strict=True
     ):
-        if wanted is not None:
-            check_devices("reshard", as_array(x, "reshard"), wanted)
+        check_devices("reshard", as_array(x, "reshard"), wanted)
     return divided_results("reshard", out_shardings, xs)

@@ -13,7 +13,6 @@ from irax.core.array import ConcreteArray, device_of
 from irax.core.avals import ShapedArray
 from irax.core.explicit_axes import are_in_types
 from irax.core.known_structures import Taken, taking
-from irax.core.meshes import mesh_of_results
 from irax.core.sharded import device_of_mesh, device_of_place
 from irax.core.shardings import Sharding
 from irax.core.tracing import Traced, concrete_array
@@ -267,7 +266,7 @@ class Program:
         """
         if self.traced.builder.place is not None:
             return None
-        mesh = mesh_of_results()
+        mesh = config.mesh
         return config.default_device if mesh is None else device_of_mesh(mesh)
 
     def _there(self, leaves: Sequence[Any]) -> Device | None:
@@ -280,7 +279,7 @@ class Program:
         """
         there: Any = device_of(leaves, self.traced.name)
         named = self.traced.builder.place
-        place = mesh_of_results() if named is None else named
+        place = config.mesh if named is None else named
         if there is None or place is None:
             return there
         own: Any = device_of_place(place)

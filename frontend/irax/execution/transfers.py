@@ -12,12 +12,13 @@ from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.key_arrays import KeyArray
 from irax.core.layouts import Format, Layout, sharding_of_format
 from irax.core.partition_specs import PartitionSpec
+from irax.core.shard_traces import are_shards_at_once
 from irax.core.sharded import copied, sharding_of
 from irax.core.shardings import Sharding, SingleDeviceSharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import still_open
 from irax.execution.backend import is_device, no_device, resolve_device
-from irax.execution.jit_shardings import constrained
+from irax.execution.jit_shardings import check_manual, constrained
 from irax.execution.moves import check_move
 
 
@@ -47,7 +48,8 @@ def device_put(
     Raises:
         TypeError: a leaf is not an array.
         ValueError: `device` is not a device, or an array cannot be divided as a sharding says, or
-            `donate` and `may_alias` are both True.
+            `donate` and `may_alias` are both True; or in a `shard_map`, a shard is put on a device
+            or on another mesh than that of the context.
         RuntimeError: there is no such platform here, or no mesh for a `PartitionSpec`.
         UnexpectedTracerError: a traced array that has leaked.
 
@@ -101,11 +103,17 @@ def _put_on(array: Array, place: Any) -> Array:
     if isinstance(place, Sharding | PartitionSpec):
         place = as_sharding("device_put", place)
         place.shard_shape(array.shape)  # raises where it does not fit
+        check_manual("device_put", array, place)
         if isinstance(array, KeyArray) and isinstance(place, SingleDeviceSharding):
             return array.with_data(constrained(array.data, place))
         return constrained(array, place)
     if not is_device(place):
         raise ValueError(no_device("device_put", place))
+    if array.aval.vma and are_shards_at_once():
+        raise ValueError(
+            f"device_put: an array of type {array.aval}, which is a shard, cannot be put on "
+            f"{place!r}: put all of the array there before or after the shard_map"
+        )
     if isinstance(array, KeyArray):
         return array.with_data(_put_on(array.data, place))
     return array.on(resolve_device(place)) if isinstance(array, ConcreteArray) else array

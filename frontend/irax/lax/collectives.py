@@ -96,7 +96,8 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
 
     Raises:
         NameError: no vmap around gives an axis this name.
-        ValueError: a lane is not in one group.
+        ValueError: a lane is not in one group; or in a `shard_map`, the array differs between
+            devices along some of the axes, and is the same along others.
 
     >>> irax.vmap(lambda x: x / irax.lax.psum(x, "i"), axis_name="i")(irax.numpy.array([1.0, 3.0]))
     Array([0.25, 0.75], dtype=float32)
@@ -110,6 +111,7 @@ def psum(x: Any, axis_name: Any, *, axis_index_groups: Groups = None) -> Any:
         if isinstance(leaf, int | float | complex) and not isinstance(leaf, bool):
             return leaf * _own_width(axes, groups)
         array = array_of(what, leaf)
+        _check_alike(what, array, axes)
         if array.dtype == np.bool_:
             array = convert(array, np.dtype(np.int32))
         if dimensions:
@@ -193,6 +195,19 @@ def _extremum(
         return _all_reduce(array, axes, combiner, own_groups)
 
     return tree_util.tree_map(extremum, x)
+
+
+def _check_alike(what: str, x: Array, axes: Sequence[BoundAxis]) -> None:
+    """Raise ValueError for an array that differs between devices along some axes alone."""
+    checked = {text_of(axis.name) for axis in axes if axis.is_checked}
+    varying = checked & x.aval.vma
+    if varying and varying != checked:
+        same = sorted(checked - varying)
+        raise ValueError(
+            f"{what}: an array of type {x.aval} differs between devices along {sorted(varying)}, "
+            f"and is the same along {same}: sum it along each by itself, or cast it before by "
+            f'irax.lax.pcast(x, {tuple(same)}, to="varying")'
+        )
 
 
 def _all_reduce(x: Array, axes: Sequence[BoundAxis], combiner: str, groups: ops.Groups) -> Array:

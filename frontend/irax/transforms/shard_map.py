@@ -9,6 +9,7 @@ from math import prod
 from typing import Any
 
 from irax import tree_util
+from irax.config import config
 from irax.core import array_trees, axis_names, explicit_axes, meshes
 from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
@@ -102,7 +103,7 @@ def shard_map(
 
 def _check_mesh(mesh: Any) -> None:
     """Raise ValueError for another mesh than that of `set_mesh`."""
-    context = meshes.mesh_of_results()
+    context = config.mesh
     if context is None or mesh is None or meshes.get_abstract_mesh().manual_axes:
         return
     if mesh not in (context, context.abstract_mesh):
