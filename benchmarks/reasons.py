@@ -66,30 +66,17 @@ _RESULT = (
 
 MEMORY: dict[str, str] = {
     **dict.fromkeys(("svd 64", "eigh 64", "eigh 256"), _LAPACK),
-    "solve gradient 256": "Rows are exchanged by a product with a matrix of zeros and ones, and "
-    "the result is not where the factors were.",
-    **dict.fromkeys(
-        ("3x3 56, 64 NCHW", "3x3 28, 128 NCHW"),
-        "Features are moved last in copies of the images, the kernel and the result.",
-    ),
-    "CNN step, batch 64": _RESULT,
-    "gradient in inputs 7, 512": "The kernel is reversed in a copy, and transposed in another one.",
-    **dict.fromkeys(
-        ("gradient in kernels 28, 128", "gradient in kernels 28, 128 strided"), _PADDED
-    ),
-    "gradient in kernels, depthwise 28, 128": _PADDED,
-    **dict.fromkeys(("LSTM 100x64", "LSTM 50x32x128", "LSTM gradient 100x64"), _FACTORS),
-    **dict.fromkeys(("LSTM gradient 50x32x128", "GRU 100x64", "GRU 50x32x128"), _FACTORS),
+    "gradient in kernels 28, 128 strided": _PADDED,
+    **dict.fromkeys(("LSTM 100x64", "LSTM 50x32x128", "LSTM gradient 50x32x128"), _FACTORS),
+    **dict.fromkeys(("GRU 100x64", "GRU 50x32x128"), _FACTORS),
     **dict.fromkeys(("GRU gradient 100x64", "GRU gradient 50x32x128"), _FACTORS),
-    "RNN gradient 100x512": _FACTORS,
     **dict.fromkeys(("f64 planets 64x3", "game of life 32x32", "knapsack 50x500"), _VALUES),
     **dict.fromkeys(("set gradient 500", "sieve 1000", "product in each step 128"), _VALUES),
     "sorting network 1024": "An array of known numbers is made in each call.",
     **dict.fromkeys(("lax.map 64 x matvec 64", "dense output 100", "gamma 10000"), _RESULT),
     "Levenberg-Marquardt 1000": _RESULT,
     **dict.fromkeys(("int32 cumsum 1e5", "associative_scan 10000"), _RESULT),
-    **dict.fromkeys(("autoencoder gradient", "transformer 2 x 128"), _RESULT),
-    "history 50x256x256": "The loop updates a copy of the argument; the result is another array.",
+    "autoencoder gradient": _RESULT,
     **dict.fromkeys(
         ("fft 100000", "fft 64x1024", "f64 fft 64x1024"),
         "Kernels of transforms keep what is between two passes. XLA's run in a library.",

@@ -46,6 +46,40 @@ BODIES = {
     util.optimization_barrier %carry : !stream.resource<transient>
     util.return""",
     ),
+    "a loop's carries that are parts of a block": (
+        80,
+        """
+    %a = ALLOCATE c48
+    %first = stream.resource.subview %a[%c0]
+      : !stream.resource<transient>{%c48} -> !stream.resource<transient>{%c32}
+    %second = stream.resource.subview %a[%c32]
+      : !stream.resource<transient>{%c48} -> !stream.resource<transient>{%c16}
+    cf.br ^next(%first, %second : !stream.resource<transient>, !stream.resource<transient>)
+  ^next(%x: !stream.resource<transient>, %y: !stream.resource<transient>):
+    cf.cond_br %more, ^body, ^end
+  ^body:
+    %b = ALLOCATE c16
+    FREE %y c16
+    cf.br ^next(%x, %b : !stream.resource<transient>, !stream.resource<transient>)
+  ^end:
+    util.optimization_barrier %x : !stream.resource<transient>
+    util.return""",
+    ),
+    "a loop's last two allocations": (
+        96,
+        """
+    %a = ALLOCATE c32
+    cf.br ^next(%a, %a : !stream.resource<transient>, !stream.resource<transient>)
+  ^next(%x: !stream.resource<transient>, %y: !stream.resource<transient>):
+    cf.cond_br %more, ^body, ^end
+  ^body:
+    %b = ALLOCATE c32
+    util.optimization_barrier %x, %y : !stream.resource<transient>, !stream.resource<transient>
+    cf.br ^next(%b, %x : !stream.resource<transient>, !stream.resource<transient>)
+  ^end:
+    util.optimization_barrier %x : !stream.resource<transient>
+    util.return""",
+    ),
     "of a callee": (
         60,
         """

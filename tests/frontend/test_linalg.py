@@ -150,3 +150,18 @@ def test_dtypes_that_lapack_does_not_have():
     with pytest.raises(TypeError, match=r"float16; convert with \.astype"):
         irax.lax.linalg.lu(jnp.ones((2, 2), jnp.float16))
     assert jnp.linalg.inv(np.array([[2, 0], [0, 4]])).dtype == jnp.float32
+
+
+def test_gradients_of_solve_exchange_rows_in_their_memory():
+    """No matrix of ones and zeros exchanges them."""
+    a = np.random.default_rng(0).normal(size=(128, 128)).astype(np.float32)
+    b = np.random.default_rng(1).normal(size=128).astype(np.float32)
+
+    def loss(a):
+        return jnp.sum(jnp.linalg.solve(a, b) ** 2)
+
+    memory = irax.jit(irax.grad(loss)).lower(a).compile().memory_analysis()
+    assert memory.temp_size_in_bytes < a.nbytes // 2
+    x = np.linalg.solve(a.astype(np.float64), b)
+    expected = -np.outer(np.linalg.solve(a.T.astype(np.float64), 2 * x), x)
+    np.testing.assert_allclose(irax.jit(irax.grad(loss))(a), expected, rtol=2e-2, atol=1e-2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import re
 import shlex
 import sys
@@ -15,6 +16,7 @@ from irax_compiler import cache, own_files, spans
 from irax_compiler.iree import addresses, blas, references, temporary
 from irax_compiler.iree.invocation import (
     AFRESH,
+    ALLOCATION,
     NOT_SETTLED,
     NOT_SOLVED,
     PIPELINES,
@@ -64,6 +66,11 @@ _BRANCH = re.compile(r"stablehlo\.(?:if|case)\b|scf\.if [^\n]*tensor<")
 
 _MANY = 64
 """The lines of a module from which IREE may make many kernels of it."""
+
+_LARGE = 1 << 11
+"""The elements of an array from which it may matter where it is in memory."""
+
+_SHAPE = re.compile(r"tensor<((?:\d+x)+)")
 
 _TOO_LONG_TO_PRINT = 4 << 20
 
@@ -178,7 +185,7 @@ def _invoke_iree(
     if aside:
         chosen.insert(0, Rewrite(aside.phase, "", aside.put_back))
     if _has_loops(text):
-        unverified -= {"stream"}
+        unverified -= {ALLOCATION, "stream"}
     flags = (*flags, *linking_flags(module, text, flags))
     if not after and _has_pipelines(flags):
         return _by_pipelines(given, flags, chosen, unverified, bool(text))
@@ -270,6 +277,16 @@ def has_branches_or_is_long(text: str) -> bool:
     many kernels; also for one that is too long to print, of which the text is empty.
     """
     return text.count("\n") >= _MANY or _has_loops(text) or _BRANCH.search(text) is not None
+
+
+def has_large_arrays(text: str) -> bool:
+    """Return True for a module with large arrays, and for one that is too long to print."""
+    shapes = set(_SHAPE.findall(text))
+    return not text or any(_elements(shape) >= _LARGE for shape in shapes)
+
+
+def _elements(shape: str) -> int:
+    return math.prod(int(size) for size in shape.split("x") if size)
 
 
 def _has_loops(text: str) -> bool:

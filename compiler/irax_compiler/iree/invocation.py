@@ -11,12 +11,15 @@ from typing import Any
 from irax_compiler import spans
 from irax_compiler.iree import sessions
 
+ALLOCATION = "allocation"
+"""The first part of IREE's phase stream, which divides a program into parts and finds the arrays of
+each. IREE has no name for it."""
+
 ALL_PHASES = (
     *("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow"),
-    *("stream", "executable-sources", "executable-configurations", "executable-targets"),
-    *("hal", "vm"),
+    *(ALLOCATION, "stream", "executable-sources", "executable-configurations"),
+    *("executable-targets", "hal", "vm"),
 )
-
 
 _CLEAN = "canonicalize,iree-stablehlo-canonicalize"
 INPUT = ",".join(
@@ -39,7 +42,12 @@ operand before the transpose or the reshape whose only use it is: it refuses the
 the types stay as they are, loses the operation. The elimination of common subexpressions leaves
 such uses, so a canonicalization follows it."""
 
-STREAM = "iree-hal-resolve-device-promises,iree-stream-transformation-pipeline"
+SCHEDULE = ",".join(
+    (
+        "iree-hal-resolve-device-promises,iree-stream-tensor-transformation-pipeline",
+        "iree-stream-async-transformation-pipeline,iree-stream-schedule-allocation",
+    )
+)
 VM = "iree-vm-transformation-pipeline"
 
 
@@ -55,6 +63,14 @@ def in_functions(passes: str) -> Sequence[str]:
     return [f"{kind}({passes})" for kind in ("util.func", "util.initializer")]
 
 
+STREAM = ",".join(
+    (
+        "iree-stream-cmd-transformation-pipeline,iree-stream-optimization-pipeline",
+        cleanup("iree-util-ipo,symbol-dce"),
+    )
+)
+"""The rest of that phase."""
+
 NOT_SOLVED = "failed to solve for timepoint coverage"
 """IREE's error where it has not found in 32 iterations which waits others make superfluous."""
 NOT_SETTLED = "maximum iteration count exceeded in fixed point pipeline"
@@ -62,8 +78,7 @@ NOT_SETTLED = "maximum iteration count exceeded in fixed point pipeline"
 such as the order of constants."""
 WITH_ALL_WAITS = ",".join(
     (
-        "iree-hal-resolve-device-promises,iree-stream-tensor-transformation-pipeline",
-        "iree-stream-async-transformation-pipeline,iree-stream-cmd-transformation-pipeline",
+        "iree-stream-cmd-transformation-pipeline",
         cleanup("iree-util-ipo"),
         *in_functions("iree-stream-reuse-allocations,convert-scf-to-cf"),
         *[cleanup("iree-util-ipo")] * 2,
@@ -73,9 +88,9 @@ WITH_ALL_WAITS = ",".join(
         cleanup("iree-util-ipo,symbol-dce"),
     )
 )
-"""The phase stream without that search."""
+"""The rest of that phase without the search."""
 
-PIPELINES = {"input": INPUT, "stream": STREAM, "vm": VM}
+PIPELINES = {"input": INPUT, ALLOCATION: SCHEDULE, "stream": STREAM, "vm": VM}
 """The pipelines of IREE's that have the passes of a phase, without the dialects of all targets.
 Many passes collect the patterns of every dialect that is loaded, each time that they run."""
 
@@ -135,6 +150,8 @@ class Invocation:
 
     def _set_phase(self, which: str, phase: str) -> None:
         phases_after(phase)
+        if phase == ALLOCATION:
+            return  # IREE begins no phase of its own after it
         _function(f"SetCompile{which}Phase", None, ctypes.c_char_p)(
             self._inner._inv_p, phase.encode()
         )
@@ -158,7 +175,7 @@ class Invocation:
         """Compiles phase by phase, to the `last`; those up to `after` are skipped. Each is a span.
 
         It takes less time if another invocation runs the phases up to those of `AFRESH`. A phase in
-        `pipelines` is a run of that pipeline.
+        `pipelines` is a run of that pipeline; without one, the phase stream does `ALLOCATION`.
 
         The module is verified after each pass, but not in the phases `unverified`: what these leave
         is verified in the next one.
@@ -177,7 +194,7 @@ class Invocation:
                 self.verify_passes(phase not in unverified)
                 if phase in pipelines:
                     self.run_pipeline(pipelines[phase])
-                else:
+                elif phase != ALLOCATION:
                     self.end_with(phase)
                     self.execute()
             self.begin_after(phase)

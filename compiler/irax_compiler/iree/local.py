@@ -13,7 +13,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from irax_compiler import mlir, spans
-from irax_compiler.iree.invocation import INPUT, STREAM, VM, cleanup, in_functions, invocation
+from irax_compiler.iree.invocation import (
+    ALLOCATION,
+    INPUT,
+    SCHEDULE,
+    STREAM,
+    VM,
+    cleanup,
+    in_functions,
+    invocation,
+)
 from irax_compiler.mlir import InsertionPoint, Module, Operation
 
 PIPELINES = {
@@ -23,6 +32,7 @@ PIPELINES = {
     "global-optimization": "iree-global-optimization-transformation-pipeline",
     "dispatch-creation": "iree-dispatch-creation-pipeline",
     "flow": "iree-flow-transformation-pipeline",
+    ALLOCATION: SCHEDULE,
     "stream": STREAM,
     "executable-sources": cleanup("iree-hal-materialize-interfaces", "iree-hal-prune-executables"),
     "vm": VM,

@@ -52,6 +52,8 @@ class _Liveness:
             for operation in block.operations:
                 self._define(operation.operation)
         self._size_arguments()
+        self._once = self._allocated_once()
+        self._origins = self._origins_of_arguments()
 
     def peak(self) -> int:
         """Return the most bytes that are allocated at a time, with those of callees."""
@@ -87,6 +89,48 @@ class _Liveness:
                     if size > self._sizes.get(argument, 0):
                         self._sizes[argument], changes = size, True
 
+    def _allocated_once(self) -> set[Value]:
+        """Return the allocations of basic blocks that do not follow themselves."""
+        after: dict[Block, set[Block]] = {
+            block: set(mlir.terminator(block).successors) for block in self._blocks
+        }
+        changes = True
+        while changes:
+            changes = False
+            for block, found in after.items():
+                more = found.union(*(after[x] for x in found))
+                if more != found:
+                    after[block], changes = more, True
+        alone = {block for block, found in after.items() if block not in found}
+        made = {x: mlir.definition(x) for x in self._sizes}
+        return {x for x, operation in made.items() if operation and operation.block in alone}
+
+    def _origins_of_arguments(self) -> dict[Value, set[Value]]:
+        """Return the allocations that arguments of basic blocks may be the memory of."""
+        origins: dict[Value, set[Value]] = {}
+        changes = True
+        while changes:
+            changes = False
+            for block in self._blocks:
+                for given, argument in _passed(block):
+                    root, own = self._root(given), origins.setdefault(argument, set())
+                    more = origins.get(root, {root} if root in self._sizes else set())
+                    if not more <= own:
+                        own |= more
+                        changes = True
+        return origins
+
+    def _bytes(self, alive: set[Value]) -> int:
+        """Return the bytes of memory that is alive. What is allocated once counts once, also where
+        several arguments of basic blocks may be parts of it.
+        """
+        origins = {x: self._origins.get(x, {x}) for x in alive}
+        once = set().union(*origins.values()) & self._once
+        others = (found - self._once for found in origins.values())
+        sizes = [max((self._sizes.get(x, 0) for x in found), default=0) for found in others]
+        each = sum(self._sizes.get(x, 0) for x in alive)
+        return min(each, sum(self._sizes[x] for x in once) + sum(sizes))
+
     def _root(self, value: Value) -> Value:
         while value in self._roots:
             value = self._roots[value]
@@ -105,7 +149,7 @@ class _Liveness:
             used = {self._root(x) for x in operation.operands if _is_memory(x)}
             made = {x for x in operation.results if _is_memory(x) and x not in self._roots}
             alive = alive | used
-            bytes_ = sum(self._sizes.get(x, 0) for x in alive | made)
+            bytes_ = self._bytes(alive | made)
             if operation.name == "util.call":
                 bytes_ += self._of_callee(str(operation.attributes["callee"]).removeprefix("@"))
             most = max(most, bytes_)

@@ -7,16 +7,16 @@ from collections.abc import Iterator, Sequence
 
 from irax_compiler import mlir
 from irax_compiler.iree.compiler import linking_flags
-from irax_compiler.iree.invocation import invocation
+from irax_compiler.iree.invocation import ALLOCATION, invocation
 from irax_compiler.iree.memory import peak_memory
 from irax_compiler.iree.target import all_flags, iree_target
 from irax_compiler.mlir import Module
 
 PHASES = (
-    *("input", "global-optimization", "flow", "stream", "executable-sources"),
+    *("input", "global-optimization", "flow", ALLOCATION, "stream", "executable-sources"),
     *("executable-configurations", "executable-targets", "hal", "vm"),
 )
-"""The phases of IREE that are shown, in order."""
+"""The phases of IREE that are shown, in order, and the first part of its phase stream."""
 
 
 def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Module]]:
@@ -60,5 +60,7 @@ def transient_memory(module: Module, target: str = "iree-cpu") -> int:
     """
     data = mlir.bytecode(module)
     flags = all_flags(module, target)
-    flow = after_phase("flow", data, flags, "", target)
-    return peak_memory(mlir.parse_module(after_phase("stream", flow, flags, "flow", target)))
+    before = ""
+    for phase in ("flow", ALLOCATION, "stream"):
+        data, before = after_phase(phase, data, flags, before, target), phase
+    return peak_memory(mlir.parse_module(data))

@@ -124,7 +124,7 @@ class IreeTarget(Target):
         """The rewrites between IREE's phases, in their order, of programs for a chip."""
         passes = {"flow": self.flow_passes, "stream": self.stream_passes}
         pays = compiler.has_branches_or_is_long
-        return tuple(_made_after(phase, make, pays) for phase, make in passes.items())
+        return tuple(made_after(phase, make, pays) for phase, make in passes.items())
 
     def compile_text(self, module: str | bytes) -> bytes:
         """The .vmfb of a lowered module, MLIR text or bytecode, for the usual chip."""
@@ -140,7 +140,7 @@ def passes_after(
     return compiler.Rewrite(phase, name, lambda module: _changes(module, passes), pays, is_own)
 
 
-def _made_after(phase: str, make: PassMaker, pays: Callable[[str], bool]) -> compiler.Rewrite:
+def made_after(phase: str, make: PassMaker, pays: Callable[[str], bool]) -> compiler.Rewrite:
     """Return such a rewrite by passes that are made, and imported, where it pays."""
     is_own, name = own_files.is_of_compiler(make), f"{make.__module__}.{make.__qualname__}"
     return compiler.Rewrite(phase, name, lambda module: _changes(module, make()), pays, is_own)

@@ -64,6 +64,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             overwrite,
             partition,
             piecewise,
+            placement,
             prune,
             reductions,
             refine,

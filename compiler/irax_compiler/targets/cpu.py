@@ -7,8 +7,15 @@ from collections.abc import Sequence
 from irax_compiler.chips import IS_X86, compiling_for, vector_registers
 from irax_compiler.importing import alone
 from irax_compiler.iree import tiling
-from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite
-from irax_compiler.iree.target import LACKS_ARRAYS_OF, SUBBYTE, IreeTarget, passes_after
+from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite, has_large_arrays
+from irax_compiler.iree.invocation import ALLOCATION
+from irax_compiler.iree.target import (
+    LACKS_ARRAYS_OF,
+    SUBBYTE,
+    IreeTarget,
+    made_after,
+    passes_after,
+)
 from irax_compiler.mlir import Module
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.blas import Blas
@@ -54,6 +61,14 @@ def passes_on_flow() -> Sequence[Pass]:
     return (Lift(), CSE, Fills(), Overwrite(), Carries(), Merge(), Emplace(), Balance())
 
 
+def passes_on_allocations() -> Sequence[Pass]:
+    """Return the passes on IREE's dialect stream, once it has found the arrays of a program."""
+    with alone():
+        from irax_compiler.passes.placement import Place
+
+    return (Place(),)
+
+
 def passes_on_stream() -> Sequence[Pass]:
     """Return the passes on IREE's dialect stream."""
     with alone():
@@ -71,7 +86,8 @@ class CpuTarget(IreeTarget):
         return not has_unknown_sizes(module) and tiling.pays(module)
 
     def rewrites(self, chip: str = "") -> tuple[Rewrite, ...]:
-        rewrites = super().rewrites(chip)
+        place = made_after(ALLOCATION, passes_on_allocations, has_large_arrays)
+        rewrites = (*super().rewrites(chip), place)
         with compiling_for(chip):
             registers = vector_registers()
         if registers.has_masks:
@@ -110,7 +126,9 @@ CPU = register(
         stream_passes=passes_on_stream,
         # They are about the code of kernels, and to verify that after each pass takes as long as
         # the passes. What IREE's verifier is known to find, it finds in other phases and in loops.
-        unverified=frozenset({"stream", "executable-configurations", "executable-targets", "hal"}),
+        unverified=frozenset(
+            {ALLOCATION, "stream", "executable-configurations", "executable-targets", "hal"}
+        ),
         legalizations=sets.IREE,
         host_functions={
             f"irax.{name}": name for name in ("eig", "eigh", "lu", "qr", "schur", "solve", "svd")

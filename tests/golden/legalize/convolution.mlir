@@ -54,6 +54,18 @@ func.func @backward_kernel(%x: tensor<2x9x3xf32>, %y: tensor<3x1x3xf32>) -> tens
 // CHECK-NEXT:   [[APART:%\w+]] = stablehlo.optimization_barrier [[BACK]]
 // CHECK-NEXT:   stablehlo.convolution([[X]], [[APART]]) {{.*}} reverse = [false]}
 
+// The kernel is larger than the array and the result, which are reversed instead.
+func.func @backward_large_kernel(%x: tensor<1x5x2xf32>, %y: tensor<3x2x6xf32>) -> tensor<1x4x6xf32> {
+  %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[0, 1]], reverse = [true]} {feature_group_count = 1 : i64, batch_group_count = 1 : i64} : (tensor<1x5x2xf32>, tensor<3x2x6xf32>) -> tensor<1x4x6xf32>
+  return %0 : tensor<1x4x6xf32>
+}
+// CHECK:      func.func @backward_large_kernel([[X:%\w+]]: tensor<1x5x2xf32>, [[Y:%\w+]]: tensor<3x2x6xf32>
+// CHECK-NEXT:   [[BACK:%\w+]] = stablehlo.reverse [[X]], dims = [1]
+// CHECK-NEXT:   [[APART:%\w+]] = stablehlo.optimization_barrier [[BACK]]
+// CHECK-NEXT:   [[OUT:%\w+]] = stablehlo.convolution([[APART]], [[Y]]) {{.*}}pad = {{\[\[}}1, 0]]{{.*}}reverse = [false]}
+// CHECK-NEXT:   [[APART:%\w+]] = stablehlo.optimization_barrier [[OUT]]
+// CHECK-NEXT:   stablehlo.reverse [[APART]], dims = [1]
+
 // The convolution does not see that its kernel is reversed, and its array padded already.
 func.func @convolution_of_moved(%x: tensor<2x9x3xf32>, %y: tensor<3x3x4xf32>) -> tensor<2x9x4xf32> {
   %c = stablehlo.constant dense<0.0> : tensor<f32>

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
-from irax_compiler.ops import bitwise, comparison, conversion, elementwise, shape, slicing
+from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Axis, Linear, Tangent, full, only, zeros_like
+from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.linalg.matrices import (
     ALL,
     INT32,
@@ -32,6 +33,7 @@ from irax_compiler.ops.linalg.triangular import (
     transposed,
     triangle,
 )
+from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_equations
 from irax_compiler.ops.structured import evaluate_definition
@@ -151,11 +153,22 @@ def _eliminated(a: Value, row: Value, column: Value, at_k: Value) -> Value:
 
 
 def rows_taken(x: Value, order: Value) -> Value:
-    """The rows of a matrix in the order of their numbers, by a matrix of ones and zeros."""
-    *batch, m, _ = shape_of(x)
-    column = numbers((*batch, m, m), 1)
-    ones = comparison.equal(along(order, (*batch, m, m), 1), column)
-    return matmul(conversion.convert(ones, dtype_of(x)), x)
+    """The rows of a matrix in the order of their numbers."""
+    extents = shape_of(x)
+    if 0 in extents:
+        return x
+    *batch, _, n = extents
+    rank, batch_dims = len(extents), tuple(range(len(batch)))
+    dims = WindowDims(
+        window_dims=(rank - 1,),
+        collapsed_dims=(rank - 2,),
+        operand_batching_dims=batch_dims,
+        indices_batching_dims=batch_dims,
+        index_map=(rank - 2,),
+        index_vector_dim=rank - 1,
+    )
+    sizes = (*(1 for _ in batch), 1, n)
+    return Gather(dims, sizes, indices_are_sorted=False)(x, order)
 
 
 @register_composed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -90,18 +91,31 @@ def windows_with_unread_elements(operation: Operation) -> Sequence[Value] | None
 
 @legalizes("stablehlo.convolution", kind="bug", of="IREE")
 def backward_kernel(operation: Operation) -> Sequence[Value] | None:
-    """Reverse the kernel before the convolution. IREE ignores the reversal in depthwise
-    convolutions, and fuses it wrongly into others.
+    """Reverse the kernel before the convolution, or the array before it and the result after it,
+    where these are smaller. IREE ignores the reversal in depthwise convolutions, and fuses it
+    wrongly into others.
     """
     op = read_as(Convolution, operation)
     if op is None or not any(op.reversal):
         return None
     x, y = operation.operands
-    sizes, rhs = shape_of(y), op.dimensions.rhs[2:]
-    backwards = tuple(d for d, flag in zip(rhs, op.reversal, strict=True) if flag and sizes[d] > 1)
-    if backwards:
-        y = apart(slicing.Reverse(backwards)(y))
-    return [replace(op, reversal=(False,) * len(op.reversal))(x, y)]
+    forwards = replace(op, reversal=(False,) * len(op.reversal))
+    dims = op.dimensions
+    places = [i for i, flag in enumerate(op.reversal) if flag and shape_of(y)[dims.rhs[i + 2]] > 1]
+    if not places:
+        return [forwards(x, y)]
+
+    def reversed_(array: Value, own: Sequence[int]) -> Value:
+        return apart(slicing.Reverse(tuple(own[i + 2] for i in places))(array))
+
+    (result,) = operation.results
+    others = prod(shape_of(x)) + prod(shape_of(result))
+    is_larger = isinstance(others, int) and others < prod(shape_of(y))
+    if is_larger and all(op.strides[i] == 1 for i in places):
+        padding = [side[::-1] if i in places else side for i, side in enumerate(op.padding)]
+        turned = replace(forwards, padding=tuple(padding))(reversed_(x, dims.lhs), y)
+        return [slicing.Reverse(tuple(dims.out[i + 2] for i in places))(apart(turned))]
+    return [forwards(x, reversed_(y, dims.rhs))]
 
 
 @legalizes("stablehlo.convolution", kind="bug", of="IREE")
