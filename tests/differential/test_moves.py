@@ -137,3 +137,24 @@ def test_functions_of_a_reshaped_array_and_of_its_broadcast(of, dtype: type) -> 
     expected = of(jnp.asarray(x)).reshape(16)
     np.testing.assert_allclose(one, expected, rtol=1e-6)
     np.testing.assert_allclose(several, np.tile(expected, (5, 1)), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "of",
+    [
+        lambda x: jnp.concatenate([x, x[::-1]]),
+        lambda x: lax.pad(x, 1.5, [(3, 3, 0)]),
+        lambda x: x.at[jnp.array([0, 2, 2])].multiply(2.0),
+        lambda x: jnp.outer(x, x).sum(1),
+    ],
+    ids=["concatenate", "pad", "scatter", "reduce"],
+)
+def test_updates_of_parts(of) -> None:
+    def program(x):
+        return of(x)[1:].at[jnp.array([3, 1, 3])].add(1.5), of(x)[:-1].at[2].set(0.0)
+
+    x = np.random.default_rng(0).standard_normal(33).astype(np.float32)
+    with irax.disable_jit():
+        expected = program(jnp.asarray(x))
+    for a, b in zip(irax.jit(program)(x), expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5)

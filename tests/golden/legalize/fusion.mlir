@@ -55,6 +55,23 @@ func.func @update_of_part(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<i32>)
 // CHECK:        [[P:%\w+]] = stablehlo.pad
 // CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[P]]
 
+// So must a part of what is computed.
+func.func @update_of_part_of_computed(%x: tensor<4x4xf32>, %u: tensor<f32>, %i: tensor<1x1xi32>) -> tensor<3xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [1] : (tensor<4x4xf32>, tensor<f32>) -> tensor<4xf32>
+  %1 = stablehlo.slice %0 [1:4] : (tensor<4xf32>) -> tensor<3xf32>
+  %3 = stablehlo.broadcast_in_dim %u, dims = [] : (tensor<f32>) -> tensor<1xf32>
+  %2 = "stablehlo.scatter"(%1, %i, %3) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %4 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %4 : tensor<f32>
+  }) : (tensor<3xf32>, tensor<1x1xi32>, tensor<1xf32>) -> tensor<3xf32>
+  return %2 : tensor<3xf32>
+}
+// CHECK:      func.func @update_of_part_of_computed
+// CHECK:        [[P:%\w+]] = stablehlo.slice
+// CHECK:        stablehlo.optimization_barrier [[P]]
+
 // The other way round.
 func.func @pad_of_pad(%x: tensor<4xf32>, %u: tensor<2xf32>) -> tensor<7xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>

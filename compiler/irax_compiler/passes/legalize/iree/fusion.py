@@ -134,11 +134,11 @@ def sort_in_padded(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes(*UPDATES, kind="bug", of="IREE")
 def update_of_part(operation: Operation) -> Sequence[Value] | None:
-    """Separate an update from a slice or pad that skips elements of rows or puts elements between
-    them, which IREE cannot fuse into it.
+    """Separate an update from a slice or a pad, which IREE cannot fuse into it if it skips elements
+    of rows or puts elements between them, or if what it reads is computed.
     """
     written = range(len(operation.results))
-    parts = [i for i in written if comes_from(operation.operands[i], _skips_or_pads)]
+    parts = [i for i in written if comes_from(operation.operands[i], _is_part)]
     return _apart(operation, parts) if parts else None
 
 
@@ -206,8 +206,9 @@ def _pads_otherwise(operation: Operation, fill: np.ndarray | None, interior: boo
     return interior or not (is_edge and is_same)
 
 
-def _skips_or_pads(operation: Operation) -> bool:
-    return operation.name == "stablehlo.pad" or _skips(operation)
+def _is_part(operation: Operation) -> bool:
+    """True if an operation is a slice of its operand, or a pad of it."""
+    return operation.name in ("stablehlo.slice", "stablehlo.dynamic_slice", "stablehlo.pad")
 
 
 def _apart(operation: Operation, operands: Sequence[int] = (0,)) -> Sequence[Value]:
