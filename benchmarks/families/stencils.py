@@ -63,6 +63,17 @@ def _heat_gradient(lib: Any, jnp: Any) -> Any:
     return lib.grad(loss)
 
 
+def _edges(lib: Any, jnp: Any) -> Any:
+    """Sobel's gradients of images."""
+    kernel = jnp.array([[1.0, 0, -1], [2, 0, -2], [1, 0, -1]])
+
+    def magnitude(image: Any) -> Any:
+        gx, gy = (lib.scipy.signal.convolve2d(image, k, mode="same") for k in (kernel, kernel.T))
+        return jnp.sqrt(gx**2 + gy**2)
+
+    return lib.vmap(magnitude)
+
+
 def _conjugate_gradients(lib: Any, jnp: Any) -> Any:
     """Solve a discrete Poisson equation, whose matrix is a function that adds to parts."""
 
@@ -79,5 +90,6 @@ PROGRAMS = [
     program("Gray-Scott 256x256", _reaction, f32(256, 256, scale=0.1), f32(256, 256, scale=0.1)),
     program("heat 64x64x64", _heat, f32(64, 64, 64)),
     program("heat gradient 200x300", _heat_gradient, f32(200, 300)),
+    program("Sobel 16x128x128", _edges, f32(16, 128, 128)),
     program("conjugate gradients 400x500", _conjugate_gradients, f32(400, 500)),
 ]

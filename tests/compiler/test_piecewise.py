@@ -11,6 +11,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
+import irax.scipy.signal
 from irax_compiler import api, mlir
 from irax_compiler.iree.dispatches import dispatched
 from irax_compiler.mlir import dtype_of
@@ -136,6 +137,15 @@ def test_a_step_of_life_is_one_kernel():
 
     names = _dispatches(run, jnp.ones((450, 450), jnp.int32))
     assert [name for name in names if not name.startswith("copy_")] == ["piecewise"]
+
+
+def test_a_blurred_image_is_one_kernel():
+    kernel = jnp.array([[1.0, 2, 1], [2, 4, 2], [1, 2, 1]]) / 16
+
+    def blurred(x: Any) -> Any:
+        return irax.scipy.signal.convolve2d(x, kernel, mode="same")
+
+    assert _dispatches(blurred, jnp.ones((450, 450))) == ["piecewise"]
 
 
 PARTS = """

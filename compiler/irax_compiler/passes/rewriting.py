@@ -21,7 +21,7 @@ of the operation. Only the driver erases and replaces operations, so that its wo
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, cmp_to_key
 from typing import Any, TypeVar
@@ -139,12 +139,13 @@ def rewrite_in_order(
     patterns: Sequence[Pattern],
     last_first: bool = False,
     chosen: Callable[[Operation], bool] | None = None,
+    left: Collection[str] = (),
 ) -> None:
     """Apply each pattern once to all operations inside one, in order or from the last on; with
-    `chosen`, to those for which it holds, and to what is built in their place. A pattern sees
-    operations that earlier patterns built, but not its own.
+    `chosen`, to those for which it holds, and to what is built in their place; to none of the names
+    in `left`. A pattern sees operations that earlier patterns built, but not its own.
     """
-    _InOrder(root, patterns, last_first, chosen).run()
+    _InOrder(root, patterns, last_first, chosen, left).run()
 
 
 MOST_SWEEPS = 10
@@ -341,10 +342,11 @@ class _InOrder(_Driver):
         patterns: Sequence[Pattern],
         last_first: bool,
         chosen: Callable[[Operation], bool] | None,
+        left: Collection[str],
     ) -> None:
         super().__init__(root)
         self._last_first = last_first
-        self._turns = [(pattern, pattern.operations) for pattern in patterns]
+        self._turns = [(p, [x for x in p.operations if x not in left]) for p in patterns]
         names = {name for _, names in self._turns for name in names}
         self._named: dict[str, _Places] = {name: {} for name in names}
         self._place: _Place = ()

@@ -1,6 +1,6 @@
 // Long sequences are images of one row, for which irax has code of its own on this processor. Short
-// ones, and those with few features, are products of slices. Sequences of one feature are sums of
-// multiples.
+// ones, and those with few features, are products of slices. Sequences and images of one feature are
+// sums of multiples.
 // CHIP: x86-64-v4
 // RUN: --pipeline "legalize{target=iree-cpu}"
 func.func @long(%x: tensor<4x256x32xf32>, %y: tensor<5x32x64xf32>) -> tensor<4x252x64xf32> {
@@ -15,6 +15,10 @@ func.func @signal(%x: tensor<2x1x100xf64>, %y: tensor<1x1x3xf64>) -> tensor<2x1x
   %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, f, 0]x[o, i, 0]->[b, f, 0], window = {stride = [2]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<2x1x100xf64>, tensor<1x1x3xf64>) -> tensor<2x1x49xf64>
   return %0 : tensor<2x1x49xf64>
 }
+func.func @image(%x: tensor<1x1x60x80xf32>, %y: tensor<1x1x2x3xf32>) -> tensor<1x1x59x80xf32> {
+  %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1], window = {pad = [[0, 0], [1, 1]]} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x1x60x80xf32>, tensor<1x1x2x3xf32>) -> tensor<1x1x59x80xf32>
+  return %0 : tensor<1x1x59x80xf32>
+}
 // CHECK-LABEL: func.func @long
 // CHECK:         [[IMAGES:%\w+]] = stablehlo.reshape %arg0 : (tensor<4x256x32xf32>) -> tensor<4x1x256x32xf32>
 // CHECK:         stablehlo.convolution([[IMAGES]]
@@ -28,3 +32,6 @@ func.func @signal(%x: tensor<2x1x100xf64>, %y: tensor<1x1x3xf64>) -> tensor<2x1x
 // CHECK:         stablehlo.multiply [[FIRST]]
 // CHECK:         stablehlo.slice {{.*}} [0:2, 2:99:2]
 // CHECK:         stablehlo.add
+// CHECK-LABEL: func.func @image
+// CHECK-NOT:     stablehlo.convolution
+// CHECK-COUNT-6: stablehlo.multiply

@@ -46,3 +46,15 @@ func.func @epilogue(%u: tensor<64x64xf32>) -> tensor<66x66xf32> {
 }
 // CHECK-LABEL: func.func @epilogue
 // CHECK:         stablehlo.pad
+
+// An array between whose elements others are put is stored before.
+func.func @between(%u: tensor<4096xf32>) -> tensor<8191xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.negate %u : tensor<4096xf32>
+  %1 = stablehlo.pad %0, %zero, low = [0], high = [0], interior = [1] : (tensor<4096xf32>, tensor<f32>) -> tensor<8191xf32>
+  %2 = stablehlo.negate %1 : tensor<8191xf32>
+  return %2 : tensor<8191xf32>
+}
+// CHECK-LABEL: func.func @between
+// CHECK-NOT:     flow.dispatch
+// CHECK:         stablehlo.pad

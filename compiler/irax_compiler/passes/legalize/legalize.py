@@ -12,6 +12,7 @@ from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.core import Pass, PassError, enclosing, register_pass
 from irax_compiler.passes.dynamic_shapes import is_lowered_here
 from irax_compiler.passes.legalize import sets
+from irax_compiler.passes.piecewise.places import JOINTS
 from irax_compiler.passes.rewriting import rewrite_in_order
 from irax_compiler.targets import target as targets
 
@@ -21,9 +22,9 @@ from irax_compiler.targets import target as targets
 class Legalize(Pass):
     """Leaves a module that `target` compiles, with StableHLO's meaning, as far as the target's
     defects are known. Types of functions do not change. With `loops` "later", loops, branches in
-    them and operations that move elements stay as they are; with "now", these alone are legalized.
-    Passes that make kernels of loops run between the two. With `sizes` "open", operations that
-    dynamic-shapes replaces stay as they are.
+    them and operations that move elements stay as they are, and those everywhere that put arrays
+    together; with "now", these alone are legalized. Passes that make kernels of them run between
+    the two. With `sizes` "open", operations that dynamic-shapes replaces stay as they are.
     """
 
     name: ClassVar[str] = "legalize"
@@ -42,7 +43,8 @@ class Legalize(Pass):
         if self.sizes not in ("", "open"):
             raise PassError(f"legalize: sizes={self.sizes!r} is not 'open'")
         selected = _of_known_sizes if self.sizes else chosen[self.loops]
-        rewrite_in_order(module.operation, target.legalizations, chosen=selected)
+        left = JOINTS if self.loops == "later" else ()
+        rewrite_in_order(module.operation, target.legalizations, chosen=selected, left=left)
 
 
 def _of_known_sizes(operation: Operation) -> bool:
@@ -50,9 +52,11 @@ def _of_known_sizes(operation: Operation) -> bool:
 
 
 def _of_loop(operation: Operation) -> bool:
-    """True for a loop, and for a branch in one or an operation that moves elements."""
+    """True for a loop, for a branch in one or an operation that moves elements, and for one that
+    puts arrays together.
+    """
     traits = traits_of(operation)
-    if _is_loop(operation):
+    if _is_loop(operation) or operation.name in JOINTS:
         return True
     is_move = traits.moves or traits.updates or traits.memory is Memory.PART
     return (is_move or traits.captures) and any(map(_is_loop, enclosing(operation)))

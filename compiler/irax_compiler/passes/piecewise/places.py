@@ -86,7 +86,7 @@ def moved_from(x: Value, places: Places, box: Box) -> tuple[Value, Places] | Non
     """
     source = mlir.definition(x)
     op = None if source is None else read_as(Op, source)
-    if source is None or op is None:
+    if source is None or op is None or (source.name in JOINTS and not is_joint(x)):
         return None
     first = source.operands[0] if len(source.operands) else None
     match op:
@@ -105,16 +105,13 @@ def moved_from(x: Value, places: Places, box: Box) -> tuple[Value, Places] | Non
             lines = _reshaped(shape_of(x), places, shape_of(first))
             return None if lines is None else (first, lines)
         case slicing.Pad():
-            if any(op.interior_padding):
-                return None
             at = _within(op.edge_padding_low, shape_of(first), places, box)
             return (source.operands[1], ()) if at is None else (first, at)
         case slicing.Concatenate():
             return _part_of_join(op.dimension, source, places, box)
         case DynamicUpdateSlice():
             starts = starts_of(source)
-            if starts is None:
-                return None
+            assert starts is not None
             at = _within(starts, shape_of(source.operands[1]), places, box)
             return (first, places) if at is None else (source.operands[1], at)
     return None
@@ -125,8 +122,14 @@ JOINTS = (slicing.Pad.name, slicing.Concatenate.name, DynamicUpdateSlice.name)
 
 
 def is_joint(x: Value) -> bool:
+    """True for an array that is put together of whole parts, at places that are known."""
     source = mlir.definition(x)
-    return source is not None and source.name in JOINTS
+    if source is None or source.name not in JOINTS:
+        return False
+    if source.name == DynamicUpdateSlice.name:
+        return starts_of(source) is not None
+    pad = read_as(slicing.Pad, source)
+    return pad is None or not any(pad.interior_padding)
 
 
 def starts_of(update: Operation) -> list[int] | None:

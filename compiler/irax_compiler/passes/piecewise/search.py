@@ -25,7 +25,7 @@ from irax_compiler.passes.piecewise.pieces import (
     Repeated,
     TooManyPieces,
 )
-from irax_compiler.passes.piecewise.places import JOINTS, is_joint, starts_of
+from irax_compiler.passes.piecewise.places import is_joint
 
 FAR = 256
 """The most operations that are looked at for a kernel."""
@@ -122,10 +122,10 @@ def cluster_of(root: Operation, numbers: Mapping[Value, int], done: set[Value]) 
 
 def _may_end(root: Operation) -> bool:
     """True if a kernel may end with an operation: one on many elements."""
-    if root.name == DynamicUpdateSlice.name:
-        is_one = starts_of(root) is not None
+    if root.name in (slicing.Pad.name, DynamicUpdateSlice.name):
+        is_one = is_joint(root.results[0])
     else:
-        is_one = root.name == slicing.Pad.name or _is_computed(root)
+        is_one = _is_computed(root)
     return is_one and prod(shape_of(root.results[0])) >= MANY
 
 
@@ -159,7 +159,7 @@ def _grown(root: Operation, numbers: Mapping[Value, int], apart: set[Value]) -> 
         source = mlir.definition(x)
         assert source is not None
         is_own = all(_is_in(user, found.inside) for user in users_in(root.block, x))
-        if source.name in JOINTS + _MOVES:
+        if is_joint(x) or source.name in _MOVES:
             if not is_own and x != end:
                 continue
         elif x in apart or not _is_computed(source) or not (is_own or shape_of(x) == shape_of(end)):
