@@ -173,7 +173,7 @@ class CpuDevice(OneMemory):
         if may_alias and size >= _WORTH_ALIASING and _can_be_wrapped(array):
             return self._wrap(array, element), False
         if size >= _WORTH_ALIGNING:
-            return self._wrap(memory.aligned_copy(array), element), True
+            return self._filled(array, element), True
         return self._copy(array, element), True
 
     def _wrap(self, array: np.ndarray[Any, Any], element: Any) -> Any:
@@ -183,6 +183,14 @@ class CpuDevice(OneMemory):
         octets = array.reshape(-1).view(np.uint8)  # DLPack does not have all dtypes
         octets_view = self._devices["sync"].from_dlpack_capsule(octets.__dlpack__())
         return rt.HalBufferView(octets_view.get_buffer(), array.shape, element)
+
+    def _filled(self, array: np.ndarray[Any, Any], element: Any) -> Any:
+        """A copy in memory of IREE's, which a program may discard, as it may not a view's."""
+        allocator = self._devices["sync"].allocator
+        buffer = allocator.allocate_buffer(_MEMORY, _USAGE, array.nbytes)
+        octets = buffer.map().asarray((array.nbytes,), np.dtype(np.uint8))
+        np.copyto(octets.view(array.dtype).reshape(array.shape), array)
+        return rt.HalBufferView(buffer, array.shape, element)
 
     def _copy(self, array: np.ndarray[Any, Any], element: Any) -> Any:
         device = self._devices["sync"]

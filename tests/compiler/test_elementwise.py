@@ -183,3 +183,15 @@ def test_a_view_of_what_is_computed():
     x = _drawn((36, 119), np.float64)
     for found, wanted in zip(irax.jit(lambda x: f(jnp, x))(x), f(np, x), strict=True):
         np.testing.assert_allclose(found, wanted)
+
+
+def test_values_beside_a_view_of_them():
+    def both_ways(x, flags):
+        y = jnp.sort(x) + jnp.arange(5000.0)
+        return y + y[::-1], jnp.where(flags, y, y[::-1])
+
+    x = np.random.default_rng(0).standard_normal(5000).astype(np.float32)
+    y = np.sort(x) + np.arange(5000, dtype=np.float32)
+    total, chosen = irax.jit(both_ways)(x, x > 0)
+    np.testing.assert_allclose(total, y + y[::-1], rtol=1e-6)
+    np.testing.assert_allclose(chosen, np.where(x > 0, y, y[::-1]), rtol=1e-6)

@@ -374,3 +374,12 @@ def test_a_kernel_that_overwrites_a_donated_array_may_count():
     scaled, more = f(jnp.ones(n))
     np.testing.assert_array_equal(scaled, np.arange(n))
     np.testing.assert_array_equal(more, np.full(n, 2))
+
+
+def test_filling_a_part_of_a_large_array_of_numpys():
+    fill = irax.jit(lambda a: a.at[:3].set(9.0), donate_argnums=0)
+    given = jnp.asarray(np.ones(200_000, np.float32))
+    expected = np.ones(200_000, np.float32)
+    expected[:3] = 9.0
+    np.testing.assert_array_equal(fill(given), expected)
+    np.testing.assert_array_equal(fill(irax.device_put(np.ones(200_000, np.float32))), expected)
