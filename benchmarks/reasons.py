@@ -52,8 +52,8 @@ _PADDED = (
     "plan."
 )
 _FACTORS = (
-    "Products with weights are done once for all steps, before a loop or after it, and what they "
-    "read or give is stored for all steps."
+    "What products with weights read or give is stored for all steps: they are done once, before a "
+    "loop or after it."
 )
 _VALUES = (
     "One kernel has the loop: values of a step that are alive at a time are in its scratch, where "
@@ -67,16 +67,16 @@ _RESULT = (
 MEMORY: dict[str, str] = {
     **dict.fromkeys(("svd 64", "eigh 64", "eigh 256"), _LAPACK),
     "gradient in kernels 28, 128 strided": _PADDED,
-    **dict.fromkeys(("LSTM 100x64", "LSTM 50x32x128", "LSTM gradient 50x32x128"), _FACTORS),
-    **dict.fromkeys(("GRU 100x64", "GRU 50x32x128"), _FACTORS),
-    **dict.fromkeys(("GRU gradient 100x64", "GRU gradient 50x32x128"), _FACTORS),
+    **dict.fromkeys(("LSTM 100x64", "GRU 100x64", "GRU gradient 100x64"), _FACTORS),
+    **dict.fromkeys(("LSTM gradient 50x32x128", "GRU gradient 50x32x128"), _FACTORS),
     **dict.fromkeys(("f64 planets 64x3", "game of life 32x32", "knapsack 50x500"), _VALUES),
     **dict.fromkeys(("set gradient 500", "sieve 1000", "product in each step 128"), _VALUES),
     "sorting network 1024": "An array of known numbers is made in each call.",
     **dict.fromkeys(("lax.map 64 x matvec 64", "dense output 100", "gamma 10000"), _RESULT),
     "Levenberg-Marquardt 1000": _RESULT,
-    **dict.fromkeys(("int32 cumsum 1e5", "associative_scan 10000"), _RESULT),
-    "autoencoder gradient": _RESULT,
+    "associative_scan 10000": "Its kernels are in parts, of which each has memory of its own.",
+    "autoencoder gradient": "A product's dispatch computes the squares for the loss, and the "
+    "cotangent: two arrays. XLA keeps the product, and computes both when they are read.",
     **dict.fromkeys(
         ("fft 100000", "fft 64x1024", "f64 fft 64x1024"),
         "Kernels of transforms keep what is between two passes. XLA's run in a library.",

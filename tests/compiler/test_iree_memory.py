@@ -80,6 +80,22 @@ BODIES = {
     util.optimization_barrier %x : !stream.resource<transient>
     util.return""",
     ),
+    "a buffer of rows": (
+        64,
+        """
+    %none = util.null : !hal.allocator
+    %queue = arith.constant -1 : i64
+    %kind = arith.constant 0 : i32
+    %rows = hal.allocator.allocate<%none : !hal.allocator> affinity(%queue) type(%kind)
+      usage(%kind) : !hal.buffer{%c48}
+    %row = hal.buffer.subspan<%rows : !hal.buffer>[%c0, %c16] : !hal.buffer
+    %x = stream.tensor.import consume %row : !hal.buffer
+      -> tensor<4xf32> in !stream.resource<external>{%c16}
+    %b = ALLOCATE c16
+    FREE %b c16
+    util.optimization_barrier %x : !stream.resource<external>
+    util.return""",
+    ),
     "of a callee": (
         60,
         """

@@ -13,8 +13,13 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
 
-_ALIASES = ("stream.resource.subview", "stream.timepoint.await")
+_ALIASES = (
+    *("stream.resource.subview", "stream.timepoint.await"),
+    *("stream.tensor.import", "stream.tensor.export", "hal.buffer.subspan"),
+)
 """Operations that return their operands' memory."""
+_ALLOCATIONS = ("stream.resource.alloca", "hal.allocator.allocate")
+_MEMORY = ("!stream.resource", "!hal.buffer")
 
 
 def peak_memory(module: Module) -> int:
@@ -71,7 +76,7 @@ class _Liveness:
         return most
 
     def _define(self, operation: Operation) -> None:
-        if operation.name == "stream.resource.alloca":
+        if operation.name in _ALLOCATIONS:
             self._sizes[operation.results[0]] = _constant(operation)
         elif operation.name in _ALIASES:
             sources = [x for x in operation.operands if _is_memory(x)]
@@ -158,12 +163,12 @@ class _Liveness:
 
 
 def _is_memory(value: Value) -> bool:
-    return str(value.type).startswith("!stream.resource")
+    return str(value.type).startswith(_MEMORY)
 
 
 def _constant(allocation: Operation) -> int:
     """The number of bytes that an operation allocates, or 0 if it is computed."""
-    for operand in allocation.operands:
+    for operand in [x for x in allocation.operands if str(x.type) == "index"]:
         made = mlir.definition(operand)
         if made is not None and made.name == "arith.constant":
             value: Any = made.attributes["value"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import ClassVar
@@ -9,22 +10,28 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
-from irax_compiler.ops.control_flow.trip_counts import count
+from irax_compiler.ops.control_flow.trip_counts import Count, count
 from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.passes.strip_mining import bytes_of_stacks, divided
 
 MOST_BYTES = 1 << 26
-"""The most bytes that the products of all rows may take."""
+"""The most bytes that products of rows may take at a time."""
+MOST_AT_ONCE = 1 << 20
+"""The bytes of the products of all rows from which a loop is divided into strips."""
+STRIPS = 10
+"""The number of strips, or a larger one for products of at most a quarter of that."""
 
 
 @register_pass
 class Advance(Pass):
     """Moves products `xs[i] @ w` out of counted loops that read each row of `xs`: `xs @ w` is
     computed before the loop, which reads its rows. The input of a recurrent network is then
-    multiplied by one product of matrices.
+    multiplied by one product of matrices. Where that would be large, the loop is divided into
+    strips of steps, with a product before each.
     """
 
     name: ClassVar[str] = "advance"
@@ -33,9 +40,14 @@ class Advance(Pass):
         loops = [o for o in nested(module.operation) if o.name == "stablehlo.while"]
         for loop in loops:  # the inner before the outer, out of which a product may go on
             how = count(loop, {})
-            for operation in list(walk(loop.regions[1].blocks[0])) if how else ():
-                row = _row(operation, loop)
-                if how is not None and row is not None and _pays(row, how.steps):
+            if how is None:
+                continue
+            rows = [row for row in _rows(loop) if 1 < row.count <= 2 * how.steps]
+            inner = _strips(loop, how, rows)
+            if inner is not None:
+                loop, rows = inner, _rows(inner)
+            for row in rows:
+                if row.bytes <= MOST_BYTES:
                     _move(row, loop)
 
 
@@ -53,6 +65,39 @@ class _Row:
     @property
     def array(self) -> Value:
         return self.read.operands[0]
+
+    @property
+    def count(self) -> int:
+        return shape_of(self.array)[0]
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of the products of all rows."""
+        result = self.product.results[0]
+        return self.count * prod(shape_of(result)) * dtype_of(result).itemsize
+
+
+def _rows(loop: Operation) -> list[_Row]:
+    """Return the products of rows in the body of a loop."""
+    found = [_row(operation, loop) for operation in walk(loop.regions[1].blocks[0])]
+    return [row for row in found if row is not None]
+
+
+def _strips(loop: Operation, how: Count, rows: Sequence[_Row]) -> Operation | None:
+    """Divide a loop whose products of rows are large, if that can be done evenly, and return the
+    loop of a strip. A loop that stacks more than these, as for a derivative, is not divided: what
+    uses the stacks may take the products' memory.
+    """
+    total = sum(row.bytes for row in rows)
+    if total <= max(MOST_AT_ONCE, bytes_of_stacks(loop, how)):
+        return None
+    counter = loop.regions[1].blocks[0].arguments[how.place]
+    if any(row.count != how.steps or row.read.operands[1] != counter for row in rows):
+        return None
+    most = min(max(MOST_AT_ONCE // 4, total // STRIPS), MOST_BYTES)
+    sizes = [n for n in range(2, how.steps) if how.steps % n == 0]
+    sizes = [n for n in sizes if total // how.steps * n <= most]
+    return divided(loop, how, sizes[-1], {row.array for row in rows}, most) if sizes else None
 
 
 def _row(product: Operation, loop: Operation) -> _Row | None:
@@ -72,13 +117,6 @@ def _row(product: Operation, loop: Operation) -> _Row | None:
         if is_row and captured.issuperset(others):
             return _Row(product, op, place, read)
     return None
-
-
-def _pays(row: _Row, steps: int) -> bool:
-    rows = shape_of(row.array)[0]
-    result = row.product.results[0]
-    size = rows * prod(shape_of(result)) * dtype_of(result).itemsize
-    return 1 < rows <= 2 * steps and size <= MOST_BYTES
 
 
 def _move(row: _Row, loop: Operation) -> None:

@@ -1,5 +1,22 @@
 // Short rows, or many side by side: IREE goes along them, forwards.
 // RUN: --pipeline "legalize{target=iree-cpu}"
+// Blocks of a divisor of the length, side by side; each then begins where the one before it ended.
+func.func @cumulative_window_of_blocks(%x: tensor<1200xf32>) -> tensor<1200xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %zero) <{padding = dense<[[1199, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 1200>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<1200xf32>, tensor<f32>) -> tensor<1200xf32>
+  return %0 : tensor<1200xf32>
+}
+// CHECK-LABEL: func.func @cumulative_window_of_blocks
+// CHECK-NOT:     stablehlo.pad %arg0
+// CHECK:         stablehlo.reshape %arg0 : (tensor<1200xf32>) -> tensor<30x40xf32>
+// CHECK:         [[SUM:%\w+]] = stablehlo.add {{.*}} : tensor<30x40xf32>
+// CHECK-NEXT:    [[FLAT:%\w+]] = stablehlo.reshape [[SUM]] : (tensor<30x40xf32>) -> tensor<1200xf32>
+// CHECK-NEXT:    return [[FLAT]]
+
 func.func @cumulative_window(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = "stablehlo.reduce_window"(%x, %z) <{

@@ -66,13 +66,15 @@ def _forwards(combiner: str, x: Value, d: int) -> Value:
     if n < LONG or prod(extents) // n >= SIDE_BY_SIDE:
         return ReduceWindow(combiner, Run(d).window(extents)).build([x, neutral])[0]
     # In blocks, then each from where the block before it ended.
-    size = isqrt(n - 1) + 1
+    size = _size_of_block(n)
     count = -(-n // size)
     zeros = [0] * len(extents)
-    missing = [*zeros[:d], count * size - n, *zeros[d + 1 :]]
-    padded = slicing.Pad(tuple(zeros), tuple(missing), tuple(zeros))(x, neutral)
+    missing = count * size - n
+    if missing:
+        after = (*zeros[:d], missing, *zeros[d + 1 :])
+        x = slicing.Pad(tuple(zeros), after, tuple(zeros))(x, neutral)
     blocks = (*extents[:d], count, size, *extents[d + 1 :])
-    inner = _forwards(combiner, shape.reshape(padded, blocks), d + 1)
+    inner = _forwards(combiner, shape.reshape(x, blocks), d + 1)
     totals = slicing.slice_in_dim(inner, size - 1, size, d + 1)
     totals = shape.reshape(totals, (*extents[:d], count, *extents[d + 1 :]))
     ends = _forwards(combiner, totals, d)
@@ -80,5 +82,13 @@ def _forwards(combiner: str, x: Value, d: int) -> Value:
     starts = slicing.Pad(tuple(shifted), tuple(-n for n in shifted), tuple(zeros))(ends, neutral)
     axes = tuple(i for i in range(len(blocks)) if i != d + 1)
     (whole,) = named(combiner, dtype_of(x))(shape.BroadcastInDim(blocks, axes)(starts), inner)
-    flat = (*extents[:d], count * size, *extents[d + 1 :])
-    return slicing.slice_in_dim(shape.reshape(whole, flat), 0, n, d)
+    flat = shape.reshape(whole, (*extents[:d], count * size, *extents[d + 1 :]))
+    return slicing.slice_in_dim(flat, 0, n, d) if missing else flat
+
+
+def _size_of_block(n: int) -> int:
+    """Return a divisor of a length not far above its root, if there is one: then nothing is padded
+    in a copy. Otherwise, return the root.
+    """
+    root = isqrt(n - 1) + 1
+    return next((size for size in range(root, 3 * root) if n % size == 0), root)
