@@ -30,8 +30,6 @@ _ON_ONE_CORE = (
 """Programs that were measured on one core by `--processor-time`."""
 REASONS: dict[str, str] = {
     **dict.fromkeys(_ON_ONE_CORE, _SHARED),
-    "KV cache 8x2048x64": "On one core it takes 0.73 of JAX's time. JAX's two threads take 0.4 of "
-    "that of one: probably, each keeps its half of the 4 MB near. IREE's workers take any part.",
     "sort 1000 beside 1e6": "NumPy sorts, on the host, which reads the carried array: IREE copies "
     "it in each step.",
     "stack last 3 x 1e5": "The kernel goes over the result once for each part.",

@@ -32,6 +32,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             callbacks,
             canonicalize,
             carries,
+            chain,
             check,
             communicate,
             components,

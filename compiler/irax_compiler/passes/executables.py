@@ -24,6 +24,7 @@ from irax_compiler.ops import size_code
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.annotate import reflection
+from irax_compiler.passes.division import ATTRIBUTE, Division
 from irax_compiler.processors import processors
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size, variables
 
@@ -57,6 +58,7 @@ def add_executable(
     numbers: int = 0,
     sizes: Sequence[str] = (),
     in_place: Mapping[int, int] | None = None,
+    division: Division | None = None,
 ) -> Operation:
     """Add the executable `name` to a module, with one function of the same name, and return it.
 
@@ -71,6 +73,7 @@ def add_executable(
         sizes: the variables that sizes depend on, whose values are further such integers.
         in_place: which results of its dispatches may be in the memory of which operands, by the
             numbers of arrays. They have the operand's type (see the pass `overwrite`).
+        division: how its items divide the arrays, if they do (see the pass `chain`).
     """
     named = {"sym_name": mlir.string(name)}
     with InsertionPoint.at_block_begin(module.body):
@@ -91,6 +94,8 @@ def add_executable(
     if in_place:
         pairs = ", ".join(f"{result}, {operand}" for result, operand in in_place.items())
         lowered[IN_PLACE] = mlir.parse_attribute(f"array<i64: {pairs}>")
+    if division is not None:
+        lowered[ATTRIBUTE] = division.attribute
     with InsertionPoint(inside):
         function = mlir.emit("func.func", [], named | lowered | typed(types), [], regions=1)
     block = Block.create_at_start(function.regions[0], types)
@@ -139,6 +144,7 @@ class Executables:
         arrays: int,
         build: Callable[[list[Value]], None],
         sizes: Sequence[str],
+        division: Division | None = None,
     ) -> str:
         """Return the name of an executable whose function `build` builds from its arrays; see
         `add` and `add_executable`.
@@ -149,7 +155,9 @@ class Executables:
 
         return self.add(
             kind,
-            lambda name: add_executable(self.module, name, counts, arrays, body, sizes=sizes),
+            lambda name: add_executable(
+                self.module, name, counts, arrays, body, sizes=sizes, division=division
+            ),
         )
 
 

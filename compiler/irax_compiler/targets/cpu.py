@@ -19,6 +19,7 @@ from irax_compiler.iree.target import (
 from irax_compiler.mlir import Module
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.blas import Blas
+from irax_compiler.passes.chain import Chain
 from irax_compiler.passes.configure import Configure
 from irax_compiler.passes.core import CSE, Pass
 from irax_compiler.passes.divide import Divide
@@ -113,6 +114,7 @@ CPU = register(
             Blas(),
             Reductions(),
             Elementwise(),
+            Chain(),
             Host(),
             Divide(),
             Barriers(),

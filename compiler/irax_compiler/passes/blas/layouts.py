@@ -16,6 +16,7 @@ from irax_compiler.ops import conversion, shape
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.epilogues import Epilogue, epilogue_of
+from irax_compiler.passes.division import equal_parts
 from irax_compiler.sizes import Size
 
 LARGE = 4_000_000
@@ -52,6 +53,13 @@ class Matrices:
     def transposed(self) -> Matrices:
         """The transposes of the matrices, in the same array."""
         return replace(self, rows=self.columns, columns=self.rows)
+
+    def parts(self, extents: Sequence[int], rows: int, columns: int) -> int:
+        """Return the number of parts of the array in which the products of a batch of some extents
+        have matrices of so many rows and columns.
+        """
+        span = 1 + (rows - 1) * self.rows + (columns - 1) * self.columns
+        return equal_parts(self.size, extents, self.batch, span)
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.blas.epilogues import Epilogue
 from irax_compiler.passes.blas.layouts import Matrices, Product
 from irax_compiler.passes.blas.library import Cblas, Library
+from irax_compiler.passes.division import Division
 from irax_compiler.passes.executables import (
     SHARE,
     add_executable,
@@ -100,7 +101,8 @@ def add_product(
     counts = shares.counts(product, workers)
     arrays = 3 if epilogue is None else 2 + len(epilogue.bound)
     calls = _Calls(product, shares, epilogue)
-    return add_executable(module, name, counts, arrays, calls.build, sizes=sizes)
+    division = None if product.is_sized else calls.division
+    return add_executable(module, name, counts, arrays, calls.build, sizes=sizes, division=division)
 
 
 @dataclass(frozen=True)
@@ -110,6 +112,17 @@ class _Calls:
     product: Product
     shares: Shares
     epilogue: Epilogue | None
+
+    @property
+    def division(self) -> Division:
+        """The division of the arrays among the products."""
+        product, epilogue = self.product, self.epilogue
+        lhs = product.lhs.parts(product.batch, product.m, product.k)
+        rhs = product.rhs.parts(product.batch, product.k, product.n)
+        out = product.out.parts(product.batch, product.m, product.n)
+        read = 0 if epilogue is None else len(epilogue.arrays)
+        given = 1 if epilogue is None else len(epilogue.bound) - read
+        return Division(product.count, (lhs, rhs, *[1] * read, *[out] * given))
 
     def build(self, block: Block, bindings: Sequence[Value]) -> None:
         product, shares, epilogue = self.product, self.shares, self.epilogue

@@ -46,7 +46,7 @@ class Columns(Kernel):
         return self.groups[-1]
 
     @property
-    def _outer(self) -> list[Group]:
+    def outer(self) -> list[Group]:
         return [g for g in self.groups[:-1] if not g.is_reduced]
 
     @cached_property
@@ -56,7 +56,7 @@ class Columns(Kernel):
         columns = usual(self.columns.extent)
         folded = sum(len(phase.finish.made) for phase in self.phases)
         most = min(columns, WIDEST, FAST // max(folded, 1))
-        is_divided = workers > 1 and prod(usual(g.extent) for g in self._outer) < 2 * workers
+        is_divided = workers > 1 and prod(usual(g.extent) for g in self.outer) < 2 * workers
         if is_divided:
             most = min(most, -(-columns // (2 * workers)))
         if len(self.phases) > 1:
@@ -74,7 +74,7 @@ class Columns(Kernel):
 
     @property
     def items(self) -> Any:
-        return prod(g.extent for g in self._outer) * self._blocks
+        return prod(g.extent for g in self.outer) * self._blocks
 
     def build(self, bindings: Sequence[Value]) -> None:
         self._memory: dict[tuple[Value, int], Value] = {}
@@ -82,9 +82,9 @@ class Columns(Kernel):
         super().build(bindings)
 
     def item(self, number: Value) -> None:
-        sizes = [*(g.extent for g in self._outer), self._blocks]
+        sizes = [*(g.extent for g in self.outer), self._blocks]
         *indices, block = lanes.split(number, sizes)
-        place = dict(zip(self._outer, indices, strict=True))
+        place = dict(zip(self.outer, indices, strict=True))
         first = executables.times(block, self.width)
         last = lanes.least(executables.plus(first, self.width), self.columns.extent)
         fold = _Fold(self, first, last)

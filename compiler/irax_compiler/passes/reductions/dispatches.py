@@ -99,7 +99,7 @@ class _Calls:
         }
         sizes = sizes_of_function()
         name = self.executables.add_kernel(
-            "reduction", kernel.counts, bindings, kernel.build, sizes
+            "reduction", kernel.counts, bindings, kernel.build, sizes, kernel.division
         )
         results = dispatch(name, operands, types, ties, sizes=sizes)
         if parts == 1:

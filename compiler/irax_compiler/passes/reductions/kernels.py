@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import prod
+from math import gcd, prod
 from typing import Any
 
 from irax_compiler import mlir
@@ -20,6 +20,7 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.reductions.reduce import is_identity
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.passes import executables
+from irax_compiler.passes.division import Division, equal_parts
 from irax_compiler.passes.donated import WORTH_TAKING, in_memory_of
 from irax_compiler.passes.loops.memory import bound_type, held_dtype
 from irax_compiler.passes.reductions import lanes
@@ -115,6 +116,33 @@ class Kernel(ABC):
         values = [*self.cluster.accesses, *(o.results[0] for o in self.cluster.members)]
         whole = [x for x in values if self.domain.is_whole(x)] or values  # none if it is constant
         return VECTOR // max(held_dtype(x).itemsize for x in whole)
+
+    @property
+    def division(self) -> Division | None:
+        """The division of the arrays among items, where these are known and fold whole results."""
+        if self.shares.parts > 1 or self.domain.is_sized:
+            return None
+        own = [x for x in self.cluster.given if x not in self.overwritten]
+        parts = [
+            gcd(*(self._parts(x, a.start, a.strides) for a in self._accesses_to(x).values()))
+            for x in self.arrays
+        ]
+        parts += [self._parts(x, 0, self._strides(x)) for x in own]
+        return Division(self.items, tuple(parts))
+
+    def _parts(self, x: Value, start: int, strides: Sequence[int]) -> int:
+        """Return the number of parts of an array that is read, or written, with these strides."""
+        if start != 0 or min(strides, default=0) < 0:
+            return 1
+        inner = [g for g in self.groups if g not in self.outer]
+        span = 1 + sum((g.extent - 1) * strides[g.last] for g in inner)
+        extents = [g.extent for g in self.outer]
+        return equal_parts(prod(shape_of(x)), extents, [strides[g.last] for g in self.outer], span)
+
+    @property
+    @abstractmethod
+    def outer(self) -> list[Group]:
+        """The groups that items are divided by, outermost first."""
 
     @property
     @abstractmethod

@@ -32,16 +32,16 @@ class Rows(Kernel):
     """A kernel that folds neighbours, and computes results one by one."""
 
     @property
-    def _kept(self) -> list[Group]:
+    def outer(self) -> list[Group]:
         return [g for g in self.groups if not g.is_reduced]
 
     @property
     def items(self) -> Any:
-        return prod(g.extent for g in self._kept)
+        return prod(g.extent for g in self.outer)
 
     def item(self, number: Value) -> None:
-        indices = lanes.split(number, [g.extent for g in self._kept])
-        place = dict(zip(self._kept, indices, strict=True))
+        indices = lanes.split(number, [g.extent for g in self.outer])
+        place = dict(zip(self.outer, indices, strict=True))
         folded: dict[Value, Value] = {}
         for phase in self.phases:
             totals = _Fold(self, phase, folded).over(self.reduced, place)

@@ -1,0 +1,31 @@
+"""The pass chain, which makes one kernel of kernels that follow each other part by part."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from irax_compiler.importing import alone
+from irax_compiler.mlir import Module
+from irax_compiler.passes.core import Pass, nested, register_pass
+
+
+@register_pass
+@dataclass
+class Chain(Pass):
+    """Makes one kernel of two of which the second needs, for each of some parts of its results,
+    only the same part of what the first gives: the scores of a head, their softmax, and the sum
+    that these weigh. Each workgroup computes all of a part, while it is in the processor's cache,
+    and no worker waits for the others in between.
+    """
+
+    name: ClassVar[str] = "chain"
+    workers: int = 0
+    """The number of workgroups that run at a time; 0 means one per processor."""
+
+    def run(self, module: Module) -> None:
+        dispatches = sum(o.name == "flow.dispatch" for o in nested(module.operation))
+        if dispatches > 1:
+            with alone():  # many programs do without these files
+                from irax_compiler.passes.chain.pairs import join
+            join(module, self.workers)
