@@ -106,12 +106,15 @@ class Device(Protocol):
 
 
 MEMORY_KIND = "device"
-"""The name of the one memory of each device."""
+"""The name of the memory of a device that arrays are in by default."""
+
+HOST_KIND = "pinned_host"
+"""The name of the memory of the host that a device reads and writes by itself."""
 
 
 @dataclass(frozen=True)
 class Memory:
-    """The memory of a device."""
+    """A memory that a device can use."""
 
     device: Any
     kind: str = MEMORY_KIND
@@ -131,16 +134,19 @@ class Memory:
         return [self.device]
 
 
-class OneMemory:
-    """A device that has one memory: a base of devices."""
+class HasMemories:
+    """A device that has memories: a base of devices."""
+
+    memory_kinds: tuple[str, ...] = (MEMORY_KIND,)
+    """The names of its memories, the default one first."""
 
     def default_memory(self) -> Memory:
         """The memory that arrays are in."""
-        return Memory(self)
+        return Memory(self, self.memory_kinds[0])
 
     def addressable_memories(self) -> list[Memory]:
-        """The memories of the device: one."""
-        return [self.default_memory()]
+        """The memories of the device."""
+        return [Memory(self, kind) for kind in self.memory_kinds]
 
     def memory(self, kind: str) -> Memory:
         """The memory of a kind.
@@ -148,9 +154,12 @@ class OneMemory:
         Raises:
             ValueError: the device has no such memory.
         """
-        if kind != MEMORY_KIND:
-            raise ValueError(f"memory: {self!r} has one memory, {MEMORY_KIND!r}, got {kind!r}")
-        return self.default_memory()
+        if kind not in self.memory_kinds:
+            raise ValueError(
+                f"memory: {self!r} has no memory {kind!r}; it has "
+                + ", ".join(map(repr, self.memory_kinds))
+            )
+        return Memory(self, kind)
 
 
 class Buffer(Protocol):

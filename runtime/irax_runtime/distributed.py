@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 from irax_runtime import devices as own
 from irax_runtime.communication import current, mpi
 from irax_runtime.communication.communicator import DEFAULT_LIMIT
-from irax_runtime.device import Device, OneMemory
+from irax_runtime.device import Device, HasMemories
 from irax_runtime.once import once
 
 
@@ -21,7 +21,7 @@ class AlreadyStarted(RuntimeError):
 
 
 @dataclass(frozen=True)
-class RemoteDevice(OneMemory):
+class RemoteDevice(HasMemories):
     """A device of another process: programs of the job run there, too."""
 
     id: int

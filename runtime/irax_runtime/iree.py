@@ -38,7 +38,7 @@ from irax_runtime import (
 from irax_runtime import iree_modules as modules
 from irax_runtime.choice import Choice
 from irax_runtime.communication import current, mpi
-from irax_runtime.device import OneMemory, OutOfMemoryError
+from irax_runtime.device import HOST_KIND, MEMORY_KIND, HasMemories, OutOfMemoryError
 from irax_runtime.devices import PlatformClient, numbered
 from irax_runtime.iree_buffers import (
     ArgumentLists,
@@ -73,13 +73,14 @@ _WORTH_PACKING = 4
 """The number of arguments from which it is faster to pack their views."""
 
 
-class CpuDevice(OneMemory):
+class CpuDevice(HasMemories):
     """The processor this runs on."""
 
     platform = "cpu"
     target = "iree-cpu"
     compiler = None
     device_kind = "cpu"
+    memory_kinds = MEMORY_KIND, HOST_KIND, "unpinned_host"
     driver = modules.DRIVER
 
     def __init__(self, number: int = 0) -> None:

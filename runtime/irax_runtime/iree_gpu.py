@@ -22,7 +22,7 @@ from iree.runtime._binding import disable_leak_checker
 
 from irax_runtime import interruptible
 from irax_runtime import iree_modules as modules
-from irax_runtime.device import OneMemory, OutOfMemoryError
+from irax_runtime.device import HasMemories, OutOfMemoryError
 from irax_runtime.devices import PlatformClient, numbered
 from irax_runtime.iree_drivers import Found, available, failures
 from irax_runtime.iree_modules import plain
@@ -54,7 +54,7 @@ def devices(platform: IreePlatform) -> tuple[GpuDevice, ...]:
         return tuple(map(GpuDevice, available(platform)))
 
 
-class GpuDevice(OneMemory):
+class GpuDevice(HasMemories):
     """A device of one of IREE's drivers, as `devices` finds them."""
 
     compiler = None

@@ -45,14 +45,16 @@ def test_the_processor_is_the_default(cpu):
     assert cpu.memory_stats() is None
 
 
-def test_a_device_has_one_memory(cpu):
-    (memory,) = cpu.addressable_memories()
+def test_the_processor_has_the_memories_of_jax(cpu):
+    memory, *others = cpu.addressable_memories()
+    assert [x.kind for x in others] == ["pinned_host", "unpinned_host"]
+    assert [cpu.memory(x.kind) for x in others] == others
     assert memory == cpu.default_memory() == cpu.memory("device")
     assert (memory.kind, memory.platform, memory.process_index) == ("device", "cpu", 0)
     assert memory.addressable_by_devices() == [cpu]
     assert jnp.ones(2).sharding.memory_kind == memory.kind
-    with pytest.raises(ValueError, match=r"one memory, 'device', got 'pinned_host'"):
-        cpu.memory("pinned_host")
+    with pytest.raises(ValueError, match=r"no memory 'hbm'; it has 'device', 'pinned_host', "):
+        cpu.memory("hbm")
 
 
 def test_an_unknown_platform_is_named_with_those_there_are():

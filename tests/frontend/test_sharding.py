@@ -158,8 +158,8 @@ def test_errors_of_shardings(mesh: Mesh):
         NamedSharding(mesh, P("a", "b")).shard_shape((4,))
     with pytest.raises(ValueError, match="at least 1 dimensions, got one of 0"):
         NamedSharding(mesh, P("a")).check_compatible_aval(())
-    with pytest.raises(ValueError, match="one memory"):
-        NamedSharding(mesh, P(), memory_kind="pinned_host")
+    with pytest.raises(ValueError, match="no memory of CpuDevice"):
+        NamedSharding(mesh, P(), memory_kind="hbm")
 
 
 # ---- arrays --------------------------------------------------------------------------------------

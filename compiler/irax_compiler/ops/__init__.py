@@ -25,6 +25,7 @@ from irax_compiler.ops import (
     foreign,
     foreign_function,
     marks,
+    memory_kinds,
     own,
     parts,
     random_bits,

@@ -54,6 +54,30 @@ class Name(_Mark):
 
 @register_composed
 @dataclass(frozen=True)
+class InMemory(_Mark):
+    """A value in one of the memories that a device can use, which another one was in."""
+
+    name = "irax.memory"
+    kind: str = attribute(STRING)
+    origin: str = attribute(STRING)
+    """The memory that it was in."""
+
+    def transpose(
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        return [InMemory(self.origin, self.kind)(only(cotangents))]
+
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return transform.results(self, primals), [self(only(tangents))]
+
+
+@register_composed
+@dataclass(frozen=True)
 class StopGradient(_Mark):
     """A value of which no derivative is taken."""
 

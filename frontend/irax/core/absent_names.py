@@ -96,8 +96,6 @@ _REASONS = {
         ": jax2tf_associative_scan_reductions no_execution",
         ": softmax_custom_jvp",
     ),
-    "arrays outside of compiled functions are in the processor's memory: irax.device_put puts them "
-    "on a device": (": memory",),
     "policies are those of irax.checkpoint_policies": (
         "ad_checkpoint: Offloadable Recompute Saveable",
     ),

@@ -15,7 +15,8 @@ import numpy as np
 from irax import dtypes
 from irax.config import config
 from irax.core import transfer_guards
-from irax.core.avals import ShapedArray, aval_of_array
+from irax.core.avals import ShapedArray, aval_in_memory, aval_of_array
+from irax_runtime.device import MEMORY_KIND
 from irax_runtime.memory import own_copy
 from irax_runtime.mesh import MeshDevice, devices_of, moved
 
@@ -127,6 +128,17 @@ class ConcreteArray(Array):
         to theirs."""
         self.aval: ShapedArray = aval_of_array(tuple(holder.shape), holder.dtype, weak_type)
 
+    def in_memory(self, kind: str) -> ConcreteArray:
+        """Return this array, which is on a device, in one of its memories. On the processor these
+        are the same, so the elements stay where they are.
+        """
+        if kind == self.aval.memory_kind:
+            return self
+        assert self._buffer is not None
+        return ConcreteArray.of_buffer(
+            self._buffer, aval_in_memory(self.aval, kind), self.committed
+        )
+
     @staticmethod
     def of_buffer(buffer: Buffer, aval: ShapedArray, committed: bool = False) -> ConcreteArray:
         """An array whose elements a program has left in a buffer."""
@@ -146,7 +158,8 @@ class ConcreteArray(Array):
         return arrays
 
     def with_weak_type(self, weak_type: bool) -> Array:
-        return ConcreteArray(self._numpy, weak_type, self._buffer, self.committed)
+        array = ConcreteArray(self._numpy, weak_type, self._buffer, self.committed)
+        return array.in_memory(self.aval.memory_kind)
 
     @property
     def value(self) -> np.ndarray[Any, Any]:
@@ -273,5 +286,7 @@ def aval_of(x: Any, what: str = "argument") -> ShapedArray:
         return x.aval
     if hasattr(x, "shape") and hasattr(x, "dtype"):
         dtype, weak = dtypes.dtype_of(x)
-        return ShapedArray(tuple(x.shape), dtype, weak)
+        sharding = getattr(x, "sharding", None)
+        kind = MEMORY_KIND if sharding is None else sharding.memory_kind
+        return ShapedArray(tuple(x.shape), dtype, weak, memory_kind=kind)
     return as_array(x, what).aval

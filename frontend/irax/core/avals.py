@@ -12,9 +12,11 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.layouts import sharding_of_format
+from irax.core.memory_spaces import Space, space_of
 from irax.core.meshes import AbstractMesh, get_abstract_mesh
 from irax.core.partition_specs import PartitionSpec
 from irax.core.shardings import NamedSharding, Sharding, as_sharding
+from irax_runtime.device import MEMORY_KIND
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,6 +56,8 @@ class ShapedArray:
     weak_type: bool
     vma: frozenset[str]
     """The manual axes of meshes along which the array may differ between devices."""
+    memory_kind: str
+    """The memory of a device that the elements are in."""
     told: NamedSharding | None = field(compare=False, repr=False)
     """The explicit axes of the mesh of the context along which it is divided; None says nothing of
     it."""
@@ -65,13 +69,14 @@ class ShapedArray:
         weak_type: bool = False,
         sharding: NamedSharding | None = None,
         vma: frozenset[str] = frozenset(),
+        memory_kind: str = MEMORY_KIND,
     ) -> None:
         if not isinstance(dtype, np.dtype | dtypes.KeyType):
             dtype = dtypes.canonicalize_dtype(dtype)
         own = self.__dict__  # set in this way, since the fields are frozen
         own["shape"] = shape = shape if type(shape) is tuple else tuple(shape)
         own["dtype"], own["weak_type"], own["vma"] = dtype, weak_type, vma
-        own["told"] = sharding
+        own["memory_kind"], own["told"] = memory_kind, sharding
         # looked up in every call of a function outside of traces, and of a jitted one
         own["_hash"] = hash((shape, dtype, weak_type, vma))
 
@@ -103,6 +108,11 @@ class ShapedArray:
     mat = manual_axis_type
 
     @property
+    def memory_space(self) -> Space:
+        """The space of that memory."""
+        return space_of(self.memory_kind)
+
+    @property
     def is_inexact(self) -> bool:
         """True if the elements are floating-point or complex numbers."""
         return dtypes.issubdtype(self.dtype, np.inexact)
@@ -113,9 +123,13 @@ class ShapedArray:
         >>> ShapedArray((2, 3), np.dtype("float32")).update(shape=(2,))
         float32[2]
         """
-        names = ("shape", "dtype", "weak_type", "vma")
+        names = ("shape", "dtype", "weak_type", "vma", "memory_kind")
         fields: dict[str, Any] = {name: getattr(self, name) for name in names}
         return ShapedArray(**{**fields, "sharding": self.told, **changed})
+
+    def in_memory(self, kind: str) -> ShapedArray:
+        """Return the type of the array in a memory."""
+        return self if kind == self.memory_kind else self.update(memory_kind=kind)
 
     def strip_weak_type(self) -> ShapedArray:
         """Return a copy that is not weakly typed."""
@@ -123,7 +137,8 @@ class ShapedArray:
 
     def to_tangent_aval(self) -> ShapedArray:
         """Return the type of tangents, whose dtype is float0 for integers and booleans."""
-        return ShapedArray(self.shape, self.dtype if self.is_inexact else dtypes.float0)
+        dtype = self.dtype if self.is_inexact else dtypes.float0
+        return ShapedArray(self.shape, dtype, memory_kind=self.memory_kind)
 
     def lo_ty(self) -> list[ShapedArray]:
         """Return the types of the arrays that an array holds: of itself (see `hi_values`)."""
@@ -144,17 +159,20 @@ class ShapedArray:
         'f32[2,3]'
         """
         name = _short_name(self.dtype.name) if short_dtypes else self.dtype.name
-        return f"{name}[{','.join(map(str, self.shape))}]"
+        return f"{name}{self._space()}[{','.join(map(str, self.shape))}]"
+
+    def _space(self) -> str:
+        return "<host>" if self.memory_space is Space.Host else ""
 
     def varying_along(self, axes: frozenset[str]) -> ShapedArray:
         """Return the type of the array as one that may differ along further axes."""
         if axes <= self.vma:
             return self
-        return ShapedArray(self.shape, self.dtype, self.weak_type, vma=self.vma | axes)
+        return self.update(sharding=None, vma=self.vma | axes)
 
     def of_shape(self, shape: tuple[int, ...]) -> ShapedArray:
         """Return the type of an array of another shape."""
-        return ShapedArray(shape, self.dtype, self.weak_type, vma=self.vma)
+        return self.update(shape=shape, sharding=None)
 
     def _dimension(self, number: int) -> str:
         """The extent of a dimension, and the axes along which it is divided."""
@@ -168,7 +186,7 @@ class ShapedArray:
         dimensions = ",".join(map(self._dimension, range(self.ndim)))
         varying = "{V:" + ",".join(sorted(self.vma)) + "}" if self.vma else ""
         weak = " (weak)" if self.weak_type else ""
-        return f"{self.dtype.name}[{dimensions}]{varying}{weak}"
+        return f"{self.dtype.name}{self._space()}[{dimensions}]{varying}{weak}"
 
 
 def _short_name(name: str) -> str:
@@ -188,6 +206,11 @@ def _whole(mesh: AbstractMesh, rank: int) -> NamedSharding:
 aval_of_array: Callable[..., ShapedArray] = lru_cache(maxsize=4096)(ShapedArray)
 """Return the one `ShapedArray` of these fields: equal avals are the same object, fast
 to compare."""
+
+aval_in_memory: Callable[[ShapedArray, str], ShapedArray] = lru_cache(maxsize=4096)(
+    ShapedArray.in_memory
+)
+"""Return the one `ShapedArray` in a memory of an aval that tells no layout."""
 
 
 class ShapeDtypeStruct:

@@ -21,6 +21,7 @@ from irax.core.sharded import device_of_place
 from irax.core.tracing import Tracer, concrete_array, innermost
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.numpy_call import NumpyCall
+from irax_runtime.device import Device
 
 _NUMPY = NumPy()
 _ON_DEVICE = OnDevice(_NUMPY)
@@ -28,9 +29,11 @@ _ON_DEVICE = OnDevice(_NUMPY)
 clear_cache = _ON_DEVICE.clear_cache
 
 
-def use_compiler(compile: Compile) -> None:
-    """Have operations on devices compiled by a function of the room above."""
-    _ON_DEVICE.compile = compile
+def use_compiler(compile: Compile, current_device: Callable[[], Device]) -> None:
+    """Have operations on devices compiled by a function of the room above; another one tells the
+    device of arrays that were put nowhere.
+    """
+    _ON_DEVICE.compile, _ON_DEVICE.current_device = compile, current_device
 
 
 def current(operands: Sequence[Any] = ()) -> Interpreter:
@@ -69,12 +72,14 @@ def call(
 
 
 def _in_place(builder: ModuleBuilder, operands: Sequence[Array]) -> Sequence[Array]:
-    """Return the operands of a program, on the devices that it names if it is to run at once, and
-    they were put nowhere.
+    """Return the operands of a program, on the devices that it names, or where it moves values to
+    other memories, if it is to run at once, and they were put nowhere.
     """
-    if builder.place is None or current(operands) is not _NUMPY:
+    is_placed = builder.place is not None or builder.has_memories
+    if not is_placed or current(operands) is not _NUMPY:
         return operands
-    device: Any = device_of_place(builder.place)
+    named = builder.place is not None
+    device: Any = device_of_place(builder.place) if named else _ON_DEVICE.current_device()
     return [concrete_array(x).on(device) for x in operands]
 
 

@@ -29,6 +29,8 @@ class ModuleBuilder(OfThisProcess):
         were traced for it. Nobody else may see them before the module is complete."""
         self.place: Any = None
         """The mesh or the device that the program is for, where it names one."""
+        self.has_memories = False
+        """True if values of the program may be in another memory than the default one."""
         self.evaluator = Evaluator(self.module)
 
     def unique_name(self, name: str) -> str:
@@ -46,6 +48,7 @@ class ModuleBuilder(OfThisProcess):
         if key not in self._imported:
             names = mlir.copy_functions(other.module, name, self.module)
             self.name_place(other.place)
+            self.has_memories |= other.has_memories
             self._imported[key] = (other, names)
         return self._imported[key][1][name]
 

@@ -87,6 +87,8 @@ def is_placed(x: Any, sharding: Sharding) -> bool:
         return False
     if not isinstance(sharding, NamedSharding) or not isinstance(sharding.mesh, Mesh):
         return False
+    if sharding.memory_kind != x.aval.memory_kind:
+        return False
     rank = len(buffer.spec)
     if len(sharding.spec) > rank:
         return False
@@ -102,7 +104,7 @@ def placed(x: ConcreteArray, sharding: Sharding) -> ConcreteArray:
     """
     if not isinstance(sharding, NamedSharding):
         (device,) = sharding.devices
-        return x.on(device)
+        return x.on(device).in_memory(sharding.memory_kind)
     if is_placed(x, sharding):
         return x
     sharding.shard_shape(x.shape)  # raises where it does not fit
@@ -118,11 +120,11 @@ def placed(x: ConcreteArray, sharding: Sharding) -> ConcreteArray:
     buffer: Any = x._buffer
     if isinstance(buffer, ShardedBuffer) and buffer.device.is_like(device):
         if buffer.device is device and buffer.spec == spec and x.committed:
-            return x
+            return x.in_memory(sharding.memory_kind)
         buffer = device.resharded(buffer.on(device), spec)
     else:
         buffer = device.put_shards(x.value, spec, may_alias=True)
-    return ConcreteArray.of_buffer(buffer, x.aval, committed=True)
+    return ConcreteArray.of_buffer(buffer, x.aval, committed=True).in_memory(sharding.memory_kind)
 
 
 def copied(x: Array) -> Array:
@@ -145,7 +147,9 @@ def sharding_of(x: Array) -> Sharding | None:
     if buffer is None:
         return None
     spec = buffer.spec if isinstance(buffer, ShardedBuffer) else ()
-    return sharding_on(buffer.device, spec)
+    found = sharding_on(buffer.device, spec)
+    kind = x.aval.memory_kind
+    return found if found.memory_kind == kind else found.with_memory_kind(kind)
 
 
 def usual_sharding(rank: int) -> Sharding | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any
 
 from irax.core.meshes import AbstractMesh, Mesh, current_mesh, get_abstract_mesh, is_addressable
@@ -39,10 +39,8 @@ class Sharding(ABC):
     def number_of_part(self, device: int, rank: int) -> list[int]:
         """Return for each dimension the number of the part that a device has."""
 
-    @property
-    def memory_kind(self) -> str | None:
-        """The memory of the devices that arrays are in."""
-        return MEMORY_KIND
+    memory_kind: str = MEMORY_KIND
+    """The memory of the devices that arrays are in."""
 
     @property
     def device_set(self) -> set[Any]:
@@ -134,26 +132,37 @@ class Sharding(ABC):
         """
         if not (self.has_devices and other.has_devices):
             return self == other
-        return self.devices == other.devices and all(
+        is_same_place = self.devices == other.devices and self.memory_kind == other.memory_kind
+        return is_same_place and all(
             self.number_of_part(n, ndim) == other.number_of_part(n, ndim)
             and self.parts(ndim) == other.parts(ndim)
             for n in range(len(self.devices))
         )
 
+    @abstractmethod
     def with_memory_kind(self, kind: str) -> Sharding:
         """Return the sharding in another memory of the devices.
 
         Raises:
             ValueError: devices have no such memory.
         """
-        check_memory_kind(kind)
-        return self
 
 
-def check_memory_kind(kind: str | None) -> None:
-    """Raise ValueError for a memory that devices do not have."""
-    if kind not in (None, MEMORY_KIND):
-        raise ValueError(f"memory_kind={kind!r}: devices have one memory here, {MEMORY_KIND!r}")
+def checked_memory_kind(kind: str | None, device: Any) -> str:
+    """Return the name of a memory of a device; None is the default one. Of no device, it is any.
+
+    Raises:
+        ValueError: the device has no such memory.
+    """
+    if kind is None:
+        return MEMORY_KIND
+    kinds: tuple[str, ...] = getattr(device, "memory_kinds", (MEMORY_KIND,))
+    if device is not None and kind not in kinds:
+        raise ValueError(
+            f"memory_kind={kind!r} is no memory of {device!r}, which has "
+            + ", ".join(map(repr, kinds))
+        )
+    return kind
 
 
 class NamedSharding(Sharding):
@@ -183,10 +192,12 @@ class NamedSharding(Sharding):
             raise TypeError(f"NamedSharding: expected a mesh, got {mesh!r}")
         if not isinstance(spec, PartitionSpec):
             raise TypeError(f"NamedSharding: spec must be a PartitionSpec (irax.P), got {spec!r}")
-        check_memory_kind(memory_kind)
         check_spec(mesh, spec)
         self.mesh = mesh
         self.spec = spec
+        has_devices = isinstance(mesh, Mesh) and not mesh.empty
+        device = mesh.devices.flat[0] if memory_kind and has_devices else None
+        self.memory_kind = checked_memory_kind(memory_kind, device)
 
     @property
     def devices(self) -> tuple[Any, ...]:
@@ -243,19 +254,28 @@ class NamedSharding(Sharding):
                 f"{self!r} is for arrays of at least {len(self.spec)} dimensions, got one of {rank}"
             )
 
-    def update(self, *, mesh: Any = None, spec: Any = None) -> NamedSharding:
-        """Return a copy with another mesh or spec."""
+    def update(
+        self, *, mesh: Any = None, spec: Any = None, memory_kind: str | None = None
+    ) -> NamedSharding:
+        """Return a copy with another mesh, spec or memory."""
         return NamedSharding(
-            self.mesh if mesh is None else mesh, self.spec if spec is None else spec
+            self.mesh if mesh is None else mesh,
+            self.spec if spec is None else spec,
+            memory_kind=self.memory_kind if memory_kind is None else memory_kind,
         )
+
+    def with_memory_kind(self, kind: str) -> NamedSharding:
+        return self.update(memory_kind=kind)
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:
-        """The mesh and the spec, of which entries for dimensions that are not divided may lack."""
+        """The mesh, the memory and the spec, of which entries for dimensions that are not divided
+        may lack.
+        """
         entries = list(self.spec.partitions)
         while entries and entries[-1] is None:
             entries.pop()
-        return self.mesh, self.spec.update(partitions=entries)
+        return self.mesh, self.memory_kind, self.spec.update(partitions=entries)
 
     @cached_property
     def _hash(self) -> int:
@@ -268,10 +288,12 @@ class NamedSharding(Sharding):
         return self._hash
 
     def __reduce__(self) -> Any:
-        return NamedSharding, (self.mesh, self.spec)
+        return partial(NamedSharding, memory_kind=self.memory_kind), (self.mesh, self.spec)
 
     def __repr__(self) -> str:
-        return f"NamedSharding(mesh={self.mesh!s}, spec={self.spec}, memory_kind=device)"
+        return (
+            f"NamedSharding(mesh={self.mesh!s}, spec={self.spec}, memory_kind={self.memory_kind})"
+        )
 
 
 @lru_cache(maxsize=1024)
@@ -317,8 +339,8 @@ class SingleDeviceSharding(Sharding):
     """
 
     def __init__(self, device: Any, *, memory_kind: str | None = None) -> None:
-        check_memory_kind(memory_kind)
         self.device = device
+        self.memory_kind = checked_memory_kind(memory_kind, device)
 
     @property
     def devices(self) -> tuple[Any, ...]:
@@ -331,13 +353,19 @@ class SingleDeviceSharding(Sharding):
         return [0] * rank
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SingleDeviceSharding) and self.device == other.device
+        return isinstance(other, SingleDeviceSharding) and self._key() == other._key()
+
+    def _key(self) -> tuple[Any, str]:
+        return self.device, self.memory_kind
 
     def __hash__(self) -> int:
-        return hash(self.device)
+        return hash(self._key())
+
+    def with_memory_kind(self, kind: str) -> SingleDeviceSharding:
+        return SingleDeviceSharding(self.device, memory_kind=kind)
 
     def __repr__(self) -> str:
-        return f"SingleDeviceSharding(device={self.device!r}, memory_kind=device)"
+        return f"SingleDeviceSharding(device={self.device!r}, memory_kind={self.memory_kind})"
 
 
 def of_rows(sharding: NamedSharding, rank: int) -> NamedSharding:

@@ -29,6 +29,7 @@ from irax.core.explicit_axes import (
 )
 from irax.core.innermost import innermost as innermost
 from irax.core.interpreters.interface import Interpreter, R
+from irax.core.memory_spaces import MemoriesInTrace, Space
 from irax.core.module_builder import ModuleBuilder
 from irax.core.operands import types_text
 from irax.core.varying_axes import VaryingAxes
@@ -149,6 +150,7 @@ class Trace(Interpreter):
         """The values of mutable classes that the function made, by their ids (see `hi_values`)."""
         self._varying = VaryingAxes(builder.module) if axis_names.any_checked() else None
         self._explicit = ExplicitAxes(builder.module) if are_in_types() else None
+        self._memories = MemoriesInTrace(builder.module)
         self._entered_by = entered_by
 
     @property
@@ -158,13 +160,15 @@ class Trace(Interpreter):
 
     def add_argument(self, given: Input) -> Tracer:
         """A new argument of the function."""
-        aval = given.aval
+        aval = given.aval.in_memory(given.aval.memory_space.kind)
         argument = self.block.add_argument(mlir.tensor_type(aval.shape, aval.dtype), self.location)
         if given.known_as is not None:
             self._sources[argument] = Known.of(given.known_as)
         self.argument_names[argument] = given.name
         if self._varying is not None:
             self._varying.known[argument] = aval.vma
+        self._memories.known[argument] = aval.memory_space.kind
+        self.builder.has_memories |= aval.memory_space is Space.Host
         spec = spec_of(aval)
         if self._explicit is not None and spec is not None:
             self._explicit.known[argument] = spec
@@ -178,7 +182,9 @@ class Trace(Interpreter):
             x.check_open()
         elif isinstance(x, ConcreteArray) and _is_inline(x):
             with self._insertion, source.user_location():
-                return shape_ops.Constant(x.value)()
+                constant = shape_ops.Constant(x.value)()
+            self._memories.known[constant] = x.aval.memory_space.kind
+            return constant
         return self._capture(x)
 
     def _capture(self, x: Array) -> mlir.Value:
@@ -213,6 +219,9 @@ class Trace(Interpreter):
             with self._insertion, source.user_location() as location:
                 if self._varying is not None and op.joins_operands:
                     values = self._varying.joined(values)
+                if self.builder.has_memories and op.joins_operands:
+                    types = [x.aval for x in operands]
+                    self._memories.check(op.name, values, types)
                 results = op.build(values)
         except mlir.MLIRError as error:
             raise TypeError(
@@ -224,6 +233,8 @@ class Trace(Interpreter):
         """Return a tracer of a value of this function, which the user's code at `location` made."""
         vma = frozenset() if self._varying is None else self._varying.of(value)
         aval = ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak_type, vma=vma)
+        if self.builder.has_memories:
+            aval = aval.in_memory(self._memories.of(value))
         if self._explicit is not None:
             aval = self._explicit.typed(value, aval)
         return Tracer(self, value, aval, location)

@@ -186,7 +186,7 @@ def loaded(artefact: bytes, name: str, device: Device) -> Executable | None:
         return None
 
 
-dispatch.use_compiler(compile)
+dispatch.use_compiler(compile, current_device)
 long_runs.run_by(interruptible.run)
 
 

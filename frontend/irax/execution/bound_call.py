@@ -17,7 +17,7 @@ from irax import dtypes
 from irax.config import config
 from irax.core import array_trees
 from irax.core.array import ConcreteArray
-from irax.core.avals import ShapedArray, aval_of_array
+from irax.core.avals import ShapedArray, aval_in_memory, aval_of_array
 from irax.core.known_structures import Taken
 from irax.execution.jit_parameters import Static
 from irax_runtime.device import Buffer, Executable
@@ -221,7 +221,9 @@ def _expected(x: Any) -> tuple[Any, np.dtype[Any] | None]:
 def results_as(tree: Any, avals: Sequence[ShapedArray]) -> Results:
     """Return what makes a pytree of arrays from the buffers of their elements."""
     # When results become arguments, an aval that is the same object is found equal at once.
-    avals = [aval_of_array(a.shape, a.dtype, a.weak_type) for a in avals]
+    avals = [
+        aval_in_memory(aval_of_array(a.shape, a.dtype, a.weak_type), a.memory_kind) for a in avals
+    ]
     is_array = tree.num_nodes == 1 and len(avals) == 1  # an empty tree is a leaf, too
     return Results(avals, None if is_array else array_trees.in_order(tree).unflatten)
 

@@ -24,6 +24,7 @@ from irax.core.explicit_axes import (
     typeof,
 )
 from irax.core.layouts import sharding_of_format
+from irax.core.memory_moves import in_memory
 from irax.core.meshes import Mesh, get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
 from irax.core.partition_specs import (
@@ -192,12 +193,15 @@ def _divided_argument(what: str, leaf: Any, wanted: Sharding) -> Array:
 def divided_results(what: str, shardings: Any, results: Any) -> Any:
     """Return the results of a call, divided as a pytree of shardings and Nones says."""
     leaves, tree = array_trees.tree_flatten(results)
-    found = [
-        leaf if wanted is None else constrained(as_array(leaf, what), wanted)
-        for leaf, wanted in zip(
-            leaves, spread(f"{what}: shardings", shardings, results), strict=True
-        )
-    ]
+    is_of_memory = not isinstance(shardings, PartitionSpec)
+
+    def divided(leaf: Any, wanted: Sharding) -> Array:
+        result = constrained(as_array(leaf, what), wanted)
+        return in_memory(result, wanted.memory_kind) if is_of_memory else result
+
+    wanted = spread(f"{what}: shardings", shardings, results)
+    pairs = zip(leaves, wanted, strict=True)
+    found = [leaf if each is None else divided(leaf, each) for leaf, each in pairs]
     return array_trees.tree_unflatten(tree, found)
 
 

@@ -180,7 +180,10 @@ class Program:
 
     def _commits_on(self, device: Device) -> bool:
         """Return True if results on a device are committed to it, wherever arguments were put."""
-        return self.commits or isinstance(device, MeshDevice) or device is self.traced.builder.place
+        builder = self.traced.builder
+        if self.commits or isinstance(device, MeshDevice) or device is builder.place:
+            return True
+        return builder.has_memories  # which results are in as far as they are committed
 
     def _run_checked(self, executable: Any, buffers: list[Any]) -> list[Any]:
         """Run the program, and if it returns a nan, say which operation made it."""

@@ -43,23 +43,25 @@ def of_arguments(program: Program, device: Any, told: Sequence[Sharding | None])
     device.
     """
     whole = [sharding_on(device, ((),) * aval.ndim) for aval in program.argument_avals()]
-    if not isinstance(device, MeshDevice):
-        return whole
-    return [own or other for own, other in zip(told, whole, strict=True)]
+    pairs = zip(told, whole, strict=True)
+    if isinstance(device, MeshDevice):
+        return [own or other for own, other in pairs]
+    return [other.with_memory_kind(own.memory_kind) if own else other for own, other in pairs]
 
 
 def of_results(program: Program, device: Any, arguments: Sequence[Sharding]) -> list[Sharding]:
     """Return the shardings of the leaves of the results, for arguments with these shardings."""
-    ranks = [aval.ndim for aval in program.traced.results]
+    kinds = [aval.memory_kind for aval in program.traced.results]
     compiled = program.compile(device)
     executable: Any = compiled.executable
     if not isinstance(executable, MeshExecutable):
-        return [sharding_on(executable.device, ()) for _ in ranks]
+        return [sharding_on(executable.device, ()).with_memory_kind(kind) for kind in kinds]
     avals = program.argument_avals()
     given = [_layout(x, aval.ndim) for x, aval in zip(arguments, avals, strict=True)]
     captured: list[Any] = [buffer.spec for buffer in compiled.captured]  # pyright: ignore
     specs = executable.layouts_of_results([*given, *captured])
-    return [sharding_on(executable.device, spec) for spec in specs[: len(ranks)]]
+    pairs = zip(specs[: len(kinds)], kinds, strict=True)
+    return [sharding_on(executable.device, spec).with_memory_kind(kind) for spec, kind in pairs]
 
 
 def _layout(sharding: Sharding, rank: int) -> Spec:

@@ -9,17 +9,27 @@ import numpy as np
 from irax import tree_util
 from irax.core import array_trees, transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.dispatch import staged
 from irax.core.key_arrays import KeyArray
 from irax.core.layouts import Format, Layout, sharding_of_format
+from irax.core.memory_moves import in_memory
+from irax.core.memory_spaces import Space
 from irax.core.partition_specs import PartitionSpec
 from irax.core.shard_traces import are_shards_at_once
 from irax.core.sharded import copied, sharding_of
-from irax.core.shardings import Sharding, SingleDeviceSharding, as_sharding
+from irax.core.shardings import (
+    Sharding,
+    SingleDeviceSharding,
+    as_sharding,
+    checked_memory_kind,
+)
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import still_open
-from irax.execution.backend import is_device, no_device, resolve_device
+from irax.execution.backend import current_device, is_device, no_device, resolve_device
 from irax.execution.jit_shardings import check_manual, constrained
 from irax.execution.moves import check_move
+from irax_runtime.device import MEMORY_KIND
+from irax_runtime.mesh import devices_of
 
 
 @api_boundary
@@ -35,11 +45,11 @@ def device_put(
 
     Args:
         x: the pytree.
-        device: a device, the platform whose first one it is, a sharding, or a pytree of these that
-            is a prefix of `x`; a `PartitionSpec` is of the mesh of the context. Programs run where
-            their arrays were put. Without it the arrays are free: they go where they are used.
-            Traced arrays stay where the program that computes them runs, which divides them as a
-            sharding says, and runs on the devices of a sharding.
+        device: a device, the platform whose first one it is, a sharding, an `irax.memory.Space`, or
+            a pytree of these that is a prefix of `x`; a `PartitionSpec` is of the mesh of the
+            context. Programs run where their arrays were put. Without it the arrays are free: they
+            go where they are used. Traced arrays stay where the program that computes them runs,
+            which divides them as a sharding says, and runs on the devices of a sharding.
         src: accepted; an array knows where it is.
         donate: True to delete arrays of which there is another one in a new place.
         may_alias: False for arrays in memory of their own; by default memory is shared where that
@@ -70,7 +80,7 @@ def device_put(
 
 def _spread(prefix: Any, x: Any, count: int) -> list[Any]:
     """The entries of a prefix of a pytree, one for each of its leaves."""
-    if prefix is None or isinstance(prefix, bool | Sharding):
+    if prefix is None or isinstance(prefix, bool | Sharding | Space):
         return [prefix] * count
     return array_trees.prefix_broadcast(prefix, x, is_leaf=lambda leaf: leaf is None)
 
@@ -100,13 +110,15 @@ def _put_on(array: Array, place: Any) -> Array:
     place = sharding_of_format("device_put", place, array.shape)
     if place is None:
         return array
+    if isinstance(place, Space):
+        return _in_space(array, place)
     if isinstance(place, Sharding | PartitionSpec):
         place = as_sharding("device_put", place)
         place.shard_shape(array.shape)  # raises where it does not fit
         check_manual("device_put", array, place)
         if isinstance(array, KeyArray) and isinstance(place, SingleDeviceSharding):
             return array.with_data(constrained(array.data, place))
-        return constrained(array, place)
+        return in_memory(constrained(array, place), place.memory_kind)
     if not is_device(place):
         raise ValueError(no_device("device_put", place))
     if array.aval.vma and are_shards_at_once():
@@ -116,7 +128,26 @@ def _put_on(array: Array, place: Any) -> Array:
         )
     if isinstance(array, KeyArray):
         return array.with_data(_put_on(array.data, place))
-    return array.on(resolve_device(place)) if isinstance(array, ConcreteArray) else array
+    if not isinstance(array, ConcreteArray):
+        return array
+    return array.on(resolve_device(place)).in_memory(MEMORY_KIND)
+
+
+def _in_space(array: Array, space: Space) -> Array:
+    """Return an array in a space of memory of the devices that it is on."""
+    if space is Space.Any:
+        raise ValueError(f"device_put: expected Space.Device or Space.Host, got {space!r}")
+    if isinstance(array, KeyArray):
+        return array.with_data(_in_space(array.data, space))
+    if isinstance(array, ConcreteArray):
+        device = current_device() if array._buffer is None else array._buffer.device
+
+        def put() -> Array:
+            kind = checked_memory_kind(space.kind, devices_of(device)[0])
+            return array.on(device).in_memory(kind)
+
+        return staged(put, lambda _: in_memory(array, space.kind))
+    return in_memory(array, space.kind)
 
 
 def copy_to_host_async(x: Any) -> Any:

@@ -100,8 +100,11 @@ class _Promotion(Exception):
 
 
 def same_type(a: ShapedArray, b: ShapedArray) -> bool:
-    """Return True if two types have the same shape, dtype and varying axes, weak or not."""
-    return a.shape == b.shape and a.dtype == b.dtype and a.vma == b.vma
+    """Return True if two types have the same shape, dtype, varying axes and space of memory, weak
+    or not.
+    """
+    is_alike = a.shape == b.shape and a.dtype == b.dtype and a.vma == b.vma
+    return is_alike and a.memory_space is b.memory_space
 
 
 def are_alike(a: ShapedArray, b: ShapedArray) -> bool:

@@ -318,6 +318,8 @@ class _Update:
                 f"{self.what}: values of shape {values.shape} do not broadcast to the shape of "
                 f"x[index], {target}"
             )
+        if not values.ndim:
+            values = beside(self.what, values, [self.x])
         dtype = self.x.dtype
         if dtypes.lattice_result_type(self.x.aval.dtype, values)[0] != dtype:
             source.warn(

@@ -169,8 +169,13 @@ class Setting:
         """Return arrays on the devices, outside of traces; a trace notes that it is for them."""
         if self.devices is None:
             return list(arrays)
-        pairs = zip(arrays, specs, strict=True)
-        return [on_devices(x, NamedSharding(self.devices, spec)) for x, spec in pairs]
+        devices = self.devices
+
+        def put(x: Array, spec: PartitionSpec) -> Array:
+            kind = x.aval.memory_kind
+            return on_devices(x, NamedSharding(devices, spec, memory_kind=kind))
+
+        return list(map(put, arrays, specs))
 
     def shards(self, axes: Iterable[Any]) -> int:
         """The number of parts of a dimension that is divided along some axes."""
@@ -351,7 +356,7 @@ def _shard(setting: Setting, aval: ShapedArray, spec: PartitionSpec) -> ShapedAr
     if setting.check_vma:
         vma |= {text_of(axis) for axes in divided for axis in axes}
     shape = tuple(n // setting.shards(axes) for n, axes in extents)
-    return ShapedArray(shape, aval.dtype, aval.weak_type, vma=vma)
+    return aval.update(shape=shape, vma=vma, sharding=None)
 
 
 def _check_varying(setting: Setting, traced: Traced, specs: Sequence[PartitionSpec]) -> None:

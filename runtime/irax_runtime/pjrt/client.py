@@ -23,7 +23,7 @@ import numpy as np
 
 from irax_runtime import interruptible
 from irax_runtime.communication import current, store
-from irax_runtime.device import Device, DeviceClient, OneMemory
+from irax_runtime.device import Device, DeviceClient, HasMemories
 from irax_runtime.devices import numbered
 from irax_runtime.once import once
 from irax_runtime.pjrt import abi, buffers, executables, replicas
@@ -309,7 +309,7 @@ def _end_all() -> None:
             client.end()
 
 
-class PjrtDevice(OneMemory):
+class PjrtDevice(HasMemories):
     """One device of a plugin."""
 
     def __init__(self, client: Client, pointer: int) -> None:

@@ -11,11 +11,12 @@ from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 from irax.core.array import Array, ConcreteArray, device_of
-from irax.core.avals import ShapedArray
+from irax.core.avals import ShapedArray, aval_in_memory
 from irax.core.explicit_axes import is_layout_stated, signature, spec_of, type_of
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
+from irax.core.memory_spaces import Space
 from irax.core.meshes import get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
 from irax.core.operands import Kinds, as_arrays
@@ -23,7 +24,7 @@ from irax.core.tracing import Input, Traced, concrete_array, innermost, trace_fu
 from irax_compiler import api
 from irax_compiler.mlir import Module
 from irax_compiler.ops.core import Op, UnsupportedOp
-from irax_runtime.device import Device, Executable
+from irax_runtime.device import MEMORY_KIND, Device, Executable
 from irax_runtime.mesh import MeshDevice, Spec
 
 Program = tuple[Executable, list[ShapedArray]]
@@ -43,6 +44,9 @@ class OnDevice(Interpreter):
     compile: Compile
     """Compiles operations: the backend's, which is above, and hands it down."""
 
+    current_device: Callable[[], Device]
+    """Returns the device of arrays that were put nowhere: handed down, too."""
+
     def __init__(self, numpy: NumPy) -> None:
         self.numpy = numpy
         self._programs: dict[Hashable, Program | None] = {}
@@ -50,6 +54,9 @@ class OnDevice(Interpreter):
 
         self._specs: dict[Hashable, Sequence[Spec]] = {}
         """The layouts of results of operations on arrays of a mesh in one buffer."""
+
+        self._kinds: dict[Hashable, Sequence[str]] = {}
+        """The memories of results of operations on arrays that are not all in the default one."""
 
     def _compiled(
         self,
@@ -69,6 +76,7 @@ class OnDevice(Interpreter):
         """Clear the cache of compiled operations."""
         self._programs.clear()
         self._specs.clear()
+        self._kinds.clear()
 
     def run(
         self,
@@ -101,7 +109,8 @@ class OnDevice(Interpreter):
         device = device_of((x, *numbers), what)
         if device is None or not isinstance(x, ConcreteArray) or x.committed:
             return x
-        return x.on(device)
+        kinds = {y.aval.memory_kind for y in numbers if isinstance(y, ConcreteArray)}
+        return x.on(device).in_memory(kinds.pop() if len(kinds) == 1 else MEMORY_KIND)
 
     def elementwise(
         self,
@@ -160,15 +169,40 @@ class OnDevice(Interpreter):
         if program is None:
             results = [concrete_array(x) for x in operation(self.numpy, *arrays)]
             specs = self._layouts(operation, key, arrays, device, builder)
+            kinds = self._memories(operation, key, arrays, builder) or [MEMORY_KIND] * len(results)
             if specs is None:
-                return [x.on(device) for x in results]
+                pairs = zip(results, kinds, strict=True)
+                return [x.on(device).in_memory(kind) for x, kind in pairs]
+            avals = [aval_in_memory(x.aval, k) for x, k in zip(results, kinds, strict=True)]
             mesh: Any = device
             pairs = zip(results, specs, strict=True)
             buffers = [mesh.put_shards(x.value, spec, may_alias=True) for x, spec in pairs]
-            avals = [x.aval for x in results]
             return _arrays(buffers, avals)
         executable, avals = program
         return _arrays(executable.run([x.buffer(device) for x in arrays]), avals)
+
+    def _memories(
+        self,
+        operation: Operation,
+        key: Hashable | None,
+        arrays: Sequence[ConcreteArray],
+        builder: ModuleBuilder | None,
+    ) -> Sequence[str] | None:
+        """Return the memories that the results are in; None if it is the default one.
+
+        Raises:
+            ValueError: the arrays are in several spaces of memory.
+        """
+        moves = builder is not None and builder.has_memories
+        if not moves and all(x.aval.memory_space is Space.Device for x in arrays):
+            return None
+        if key is None:
+            return [aval.memory_kind for aval in _traced(operation, arrays, builder).results]
+        full_key = (key, *map(signature, arrays))
+        if full_key not in self._kinds:
+            results = _traced(operation, arrays).results
+            self._kinds[full_key] = [aval.memory_kind for aval in results]
+        return self._kinds[full_key]
 
     def _layouts(
         self,

@@ -36,7 +36,7 @@ from irax.execution.untraced.walk import Walk
 from irax_compiler import cache, kept_programs
 from irax_compiler.spans import span
 from irax_compiler.targets import is_own
-from irax_runtime.device import Device
+from irax_runtime.device import MEMORY_KIND, Device
 from irax_runtime.mesh import MeshDevice
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def _described(
 
 
 def _plain_aval(x: ShapedArray) -> tuple[Any, ...]:
-    if type(x) is not ShapedArray or x.vma or x.told is not None:
+    if type(x) is not ShapedArray or x.vma or x.told is not None or x.memory_kind != MEMORY_KIND:
         raise NotDescribed(f"a result has the type {x}")
     if not all(type(size) is int for size in x.shape):
         raise NotDescribed(f"a result has the shape {x.shape}")

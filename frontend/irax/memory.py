@@ -1,0 +1,7 @@
+"""The spaces of memory that arrays are in: `irax.device_put(x, irax.memory.Space.Host)`."""
+
+from __future__ import annotations
+
+from irax.core.memory_spaces import Space as Space
+
+__all__ = ["Space"]
