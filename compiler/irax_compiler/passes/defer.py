@@ -29,7 +29,8 @@ class Defer(Pass):
     """Moves accumulated products `acc + a @ b` out of counted loops that do not use `acc`
     otherwise: the factors of all steps are stacked, and multiplied after the loop. The gradient of
     a recurrent network in its weights is then one product of matrices, and no step reads and writes
-    an array of the weights' size.
+    an array of the weights' size. Where steps read all rows of an array as a factor, forwards or
+    backwards, that array is the stack, and the other factors are stacked in its order.
     """
 
     name: ClassVar[str] = "defer"
@@ -66,6 +67,24 @@ class _Sum:
         return list(self.product.operands)
 
 
+@dataclass(frozen=True)
+class _Rows:
+    """An array of which each step reads another row."""
+
+    array: Value
+    number: Value
+    """The number of the row, in the loop's body."""
+
+
+@dataclass(frozen=True)
+class _Stack:
+    """A value of which all steps' are stacked."""
+
+    value: Value
+    number: Value | None
+    """The number of a step's row, in the loop's body; None for the number of the step."""
+
+
 def _sums(loop: Operation, how: Count) -> list[_Sum]:
     condition, body = (region.blocks[0] for region in loop.regions)
     found = []
@@ -100,8 +119,9 @@ def _without(loop: Operation, how: Count, sums: Sequence[_Sum]) -> list[Value]:
     places = {sum_.place for sum_ in sums}
     kept = [i for i in range(len(start)) if i not in places]
     gone = {operation for sum_ in sums for operation in (sum_.addition, sum_.product)}
-    factors = [x for sum_ in sums for x in sum_.factors]
-    stacks = [full((how.steps, *shape_of(x)), 0, dtype_of(x)) for x in factors]
+    pairs = [_stacked(sum_, loop, how) for sum_ in sums]
+    kinds = dict.fromkeys(x for pair in pairs for x in pair if isinstance(x, _Stack))
+    stacks = [full((how.steps, *shape_of(x.value)), 0, dtype_of(x.value)) for x in kinds]
 
     def go_on(*state: Value) -> list[Value]:
         env: dict[Value, Value] = {}
@@ -120,19 +140,64 @@ def _without(loop: Operation, how: Count, sums: Sequence[_Sum]) -> list[Value]:
         step = _step(state[kept.index(how.place)], how)
         last = mlir.terminator(body).operands
         rows = [
-            _with_row(stack, env.get(x, x), step)
-            for stack, x in zip(state[len(kept) :], factors, strict=True)
+            _with_row(stack, env.get(x.value, x.value), step if x.number is None else env[x.number])
+            for stack, x in zip(state[len(kept) :], kinds, strict=True)
         ]
         moved: list[Value] = [last[i] for i in kept]
         return [*(env.get(x, x) for x in moved), *rows]
 
     results = while_loop(go_on, advance, [*(start[i] for i in kept), *stacks])
     final: dict[int, Value] = dict(zip(kept, results, strict=False))
-    rows = list(results[len(kept) :])
-    for sum_ in sums:
-        left, right, *rows = rows
+    made = dict(zip(kinds, results[len(kept) :], strict=True))
+    for sum_, pair in zip(sums, pairs, strict=True):
+        left, right = (made[x] if isinstance(x, _Stack) else x.array for x in pair)
         final[sum_.place] = elementwise.add(start[sum_.place], _over_steps(sum_.op)(left, right))
     return [final[i] for i in range(len(start))]
+
+
+def _stacked(sum_: _Sum, loop: Operation, how: Count) -> list[_Rows | _Stack]:
+    """Return what has the factors of all steps: an array that is there, for one of them at most,
+    and stacks in its order.
+    """
+    found = [_rows(x, loop, how) for x in sum_.factors]
+    place = next((i for i, rows in enumerate(found) if rows is not None), None)
+    rows = None if place is None else found[place]
+    number = None if rows is None else rows.number
+    stacks: list[_Rows | _Stack] = [_Stack(x, number) for x in sum_.factors]
+    if place is not None and rows is not None:
+        stacks[place] = rows
+    return stacks
+
+
+def _rows(x: Value, loop: Operation, how: Count) -> _Rows | None:
+    """Return the array from outside of a loop whose rows a value is in the loop's steps, each row
+    in one of them; None if there is none.
+    """
+    view = mlir.definition(x)
+    if view is None or view.name != shape.Reshape.name:
+        return None
+    source = mlir.definition(view.operands[0])
+    if source is None or source.name != dynamic_slices.DynamicSlice.name:
+        return None
+    (part,), array, number = source.results, source.operands[0], source.operands[1]
+    extents = shape_of(array)
+    is_row = shape_of(part) == (1, *extents[1:]) and shape_of(x) == extents[1:]
+    is_there = is_row and array in mlir.captured(loop) and extents[0] == how.steps
+    return _Rows(array, number) if is_there and _takes_all(number, loop, how) else None
+
+
+def _takes_all(number: Value, loop: Operation, how: Count) -> bool:
+    """True if a value in a loop counts from 0, or down to 0, by 1."""
+    counter = loop.regions[1].blocks[0].arguments[how.place]
+    if how.step != 1:
+        return False
+    if number == counter:
+        return how.start == 0
+    made = mlir.definition(number)
+    if made is None or made.name != "stablehlo.subtract" or made.operands[1] != counter:
+        return False
+    last = mlir.splat(made.operands[0])
+    return last is not None and int(last) == how.start + how.steps - 1
 
 
 def _step(counter: Value, how: Count) -> Value:

@@ -55,3 +55,33 @@ func.func @read(%x: tensor<3xf32>, %g: tensor<3x3xf32>) -> tensor<3x3xf32> {
 // CHECK-LABEL: func.func @read
 // CHECK:       stablehlo.while({{.*}}) : tensor<i32>, tensor<3x3xf32>
 // CHECK:         stablehlo.add {{.*}} : tensor<3x3xf32>
+
+// The rows of an array that is there already, from the last on, are no stack; those of the other
+// factor are in its order.
+func.func @rows(%xs: tensor<9x3xf32>, %c: tensor<3xf32>, %g: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %last = stablehlo.constant dense<8> : tensor<i32>
+  %n = stablehlo.constant dense<9> : tensor<i32>
+  %0:3 = stablehlo.while(%i = %zero, %y = %c, %sum = %g) : tensor<i32>, tensor<3xf32>, tensor<3x3xf32>
+   cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %k = stablehlo.subtract %last, %i : tensor<i32>
+    %row = stablehlo.dynamic_slice %xs, %k, %zero, sizes = [1, 3] : (tensor<9x3xf32>, tensor<i32>, tensor<i32>) -> tensor<1x3xf32>
+    %x = stablehlo.reshape %row : (tensor<1x3xf32>) -> tensor<3xf32>
+    %z = stablehlo.multiply %y, %x : tensor<3xf32>
+    %outer = stablehlo.dot_general %z, %x, contracting_dims = [] x [] : (tensor<3xf32>, tensor<3xf32>) -> tensor<3x3xf32>
+    %total = stablehlo.add %sum, %outer : tensor<3x3xf32>
+    stablehlo.return %j, %z, %total : tensor<i32>, tensor<3xf32>, tensor<3x3xf32>
+  }
+  return %0#2 : tensor<3x3xf32>
+}
+// CHECK-LABEL: func.func @rows(
+// CHECK-SAME:    [[XS:%\w+]]: tensor<9x3xf32>
+// CHECK:       [[LOOP:%\w+]]:3 = stablehlo.while({{.*}}) : tensor<i32>, tensor<3xf32>, tensor<9x3xf32>
+// CHECK:         [[K:%\w+]] = stablehlo.subtract
+// CHECK:         stablehlo.dynamic_update_slice {{%\w+}}, {{%\w+}}, [[K]]
+// CHECK:       stablehlo.dot_general [[LOOP]]#2, [[XS]], contracting_dims = [0] x [0]
