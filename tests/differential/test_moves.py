@@ -158,3 +158,17 @@ def test_updates_of_parts(of) -> None:
         expected = program(jnp.asarray(x))
     for a, b in zip(irax.jit(program)(x), expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5)
+
+
+@pytest.mark.parametrize("shape", [(15,), (9, 40)])
+def test_derivative_of_every_other_element_from_a_computed_place_on(shape: tuple[int, ...]) -> None:
+    def loss(x, i):
+        taken = lax.dynamic_slice(x, [i] * x.ndim, [n - 3 for n in x.shape])
+        return jnp.sum(jnp.sin(taken[(slice(None, None, 2),) * x.ndim]))
+
+    x = np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+    expected = np.zeros_like(x)
+    places = tuple(slice(2, n - 1, 2) for n in shape)
+    expected[places] = np.cos(x[places])
+    found = irax.jit(irax.grad(loss))(x, np.int32(2))
+    np.testing.assert_allclose(found, expected, rtol=1e-5)

@@ -55,6 +55,19 @@ func.func @update_of_part(%x: tensor<4xf32>, %u: tensor<2xf32>, %i: tensor<i32>)
 // CHECK:        [[P:%\w+]] = stablehlo.pad
 // CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[P]]
 
+// An interior pad is written behind a barrier.
+func.func @update_by_interior_pad(%x: tensor<4xf32>, %i: tensor<i32>) -> tensor<9xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %zeros = stablehlo.constant dense<0.0> : tensor<9xf32>
+  %0 = stablehlo.pad %x, %z, low = [0], high = [0], interior = [1] : (tensor<4xf32>, tensor<f32>) -> tensor<7xf32>
+  %1 = stablehlo.dynamic_update_slice %zeros, %0, %i : (tensor<9xf32>, tensor<7xf32>, tensor<i32>) -> tensor<9xf32>
+  return %1 : tensor<9xf32>
+}
+// CHECK:      func.func @update_by_interior_pad
+// CHECK:        [[P:%\w+]] = stablehlo.pad
+// CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[P]]
+// CHECK:        stablehlo.dynamic_update_slice {{.*}}, [[B]],
+
 // So must a part of what is computed.
 func.func @update_of_part_of_computed(%x: tensor<4x4xf32>, %u: tensor<f32>, %i: tensor<1x1xi32>) -> tensor<3xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>

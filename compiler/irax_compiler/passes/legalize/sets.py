@@ -158,6 +158,7 @@ IREE: tuple[Legalization, ...] = (
     fusion.windows_of_padded,
     fusion.sort_in_padded,
     fusion.update_of_part,
+    fusion.update_by_interior_pad,
     moves.reverse_by_vectors,
     moves.concatenate_by_vectors,
     moves.pad_by_vectors,

@@ -142,6 +142,14 @@ def update_of_part(operation: Operation) -> Sequence[Value] | None:
     return _apart(operation, parts) if parts else None
 
 
+@legalizes("stablehlo.dynamic_update_slice", kind="bug", of="IREE")
+def update_by_interior_pad(operation: Operation) -> Sequence[Value] | None:
+    """Put a barrier between an interior pad and an update that writes its result. IREE writes the
+    elements without the gaps between them, into an array that has the fill value everywhere.
+    """
+    return _apart(operation, [1]) if comes_from(operation.operands[1], _is_interior) else None
+
+
 def comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
     """True if a value is computed elementwise from the result of an operation of some kind."""
     pending, seen = [x], set[Value]()
@@ -204,6 +212,12 @@ def _pads_otherwise(operation: Operation, fill: np.ndarray | None, interior: boo
     )
     is_same = fill is not None and mlir.splat(operation.operands[1]) == fill
     return interior or not (is_edge and is_same)
+
+
+def _is_interior(operation: Operation) -> bool:
+    """True if an operation is a pad that puts elements between others."""
+    pad = read_as(slicing.Pad, operation)
+    return pad is not None and any(pad.interior_padding)
 
 
 def _is_part(operation: Operation) -> bool:
