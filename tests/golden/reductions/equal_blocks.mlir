@@ -10,6 +10,6 @@ func.func @main(%x: tensor<1000x1000xf32>) -> tensor<1000x1000xf32> {
   return %3 : tensor<1000x1000xf32>
 }
 // CHECK:      stream.executable private @reduction {
-// CHECK:        %[[BLOCKS:.*]] = arith.constant 8 : index
+// CHECK:        %[[BLOCKS:.*]] = arith.constant 16 : index
 // CHECK:        stream.return %[[BLOCKS]]
-// CHECK:        memref.alloca() alignment = 64 : memref<128xf32>
+// CHECK:        memref.alloca() alignment = 64 : memref<64xf32>
