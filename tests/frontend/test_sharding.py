@@ -121,6 +121,19 @@ def test_a_mesh_that_is_entered_is_that_of_constraints_alone(mesh: Mesh, run: An
         irax.reshard(x, None)
 
 
+def test_types_outside_of_contexts_tell_layouts_along_the_axes_of_the_own_mesh(mesh: Mesh):
+    x = np.arange(16, dtype=np.float32).reshape(4, 4)
+    own = mesh.update(axis_types=(AxisType.Explicit, AxisType.Auto))
+    there = irax.device_put(x, NamedSharding(own, P("a", "b")))
+    for y in (there, there + 1, irax.jit(jnp.sin)(there)):
+        assert str(irax.typeof(y)) == "float32[4@a,4]"
+        assert irax.typeof(y).sharding == NamedSharding(own.abstract_mesh, P("a", None))
+    assert str(irax.typeof(irax.device_put(x, NamedSharding(mesh, P("a"))))) == "float32[4,4]"
+    assert str(irax.typeof(jnp.asarray(x))) == "float32[4,4]"
+    with irax.set_mesh(mesh.update(axis_types=(AxisType.Explicit,) * 2)):
+        assert str(irax.typeof(there)) == "float32[4@a,4@b]"
+
+
 def test_shardings(mesh: Mesh):
     sharding = NamedSharding(mesh, P("a", None))
     assert sharding.shard_shape((4, 6)) == (2, 6)

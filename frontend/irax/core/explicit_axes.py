@@ -116,8 +116,10 @@ def are_in_types() -> bool:
 
 def typeof(x: Any) -> Any:
     """Return the type of an array or a number, a `ShapedArray`: its shape and dtype, whether the
-    dtype is weak, the axes along which it varies, and as `sharding` the axes of the mesh of the
-    context along which it is divided, if these are explicit. That of a `Ref` is an `AbstractRef`.
+    dtype is weak, the axes along which it varies, the space of memory, and as `sharding` the axes
+    of the mesh of the context along which it is divided, if these are explicit. Where the context
+    has no mesh, that is told of an array outside of traces along the axes of its own mesh. The type
+    of a `Ref` is an `AbstractRef`.
 
     Args:
         x: an array, a number or a tracer.
@@ -133,7 +135,18 @@ def typeof(x: Any) -> Any:
     own = getattr(x, "aval", None)
     if isinstance(own, AbstractRef):
         return own
-    return type_of(x, "typeof")
+    found = type_of(x, "typeof")
+    if isinstance(x, ConcreteArray) and get_abstract_mesh().empty:
+        return _typed_by_own_mesh(found, sharding_of(x))
+    return found
+
+
+def _typed_by_own_mesh(aval: ShapedArray, sharding: Any) -> ShapedArray:
+    """Return the type of an array with its layout along explicit axes of the mesh that it is on."""
+    if not isinstance(sharding, NamedSharding) or not sharding.mesh.explicit_axes:
+        return aval
+    mesh: Any = sharding.mesh
+    return _with_spec(aval, mesh.abstract_mesh, _texts(sharding.spec, aval.ndim))
 
 
 def result_type(x: Array) -> ShapedArray:
