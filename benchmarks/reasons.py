@@ -68,7 +68,7 @@ MEMORY: dict[str, str] = {
     **dict.fromkeys(("LSTM 100x64", "GRU 100x64", "GRU gradient 100x64"), _FACTORS),
     "GRU gradient 50x32x128": _FACTORS,
     **dict.fromkeys(("f64 planets 64x3", "game of life 32x32", "knapsack 50x500"), _VALUES),
-    **dict.fromkeys(("set gradient 500", "sieve 1000", "product in each step 128"), _VALUES),
+    **dict.fromkeys(("set gradient 500", "product in each step 128"), _VALUES),
     "sorting network 1024": "An array of known numbers is made in each call.",
     **dict.fromkeys(("lax.map 64 x matvec 64", "dense output 100", "gamma 10000"), _RESULT),
     "Levenberg-Marquardt 1000": _RESULT,
