@@ -183,6 +183,21 @@ def _edit_distance(lib: Any, jnp: Any) -> Any:
     return distance
 
 
+def _warping(lib: Any, jnp: Any) -> Any:
+    """Dynamic time warping, a row after the other, each by cumulative sums and minima."""
+
+    def distance(first: Any, second: Any) -> Any:
+        def row(above: Any, costs: Any) -> Any:
+            from_above = jnp.minimum(above, jnp.roll(above, 1).at[0].set(jnp.inf))
+            total = jnp.cumsum(costs)
+            return total + lib.lax.cummin(from_above - (total - costs)), None
+
+        costs = jnp.abs(first[:, None] - second)
+        return lib.lax.scan(row, jnp.cumsum(costs[0]), costs[1:])[0][-1]
+
+    return distance
+
+
 def _associative(lib: Any, jnp: Any) -> Any:
     def combine(left: Any, right: Any) -> Any:
         return left[0] * right[0], left[1] * right[0] + right[1]
@@ -213,6 +228,7 @@ PROGRAMS = [
     program("switch in scan 500", _branching, f32(16), i32(500, below=3)),
     program("Lorenz 3x100", _ode, f32(3, 100)),
     program("edit distance 64", _edit_distance, i32(64, below=4), i32(64, below=4)),
+    program("time warping 500", _warping, f32(500), f32(500)),
     program("associative_scan 10000", _associative, f32(10_000, scale=0.3), f32(10_000)),
     program("lax.map 64 x matvec 64", _map, weights(64, 64), f32(64, 64)),
 ]

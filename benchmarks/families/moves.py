@@ -20,7 +20,20 @@ def _take(mode: str | None) -> Any:
     return lambda lib, jnp: lambda x, i: jnp.take(x, i, axis=0, mode=mode)
 
 
+def _updates(lib: Any, jnp: Any) -> Any:
+    """Several updates of one array, one after the other."""
+    return lambda x, i, j, v: x.at[i].add(v).at[j].set(v).at[i + 1].max(v)
+
+
 PROGRAMS = [
+    program(
+        "updates at 1000 of 1e6, thrice",
+        _updates,
+        f32(1_000_000),
+        i32(1000, below=999_000),
+        i32(1000, below=999_000),
+        f32(1000),
+    ),
     program("gather rows 4096 of 256", lambda lib, jnp: lambda x, i: x[i], TABLE, TOKENS),
     program("gather rows 4096 of 7", lambda lib, jnp: lambda x, i: x[i], f32(10_000, 7), TOKENS),
     program(

@@ -36,6 +36,7 @@ from irax_compiler.passes.loops import (
     meters,
     nests,
     products,
+    running,
     sorting,
     stored,
     uniform,
@@ -52,7 +53,12 @@ from irax_compiler.passes.scf import choose, while_loop
 
 def is_indexed(operation: Operation) -> bool:
     """True for an operation that reads or writes elements at computed places."""
-    return indexing.is_known(operation) or sorting.is_known(operation)
+    return indexing.is_known(operation) or _is_in_memory(operation)
+
+
+def _is_in_memory(operation: Operation) -> bool:
+    """True for an operation that deals with memory, even if it is on few elements."""
+    return sorting.is_known(operation) or running.is_known(operation)
 
 
 def is_known(operation: Operation) -> bool:
@@ -115,7 +121,7 @@ def _is_of_arrays(operation: Operation, scope: Scope) -> bool:
     values = [*operation.operands, *operation.results]
     if scope.lanes is not None:
         return False
-    if sorting.is_known(operation):
+    if _is_in_memory(operation):
         return True
     if not any(map(scope.is_array, values)):
         return False
@@ -250,6 +256,13 @@ def _translate_arrays(operation: Operation, scope: Scope) -> None:
         _keep(result, stored.copied(part, scope.new) if is_volatile else part, scope)
     elif sorting.is_known(operation):
         _sort(operation, scope)
+    elif running.is_known(operation):
+        x, start = operands
+        combine = _combine(operation, scope)
+        found = running.accumulated(
+            operation, scope.array(x), scope.register(start), combine, scope.new
+        )
+        _keep(operation.results[0], found, scope)
     elif name == Gather.name:
         _keep(operation.results[0], _gathered(operation, scope), scope)
     elif name == DotGeneral.name:

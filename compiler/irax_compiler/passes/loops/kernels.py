@@ -30,6 +30,7 @@ from irax_compiler.passes.loops import (
     launch,
     meters,
     products,
+    running,
     sorting,
     vectors,
 )
@@ -83,7 +84,7 @@ def is_of_registers(loop: Operation) -> bool:
     if parts is None or parts.tables or parts.sharing.memories:
         return False
     operations = [loop, *nested(loop)]
-    if any(map(sorting.is_known, operations)):
+    if any(sorting.is_known(o) or running.is_known(o) for o in operations):
         return False
     return not any(is_large(x) for o in operations for x in (*o.operands, *o.results))
 

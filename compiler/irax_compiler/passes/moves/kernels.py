@@ -28,15 +28,24 @@ def name_of(kind: str, count: Any, kernel: object) -> str:
 
 
 def dispatch(
-    name: str, operands: Sequence[Value], like: Value, counts: tuple[int, int], body: Body
+    name: str,
+    operands: Sequence[Value],
+    like: Value,
+    counts: tuple[int, int],
+    body: Body,
+    in_place: int | None = None,
 ) -> Value:
     """Build a dispatch of a kernel with the given numbers of workgroups, with a result of the type
-    of `like`. A kernel of the name that the module has already is used again.
+    of `like`, which may be in the memory of the operand with the number `in_place`. A kernel of the
+    name that the module has already is used again.
     """
     module = mlir.open_module()
     sizes, arrays = sizes_of_function(), len(operands) + 1
     if mlir.unique_name(module, name) == name:
-        add_executable(module, name, counts, arrays, lambda _, given: body(given), sizes=sizes)
+        ties = {} if in_place is None else {len(operands): in_place}
+        add_executable(
+            module, name, counts, arrays, lambda _, given: body(given), sizes=sizes, in_place=ties
+        )
     operands = [_signless(x) for x in operands]
     type_ = mlir.tensor_type(shape_of(like), signless_dtype(dtype_of(like)))
     (result,) = dispatch_of(name, operands, [type_], sizes=sizes)

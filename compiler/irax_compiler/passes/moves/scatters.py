@@ -1,4 +1,5 @@
-"""Scatters as dispatches that copy the array and combine it with the windows, in their order.
+"""Scatters as dispatches that copy the array and combine it with the windows, in their order. An
+array that is made for a scatter alone is not copied.
 
 Each workgroup has a part of the array to itself, and goes through all windows. So the result does
 not depend on the number of workgroups, also where windows overlap.
@@ -73,6 +74,7 @@ def scattered(op: Scatter | ScatterBy, operation: Operation) -> Value:
         vectors.dtype,
         bytes_of(fill),
         op.combiner if isinstance(op, Scatter) else op.computation.text,
+        is_alone=fill is None and _is_made_for(x, operation),
     )
     operands = [updates, *([x] if fill is None else []), *vectors.arrays]
 
@@ -80,8 +82,19 @@ def scattered(op: Scatter | ScatterBy, operation: Operation) -> Value:
         _Body.of(kernel, operation, fill).build(bindings)
 
     return kernels.dispatch(
-        kernel.name, operands, operation.results[0], (kernel.workgroups, 1), body
+        kernel.name,
+        operands,
+        operation.results[0],
+        (kernel.workgroups, 1),
+        body,
+        in_place=1 if kernel.is_alone else None,
     )
+
+
+def _is_made_for(x: Value, operation: Operation) -> bool:
+    """True if an array is computed beside an operation, which alone uses it."""
+    source = mlir.definition(x)
+    return source is not None and source.block == operation.block and mlir.num_uses(x) == 1
 
 
 @dataclass(frozen=True)
@@ -92,6 +105,10 @@ class Kernel(WindowKernel):
 
     computation: str
     """A combiner's name, or the text of a computation."""
+    is_alone: bool
+    """True if nothing else uses the array: the pass `overwrite` may put the result in its memory,
+    unless another dispatch of the kernel is in the way.
+    """
 
     kind = "scatter"
 
@@ -144,6 +161,7 @@ class _Body:
         kernel, windows, element = self.kernel, self.kernel.windows, mlir.element_type(self.dtype)
         place = kernels.bits(kernel.index_dtype)
         updates, *rest, out = bindings
+        is_apart = self._is_apart(rest[0], out) if kernel.is_alone else None
         updates = executables.view(updates, windows.count, element)
         out = executables.view(out, windows.array, element)
         source, indices = (rest[:1], rest[1:]) if self.fill is None else ([], rest)
@@ -151,13 +169,21 @@ class _Body:
         indices = [executables.view(x, windows.indices, place) for x in indices]
         first = times(workgroup(0), kernel.part)
         last = emit("arith.minsi", plus(first, index(kernel.part)), index(windows.array))
-        self._initialize(source, out, first, last)
+        if is_apart is None:
+            self._initialize(source, out, first, last)
+        else:
+            if_else(is_apart, lambda: self._initialize(source, out, first, last))
 
         def window(places: Places) -> None:
             place, is_here = self._place(places, indices, first, last)
             if_else(is_here, lambda: self._combine(updates, places.windows, out, place))
 
         _nested(windows.loops, Places.zero(), window)
+
+    def _is_apart(self, source: Value, out: Value) -> Value:
+        """Compute if the result has memory of its own."""
+        size = self.kernel.windows.array * self.dtype.itemsize
+        return registers.compare("NE", "u", *(executables.base(x, size) for x in (source, out)))
 
     def _initialize(self, source: Sequence[Value], out: Value, first: Value, last: Value) -> None:
         """Copy the array's part, or fill it."""

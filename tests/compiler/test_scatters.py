@@ -1,0 +1,99 @@
+"""Scatters one after the other, run by IREE and compared with NumPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+
+SIZE, UPDATES = 100_000, 300
+
+
+def _chain(x: Any, i: Any, j: Any, v: Any) -> Any:
+    return x.at[i].add(v).at[j].add(v).at[i].set(v).at[j].max(v)
+
+
+def _in_numpy(x: np.ndarray, i: np.ndarray, j: np.ndarray, v: np.ndarray) -> np.ndarray:
+    x = x.copy()
+    np.add.at(x, i, v)
+    np.add.at(x, j, v)
+    x[i] = v
+    np.maximum.at(x, j, v)
+    return x
+
+
+def _drawn(dtype: Any, *row: int) -> list[np.ndarray]:
+    rng = np.random.default_rng(len(row))
+    i, j = (rng.permutation(SIZE)[:UPDATES] for _ in range(2))
+    j[:50] = i[:50]
+    x, v = (rng.integers(0, 9, (n, *row)).astype(dtype) for n in (SIZE, UPDATES))
+    return [x, i, j, v]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.int16, np.float64])
+def test_chains(dtype: Any):
+    arguments = _drawn(dtype)
+    with irax.enable_x64():
+        np.testing.assert_array_equal(irax.jit(_chain)(*arguments), _in_numpy(*arguments))
+
+
+def test_rows():
+    arguments = _drawn(np.float32, 5)
+    np.testing.assert_array_equal(irax.jit(_chain)(*arguments), _in_numpy(*arguments))
+
+
+def test_what_is_used_again_is_kept():
+    """The array, and one between two scatters."""
+    x, i, j, v = _drawn(np.float32)
+
+    def f(x: Any, i: Any, j: Any, v: Any) -> Any:
+        y = (2 * x).at[i].add(v)
+        return y, y.at[j].add(v), x
+
+    y = 2 * x
+    np.add.at(y, i, v)
+    z = y.copy()
+    np.add.at(z, j, v)
+    for found, wanted in zip(irax.jit(f)(x, i, j, v), (y, z, x), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_loops():
+    x, i, j, v = _drawn(np.float32)
+
+    def f(x: Any, i: Any, j: Any, v: Any) -> Any:
+        def step(k: Any, state: tuple[Any, Any]) -> Any:
+            x, _ = state
+            return (x + 1).at[i].add(v).at[j].add(k), x
+
+        return irax.lax.fori_loop(0, 5, step, (x, x))
+
+    wanted, before = x, x
+    for k in range(5):
+        before, wanted = wanted, wanted + 1
+        np.add.at(wanted, i, v)
+        np.add.at(wanted, j, np.float32(k))
+    found = irax.jit(f)(x, i, j, v)
+    np.testing.assert_array_equal(found[0], wanted)
+    np.testing.assert_array_equal(found[1], before)
+
+
+def test_a_chain_is_in_the_memory_of_its_result():
+    def f(x: Any, i: Any, j: Any, v: Any) -> Any:
+        return x.at[i].add(v).at[j].add(v).at[i].max(v)
+
+    compiled = irax.jit(f).lower(*_drawn(np.float32)).compile()
+    assert compiled.memory_analysis().temp_size_in_bytes < SIZE
+
+
+def test_numbers_of_arrays_made_here():
+    """A scatter to a constant has no array to be in."""
+    i = jnp.arange(0, SIZE, 400)
+    found = irax.jit(lambda i: jnp.zeros(SIZE).at[i].add(1.0).at[i].add(2.0))(i)
+    wanted = np.zeros(SIZE)
+    wanted[::400] = 3
+    np.testing.assert_array_equal(found, wanted)
