@@ -172,3 +172,15 @@ def test_derivative_of_every_other_element_from_a_computed_place_on(shape: tuple
     expected[places] = np.cos(x[places])
     found = irax.jit(irax.grad(loss))(x, np.int32(2))
     np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("size", [100, 1000])
+def test_update_by_a_function_of_what_it_overwrites(size: int) -> None:
+    def program(x):
+        largest = lax.reduce_window(x, -np.inf, lax.max, (3,), (1,), "VALID")
+        return lax.dynamic_update_slice(largest, largest[: size // 2] * 2 + 2, [1])
+
+    x = np.random.default_rng(0).standard_normal(size).astype(np.float32)
+    expected = np.max([x[:-2], x[1:-1], x[2:]], axis=0)
+    expected[1 : size // 2 + 1] = expected[: size // 2] * 2 + 2
+    np.testing.assert_allclose(irax.jit(program)(x), expected, rtol=1e-6)

@@ -272,11 +272,13 @@ def _rewritten(data: bytes, rewrites: Sequence[Rewrite]) -> bytes:
     return mlir.bytecode(module) if any(changes) else data
 
 
-def has_branches_or_is_long(text: str) -> bool:
-    """Return True for a module that has loops or branches outside of kernels, or that may become
-    many kernels; also for one that is too long to print, of which the text is empty.
+def has_branches_or_updates_or_is_long(text: str) -> bool:
+    """Return True for a module that has loops or branches outside of kernels, updates parts of
+    arrays, or may become many kernels; also for one that is too long to print, of which the text is
+    empty.
     """
-    return text.count("\n") >= _MANY or _has_loops(text) or _BRANCH.search(text) is not None
+    found = _BRANCH.search(text) is not None or "stablehlo.dynamic_update_slice" in text
+    return found or text.count("\n") >= _MANY or _has_loops(text)
 
 
 def has_large_arrays(text: str) -> bool:

@@ -123,7 +123,7 @@ class IreeTarget(Target):
     def rewrites(self, chip: str = "") -> tuple[compiler.Rewrite, ...]:
         """The rewrites between IREE's phases, in their order, of programs for a chip."""
         passes = {"flow": self.flow_passes, "stream": self.stream_passes}
-        pays = compiler.has_branches_or_is_long
+        pays = compiler.has_branches_or_updates_or_is_long
         return tuple(made_after(phase, make, pays) for phase, make in passes.items())
 
     def compile_text(self, module: str | bytes) -> bytes:
