@@ -8,7 +8,7 @@ from irax_compiler import chips, mlir
 from irax_compiler.layouts import Mesh, StatedLayouts
 from irax_compiler.mlir import Module
 from irax_compiler.ops.control_flow.shard_map import Spec
-from irax_compiler.passes.annotate import Annotate, reflection
+from irax_compiler.passes.annotate import Annotate, call_directly, reflection
 from irax_compiler.passes.check import Check
 from irax_compiler.passes.core import (
     INLINE,
@@ -44,13 +44,15 @@ def lower(
     after: Callable[[str, Module], None] | None = None,
     passes: Iterable[Pass] | None = None,
     donated: Sequence[int] = (),
+    is_direct: bool = False,
 ) -> Module:
     """Return a new module with the function `func` of `module` and all that it calls, lowered for
     `target`.
 
     `func` is its only public function. `after(name, module)` is called after each pass. `passes`
     are those still to run, for a module that has seen some; by default it is all of the target's.
-    Arguments with the numbers `donated` may be overwritten, on targets that can.
+    Arguments with the numbers `donated` may be overwritten, on targets that can. `is_direct` is for
+    programs that irax's runtime alone will call (see `Direct`).
     Raises PassError where the module has no such function, ValueError where the target is not
     known, and UnsupportedOp for what irax cannot run.
 
@@ -66,6 +68,8 @@ def lower(
         elif find(target).overwrites:
             donate(function, donated)
         run_passes(lowered, find(target).passes if passes is None else passes, after)
+        if is_direct:
+            call_directly(lowered)
     return lowered
 
 

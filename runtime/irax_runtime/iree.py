@@ -47,7 +47,6 @@ from irax_runtime.iree_buffers import (
     keep_addresses,
     pushed,
 )
-from irax_runtime.iree_modules import plain
 from irax_runtime.once import once
 from irax_runtime.platforms import Platform, cpu_devices
 from irax_runtime.signature import TensorType
@@ -113,7 +112,9 @@ class CpuDevice(HasMemories):
             kind: rt.create_hal_module(self._instance, device)
             for kind, device in self._devices.items()
         }
-        self._lists = ArgumentLists(self._devices["sync"])
+        self._device = self._devices["sync"]
+        self._allocate_copy = self._device.allocator.allocate_buffer_copy
+        self._lists = ArgumentLists(self._device)
         self.in_flight = in_flight.InFlight()
         self.has_fixed = False
         """True if the address of any buffer was asked for."""
@@ -169,40 +170,31 @@ class CpuDevice(HasMemories):
         """A view of the array in the device's memory, and True if no array of NumPy's that others
         may have shares that.
         """
-        element = modules.element_type(modules.in_bytes(array.dtype), self)
+        element, plain = modules.forms_in_bytes(array.dtype)
+        if element is None:
+            raise modules.has_no_element_type(array.dtype, self)
         size = array.nbytes
         if may_alias and size >= _WORTH_ALIASING and _can_be_wrapped(array):
             return self._wrap(array, element), False
         if size >= _WORTH_ALIGNING:
             return self._filled(array, element), True
-        return self._copy(array, element), True
+        contents = (array if array.flags.c_contiguous else array.copy("C")).view(plain)
+        return self._allocate_copy(_MEMORY, _USAGE, self._device, contents, element), True
 
     def _wrap(self, array: np.ndarray[Any, Any], element: Any) -> Any:
         """A view of the array's own memory, which lives as long as the view."""
         if array.dtype in _SAME_IN_DLPACK:
-            return self._devices["sync"].from_dlpack_capsule(array.__dlpack__())
+            return self._device.from_dlpack_capsule(array.__dlpack__())
         octets = array.reshape(-1).view(np.uint8)  # DLPack does not have all dtypes
-        octets_view = self._devices["sync"].from_dlpack_capsule(octets.__dlpack__())
+        octets_view = self._device.from_dlpack_capsule(octets.__dlpack__())
         return rt.HalBufferView(octets_view.get_buffer(), array.shape, element)
 
     def _filled(self, array: np.ndarray[Any, Any], element: Any) -> Any:
         """A copy in memory of IREE's, which a program may discard, as it may not a view's."""
-        allocator = self._devices["sync"].allocator
-        buffer = allocator.allocate_buffer(_MEMORY, _USAGE, array.nbytes)
+        buffer = self._device.allocator.allocate_buffer(_MEMORY, _USAGE, array.nbytes)
         octets = buffer.map().asarray((array.nbytes,), np.dtype(np.uint8))
         np.copyto(octets.view(array.dtype).reshape(array.shape), array)
         return rt.HalBufferView(buffer, array.shape, element)
-
-    def _copy(self, array: np.ndarray[Any, Any], element: Any) -> Any:
-        device = self._devices["sync"]
-        contents = array if array.flags.c_contiguous else array.copy("C")
-        return device.allocator.allocate_buffer_copy(
-            memory_type=_MEMORY,
-            allowed_usage=_USAGE,
-            device=device,
-            buffer=contents.view(plain(contents.dtype)),
-            element_type=element,
-        )
 
     def _free_kept_buffers(self) -> None:
         """Frees the buffers that are kept for reuse. A new program has sizes of its own, and
@@ -317,10 +309,10 @@ class IreeExecutable:
             is_long=self._run == self._await,
             stops=self._run == self._invoke_metered,
         )
-        self._run_on = self._running()
         self._shared = _numbers(reflection, "irax.shared")
-        run = self._run_on_donated if self._donated or self._in_place else self._run_on
-        self.run = self._sharing(run) if self._shared else run
+        self._gives_up = bool(self._donated or self._in_place)
+        self._run_on = self._running()
+        self.run = self._sharing(self._run_on_donated) if self._gives_up else self._run_on
         """Runs, or has the device begin to, without checking the arguments, deleted ones aside: for
         callers that know that they fit."""
         device._executables.add(self)
@@ -369,12 +361,15 @@ class IreeExecutable:
         device, work, takes_list, cost = self.device, self._run, self._takes_list, self._cost
         make_list, count, dispatch = rt.VmVariantList, self._num_results, self._dispatch
         always_now = not self._may_be_queued
+        shared = [] if self._gives_up else self._shared
         is_small = self.arguments is not None and len(self.arguments) < _WORTH_PACKING
         listed = pushed if is_small else device._lists.packed
         types = self._result_types()
 
         def run(arguments: Sequence[Any], now: bool = False) -> list[Any]:
             now = now or always_now
+            for i in shared:
+                arguments[i].share()
             if not (now or cost.is_brief):
                 return dispatch(arguments)
             inputs = listed(arguments)

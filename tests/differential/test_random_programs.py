@@ -110,7 +110,7 @@ def test_a_batch_is_its_lanes(data: st.DataObject):
 def compare_on_device(device: Device, module: mlir.Module, name: str, inputs: Arrays) -> None:
     """Compares a function with the evaluator, in the ways that the device tries."""
     expected = Evaluator(module)(name, inputs)
-    lowered = lowering.lower(module, name, device.target)
+    lowered = lowering.lower(module, name, device.target, is_direct=True)
     executable = device.load(targets.compile(lowered, device.target), name)
     before = [a.copy() for a in inputs]
     for _ in range(CALLS):

@@ -206,11 +206,12 @@ def _by_pipelines(
     from irax_compiler.iree import local
 
     given, after = local.with_device(given, flags), ""
-    for phase in _ends("", {*local.AFRESH, *(x.phase for x in rewrites)}):
+    for phase in _ends("", {*local.AFRESH, *(x.phase for x in rewrites)} - {"hal"}):
         given = _run_phases(given, flags, after, phase, unverified, local.PIPELINES, use=phase)
         after = phase
         given = _rewritten(given, [x for x in rewrites if x.phase == phase])
-    return _program(local.to_hal(given, flags), flags, "hal", unverified, may_be_printed)
+    given = _rewritten(local.to_hal(given, flags), [x for x in rewrites if x.phase == "hal"])
+    return _program(given, flags, "hal", unverified, may_be_printed)
 
 
 def _run_phases(

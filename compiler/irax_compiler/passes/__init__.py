@@ -41,6 +41,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             core,
             decompose,
             defer,
+            direct,
             divide,
             donation,
             dynamic_forms,

@@ -23,6 +23,8 @@ from irax_compiler.passes.core import Pass, nested, register_pass, returned
 
 LARGEST_SIZE = "irax.largest_size"
 """The reflection attribute of programs for all sizes: the largest that a variable may be."""
+DIRECT = "irax.direct"
+"""The reflection attribute of functions that irax's runtime alone will call."""
 
 ELEMENTS_PER_MICROSECOND = 1000.0
 """Elements of 4 bytes or less that one core computes in a microsecond."""
@@ -72,6 +74,21 @@ class Annotate(Pass):
                 **_layouts(function),
             }
             function.attributes["iree.reflection"] = mlir.reflection(entries)
+
+
+def call_directly(module: Module) -> None:
+    """Have the runtime be the only one that calls a module's functions: with arguments of their
+    types, by the driver that they are for. Functions for all sizes stay as they are.
+    """
+    for function in mlir.functions(module).values():
+        entries = reflection(function)
+        if "irax.driver" in entries and LARGEST_SIZE not in entries:
+            add_reflection(function, {DIRECT: "1"})
+
+
+def is_direct(text: str) -> bool:
+    """Return True for the text of a module with such functions, or of one too long for a text."""
+    return not text or DIRECT in text
 
 
 def keep_types(function: Operation) -> None:

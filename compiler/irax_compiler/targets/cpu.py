@@ -17,6 +17,7 @@ from irax_compiler.iree.target import (
     passes_after,
 )
 from irax_compiler.mlir import Module
+from irax_compiler.passes.annotate import is_direct
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.blas import Blas
 from irax_compiler.passes.chain import Chain
@@ -80,6 +81,14 @@ def passes_on_stream() -> Sequence[Pass]:
     return (Release(), Alignments(), Link())
 
 
+def passes_on_hal() -> Sequence[Pass]:
+    """Return the passes on IREE's dialect hal."""
+    with alone():
+        from irax_compiler.passes.direct import Direct
+
+    return (Direct(),)
+
+
 class CpuTarget(IreeTarget):
     """The processor, for which IREE may lay matrices out anew."""
 
@@ -92,9 +101,11 @@ class CpuTarget(IreeTarget):
         with compiling_for(chip):
             registers = vector_registers()
         if registers.has_masks:
-            return rewrites
-        configure = Configure(bytes=2 * registers.bytes)
-        return (*rewrites, passes_after("executable-configurations", [configure]))
+            configure = ()
+        else:
+            whole = Configure(bytes=2 * registers.bytes)
+            configure = (passes_after("executable-configurations", [whole]),)
+        return (*rewrites, *configure, made_after("hal", passes_on_hal, is_direct))
 
 
 CPU = register(

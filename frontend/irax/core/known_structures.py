@@ -20,12 +20,16 @@ Taken = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 _LOOSE = {OrderedDict, defaultdict, deque}
 """Classes whose nodes optree takes for each other's, whatever else the structure says of them."""
 _DICT = object()
+_NODES_OF_CALLS = 3
+"""The nodes of a call's arguments that are no leaves, at least: a tuple, a dict, and their pair."""
 
 
 def taking(structure: PyTreeDef) -> Taken:
     """Return a function that takes arguments of this structure to their leaves. It does not look
     into leaves: they may be trees.
     """
+    if structure.num_nodes == structure.num_leaves + _NODES_OF_CALLS:
+        return _of_leaves(structure)
     try:
         levels = _levels(structure)
     except Exception:  # from a class of the user's, which knows no leaves but arrays
@@ -43,6 +47,23 @@ def taking(structure: PyTreeDef) -> Taken:
                         return None
             return structure.flatten_up_to(tree)
         except ValueError:
+            return None
+
+    return leaves
+
+
+def _of_leaves(structure: PyTreeDef) -> Taken:
+    """Return such a function for a call whose arguments are all leaves."""
+    made: Any = structure.unflatten(range(structure.num_leaves))
+    places: dict[str, int] = made[1]
+    count, names = len(made[0]), sorted(places, key=lambda name: places[name])
+
+    def leaves(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if len(args) != count or len(kwargs) != len(names):
+            return None
+        try:
+            return [*args, *[kwargs[name] for name in names]]
+        except KeyError:
             return None
 
     return leaves

@@ -161,7 +161,7 @@ def compile(
     key = kept_programs.key(module, name, device.target, donated)
 
     def made(reads: bool = True) -> bytes:
-        lowered = api.lower(module, name, device.target, donated=donated)
+        lowered = api.lower(module, name, device.target, donated=donated, is_direct=True)
         made_of = (lowered, device.target, donated, spans.lists(), reads)
         artefact = interruptible.run(_compiled, *made_of)
         kept_programs.store(key, artefact)

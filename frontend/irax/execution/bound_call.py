@@ -7,6 +7,7 @@ the results. What is left is to see that the signature is the same, and to run.
 from __future__ import annotations
 
 import functools
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +86,9 @@ def bound_call(
     layouts = [] if divides is None else [_layout(x, device) for x in leaves]
     divided = [] if divides is None else list(map(_divided, leaves, divides, layouts))
     run, put, array_type, ndarray = executable.run, device.put, ConcreteArray, np.ndarray
-    signature = [_expected(x) for x in leaves]
+    # The last number in each place, and its buffer: loops often give the same one.
+    last = [None if i in donated else [(OTHER, None)] for i in range(count)]
+    signature = [(*_expected(x), kept) for x, kept in zip(leaves, last, strict=True)]
     of_buffers, avals, unflatten = ConcreteArray.of_buffers, results.avals, results.unflatten
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -101,7 +104,7 @@ def bound_call(
                 return OTHER
         committed, moves = commits and not follows, False
         buffers: list[Any] = []
-        for x, (expected, dtype) in zip(given, signature):  # noqa: B905 (of equal lengths)
+        for x, (expected, dtype, kept) in zip(given, signature):  # noqa: B905 (of equal lengths)
             kind = type(x)
             if kind is array_type:
                 if x.aval is not expected:
@@ -114,10 +117,15 @@ def bound_call(
                 elif x.committed:
                     committed = True
             elif kind is expected:
-                try:
-                    buffer = put(np.asarray(x, dtype))
-                except OverflowError:
-                    return OTHER
+                if kept is not None and kept[0][0] is x:
+                    buffer = kept[0][1]
+                else:
+                    try:
+                        buffer = put(np.asarray(x, dtype))
+                    except OverflowError:
+                        return OTHER
+                    if kept is not None:
+                        kept[0] = x, buffer
             elif kind is ndarray and (x.shape, x.dtype) == expected:
                 is_same = x.dtype == dtype
                 buffer = put(x) if is_same else put(np.asarray(x, dtype, order="C"), may_alias=True)
@@ -180,6 +188,7 @@ def with_static(bound: BoundCall, static: Sequence[Static], count: int) -> Bound
     named = [(x.where, x.value, type(x.value)) for x in static if isinstance(x.where, str)]
     fixed = {where for where, *_ in placed}
     others = [i for i in range(count) if i not in fixed]
+    dynamic = _taking(others)
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if len(args) != count:
@@ -194,9 +203,19 @@ def with_static(bound: BoundCall, static: Sequence[Static], count: int) -> Bound
                 given = kwargs.pop(name, OTHER)
                 if given is not value and (type(given) is not kind or given != value):
                     return OTHER
-        return bound(tuple([args[i] for i in others]) if placed else args, kwargs)
+        return bound(dynamic(args), kwargs)
 
     return call
+
+
+def _taking(places: Sequence[int]) -> Callable[[tuple[Any, ...]], tuple[Any, ...]]:
+    """Return what takes the items of a tuple that are in some places."""
+    if not places:
+        return lambda items: ()
+    first, last = places[0], places[-1]
+    if len(places) > 1 and len(places) <= last - first:
+        return operator.itemgetter(*places)
+    return operator.itemgetter(slice(first, last + 1))
 
 
 def _never_changes(value: Any) -> bool:
