@@ -343,4 +343,5 @@ def test_signatures_are_those_of_jax():
             function = inspect.unwrap(getattr(theirs, name))
             if inspect.isfunction(function) and hasattr(ours, name):
                 expected = list(inspect.signature(function).parameters)
-                assert list(inspect.signature(getattr(ours, name)).parameters) == expected, name
+                found = list(inspect.signature(getattr(ours, name)).parameters)
+                assert found[: len(expected)] == expected, name  # more of our own may follow

@@ -197,6 +197,16 @@ def test_power_of_a_python_int():
         jnp.power(jnp.arange(3), -1)
 
 
+def test_square_roots_as_powers_of_zeros_and_infinities():
+    """As C's pow has them: NumPy takes the square root, of which that of -0 is -0, of -inf nan."""
+    x = np.array([-np.inf, -0.0, 0.0, np.inf], np.float32)
+    for dtype in ("float32", "float64", "bfloat16"):
+        for exponent in (0.5, np.float32([0.5] * 4), np.float32([0.5])):
+            for result in run(lambda x, y=exponent: jnp.power(x, y), x.astype(dtype)):
+                np.testing.assert_array_equal(result, [np.inf, 0, 0, np.inf])
+                assert not np.signbit(result).any()
+
+
 def test_integer_power_is_multiplications_and_differentiable_at_zero():
     text = str(irax.make_ir(lambda x: jnp.power(x, 3))(1.0))
     assert text.count("stablehlo.multiply") == 2
