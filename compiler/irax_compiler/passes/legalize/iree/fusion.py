@@ -13,6 +13,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier, slicing
 from irax_compiler.ops.convolution import Convolution
+from irax_compiler.ops.core import Memory
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.ops.registry import traits_of
@@ -221,8 +222,8 @@ def _is_interior(operation: Operation) -> bool:
 
 
 def _is_part(operation: Operation) -> bool:
-    """True if an operation is a slice of its operand, or a pad of it."""
-    return operation.name in ("stablehlo.slice", "stablehlo.dynamic_slice", "stablehlo.pad")
+    """True if an operation takes a part of its operand, or is a pad of it."""
+    return traits_of(operation).memory is Memory.PART or operation.name == "stablehlo.pad"
 
 
 def _apart(operation: Operation, operands: Sequence[int] = (0,)) -> Sequence[Value]:
