@@ -87,3 +87,16 @@ def test_windows_of_padded(fill, edges):
             expected = program(jnp.asarray(x))
         for a, b in zip(irax.jit(program)(x), expected, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-12)
+
+
+def test_windows_of_an_updated_array():
+    def program(x):
+        added = x.at[jnp.array([7, 6, 3])].add(1.5)
+        return lax.reduce_window(
+            *(added, -np.inf, lax.max, (2,), (2,), [(0, -1)]), base_dilation=(2,)
+        )
+
+    x = np.random.default_rng(0).standard_normal(14).astype(np.float32)
+    with irax.disable_jit():
+        expected = program(jnp.asarray(x))
+    np.testing.assert_allclose(irax.jit(program)(x), expected, rtol=1e-6)

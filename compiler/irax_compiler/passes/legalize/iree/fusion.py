@@ -93,9 +93,9 @@ def pad_of_pad(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce_window", "stablehlo.convolution", kind="bug", of="IREE")
 def windows_of_padded(operation: Operation) -> Sequence[Value] | None:
-    """Put a barrier between a pad and windows, or a convolution, that pad its result again. IREE
-    merges the two wrongly where one is interior, and cannot fuse them where their fill values
-    differ.
+    """Put a barrier between a pad or an update and windows, or a convolution, that pad its result.
+    IREE merges two pads wrongly where one is interior, and cannot fuse them where their fill values
+    differ, nor an update with an interior pad.
     """
     windows, convolution = read_as(ReduceWindow, operation), read_as(Convolution, operation)
     if convolution is not None:
@@ -202,12 +202,12 @@ def _skips(operation: Operation) -> bool:
 
 
 def _pads_otherwise(operation: Operation, fill: np.ndarray | None, interior: bool) -> bool:
-    """True if an operation is a pad, and one with another fill value, a negative or interior one,
-    or any if what pads its result is interior.
+    """True if an operation is an update, or a pad, and one with another fill value, a negative or
+    interior one, or any if what pads its result is interior.
     """
     pad = read_as(slicing.Pad, operation)
     if pad is None:
-        return False
+        return operation.name in UPDATES
     is_edge = min(*pad.edge_padding_low, *pad.edge_padding_high) >= 0 and not any(
         pad.interior_padding
     )
