@@ -718,3 +718,22 @@ def test_random_numbers_of_keys_that_a_loop_counts():
 
     found = irax.jit(lambda: lax.fori_loop(0, 3, lambda i, total: total + draw(i), 0.0))()
     np.testing.assert_allclose(found, sum(draw(i) for i in range(3)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("count", [5, 300])
+def test_a_small_array_of_which_two_updates_are_carried(count: int):
+    """They cannot share its memory."""
+    places = np.arange(count) % 6
+
+    def step(carried, _):
+        x, y = carried
+        return (x.at[0].set(y[1]), x.at[places].add(np.arange(count, dtype=np.float32))), None
+
+    def f(x, y):
+        return lax.scan(step, (x, y), None, length=4)[0]
+
+    x = np.arange(6, dtype=np.float32)
+    found = irax.jit(f)(x, x + 1)
+    with irax.disable_jit():
+        expected = f(x, x + 1)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)

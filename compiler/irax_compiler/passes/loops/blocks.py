@@ -304,9 +304,19 @@ def _part(
 def _update(operation: Operation, scope: Scope) -> None:
     """Build the update of parts of an array, which is copied first unless that is its last use."""
     x, result = operation.operands[0], operation.results[0]
-    array = scope.place(result)
+    is_shared = result in scope.sharing.memories  # else it is small, and an operand is not
+    array = scope.place(result) if is_shared else scope.new(dtype_of(result), shape_of(result))
     scope.put(x, array)
-    scope.arrays[result] = array
+    _write_parts(operation, array, scope)
+    if is_shared:
+        scope.arrays[result] = array
+    else:
+        scope.registers[result] = array.read()
+
+
+def _write_parts(operation: Operation, array: Array, scope: Scope) -> None:
+    """Build the writes of an update to an array."""
+    x = operation.operands[0]
     if operation.name == Scatter.name:
         op = read_as(Scatter, operation)
         assert op is not None
