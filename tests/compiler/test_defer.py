@@ -62,3 +62,28 @@ def test_a_gradient_stacks_no_inputs():
 
     memory = irax.jit(irax.grad(loss, (0, 1))).lower(W, W.T).compile().memory_analysis()
     assert memory.temp_size_in_bytes < 4.5 * xs.nbytes
+
+
+@pytest.mark.parametrize("sums", [1, 2])
+def test_products_that_are_used_otherwise(sums: int):
+    def run(xs):
+        def step(totals, x):
+            product = x.T @ x
+            return [total + product for total in totals], product.sum(0)
+
+        return lax.scan(step, [W] * sums, xs)
+
+    for a, b in zip(irax.tree.leaves(irax.jit(run)(XS)), irax.tree.leaves(run(XS)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+def test_a_product_in_two_sums():
+    def run(xs):
+        def step(totals, x):
+            product = x.T @ x
+            return (totals[0] + product, product + totals[1]), x.sum()
+
+        return lax.scan(step, (W, 2 * W), xs)
+
+    for a, b in zip(irax.tree.leaves(irax.jit(run)(XS)), irax.tree.leaves(run(XS)), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)

@@ -86,6 +86,7 @@ class _Stack:
 
 
 def _sums(loop: Operation, how: Count) -> list[_Sum]:
+    """Return the sums of a loop whose products nothing else uses."""
     condition, body = (region.blocks[0] for region in loop.regions)
     found = []
     for i, x in enumerate(mlir.terminator(body).operands):
@@ -101,7 +102,12 @@ def _sums(loop: Operation, how: Count) -> list[_Sum]:
         sum_ = _Sum(i, addition, product)
         if dtype_of(sum_.factors[0]) == dtype_of(carried) and _pays(sum_, how.steps):
             found.append(sum_)
-    return found
+    additions = {sum_.addition for sum_ in found}
+    return [sum_ for sum_ in found if additions.issuperset(_users(sum_.product))]
+
+
+def _users(operation: Operation) -> list[Operation]:
+    return [use.owner.operation for x in operation.results for use in x.uses]
 
 
 def _pays(sum_: _Sum, steps: int) -> bool:
