@@ -92,6 +92,14 @@ def test_shapes(shape: tuple[int, ...]):
     _check(_drawn(shape, np.float32))
 
 
+def test_parts_of_rows_that_are_not_whole_vectors():
+    """Where the second part ends, nothing beyond the row may be written."""
+    x = np.random.default_rng(0).standard_normal((16, 40017), np.float32)
+    f = irax.jit(lambda x: x + jnp.roll(x, 1, 1))
+    for _ in range(20):
+        np.testing.assert_array_equal(f(x), x + np.roll(x, 1, 1))
+
+
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, ml_dtypes.bfloat16])
 def test_dtypes(dtype: Any):
     _check(_drawn((70, 83), dtype))

@@ -100,7 +100,8 @@ class Kernel:
                 start = executables.plus(executables.times(part, SHARE), -begin)
                 low = emit("arith.maxsi", start, index(0))
                 bounds = low, lanes.least(executables.plus(start, SHARE), extent)
-            _Row(piece, place, self.memories).build(*bounds)
+            unaligned = begin if band.parts > 1 else 0
+            _Row(piece, place, self.memories, unaligned).build(*bounds)
             begin += extent
 
 
@@ -112,6 +113,8 @@ class _Row:
     place: list[Value]
     """The place of the row."""
     memories: dict[Value, Value]
+    unaligned: int
+    """Parts of the row begin this number of elements before multiples of all vectors' sizes."""
 
     def build(self, first: Value, last: Value) -> None:
         """Build the steps from one element of the row to before another."""
@@ -120,7 +123,7 @@ class _Row:
         same = {n: self._load(t, index(0)) for n, t in terms if self._is_same(t)}
 
         def step(at: Value, _: registers.Registers) -> registers.Registers:
-            if extent % size:
+            if extent % size or self.unaligned % size:
                 at = lanes.least(at, extent - size)
             known = dict(same)
             for number, term in terms:
