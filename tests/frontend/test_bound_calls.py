@@ -1,6 +1,7 @@
 """Calls of a jitted function with the signature of the last call, which take a short way."""
 
 import functools
+import sys
 from collections import OrderedDict, defaultdict, deque, namedtuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import irax
 import irax.numpy as jnp
 from irax.core.array_trees import flatten_tangents
 from irax.core.known_structures import taking
-from irax.execution import programs
+from irax.execution import bound_call, programs
 
 
 class Traced:
@@ -353,3 +354,31 @@ def test_programs_that_were_not_called_for_longest_make_room(monkeypatch):
     for n in (1, 2, 3, 1, 4, 1, 2):
         assert f(np.zeros(n, np.float32)).shape == (n,)
     assert traced == [1, 2, 3, 4, 2]
+
+
+def test_another_number_between_two_lines_of_a_call():
+    """As of a thread that takes its turn there, or of a signal's handler."""
+    f = irax.jit(lambda x: x + 1)
+    number, before = 1.5, sys.gettrace()
+
+    def called(when):
+        lines = 0
+
+        def trace(frame, event, argument):
+            nonlocal lines
+            if frame.f_code.co_filename != bound_call.__file__:
+                return None
+            lines += event == "line"
+            if event == "line" and lines == when:
+                assert f(9.5) == 10.5
+            return trace
+
+        sys.settrace(trace)
+        try:
+            return f(number)
+        finally:
+            sys.settrace(before)
+
+    for when in range(40):
+        assert f(number) == f(number) == 2.5
+        assert called(when) == 2.5

@@ -117,9 +117,10 @@ def bound_call(
                 elif x.committed:
                     committed = True
             elif kind is expected:
-                if kept is not None and kept[0][0] is x:
-                    buffer = kept[0][1]
-                else:
+                number, buffer = (
+                    kept[0] if kept else (OTHER, None)
+                )  # one read, beside other threads
+                if number is not x:
                     try:
                         buffer = put(np.asarray(x, dtype))
                     except OverflowError:
