@@ -25,7 +25,7 @@ from irax_compiler.passes.executables import (
     typed,
     workgroup,
 )
-from irax_compiler.passes.loops import bindings
+from irax_compiler.passes.loops import bindings, widths
 from irax_compiler.passes.loops.arrays import Array
 from irax_compiler.passes.loops.bindings import Bindings, Flat
 from irax_compiler.passes.loops.lifetimes import Buffer, places
@@ -179,7 +179,8 @@ def launched(
     count = 1 if shares is None else shares.count
     numbers = [] if meter is None else [meter]
     bound = len(arguments.sizes) + len(returned.sizes)
-    add_executable(module, name, (count, 1), bound, body, numbers=len(numbers))
+    kernel = add_executable(module, name, (count, 1), bound, body, numbers=len(numbers))
+    widths.divide(kernel)
     tied = {k: arguments.places[arrays.index(x)][0] for k, x in enumerate(ties.values())}
     flats = [*(results[i] for i in ties), *returned.sizes, *([(size, _BYTE)] if size else [])]
     types = [mlir.tensor_type((count,), dtype) for count, dtype in flats]
