@@ -93,7 +93,7 @@ def test_shapes(shape: tuple[int, ...]):
 
 
 def test_parts_of_rows_that_are_not_whole_vectors():
-    """Where the second part ends, nothing beyond the row may be written."""
+    """Nothing beyond a row is written where its second part ends."""
     x = np.random.default_rng(0).standard_normal((16, 40017), np.float32)
     f = irax.jit(lambda x: x + jnp.roll(x, 1, 1))
     for _ in range(20):

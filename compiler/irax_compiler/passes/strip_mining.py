@@ -98,11 +98,12 @@ class _Division:
             places = (self.how.place, *self.states, *self.stacks)
             counter = elementwise.add(first, own)
             arguments = [self._body.arguments[i] for i in places]
-            env = dict(zip(arguments, (counter, *values), strict=True))
+            env: dict[Value, Value] = dict(zip(arguments, (counter, *values), strict=True))
             for operation in walk(self._body):
                 self._copy(operation, own, rows, env)
             last = mlir.terminator(self._body).operands
-            return [self._next(own), *(env.get(last[i], last[i]) for i in places[1:])]
+            after = [last[i] for i in places[1:]]
+            return [self._next(own), *(env.get(x, x) for x in after)]
 
         return self._counted(self.size, step, [*state, *empty])
 

@@ -86,9 +86,11 @@ def moved_from(x: Value, places: Places, box: Box) -> tuple[Value, Places] | Non
     """
     source = mlir.definition(x)
     op = None if source is None else read_as(Op, source)
-    if source is None or op is None or (source.name in JOINTS and not is_joint(x)):
+    if source is None or op is None or not len(source.operands):
         return None
-    first = source.operands[0] if len(source.operands) else None
+    if source.name in JOINTS and not is_joint(x):
+        return None
+    first = source.operands[0]
     match op:
         case slicing.Slice():
             lines = zip(op.start_indices, op.strides, places, strict=True)

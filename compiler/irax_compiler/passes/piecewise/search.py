@@ -150,8 +150,8 @@ def _grown(root: Operation, numbers: Mapping[Value, int], apart: set[Value]) -> 
     """
     (end,) = root.results
     found = Grown()
-    known = {end}
-    pending = [(-numbers[end], end)]
+    known: set[Value] = {end}
+    pending: list[tuple[int, Value]] = [(-numbers[end], end)]
     for _ in range(FAR):
         if not pending:
             break
