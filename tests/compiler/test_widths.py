@@ -14,7 +14,7 @@ import irax.numpy as jnp
 from irax_compiler import api, targets
 
 SECONDS = 60
-"""LLVM took hours for what takes it less than a second."""
+"""The limit for what takes LLVM less than a second, and did not finish."""
 
 
 def _chain(x: Any, y: Any, where: Any) -> Any:

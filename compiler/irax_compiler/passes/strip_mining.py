@@ -102,8 +102,8 @@ class _Division:
             for operation in walk(self._body):
                 self._copy(operation, own, rows, env)
             last = mlir.terminator(self._body).operands
-            after = [last[i] for i in places[1:]]
-            return [self._next(own), *(env.get(x, x) for x in after)]
+            ends: list[Value] = [last[i] for i in places[1:]]
+            return [self._next(own), *(env.get(x, x) for x in ends)]
 
         return self._counted(self.size, step, [*state, *empty])
 

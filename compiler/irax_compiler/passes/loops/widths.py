@@ -1,7 +1,7 @@
 """Vectors of any number of elements as two of a power of two each, which overlap.
 
 LLVM rounds the size of a vector up to a power of two. With AVX-512 it then converts integers of
-several sizes element by element, and takes hours for a chain of a few divisions and choices.
+several sizes element by element, and does not finish for a chain of a few divisions and choices.
 """
 
 from __future__ import annotations
@@ -89,9 +89,10 @@ class _Parted:
             for result in operation.results:
                 first, last = self.halves[result] = [part.results[0] for part in parts]
                 uses = [use for use in result.uses if not _is_divided(use.owner.operation)]
-                whole = made.joined(first, last) if uses else None
-                for use in uses:
-                    use.owner.operands[use.operand_number] = whole
+                if uses:
+                    whole = made.joined(first, last)
+                    for use in uses:
+                        use.owner.operands[use.operand_number] = whole
 
     def _part(self, operation: Operation, i: int, start: int, size: int) -> Operation:
         operands = [self._half(x, i) for x in operation.operands]
@@ -110,7 +111,8 @@ class _Parted:
         if not isinstance(x.type, mlir.VectorType):
             return x
         if x not in self.halves:
-            source, block = mlir.definition(x), x.owner
+            source = mlir.definition(x)
+            block: Any = x.owner
             after = InsertionPoint.after
             at = InsertionPoint.at_block_begin(block) if source is None else after(source)
             with at:
