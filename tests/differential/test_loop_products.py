@@ -41,3 +41,15 @@ def test_beside_the_evaluator(chip, dtype, error, monkeypatch):
     for x, y in zip(found, expected, strict=True):
         assert x.dtype == dtype
         np.testing.assert_allclose(x, y, rtol=0, atol=error)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_a_single_column_beside_blocks_of_them(dtype):
+    generator = np.random.default_rng(1)
+    with irax.enable_x64(True):
+        x, w = (generator.standard_normal((n, 97)).astype(dtype) / 8 for n in (64, 97))
+
+        def run(x):
+            return lax.fori_loop(0, 2, lambda i, x: jnp.tanh(x @ w), x)
+
+        np.testing.assert_allclose(irax.jit(run)(x), run(x), rtol=0, atol=1e-5)

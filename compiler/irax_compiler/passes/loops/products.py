@@ -166,19 +166,23 @@ def _multiply(arrays: Sequence[Array], x: Array, y: Array, rows: int | None, col
         block = _Block(x, y, together, steps[0], steps[2])
         sums = size // (block.dtype.itemsize * together)
         lanes = max(LANES, 1 << (sums.bit_length() - 1)) if columns > 1 else 1
-        for same in _by_columns(some, lanes) if lanes > 1 else [some]:
-            nests.each(same, block.build, lanes)
+        for same, width in _by_columns(some, lanes, columns) if lanes > 1 else [(some, 1)]:
+            nests.each(same, block.build, width)
 
 
-def _by_columns(arrays: Sequence[Array], lanes: int) -> list[Sequence[Array]]:
-    """Return the parts of arrays with blocks of `lanes` columns and with the remaining ones. Blocks
-    of rows are inside of blocks of columns, so that these columns of a factor stay in the cache.
+def _by_columns(
+    arrays: Sequence[Array], lanes: int, columns: int
+) -> list[tuple[Sequence[Array], int]]:
+    """Return the parts of arrays with blocks of `lanes` columns and with the remaining ones, each
+    with the most columns at a time: a single column has none beside it. Blocks of rows are inside
+    of blocks of columns, so that these columns of a factor stay in the cache.
     """
     last = len(arrays[0].extents) - 1
-    columns = arrays[0].extents[last] if last > 0 else 0
-    whole = columns - columns % lanes
+    own = arrays[0].extents[last] if last > 0 else 0
+    rest = own % lanes
+    whole = own - rest
     if whole <= lanes:
-        return [arrays]
+        return [(arrays, lanes)]
 
     def in_blocks(array: Array) -> Array:
         block = _blocks(array, last, 0, whole, lanes)
@@ -186,9 +190,10 @@ def _by_columns(arrays: Sequence[Array], lanes: int) -> list[Sequence[Array]]:
         outer = (*range(last - 1), last, last - 1, last + 1)
         return replace(block, extents=extents, strides=strides).ordered(outer)
 
-    parts: list[Sequence[Array]] = [[in_blocks(x) for x in arrays]]
-    if whole < columns:
-        parts.append([_blocks(x, last, whole, columns - whole, 1) for x in arrays])
+    parts: list[tuple[Sequence[Array], int]] = [([in_blocks(x) for x in arrays], lanes)]
+    if rest:
+        width = lanes if rest * (columns // own) > 1 else 1
+        parts.append(([_blocks(x, last, whole, rest, 1) for x in arrays], width))
     return parts
 
 
