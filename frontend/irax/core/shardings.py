@@ -197,7 +197,7 @@ class NamedSharding(Sharding):
         self.spec = spec
         has_devices = isinstance(mesh, Mesh) and not mesh.empty
         device = mesh.devices.flat[0] if memory_kind and has_devices else None
-        self.memory_kind = checked_memory_kind(memory_kind, device)
+        self.memory_kind: str = checked_memory_kind(memory_kind, device)
 
     @property
     def devices(self) -> tuple[Any, ...]:
@@ -340,7 +340,7 @@ class SingleDeviceSharding(Sharding):
 
     def __init__(self, device: Any, *, memory_kind: str | None = None) -> None:
         self.device = device
-        self.memory_kind = checked_memory_kind(memory_kind, device)
+        self.memory_kind: str = checked_memory_kind(memory_kind, device)
 
     @property
     def devices(self) -> tuple[Any, ...]:
