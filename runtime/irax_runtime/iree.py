@@ -172,7 +172,7 @@ class CpuDevice(HasMemories):
         """
         element, plain = modules.forms_in_bytes(array.dtype)
         if element is None:
-            raise modules.has_no_element_type(array.dtype, self)
+            raise modules.no_element_type(array.dtype, self)
         size = array.nbytes
         if may_alias and size >= _WORTH_ALIASING and _can_be_wrapped(array):
             return self._wrap(array, element), False
@@ -312,7 +312,7 @@ class IreeExecutable:
         self._shared = _numbers(reflection, "irax.shared")
         self._gives_up = bool(self._donated or self._in_place)
         self._run_on = self._running()
-        self.run = self._sharing(self._run_on_donated) if self._gives_up else self._run_on
+        self.run = self._run_on_donated if self._gives_up else self._run_on
         """Runs, or has the device begin to, without checking the arguments, deleted ones aside: for
         callers that know that they fit."""
         device._executables.add(self)
@@ -361,17 +361,17 @@ class IreeExecutable:
         device, work, takes_list, cost = self.device, self._run, self._takes_list, self._cost
         make_list, count, dispatch = rt.VmVariantList, self._num_results, self._dispatch
         always_now = not self._may_be_queued
-        shared = [] if self._gives_up else self._shared
+        shared = [] if self._gives_up else self._shared  # `_run_on_donated` shares at its end
         is_small = self.arguments is not None and len(self.arguments) < _WORTH_PACKING
         listed = pushed if is_small else device._lists.packed
         types = self._result_types()
 
         def run(arguments: Sequence[Any], now: bool = False) -> list[Any]:
             now = now or always_now
-            for i in shared:
-                arguments[i].share()
             if not (now or cost.is_brief):
                 return dispatch(arguments)
+            for i in shared:
+                arguments[i].share()
             inputs = listed(arguments)
             if inputs is None:
                 if not now:
@@ -400,20 +400,6 @@ class IreeExecutable:
         own = _numbers(self._reflection, "irax.own")
         return [(i, x.shape, x.dtype, i in own) for i, x in enumerate(self.results or ())]
 
-    def _sharing(self, run: Callable[..., list[Any]]) -> Callable[..., list[Any]]:
-        """Return `run` for a program of which results may be in the memory of arguments: that is no
-        longer theirs alone.
-        """
-        shared = self._shared
-
-        def sharing(arguments: Sequence[Any], now: bool = False) -> list[Any]:
-            results = run(arguments, now)
-            for i in shared:
-                arguments[i].share()
-            return results
-
-        return sharing
-
     def _run_on_donated(self, arguments: Sequence[Any], now: bool = False) -> list[Any]:
         if not now and not (self._cost.is_brief and not self.device.in_flight.is_busy):
             return self._dispatch(arguments)
@@ -430,7 +416,13 @@ class IreeExecutable:
             keep_addresses(given_up, results)
         for buffer in given_up:
             buffer.delete()
+        self._share(arguments)
         return results
+
+    def _share(self, arguments: Sequence[Any]) -> None:
+        """Note that results may be in the memory of arguments, which is no longer theirs alone."""
+        for i in self._shared:
+            arguments[i].share()
 
     # ---- calls in flight (see `in_flight`) -------------------------------------------------------
 
@@ -473,6 +465,7 @@ class IreeExecutable:
             if _is_once(arguments, i):
                 arguments[i].delete()
         self.device.in_flight.enter(call)
+        self._share(arguments)
         return results
 
     def _writable(self, arguments: Sequence[Any]) -> list[Any]:

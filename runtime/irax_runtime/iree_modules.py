@@ -56,11 +56,11 @@ def element_type(dtype: np.dtype[Any], device: object) -> Any:
     """IREE's element type of a dtype. Raises TypeError, which names the device, if it has none."""
     element = _element_types()[0].get(dtype)
     if element is None:
-        raise has_no_element_type(dtype, device)
+        raise no_element_type(dtype, device)
     return element
 
 
-def has_no_element_type(dtype: np.dtype[Any], device: object) -> TypeError:
+def no_element_type(dtype: np.dtype[Any], device: object) -> TypeError:
     """Return the error of a dtype that a device has no arrays of."""
     return TypeError(f"put: {device!r} takes no arrays of dtype {dtype}")
 
@@ -70,9 +70,8 @@ _IN_BYTES = {"int2": "int8", "int4": "int8", "uint2": "uint8", "uint4": "uint8"}
 
 @cache
 def forms_in_bytes(dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
-    """Return IREE's element type of the dtype as which programs for the CPU take arrays of one, or
-    None, and the `plain` dtype. NumPy's arrays of integers of fewer than 8 bits have a byte for
-    each.
+    """Return IREE's element type for arrays of a dtype on the CPU, None where there is none, and
+    the `plain` dtype. Integers of fewer than 8 bits are bytes there, as in NumPy's arrays.
     """
     stored = np.dtype(_IN_BYTES.get(dtype.name, dtype)) if dtype.isbuiltin == 2 else dtype
     return _element_types()[0].get(stored), plain(dtype)

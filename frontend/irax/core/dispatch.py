@@ -72,14 +72,13 @@ def call(
 
 
 def _in_place(builder: ModuleBuilder, operands: Sequence[Array]) -> Sequence[Array]:
-    """Return the operands of a program, on the devices that it names, or where it moves values to
-    other memories, if it is to run at once, and they were put nowhere.
+    """Return the operands of a program that runs at once. If they were put nowhere, they are put on
+    the devices that the program names, or on the current one if it moves values between memories.
     """
-    is_placed = builder.place is not None or builder.has_memories
-    if not is_placed or current(operands) is not _NUMPY:
+    is_named = builder.place is not None
+    if not (is_named or builder.has_memories) or current(operands) is not _NUMPY:
         return operands
-    named = builder.place is not None
-    device: Any = device_of_place(builder.place) if named else _ON_DEVICE.current_device()
+    device: Any = device_of_place(builder.place) if is_named else _ON_DEVICE.current_device()
     return [concrete_array(x).on(device) for x in operands]
 
 

@@ -61,7 +61,7 @@ class ModuleBuilder(OfThisProcess):
         """
         if place is None:
             return
-        if self.place is not None and devices_of(self.place) != devices_of(place):
+        if self.place is not None and _devices_of(self.place) != _devices_of(place):
             raise ValueError(
                 f"received incompatible devices: the function puts arrays on {self.place!r} and on "
                 f"{place!r}, and a compiled program runs on the devices of one mesh, or on one "
@@ -88,7 +88,7 @@ class ModuleBuilder(OfThisProcess):
             _state.deriving = outer
 
 
-def devices_of(place: Any) -> tuple[Any, ...]:
+def _devices_of(place: Any) -> tuple[Any, ...]:
     """Return the devices of a mesh in order, or a device itself."""
     return place.device_tuple if isinstance(place, Mesh) else (place,)
 

@@ -117,9 +117,8 @@ def bound_call(
                 elif x.committed:
                     committed = True
             elif kind is expected:
-                number, buffer = (
-                    kept[0] if kept else (OTHER, None)
-                )  # one read, beside other threads
+                # Read once: other threads may replace it.
+                number, buffer = kept[0] if kept else (OTHER, None)
                 if number is not x:
                     try:
                         buffer = put(np.asarray(x, dtype))
