@@ -121,7 +121,9 @@ class IreeTarget(Target):
         )
 
     def rewrites(self, chip: str = "") -> tuple[compiler.Rewrite, ...]:
-        """The rewrites between IREE's phases, in their order, of programs for a chip."""
+        """The rewrites between IREE's phases of programs for a chip. Those after the same phase are
+        in their order.
+        """
         passes = {"flow": self.flow_passes, "stream": self.stream_passes}
         pays = compiler.has_branches_or_updates_or_is_long
         return tuple(made_after(phase, make, pays) for phase, make in passes.items())

@@ -1,4 +1,4 @@
-"""Facts about values that follow from the operations which compute them.
+"""Forward dataflow analysis: facts about values that follow from the operations that compute them.
 
 Functions are looked into, once for each pattern of facts about arguments; loops are followed until
 nothing changes any more.

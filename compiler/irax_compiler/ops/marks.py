@@ -55,10 +55,11 @@ class Name(_Mark):
 @register_composed
 @dataclass(frozen=True)
 class InMemory(_Mark):
-    """A value in one of the memories that a device can use, which another one was in."""
+    """A value that is moved to another memory of its device."""
 
     name = "irax.memory"
     kind: str = attribute(STRING)
+    """The memory that it is moved to."""
     origin: str = attribute(STRING)
     """The memory that it was in."""
 

@@ -77,8 +77,8 @@ class Annotate(Pass):
 
 
 def call_directly(module: Module) -> None:
-    """Have the runtime be the only one that calls a module's functions: with arguments of their
-    types, by the driver that they are for. Functions for all sizes stay as they are.
+    """Mark the functions of a module as called by irax's runtime alone: with arguments of their
+    types, by the driver that they are for. Functions for all sizes are left as they are.
     """
     for function in mlir.functions(module).values():
         entries = reflection(function)
@@ -87,7 +87,9 @@ def call_directly(module: Module) -> None:
 
 
 def is_direct(text: str) -> bool:
-    """Return True for the text of a module with such functions, or of one too long for a text."""
+    """Return True if a module may have such functions: if its text has, or if it is too long to
+    print, and the text is empty.
+    """
     return not text or DIRECT in text
 
 

@@ -1,4 +1,4 @@
-"""The pass direct, which leaves out what programs need not do when irax's runtime calls them."""
+"""The pass direct, which removes checks and fences from programs that irax's runtime calls."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from irax_compiler.passes.core import Pass, nested, register_pass
 
 @register_pass
 class Direct(Pass):
-    """Removes checks of arguments from a module of IREE's phase hal whose functions have been
-    marked. Where they all run in the thread that calls them, it removes fences, too: work is done
-    when the operation returns that asks for it.
+    """Removes the checks of arguments from a module of IREE's phase hal whose functions are all
+    marked (see `call_directly`): the runtime has checked them. Where all run in the calling thread,
+    by the driver `local-sync`, fences are removed too: a queue operation has completed when it
+    returns.
     """
 
     name: ClassVar[str] = "direct"

@@ -96,16 +96,17 @@ class CpuTarget(IreeTarget):
         return not has_unknown_sizes(module) and tiling.pays(module)
 
     def rewrites(self, chip: str = "") -> tuple[Rewrite, ...]:
-        place = made_after(ALLOCATION, passes_on_allocations, has_large_arrays)
-        rewrites = (*super().rewrites(chip), place)
+        rewrites = [
+            *super().rewrites(chip),
+            made_after(ALLOCATION, passes_on_allocations, has_large_arrays),
+            made_after("hal", passes_on_hal, is_direct),
+        ]
         with compiling_for(chip):
             registers = vector_registers()
-        if registers.has_masks:
-            configure = ()
-        else:
-            whole = Configure(bytes=2 * registers.bytes)
-            configure = (passes_after("executable-configurations", [whole]),)
-        return (*rewrites, *configure, made_after("hal", passes_on_hal, is_direct))
+        if not registers.has_masks:
+            configure = Configure(bytes=2 * registers.bytes)
+            rewrites.append(passes_after("executable-configurations", [configure]))
+        return tuple(rewrites)
 
 
 CPU = register(

@@ -1,4 +1,4 @@
-"""The pass chain, which makes one kernel of kernels that follow each other part by part."""
+"""The pass chain, which fuses kernels that need each other's results part by part."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from irax_compiler.passes.core import Pass, nested, register_pass
 @register_pass
 @dataclass
 class Chain(Pass):
-    """Makes one kernel of two of which the second needs, for each of some parts of its results,
-    only the same part of what the first gives: the scores of a head, their softmax, and the sum
-    that these weigh. Each workgroup computes all of a part, while it is in the processor's cache,
-    and no worker waits for the others in between.
+    """Fuses two kernels if each part of the second's results needs only the same part of the
+    first's: the scores of a head, their softmax, and the sum that these weigh. Each workgroup
+    computes all of a part, while it is in the processor's cache, and no worker waits for the others
+    in between.
     """
 
     name: ClassVar[str] = "chain"

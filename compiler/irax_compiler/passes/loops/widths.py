@@ -1,4 +1,4 @@
-"""Vectors of any number of elements as two of a power of two each, which overlap.
+"""Vectors whose length is no power of two, divided into two that overlap and whose lengths are.
 
 LLVM rounds the size of a vector up to a power of two. With AVX-512 it then converts integers of
 several sizes element by element, and does not finish for a chain of a few divisions and choices.
