@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, Module, Operation, dtype_of, shape_of
+from irax_compiler.mlir import Block, Module, Operation, bytes_of, shape_of
 from irax_compiler.ops import composite
 from irax_compiler.ops.control_flow import scan
 from irax_compiler.ops.control_flow.trip_counts import trip_count
@@ -196,4 +196,4 @@ def _size(value: Any) -> int:
 def _bytes(value: Any) -> int:
     if mlir.type_problem(value.type):
         return 0  # a token
-    return _size(value) * dtype_of(value).itemsize
+    return bytes_of(value)

@@ -206,7 +206,7 @@ def _of_whole(x: mlir.Value, mesh: Mesh) -> Sharding | None:
 
 def _joining(result: mlir.Value) -> Operation | None:
     """The operation that makes a result, of shards, a whole array."""
-    uses = [use.owner.operation for use in result.uses]
+    uses = mlir.users(result)
     if len(uses) != 1:
         return None
     if _target(uses[0]) == "Sharding":

@@ -127,7 +127,7 @@ def _runs(operation: Operation) -> tuple[float, list[Location]]:
     runs, loops = 1.0, []
     for outer in enclosing(operation):
         if outer.name == "scf.for":
-            bounds = [_constant(x) for x in list(outer.operands)[:3]]
+            bounds = [mlir.integer_of(x) for x in list(outer.operands)[:3]]
             if None in bounds:
                 loops.append(outer.location)
             else:
@@ -136,11 +136,3 @@ def _runs(operation: Operation) -> tuple[float, list[Location]]:
         elif outer.name == "scf.while":
             loops.append(outer.location)
     return runs, loops
-
-
-def _constant(value: mlir.Value) -> int | None:
-    definition = mlir.definition(value)
-    if definition is None or definition.name != "arith.constant":
-        return None
-    attribute: Any = definition.attributes["value"]
-    return int(attribute.value)

@@ -8,7 +8,6 @@ memory after its last use, so the liveness of the SSA values tells what is alloc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
@@ -168,12 +167,8 @@ def _is_memory(value: Value) -> bool:
 
 def _constant(allocation: Operation) -> int:
     """The number of bytes that an operation allocates, or 0 if it is computed."""
-    for operand in [x for x in allocation.operands if str(x.type) == "index"]:
-        made = mlir.definition(operand)
-        if made is not None and made.name == "arith.constant":
-            value: Any = made.attributes["value"]
-            return int(value.value)
-    return 0
+    sizes = (mlir.integer_of(x) for x in allocation.operands if str(x.type) == "index")
+    return next((size for size in sizes if size is not None), 0)
 
 
 def _passed(block: Block) -> Iterator[tuple[Value, Value]]:

@@ -31,7 +31,13 @@ from irax_compiler.mlir.bindings import (
     ir,
     passmanager,
 )
-from irax_compiler.mlir.constants import dense, dense_of_number, dense_to_numpy, splat
+from irax_compiler.mlir.constants import (
+    dense,
+    dense_of_number,
+    dense_to_numpy,
+    integer_of,
+    splat,
+)
 from irax_compiler.mlir.modules import (
     bytecode,
     clone_module,
@@ -59,6 +65,7 @@ from irax_compiler.mlir.operations import (
     owner_name,
     terminator,
     text_of,
+    users,
 )
 from irax_compiler.mlir.symbols import (
     Functions,
@@ -83,6 +90,7 @@ from irax_compiler.mlir.symbols import (
     unique_name,
 )
 from irax_compiler.mlir.types import (
+    bytes_of,
     dtype_of,
     dtype_of_type,
     element_type,

@@ -83,6 +83,15 @@ def _resource(operation: Operation, name: str) -> np.ndarray:
     return np.frombuffer(bytes.fromhex(match[1]), np.uint8)[4:].copy()  # without the alignment
 
 
+def integer_of(value: Value) -> int | None:
+    """Return the integer or index that an `arith.constant` is; None for any other value."""
+    operation = definition(value)
+    if operation is None or operation.name != "arith.constant":
+        return None
+    attribute: Any = operation.attributes["value"]
+    return int(attribute.value) if isinstance(attribute, ir.IntegerAttr) else None
+
+
 _SIZED_BROADCAST = "irax.broadcast_in_dim"
 
 

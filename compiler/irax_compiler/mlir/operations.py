@@ -103,6 +103,11 @@ def owner_name(argument: Value) -> str:
     return block.owner.operation.name
 
 
+def users(value: Value) -> list[Operation]:
+    """Return the operations that use a value, one for each use."""
+    return [use.owner.operation for use in value.uses]
+
+
 def num_uses(value: Value, most: int = 2) -> int:
     """Return the number of uses of a value, or `most` for more than that."""
     return sum(1 for _ in itertools.islice(value.uses, most))

@@ -102,6 +102,11 @@ def dtype_of(value: Any) -> np.dtype:
     return dtype_of_type(value.type)
 
 
+def bytes_of(value: Any) -> int:
+    """The bytes of the elements of a tensor."""
+    return math.prod(shape_of(value)) * dtype_of(value).itemsize
+
+
 def dtype_of_type(type_: Any) -> np.dtype:
     """The NumPy dtype of a tensor type. Raises TypeError for element types irax does not know."""
     element = type_.element_type

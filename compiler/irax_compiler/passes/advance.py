@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import prod
 from typing import ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import (
+    InsertionPoint,
+    Module,
+    Operation,
+    Value,
+    bytes_of,
+    dtype_of,
+    shape_of,
+)
 from irax_compiler.ops import shape
 from irax_compiler.ops.control_flow.trip_counts import Count, count
 from irax_compiler.ops.core import full
@@ -73,8 +80,7 @@ class _Row:
     @property
     def bytes(self) -> int:
         """The bytes of the products of all rows."""
-        result = self.product.results[0]
-        return self.count * prod(shape_of(result)) * dtype_of(result).itemsize
+        return self.count * bytes_of(self.product.results[0])
 
 
 def _rows(loop: Operation) -> list[_Row]:

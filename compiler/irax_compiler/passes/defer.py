@@ -12,7 +12,7 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape
-from irax_compiler.ops.control_flow.building import while_loop
+from irax_compiler.ops.control_flow.building import while_loop, with_row
 from irax_compiler.ops.control_flow.trip_counts import Count, count
 from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
@@ -103,11 +103,7 @@ def _sums(loop: Operation, how: Count) -> list[_Sum]:
         if dtype_of(sum_.factors[0]) == dtype_of(carried) and _pays(sum_, how.steps):
             found.append(sum_)
     additions = {sum_.addition for sum_ in found}
-    return [sum_ for sum_ in found if additions.issuperset(_users(sum_.product))]
-
-
-def _users(operation: Operation) -> list[Operation]:
-    return [use.owner.operation for x in operation.results for use in x.uses]
+    return [sum_ for sum_ in found if additions.issuperset(mlir.users(sum_.product.results[0]))]
 
 
 def _pays(sum_: _Sum, steps: int) -> bool:
@@ -146,7 +142,7 @@ def _without(loop: Operation, how: Count, sums: Sequence[_Sum]) -> list[Value]:
         step = _step(state[kept.index(how.place)], how)
         last = mlir.terminator(body).operands
         rows = [
-            _with_row(stack, env.get(x.value, x.value), step if x.number is None else env[x.number])
+            with_row(stack, env.get(x.value, x.value), step if x.number is None else env[x.number])
             for stack, x in zip(state[len(kept) :], kinds, strict=True)
         ]
         moved: list[Value] = [last[i] for i in kept]
@@ -213,12 +209,6 @@ def _step(counter: Value, how: Count) -> Value:
     if how.start != 0:
         taken = elementwise.subtract(taken, full((), how.start, dtype))
     return taken if how.step == 1 else elementwise.divide(taken, full((), how.step, dtype))
-
-
-def _with_row(stack: Value, x: Value, step: Value) -> Value:
-    row = shape.reshape(x, (1, *shape_of(x)))
-    zero = full((), 0, dtype_of(step))
-    return dynamic_slices.DynamicUpdateSlice()(stack, row, step, *(zero for _ in shape_of(x)))
 
 
 def _over_steps(op: DotGeneral) -> DotGeneral:

@@ -16,6 +16,7 @@ from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.registry import is_generated
 from irax_compiler.ops.shape import Reshape
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
+from irax_compiler.passes.rewriting import without_reshapes
 
 _APART = {
     f"stablehlo.{name}"
@@ -104,16 +105,14 @@ def _is_needed(x: Value, convert: Operation) -> bool:
     """True if an array, perhaps in another shape, is computed by a fused kernel and used by others
     than a conversion and what it may be fused with.
     """
+    x = without_reshapes(x)
     source = mlir.definition(x)
-    while source is not None and source.name == Reshape.name:
-        (x,) = source.operands
-        source = mlir.definition(x)
     if source is None or source.name in _APART:
         return False
-    users = [use.owner.operation for use in x.uses]
+    users = mlir.users(x)
     for user in users:
         if user.name == Reshape.name:
-            users += [use.owner.operation for use in user.results[0].uses]
+            users += mlir.users(user.results[0])
         elif user != convert and (user.name in _APART or not len(user.results)):
             return True
     return False

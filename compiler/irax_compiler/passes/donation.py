@@ -16,10 +16,10 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation, Value
 from irax_compiler.ops.core import Memory
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.ops.shape import Reshape
 from irax_compiler.passes.annotate import add_reflection
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.donated import CONSUMED, donated, is_donated
+from irax_compiler.passes.rewriting import without_reshapes
 from irax_compiler.passes.split import Split
 
 _TIED = "tied_operands"
@@ -62,7 +62,7 @@ class Donation(Pass):
                 continue
             marked = donated(function)
             arguments = mlir.arguments(function)
-            written = {_whole(x) for o in nested(function) for x in _written(o)}
+            written = {without_reshapes(x) for o in nested(function) for x in _written(o)}
             in_place = [i for i in marked if arguments[i] in written]
             _mark(function, in_place)
             results = returned(function)
@@ -82,22 +82,13 @@ def _is_own(x: Value, results: Sequence[Value], sources: Sequence[set[Value]]) -
     """True for what a dispatch wrote, or an update of an argument, if no other result, which may be
     these `sources`, may be in its memory.
     """
-    whole = _whole(x)
+    whole = without_reshapes(x)
     source = mlir.definition(whole)
     if source is None or results.count(x) > 1:
         return False
     if source.name != "flow.dispatch" and not any(map(is_donated, _updated(source))):
         return False
     return not any(whole in s for y, s in zip(results, sources, strict=True) if y != x)
-
-
-def _whole(x: Value) -> Value:
-    """Return the array that a value is in another shape, or itself."""
-    source = mlir.definition(x)
-    while source is not None and source.name == Reshape.name:
-        x = source.operands[0]
-        source = mlir.definition(x)
-    return x
 
 
 def _sources(result: Value) -> set[Value]:

@@ -134,6 +134,15 @@ def rewrite_greedily(root: Operation, patterns: Sequence[Pattern]) -> None:
             break
 
 
+def without_reshapes(x: Value) -> Value:
+    """Return the array that a value is, perhaps in another shape."""
+    source = mlir.definition(x)
+    while source is not None and source.name == shape.Reshape.name:
+        x = source.operands[0]
+        source = mlir.definition(x)
+    return x
+
+
 def rewrite_in_order(
     root: Operation,
     patterns: Sequence[Pattern],
@@ -227,7 +236,7 @@ class _Driver:
         built = self._built(replacements.values())
         for old, new in replacements.items():
             assert old.type == new.type, f"{old} was replaced by a {new.type}"
-            users = [use.owner.operation for use in old.uses]
+            users = mlir.users(old)
             old.replace_all_uses_with(new)
             self.changed(users)
         self.added(built)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from math import prod
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, bytes_of, dtype_of, shape_of
 from irax_compiler.ops import comparison, elementwise, shape
-from irax_compiler.ops.control_flow.building import while_loop
+from irax_compiler.ops.control_flow.building import row, while_loop, with_row
 from irax_compiler.ops.control_flow.trip_counts import Count
 from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
@@ -30,7 +29,7 @@ def divided(
     """
     stacks = _stacks(loop, how)
     states = [i for i in range(len(loop.operands)) if i not in stacks and i != how.place]
-    is_small = sum(_bytes(loop.operands[i]) for i in states) <= most
+    is_small = sum(bytes_of(loop.operands[i]) for i in states) <= most
     if (how.start, how.step) != (0, 1) or how.steps % size or not is_small:
         return None
     division = _Division(loop, how, size, list(arrays), states, stacks)
@@ -44,7 +43,7 @@ def divided(
 
 def bytes_of_stacks(loop: Operation, how: Count) -> int:
     """Return the bytes of carried arrays of which each step writes a row."""
-    return sum(_bytes(loop.operands[i]) for i in _stacks(loop, how))
+    return sum(bytes_of(loop.operands[i]) for i in _stacks(loop, how))
 
 
 @dataclass(frozen=True)
@@ -68,14 +67,14 @@ class _Division:
         inner: list[Operation] = []
 
         def strip(number: Value, *state: Value) -> Sequence[Value]:
-            rows = [_row(x, number) for x in parts]
+            rows = [row(x, number) for x in parts]
             found = self._strip(number, rows, state[: len(self.states)])
             made = mlir.definition(found[0])
             assert made is not None
             inner.append(made)
             ends, stacked = found[1 : 1 + len(self.states)], found[1 + len(self.states) :]
             wholes = zip(state[len(self.states) :], stacked, strict=True)
-            return [self._next(number), *ends, *(_with_row(x, y, number) for x, y in wholes)]
+            return [self._next(number), *ends, *(with_row(x, y, number) for x, y in wholes)]
 
         start = [carried[i] for i in self.states]
         start += [self._in_strips(carried[i]) for i in self.stacks]
@@ -166,18 +165,3 @@ def _stacks(loop: Operation, how: Count) -> dict[int, Operation]:
         if is_row and is_alone and array == own and first == body.arguments[how.place]:
             found[i] = update
     return found
-
-
-def _row(x: Value, number: Value) -> Value:
-    extents = shape_of(x)
-    starts = [number, *(full((), 0, dtype_of(number)) for _ in extents[1:])]
-    return shape.reshape(DynamicSlice((1, *extents[1:]))(x, *starts), extents[1:])
-
-
-def _with_row(x: Value, row: Value, number: Value) -> Value:
-    starts = [number, *(full((), 0, dtype_of(number)) for _ in shape_of(row))]
-    return DynamicUpdateSlice()(x, shape.reshape(row, (1, *shape_of(row))), *starts)
-
-
-def _bytes(x: Value) -> int:
-    return prod(shape_of(x)) * dtype_of(x).itemsize

@@ -121,13 +121,12 @@ def _turn(executable: Operation) -> bool:
     """
     inside = list(nested(executable))
     (returned,) = (x for x in inside if x.name == "stream.return")
-    counts = [mlir.definition(x) for x in returned.operands]
-    if any(x is None or x.name != "arith.constant" for x in counts):
+    most = [count for x in returned.operands if (count := mlir.integer_of(x)) is not None]
+    if len(most) < len(returned.operands):
         return False
-    most: list[Any] = [x.attributes["value"] for x in counts if x is not None]
     for number in inside:
         dimension: Any = number.attributes["dimension"] if number.name == _NUMBER else None
-        count = 1 if dimension is None else most[dimension.value].value
+        count = 1 if dimension is None else most[dimension.value]
         if count == 1:
             continue
         (old,) = number.results
@@ -137,4 +136,4 @@ def _turn(executable: Operation) -> bool:
         made = mlir.definition(turned)
         assert made is not None
         old.replace_all_uses_except(turned, [made])
-    return max(x.value for x in most) > 1
+    return max(most) > 1

@@ -47,9 +47,9 @@ def fold_rows(
     stacks = [full((length, *shape_of(x)), 0, dtype_of(x)) for x in starts] if keep else []
 
     def advance(step: Value, *state: Value) -> Sequence[Value]:
-        carried = combine(*state[:count], *(_row(x, step) for x in xs))
+        carried = combine(*state[:count], *(row(x, step) for x in xs))
         pairs = zip(state[count:], carried, strict=False)
-        return [elementwise.add(step, one), *carried, *(_with_row(y, x, step) for y, x in pairs)]
+        return [elementwise.add(step, one), *carried, *(with_row(y, x, step) for y, x in pairs)]
 
     _, *results = while_loop(
         lambda step, *_: comparison.less(step, limit), advance, [zero, *starts, *stacks]
@@ -60,21 +60,21 @@ def fold_rows(
 # The ops of slices are made of reductions, which are made of these loops.
 
 
-def _row(x: Value, place: Value) -> Value:
-    """x[place]."""
+def row(x: Value, place: Value) -> Value:
+    """Build x[place]."""
     sizes = (1, *shape_of(x)[1:])
     name = "stablehlo.dynamic_slice"
     part = mlir.emit(
         sized_name(name) if any(map(is_symbolic, sizes)) else name,
-        [x, place, *[full((), 0, I32)] * len(sizes[1:])],
+        [x, place, *[full((), 0, dtype_of(place))] * len(sizes[1:])],
         {"slice_sizes": I64S.encode(sizes)},
         [mlir.tensor_type(sizes, dtype_of(x))],
     )
     return shape.reshape(part.results[0], sizes[1:])
 
 
-def _with_row(x: Value, row: Value, place: Value) -> Value:
-    """x, with `row` at x[place]."""
-    wide = shape.reshape(row, (1, *shape_of(row)))
-    starts = [place, *[full((), 0, I32)] * len(shape_of(row))]
+def with_row(x: Value, new: Value, place: Value) -> Value:
+    """Build x with another row at x[place]."""
+    wide = shape.reshape(new, (1, *shape_of(new)))
+    starts = [place, *[full((), 0, dtype_of(place))] * len(shape_of(new))]
     return mlir.emit("stablehlo.dynamic_update_slice", [x, wide, *starts], {}, [x.type]).results[0]

@@ -121,7 +121,7 @@ class _Rows:
 
     def _find_of(self, number: int) -> None:
         x = self.block.arguments[number]
-        uses = [use.owner.operation for use in x.uses]
+        uses = mlir.users(x)
         reads = {use: place for use in uses if (place := self._read(use, x)) is not None}
         if self.is_constant(number):
             self.reads.update({use: (number, place.first) for use, place in reads.items()})

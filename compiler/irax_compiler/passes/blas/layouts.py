@@ -223,7 +223,7 @@ def _result(result: Value, array: Value, groups: Groups) -> Matrices | None:
 
 def _transposed(result: Value) -> Value | None:
     """The transpose of a value, if nothing else reads it."""
-    users = [use.owner.operation for use in result.uses]
+    users = mlir.users(result)
     if len(users) != 1 or users[0].name != shape.Transpose.name:
         return None
     return users[0].results[0]

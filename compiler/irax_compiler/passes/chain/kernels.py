@@ -45,7 +45,9 @@ class Kernel:
         division = Division.of(functions[0])
         assert division is not None
         counts = mlir.terminator(export.regions[0].blocks[0])
-        rows, columns, _ = map(_constant, counts.operands)
+        rows, columns, _ = map(mlir.integer_of, counts.operands)
+        assert rows is not None
+        assert columns is not None
         *before, loop, _ = (o.operation for o in mlir.body(functions[0]).operations)
         needed = set(mlir.captured(loop))
         used: list[Operation] = []
@@ -112,13 +114,6 @@ def _is_number(operation: Operation, dimension: int) -> bool:
         return False
     value: Any = operation.attributes["dimension"]
     return value.value == dimension
-
-
-def _constant(x: Value) -> int:
-    source = mlir.definition(x)
-    assert source is not None
-    value: Any = source.attributes["value"]
-    return value.value
 
 
 def _repeat(first: Value, count: int, body: Callable[[Value], None]) -> None:

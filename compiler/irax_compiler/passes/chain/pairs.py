@@ -7,13 +7,14 @@ from functools import cached_property, partial
 from math import gcd, prod
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, bytes_of
 from irax_compiler.ops.shape import Reshape
 from irax_compiler.passes.carries.memory import ties
 from irax_compiler.passes.chain.kernels import DISPATCH, Kernel, Kernels, name_of
 from irax_compiler.passes.core import runs_blocks, users_in, walk
 from irax_compiler.passes.division import Division
 from irax_compiler.passes.executables import dispatch, share, size_of_share, times, workers_of
+from irax_compiler.passes.rewriting import without_reshapes
 from irax_compiler.passes.scf import for_each
 
 PARTS = 4
@@ -56,21 +57,12 @@ def _joined(second: Operation, kernels: Kernels, workers: int) -> Operation | No
     """Make one dispatch of a dispatch and one whose results it uses, and return it; None if there
     is none that suits.
     """
-    sources = (mlir.definition(_array(x)) for x in second.operands)
+    sources = (mlir.definition(without_reshapes(x)) for x in second.operands)
     for first in [x for x in sources if x is not None and x.name == DISPATCH]:
         pair = _Pair.of(first, second, kernels, workers)
         if pair is not None:
             return pair.replaced(kernels)
     return None
-
-
-def _array(x: Value) -> Value:
-    """Return the array that has a value's elements in the same order."""
-    source = mlir.definition(x)
-    while source is not None and source.name == Reshape.name:
-        x = source.operands[0]
-        source = mlir.definition(x)
-    return x
 
 
 @dataclass(frozen=True)
@@ -107,17 +99,17 @@ class _Pair:
         one, other = self.first, self.second
         found = [one.kernel.division.items, other.kernel.division.items]
         for x, parts in zip(other.operation.operands, other.kernel.division.parts, strict=False):
-            if _array(x) in one.results:
-                found += [parts, one.parts[one.memory(_array(x))]]
+            if without_reshapes(x) in one.results:
+                found += [parts, one.parts[one.memory(without_reshapes(x))]]
         return gcd(*found)
 
     @property
     def _is_overwritten(self) -> bool:
         """True if one writes over an array that something else reads, or that has another type."""
         one, other = self.first, self.second
-        read = {_array(x) for x in one.operation.operands}
+        read = {without_reshapes(x) for x in one.operation.operands}
         for x, y in other.overwritten.items():
-            array, memory = _array(y), self._memory(y)
+            array, memory = without_reshapes(y), self._memory(y)
             is_other = not self._is_given(memory) and x.type != memory.type
             if (
                 is_other
@@ -125,8 +117,8 @@ class _Pair:
                 or (array in one.results and not _is_for(array, other.operation))
             ):
                 return True
-        read = {_array(x) for x in other.operation.operands}
-        return any(_array(x) in read for x in one.overwritten.values())
+        read = {without_reshapes(x) for x in other.operation.operands}
+        return any(without_reshapes(x) in read for x in one.overwritten.values())
 
     @cached_property
     def _memories(self) -> list[Value]:
@@ -137,7 +129,7 @@ class _Pair:
         return sorted(dict.fromkeys(memories), key=self._is_given)
 
     def _memory(self, x: Value) -> Value:
-        array = _array(x)
+        array = without_reshapes(x)
         return self.first.memory(array) if array in self.first.results else x
 
     def _is_given(self, memory: Value) -> bool:
@@ -275,9 +267,9 @@ def _are_next(first: Operation, second: Operation) -> bool:
 
 def _between(first: Operation, second: Operation) -> int:
     """Return the bytes of what the second uses of the first."""
-    used, given = map(_array, second.operands), list(first.results)
+    used, given = map(without_reshapes, second.operands), list(first.results)
     arrays = [x for x in dict.fromkeys(used) if x in given]
-    return sum(prod(shape_of(x)) * dtype_of(x).itemsize for x in arrays)
+    return sum(map(bytes_of, arrays))
 
 
 def _is_for(x: Value, user: Operation) -> bool:

@@ -36,7 +36,7 @@ def sort(operation: Operation, arrays: Sequence[Array], results: Sequence[Array]
 
 def _read(x: Value, dimension: int) -> int:
     """Return the number of leading elements of a dimension of which others may be read."""
-    users = [use.owner.operation for use in x.uses]
+    users = mlir.users(x)
     slices = [read_as(Slice, user) for user in users]
     limits = [
         shape_of(x)[dimension] if op is None else op.limit_indices[dimension] for op in slices

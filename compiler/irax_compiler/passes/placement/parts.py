@@ -76,11 +76,11 @@ def part_of(pack: Operation) -> Part | None:
     """Return the part whose arrays an operation packs; None where they are not of one part, or are
     used in ways that are not known here.
     """
-    made = [x for x in _users(pack.results[0]) if x.name == _ALLOCA]
+    made = [x for x in mlir.users(pack.results[0]) if x.name == _ALLOCA]
     if len(made) != 1:
         return None
     memory = made[0].results[0]
-    others = [x for x in _users(memory) if x.name != _DEALLOCA]
+    others = [x for x in mlir.users(memory) if x.name != _DEALLOCA]
     if len(others) != 1 or others[0].name != _EXECUTE:
         return None
     (execute,) = others
@@ -124,19 +124,6 @@ def accesses_of(command: Operation) -> list[Access] | None:
     return None
 
 
-def number(x: Value) -> int | None:
-    """Return a value that is a constant."""
-    made = mlir.definition(x)
-    if made is None or made.name != "arith.constant":
-        return None
-    value: Any = made.attributes["value"]
-    return int(value.value)
-
-
-def _users(x: Value) -> list[Operation]:
-    return [use.owner.operation for use in x.uses]
-
-
 def _is_step(operation: Operation) -> bool:
     return operation.name.startswith("stream.cmd.")
 
@@ -178,7 +165,7 @@ def _slices(pack: Operation, accesses: Sequence[Access]) -> list[Slice] | None:
         by_offset.setdefault(access.command.operands[access.offset], []).append(access)
     found, known = [], 0
     for size, packed in zip(pack.operands, list(pack.results)[1:], strict=True):
-        bytes_ = number(size)
+        bytes_ = mlir.integer_of(size)
         offsets = list(_offsets(packed))
         own = [x for offset in offsets for x in by_offset.get(offset, ())]
         uses = sum(1 for offset in offsets for _ in offset.uses)
@@ -192,7 +179,7 @@ def _slices(pack: Operation, accesses: Sequence[Access]) -> list[Slice] | None:
 def _offsets(offset: Value) -> Iterator[Value]:
     """The offset of an array, and those that are computed from it."""
     yield offset
-    for user in _users(offset):
+    for user in mlir.users(offset):
         if user.name == "arith.addi":
             yield from _offsets(user.results[0])
 
@@ -209,10 +196,10 @@ def _result(
         return None
     if made.block != execute.block:  # in a loop, it might have been used before
         return None
-    if made != view and any(user.name != _SUBVIEW for user in _users(made.results[0])):
+    if made != view and any(user.name != _SUBVIEW for user in mlir.users(made.results[0])):
         return None
-    is_first = all(user == execute or _is_after(user, execute) for user in _users(x))
-    size = number(_size_of(execute, argument))
+    is_first = all(user == execute or _is_after(user, execute) for user in mlir.users(x))
+    size = mlir.integer_of(_size_of(execute, argument))
     if not is_first or size is None:
         return None
     ranges = [(y.command, *_range(y, size)) for y in accesses]
@@ -222,7 +209,7 @@ def _result(
 def _range(access: Access, size: int) -> tuple[int, int]:
     """Return the offset and the length of what is accessed of so many bytes: all, if not known."""
     operands = access.command.operands
-    offset, length = (number(operands[i]) for i in (access.offset, access.length))
+    offset, length = (mlir.integer_of(operands[i]) for i in (access.offset, access.length))
     return (0, size) if offset is None or length is None else (offset, length)
 
 

@@ -1,12 +1,12 @@
-"""The pass place, which finds places in memory for the arrays between kernels."""
+"""The pass place, which packs temporaries, the arrays between kernels, in memory."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation
+from irax_compiler.ops.registers import index
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.placement.packing import ALIGNMENT, Home, pack
 from irax_compiler.passes.placement.parts import CONCURRENT, Part, Slice, part_of
@@ -19,12 +19,12 @@ _LARGE = 1 << 14
 
 @register_pass
 class Place(Pass):
-    """Places the arrays between the kernels of a part of a program in the memory of results that
-    are written later, and in as little other memory as it finds. Large kernels that IREE would run
-    at once run one after the other if the arrays then need less.
+    """Packs the temporaries of a part of a program: into the memory of results that are written
+    later, and into as little further memory as it finds. Large kernels that IREE would run at once
+    run one after the other if the temporaries then need less.
 
-    The module is one of IREE's phase stream, after its pass schedule-allocation. IREE would place
-    the arrays in the order in which they are made, in memory that no result has.
+    The module is one of IREE's phase stream, after its pass schedule-allocation. IREE would pack
+    them in the order in which they are made, into memory that no result has.
     """
 
     name: ClassVar[str] = "place"
@@ -45,7 +45,7 @@ def _place(part: Part, steps: Sequence[Sequence[Operation]]) -> None:
         for slice_, home in zip(part.slices, homes, strict=True):
             _move(part, slice_, home)
         # An allocation of no bytes fails.
-        part.pack.results[0].replace_all_uses_with(_index(max(size, ALIGNMENT)))
+        part.pack.results[0].replace_all_uses_with(index(max(size, ALIGNMENT)))
     part.pack.erase()
 
 
@@ -69,9 +69,4 @@ def _move(part: Part, slice_: Slice, home: Home) -> None:
         for access in slice_.accesses:
             access.command.operands[access.resource] = result.memory
             access.command.operands[access.size] = result.size
-    slice_.packed.replace_all_uses_with(_index(home.offset))
-
-
-def _index(number: int) -> mlir.Value:
-    attributes = {"value": mlir.parse_attribute(f"{number} : index")}
-    return mlir.emit("arith.constant", [], attributes).results[0]
+    slice_.packed.replace_all_uses_with(index(home.offset))

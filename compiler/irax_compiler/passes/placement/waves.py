@@ -8,7 +8,7 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation, Value
 from irax_compiler.passes.placement.packing import Free, Item, Used, aligned
-from irax_compiler.passes.placement.parts import Part, accesses_of, number
+from irax_compiler.passes.placement.parts import Part, accesses_of
 
 LEAST = 1 << 18
 """The bytes of a command from which it may wait for another one: the wait is short beside it."""
@@ -71,19 +71,19 @@ def _needs(items: Sequence[Item], results: Sequence[Free], count: int) -> list[i
     return needs
 
 
-def _ordered(part: Part, steps: Steps, number_: int) -> list[Operation]:
+def _ordered(part: Part, steps: Steps, step: int) -> list[Operation]:
     """Return the commands of a step so that those which free the most memory come first."""
     items, _ = lifetimes(part, steps)
-    freed = dict.fromkeys(steps[number_], 0)
+    freed = dict.fromkeys(steps[step], 0)
     for slice_, item in zip(part.slices, items, strict=True):
         users = {access.command for access in slice_.accesses}
-        here = [command for command in steps[number_] if command in users]
-        if item.last == number_ and item.first < number_ and len(here) == 1:
+        here = [command for command in steps[step] if command in users]
+        if item.last == step and item.first < step and len(here) == 1:
             freed[here[0]] += item.size
-        elif item.first == number_ and item.last > number_:
+        elif item.first == step and item.last > step:
             for command in here:
                 freed[command] -= item.size
-    return sorted(steps[number_], key=lambda command: -freed[command])
+    return sorted(steps[step], key=lambda command: -freed[command])
 
 
 def waits(module: Module) -> Callable[[Operation], bool]:
@@ -100,8 +100,9 @@ def waits(module: Module) -> Callable[[Operation], bool]:
 
     def may_wait(command: Operation) -> bool:
         entries: Any = command.attributes["entry_points"] if _ENTRIES in command.attributes else []
-        lengths = [number(command.operands[x.length]) or 0 for x in accesses_of(command) or ()]
-        return sum(lengths) >= LEAST and not any(str(entry) in alone for entry in entries)
+        lengths = [command.operands[x.length] for x in accesses_of(command) or ()]
+        used = sum(mlir.integer_of(x) or 0 for x in lengths)
+        return used >= LEAST and not any(str(entry) in alone for entry in entries)
 
     return may_wait
 
@@ -111,4 +112,4 @@ def _is_of_one_workgroup(export: Operation) -> bool:
     if not len(blocks):
         return False
     counts: list[Value] = list(mlir.terminator(blocks[0]).operands)
-    return all(number(x) == 1 for x in counts)
+    return all(mlir.integer_of(x) == 1 for x in counts)

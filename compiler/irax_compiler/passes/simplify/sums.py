@@ -49,7 +49,7 @@ def sum_of_parts(operation: Operation) -> Sequence[Value] | None:
 
 def _is_term(x: Value) -> bool:
     """True for a value that is a term of a larger sum, and used for nothing else."""
-    users = [use.owner.operation for use in x.uses]
+    users = mlir.users(x)
     return len(users) == 1 and users[0].name == _ADD
 
 

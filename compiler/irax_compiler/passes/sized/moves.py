@@ -39,7 +39,7 @@ def _dimension(of: Lowering, op: Any, operands: list[Value], type_: Any) -> Valu
     element = element_type(np.dtype(f"i{op.dtype.itemsize}")) if is_integer else I32
     number = emit("arith.index_cast", [of.number(op.size)], element)
     found = emit("tensor.from_elements", [number], anonymous((), element))
-    users = [use.owner.operation for use in of.operation.results[0].uses]
+    users = mlir.users(of.operation.results[0])
     becomes = [mlir.dtype_of(x) for user in users for x in user.results if user.name == _CONVERT]
     if any(dtype.kind == "u" for dtype in (op.dtype, *becomes)):
         # MLIR would convert the number, and arithmetic of numbers has no unsigned ones.

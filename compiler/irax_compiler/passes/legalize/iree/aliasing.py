@@ -5,13 +5,12 @@ caller's arguments.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import prod
 from typing import Any
 
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Block, Operation, Value, bytes_of, shape_of
 from irax_compiler.ops import comparison
 from irax_compiler.ops.core import Memory, full, full_like
 from irax_compiler.ops.registry import all_traits, traits_of
@@ -103,7 +102,7 @@ def _is_shared(x: Value, update: Operation) -> bool:
         return False  # each use has its own
     if source is not None and source.block != update.block:
         return True  # a loop reads it again in its next step
-    owners = [use.owner.operation for use in x.uses]
+    owners = mlir.users(x)
     if owners.count(update) > 1:
         return True
     users = set(owners) - {update}
@@ -150,12 +149,8 @@ def _may_be_argument(value: Value) -> bool:
         if operation.name == "stablehlo.dynamic_update_slice":
             operands = operands[1:]  # the first is not, or was copied
         is_part = memory is Memory.PART
-        pending += [x for x in operands if is_part or _bytes(x) == _bytes(value)]
+        pending += [x for x in operands if is_part or bytes_of(x) == bytes_of(value)]
     return False
-
-
-def _bytes(x: Value) -> int:
-    return dtype_of(x).itemsize * prod(shape_of(x))
 
 
 def copy(x: Value, number: int) -> Value:

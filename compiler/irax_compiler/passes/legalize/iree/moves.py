@@ -102,7 +102,7 @@ def _has_short_rows(operation: Operation) -> bool:
 
 def _is_read_by_kernels(operation: Operation) -> bool:
     """True if elementwise operations beside an operation alone use its result."""
-    users = [use.owner.operation for use in operation.results[0].uses]
+    users = mlir.users(operation.results[0])
     return all(o.block == operation.block and registers.is_known(o) for o in users)
 
 
