@@ -1,4 +1,4 @@
-// XLA rounds every partial sum of bfloat16: the 257th one changes it no more.
+// IREE and XLA round every partial sum of bfloat16: the 257th term changes it no more.
 // TARGETS: pjrt, iree-cpu
 // EXPECT: wrong
 // INPUT: [1.0]

@@ -115,3 +115,18 @@ func.func @windows_of_splat() -> (tensor<2999xf32>, tensor<6002xf32>) {
 // CHECK:        stablehlo.broadcast_in_dim [[S]]
 // CHECK:        reduce_window
 // CHECK:        return
+
+// Sums of narrow floats are wide.
+func.func @narrow_windows(%x: tensor<8x8xbf16>) -> tensor<5x5xbf16> {
+  %init = stablehlo.constant dense<0.0> : tensor<bf16>
+  %0 = "stablehlo.reduce_window"(%x, %init) <{window_dimensions = array<i64: 4, 4>}> ({
+  ^bb0(%a: tensor<bf16>, %b: tensor<bf16>):
+    %1 = stablehlo.add %a, %b : tensor<bf16>
+    stablehlo.return %1 : tensor<bf16>
+  }) : (tensor<8x8xbf16>, tensor<bf16>) -> tensor<5x5xbf16>
+  return %0 : tensor<5x5xbf16>
+}
+// CHECK-LABEL: func.func @narrow_windows
+// CHECK:         [[WIDE:%\w+]] = stablehlo.convert %arg0 : (tensor<8x8xbf16>) -> tensor<8x8xf32>
+// CHECK:         "stablehlo.reduce_window"([[WIDE]],
+// CHECK:         stablehlo.convert {{.*}} -> tensor<5x5xbf16>

@@ -50,6 +50,7 @@ IREE: tuple[Legalization, ...] = (
     definitions.windows_of_splat,
     definitions.reduction_of_splats,
     cumulative_windows.cumulative_window,
+    products.narrow_windows,
     definitions.reduction_in_another_dtype,
     definitions.reduction_of_many,
     fourier.fourier_transform_of_long_real_rows,

@@ -24,7 +24,6 @@ from irax_compiler.passes.legalize.numerics import (
     trigonometry_of_doubles,
 )
 from irax_compiler.passes.legalize.sets import IREE, ON_HOST
-from irax_compiler.passes.legalize.xla import xla
 
 _ON_CPU = (
     *ON_HOST,
@@ -74,7 +73,6 @@ GPU = (
 
 SPIRV = (
     spirv.windows_of_complex,
-    xla.narrow_windows,
     spirv.iota_of_narrow,
     remainders.remainder_of_singles,
     *(powers_in_single.power_of_singles if c is powers.power_of_floats else c for c in GPU),

@@ -1,4 +1,4 @@
-"""Legalizations of products and reductions: dot_general and reduce."""
+"""Legalizations of products and reductions: dot_general, reduce and reduce_window."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from irax_compiler.ops import barrier, bitwise, comparison, dot, elementwise, sh
 from irax_compiler.ops.conversion import Convert, convert
 from irax_compiler.ops.core import Op, full, full_like, working_dtype
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.legalization import legalizes
@@ -273,6 +274,19 @@ def narrow_reduction(operation: Operation) -> Sequence[Value] | None:
         return None
     wide = op.build([convert(x, FLOAT32) for x in operation.operands])
     return [convert(wide[0], dtype)]
+
+
+@legalizes("stablehlo.reduce_window", kind="bug", of=("IREE", "XLA"))
+def narrow_windows(operation: Operation) -> Sequence[Value] | None:
+    """Reduce windows of narrow floats in a wider dtype: IREE and XLA round every partial sum, so a
+    sum of ones in bfloat16 stops growing at 256.
+    """
+    op = read_as(ReduceWindow, operation)
+    dtype = dtype_of(operation.results[0])
+    if op is None or op.computation not in ("add", "multiply") or working_dtype(dtype) == dtype:
+        return None
+    (wide,) = op.build([convert(x, working_dtype(dtype)) for x in operation.operands])
+    return [convert(wide, dtype)]
 
 
 @legalizes("stablehlo.reduce", kind="slow", of="IREE")

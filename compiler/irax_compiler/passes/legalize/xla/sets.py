@@ -17,7 +17,7 @@ XLA = (
     complex_functions.complex_cube_root,
     products.narrow_reduction,
     xla.windows_over_padded,
-    xla.narrow_windows,
+    products.narrow_windows,
     xla.scatter_into_scalar,
     xla.reversed_convolution,
 )

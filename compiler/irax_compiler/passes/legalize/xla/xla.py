@@ -13,7 +13,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitcast, bitwise, conversion, convolution, shape, slicing
 from irax_compiler.ops.computation import named
-from irax_compiler.ops.core import Op, full, working_dtype
+from irax_compiler.ops.core import Op, full
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.building import reduce_sum
@@ -48,19 +48,6 @@ def windows_over_padded(operation: Operation) -> Sequence[Value] | None:
         folded, shape.broadcast_scalar(init, shape_of(folded))
     )
     return [result]
-
-
-@legalizes("stablehlo.reduce_window", kind="bug", of=("IREE", "XLA"))
-def narrow_windows(operation: Operation) -> Sequence[Value] | None:
-    """Reduce windows of narrow floats in a wider dtype: XLA rounds every partial sum, so that a sum
-    of bfloat16 stops growing at the 257th term.
-    """
-    op = read_as(ReduceWindow, operation)
-    dtype = dtype_of(operation.results[0])
-    if op is None or op.computation not in ("add", "multiply") or working_dtype(dtype) == dtype:
-        return None
-    (wide,) = op.build([conversion.convert(x, working_dtype(dtype)) for x in operation.operands])
-    return [conversion.convert(wide, dtype)]
 
 
 @legalizes("stablehlo.scatter", kind="bug", of="XLA")
