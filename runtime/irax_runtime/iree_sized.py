@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from irax_runtime.iree import IreeExecutable
+from irax_runtime.iree_executable import IreeExecutable
 
 
 class SizedExecutable(IreeExecutable):

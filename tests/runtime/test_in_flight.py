@@ -105,7 +105,7 @@ def test_brief_programs_that_need_what_is_being_computed_are_queued():
     plain = jnp.asarray(X)
     for function, count in zip(brief, (1, 12), strict=True):
         function(*[plain] * count)
-    for executable in cpu()._executables:
+    for executable in cpu().executables:
         executable._cost.is_long, executable._cost.is_brief = False, True
     double = after_first(lambda x: x * 4, X)
     results = []
@@ -168,7 +168,7 @@ def test_errors_come_up_where_a_value_is_used(too_large):
         irax.block_until_ready(too_large(1.0))
     with pytest.raises(OutOfMemoryError):
         irax.block_until_ready(too_large(1.0))
-    executable = next(iter(x for x in cpu()._executables if "4194304,16777216" in str(x.results)))
+    executable = next(iter(x for x in cpu().executables if "4194304,16777216" in str(x.results)))
     executable._cost.is_long, executable._cost.is_brief = True, False
     plus = after_first(lambda x: x + 1, jnp.float32(1.0))
     with cpu().in_flight._queue._turn:
@@ -213,7 +213,7 @@ def test_a_brief_donated_step_waits_for_calls_that_read(monkeypatch):
     step = irax.jit(lambda x, i: x.at[i].set(7.0), donate_argnums=0)
     total = after_first(lambda x: x.sum(), jnp.zeros(3000))
     x = step(step(jnp.zeros(3000), 0), 0).block_until_ready()
-    for executable in cpu()._executables:
+    for executable in cpu().executables:
         if executable._in_place:
             executable._cost.is_long, executable._cost.is_brief = False, True
     with cpu().in_flight._queue._turn:

@@ -102,7 +102,7 @@ class RefinedProgram(Program):
         executable = self.of.executable(device)
         if executable is None:
             return super()._program(device)
-        from irax_runtime.iree import IreeExecutable
+        from irax_runtime.iree_executable import IreeExecutable
         from irax_runtime.iree_sized import SizedExecutable
 
         assert isinstance(executable, IreeExecutable)  # other targets have no such programs
