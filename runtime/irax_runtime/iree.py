@@ -65,7 +65,6 @@ class CpuDevice(HasMemories):
             f"--task_topology_group_count={workers}",
         )
         self.instance: Any = rt.VmInstance()
-        """IREE's virtual machine, in which contexts of programs are made."""
         allocators = memory.keeping_freed_buffers()
         others = scheduling.workers()
         with mpi.hidden():
@@ -74,7 +73,8 @@ class CpuDevice(HasMemories):
                 for kind, driver in _DRIVERS.items()
             }
         self.placement = scheduling.Placement(scheduling.started(others, workers))
-        self.ways = ("fixed", "sync", "task") if self.placement.has_choice else ("task", "sync")
+        has_choice = self.placement.has_choice
+        self.ways: tuple[str, ...] = ("fixed", "sync", "task") if has_choice else ("task", "sync")
         # A device must outlive its buffers, also those that NumPy arrays hold when Python exits:
         # it is never freed, and the bindings must not complain about that.
         disable_leak_checker()
@@ -84,17 +84,14 @@ class CpuDevice(HasMemories):
             kind: rt.create_hal_module(self.instance, device)
             for kind, device in self._devices.items()
         }
-        """The module that programs import, for each driver."""
         self._device = self._devices["sync"]
         self._allocate_copy = self._device.allocator.allocate_buffer_copy
         self.lists: ArgumentLists = ArgumentLists(self._device)
         self.in_flight = in_flight.InFlight()
-        self.has_fixed = False
-        """True if the address of any buffer was asked for."""
+        self.has_fixed: bool = False
         if workers == 1:  # then the calling thread does the work by itself
             self.hal_modules["task"] = self.hal_modules["sync"]
         self.executables: weakref.WeakSet[IreeExecutable] = weakref.WeakSet()
-        """Programs loaded on the device."""
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._do_without_threads)
 

@@ -9,11 +9,12 @@ import contextvars
 import ctypes
 import threading
 import time
+import weakref
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import iree.runtime as rt
 import numpy as np
@@ -29,16 +30,37 @@ from irax_runtime import (
 )
 from irax_runtime import iree_modules as modules
 from irax_runtime.choice import Choice
-from irax_runtime.device import OutOfMemoryError
-from irax_runtime.iree_buffers import IreeBuffer, elements, keep_addresses, pushed
+from irax_runtime.device import Device, OutOfMemoryError
+from irax_runtime.iree_buffers import ArgumentLists, IreeBuffer, elements, keep_addresses, pushed
 from irax_runtime.signature import TensorType
-
-if TYPE_CHECKING:
-    from irax_runtime.iree import CpuDevice
 
 _unusable_contexts: list[Any] = []
 _WORTH_PACKING = 4
 """The number of arguments from which it is faster to pack their views."""
+
+
+class Processor(Device, Protocol):
+    """The part of a CPU device that its executables use."""
+
+    instance: Any
+    """IREE's virtual machine, in which contexts of programs are made."""
+    hal_modules: dict[str, Any]
+    """The module that programs import, for each driver."""
+    ways: tuple[str, ...]
+    """Ways to run a program, from which the fastest is chosen."""
+    placement: scheduling.Placement
+    lists: ArgumentLists
+    in_flight: in_flight.InFlight
+    has_fixed: bool
+    """True if the address of any buffer was asked for."""
+    executables: weakref.WeakSet[IreeExecutable]
+    """Programs loaded on the device."""
+
+    def view_of(self, array: np.ndarray[Any, Any], may_alias: bool) -> tuple[Any, bool]:
+        """Return a view of the array in the device's memory, and True if no array of NumPy's that
+        others may have shares that.
+        """
+        ...
 
 
 class IreeExecutable:
@@ -46,7 +68,7 @@ class IreeExecutable:
 
     def __init__(
         self,
-        device: CpuDevice,
+        device: Processor,
         module: Any,
         name: str,
         undefined: Collection[str] | None,
