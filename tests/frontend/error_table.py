@@ -263,6 +263,7 @@ PROVOKED: dict[str, list[str]] = {
     ],
     "irax.extend.core.set_current_trace": ["irax.extend.core.set_current_trace(1).__enter__()"],
     "irax.checking_leaks": ["irax.checking_leaks('text')"],
+    "irax.sharding.use_abstract_mesh": ["irax.sharding.use_abstract_mesh(3).__enter__()"],
     "irax.sharding.get_mesh": ["irax.jit(lambda x: (irax.sharding.get_mesh(), x)[1])(1.0)"],
 }
 """Calls that raise errors that no change of one argument of the example raises."""

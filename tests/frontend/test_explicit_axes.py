@@ -370,7 +370,7 @@ def test_structs_tell_layouts():
     assert irax.jit(jnp.tanh).lower(struct).out_info.sharding.spec == ROWS
     with pytest.raises(ValueError, match="dimension"):
         irax.ShapeDtypeStruct((4,), "float32", sharding=P("x", "y"))
-    with pytest.raises(TypeError, match="expected a sharding or a PartitionSpec, got 3"):
+    with pytest.raises(ValueError, match="must be a sharding or a PartitionSpec, got 3"):
         irax.ShapeDtypeStruct((4,), "float32", sharding=3)
 
 

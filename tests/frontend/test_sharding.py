@@ -382,7 +382,7 @@ def test_constraints(mesh: Mesh):
     rows, columns = NamedSharding(mesh, P("a")), NamedSharding(mesh, P(None, ("b", "a")))
     constraint = irax.lax.with_sharding_constraint
     assert constraint(X, columns).sharding == columns
-    assert irax.reshard(constraint(X, columns), rows).sharding == rows
+    assert constraint(constraint(X, columns), rows).sharding == rows
 
     @irax.jit
     def squares(v):
@@ -557,10 +557,11 @@ def test_devices_live_in_a_job_alone():
 def test_arrays_on_other_devices_than_a_function_is_for():
     """JAX 0.10.2 raises the same; `device_put` moves arrays."""
     line = Mesh(DEVICES[:2], ("a",))
+    explicit = NamedSharding(line.update(axis_types=(AxisType.Explicit,)), P("a"))
     wanted, x = NamedSharding(line, P("a")), irax.device_put(X, cpu(3))
     for f in (
         lambda x: irax.lax.with_sharding_constraint(x, wanted),
-        lambda x: irax.reshard(x, wanted),
+        lambda x: irax.reshard(x, explicit),
         irax.shard_map(lambda x: x, mesh=line, in_specs=P("a"), out_specs=P("a")),
         lambda x: irax.numpy.array(x, device=wanted),
         lambda x: irax.numpy.asarray(x, device=cpu(1)),

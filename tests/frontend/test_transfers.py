@@ -110,6 +110,11 @@ def test_arrays_in_memory_of_their_own(mesh: Mesh, spmd: str):
                 np.testing.assert_array_equal(copy, X)
 
 
+def test_a_program_puts_arrays_on_platforms_that_there_are():
+    with pytest.raises(RuntimeError, match="nowhere"):
+        irax.jit(lambda x: irax.device_put(x, "nowhere"))(jnp.ones(2))
+
+
 def test_copies_of_keys_are_in_memory_of_their_own():
     keys = irax.random.split(irax.random.key(0), 3)
     copy = keys.copy()

@@ -239,6 +239,11 @@ class ShapeDtypeStruct:
         self.sharding: Sharding | None = None
         sharding = sharding_of_format("ShapeDtypeStruct", sharding, self.shape)
         if sharding is not None:
+            if not isinstance(sharding, Sharding | PartitionSpec):
+                raise ValueError(
+                    "ShapeDtypeStruct: sharding must be a sharding or a PartitionSpec, got "
+                    f"{sharding!r}"
+                )
             self.sharding = as_sharding("ShapeDtypeStruct", sharding)
             self.sharding.parts(self.ndim)  # which checks the number of dimensions
         self.dtype: np.dtype[Any] = dtypes.canonicalize_dtype(dtype)

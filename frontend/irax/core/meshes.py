@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from irax.config import config
+from irax.core.innermost import innermost
 
 
 class AxisType(enum.Enum):
@@ -425,7 +426,12 @@ def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[AbstractMesh]:
 
     Args:
         mesh: an `AbstractMesh`.
+
+    Raises:
+        ValueError: it is none.
     """
+    if not isinstance(mesh, AbstractMesh):
+        raise ValueError(f"use_abstract_mesh: expected an AbstractMesh, got {mesh!r}")
     with config.scoped("abstract_mesh", mesh):
         yield mesh
 
@@ -438,7 +444,7 @@ class set_mesh:
         mesh: the mesh; None for none.
 
     Raises:
-        ValueError: it is no mesh, or one with `Manual` axes.
+        ValueError: it is no mesh, or one with `Manual` axes, or a function is being traced.
 
     >>> with irax.set_mesh(irax.make_mesh((1,), ("data",))) as mesh:
     ...     irax.sharding.get_mesh() == mesh
@@ -448,6 +454,11 @@ class set_mesh:
     def __init__(self, mesh: Mesh | None) -> None:
         if not isinstance(mesh, Mesh | None):
             raise ValueError(f"set_mesh: expected a Mesh, got {mesh!r} of {type(mesh).__name__}")
+        if innermost.trace is not None:
+            raise ValueError(
+                "set_mesh: a program has one mesh: expected a call outside of jit and the other "
+                "transformations; enter the mesh before the function is called"
+            )
         if mesh is not None and mesh.manual_axes:
             raise ValueError(
                 f"set_mesh: the axes {mesh.manual_axes} of {mesh!s} are Manual, which only a "

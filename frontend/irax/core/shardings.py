@@ -23,6 +23,12 @@ class DuplicateSpecError(ValueError):
     """A spec divides two dimensions along one axis of a mesh."""
 
 
+class NoMeshError(ValueError, RuntimeError):
+    """A spec is given where the context has no mesh that it could be for. JAX raises the one or the
+    other, by the function.
+    """
+
+
 class Sharding(ABC):
     """The division of arrays among devices."""
 
@@ -175,7 +181,8 @@ class NamedSharding(Sharding):
 
     Raises:
         TypeError: `spec` is not a PartitionSpec, or `mesh` is no mesh.
-        ValueError: an axis that the mesh lacks, or that divides two dimensions.
+        ValueError: an axis that the mesh lacks, or that divides two dimensions, or an unreduced or
+            reduced one that is not `Explicit`.
 
     >>> irax.NamedSharding(irax.make_mesh((1,), ("data",)), irax.P("data")).shard_shape((4, 2))
     (4, 2)
@@ -315,7 +322,9 @@ def _parts(sharding: NamedSharding, rank: int) -> tuple[int, ...]:
 
 
 def check_spec(mesh: Mesh | AbstractMesh, spec: PartitionSpec) -> None:
-    """Raise ValueError for a spec with an axis that the mesh lacks, or with one twice."""
+    """Raise ValueError for a spec with an axis that the mesh lacks, or with one twice, or with one
+    that is unreduced or reduced, and not `Explicit`.
+    """
     seen: set[Any] = set()
     for entry in spec.partitions:
         for axis in axes_of_entry(entry):
@@ -329,6 +338,12 @@ def check_spec(mesh: Mesh | AbstractMesh, spec: PartitionSpec) -> None:
                     "one at most"
                 )
             seen.add(axis)
+    for name, axes in (("unreduced", spec.unreduced), ("reduced", spec.reduced)):
+        if others := sorted(map(str, axes.difference(mesh.explicit_axes))):
+            raise ValueError(
+                f"{spec} has the {name} axes {others}, and the mesh is {mesh!s}: expected axes of "
+                "type Explicit"
+            )
 
 
 class SingleDeviceSharding(Sharding):
@@ -379,7 +394,7 @@ def as_sharding(what: str, x: Any) -> Sharding:
 
     Raises:
         TypeError: it is none of these; `what` is the function's name in the message.
-        RuntimeError: there is no mesh in the context.
+        NoMeshError: there is no mesh in the context.
     """
     if isinstance(x, Sharding):
         return x
@@ -389,8 +404,10 @@ def as_sharding(what: str, x: Any) -> Sharding:
     if abstract.manual_axes or mesh.shape_tuple != abstract.shape_tuple:
         return NamedSharding(abstract, x)
     if mesh.empty:
-        raise RuntimeError(
+        raise NoMeshError(
             f"{what}: {x} needs a mesh: enter one by `with irax.set_mesh(mesh):`, or give a "
             "NamedSharding"
         )
+    if mesh.axis_types != abstract.axis_types:
+        mesh = mesh.update(axis_types=abstract.axis_types)
     return NamedSharding(mesh, x)

@@ -335,9 +335,12 @@ def takes_out_sharding(what: str) -> Callable[[F], F]:
                 args, out_sharding = args[:-1], args[-1]
             if out_sharding is None:
                 return function(*args, **kwargs)
+            check_constrained(f"{what}: out_sharding", out_sharding)
             sharding = as_sharding(f"{what}: out_sharding", out_sharding)
             with layout_is_stated():
                 result = function(*args, **kwargs)
+            for x in array_trees.tree_leaves(result):
+                sharding.shard_shape(x.shape)  # raises where it does not fit
             return divided_results(what, sharding, result)
 
         return dividing  # pyright: ignore[reportReturnType]
@@ -363,9 +366,11 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
         AssertionError: all axes are `Explicit`, and an array is divided in another way.
         RuntimeError: a `PartitionSpec` where there is no mesh.
         ValueError: an array cannot be divided so, or was put on other devices, or None is among the
-            shardings; in a `shard_map`, the sharding's mesh is not that of the context.
+            shardings, or a sharding names axes that are not `Auto`; in a `shard_map`, the
+            sharding's mesh is not that of the context.
 
-    >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
+    >>> mesh = irax.make_mesh((1,), ("i",), axis_types=(irax.sharding.AxisType.Auto,))
+    >>> sharding = irax.NamedSharding(mesh, irax.P("i"))
     >>> irax.lax.with_sharding_constraint(irax.numpy.ones(2), sharding)
     Array([1., 1.], dtype=float32)
     """
@@ -378,23 +383,24 @@ def with_sharding_constraint(x: Any, shardings: Any) -> Any:
     for pair in pairs:
         check_devices(what, *pair)
         check_manual(what, *pair)
-    if mesh.empty or not mesh.explicit_axes:
-        arrays = [constrained(*pair) for pair in pairs]
-    elif not mesh.are_all_axes_explicit:
-        arrays = [constrained(x, _along_auto_axes(x, wanted)) for x, wanted in pairs]
-    else:
+    if not mesh.empty and mesh.are_all_axes_explicit:
+        check_constrained(what, given)
         for array, wanted in pairs:
             if isinstance(wanted, NamedSharding):
                 _check_layout(array, wanted)
+        return array_trees.tree_unflatten(tree, arrays)
+    for wanted in given:
+        if isinstance(wanted, NamedSharding):
+            _check_axes(what, wanted, wanted.mesh.auto_axes, "Auto")
+    if mesh.explicit_axes:
+        pairs = [(x, _along_auto_axes(x, wanted)) for x, wanted in pairs]
+    arrays = [constrained(*pair) for pair in pairs]
     return array_trees.tree_unflatten(tree, arrays)
 
 
 def _on_entered_mesh(shardings: Any) -> Any:
     """Return shardings in which a `PartitionSpec` is of the mesh of a block `with mesh:`, where the
     context has no other mesh.
-
-    Raises:
-        ValueError: it names an axis that is not `Auto`.
     """
     mesh = config.entered_mesh
     if mesh is None or not get_abstract_mesh().empty:
@@ -403,9 +409,7 @@ def _on_entered_mesh(shardings: Any) -> Any:
     def named(leaf: Any) -> Any:
         if not isinstance(leaf, PartitionSpec):
             return leaf
-        sharding = NamedSharding(mesh, leaf)
-        _check_axes("with_sharding_constraint", sharding, mesh.auto_axes, "Auto")
-        return sharding
+        return NamedSharding(mesh, leaf)
 
     return tree_util.tree_map(named, shardings)
 
@@ -451,8 +455,11 @@ def _check_axes(what: str, sharding: NamedSharding, axes: Sequence[Any], kind: s
 
 
 def _check_layout(x: Array, wanted: NamedSharding) -> None:
-    """Raise AssertionError for an array whose type tells another layout than a sharding."""
+    """Raise AssertionError for an array whose type tells another layout than a sharding, and
+    ValueError for one of fewer dimensions.
+    """
     aval = typeof(x)
+    wanted.check_compatible_aval(x.shape)
     found = axes_by_dimension(aval.sharding.spec, x.ndim)
     if found != axes_by_dimension(wanted.spec, x.ndim):
         raise AssertionError(
@@ -463,8 +470,7 @@ def _check_layout(x: Array, wanted: NamedSharding) -> None:
 
 @api_boundary
 def reshard(xs: Any, out_shardings: Any) -> Any:
-    """Return arrays divided among devices in another way; as `irax.lax.with_sharding_constraint`,
-    along `Explicit` axes of the mesh of the context, if it has some.
+    """Return arrays divided among devices in another way, along `Explicit` axes of their mesh.
 
     Args:
         xs: a pytree of arrays.
@@ -473,19 +479,19 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
 
     Raises:
         ValueError: an axis of another type, or an array cannot be divided so, or was put on other
-            devices, or None is among the shardings.
+            devices, or None is among the shardings, or there is no mesh for a `PartitionSpec`.
 
     >>> sharding = irax.NamedSharding(irax.make_mesh((1,), ("i",)), irax.P("i"))
     >>> irax.reshard(irax.numpy.ones(2), sharding)
     Array([1., 1.], dtype=float32)
     """
-    mesh = get_abstract_mesh()
-    if mesh.explicit_axes:
-        for wanted in spread("reshard", out_shardings, xs):
-            if isinstance(wanted, NamedSharding) and wanted.mesh.shape_tuple == mesh.shape_tuple:
-                _check_axes("reshard", wanted, mesh.explicit_axes, "Explicit")
-    for x, wanted in zip(
-        array_trees.tree_leaves(xs), _each_given("reshard", out_shardings, xs), strict=True
-    ):
-        check_devices("reshard", as_array(x, "reshard"), wanted)
+    given = _each_given("reshard", out_shardings, xs)
+    check_constrained("reshard", given)
+    for leaf, wanted in zip(array_trees.tree_leaves(xs), given, strict=True):
+        x = as_array(leaf, "reshard")
+        if isinstance(wanted, NamedSharding):
+            _check_axes("reshard", wanted, wanted.mesh.explicit_axes, "Explicit")
+            check_manual("reshard", x, wanted)
+        wanted.shard_shape(x.shape)  # raises where it does not fit
+        check_devices("reshard", x, wanted)
     return divided_results("reshard", out_shardings, xs)

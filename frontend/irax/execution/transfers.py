@@ -26,7 +26,7 @@ from irax.core.shardings import (
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import still_open
 from irax.execution.backend import current_device, is_device, no_device, resolve_device
-from irax.execution.jit_shardings import check_manual, constrained
+from irax.execution.jit_shardings import check_constrained, check_manual, constrained
 from irax.execution.moves import check_move
 from irax_runtime.device import MEMORY_KIND
 from irax_runtime.mesh import devices_of
@@ -113,6 +113,7 @@ def _put_on(array: Array, place: Any) -> Array:
     if isinstance(place, Space):
         return _in_space(array, place)
     if isinstance(place, Sharding | PartitionSpec):
+        check_constrained("device_put", place)
         place = as_sharding("device_put", place)
         place.shard_shape(array.shape)  # raises where it does not fit
         check_manual("device_put", array, place)
@@ -128,9 +129,10 @@ def _put_on(array: Array, place: Any) -> Array:
         )
     if isinstance(array, KeyArray):
         return array.with_data(_put_on(array.data, place))
+    device = resolve_device(place)
     if not isinstance(array, ConcreteArray):
         return array
-    return array.on(resolve_device(place)).in_memory(MEMORY_KIND)
+    return array.on(device).in_memory(MEMORY_KIND)
 
 
 def _in_space(array: Array, space: Space) -> Array:

@@ -25,7 +25,7 @@ from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Known, Traced, trace_function
 from irax.core.unreduced import summands, summed
 from irax.core.wrapping import wraps
-from irax.execution.jit_shardings import on_devices
+from irax.execution.jit_shardings import check_constrained, on_devices
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec, axes_of
 
 
@@ -199,9 +199,12 @@ class Setting:
         return self.mesh.update_axis_types(dict.fromkeys(self.manual, AxisType.Manual))
 
     def check_spec(self, what: str, spec: Any) -> None:
-        """Raise an error for what is no spec, or names another axis than the manual ones."""
+        """Raise an error for what is no spec, names another axis than the manual ones, or leaves a
+        dimension open.
+        """
         if not isinstance(spec, PartitionSpec):
             raise TypeError(f"shard_map: {what} must be of PartitionSpec (irax.P), got {spec!r}")
+        check_constrained(f"shard_map: {what}", spec)
         dividing = [axis for entry in spec.partitions for axis in axes_of_entry(entry)]
         for axis in (*dividing, *spec.unreduced, *spec.reduced):
             if axis not in self.manual:
