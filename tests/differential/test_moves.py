@@ -184,3 +184,29 @@ def test_update_by_a_function_of_what_it_overwrites(size: int) -> None:
     expected = np.max([x[:-2], x[1:-1], x[2:]], axis=0)
     expected[1 : size // 2 + 1] = expected[: size // 2] * 2 + 2
     np.testing.assert_allclose(irax.jit(program)(x), expected, rtol=1e-6)
+
+
+def _reversed_bits(x):
+    return lax.bitcast_convert_type(x[::2, 1:], np.int32)[::-1]
+
+
+def _gaps_as_signed(x):
+    gaps = lax.pad(x, x.dtype.type(0), [(0, 0, 1), (0, 0, 0)])
+    there = lax.bitcast_convert_type(gaps, np.int32)
+    return jnp.zeros((80, 9), np.int32).at[2:49, 1:7].set(there)
+
+
+@pytest.mark.parametrize(
+    ("program", "dtype"),
+    [
+        (lambda x: x[::-2], np.uint8),
+        (lambda x: x[::2, 1:][::-1], np.uint32),
+        (lambda x: lax.cummax(x[::3], reverse=True), np.uint16),
+        (_reversed_bits, np.float32),
+        (_gaps_as_signed, np.uint32),
+    ],
+    ids=["every other", "columns", "cumulative", "bits", "update"],
+)
+def test_moves_of_numbers_of_another_sign(program, dtype: type) -> None:
+    x = np.arange(144).reshape(24, 6).astype(dtype)
+    np.testing.assert_array_equal(irax.jit(program)(x), program(jnp.asarray(x)))

@@ -32,6 +32,17 @@ func.func @through(%x: tensor<4x4xf32>, %i: tensor<3x1xi32>) -> tensor<3x1xf32> 
 // CHECK:        [[B:%\w+]] = stablehlo.optimization_barrier [[Y]]
 // CHECK:        "stablehlo.gather"([[B]],
 
+// Nor where its bits get another dtype, as those of unsigned integers do.
+func.func @of_bits(%x: tensor<8xui32>) -> tensor<4xui32> {
+  %0 = stablehlo.slice %x [0:8:2] : (tensor<8xui32>) -> tensor<4xui32>
+  %1 = stablehlo.reverse %0, dims = [0] : tensor<4xui32>
+  return %1 : tensor<4xui32>
+}
+// CHECK:      func.func @of_bits
+// CHECK:        [[Y:%\w+]] = stablehlo.bitcast_convert {{.*}} -> tensor<4xi32>
+// CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[Y]]
+// CHECK-NEXT:   stablehlo.reverse [[B]], dims = [0]
+
 // Nor can a pad that crops rows.
 func.func @cropped(%x: tensor<2x1x2xf32>, %i: tensor<3x1xi32>) -> tensor<3x1x1xf32> {
   %z = stablehlo.constant dense<0.5> : tensor<f32>

@@ -12,6 +12,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier, slicing
+from irax_compiler.ops.bitcast import BitcastConvert
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import Memory
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
@@ -168,8 +169,12 @@ def comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
 
 
 def _is_fused(operation: Operation) -> bool:
-    """True if an operation is elementwise, or only rearranges or repeats its operand's elements."""
+    """True if an operation is elementwise, or only rearranges or repeats its operand's elements, or
+    gives their bits another dtype: between signed and unsigned integers IREE does nothing for that.
+    """
     traits = traits_of(operation)
+    if operation.name == BitcastConvert.name:
+        return True
     if not traits.moves or len(operation.operands) != 1:
         return traits.elementwise
     (x,), (result,) = operation.operands, operation.results
