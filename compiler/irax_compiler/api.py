@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from irax_compiler.passes.donation import overwritten as overwritten
     from irax_compiler.passes.refine import is_sized, refined, values_for
     from irax_compiler.passes.simplify import Simplify
+    from irax_compiler.passes.split import arguments_read as arguments_read
 
 _LATER = {
     **dict.fromkeys(
@@ -89,6 +90,7 @@ _LATER = {
     "Decompose": "passes.decompose",
     "overwritten": "passes.donation",
     "Simplify": "passes.simplify",
+    "arguments_read": "passes.split",
     "CompileError": "iree.invocation",
     **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.refine"),
 }

@@ -13,7 +13,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax_compiler import api, mlir, targets
-from irax_compiler.iree import compiler, invocation, sessions
+from irax_compiler.iree import compiler, invocation, pipelines, sessions
 from irax_compiler.mlir import Module
 from irax_compiler.targets import cpu as cpu_target
 from irax_runtime.iree import cpu
@@ -73,8 +73,8 @@ def test_pipelines_make_the_programs_that_phases_make(function, monkeypatch):
     module = lowered(function)
     by_pipelines = parts(module, monkeypatch)
     monkeypatch.setattr(compiler, "_has_pipelines", lambda flags: False)
-    for phase in list(invocation.PIPELINES):
-        monkeypatch.delitem(invocation.PIPELINES, phase)
+    for phase in list(pipelines.PIPELINES):
+        monkeypatch.delitem(pipelines.PIPELINES, phase)
     monkeypatch.setattr(compiler, "AFRESH", ())
     by_phases = parts(module, monkeypatch)
     assert by_pipelines == by_phases
@@ -126,7 +126,7 @@ def test_a_session_with_an_error_is_not_kept(monkeypatch):
 
 
 def test_a_pipeline_that_fails_says_why(monkeypatch):
-    monkeypatch.setitem(invocation.PIPELINES, "vm", "iree-vm-transformation-pipeline,no-such-pass")
+    monkeypatch.setitem(pipelines.PIPELINES, "vm", "iree-vm-transformation-pipeline,no-such-pass")
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     with pytest.raises(api.CompileError, match="no-such-pass"):
         targets.compile(lowered(elementwise), "iree-cpu")
@@ -164,12 +164,14 @@ print(os.waitstatus_to_exitcode(status))
     assert (done.stdout.strip(), done.stderr) == ("5", "")
 
 
-def pipelines_run(monkeypatch: pytest.MonkeyPatch, error: str) -> list[str]:
-    """Have the phase stream fail with an error; return the list of what runs from now on."""
+def pipelines_run(
+    monkeypatch: pytest.MonkeyPatch, error: str, failing: str = pipelines.STREAM
+) -> list[str]:
+    """Have a pipeline fail with an error; return the list of what runs from now on."""
     real, ran = invocation.Invocation.run_pipeline, []
 
     def run_pipeline(run, passes):
-        if invocation.STREAM in passes:
+        if failing in passes:
             raise invocation.CompileError(f"loc(unknown): {error}")
         ran.append(passes)
         real(run, passes)
@@ -181,14 +183,14 @@ def pipelines_run(monkeypatch: pytest.MonkeyPatch, error: str) -> list[str]:
 def test_programs_of_too_many_waits_keep_them(monkeypatch, tmp_path):
     """IREE gives up the phase stream if it does not find which are superfluous."""
     monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
-    ran = pipelines_run(monkeypatch, invocation.NOT_SOLVED)
+    ran = pipelines_run(monkeypatch, pipelines.NOT_SOLVED)
     x = np.full((5, 3), 7, np.float32)
     y = np.arange(1, 16, dtype=np.float32).reshape(5, 3) + [[4, 0, 0]] * 5
     expected = x.copy()
     for i in range(1, int(y[0, 0])):
         expected[i] = y[i] * expected[i - 1]
     np.testing.assert_allclose(irax.jit(history)(x, y.astype(np.float32)), expected)
-    assert invocation.WITH_ALL_WAITS in ran
+    assert pipelines.WITHOUT_ITERATION["stream"] in ran
 
 
 def test_other_errors_of_a_phase_are_those_of_the_module(monkeypatch):
@@ -200,12 +202,16 @@ def test_other_errors_of_a_phase_are_those_of_the_module(monkeypatch):
         targets.compile(lowered(history), "iree-cpu")
 
 
-def test_passes_that_do_not_settle_are_given_up(monkeypatch, tmp_path):
-    """IREE repeats passes until they change nothing, which some modules never reach."""
+@pytest.mark.parametrize("phase", pipelines.WITHOUT_ITERATION)
+def test_passes_that_do_not_settle_are_given_up(monkeypatch, tmp_path, phase):
+    """IREE repeats passes until they change nothing, which some modules never reach, and others
+    after more iterations than IREE allows.
+    """
     monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
-    ran = pipelines_run(monkeypatch, invocation.NOT_SETTLED)
+    irax.clear_caches()
+    ran = pipelines_run(monkeypatch, pipelines.NOT_SETTLED, pipelines.PIPELINES[phase])
     np.testing.assert_array_equal(irax.jit(elementwise)(np.ones((2, 3)), np.ones((2, 3)))[0], 2)
-    assert invocation.WITH_ALL_WAITS in ran
+    assert pipelines.WITHOUT_ITERATION[phase] in ran
 
 
 @pytest.mark.parametrize("number", [lambda i, t: i + 1.0, lambda i, t: jnp.asarray(t)[i] * 2])

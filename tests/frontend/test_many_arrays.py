@@ -82,6 +82,13 @@ def test_functions_of_hundreds_of_arrays_take_lists() -> None:
     assert "irax.lists" in str(lower(module, next(iter(mlir.functions(module)))))
 
 
+def test_memory_of_functions_of_hundreds_of_arrays() -> None:
+    arrays = [np.ones(256, np.float32)] * 300
+    compiled = irax.jit(lambda xs: [-x for x in xs[:200]]).lower(arrays).compile()
+    memory = compiled.memory_analysis()
+    assert memory.argument_size_in_bytes == memory.output_size_in_bytes == 200 << 10
+
+
 @pytest.mark.parametrize("count", [8, 9, 40])
 def test_many_arrays_are_reduced_together(count: int) -> None:
     """The elements where the first array is greatest."""

@@ -7,25 +7,15 @@ import math
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from irax_compiler import cache, own_files, spans
 from irax_compiler.iree import addresses, blas, references, temporary
-from irax_compiler.iree.invocation import (
-    AFRESH,
-    ALLOCATION,
-    NOT_SETTLED,
-    NOT_SOLVED,
-    PIPELINES,
-    WITH_ALL_WAITS,
-    CompileError,
-    bundled_tool,
-    invocation,
-    phases_after,
-)
+from irax_compiler.iree.invocation import CompileError, bundled_tool, invocation, run_phases
+from irax_compiler.iree.pipelines import AFRESH, ALLOCATION, phases_after
 
 if TYPE_CHECKING:  # these import IREE's bindings, which whoever has a program does without
     from irax_compiler.iree.kernels_aside import KernelsAside
@@ -190,7 +180,7 @@ def _invoke_iree(
     if not after and _has_pipelines(flags):
         return _by_pipelines(given, flags, chosen, unverified, bool(text))
     for phase in _ends(after, {*AFRESH, *(x.phase for x in chosen)}):
-        given, after = _run_phases(given, flags, after, phase, unverified, PIPELINES), phase
+        given, after = run_phases(given, flags, after, phase, unverified=unverified), phase
         given = _rewritten(given, [x for x in chosen if x.phase == phase])
     return _program(given, flags, after, unverified, bool(text))
 
@@ -207,33 +197,13 @@ def _by_pipelines(
 
     given, after = local.with_device(given, flags), ""
     for phase in _ends("", {*local.AFRESH, *(x.phase for x in rewrites)} - {"hal"}):
-        given = _run_phases(given, flags, after, phase, unverified, local.PIPELINES, use=phase)
+        given = run_phases(
+            given, flags, after, phase, unverified=unverified, pipelines=local.PIPELINES, use=phase
+        )
         after = phase
         given = _rewritten(given, [x for x in rewrites if x.phase == phase])
     given = _rewritten(local.to_hal(given, flags), [x for x in rewrites if x.phase == "hal"])
     return _program(given, flags, "hal", unverified, may_be_printed)
-
-
-def _run_phases(
-    given: bytes,
-    flags: Sequence[str],
-    after: str,
-    last: str,
-    unverified: frozenset[str],
-    pipelines: Mapping[str, str],
-    use: str = "",
-) -> bytes:
-    """Return a module as it is after IREE's phases up to `last`."""
-    try:
-        with invocation(given, flags, use) as run:
-            run.execute_phases(after, last, unverified, pipelines)
-            return run.bytecode()
-    except CompileError as error:
-        gave_up = any(x in str(error) for x in (NOT_SETTLED, NOT_SOLVED))
-        if not gave_up or pipelines["stream"] == WITH_ALL_WAITS:
-            raise
-    all_waits = {**pipelines, "stream": WITH_ALL_WAITS}
-    return _run_phases(given, flags, after, last, unverified, all_waits, use)
 
 
 def _ends(after: str, ends: set[str]) -> list[str]:

@@ -10,92 +10,15 @@ from typing import Any
 
 from irax_compiler import spans
 from irax_compiler.iree import sessions
-
-ALLOCATION = "allocation"
-"""The first part of IREE's phase stream, which divides a program into parts and finds the arrays of
-each. IREE has no name for it."""
-
-ALL_PHASES = (
-    *("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow"),
-    *(ALLOCATION, "stream", "executable-sources", "executable-configurations"),
-    *("executable-targets", "hal", "vm"),
+from irax_compiler.iree.pipelines import (
+    ALL_PHASES,
+    ALLOCATION,
+    NOT_SETTLED,
+    NOT_SOLVED,
+    PIPELINES,
+    WITHOUT_ITERATION,
+    phases_after,
 )
-
-_CLEAN = "canonicalize,iree-stablehlo-canonicalize"
-INPUT = ",".join(
-    (
-        f"func.func({_CLEAN},cse)",
-        "func.func(iree-stablehlo-legalize-custom-calls,iree-stablehlo-legalize-control-flow)",
-        "iree-stablehlo-to-stablehlo-preprocessing{order-conv-features=true}",
-        f"func.func(iree-stablehlo-canonicalize,{_CLEAN}),inline",
-        f"func.func({_CLEAN},cse,iree-stablehlo-canonicalize)",
-        "func.func(iree-stablehlo-legalize-shape-computations,iree-stablehlo-to-linalg-ext)",
-        f"iree-stablehlo-to-iree-input,reconcile-unrealized-casts,func.func({_CLEAN})",
-        "iree-stablehlo-verify-compiler-input-legality",
-        "iree-import-public,iree-import-ml-program,iree-sanitize-module-names",
-    )
-)
-"""The phase input, with one more canonicalization before the conversion of StableHLO.
-
-The conversion runs IREE's canonicalizations, too, and breaks those that move an operation of one
-operand before the transpose or the reshape whose only use it is: it refuses the module, or, where
-the types stay as they are, loses the operation. The elimination of common subexpressions leaves
-such uses, so a canonicalization follows it."""
-
-SCHEDULE = ",".join(
-    (
-        "iree-hal-resolve-device-promises,iree-stream-tensor-transformation-pipeline",
-        "iree-stream-async-transformation-pipeline,iree-stream-schedule-allocation",
-    )
-)
-VM = "iree-vm-transformation-pipeline"
-
-
-def cleanup(*more: str) -> str:
-    """Return the passes that IREE runs between the steps of a phase, and then `more`."""
-    passes = "canonicalize,cse,iree-util-simplify-global-accesses,iree-util-apply-patterns"
-    steps = (*in_functions(passes), "iree-util-fold-globals", "iree-util-fuse-globals", *more)
-    return ",".join(steps)
-
-
-def in_functions(passes: str) -> Sequence[str]:
-    """Return passes on the functions of a module."""
-    return [f"{kind}({passes})" for kind in ("util.func", "util.initializer")]
-
-
-STREAM = ",".join(
-    (
-        "iree-stream-cmd-transformation-pipeline,iree-stream-optimization-pipeline",
-        cleanup("iree-util-ipo,symbol-dce"),
-    )
-)
-"""The rest of that phase."""
-
-NOT_SOLVED = "failed to solve for timepoint coverage"
-"""IREE's error where it has not found in 32 iterations which waits others make superfluous."""
-NOT_SETTLED = "maximum iteration count exceeded in fixed point pipeline"
-"""IREE's error where passes that it repeats until they change nothing undo each other's changes,
-such as the order of constants."""
-WITH_ALL_WAITS = ",".join(
-    (
-        "iree-stream-cmd-transformation-pipeline",
-        cleanup("iree-util-ipo"),
-        *in_functions("iree-stream-reuse-allocations,convert-scf-to-cf"),
-        *[cleanup("iree-util-ipo")] * 2,
-        "iree-stream-fuse-dispatch-bindings,iree-stream-annotate-dispatch-arguments",
-        "iree-stream-annotate-dispatch-assumptions,iree-stream-pack-dispatch-operands",
-        cleanup("iree-util-ipo,iree-stream-fold-uniform-operands"),
-        cleanup("iree-util-ipo,symbol-dce"),
-    )
-)
-"""The rest of that phase without the search."""
-
-PIPELINES = {"input": INPUT, ALLOCATION: SCHEDULE, "stream": STREAM, "vm": VM}
-"""The pipelines of IREE's that have the passes of a phase, without the dialects of all targets.
-Many passes collect the patterns of every dialect that is loaded, each time that they run."""
-
-AFRESH = ("flow", "hal")
-"""The phases before these, which load the dialects of all targets."""
 
 
 class CompileError(RuntimeError):
@@ -231,13 +154,34 @@ class Invocation:
         return CompileError(f"IREE could not compile the module:\n{shown}")
 
 
-def phases_after(phase: str) -> Sequence[str]:
-    """Return IREE's phases after one, or all of them for an empty name. Raise ValueError if there
-    is none of that name.
+def run_phases(
+    module: bytes,
+    flags: Sequence[str],
+    after: str,
+    last: str,
+    *,
+    unverified: Collection[str] = (),
+    pipelines: Mapping[str, str] = PIPELINES,
+    use: str = "",
+) -> bytes:
+    """Return a module as it is after IREE's phases up to the `last`, of those that follow `after`.
+    Where passes that IREE repeats come to no end, they are run twice.
+
+    Raises:
+        CompileError: IREE refuses the module.
     """
-    if phase and phase not in ALL_PHASES:
-        raise ValueError(f"IREE has no phase {phase!r}; it has {', '.join(ALL_PHASES)}")
-    return ALL_PHASES[ALL_PHASES.index(phase) + 1 if phase else 0 :]
+    try:
+        with invocation(module, flags, use) as run:
+            run.execute_phases(after, last, unverified, pipelines)
+            return run.bytecode()
+    except CompileError as error:
+        gave_up = any(x in str(error) for x in (NOT_SETTLED, NOT_SOLVED))
+        if not gave_up or WITHOUT_ITERATION.items() <= pipelines.items():
+            raise
+    pipelines = {**pipelines, **WITHOUT_ITERATION}
+    return run_phases(
+        module, flags, after, last, unverified=unverified, pipelines=pipelines, use=use
+    )
 
 
 def bundled_tool(name: str) -> Path | None:

@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from irax_compiler import mlir, spans
-from irax_compiler.iree.invocation import (
+from irax_compiler.iree.invocation import invocation
+from irax_compiler.iree.pipelines import (
     ALLOCATION,
     INPUT,
     SCHEDULE,
@@ -21,7 +22,6 @@ from irax_compiler.iree.invocation import (
     VM,
     cleanup,
     in_functions,
-    invocation,
 )
 from irax_compiler.mlir import InsertionPoint, Module, Operation
 

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from irax_compiler import mlir
 from irax_compiler.iree.compiler import linking_flags
-from irax_compiler.iree.invocation import ALLOCATION, invocation
+from irax_compiler.iree.invocation import run_phases
 from irax_compiler.iree.memory import peak_memory
+from irax_compiler.iree.pipelines import ALLOCATION
 from irax_compiler.iree.target import all_flags, iree_target
 from irax_compiler.mlir import Module
 
@@ -40,9 +41,7 @@ def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Modu
 
 def after_phase(phase: str, data: bytes, flags: Sequence[str], before: str, target: str) -> bytes:
     """A module after a phase, from one after an earlier phase."""
-    with invocation(data, flags) as run:
-        run.execute_phases(before, phase)
-        data = run.bytecode()
+    data = run_phases(data, flags, before, phase)
     for rewrite in iree_target(target).rewrites(target.partition(":")[2]):
         if rewrite.phase == phase:
             rewritten = mlir.parse_module(data)

@@ -20,7 +20,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.registers import emit, index, signless_dtype
 from irax_compiler.ops.registry import is_generated
-from irax_compiler.passes.annotate import add_reflection
+from irax_compiler.passes.annotate import add_reflection, reflection
 from irax_compiler.passes.core import Pass, register_pass, returned, walk
 from irax_compiler.passes.loops.memory import seen_as
 
@@ -31,6 +31,7 @@ _LIST = mlir.parse_type("!util.list<?>")
 _TABLE = mlir.parse_type("!util.buffer")
 _VIEW = mlir.parse_type("!hal.buffer_view")
 _INDEX = mlir.parse_type("index")
+_LISTS = "irax.lists"
 _IMPORTED = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 1, 0, 0, 0>")}
 ON_ITS_OWN = dict.fromkeys(("no_inline", "noinline"), mlir.parse_attribute("unit"))
 """The attributes that prevent inlining, by MLIR and by IREE."""
@@ -41,8 +42,8 @@ ON_ITS_OWN = dict.fromkeys(("no_inline", "noinline"), mlir.parse_attribute("unit
 class Split(Pass):
     """Splits public functions with more than `most` arguments and results into parts, which they
     call in order. They take a list of arguments and a list to fill with results, as the reflection
-    attribute `irax.lists` says. A part of several operations has up to `bound` of the arguments and
-    results; equal parts are one function.
+    attribute `irax.lists` says: it has the numbers of the arguments that are read. A part of more
+    than one operation has up to `bound` of the arguments and results; equal parts are one function.
 
     Takes time in proportion to the number of operations. Comes last, because other passes do not
     support such functions.
@@ -60,6 +61,15 @@ class Split(Pass):
                     _in_parts(module, name, function, self.bound)
 
 
+def arguments_read(module: Module, name: str) -> list[int]:
+    """Return the numbers of the arguments that a function of a lowered module reads."""
+    function = mlir.functions(module)[name]
+    listed = reflection(function).get(_LISTS)
+    if listed is not None:
+        return [int(i) for i in listed.split(",") if i]
+    return [i for i, x in enumerate(mlir.arguments(function)) if mlir.num_uses(x)]
+
+
 def _in_parts(module: Module, name: str, function: Operation, bound: int) -> None:
     """Replace a function by one that calls its parts."""
     flow = _Flow.of(function)
@@ -67,7 +77,8 @@ def _in_parts(module: Module, name: str, function: Operation, bound: int) -> Non
     calls = [builder.call(part) for part in flow.parts(bound)]
     caller = mlir.new_function(module, name, [_LIST], function.location, public=True)
     caller.attributes["iree.reflection"] = function.attributes["iree.reflection"]
-    add_reflection(caller, {"irax.lists": "1"})
+    read = [i for x, i in flow.number.items() if mlir.num_uses(x)]
+    add_reflection(caller, {_LISTS: ",".join(map(str, read))})
     with InsertionPoint(mlir.body(caller)), function.location:
         (arguments,) = mlir.arguments(caller)
         count = index(len(flow.returned))

@@ -8,7 +8,7 @@ from irax_compiler.chips import IS_X86, compiling_for, vector_registers
 from irax_compiler.importing import alone
 from irax_compiler.iree import tiling
 from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite, has_large_arrays
-from irax_compiler.iree.invocation import ALLOCATION
+from irax_compiler.iree.pipelines import ALLOCATION
 from irax_compiler.iree.target import (
     LACKS_ARRAYS_OF,
     SUBBYTE,

@@ -51,8 +51,7 @@ def analyse(
 
     target = executable.device.target
     lowered = api.lower(module, name, target, donated=donated)
-    parameters = mlir.arguments(mlir.functions(lowered)[name])
-    read = [x for x, own in zip(avals[0], parameters, strict=True) if mlir.num_uses(own)]
+    read = [avals[0][i] for i in api.arguments_read(lowered, name)]
     arguments, results = (sum(map(_size, side)) for side in (read, avals[1]))
     reused = sum(_size(avals[0][i]) for i in api.overwritten(lowered, name))
     temporary = max(0, phases.transient_memory(lowered, target) - results + reused)

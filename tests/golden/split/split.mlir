@@ -30,7 +30,7 @@ func.func @main(%x0: tensor<4xf32>, %x1: tensor<4xf32>, %y0: tensor<4xf32>, %y1:
 // CHECK-NEXT:    stablehlo.add
 
 // CHECK-NOT:   private
-// CHECK:       func.func @main(%arg0: !util.list<?>) -> !util.list<?> attributes {iree.reflection = {{.*}}irax.lists = "1"{{.*}}} {
+// CHECK:       func.func @main(%arg0: !util.list<?>) -> !util.list<?> attributes {iree.reflection = {{.*}}irax.lists = "0,1,2,3,4"{{.*}}} {
 // CHECK:         [[R:%\w+]] = util.list.create
 // CHECK-NEXT:    util.list.resize
 // CHECK:         [[T:%\w+]] = util.buffer.constant {{.*}}<[0, 2, 0]>

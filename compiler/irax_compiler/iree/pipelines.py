@@ -1,0 +1,115 @@
+"""The phases of IREE's compiler, and the passes of each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+ALLOCATION = "allocation"
+"""The first part of IREE's phase stream, which divides a program into parts and finds the arrays of
+each. IREE has no name for it."""
+
+ALL_PHASES = (
+    *("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow"),
+    *(ALLOCATION, "stream", "executable-sources", "executable-configurations"),
+    *("executable-targets", "hal", "vm"),
+)
+
+_CLEAN = "canonicalize,iree-stablehlo-canonicalize"
+INPUT = ",".join(
+    (
+        f"func.func({_CLEAN},cse)",
+        "func.func(iree-stablehlo-legalize-custom-calls,iree-stablehlo-legalize-control-flow)",
+        "iree-stablehlo-to-stablehlo-preprocessing{order-conv-features=true}",
+        f"func.func(iree-stablehlo-canonicalize,{_CLEAN}),inline",
+        f"func.func({_CLEAN},cse,iree-stablehlo-canonicalize)",
+        "func.func(iree-stablehlo-legalize-shape-computations,iree-stablehlo-to-linalg-ext)",
+        f"iree-stablehlo-to-iree-input,reconcile-unrealized-casts,func.func({_CLEAN})",
+        "iree-stablehlo-verify-compiler-input-legality",
+        "iree-import-public,iree-import-ml-program,iree-sanitize-module-names",
+    )
+)
+"""The phase input, with one more canonicalization before the conversion of StableHLO.
+
+The conversion runs IREE's canonicalizations, too, and breaks those that move an operation of one
+operand before the transpose or the reshape whose only use it is: it refuses the module, or, where
+the types stay as they are, loses the operation. The elimination of common subexpressions leaves
+such uses, so a canonicalization follows it."""
+
+_ALLOCATE = "iree-stream-async-transformation-pipeline,iree-stream-schedule-allocation"
+SCHEDULE = ",".join(
+    (
+        "iree-hal-resolve-device-promises,iree-stream-tensor-transformation-pipeline",
+        _ALLOCATE,
+    )
+)
+VM = "iree-vm-transformation-pipeline"
+
+
+def cleanup(*more: str) -> str:
+    """Return the passes that IREE runs between the steps of a phase, and then `more`."""
+    passes = "canonicalize,cse,iree-util-simplify-global-accesses,iree-util-apply-patterns"
+    steps = (*in_functions(passes), "iree-util-fold-globals", "iree-util-fuse-globals", *more)
+    return ",".join(steps)
+
+
+def in_functions(passes: str) -> Sequence[str]:
+    """Return passes on the functions of a module."""
+    return [f"{kind}({passes})" for kind in ("util.func", "util.initializer")]
+
+
+STREAM = ",".join(
+    (
+        "iree-stream-cmd-transformation-pipeline,iree-stream-optimization-pipeline",
+        cleanup("iree-util-ipo,symbol-dce"),
+    )
+)
+"""The rest of that phase."""
+
+NOT_SOLVED = "failed to solve for timepoint coverage"
+"""IREE's error where it has not found in 32 iterations which waits others make superfluous."""
+NOT_SETTLED = "maximum iteration count exceeded in fixed point pipeline"
+"""IREE's error where passes that it repeats until they change nothing undo each other's changes,
+such as the order of constants, or where a constant goes through many functions, one in each
+iteration."""
+WITHOUT_ITERATION = {
+    ALLOCATION: ",".join(
+        (
+            "iree-hal-resolve-device-promises,iree-stream-verify-input",
+            cleanup("iree-util-ipo,iree-stream-clone-to-consumers,iree-stream-conversion"),
+            "iree-stream-verify-lowering-to-tensors,inline",
+            cleanup("iree-util-ipo,iree-util-combine-initializers"),
+            *[cleanup("iree-util-ipo")] * 2,
+            _ALLOCATE,
+        )
+    ),
+    "stream": ",".join(
+        (
+            "iree-stream-cmd-transformation-pipeline",
+            cleanup("iree-util-ipo"),
+            *in_functions("iree-stream-reuse-allocations,convert-scf-to-cf"),
+            *[cleanup("iree-util-ipo")] * 2,
+            "iree-stream-fuse-dispatch-bindings,iree-stream-annotate-dispatch-arguments",
+            "iree-stream-annotate-dispatch-assumptions,iree-stream-pack-dispatch-operands",
+            cleanup("iree-util-ipo,iree-stream-fold-uniform-operands"),
+            cleanup("iree-util-ipo,symbol-dce"),
+        )
+    ),
+}
+"""The pipelines of two phases with passes that run twice in place of until they change nothing, and
+without the search for superfluous waits."""
+
+PIPELINES = {"input": INPUT, ALLOCATION: SCHEDULE, "stream": STREAM, "vm": VM}
+"""The pipelines of IREE's that have the passes of a phase, without the dialects of all targets.
+Many passes collect the patterns of every dialect that is loaded, each time that they run."""
+
+AFRESH = ("flow", "hal")
+"""The phases before these, which load the dialects of all targets."""
+
+
+def phases_after(phase: str) -> Sequence[str]:
+    """Return IREE's phases after one, or all of them for an empty name. Raise ValueError if there
+    is none of that name.
+    """
+    if phase and phase not in ALL_PHASES:
+        raise ValueError(f"IREE has no phase {phase!r}; it has {', '.join(ALL_PHASES)}")
+    return ALL_PHASES[ALL_PHASES.index(phase) + 1 if phase else 0 :]
