@@ -21,7 +21,7 @@ from irax_runtime.signature import TensorType
 class IreeBuffer:
     """An array in the memory of an IREE device."""
 
-    __slots__ = ("_is_own", "_numpy", "device", "dtype", "is_fixed", "ref", "shape", "view")
+    __slots__ = ("_numpy", "device", "dtype", "is_fixed", "is_own", "ref", "shape", "view")
 
     def __init__(
         self,
@@ -40,7 +40,8 @@ class IreeBuffer:
         self.shape = shape
         self.dtype = dtype
         self.device = device
-        self._is_own = is_own
+        self.is_own = is_own
+        """False if other buffers may have the memory, too."""
         self._numpy: np.ndarray[Any, Any] | None = None
         self.is_fixed = False
         """True if its address was asked for: see `keep_addresses`."""
@@ -80,16 +81,12 @@ class IreeBuffer:
         """Copy the elements to the memory of a buffer of the same type, and keep them there."""
         place = self.place
         ctypes.memmove(other.place.start, place.start, len(place))
-        self.ref, self.view, self._numpy, self._is_own = other.ref, None, None, True
+        self.ref, self.view, self._numpy, self.is_own = other.ref, None, None, True
 
     @property
     def is_exclusive(self) -> bool:
         """True if nothing else has the memory: no other buffer, and no array of NumPy's."""
-        return self._is_own and self._numpy is None
-
-    def share(self) -> None:
-        """Tell that another buffer has the memory, too."""
-        self._is_own = False
+        return self.is_own and self._numpy is None
 
     def delete(self) -> None:
         """Give the memory up. Arrays of NumPy's that share it and calls in flight keep it."""

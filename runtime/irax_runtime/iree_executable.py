@@ -195,7 +195,7 @@ class IreeExecutable:
             if not (now or cost.is_brief):
                 return dispatch(arguments)
             for i in shared:
-                arguments[i].share()
+                arguments[i].is_own = False
             inputs = listed(arguments)
             if inputs is None:
                 if not now:
@@ -246,7 +246,7 @@ class IreeExecutable:
     def _share(self, arguments: Sequence[Any]) -> None:
         """Note that results may be in the memory of arguments, which is no longer theirs alone."""
         for i in self._shared:
-            arguments[i].share()
+            arguments[i].is_own = False
 
     # ---- calls in flight (see `in_flight`) -------------------------------------------------------
 

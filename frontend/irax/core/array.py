@@ -142,7 +142,9 @@ class ConcreteArray(Array):
     @staticmethod
     def of_buffer(buffer: Buffer, aval: ShapedArray, committed: bool = False) -> ConcreteArray:
         """An array whose elements a program has left in a buffer."""
-        return ConcreteArray.of_buffers([buffer], [aval], committed)[0]
+        array = _new(ConcreteArray)
+        array._numpy, array._buffer, array.aval, array.committed = None, buffer, aval, committed
+        return array
 
     @staticmethod
     def of_buffers(
@@ -150,10 +152,9 @@ class ConcreteArray(Array):
     ) -> list[ConcreteArray]:
         """Several such arrays: the results of a call."""
         arrays: list[ConcreteArray] = []
-        for i, aval in enumerate(avals):
+        for buffer, aval in zip(buffers, avals):  # noqa: B905 (of equal lengths)
             array = _new(ConcreteArray)
-            array._numpy, array._buffer, array.aval = None, buffers[i], aval
-            array.committed = committed
+            array._numpy, array._buffer, array.aval, array.committed = None, buffer, aval, committed
             arrays.append(array)
         return arrays
 

@@ -5,6 +5,7 @@ To flatten a tree takes ten times as long as to see that it has a structure, and
 
 from __future__ import annotations
 
+import operator
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from typing import Any
@@ -36,6 +37,7 @@ def taking(structure: PyTreeDef) -> Taken:
         levels = None
     if levels is None:
         return lambda args, kwargs: _flattened(structure, args, kwargs)
+    flatten = structure.flatten_up_to
 
     def leaves(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         tree: Any = args, kwargs
@@ -45,7 +47,7 @@ def taking(structure: PyTreeDef) -> Taken:
                 for place in places:
                     if type(nodes[place]) is not dict:
                         return None
-            return structure.flatten_up_to(tree)
+            return flatten(tree)
         except ValueError:
             return None
 
@@ -57,12 +59,15 @@ def _of_leaves(structure: PyTreeDef) -> Taken:
     made: Any = structure.unflatten(range(structure.num_leaves))
     places: dict[str, int] = made[1]
     count, names = len(made[0]), sorted(places, key=lambda name: places[name])
+    if not names:
+        return lambda args, kwargs: None if kwargs or len(args) != count else args
+    many, first, named = len(names), names[0], operator.itemgetter(*names)
 
     def leaves(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        if len(args) != count or len(kwargs) != len(names):
+        if len(args) != count or len(kwargs) != many:
             return None
         try:
-            return [*args, *[kwargs[name] for name in names]]
+            return args + ((kwargs[first],) if many == 1 else named(kwargs))
         except KeyError:
             return None
 

@@ -89,7 +89,8 @@ def bound_call(
     # The last number in each place, and its buffer: loops often give the same one.
     last = [None if i in donated else [(OTHER, None)] for i in range(count)]
     signature = [(*_expected(x), kept) for x, kept in zip(leaves, last, strict=True)]
-    of_buffers, avals, unflatten = ConcreteArray.of_buffers, results.avals, results.unflatten
+    avals, unflatten = results.avals, results.unflatten
+    of_buffer, of_buffers = ConcreteArray.of_buffer, ConcreteArray.of_buffers
 
     def call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if config.state is not state:
@@ -147,10 +148,12 @@ def bound_call(
             return OTHER
         if captured:
             buffers += captured
-        arrays = of_buffers(run(buffers), avals, committed)
+        found = run(buffers)
         if donated:
             forget(given, donated)
-        return arrays[0] if unflatten is None else unflatten(arrays)
+        if unflatten is None:
+            return of_buffer(found[0], avals[0], committed)
+        return unflatten(of_buffers(found, avals, committed))
 
     return call
 

@@ -114,9 +114,10 @@ class PjitFunction(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
             if innermost.trace is None:
-                result = self._cache.called(args, kwargs)
-                if result is not OTHER:
-                    return result
+                for call in self._cache.recent:  # as `called` does: a function less in each call
+                    result = call(args, kwargs)
+                    if result is not OTHER:
+                        return result
             return self._call(args, kwargs)
         except (Exception, KeyboardInterrupt) as error:
             if isinstance(error, RecursionError):
