@@ -54,7 +54,7 @@ class ShardedTypes:
         except UnsupportedOp:
             return whole
         if isinstance(op, ShardMap):
-            return op.out_specs
+            return self._shard_map(op, given)
         is_divided = any(axes_of(spec) for spec in given)
         if not (is_divided or mlir.named_functions(operation)):
             return whole
@@ -136,6 +136,17 @@ class ShardedTypes:
         _, stacked = scan.results(found)
         return (*carry, *(((), *spec) for spec in stacked))
 
+    def _shard_map(self, op: ShardMap, given: Sequence[Spec]) -> tuple[Spec, ...]:
+        """The layouts of the results of a function of shards, which are divided along the axes that
+        it maps, and as the shards are along the others.
+        """
+        if {name for name, _ in op.mesh} <= set(op.manual):
+            return op.out_specs
+        shards = [tuple(_without(axes, op.manual) for axes in spec) for spec in given]
+        inside = self._function(self._functions[op.body], shards)
+        pairs = zip(op.out_specs, inside, strict=True)
+        return tuple(tuple(map(_joined, own, others)) for own, others in pairs)
+
     def _reshape(
         self, op: Reshape, operation: Operation, given: Sequence[Spec]
     ) -> tuple[Spec, ...]:
@@ -214,3 +225,11 @@ def _result(factors: Factors, chosen: Mapping[int, tuple[str, ...]]) -> Spec:
             f"two dimensions of the result are divided along {sorted(twice)}"
         )
     return spec
+
+
+def _without(axes: Sequence[str], others: Sequence[str]) -> tuple[str, ...]:
+    return tuple(axis for axis in axes if axis not in others)
+
+
+def _joined(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    return (*one, *other)

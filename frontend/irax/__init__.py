@@ -35,7 +35,6 @@ with _uncollected():
     from irax.core.avals import ShapeDtypeStruct as ShapeDtypeStruct
     from irax.core.closures import closure_convert as closure_convert
     from irax.core.explicit_axes import typeof as typeof
-    from irax.core.meshes import set_mesh as set_mesh
     from irax.core.partition_specs import PartitionSpec as P
     from irax.core.sharded import Shard as Shard
     from irax.core.shardings import NamedSharding as NamedSharding
@@ -62,6 +61,7 @@ with _uncollected():
     from irax.execution.jit_shardings import reshard as reshard
     from irax.execution.jitted import clear_caches as clear_caches
     from irax.execution.make_meshes import make_mesh as make_mesh
+    from irax.execution.make_meshes import set_mesh as set_mesh
     from irax.execution.processes import host_count as host_count
     from irax.execution.processes import host_id as host_id
     from irax.execution.processes import host_ids as host_ids

@@ -2,7 +2,10 @@
 
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
+from irax.transforms.checkpoint import Offloadable as Offloadable
 from irax.transforms.checkpoint import Policy as Policy
+from irax.transforms.checkpoint import Recompute as Recompute
+from irax.transforms.checkpoint import Saveable as Saveable
 from irax.transforms.checkpoint import checkpoint as checkpoint
 from irax.transforms.checkpoint import checkpoint_name as checkpoint_name
 from irax.transforms.checkpoint import checkpoint_policies as checkpoint_policies

@@ -8,7 +8,6 @@ from irax.core.meshes import AbstractMesh as AbstractMesh
 from irax.core.meshes import AxisType as AxisType
 from irax.core.meshes import Mesh as Mesh
 from irax.core.meshes import get_abstract_mesh as get_abstract_mesh
-from irax.core.meshes import set_mesh as set_mesh
 from irax.core.meshes import use_abstract_mesh as use_abstract_mesh
 from irax.core.partition_specs import Infer as Infer
 from irax.core.partition_specs import PartitionSpec as PartitionSpec
@@ -19,6 +18,7 @@ from irax.execution.axis_types import auto_axes as auto_axes
 from irax.execution.axis_types import explicit_axes as explicit_axes
 from irax.execution.jit_shardings import reshard as reshard
 from irax.execution.make_meshes import get_mesh as get_mesh
+from irax.execution.make_meshes import set_mesh as set_mesh
 
 make_single_device_sharding = SingleDeviceSharding
 

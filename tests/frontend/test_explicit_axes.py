@@ -503,3 +503,69 @@ def test_one_hot_vectors_are_divided_as_is_asked():
         found = irax.jit(lambda x, s=asked: irax.nn.one_hot(x, 4, out_sharding=s))(labels)
         assert found.sharding.spec == asked
         np.testing.assert_array_equal(found, np.eye(4))
+
+
+# ---- functions of shards along some of the axes --------------------------------------------------
+
+
+def twice(shard: Any) -> Any:
+    assert irax.typeof(shard).sharding.mesh == irax.sharding.get_abstract_mesh()
+    return 2 * shard
+
+
+SHARDS = {
+    "the same": (twice, P("x"), P("x"), P("x", "y")),
+    "transposed": (lambda x: twice(x).T, P("x"), P(None, "x"), P("y", "x")),
+    "a sum of rows": (lambda x: x.sum(0), P("x"), P("x"), P(("x", "y"))),
+    "whole": (lambda x: irax.reshard(x, P(None, None)), P("x"), P("x"), P("x", None)),
+    "along columns": (twice, P(None, "y"), P(None, "y"), P("x", "y")),
+    "with an array around": (lambda x: x + jnp.ones((4, 8)), P("x"), P("x"), P("x", "y")),
+}
+
+
+@pytest.mark.parametrize("name", SHARDS)
+@pytest.mark.parametrize("is_jitted", [False, True])
+@pytest.mark.parametrize("is_set", [False, True])
+def test_types_of_shards_along_axes_that_are_not_mapped(
+    name: str, is_jitted: bool, is_set: bool, explicit: Mesh
+):
+    """As in JAX 0.10.2."""
+    f, in_spec, out_spec, expected = SHARDS[name]
+    (axis,) = {a for entry in in_spec for a in ([entry] if entry else [])}
+    x = put(P("x", "y"), 8, 8)
+
+    def mapped(x: Any) -> Any:
+        found = irax.shard_map(
+            f, mesh=explicit, in_specs=in_spec, out_specs=out_spec, axis_names={axis}
+        )(x)
+        assert spec_of(found) == expected
+        return found
+
+    with irax.set_mesh(explicit if is_set or is_jitted else None):
+        found = (irax.jit(mapped) if is_jitted else mapped)(x)
+    assert found.sharding.spec == expected
+    if f is twice:
+        np.testing.assert_array_equal(found, 2 * np.asarray(x))
+
+
+def test_gradients_of_functions_of_some_axes():
+    x = put(P("x", "y"), 8, 8)
+
+    def f(x: Any) -> Any:
+        mapped = irax.shard_map(jnp.sin, in_specs=P("x"), out_specs=P("x"), axis_names={"x"})
+        return mapped(x).sum()
+
+    for gradient in (irax.grad(f), irax.jit(irax.grad(f))):
+        found = gradient(x)
+        assert spec_of(found) == P("x", "y")
+        np.testing.assert_allclose(found, np.cos(x), rtol=1e-6)
+
+
+def test_layouts_of_shards_that_do_not_follow():
+    def product(x: Any) -> Any:
+        return irax.shard_map(
+            lambda x: x @ x.T, in_specs=P("x"), out_specs=P("x"), axis_names={"x"}
+        )(x)
+
+    with pytest.raises(irax.errors.ShardingTypeError, match=r"float32\[4,8@y\]"):
+        irax.jit(product)(put(P("x", "y"), 8, 8))

@@ -12,7 +12,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax import P, lax
+from irax import P, ad_checkpoint, lax
 from irax.ad_checkpoint import checkpoint_name
 from irax.memory import Space
 from irax.sharding import AxisType, Mesh, NamedSharding, SingleDeviceSharding
@@ -278,9 +278,79 @@ def test_residuals_that_a_policy_offloads():
         offload_src="device",
         offload_dst="pinned_host",
     )
-    found = irax.jit(irax.grad(irax.checkpoint(f, policy=policy)))(X)
+    checkpointed = irax.checkpoint(f, policy=policy)
+    found = irax.jit(irax.grad(checkpointed))(X)
     assert types(found) == [DEVICE]
     np.testing.assert_allclose(found, irax.grad(f)(X), rtol=1e-6)
+    assert sorted(types(irax.vjp(checkpointed, X)[1])) == sorted([DEVICE, HOST])
+
+
+def decided_by(name: str, decision: Any) -> Any:
+    """A policy that decides so about values of a name, and computes others again."""
+
+    def policy(primitive: Any, *avals: Any, **parameters: Any) -> Any:
+        return decision if parameters.get("name") == name else ad_checkpoint.Recompute
+
+    return policy
+
+
+OFFLOADED = ad_checkpoint.Offloadable("device", "pinned_host")
+OF_PRODUCTS = irax.checkpoint_policies.offload_dot_with_no_batch_dims("device", "pinned_host")
+
+
+@pytest.mark.parametrize(
+    "policy, expected",
+    [
+        (decided_by("kept", OFFLOADED), [DEVICE, HOST]),
+        (decided_by("kept", ad_checkpoint.Saveable), [DEVICE, DEVICE]),
+        (decided_by("other", OFFLOADED), [DEVICE]),
+        (OF_PRODUCTS, [DEVICE, HOST]),
+    ],
+)
+@pytest.mark.parametrize("is_jitted", [False, True])
+def test_decisions_of_policies(policy: Any, expected: list[str], is_jitted: bool):
+    def f(x: Any) -> Any:
+        return jnp.sin(checkpoint_name(jnp.eye(8) @ jnp.cos(x), "kept"))
+
+    def pullback(x: Any) -> Any:
+        return irax.vjp(irax.checkpoint(f, policy=policy), x)[1]
+
+    residuals = (irax.jit(pullback) if is_jitted else pullback)(X)
+    assert sorted(types(residuals)) == sorted(expected)
+    gradient = irax.jit(irax.grad(lambda x: irax.checkpoint(f, policy=policy)(x).sum()))(X)
+    assert types(gradient) == [DEVICE]
+    np.testing.assert_allclose(gradient, irax.grad(lambda x: f(x).sum())(X), rtol=1e-6)
+
+
+def test_residuals_of_a_scan_that_are_offloaded(capsys: pytest.CaptureFixture[str]):
+    def scanned(x: Any, policy: Any = None) -> Any:
+        def body(c: Any, _: Any) -> Any:
+            return jnp.cos(checkpoint_name(jnp.sin(c), "kept")), None
+
+        return lax.scan(irax.checkpoint(body, policy=policy), x, None, length=4)[0].sum()
+
+    def offloaded(x: Any) -> Any:
+        return scanned(x, decided_by("kept", OFFLOADED))
+
+    ad_checkpoint.print_saved_residuals(offloaded, X)
+    assert sorted(capsys.readouterr().out.split()) == ["float32<host>[4,8]", "float32[4,8]"]
+    for transformed in (irax.grad, lambda f: irax.jit(irax.grad(f))):
+        found = transformed(offloaded)(X)
+        assert types(found) == [DEVICE]
+        np.testing.assert_allclose(found, irax.grad(scanned)(X), rtol=1e-6)
+
+
+@pytest.mark.parametrize("memory", ["hbm", "unpinned_host", "device"])
+def test_residuals_stay_where_the_device_has_no_other_space(memory: str):
+    def f(x: Any) -> Any:
+        return jnp.sin(checkpoint_name(jnp.eye(8) @ jnp.cos(x), "kept"))
+
+    for policy in (
+        decided_by("kept", ad_checkpoint.Offloadable("device", memory)),
+        irax.checkpoint_policies.offload_dot_with_no_batch_dims("device", memory),
+    ):
+        pullback = irax.vjp(irax.checkpoint(f, policy=policy), X)[1]
+        assert types(pullback) == [DEVICE, DEVICE]
 
 
 def test_keys_are_put_into_a_memory():

@@ -96,9 +96,6 @@ _REASONS = {
         ": jax2tf_associative_scan_reductions no_execution",
         ": softmax_custom_jvp",
     ),
-    "policies are those of irax.checkpoint_policies": (
-        "ad_checkpoint: Offloadable Recompute Saveable",
-    ),
     "use the platform's tools: irax run --time, perf, Tracy": (": monitoring",),
     "a profile is a file that stop_trace writes: nothing serves it, and it has no options": (
         "profiler: ProfileData ProfileEvent ProfileOptions ProfilePlane register_subprocess",

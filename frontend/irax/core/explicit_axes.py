@@ -48,11 +48,11 @@ def is_layout_stated() -> bool:
     return _state.is_stated
 
 
-def typed(aval: ShapedArray, sharding: Any) -> ShapedArray:
-    """Return the type of an array that has a sharding, with the part of it along explicit axes of
-    the mesh of the context.
+def typed(aval: ShapedArray, sharding: Any, mesh: AbstractMesh | None = None) -> ShapedArray:
+    """Return the type of an array that has a sharding, with the part of it along explicit axes of a
+    mesh, by default that of the context.
     """
-    mesh = get_abstract_mesh()
+    mesh = get_abstract_mesh() if mesh is None else mesh
     if not mesh.explicit_axes or not isinstance(sharding, NamedSharding):
         return aval
     if sharding.mesh.shape_tuple != mesh.shape_tuple:
@@ -78,7 +78,7 @@ def _with_spec(aval: ShapedArray, mesh: AbstractMesh, spec: Spec) -> ShapedArray
 def type_of(x: Any, what: str = "argument") -> ShapedArray:
     """Return the type of an array, with its layout along explicit axes of the context's mesh."""
     aval = aval_of(x, what)
-    if config.mesh is None:
+    if not _has_mesh():
         return aval
     if isinstance(x, KeyArray):
         told = type_of(x.data).told
@@ -111,7 +111,12 @@ def signature(x: Array) -> Any:
 
 def are_in_types() -> bool:
     """Return True if types tell layouts: the mesh of the context has explicit axes."""
-    return config.mesh is not None and bool(get_abstract_mesh().explicit_axes)
+    return _has_mesh() and bool(get_abstract_mesh().explicit_axes)
+
+
+def _has_mesh() -> bool:
+    """Return True if the context has a mesh, or a `shard_map` around has."""
+    return config.mesh is not None or config.abstract_mesh is not None
 
 
 def typeof(x: Any) -> Any:

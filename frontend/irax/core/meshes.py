@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from irax.config import config
-from irax.core.innermost import innermost
 
 
 class AxisType(enum.Enum):
@@ -415,12 +414,6 @@ def get_abstract_mesh() -> AbstractMesh:
 
 
 @contextlib.contextmanager
-def _using(mesh: Mesh | None) -> Iterator[Any]:
-    with config.scoped("mesh", mesh), config.scoped("abstract_mesh", None):
-        yield mesh
-
-
-@contextlib.contextmanager
 def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[AbstractMesh]:
     """In a `with` block, `mesh` is what `get_abstract_mesh` returns.
 
@@ -434,45 +427,3 @@ def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[AbstractMesh]:
         raise ValueError(f"use_abstract_mesh: expected an AbstractMesh, got {mesh!r}")
     with config.scoped("abstract_mesh", mesh):
         yield mesh
-
-
-class set_mesh:
-    """Make a mesh that of the context: for the process, or in a `with` block. Functions whose
-    arguments were put nowhere run on its devices.
-
-    Args:
-        mesh: the mesh; None for none.
-
-    Raises:
-        ValueError: it is no mesh, or one with `Manual` axes, or a function is being traced.
-
-    >>> with irax.set_mesh(irax.make_mesh((1,), ("data",))) as mesh:
-    ...     irax.sharding.get_mesh() == mesh
-    True
-    """
-
-    def __init__(self, mesh: Mesh | None) -> None:
-        if not isinstance(mesh, Mesh | None):
-            raise ValueError(f"set_mesh: expected a Mesh, got {mesh!r} of {type(mesh).__name__}")
-        if innermost.trace is not None:
-            raise ValueError(
-                "set_mesh: a program has one mesh: expected a call outside of jit and the other "
-                "transformations; enter the mesh before the function is called"
-            )
-        if mesh is not None and mesh.manual_axes:
-            raise ValueError(
-                f"set_mesh: the axes {mesh.manual_axes} of {mesh!s} are Manual, which only a "
-                "shard_map makes them: expected Auto and Explicit ones"
-            )
-        self._before = config.mesh_of_process()
-        self._using: Any = None
-        self._mesh = mesh
-        config.set_mesh(mesh)
-
-    def __enter__(self) -> Any:
-        config.set_mesh(self._before)
-        self._using = _using(self._mesh)
-        return self._using.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self._using.__exit__(*error)

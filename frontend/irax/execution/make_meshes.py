@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from irax.config import config
 from irax.core.dispatch import staged
 from irax.core.meshes import AxisType, Mesh, current_mesh
 from irax.execution import backend
@@ -76,4 +78,55 @@ def _refuse_devices(builder: Any) -> Mesh:
     raise ValueError(
         "get_mesh: a function that is being traced has no devices yet: use "
         "irax.sharding.get_abstract_mesh, or get the mesh outside of jit"
+    )
+
+
+class set_mesh:
+    """Make a mesh that of the context: for the process, or in a `with` block. Functions whose
+    arguments were put nowhere run on its devices.
+
+    Args:
+        mesh: the mesh; None for none.
+
+    Raises:
+        ValueError: it is no mesh, or one with `Manual` axes, or a function is being traced.
+
+    >>> with irax.set_mesh(irax.make_mesh((1,), ("data",))) as mesh:
+    ...     irax.sharding.get_mesh() == mesh
+    True
+    """
+
+    def __init__(self, mesh: Mesh | None) -> None:
+        if not isinstance(mesh, Mesh | None):
+            raise ValueError(f"set_mesh: expected a Mesh, got {mesh!r} of {type(mesh).__name__}")
+        staged(lambda: None, _refuse)
+        if mesh is not None and mesh.manual_axes:
+            raise ValueError(
+                f"set_mesh: the axes {mesh.manual_axes} of {mesh!s} are Manual, which only a "
+                "shard_map makes them: expected Auto and Explicit ones"
+            )
+        self._before = config.mesh_of_process()
+        self._using: Any = None
+        self._mesh = mesh
+        config.set_mesh(mesh)
+
+    def __enter__(self) -> Any:
+        config.set_mesh(self._before)
+        self._using = _using(self._mesh)
+        return self._using.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._using.__exit__(*error)
+
+
+@contextlib.contextmanager
+def _using(mesh: Mesh | None) -> Iterator[Any]:
+    with config.scoped("mesh", mesh), config.scoped("abstract_mesh", None):
+        yield mesh
+
+
+def _refuse(_: Any) -> None:
+    raise ValueError(
+        "set_mesh: a program has one mesh: expected a call outside of jit and the other "
+        "transformations; enter the mesh before the function is called"
     )

@@ -5,25 +5,47 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
 from irax.core import array_trees, ref_functions, refs
-from irax.core.array import as_array, aval_of
+from irax.core.array import as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import bind, staged
 from irax.core.flattening import bind_others, name_of
+from irax.core.memory_spaces import space_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
 from irax.core.wrapping import wraps
+from irax.execution.backend import current_device
 from irax.transforms import autodiff
 from irax_compiler import mlir
 from irax_compiler.ops import marks
 from irax_compiler.ops.control_flow import policies
 from irax_compiler.ops.control_flow.checkpoint import Checkpoint
+from irax_compiler.ops.control_flow.policies import Offloadable
+from irax_runtime.device import MEMORY_KIND
+from irax_runtime.mesh import devices_of
+
+
+class _Decision:
+    """A decision of a checkpoint policy, in place of a boolean."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+Saveable = _Decision("Saveable")
+"""The decision that a result is saved."""
+Recompute = _Decision("Recompute")
+"""The decision that a result is computed again."""
 
 
 @dataclass(frozen=True)
@@ -32,38 +54,76 @@ class Policy:
     `checkpoint_policies`.
 
     Like any policy it is a function of a primitive, the types of its operands and its parameters,
-    which says whether its results are kept.
+    which says whether its results are kept, or that they are `Offloadable` to another memory.
     """
 
-    name: str
+    policy: str
     names: tuple[str, ...] = ()
+    offloaded: tuple[str, ...] = ()
+    memories: tuple[str, ...] = ()
 
-    def __call__(self, primitive: Any, *avals: Any, **parameters: Any) -> bool:
-        return policies.POLICIES[self.name](primitive, parameters, self.names)
+    def __call__(self, primitive: Any, *avals: Any, **parameters: Any) -> bool | Offloadable:
+        return policies.POLICIES[self.policy](primitive, parameters, self)
+
+    def noted(self, builder: ModuleBuilder) -> Policy:
+        """Return the policy for a program, which is told that it has several memories; one that
+        saves where values are, if the device has not the memory.
+        """
+        moved = _moved(Offloadable(*self.memories)) if self.memories else None
+        builder.has_memories |= moved is not None
+        return replace(self, memories=moved or ())
 
 
 class _FunctionPolicy:
     """A policy that is any function, as the compiler calls it."""
 
+    names, offloaded, memories = (), (), ()
+
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
-        self.name, self.names = f"{name_of(function)}#{id(self)}", ()
-        policies.FUNCTIONS[self.name] = self
+        self.policy = f"{name_of(function)}#{id(self)}"
+        self._builders: WeakSet[ModuleBuilder] = WeakSet()
+        policies.FUNCTIONS[self.policy] = self
 
-    def __call__(self, primitive: Any, types: Sequence[Any], parameters: dict[str, Any]) -> bool:
+    def __call__(
+        self, primitive: Any, types: Sequence[Any], parameters: dict[str, Any]
+    ) -> bool | Offloadable:
         avals = [ShapedArray(tuple(t.shape), mlir.dtype_of_type(t)) for t in types]
         kept = self.function(primitive, *avals, **parameters)
+        if isinstance(kept, Offloadable):
+            moved = _moved(kept)
+            for builder in self._builders:
+                builder.has_memories |= moved is not None
+            return moved or True
+        if isinstance(kept, _Decision):
+            return kept is Saveable
         if not isinstance(kept, bool | np.bool):
             raise TypeError(
-                f"checkpoint: policy {name_of(self.function)} must return a bool, got {kept!r} for "
-                f"{primitive}"
+                f"checkpoint: policy {name_of(self.function)} must return a bool, Saveable, "
+                f"Recompute or Offloadable, got {kept!r} for {primitive}"
             )
         return bool(kept)
 
+    def noted(self, builder: ModuleBuilder) -> _FunctionPolicy:
+        """Return the policy for a program, which it tells if it moves values."""
+        self._builders.add(builder)
+        return self
+
+
+def _moved(decision: Offloadable) -> Offloadable | None:
+    """Return a decision as a program says it, of spaces of memory; None if values stay where they
+    are, since the current device has not the memory, or since it is of the same space.
+    """
+    device = devices_of(current_device())[0]
+    if decision.dst not in getattr(device, "memory_kinds", (MEMORY_KIND,)):
+        return None
+    src, dst = (space_of(kind).kind for kind in decision)
+    return None if src == dst else Offloadable(src, dst)
+
 
 class checkpoint_policies:
-    """The policies of `checkpoint`. JAX's policies that offload residuals to another memory keep
-    them where they are.
+    """The policies of `checkpoint`. Where the device has not the memory that residuals are
+    offloaded to, they stay where they are.
     """
 
     everything_saveable: Policy = Policy("everything_saveable")
@@ -94,20 +154,27 @@ class checkpoint_policies:
 
     @staticmethod
     def save_from_both_policies(
-        policy_1: Callable[..., bool], policy_2: Callable[..., bool]
+        policy_1: Callable[..., Any], policy_2: Callable[..., Any]
     ) -> Callable[..., bool]:
-        """Keeps the results that one of two policies keeps."""
+        """Keeps the results that one of two policies keeps; these return booleans."""
 
         def either(primitive: Any, *avals: Any, **parameters: Any) -> bool:
-            found = (p(primitive, *avals, **parameters) for p in (policy_1, policy_2))
+            found = [p(primitive, *avals, **parameters) for p in (policy_1, policy_2)]
+            if others := [x for x in found if not isinstance(x, bool | np.bool)]:
+                raise ValueError(
+                    "save_from_both_policies: expected policies that return booleans, got "
+                    f"{others[0]!r} for {primitive}: write a policy of your own that decides"
+                )
             return any(found)
 
         return either
 
     @staticmethod
     def offload_dot_with_no_batch_dims(offload_src: str, offload_dst: str) -> Policy:
-        """`dots_with_no_batch_dims_saveable`: devices have one memory."""
-        return checkpoint_policies.dots_with_no_batch_dims_saveable
+        """`dots_with_no_batch_dims_saveable`, with what is kept moved from one memory of the device
+        to another.
+        """
+        return Policy("offload_dot_with_no_batch_dims", memories=(offload_src, offload_dst))
 
     @staticmethod
     def save_and_offload_only_these_names(
@@ -117,7 +184,8 @@ class checkpoint_policies:
         offload_src: str,
         offload_dst: str,
     ) -> Policy:
-        """`save_only_these_names` of all of the names: devices have one memory.
+        """`save_only_these_names` of all of the names; values of those that can be offloaded are
+        kept in another memory of the device.
 
         Raises:
             ValueError: a name is in both.
@@ -128,8 +196,12 @@ class checkpoint_policies:
                 "save_and_offload_only_these_names: names are either saved or offloaded, got "
                 f"{', '.join(both)} in both"
             )
-        names = (*names_which_can_be_saved, *names_which_can_be_offloaded)
-        return checkpoint_policies.save_only_these_names(*names)
+        return Policy(
+            "save_and_offload_only_these_names",
+            tuple(names_which_can_be_saved),
+            tuple(names_which_can_be_offloaded),
+            (offload_src, offload_dst),
+        )
 
 
 @api_boundary
@@ -140,7 +212,7 @@ def checkpoint(
     prevent_cse: bool | Sequence[bool] = True,
     static_argnums: int | Sequence[int] = (),
     static_argnames: str | Sequence[str] = (),
-    policy: Callable[..., bool] | None = None,
+    policy: Callable[..., Any] | None = None,
 ) -> Callable[..., Any]:
     """Return `fun` rematerialized: reverse mode computes it again instead of keeping its residuals.
 
@@ -154,7 +226,8 @@ def checkpoint(
         static_argnames: names of arguments that are not arrays.
         policy: the residuals to keep: one of `checkpoint_policies`, or a function
             `policy(primitive, *avals, **parameters)` that says for each operation of the forward
-            pass whether its results are kept. `primitive.name` is JAX's name of the operation.
+            pass whether its results are kept: True, or `irax.ad_checkpoint.Offloadable(src, dst)`
+            for another memory of the device. `primitive.name` is JAX's name of the operation.
 
     Raises:
         TypeError: `policy` is not a function.
@@ -205,12 +278,14 @@ def checkpoint(
             fixed_names = {name: kwargs.pop(name) for name in static_names if name in kwargs}
             function = bind_others(fun, args, fixed_names, dynamic)
             others = tuple(args[i] for i in dynamic)
-            builder.kept.append(chosen)
+            noted = chosen.noted(builder)
+            builder.kept.append(noted)
+            fields = (noted.policy, noted.names, noted.offloaded, noted.memories)
 
             def bound(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
                 traced_call = TracedCall("checkpoint", function, args, kwargs)
                 name = traced_call.traced.name
-                return traced_call.bind(Checkpoint(name, chosen.name, chosen.names))
+                return traced_call.bind(Checkpoint(name, *fields))
 
             if refs.exist():
                 return _of_refs(bound, function, others, kwargs)
@@ -273,14 +348,14 @@ def print_saved_residuals(f: Callable[..., Any], *args: Any, **kwargs: Any) -> N
     float32[3]
     float32[3]
     """
-    from irax.execution.shapes import eval_shape
+    from irax.execution.jitted import PjitFunction
 
     def residuals(*args: Any) -> list[Any]:
         pullback = autodiff.vjp(functools.partial(f, **kwargs), *args)[1]
         return array_trees.tree_leaves(pullback)
 
-    for struct in eval_shape(residuals, *args):
-        print(aval_of(struct))
+    for aval in PjitFunction(residuals).trace(*args).out_avals:
+        print(aval)
 
 
 def checkpoint_name(x: Any, name: str) -> Any:

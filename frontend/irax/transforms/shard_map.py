@@ -239,7 +239,7 @@ def call_on_shards(
         _check_argument(setting, name, shown, spec)
         arrays.append(array)
         given.append(setting.spec(spec, array.ndim))
-        inputs.append(Input(_shard(setting, array.aval, spec), None, name))
+        inputs.append(Input(_shard(setting, explicit_axes.typeof(array), spec), None, name))
     flat = FlatFunction(f, arguments.tree)
     found: list[PartitionSpec] = []
 
@@ -283,7 +283,8 @@ def call_on_shards(
     divided = [specs[i] for i in positions]
     divided += [PartitionSpec()] * len(traced.captures)
     operands = setting.put([*arrays, *traced.captures], divided)
-    results = setting.put(bind(op, *operands, builder=traced.builder), found)
+    layouts = list(map(_layout, found, traced.results))
+    results = setting.put(bind(op, *operands, builder=traced.builder), layouts)
     typed = [x.with_weak_type(w) for x, w in zip(results, traced.weak, strict=True)]
     return array_trees.tree_unflatten(flat.out_tree, typed)
 
@@ -359,7 +360,16 @@ def _shard(setting: Setting, aval: ShapedArray, spec: PartitionSpec) -> ShapedAr
     if setting.check_vma:
         vma |= {text_of(axis) for axes in divided for axis in axes}
     shape = tuple(n // setting.shards(axes) for n, axes in extents)
-    return aval.update(shape=shape, vma=vma, sharding=None)
+    shard = aval.update(shape=shape, vma=vma, sharding=None)
+    return explicit_axes.typed(shard, aval.told, setting.inside())
+
+
+def _layout(spec: PartitionSpec, shard: ShapedArray) -> PartitionSpec:
+    """The division of a result whose shards may be divided along axes that are not mapped."""
+    if shard.told is None:
+        return spec
+    own, others = (axes_by_dimension(s, shard.ndim) for s in (spec, shard.told.spec))
+    return spec.update(partitions=[(*a, *b) for a, b in zip(own, others, strict=True)])
 
 
 def _check_varying(setting: Setting, traced: Traced, specs: Sequence[PartitionSpec]) -> None:

@@ -20,6 +20,7 @@ from irax_compiler.ops.composite import decomposition_of, register_composed
 from irax_compiler.ops.control_flow import policies
 from irax_compiler.ops.control_flow.custom_rules import RuledOp
 from irax_compiler.ops.core import Axis, Linear, Tangent
+from irax_compiler.ops.marks import InMemory
 from irax_compiler.ops.structured import call_function, scatter
 from irax_compiler.ops.transformation import (
     Batching,
@@ -40,6 +41,11 @@ class Checkpoint(RuledOp):
     policy: str = attribute(STRING, default="nothing_saveable")
     """One of `policies.POLICIES`, or of `policies.FUNCTIONS`."""
     names: tuple[str, ...] = attribute(STRINGS, default=())
+    """The names of values that the policy is about."""
+    offloaded: tuple[str, ...] = attribute(STRINGS, default=())
+    """The names of values that it saves in another memory."""
+    memories: tuple[str, ...] = attribute(STRINGS, default=())
+    """The memory that values are in and the one that they are saved in; none if they stay."""
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
@@ -74,16 +80,16 @@ class Checkpoint(RuledOp):
         *body, last = (view.operation for view in mlir.body(source).operations)
         arguments = mlir.arguments(source)
         results, residuals = last.operands[:num_results], last.operands[num_results:]
-        saved: dict[Value, None] = {}
+        saved: dict[Value, policies.Decision] = {}
         needed: list[Operation] = []
         wanted = set(residuals)
         for operation in reversed(body):
             there = [v for v in operation.results if v in wanted]
             if not there:
                 continue
-            kept = policies.saves(self.policy, self.names, operation)
+            kept = policies.decision(self, operation)
             if kept or effects.has_effects(operation):
-                saved.update(dict.fromkeys(there))
+                saved.update(dict.fromkeys(there, kept))
                 continue
             needed.append(operation)
             wanted.update(operation.operands)
@@ -92,10 +98,12 @@ class Checkpoint(RuledOp):
 
         def forward(*given: Value) -> Sequence[Value]:
             env = _run(body, arguments, given)
-            return [env[v] for v in [*results, *saved]]
+            return [*(env[v] for v in results), *(_put_away(env[v], d) for v, d in saved.items())]
 
         def recompute(*given: Value) -> Sequence[Value]:
-            env = _run(needed[::-1], [*arguments, *saved], given)
+            own, away = given[: len(arguments)], given[len(arguments) :]
+            back = map(_brought_back, away, saved.values())
+            env = _run(needed[::-1], [*arguments, *saved], [*own, *back])
             return [env[v] for v in residuals]
 
         short = transform.build_function(f"{name}.saved", types, forward)
@@ -110,6 +118,18 @@ class Checkpoint(RuledOp):
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         derived = transform.function(self.function, tuple(axes))
         return replace(self, function=derived.name).build(operands), derived.results
+
+
+def _put_away(x: Value, decision: policies.Decision) -> Value:
+    """A value in the memory that it is saved in."""
+    is_moved = isinstance(decision, policies.Offloadable)
+    return InMemory(decision.dst, decision.src)(x) if is_moved else x
+
+
+def _brought_back(x: Value, decision: policies.Decision) -> Value:
+    """A saved value in the memory that it was in."""
+    is_moved = isinstance(decision, policies.Offloadable)
+    return InMemory(decision.src, decision.dst)(x) if is_moved else x
 
 
 def _run(
