@@ -34,6 +34,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             carries,
             chain,
             check,
+            combine,
             communicate,
             components,
             configure,

@@ -7,6 +7,7 @@ from irax_compiler.passes.annotate import Annotate
 from irax_compiler.passes.callbacks import Callbacks
 from irax_compiler.passes.canonicalize import Canonicalize
 from irax_compiler.passes.check import Check
+from irax_compiler.passes.combine import Combine
 from irax_compiler.passes.communicate import Communicate
 from irax_compiler.passes.components import Components
 from irax_compiler.passes.constant_folding import ConstantFolding
@@ -70,6 +71,7 @@ def standard_passes(
         *((folding,) if kernels_of_loops else ()),
         Canonicalize(),
         CSE,
+        Combine(target),
         Communicate(target),
         Annotate(),
     )

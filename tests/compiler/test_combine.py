@@ -1,0 +1,122 @@
+"""Sums over devices that are sent together are those that are sent one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.frontend.mesh_training import put
+
+import irax
+import irax.numpy as jnp
+from irax_compiler import api, lowering, mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.lockstep import for_each_device
+from irax_compiler.passes.combine import Combine
+from irax_compiler.passes.core import find_function, nested
+from irax_runtime.iree import cpu
+from irax_runtime.mesh import mesh_device
+
+MESH = {"data": 2, "model": 2}
+SHAPES = ((), (3,), (2, 3), (40,))
+
+
+def random_program(rng: np.random.Generator) -> str:
+    """A function of a device whose operations use each other's results at random."""
+    types = [f"tensor<{''.join(f'{n}x' for n in shape)}f32>" for shape in SHAPES]
+    values = [(f"%a{i}", i) for i in range(len(types))]
+    lines = []
+    for number in range(24):
+        name, (x, kind) = f"%{number}", values[rng.integers(len(values))]
+        if rng.random() < 0.5:
+            config = (
+                f'{{axis = "{rng.choice(list(MESH))}", size = 2 : i64, '
+                f'combiner = "{rng.choice(["add", "maximum"])}"}}'
+            )
+            lines.append(
+                f"{name} = stablehlo.custom_call @irax.all_reduce({x}) {{api_version = 4 : i32, "
+                f"backend_config = {config}, has_side_effect = false}} : "
+                f"({types[kind]}) -> {types[kind]}"
+            )
+        else:
+            others = [y for y, of in values if of == kind]
+            y = others[rng.integers(len(others))]
+            lines.append(f"{name} = stablehlo.subtract {x}, {y} : {types[kind]}")
+        values.append((name, kind))
+    returned = [values[i] for i in rng.integers(len(values), size=6)] + values[-4:]
+    arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(types))
+    results = ", ".join(types[kind] for _, kind in returned)
+    mesh = ",".join(f"{axis}={size}" for axis, size in MESH.items())
+    return "\n".join(
+        [
+            f'func.func @main({arguments}) -> ({results}) attributes {{irax.mesh = "{mesh}"}} {{',
+            *lines,
+            f"return {', '.join(name for name, _ in returned)} : {results}",
+            "}",
+        ]
+    )
+
+
+def results(module: mlir.Module) -> list[list[np.ndarray]]:
+    """The results of each device, whose arguments are its own."""
+
+    def run(place: Mapping[str, int]) -> list[np.ndarray]:
+        own = np.random.default_rng(list(place.values()))
+        return Evaluator(module)("main", [own.normal(size=s).astype(np.float32) for s in SHAPES])
+
+    return [found for _, found in for_each_device(MESH, run)]
+
+
+def reductions(module: mlir.Module) -> int:
+    return sum("all_reduce" in str(o) for o in nested(module.operation) if not len(o.regions))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_random_programs(seed: int):
+    text = random_program(np.random.default_rng(seed))
+    before, after = mlir.parse_module(text), mlir.parse_module(text)
+    Combine(most=64).run(after)
+    assert after.operation.verify()
+    assert reductions(after) <= reductions(before)
+    for one, other in zip(results(before), results(after), strict=True):
+        for x, y in zip(one, other, strict=True):
+            np.testing.assert_array_equal(x, y)
+
+
+def test_a_training_step_has_one_sum_of_small_gradients():
+    sizes = (8, 16, 16, 4)
+
+    def loss(weights: Any, x: Any, y: Any) -> Any:
+        for w, b, scale in weights:
+            x = scale * jnp.tanh(x @ w + b)
+        return jnp.mean((x - y) ** 2)
+
+    def step(weights: Any, x: Any, y: Any) -> Any:
+        value, slopes = irax.value_and_grad(loss)(weights, x, y)
+        return value, irax.tree.map(lambda w, s: w - 0.1 * s, weights, slopes)
+
+    rng = np.random.default_rng(0)
+    weights = [
+        (rng.normal(size=(n, m)).astype(np.float32), np.zeros(m, np.float32), np.float32(2))
+        for n, m in pairwise(sizes)
+    ]
+    x, y = (rng.normal(size=(8, n)).astype(np.float32) for n in (sizes[0], sizes[-1]))
+    mesh = mesh_device((("data", 2),), (cpu(0), cpu(1)), False)
+    rows, whole = (("data",), ()), ((), ())
+    module = api.parse(irax.jit(step).lower(weights, x, y).as_text())
+    specs = [*[whole[: np.ndim(w)] for w in irax.tree.leaves(weights)], rows, rows]
+    count = len(mlir.result_types(find_function(module, "step")))
+    program = lowering.partition(module, "step", {"data": 2}, specs, [None] * count, target="")
+    assert reductions(program) >= 9
+    Combine().run(program)
+    assert reductions(program) == 1
+    given = [
+        put(mesh, v, s) for v, s in zip([*irax.tree.leaves(weights), x, y], specs, strict=True)
+    ]
+    divided = irax.tree.unflatten(irax.tree.structure((weights, x, y)), given)
+    found, expected = irax.jit(step)(*divided), step(weights, x, y)
+    for one, other in zip(irax.tree.leaves(found), irax.tree.leaves(expected), strict=True):
+        np.testing.assert_allclose(np.asarray(one), np.asarray(other), rtol=1e-5, atol=1e-6)
