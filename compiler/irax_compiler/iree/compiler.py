@@ -77,6 +77,9 @@ class Rewrite:
     """Rewrites the module in place, and returns False if it left it as it was."""
     pays: Callable[[str], bool] = lambda text: True
     """Return False for the text of a module, as IREE gets it, that it would leave as it is."""
+    operation: str = ""
+    """The operation without which a module stays as it is, if there is one: its name without that
+    of its dialect, as MLIR's bytecode has it."""
     is_own: bool = True
     """False if it runs code of another package, whose versions are not told apart: then artefacts
     are not kept."""
@@ -233,7 +236,8 @@ def _program(
 
 
 def _rewritten(data: bytes, rewrites: Sequence[Rewrite]) -> bytes:
-    """Return a module after rewrites."""
+    """Return a module, MLIR's bytecode, after rewrites."""
+    rewrites = [x for x in rewrites if x.operation.encode() in data]
     if not rewrites:
         return data
     from irax_compiler import mlir

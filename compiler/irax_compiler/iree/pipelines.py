@@ -47,8 +47,10 @@ VM = "iree-vm-transformation-pipeline"
 
 def cleanup(*more: str) -> str:
     """Return the passes that IREE runs between the steps of a phase, and then `more`."""
+    # Simplify-global-accesses is for functions and initializers, so the others are, too. A pipeline
+    # for each of the two would collect the patterns of all operations twice.
     passes = "canonicalize,cse,iree-util-simplify-global-accesses,iree-util-apply-patterns"
-    steps = (*in_functions(passes), "iree-util-fold-globals", "iree-util-fuse-globals", *more)
+    steps = (f"any({passes})", "iree-util-fold-globals", "iree-util-fuse-globals", *more)
     return ",".join(steps)
 
 

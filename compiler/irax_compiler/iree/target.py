@@ -139,13 +139,21 @@ def passes_after(
     """Return the rewrite of modules after one of IREE's phases by passes."""
     is_own = all(map(own_files.is_of_compiler, map(type, passes)))
     name = ", ".join(map(str, passes))
-    return compiler.Rewrite(phase, name, lambda module: _changes(module, passes), pays, is_own)
+    return compiler.Rewrite(
+        phase, name, lambda module: _changes(module, passes), pays, is_own=is_own
+    )
 
 
-def made_after(phase: str, make: PassMaker, pays: Callable[[str], bool]) -> compiler.Rewrite:
-    """Return such a rewrite by passes that are made, and imported, where it pays."""
+def made_after(
+    phase: str, make: PassMaker, pays: Callable[[str], bool], operation: str = ""
+) -> compiler.Rewrite:
+    """Return such a rewrite by passes that are made, and imported, where it pays, and where the
+    module has an `operation`.
+    """
     is_own, name = own_files.is_of_compiler(make), f"{make.__module__}.{make.__qualname__}"
-    return compiler.Rewrite(phase, name, lambda module: _changes(module, make()), pays, is_own)
+    return compiler.Rewrite(
+        phase, name, lambda module: _changes(module, make()), pays, operation, is_own
+    )
 
 
 def _changes(module: Module, passes: Sequence[Pass]) -> bool:

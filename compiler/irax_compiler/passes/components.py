@@ -17,7 +17,8 @@ from irax_compiler.effects import has_effects
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.registry import is_generated, traits_of
 from irax_compiler.passes.core import Pass, inputs, register_pass, walk
-from irax_compiler.passes.split import ON_ITS_OWN, Split, is_copied
+from irax_compiler.passes.on_demand import MANY_ARRAYS
+from irax_compiler.passes.split import ON_ITS_OWN, is_copied
 
 _SHARED = 8
 """The number of uses from which on a value is shared by components, and connects none."""
@@ -35,7 +36,7 @@ class Components(Pass):
     """
 
     name: ClassVar[str] = "components"
-    most: int = Split.most
+    most: int = MANY_ARRAYS
     bound: int = 32
     many: int = 16
 

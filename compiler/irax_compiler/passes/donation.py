@@ -19,8 +19,8 @@ from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.annotate import add_reflection
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.donated import CONSUMED, donated, is_donated
+from irax_compiler.passes.on_demand import MANY_ARRAYS
 from irax_compiler.passes.rewriting import without_reshapes
-from irax_compiler.passes.split import Split
 
 _TIED = "tied_operands"
 """The attribute of a dispatch that has the number of an operand for each result, or -1."""
@@ -31,7 +31,7 @@ def donate(function: Operation, given_up: Iterable[int]) -> None:
     that will be divided into parts get no marks.
     """
     arguments, free = mlir.arguments(function), mlir.result_types(function)
-    if len(arguments) + len(free) > Split.most:
+    if len(arguments) + len(free) > MANY_ARRAYS:
         return
     taken = []
     for i in sorted(given_up):

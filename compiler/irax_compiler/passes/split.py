@@ -23,6 +23,7 @@ from irax_compiler.ops.registry import is_generated
 from irax_compiler.passes.annotate import add_reflection, reflection
 from irax_compiler.passes.core import Pass, register_pass, returned, walk
 from irax_compiler.passes.loops.memory import seen_as
+from irax_compiler.passes.on_demand import MANY_ARRAYS
 
 _SMALL = 1024
 """The most elements of constants and iotas that each part computes for itself."""
@@ -50,7 +51,7 @@ class Split(Pass):
     """
 
     name: ClassVar[str] = "split"
-    most: int = 256
+    most: int = MANY_ARRAYS
     bound: int = 96
 
     def run(self, module: Module) -> None:

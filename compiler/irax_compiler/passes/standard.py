@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from irax_compiler.passes.advance import Advance
 from irax_compiler.passes.annotate import Annotate
 from irax_compiler.passes.callbacks import Callbacks
 from irax_compiler.passes.canonicalize import Canonicalize
 from irax_compiler.passes.check import Check
 from irax_compiler.passes.combine import Combine
 from irax_compiler.passes.communicate import Communicate
-from irax_compiler.passes.components import Components
 from irax_compiler.passes.constant_folding import ConstantFolding
 from irax_compiler.passes.core import CSE, INLINE, REMOVE_DEAD_FUNCTIONS, NativePass, Pass
 from irax_compiler.passes.decompose import Decompose
-from irax_compiler.passes.defer import Defer
 from irax_compiler.passes.dynamic_forms import DynamicForms
 from irax_compiler.passes.dynamic_shapes import DynamicShapes
 from irax_compiler.passes.inline_sized import InlineSized
 from irax_compiler.passes.lanes import Lanes
 from irax_compiler.passes.legalize import Legalize, LegalizeChlo
-from irax_compiler.passes.loop_invariant_code_motion import LoopInvariantCodeMotion
+from irax_compiler.passes.on_demand import (
+    MANY_OPERATIONS,
+    OnDemand,
+    has,
+    has_many_arrays,
+    has_operations,
+)
 from irax_compiler.passes.outline import Outline
-from irax_compiler.passes.repetitions import Repetitions
 from irax_compiler.passes.simplify import Simplify
 from irax_compiler.passes.widen import Widen
 
 FEW = 16
 """The most elements of a constant that may be part of a kernel where drivers compile kernels: one
 that has a mask of 33 x 33 in it takes some of them half a minute."""
+
+_HAS_LOOPS = has("stablehlo.while")
 
 EXPAND_CHLO = NativePass("func.func(chlo-legalize-to-stablehlo)")
 
@@ -45,6 +49,8 @@ def standard_passes(
     `Legalize` after the pass loops.
     """
     folding = ConstantFolding(largest_constant)
+    components = OnDemand("components", has_many_arrays)
+    repetitions = OnDemand("repetitions", has_operations(MANY_OPERATIONS))
     return (
         REMOVE_DEAD_FUNCTIONS,
         Lanes(),
@@ -54,19 +60,19 @@ def standard_passes(
         Check(target),
         INLINE,
         REMOVE_DEAD_FUNCTIONS,
-        Advance(),
-        Defer(),
+        OnDemand("advance", _HAS_LOOPS),
+        OnDemand("defer", _HAS_LOOPS),
         Callbacks(),
         Widen(),
-        *((folding, Outline(), Decompose(target), INLINE, Components()) if calls_formulas else ()),
+        *((folding, Outline(), Decompose(target), INLINE, components) if calls_formulas else ()),
         LegalizeChlo(),
         EXPAND_CHLO,
         CSE,
         Simplify(),
         folding,
         CSE,
-        LoopInvariantCodeMotion(),
-        *((Repetitions(),) if calls_formulas else ()),
+        OnDemand("loop-invariant-code-motion", _HAS_LOOPS),
+        *((repetitions,) if calls_formulas else ()),
         Legalize(target, "later" if kernels_of_loops else ""),
         *((folding,) if kernels_of_loops else ()),
         Canonicalize(),

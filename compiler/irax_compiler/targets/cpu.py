@@ -17,6 +17,7 @@ from irax_compiler.iree.target import (
     passes_after,
 )
 from irax_compiler.mlir import Module
+from irax_compiler.ops.indexing.dynamic_slices import JOINTS
 from irax_compiler.passes.annotate import is_direct
 from irax_compiler.passes.barriers import Barriers
 from irax_compiler.passes.blas import Blas
@@ -32,11 +33,9 @@ from irax_compiler.passes.fourier import Fourier
 from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
 from irax_compiler.passes.loops import HostSteps, Loops, Meters, Rows
-from irax_compiler.passes.piecewise import Piecewise
+from irax_compiler.passes.on_demand import OnDemand, has, has_many_arrays
 from irax_compiler.passes.reductions import Reductions
-from irax_compiler.passes.split import Split
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
-from irax_compiler.passes.turns import Turns
 from irax_compiler.targets.target import register
 
 NAME = "iree-cpu"
@@ -98,7 +97,7 @@ class CpuTarget(IreeTarget):
     def rewrites(self, chip: str = "") -> tuple[Rewrite, ...]:
         rewrites = [
             *super().rewrites(chip),
-            made_after(ALLOCATION, passes_on_allocations, has_large_arrays),
+            made_after(ALLOCATION, passes_on_allocations, has_large_arrays, "resource.pack"),
             made_after("hal", passes_on_hal, is_direct),
         ]
         with compiling_for(chip):
@@ -118,7 +117,7 @@ CPU = register(
             *standard_passes(NAME, calls_formulas=True, kernels_of_loops=True),
             HostSteps(),
             Loops(),
-            Piecewise(),
+            OnDemand("piecewise", has(*JOINTS)),
             Legalize(NAME, "now"),
             Rows(),
             Fourier(),
@@ -131,8 +130,8 @@ CPU = register(
             Divide(),
             Barriers(),
             Donation(),
-            Turns(),
-            Split(),
+            OnDemand("turns", has("stream.executable")),
+            OnDemand("split", has_many_arrays),
             Meters(),
         ),
         dynamic_passes=dynamic_passes(NAME, (Blas(), Reductions(), Elementwise())),

@@ -156,6 +156,10 @@ class DynamicUpdateSlice(Op):
         return write.batch(transform, [x, vectors, update], [axis, 0, update_axis])
 
 
+JOINTS = (slicing.Pad.name, slicing.Concatenate.name, DynamicUpdateSlice.name)
+"""The operations that put arrays together."""
+
+
 def _slices(
     array: Sequence[int], sizes: Sequence[int], starts: Sequence[np.ndarray]
 ) -> tuple[slice, ...]:

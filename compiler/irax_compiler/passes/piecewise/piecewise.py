@@ -8,10 +8,10 @@ from irax_compiler import mlir
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.importing import deferred
 from irax_compiler.mlir import Block, InsertionPoint, Module, Value
+from irax_compiler.ops.indexing.dynamic_slices import JOINTS
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 from irax_compiler.passes.executables import Executables, dispatch
 from irax_compiler.passes.loops.memory import bound, bound_type, unbound
-from irax_compiler.passes.piecewise.places import JOINTS
 from irax_compiler.passes.piecewise.search import Cluster, cluster_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import Op
-from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
+from irax_compiler.ops.indexing.dynamic_slices import JOINTS, DynamicUpdateSlice
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.views import View
 
@@ -117,10 +117,6 @@ def moved_from(x: Value, places: Places, box: Box) -> tuple[Value, Places] | Non
             at = _within(starts, shape_of(source.operands[1]), places, box)
             return (first, places) if at is None else (source.operands[1], at)
     return None
-
-
-JOINTS = (slicing.Pad.name, slicing.Concatenate.name, DynamicUpdateSlice.name)
-"""The operations that put arrays together."""
 
 
 def is_joint(x: Value) -> bool:

@@ -1,0 +1,54 @@
+"""Passes that are imported where a module has something for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+
+from irax_compiler import mlir
+from irax_compiler.importing import import_module
+from irax_compiler.mlir import Module
+from irax_compiler.passes.core import PASSES, Pass, nested
+
+MANY_ARRAYS = 256
+"""The most arguments and results of a function that is compiled as a whole."""
+
+MANY_OPERATIONS = 128
+"""The operations from which on the pass repetitions may find some."""
+
+
+@dataclass
+class OnDemand(Pass):
+    """A pass by its name, with its defaults. It is imported where a module has something for it:
+    to import all passes takes a fifth of the time that a small program takes to compile.
+    """
+
+    wanted: str
+    has_work: Callable[[Module], bool]
+
+    def run(self, module: Module) -> None:
+        if self.has_work(module):
+            import_module(f"irax_compiler.passes.{self.wanted.replace('-', '_')}")
+            PASSES[self.wanted]().run(module)
+
+    def __str__(self) -> str:
+        return self.wanted
+
+
+def has(*names: str) -> Callable[[Module], bool]:
+    """Return a function that tells if a module has an operation of one of these names."""
+    return lambda module: any(o.name in names for o in nested(module.operation))
+
+
+def has_operations(count: int) -> Callable[[Module], bool]:
+    """Return a function that tells if a module has so many operations."""
+    return lambda module: any(True for _ in islice(nested(module.operation), count - 1, None))
+
+
+def has_many_arrays(module: Module) -> bool:
+    """Return True if a module has a public function of more than `MANY_ARRAYS` arguments and
+    results.
+    """
+    public = filter(mlir.is_public, mlir.functions(module).values())
+    return any(len(mlir.arguments(f)) + len(mlir.result_types(f)) > MANY_ARRAYS for f in public)
