@@ -49,6 +49,7 @@ with _uncollected():
     from irax.execution.backend import local_devices as local_devices
     from irax.execution.callbacks import effects_barrier as effects_barrier
     from irax.execution.callbacks import pure_callback as pure_callback
+    from irax.execution.constraints import reshard as reshard
     from irax.execution.global_arrays import make_array_from_callback as make_array_from_callback
     from irax.execution.global_arrays import (
         make_array_from_process_local_data as make_array_from_process_local_data,
@@ -58,7 +59,6 @@ with _uncollected():
     )
     from irax.execution.jit import block_until_ready as block_until_ready
     from irax.execution.jit import jit as jit
-    from irax.execution.jit_shardings import reshard as reshard
     from irax.execution.jitted import clear_caches as clear_caches
     from irax.execution.make_meshes import make_mesh as make_mesh
     from irax.execution.make_meshes import set_mesh as set_mesh

@@ -16,7 +16,7 @@ from irax.core.shardings import Sharding as Sharding
 from irax.core.shardings import SingleDeviceSharding as SingleDeviceSharding
 from irax.execution.axis_types import auto_axes as auto_axes
 from irax.execution.axis_types import explicit_axes as explicit_axes
-from irax.execution.jit_shardings import reshard as reshard
+from irax.execution.constraints import reshard as reshard
 from irax.execution.make_meshes import get_mesh as get_mesh
 from irax.execution.make_meshes import set_mesh as set_mesh
 

@@ -569,3 +569,17 @@ def test_layouts_of_shards_that_do_not_follow():
 
     with pytest.raises(irax.errors.ShardingTypeError, match=r"float32\[4,8@y\]"):
         irax.jit(product)(put(P("x", "y"), 8, 8))
+
+
+def test_specs_may_have_nones_beyond_the_dimensions():
+    """As in JAX 0.10.2."""
+    x = put(ROWS, 8, 8)
+    for call in (
+        lambda x: irax.reshard(x, P(None, "x", None)),
+        lambda x: jnp.matmul(x.T, x, out_sharding=P(None, "x", None)),
+        lambda x: jnp.sin(irax.reshard(jnp.float32(1), P(None))) + irax.reshard(x, COLUMNS),
+    ):
+        for f in (call, irax.jit(call)):
+            assert f(x).sharding.spec == COLUMNS
+    with pytest.raises(ValueError, match="for arrays of at least 3 dimensions"):
+        irax.reshard(x, P(None, None, "x"))

@@ -60,6 +60,9 @@ jax.jit(lambda x: x, in_shardings=Named(auto, P("x")))(B)
 jax.ShapeDtypeStruct((8,), "float32", sharding=3)
 jax.jit(lambda x: within(auto, lambda: x))(A)
 sharding.use_abstract_mesh(auto).__enter__()
+within(auto, lambda: sharding.use_abstract_mesh(sharding.AbstractMesh((2,), ("z",))).__enter__())
+jax.make_mesh(((4,), 2), ("x", "y"))
+jax.jit(lambda x: lax.pcast(x, "x", to="varying"))(A)
 """
 
 

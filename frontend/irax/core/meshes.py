@@ -421,9 +421,15 @@ def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[AbstractMesh]:
         mesh: an `AbstractMesh`.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is none, or is of another number of devices than the mesh of the context.
     """
     if not isinstance(mesh, AbstractMesh):
         raise ValueError(f"use_abstract_mesh: expected an AbstractMesh, got {mesh!r}")
+    context = get_abstract_mesh()
+    if not (mesh.empty or context.empty) and mesh.size != context.size:
+        raise ValueError(
+            f"use_abstract_mesh: {mesh!r} is of {mesh.size} devices, and the mesh of the context "
+            f"is of {context.size}: expected as many"
+        )
     with config.scoped("abstract_mesh", mesh):
         yield mesh

@@ -36,6 +36,8 @@ def make_mesh(
     >>> irax.make_mesh((1, 1), ("data", "model"))
     Mesh(axis_sizes=(1, 1), axis_names=('data', 'model'), axis_types=(Explicit, Explicit))
     """
+    if not all(isinstance(size, int | np.integer) for size in axis_shapes):
+        raise ValueError(f"make_mesh: axis_shapes must be a sequence of ints, got {axis_shapes!r}")
     shape = tuple(int(size) for size in axis_shapes)
     names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
     types = (AxisType.Explicit,) * len(names) if axis_types is None else axis_types
