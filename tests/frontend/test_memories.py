@@ -353,6 +353,14 @@ def test_residuals_stay_where_the_device_has_no_other_space(memory: str):
         assert types(pullback) == [DEVICE, DEVICE]
 
 
+def test_parts_are_in_the_memory_of_the_array():
+    x = irax.device_put(X, NamedSharding(MESH, P("a"), memory_kind="pinned_host"))
+    for shard in (*x.addressable_shards, *x.global_shards):
+        assert types(shard.data) == ["float32<host>[2]"]
+        assert shard.data.sharding.memory_kind == "pinned_host"
+    assert types([s.data for s in to_device(x).addressable_shards]) == ["float32[2]"] * 4
+
+
 def test_keys_are_put_into_a_memory():
     key = to_host(irax.random.key(0))
     assert key.data.sharding.memory_kind == "pinned_host"

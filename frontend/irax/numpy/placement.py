@@ -120,7 +120,10 @@ def _global_shards(x: Array) -> list[Shard]:
     shards = []
     for place, (device, index) in enumerate(sharding.devices_indices_map(x.shape).items()):
         piece = buffer.pieces.get(place)
-        data: Any = None if piece is None else ConcreteArray(None, buffer=piece, committed=True)
+        data: Any = None
+        if piece is not None:
+            data = ConcreteArray(None, buffer=piece, committed=True)
+            data = data.in_memory(array.aval.memory_kind)
         shards.append(Shard(device, index, seen[str(index)], data))
         seen[str(index)] += 1
     return shards
