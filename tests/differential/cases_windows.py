@@ -194,6 +194,7 @@ CASES = [
     ),
     fold("cumulative-sum-c128", "add", of("c16", 70), 0, pool((70,), padding=((69, 0),))),
     fold("cumulative-maximum-u16", "maximum", of("u2", 5), 0, pool((5,), padding=((4, 0),))),
+    fold("cumulative-minimum-u32", "minimum", of("u4", 70), 9, pool((70,), padding=((0, 69),))),
     fold("no-windows", "add", f64(2), 0, pool((3,))),
     fold("of-nothing", "add", f64(0, 2), 1.5, pool((1, 2), padding=((1, 1), (0, 0)))),
     fold("max-pool-of-nothing", "maximum", f64(0, 3), -9, pool((3, 2), padding=((1, 2), (0, 0)))),

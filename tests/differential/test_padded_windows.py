@@ -100,3 +100,27 @@ def test_windows_of_an_updated_array():
     with irax.disable_jit():
         expected = program(jnp.asarray(x))
     np.testing.assert_allclose(irax.jit(program)(x), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.uint32])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_cumulative_extrema_of_unsigned_numbers(dtype: type, reverse: bool):
+    def program(x):
+        return lax.cummin(lax.cummax(x, reverse=reverse) ^ x)
+
+    x = np.random.default_rng(0).integers(0, 256, 5000).astype(dtype)
+    with irax.disable_jit():
+        expected = program(jnp.asarray(x))
+    np.testing.assert_array_equal(irax.jit(program)(x), expected)
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.float32])
+@pytest.mark.parametrize("ends", [(39, 2), (39, -2), (2, 39)])
+def test_windows_of_all_elements_of_another_number(dtype: type, ends: tuple[int, int]):
+    def program(x):
+        return lax.reduce_window(x, dtype(0), lax.max, (40, 1), (1, 1), [ends, (0, 0)])
+
+    x = np.random.default_rng(0).integers(0, 256, (40, 30)).astype(dtype)
+    with irax.disable_jit():
+        expected = program(jnp.asarray(x))
+    np.testing.assert_array_equal(irax.jit(program)(x), expected)

@@ -26,18 +26,3 @@ func.func @reverse_of_unsigned(%x: tensor<4xui32>) -> tensor<4xui32> {
 // CHECK-NEXT:   [[SIGNED:%\w+]] = stablehlo.bitcast_convert [[X]] : (tensor<4xui32>) -> tensor<4xi32>
 // CHECK-NEXT:   [[REVERSED:%\w+]] = stablehlo.reverse [[SIGNED]], dims = [0]
 // CHECK-NEXT:   stablehlo.bitcast_convert [[REVERSED]] : (tensor<4xi32>) -> tensor<4xui32>
-
-// What windows see beyond the edges of unsigned integers is padded before.
-func.func @windows_over_padded_unsigned(%x: tensor<4xui32>) -> tensor<4xui32> {
-  %c = stablehlo.constant dense<0> : tensor<ui32>
-  %0 = "stablehlo.reduce_window"(%x, %c) <{padding = dense<[[3, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 4>}> ({
-  ^bb0(%a: tensor<ui32>, %b: tensor<ui32>):
-    %1 = stablehlo.maximum %a, %b : tensor<ui32>
-    stablehlo.return %1 : tensor<ui32>
-  }) : (tensor<4xui32>, tensor<ui32>) -> tensor<4xui32>
-  return %0 : tensor<4xui32>
-}
-// CHECK:      func.func @windows_over_padded_unsigned([[X:%\w+]]: tensor<4xui32>
-// CHECK:        [[PADDED:%\w+]] = stablehlo.pad [[X]], {{.*}} -> tensor<7xui32>
-// CHECK:        "stablehlo.reduce_window"([[PADDED]],
-// CHECK-SAME:     padding = dense<0>

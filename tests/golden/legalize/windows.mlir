@@ -35,6 +35,56 @@ func.func @cumulative_window(%x: tensor<2x8xf32>) -> tensor<2x8xf32> {
 // CHECK-SAME:     dense<{{\[\[}}0, 0], [7, 0]]>
 // CHECK:        stablehlo.reverse [[SUMS]], dims = [1]
 
+// Of unsigned integers: their highest bits inverted, the order is that of signed ones.
+func.func @unsigned(%x: tensor<8xui8>) -> tensor<8xui8> {
+  %z = stablehlo.constant dense<0> : tensor<ui8>
+  %0 = "stablehlo.reduce_window"(%x, %z) <{
+    padding = dense<[[7, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 8>
+  }> ({
+  ^bb0(%a: tensor<ui8>, %b: tensor<ui8>):
+    %1 = stablehlo.maximum %a, %b : tensor<ui8>
+    stablehlo.return %1 : tensor<ui8>
+  }) : (tensor<8xui8>, tensor<ui8>) -> tensor<8xui8>
+  return %0 : tensor<8xui8>
+}
+// CHECK:      func.func @unsigned
+// CHECK:        [[INVERTED:%\w+]] = stablehlo.xor %arg0, {{.*}} : tensor<8xui8>
+// CHECK-NEXT:   [[SIGNED:%\w+]] = stablehlo.bitcast_convert [[INVERTED]] : (tensor<8xui8>) -> tensor<8xi8>
+// CHECK:        "stablehlo.reduce_window"([[SIGNED]], {{.*}} padding = dense<{{\[\[}}7, 0]]>
+// CHECK:        stablehlo.bitcast_convert {{.*}} : (tensor<8xi8>) -> tensor<8xui8>
+// CHECK:        [[RESULT:%\w+]] = stablehlo.xor
+// CHECK-NEXT:   return [[RESULT]]
+
+// A sum of booleans is "or", of any number of them.
+func.func @sum_of_booleans(%x: tensor<300xi1>) -> tensor<300xi1> {
+  %z = stablehlo.constant dense<false> : tensor<i1>
+  %0 = "stablehlo.reduce_window"(%x, %z) <{
+    padding = dense<[[299, 0]]> : tensor<1x2xi64>, window_dimensions = array<i64: 300>
+  }> ({
+  ^bb0(%a: tensor<i1>, %b: tensor<i1>):
+    %1 = stablehlo.add %a, %b : tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  }) : (tensor<300xi1>, tensor<i1>) -> tensor<300xi1>
+  return %0 : tensor<300xi1>
+}
+// CHECK:      func.func @sum_of_booleans
+// CHECK:        stablehlo.or {{.*}} : tensor<i8>
+
+// Windows of all elements, but more windows than elements: the array is padded before.
+func.func @windows_like_cumulative(%x: tensor<4xi32>) -> tensor<6xi32> {
+  %c = stablehlo.constant dense<0> : tensor<i32>
+  %0 = "stablehlo.reduce_window"(%x, %c) <{padding = dense<[[3, 2]]> : tensor<1x2xi64>, window_dimensions = array<i64: 4>}> ({
+  ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+    %1 = stablehlo.maximum %a, %b : tensor<i32>
+    stablehlo.return %1 : tensor<i32>
+  }) : (tensor<4xi32>, tensor<i32>) -> tensor<6xi32>
+  return %0 : tensor<6xi32>
+}
+// CHECK:      func.func @windows_like_cumulative
+// CHECK:        [[PADDED:%\w+]] = stablehlo.pad {{.*}} -> tensor<9xi32>
+// CHECK:        "stablehlo.reduce_window"([[PADDED]],
+// CHECK-SAME:     padding = dense<0>
+
 // A long row in blocks: within them, then over their ends.
 func.func @long(%x: tensor<10000xf32>) -> tensor<10000xf32> {
   %z = stablehlo.constant dense<0xFF800000> : tensor<f32>

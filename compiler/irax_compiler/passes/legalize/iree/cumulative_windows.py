@@ -5,12 +5,13 @@ so far.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isqrt, prod
 
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import barrier, conversion, shape, slicing
+from irax_compiler.ops import barrier, bitcast, bitwise, conversion, shape, slicing
 from irax_compiler.ops.computation import named
 from irax_compiler.ops.core import full, working_dtype
 from irax_compiler.ops.reductions import cumulative, reduce
@@ -27,9 +28,9 @@ SIDE_BY_SIDE = 64
 
 @legalizes("stablehlo.reduce_window", kind="slow", of="IREE")
 def cumulative_window(operation: Operation) -> Sequence[Value] | None:
-    """Compute cumulative reductions in the form that IREE runs in one pass: of a single array,
-    forwards, by one operation, from its identity. Other forms take a pass per element, and those of
-    booleans do not compile.
+    """Compute cumulative reductions in the form that IREE runs in one pass: of a single array of
+    signed numbers, forwards, by one operation, from its identity. Other forms take a pass per
+    element, and those of booleans and unsigned numbers do not compile.
     """
     op = read_as(ReduceWindow, operation)
     operands = list(operation.operands)
@@ -40,22 +41,72 @@ def cumulative_window(operation: Operation) -> Sequence[Value] | None:
     if not isinstance(op.computation, str):
         return op.define(operands)
     x, init = operands
+    from_identity = reduce.is_identity(op.computation, init)
     dtype = dtype_of(x)
-    wide = np.dtype(np.uint8) if dtype == np.bool_ else working_dtype(dtype)
-    x, init = conversion.convert(x, wide), conversion.convert(init, wide)
+    is_sum_of_booleans = dtype == np.bool_ and op.computation == "add"
+    combiner = "or" if is_sum_of_booleans else op.computation
+    x = _signed(combiner, x)
     if run.backwards:
         turn = slicing.Reverse((run.dimension,))
         # Where it is fused, of a constant, IREE wants more stack than there is.
         (turned,) = barrier.barrier.build([turn(x)])
-        found = turn(_forwards(op.computation, turned, run.dimension))
+        found = turn(_forwards(combiner, turned, run.dimension))
     else:
-        found = _forwards(op.computation, x, run.dimension)
-    if not reduce.is_identity(op.computation, init):
-        compute = named(op.computation, wide)
+        found = _forwards(combiner, x, run.dimension)
+    if not from_identity:
+        compute = named(combiner, dtype_of(x))
         size = op.window.sizes[run.dimension]
-        (start,) = cumulative.of_padding(compute, [init], run, size, extents)
+        inits = [_signed(combiner, init)]
+        (start,) = cumulative.of_padding(compute, inits, run, size, extents)
         (found,) = compute(start, found)
-    return [conversion.convert(found, dtype)]
+    return [_of_dtype(dtype, combiner, found)]
+
+
+@legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
+def windows_like_cumulative(operation: Operation) -> Sequence[Value] | None:
+    """Pad arrays before windows of all elements of a dimension, of other numbers than there are
+    elements: IREE takes these for cumulative reductions, and does not compile them.
+    """
+    op = read_as(ReduceWindow, operation)
+    if op is None:
+        return None
+    half = len(operation.operands) // 2
+    xs, inits = list(operation.operands[:half]), list(operation.operands[half:])
+    window, extents = op.window.full(), shape_of(xs[0])
+    ends = zip(window.sizes, extents, window.padding, strict=True)
+    is_like = any(size == n > 1 and n - 1 in pair for size, n, pair in ends)
+    if not is_like or cumulative.run_of(window, extents) is not None:
+        return None
+    padded = [window.pad()(x, init) for x, init in zip(xs, inits, strict=True)]
+    bare = replace(window, base_dilations=(), padding=()).full()
+    return replace(op, window=bare).build([*padded, *inits])
+
+
+def _signed(combiner: str, x: Value) -> Value:
+    """Return numbers as signed ones, or as floats, that the combiner treats alike."""
+    dtype = dtype_of(x)
+    if dtype.kind == "u":
+        signed = np.dtype(f"i{dtype.itemsize}")
+        return bitcast.BitcastConvert(shape_of(x), signed)(_with_order(combiner, x))
+    wide = np.dtype(np.int8) if dtype == np.bool_ else working_dtype(dtype)
+    return conversion.convert(x, wide)
+
+
+def _of_dtype(dtype: np.dtype, combiner: str, x: Value) -> Value:
+    """Return the numbers of `dtype` that signed ones, or floats, stand for."""
+    if dtype.kind == "u":
+        return _with_order(combiner, bitcast.BitcastConvert(shape_of(x), dtype)(x))
+    return conversion.convert(x, dtype)
+
+
+def _with_order(combiner: str, x: Value) -> Value:
+    """Return unsigned integers with their highest bits inverted, if the combiner compares: so their
+    order is that of the signed integers of the same bits.
+    """
+    dtype = dtype_of(x)
+    if combiner not in ("maximum", "minimum"):
+        return x
+    return bitwise.xor(x, full(shape_of(x), 1 << (8 * dtype.itemsize - 1), dtype))
 
 
 def _forwards(combiner: str, x: Value, d: int) -> Value:

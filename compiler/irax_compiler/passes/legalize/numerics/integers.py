@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -11,10 +10,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitcast, bitwise, conversion
 from irax_compiler.ops.core import constant
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.legalization import legalizes
-from irax_compiler.passes.rewriting import read_as
 
 
 @legalizes("stablehlo.constant", kind="bug", of="XLA")
@@ -47,19 +44,3 @@ def reverse_of_unsigned(operation: Operation) -> Sequence[Value] | None:
     signed = np.dtype(f"i{dtype.itemsize}")
     flipped = read(operation).build([bitcast.BitcastConvert(shape_of(x), signed)(x)])
     return [bitcast.BitcastConvert(shape_of(x), dtype)(flipped[0])]
-
-
-@legalizes("stablehlo.reduce_window", kind="missing", of="IREE")
-def windows_over_padded_unsigned(operation: Operation) -> Sequence[Value] | None:
-    """Pad unsigned integers before windows are reduced: IREE refuses to do both."""
-    op = read_as(ReduceWindow, operation)
-    if op is None or not any(dtype_of(x).kind == "u" for x in operation.operands):
-        return None
-    window = op.window.full()
-    bare = replace(window, base_dilations=(), padding=()).full()
-    if window == bare:
-        return None
-    half = len(operation.operands) // 2
-    xs, inits = list(operation.operands[:half]), list(operation.operands[half:])
-    padded = [window.pad()(x, init) for x, init in zip(xs, inits, strict=True)]
-    return replace(op, window=bare).build([*padded, *inits])
