@@ -45,8 +45,8 @@ REASONS: dict[str, str] = {
     "sort 1000 beside 1e6": "NumPy sorts, on the host, which reads the carried array: IREE copies "
     "it in each step.",
     "stack last 3 x 1e5": "The kernel goes over the result once for each part.",
-    "heat gradient 200x300": "Rows of the array and of its square are kept for the way back, and "
-    "what neighbours read of a cotangent is a kernel of its own in each step.",
+    "heat gradient 200x300": "What neighbours read of a cotangent is a kernel of its own in each "
+    "step.",
     "embedding gradient": "Ten megabytes are filled with zeros before rows are added.",
     "associative_scan 10000": "Kernels that read every second element had vectors that were too "
     "long; since then it takes 0.9 of JAX's time on one core.",
@@ -88,8 +88,6 @@ MEMORY: dict[str, str] = {
         "A kernel that reads neighbours writes other arrays than those that the loop carries. XLA "
         "computes a step in parts, of which some are in place.",
     ),
-    "heat gradient 200x300": "Rows of the array and of its square are kept for the way back. XLA "
-    "keeps one of them.",
     "sorting network 1024": "An array of known numbers is made in each call.",
     **dict.fromkeys(("lax.map 64 x matvec 64", "dense output 100", "gamma 10000"), _RESULT),
     "Levenberg-Marquardt 1000": _RESULT,

@@ -3,7 +3,7 @@
 
 The derivative is first built as `jvp` does, in one function. Then each operation goes to @f.lin if
 it depends on a tangent, and to @f.fwd otherwise. The values of @f.fwd that @f.lin uses are the
-residuals.
+residuals, or follow from them.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.ops.core import Op, Recomputation, Tangent, UnsupportedOp
+from irax_compiler.ops.core import Op, Tangent, UnsupportedOp
 from irax_compiler.ops.derived import Linearized
-from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.structured import call_function, inlined
 from irax_compiler.passes.core import (
     Pass,
@@ -29,6 +28,7 @@ from irax_compiler.passes.jvp import (
     JvpDeriver,
 )
 from irax_compiler.passes.linearity import Dependents
+from irax_compiler.passes.residuals import Residuals
 
 
 @register_pass
@@ -143,8 +143,7 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
                 "has no reverse mode: compute them apart"
             )
         outputs = [t for t in tangents if t is not None]
-        needed = [v for operation in moving.operations for v in inputs(operation)]
-        residuals = Residuals([v for v in [*needed, *outputs] if v not in moving.values])
+        residuals = Residuals(moving, outputs)
         saved = residuals.saved
         location, linear_operations = joint.location, [*residuals.recomputed, *moving.operations]
         forward = self._part(
@@ -183,36 +182,3 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
 
         with location:
             return self.build_function(name, [v.type for v in given], build)
-
-
-class Residuals:
-    """The inputs of the linear part: values saved by the forward part, and cheap operations to
-    recompute (constants, iotas, and broadcasts, which only make values larger).
-    """
-
-    def __init__(self, values: Sequence[Value]) -> None:
-        self.saved: list[Value] = []
-        self.recomputed: list[Operation] = []
-        self._seen: set[Value] = set()
-        for value in values:
-            self._add(value)
-
-    def _add(self, value: Value) -> None:
-        if value in self._seen:
-            return
-        self._seen.add(value)
-        operation = mlir.definition(value)
-        if operation is not None and _is_recomputed(operation):
-            for operand in operation.operands:
-                self._add(operand)
-            self.recomputed.append(operation)
-        else:
-            self.saved.append(value)
-
-
-def _is_recomputed(operation: Operation) -> bool:
-    """True if an operation is free to recompute, and its operands may be smaller than its
-    result.
-    """
-    traits = traits_of(operation)
-    return traits.recomputation is Recomputation.FREE and not traits.is_view
