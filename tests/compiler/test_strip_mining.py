@@ -121,3 +121,22 @@ def test_products_of_long_sequences_take_a_part_of_their_memory():
     assert memory.temp_size_in_bytes < 40 * 16 * 512 * 4 // 2
     for a, b in zip(irax.jit(f)(xs, w), f(xs, w), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
+def test_strips_have_the_arrays_in_the_order_of_their_products(monkeypatch):
+    monkeypatch.setenv("IRAX_CACHE_DIR", "off")
+    monkeypatch.setattr(advance, "MOST_AT_ONCE", 2048)
+    monkeypatch.setattr(advance, "STRIPS", 3)
+    numbers = []
+
+    def record(loop, how, size, arrays, most):
+        numbers.extend(x.arg_number for x in arrays)
+
+    monkeypatch.setattr(advance, "divided", record)
+
+    def program(w, h, *arrays):
+        step = lambda h, rows: (jnp.tanh(h + sum(product(x, w) for x in rows)), None)
+        return lax.scan(step, h, arrays)[0]
+
+    irax.jit(program).lower(W, H, *[XS + i for i in range(12)]).compile()
+    assert numbers[:12] == list(range(2, 14))

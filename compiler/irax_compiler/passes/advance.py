@@ -103,7 +103,8 @@ def _strips(loop: Operation, how: Count, rows: Sequence[_Row]) -> Operation | No
     most = min(max(MOST_AT_ONCE // 4, total // STRIPS), MOST_BYTES)
     sizes = [n for n in range(2, how.steps) if how.steps % n == 0]
     sizes = [n for n in sizes if total // how.steps * n <= most]
-    return divided(loop, how, sizes[-1], {row.array for row in rows}, most) if sizes else None
+    arrays = dict.fromkeys(row.array for row in rows)
+    return divided(loop, how, sizes[-1], list(arrays), most) if sizes else None
 
 
 def _row(product: Operation, loop: Operation) -> _Row | None:

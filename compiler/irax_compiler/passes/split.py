@@ -95,7 +95,7 @@ def _in_parts(module: Module, name: str, function: Operation, bound: int) -> Non
     mlir.finish_function(caller, [results])
     function.erase()
     functions = mlir.functions(module)
-    for part in {call.function for call in calls}:
+    for part in dict.fromkeys(call.function for call in calls):
         for inner in mlir.calls(functions[part]):
             called = functions[mlir.callee(inner)]
             for key in ON_ITS_OWN.keys() & set(called.attributes):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from irax_compiler import mlir
@@ -18,7 +18,7 @@ Step = Callable[..., Sequence[Value]]
 
 
 def divided(
-    loop: Operation, how: Count, size: int, arrays: Collection[Value], most: int
+    loop: Operation, how: Count, size: int, arrays: Sequence[Value], most: int
 ) -> Operation | None:
     """Replace a counted loop by one over strips of `size` steps, and return the loop that is its
     body. Each strip has the rows of `arrays`, one for each step, that its steps read at the counter
@@ -32,7 +32,7 @@ def divided(
     is_small = sum(bytes_of(loop.operands[i]) for i in states) <= most
     if (how.start, how.step) != (0, 1) or how.steps % size or not is_small:
         return None
-    division = _Division(loop, how, size, list(arrays), states, stacks)
+    division = _Division(loop, how, size, arrays, states, stacks)
     with InsertionPoint(loop), loop.location:
         results, inner = division.build()
     for old, new in zip(loop.results, results, strict=True):

@@ -35,9 +35,9 @@ class Group:
         return {x for o in self.operations for x in o.results}
 
     @property
-    def read(self) -> set[Value]:
-        """The values that the operations use."""
-        return {x for o in self.operations for x in inputs(o)}
+    def read(self) -> list[Value]:
+        """The values that the operations use, in the order of the operations."""
+        return list(dict.fromkeys(x for o in self.operations for x in inputs(o)))
 
     def results(self) -> list[Value]:
         """Return the results that operations outside of the group use."""
