@@ -77,6 +77,13 @@ def test_errors_name_what_is_wrong(error, message, call):
         call(jnp.asarray(X))
 
 
+def test_an_init_value_is_not_truncated():
+    with pytest.raises(TypeError, match="must have its operand's dtype int32, got float32"):
+        lax.reduce(jnp.arange(3), 0.5, lax.add, (0,))
+    with pytest.raises(TypeError, match="must have its operand's dtype int32, got float32"):
+        lax.reduce_window(jnp.arange(3), 0.5, lax.add, (2,))
+
+
 def test_a_computation_cannot_use_traced_values_from_outside():
     with pytest.raises(NotImplementedError, match="traced value from outside"):
         irax.jit(lambda x, y: lax.reduce(x, 0.0, lambda a, b: a + b * y, (0, 1)))(X, 2.0)

@@ -13,6 +13,7 @@ from irax.core.dispatch import bind
 from irax.core.flattening import name_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
+from irax.dtypes import result_type
 from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes
 from irax.lax.computations import computation_of
@@ -170,7 +171,7 @@ def _operands(what: str, operands: Any, inits: Any) -> tuple[list[Array], list[A
             )
         if init.ndim:
             raise TypeError(f"{what}: an init value must be a scalar, got shape {init.shape}")
-        if init.weak_type:
+        if init.weak_type and result_type(x, init) == x.dtype:
             values[i] = init = convert(init, x.dtype)
         if init.dtype != x.dtype:
             raise TypeError(
