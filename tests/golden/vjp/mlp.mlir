@@ -33,15 +33,13 @@ func.func @main(%w1: tensor<64x32xf32>, %b1: tensor<32xf32>, %w2: tensor<32x10xf
 // CHECK-SAME:   [[X:%\w+]]: tensor<128x64xf32>,
 // CHECK-SAME:   [[Y:%\w+]]: tensor<128x10xf32>,
 // CHECK-SAME:   [[CT:%\w+]]: tensor<f32>)
-// CHECK-NEXT:   [[C:%\w+]] = stablehlo.constant dense<-1.280000e+02> : tensor<f32>
 // CHECK-NEXT:   [[ONE:%\w+]] = stablehlo.constant dense<1.000000e+00> : tensor<128x32xf32>
+// CHECK-NEXT:   [[C:%\w+]] = stablehlo.constant dense<-1.280000e+02> : tensor<f32>
 // CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT:   [[DOT:%\w+]] = stablehlo.dot_general [[X]], [[W1]], contracting_dims = [1] x [0] : (tensor<128x64xf32>, tensor<64x32xf32>) -> tensor<128x32xf32>
 // CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[B1]], dims = [1] : (tensor<32xf32>) -> tensor<128x32xf32>
 // CHECK-NEXT:   [[ADD:%\w+]] = stablehlo.add [[DOT]], [[BROADCAST]] : tensor<128x32xf32>
 // CHECK-NEXT:   [[TANH:%\w+]] = stablehlo.tanh [[ADD]] : tensor<128x32xf32>
-// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[TANH]], [[TANH]] : tensor<128x32xf32>
-// CHECK-NEXT:   [[SUBTRACT:%\w+]] = stablehlo.subtract [[ONE]], [[MULTIPLY]] : tensor<128x32xf32>
 // CHECK-NEXT:   [[DOT_2:%\w+]] = stablehlo.dot_general [[TANH]], [[W2]], contracting_dims = [1] x [0] : (tensor<128x32xf32>, tensor<32x10xf32>) -> tensor<128x10xf32>
 // CHECK-NEXT:   [[BROADCAST_2:%\w+]] = stablehlo.broadcast_in_dim [[B2]], dims = [1] : (tensor<10xf32>) -> tensor<128x10xf32>
 // CHECK-NEXT:   [[ADD_2:%\w+]] = stablehlo.add [[DOT_2]], [[BROADCAST_2]] : tensor<128x10xf32>
@@ -53,6 +51,8 @@ func.func @main(%w1: tensor<64x32xf32>, %b1: tensor<32xf32>, %w2: tensor<32x10xf
 // CHECK-NEXT:   [[MULTIPLY_2:%\w+]] = stablehlo.multiply [[SUBTRACT_2]], [[Y]] : tensor<128x10xf32>
 // CHECK-NEXT:   [[REDUCE_2:%\w+]] = stablehlo.reduce([[MULTIPLY_2]] init: [[ZERO]]) applies stablehlo.add across dimensions = [0, 1] : (tensor<128x10xf32>, tensor<f32>) -> tensor<f32>
 // CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[REDUCE_2]], [[C]] : tensor<f32>
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[TANH]], [[TANH]] : tensor<128x32xf32>
+// CHECK-NEXT:   [[SUBTRACT:%\w+]] = stablehlo.subtract [[ONE]], [[MULTIPLY]] : tensor<128x32xf32>
 // CHECK-NEXT:   [[DIVIDE_2:%\w+]] = stablehlo.divide [[CT]], [[C]] : tensor<f32>
 // CHECK-NEXT:   [[BROADCAST_4:%\w+]] = stablehlo.broadcast_in_dim [[DIVIDE_2]], dims = [] : (tensor<f32>) -> tensor<128x10xf32>
 // CHECK-NEXT:   [[MULTIPLY_3:%\w+]] = stablehlo.multiply [[BROADCAST_4]], [[Y]] : tensor<128x10xf32>
