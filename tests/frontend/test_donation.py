@@ -383,3 +383,46 @@ def test_filling_a_part_of_a_large_array_of_numpys():
     expected[:3] = 9.0
     np.testing.assert_array_equal(fill(given), expected)
     np.testing.assert_array_equal(fill(irax.device_put(np.ones(200_000, np.float32))), expected)
+
+
+def test_donated_arrays_of_functions_of_hundreds_of_arrays():
+    """IREE compiles such functions in parts, which take lists."""
+
+    def step(weights, means, gradients):
+        means = [0.5 * m + 0.5 * g for m, g in zip(means, gradients, strict=True)]
+        return [w - 0.25 * m for w, m in zip(weights, means, strict=True)], means
+
+    def arrays(number):
+        return [jnp.full((128, 128), number + i, jnp.float32) for i in range(80)]
+
+    trees = [arrays(number) for number in (1.0, 2.0, 4.0)]
+    compiled = irax.jit(step, donate_argnums=(0, 1)).lower(*trees).compile()
+    assert compiled.memory_analysis().alias_size_in_bytes == 160 * (1 << 16)
+    weights, means = compiled(*trees)
+    for i, (w, m) in enumerate(zip(weights, means, strict=True)):
+        assert float(m[0, 1]) == 3 + i
+        assert float(w[1, 0]) == 1 + i - 0.25 * (3 + i)
+
+
+def test_donated_arrays_that_a_later_part_reads():
+    """A call updates arrays of which a kernel after it reads one."""
+
+    def updated(xs, ys):
+        found = []
+        for i, (x, y) in enumerate(zip(xs, ys, strict=True)):
+            if i % 3 == 0:
+                found.append(x.at[3].set(y[0] * ys[i - 3][1]))
+            elif i == 1:
+                found.append(x - 0.5 * xs[141])
+            else:
+                found.append(jnp.tanh(x) @ y if i % 3 == 1 else x * 2 + y)
+        return found
+
+    xs, ys = np.random.default_rng(0).standard_normal((2, 150, 256, 256)).astype(np.float32)
+    donated = [jnp.array(x) for x in xs]
+    found = irax.jit(updated, donate_argnums=0)(donated, list(ys))
+    np.testing.assert_allclose(found[1], xs[1] - 0.5 * xs[141], rtol=1e-6)
+    expected = xs[141].copy()
+    expected[3] = ys[141, 0] * ys[138, 1]
+    np.testing.assert_array_equal(found[141], expected)
+    np.testing.assert_allclose(found[2], xs[2] * 2 + ys[2], rtol=1e-5, atol=1e-5)

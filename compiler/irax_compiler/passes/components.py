@@ -17,6 +17,7 @@ from irax_compiler.effects import has_effects
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.registry import is_generated, traits_of
 from irax_compiler.passes.core import Pass, inputs, register_pass, walk
+from irax_compiler.passes.donated import mark_callees
 from irax_compiler.passes.on_demand import MANY_ARRAYS
 from irax_compiler.passes.split import ON_ITS_OWN, is_copied
 
@@ -49,6 +50,7 @@ class Components(Pass):
             if arrays > self.most and not any(map(has_effects, operations)):
                 self._gather(module, function, numbers_connect=True)
                 self._gather(module, function, numbers_connect=False)
+                mark_callees(function)
 
     def _gather(self, module: Module, function: Operation, numbers_connect: bool) -> None:
         """Replace equal components of a function by calls."""

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value
+from irax_compiler.ops.registry import traits_of
 
 CONSUMED = "iree.abi.consume"
 """IREE's attribute of arguments whose memory belongs to the program."""
+
+_TIED = "tied_operands"
+"""The attribute of a dispatch that has the number of an operand for each result, or -1."""
 
 WORTH_TAKING = 1 << 14
 """The fewest elements of a donated array that a kernel overwrites. With fewer, new memory takes no
@@ -32,6 +36,61 @@ def donated(function: Operation) -> list[int]:
         return []
     attributes: Any = function.attributes["arg_attrs"]
     return [i for i, entries in enumerate(attributes) if CONSUMED in entries]
+
+
+def mark(function: Operation, numbers: Sequence[int]) -> None:
+    """Give these arguments the mark, and take it from others."""
+    if not numbers and not donated(function):
+        return
+    count = len(mlir.arguments(function))
+    old: Any = (
+        function.attributes["arg_attrs"] if "arg_attrs" in function.attributes else [{}] * count
+    )
+    kept = [{e.name: e.attr for e in entries if e.name != CONSUMED} for entries in old]
+    for i in numbers:
+        kept[i][CONSUMED] = mlir.parse_attribute("unit")
+    function.attributes["arg_attrs"] = mlir.array([mlir.dictionary(x) for x in kept])
+
+
+def mark_callees(function: Operation) -> None:
+    """Mark the arguments of functions for which each call in this one gives up an argument, which
+    nothing uses after the call.
+    """
+    given: dict[str, set[int]] = {}
+    callees: dict[str, Operation] = {}
+    for call in mlir.calls(function):
+        name = mlir.callee(call)
+        callees[name] = mlir.function_beside(call, name)
+        numbers = {i for i, x in enumerate(call.operands) if is_donated(x) and _is_last(x, call)}
+        given[name] = given.get(name, numbers) & numbers
+    for name, numbers in given.items():
+        mark(callees[name], sorted(numbers))
+
+
+def _is_last(x: Value, call: Operation) -> bool:
+    """True if an operation uses a value once, and after all others do."""
+    users = [use.owner.operation for use in x.uses]
+    others = [user for user in users if user != call]
+    return len(users) == len(others) + 1 and all(user.is_before_in_block(call) for user in others)
+
+
+def updated(operation: Operation) -> list[Value]:
+    """Return the operands of an operation that IREE updates in place: one for each result."""
+    updates = traits_of(operation).updates
+    return list(operation.operands)[: len(operation.results)] if updates else []
+
+
+def written(operation: Operation) -> list[Value]:
+    """Return the operands that results are written over."""
+    if operation.name == "func.call":
+        callee = mlir.function_beside(operation, mlir.callee(operation))
+        return [operation.operands[i] for i in donated(callee)]
+    if operation.name != "flow.dispatch":
+        return updated(operation)
+    if _TIED not in operation.attributes:
+        return []
+    ties: Any = operation.attributes[_TIED]
+    return [operation.operands[tie.value] for tie in ties if tie.value >= 0]
 
 
 def in_memory_of(

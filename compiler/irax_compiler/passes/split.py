@@ -9,7 +9,7 @@ same lists, and each uses only the arrays that it needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import ClassVar
@@ -20,10 +20,14 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.registers import emit, index, signless_dtype
 from irax_compiler.ops.registry import is_generated
+from irax_compiler.passes.aliases import sources
 from irax_compiler.passes.annotate import add_reflection, reflection
 from irax_compiler.passes.core import Pass, register_pass, returned, walk
+from irax_compiler.passes.donated import donated, written
+from irax_compiler.passes.legalize.iree.aliasing import copy
 from irax_compiler.passes.loops.memory import seen_as
 from irax_compiler.passes.on_demand import MANY_ARRAYS
+from irax_compiler.passes.rewriting import without_reshapes
 
 _SMALL = 1024
 """The most elements of constants and iotas that each part computes for itself."""
@@ -122,6 +126,9 @@ class _Flow:
     """The result numbers of a value."""
     last: dict[Value, int]
     """The last operation that uses a value."""
+    overwritten: dict[Value, list[tuple[int, int]]]
+    """The arguments that may be written to, each with the operations that make and that last use
+    the values in its memory."""
 
     @classmethod
     def of(cls, function: Operation) -> _Flow:
@@ -136,7 +143,18 @@ class _Flow:
         calls = {i for i, o in enumerate(operations) if _is_call(o)}
         last = {x: i for i, values in enumerate(used) for x in values}
         number = {x: i for i, x in enumerate(mlir.arguments(function))}
-        return cls(operations, used, calls, number, results, places, last)
+        overwritten = _overwritten(function, operations, last)
+        return cls(operations, used, calls, number, results, places, last, overwritten)
+
+    def may_write(self, part: range, x: Value) -> bool:
+        """True if a part may write to an argument: nothing reads its memory later, and the part
+        knows of all other values there.
+        """
+        return (
+            x in self.overwritten
+            and self.last[x] in part
+            and not any(i < part.start <= last for i, last in self.overwritten[x])
+        )
 
     def parts(self, bound: int) -> list[range]:
         """Divide the operations into parts with up to `bound` of the caller's arrays each. Parts
@@ -182,6 +200,21 @@ class _Flow:
             crossing, blocking = crossing + change, blocking + block
             found.append(float("inf") if blocking else crossing)
         return found
+
+
+def _overwritten(
+    function: Operation, operations: Sequence[Operation], last: Mapping[Value, int]
+) -> dict[Value, list[tuple[int, int]]]:
+    arguments = mlir.arguments(function)
+    kept = {x for result in returned(function) for x in sources(result, updated=False)}
+    found: dict[Value, list[tuple[int, int]]] = {
+        x: [] for i in donated(function) if (x := arguments[i]) not in kept
+    }
+    for i, operation in enumerate(operations if found else ()):
+        for result in operation.results:
+            for x in found.keys() & sources(result, updated=False):
+                found[x].append((i, last.get(result, i)))
+    return found
 
 
 def _is_call(operation: Operation) -> bool:
@@ -250,8 +283,11 @@ class _Builder:
             listed, filled, table, *rest = mlir.arguments(function)
             places = _entries(table, len(arguments) + len(results))
             env = dict(zip(taken, rest, strict=True))
+            over = {without_reshapes(x) for o in operations for x in written(o)}
             for x in arguments:
-                env[x] = _imported(listed, next(places), x)
+                may_write = flow.may_write(part, x)
+                array = _imported(listed, next(places), x, may_write)
+                env[x] = copy(array, 0) if x in over and not may_write else array
             for operation in filter(None, map(self._own, used)):
                 mlir.copy(operation, env)
             for operation in operations:
@@ -294,12 +330,15 @@ def _entries(table: Value, count: int) -> Iterator[Value]:
         yield emit("arith.index_cast", number, to=_INDEX)
 
 
-def _imported(arguments: Value, place: Value, x: Value) -> Value:
+def _imported(arguments: Value, place: Value, x: Value, may_write: bool) -> Value:
     """Read an argument from the list, whose numbers are signless."""
     view = emit("util.list.get", arguments, place, to=_VIEW)
     type_ = mlir.tensor_type(shape_of(x), signless_dtype(dtype_of(x)))
     encoding = mlir.type_attribute(type_)
-    array = emit("hal.tensor.import", view, to=type_, target_encoding=encoding, **_IMPORTED)
+    consumed = {"consume": mlir.parse_attribute("unit")} if may_write else {}
+    array = emit(
+        "hal.tensor.import", view, to=type_, target_encoding=encoding, **_IMPORTED, **consumed
+    )
     return seen_as(array, dtype_of(x))
 
 
