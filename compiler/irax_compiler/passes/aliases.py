@@ -39,6 +39,7 @@ def _of_call(call: Operation, result: Value, updated: bool) -> Sequence[Value]:
     callee = mlir.function_beside(call, mlir.callee(call))
     if not callee.regions[0].blocks:
         return list(call.operands)
-    inside = sources(returned(callee)[list(call.results).index(result)], updated=updated)
+    number = next(i for i, x in enumerate(call.results) if x == result)
+    inside = sources(returned(callee)[number], updated=updated)
     arguments = mlir.arguments(callee)
     return [x for x, own in zip(call.operands, arguments, strict=True) if own in inside]
