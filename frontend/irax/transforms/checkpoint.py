@@ -42,9 +42,9 @@ class _Decision:
         return self._name
 
 
-Saveable = _Decision("Saveable")
+Saveable: _Decision = _Decision("Saveable")
 """The decision that a result is saved."""
-Recompute = _Decision("Recompute")
+Recompute: _Decision = _Decision("Recompute")
 """The decision that a result is computed again."""
 
 
@@ -65,7 +65,7 @@ class Policy:
     def __call__(self, primitive: Any, *avals: Any, **parameters: Any) -> bool | Offloadable:
         return policies.POLICIES[self.policy](primitive, parameters, self)
 
-    def noted(self, builder: ModuleBuilder) -> Policy:
+    def _noted(self, builder: ModuleBuilder) -> Policy:
         """Return the policy for a program, which is told that it has several memories; one that
         saves where values are, if the device has not the memory.
         """
@@ -104,7 +104,7 @@ class _FunctionPolicy:
             )
         return bool(kept)
 
-    def noted(self, builder: ModuleBuilder) -> _FunctionPolicy:
+    def _noted(self, builder: ModuleBuilder) -> _FunctionPolicy:
         """Return the policy for a program, which it tells if it moves values."""
         self._builders.add(builder)
         return self
@@ -278,7 +278,7 @@ def checkpoint(
             fixed_names = {name: kwargs.pop(name) for name in static_names if name in kwargs}
             function = bind_others(fun, args, fixed_names, dynamic)
             others = tuple(args[i] for i in dynamic)
-            noted = chosen.noted(builder)
+            noted = chosen._noted(builder)
             builder.kept.append(noted)
             fields = (noted.policy, noted.names, noted.offloaded, noted.memories)
 
