@@ -128,6 +128,11 @@ def reflection(function: Operation) -> dict[str, str]:
     return {item.name: item.attr.value for item in there}
 
 
+def numbers(function: Operation, name: str) -> list[int]:
+    """Return the numbers that a reflection attribute of a function lists."""
+    return [int(word) for word in reflection(function).get(name, "").split(",") if word]
+
+
 def is_for_all_sizes(module: Module) -> bool:
     """True for a module of IREE's that has a program for sizes that are not known."""
     functions = (o for o in nested(module.operation) if o.name == "util.func")

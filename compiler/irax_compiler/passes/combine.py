@@ -16,7 +16,16 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.effects import has_effects
 from irax_compiler.layouts import mesh_of
-from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import (
+    Block,
+    InsertionPoint,
+    Module,
+    Operation,
+    Value,
+    bytes_of,
+    dtype_of,
+    shape_of,
+)
 from irax_compiler.ops.collective import AllReduce
 from irax_compiler.ops.foreign import ForeignCall
 from irax_compiler.ops.registry import read
@@ -81,7 +90,7 @@ class Combine(Pass):
         if not isinstance(op, AllReduce):
             return None
         (x,) = operation.operands
-        is_small = all(isinstance(n, int) for n in shape_of(x)) and _bytes(x) <= self.most
+        is_small = all(isinstance(n, int) for n in shape_of(x)) and bytes_of(x) <= self.most
         return (op, dtype_of(x)) if is_small else None
 
 
@@ -140,7 +149,3 @@ def _operations(block: Block) -> list[Operation]:
 def _is_last(operation: Operation) -> bool:
     """True for the operation that ends a block."""
     return not len(operation.results)
-
-
-def _bytes(x: Value) -> int:
-    return math.prod(shape_of(x)) * dtype_of(x).itemsize

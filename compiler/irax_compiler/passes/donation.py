@@ -15,7 +15,7 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation, Value
 from irax_compiler.passes.aliases import sources
-from irax_compiler.passes.annotate import add_reflection, reflection
+from irax_compiler.passes.annotate import add_reflection, numbers
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.donated import donated, is_donated, mark, updated, written
 from irax_compiler.passes.rewriting import without_reshapes
@@ -34,8 +34,7 @@ def donate(function: Operation, given_up: Iterable[int]) -> None:
 
 def overwritten(module: Module, name: str) -> list[int]:
     """Return the arguments that a function of a lowered module writes to."""
-    listed = reflection(mlir.functions(module)[name]).get("irax.in_place", "")
-    return [int(i) for i in listed.split(",") if i]
+    return numbers(mlir.functions(module)[name], "irax.in_place")
 
 
 @register_pass
@@ -60,14 +59,14 @@ class Donation(Pass):
                 continue
             results = returned(function)
             origins = [sources(x) for x in results]
-            numbers = {
+            lists = {
                 "irax.donated": marked,
                 "irax.in_place": in_place,
                 "irax.own": [i for i, x in enumerate(results) if _is_own(x, results, origins)],
                 "irax.shared": [i for i, x in enumerate(arguments) if any(x in s for s in origins)],
             }
             add_reflection(
-                function, {k: ",".join(map(str, found)) for k, found in numbers.items() if found}
+                function, {k: ",".join(map(str, found)) for k, found in lists.items() if found}
             )
 
 

@@ -21,7 +21,7 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_o
 from irax_compiler.ops.registers import emit, index, signless_dtype
 from irax_compiler.ops.registry import is_generated
 from irax_compiler.passes.aliases import sources
-from irax_compiler.passes.annotate import add_reflection, reflection
+from irax_compiler.passes.annotate import add_reflection, numbers, reflection
 from irax_compiler.passes.core import Pass, register_pass, returned, walk
 from irax_compiler.passes.donated import donated, written
 from irax_compiler.passes.legalize.iree.aliasing import copy
@@ -69,9 +69,8 @@ class Split(Pass):
 def arguments_read(module: Module, name: str) -> list[int]:
     """Return the numbers of the arguments that a function of a lowered module reads."""
     function = mlir.functions(module)[name]
-    listed = reflection(function).get(_LISTS)
-    if listed is not None:
-        return [int(i) for i in listed.split(",") if i]
+    if _LISTS in reflection(function):
+        return numbers(function, _LISTS)
     return [i for i, x in enumerate(mlir.arguments(function)) if mlir.num_uses(x)]
 
 
