@@ -583,3 +583,49 @@ def test_specs_may_have_nones_beyond_the_dimensions():
             assert f(x).sharding.spec == COLUMNS
     with pytest.raises(ValueError, match="for arrays of at least 3 dimensions"):
         irax.reshard(x, P(None, None, "x"))
+
+
+# ---- programs where the context has no mesh ------------------------------------------------------
+
+
+def test_types_follow_from_the_mesh_of_arguments(explicit: Mesh):
+    """As in JAX 0.10.2."""
+    found = []
+
+    @irax.jit
+    def product(x: Any, w: Any) -> Any:
+        found.append((spec_of(x), spec_of(x @ w)))
+        return jnp.tanh(x @ w)
+
+    rows, columns, other = put(ROWS, 4, 8), put(COLUMNS, 4, 8), put(P(None, "y"), 8, 4)
+    with irax.set_mesh(None):
+        for _ in range(3):
+            assert product(rows, other).sharding == irax.NamedSharding(explicit, P("x", "y"))
+        with pytest.raises(irax.errors.ShardingTypeError, match=r"dot_general of float32\[4,8@x\]"):
+            product(columns, irax.device_put(other, irax.NamedSharding(explicit, P("y", "x"))))
+        assert product(np.ones((4, 8), np.float32), np.ones((8, 4), np.float32)).shape == (4, 4)
+        lowered = irax.jit(jnp.transpose).lower(rows)
+        assert lowered.out_info.sharding.spec == COLUMNS
+        struct = irax.ShapeDtypeStruct((4, 8), "float32", sharding=rows.sharding)
+        assert irax.eval_shape(jnp.transpose, struct).sharding.spec == COLUMNS
+        auto = irax.device_put(rows, irax.NamedSharding(mesh(AxisType.Auto), P("x")))
+        assert product(auto, np.ones((8, 4), np.float32)).sharding.spec == ROWS
+    assert found[0] == (ROWS, P("x", "y"))
+    assert len(found) == 2  # the others raise an error, or were traced already
+
+
+def test_short_ways_of_calls_are_for_layouts_and_types(explicit: Mesh):
+    traced = []
+
+    @irax.jit
+    def f(x: Any) -> Any:
+        traced.append(str(irax.typeof(x)))
+        return 2 * x
+
+    auto = mesh(AxisType.Auto)
+    with irax.set_mesh(None):
+        for _ in range(3):
+            for on, spec in ((explicit, ROWS), (explicit, COLUMNS), (auto, ROWS), (auto, COLUMNS)):
+                x = irax.device_put(np.ones((4, 4), np.float32), irax.NamedSharding(on, spec))
+                assert f(x).sharding == x.sharding
+    assert traced == ["float32[4@x,4]", "float32[4,4@x]", "float32[4,4]"]

@@ -23,6 +23,7 @@ from irax_compiler import mlir
 from irax_compiler.api import AmbiguousLayoutError, ShardedTypes
 from irax_compiler.mlir import Value
 from irax_compiler.ops.control_flow.shard_map import Spec, axes_of
+from irax_runtime.mesh import ShardedBuffer
 
 
 class _State(threading.local):
@@ -144,6 +145,29 @@ def typeof(x: Any) -> Any:
     if isinstance(x, ConcreteArray) and get_abstract_mesh().empty:
         return _typed_by_own_mesh(found, sharding_of(x))
     return found
+
+
+@contextmanager
+def by_mesh_of(leaves: Sequence[Any]) -> Iterator[None]:
+    """In a `with` block, where the context has no mesh, types tell how arrays are divided along the
+    explicit axes of the mesh that the arguments of a program are on.
+    """
+    mesh = None if _has_mesh() else next(filter(None, map(_explicit_mesh, leaves)), None)
+    if mesh is None:
+        yield
+    else:
+        with config.scoped("abstract_mesh", mesh):
+            yield
+
+
+def _explicit_mesh(leaf: Any) -> AbstractMesh | None:
+    """Return the mesh that an array, or a `ShapeDtypeStruct`, is on, if it has explicit axes."""
+    if isinstance(leaf, ConcreteArray):
+        sharding = sharding_of(leaf) if type(leaf._buffer) is ShardedBuffer else None
+    else:
+        sharding = getattr(leaf, "sharding", None)
+    is_explicit = isinstance(sharding, NamedSharding) and bool(sharding.mesh.explicit_axes)
+    return sharding.mesh.abstract_mesh if is_explicit else None
 
 
 def _typed_by_own_mesh(aval: ShapedArray, sharding: Any) -> ShapedArray:

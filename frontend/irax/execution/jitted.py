@@ -148,17 +148,33 @@ class PjitFunction(Generic[P, R]):
             with resumed() as trace:
                 return self._call_traced(trace, leaves, tree, static, traced)
         state = config.state
+        with explicit_axes.by_mesh_of(leaves):
+            return self._call_outside(leaves, tree, static, own, traced, state, len(args))
+
+    def _call_outside(
+        self,
+        leaves: Sequence[Any],
+        tree: Any,
+        static: tuple[Any, ...],
+        own: tuple[Any, ...],
+        traced: Program | None,
+        state: Any,
+        count: int,
+    ) -> Any:
+        """Call the function outside of traces, with `count` positional arguments. The short way of
+        such calls is for a state of the options.
+        """
         try:
             key = (tree, static, config.traced, *map(signature_of, leaves))
         except TypeError:
-            self._check_leaves(own, named)
+            self._check_leaves(leaves, tree)
             raise
         compiled = self._cache.find(key)
         first: FirstCall | None = None
         if compiled is None and traced is None and config.untraced_starts:
             from irax.execution.untraced.first_calls import FirstCall
 
-            given = (self._fun, self._cache, key, leaves, tree, static, len(args))
+            given = (self._fun, self._cache, key, leaves, tree, static, count)
             first = FirstCall(self, *given)
             result = first.run()
             if result is not OTHER:
@@ -179,7 +195,7 @@ class PjitFunction(Generic[P, R]):
             first.keep(compiled)
         bound = compiled.bound(leaves, tree, asked, state, self._divides(leaves, own))
         if bound is not None and static:
-            bound = bound_call.with_static(bound, static, len(args))
+            bound = bound_call.with_static(bound, static, count)
         if bound is not None:
             self._bind(key, bound, result)
         return result
@@ -243,7 +259,8 @@ class PjitFunction(Generic[P, R]):
             traced = found
         name = name_of(self._fun)
         there = device_of(leaves, name) or device_of_structs(leaves, name)
-        program = self._trace(leaves, tree, static, [], traced=traced)
+        with explicit_axes.by_mesh_of(leaves):
+            program = self._trace(leaves, tree, static, [], traced=traced)
         device = self._device or there or program.usual_device()
         return program, tree, device, self._told(leaves, own), None
 
@@ -397,8 +414,8 @@ class PjitFunction(Generic[P, R]):
         prefix = f"{name_of(self._fun)}: "
         return [prefix + name for name in argument_names(args, kwargs)]
 
-    def _check_leaves(self, args: Any, kwargs: Any) -> None:
-        leaves, _ = array_trees.tree_flatten((args, kwargs))
+    def _check_leaves(self, leaves: Sequence[Any], tree: Any) -> None:
+        args, kwargs = array_trees.tree_unflatten(tree, leaves)
         for leaf, name in zip(leaves, argument_names(args, kwargs), strict=True):
             try:
                 signature_of(leaf)
