@@ -99,6 +99,20 @@ def test_parts(function, shapes, kernels, dtype):
         np.testing.assert_allclose(x, y, tolerance, tolerance * np.abs(y).max())
 
 
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_complex_products(dtype):
+    """Their factors are in memory of the workgroup's own, written before the loop over items."""
+    generator = np.random.default_rng(4)
+    parts = generator.standard_normal((2, 2, 8, 20, 20))
+    x, y = (parts[0] + 1j * parts[1]).astype(dtype)
+    with irax.enable_x64(dtype == np.complex128):
+        assert _kernels(lambda x, y: y @ x @ y, x, y) == ["chain"]
+        found = irax.jit(lambda x, y: y @ x @ y)(x, y)
+    expected = y.astype(complex) @ x @ y
+    tolerance = 1e-5 if dtype == np.complex64 else 1e-12
+    np.testing.assert_allclose(found, expected, tolerance, tolerance * np.abs(expected).max())
+
+
 def test_large_arrays_between_kernels(monkeypatch):
     monkeypatch.undo()
     shapes = [(4, 128, 8, 32)] * 3

@@ -18,8 +18,9 @@ ATTRIBUTE = "parts"
 class Division:
     """The division of arrays among items.
 
-    A function that has one ends with a loop over items, in which all of its effects are. Workgroups
-    of the first dimension share the items; those of the second, if there are several, share each.
+    A function that has one ends with a loop over items, in which all of its effects on arrays are;
+    before it, it writes memory of the workgroup's own at most. Workgroups of the first dimension
+    share the items; those of the second, if there are several, share each.
     """
 
     items: int

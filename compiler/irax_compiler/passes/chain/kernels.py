@@ -52,9 +52,10 @@ class Kernel:
         needed = set(mlir.captured(loop))
         used: list[Operation] = []
         for operation in reversed(before):
-            if any(x in needed for x in operation.results):
+            # One without results writes memory of the workgroup's own.
+            if not operation.results or any(x in needed for x in operation.results):
                 used.append(operation)
-                needed.update(operation.operands)
+                needed.update(operation.operands, mlir.captured(operation))
         if any(_is_number(o, 0) for o in used):
             return None
         return cls(functions[0], division, (rows, columns), used[::-1], loop)
@@ -102,7 +103,8 @@ class Kernel:
         found: list[Operation] = []
         made: set[Value] = set()
         for operation in self.before:
-            if _is_number(operation, 1) or any(x in made for x in operation.operands):
+            read = (*operation.operands, *mlir.captured(operation))
+            if _is_number(operation, 1) or any(x in made for x in read):
                 found.append(operation)
                 made.update(operation.results)
         return found
