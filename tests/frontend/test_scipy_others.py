@@ -143,6 +143,19 @@ def test_minima_without_a_matrix() -> None:
         assert found.nit < 3 * theirs.nit
 
 
+@pytest.mark.parametrize("method", ["BFGS", LIMITED])
+def test_a_first_step_is_short(method: str) -> None:
+    """The slope of a function of large values says nothing of how far its minimum is."""
+    with irax.enable_x64(True):
+        weights = jnp.arange(1.0, 6)
+        bowl = lambda x: 1e6 * jnp.sum(weights * x**2)
+        start = np.array([-1.2, 1, 2, 0.5, 0])
+        found = ours.optimize.minimize(bowl, start, method=method, options={"maxiter": 1})
+        assert found.fun < bowl(start)
+        assert found.nfev < 5
+        close(ours.optimize.minimize(bowl, start, method=method).x, np.zeros(5), 1e-5)
+
+
 def test_minima_of_functions_of_complex_numbers() -> None:
     place = np.array([1, 2 - 3j, 4, -5j], np.complex64)
     found = ours.optimize.minimize(

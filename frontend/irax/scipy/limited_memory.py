@@ -12,7 +12,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
-from irax.scipy.line_search import Evaluate, Point, inner, search
+from irax.scipy.line_search import Evaluate, Point, first_length, inner, search
 
 OPTIONS: Mapping[str, Any] = {
     "maxiter": None,
@@ -65,7 +65,9 @@ def minimize(evaluate: Evaluate, start: Array, options: Mapping[str, Any]) -> St
     def step(state: State) -> State:
         before = state.point
         direction = _direction(before.slope, state.history, state.scale)
-        _, after, calls, found = search(evaluate, before, direction, options["maxls"])
+        _, after, calls, found = search(
+            evaluate, before, direction, first_length(before.slope, state.steps), options["maxls"]
+        )
         moved, turned = after.x - before.x, after.slope - before.slope
         product = inner(moved, turned)
         usable = found & (product > 0)

@@ -29,14 +29,22 @@ def inner(x: Array, y: Array) -> Array:
     return jnp.real(jnp.vdot(x, y))
 
 
+def first_length(slope: Array, steps: Array) -> Array:
+    """Return the length to try first. Before any step nothing is known of the function's scale, and
+    a step along the slope moves the point by 1 at most.
+    """
+    norm = jnp.sqrt(inner(slope, slope))
+    return jnp.where(steps == 0, 1 / jnp.maximum(norm, 1), 1)
+
+
 def search(
-    evaluate: Evaluate, start: Point, direction: Array, tries: int
+    evaluate: Evaluate, start: Point, direction: Array, first: Array, tries: int
 ) -> tuple[Array, Point, Array, Array]:
     """Find the length of a step along a direction that meets Wolfe's two conditions: the function
     falls by a part of what its slope promises, and the slope there is less steep. Near a minimum,
     where values differ by no more than rounding errors, slopes say whether it falls (Hager and
-    Zhang, 2005, A new conjugate gradient method with guaranteed descent). Too long a step is halved
-    between bounds, too short a one doubled until there is an upper bound.
+    Zhang, 2005, A new conjugate gradient method with guaranteed descent). Too long a step, `first`
+    to begin with, is halved between bounds, too short a one doubled until there is an upper bound.
 
     Returns the length, the point there, the number of calls, and True if the function falls there;
     if it does not, the point is the start.
@@ -66,10 +74,10 @@ def search(
         following = jnp.where(jnp.isinf(high), 2 * length, 0.5 * (low + high))
         return number + 1, low, high, following, best, falls & flatter
 
-    one = jnp.ones((), dtype)
-    best = (0 * one, start.value, start.slope)
-    first = (jnp.zeros((), int), 0 * one, np.inf * one, one, best, jnp.asarray(False))
-    number, _, _, _, (length, value, slope), _ = lax.while_loop(more, step, first)
+    zero = jnp.zeros((), dtype)
+    best = (zero, start.value, start.slope)
+    state = (jnp.zeros((), int), zero, zero + np.inf, first, best, jnp.asarray(False))
+    number, _, _, _, (length, value, slope), _ = lax.while_loop(more, step, state)
     found = jnp.greater(length, 0)
     x = jnp.where(found, start.x + length * direction, start.x)
     return length, Point(x, value, slope), number, found

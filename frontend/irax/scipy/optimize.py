@@ -14,7 +14,7 @@ from irax.core.operands import inexact_dtype
 from irax.core.promotion import convert
 from irax.core.strictness import library
 from irax.scipy import limited_memory
-from irax.scipy.line_search import Evaluate, Point, search
+from irax.scipy.line_search import Evaluate, Point, first_length, search
 from irax.transforms.autodiff import value_and_grad
 
 
@@ -156,8 +156,9 @@ def _with_matrix(evaluate: Evaluate, start: Array, settings: Mapping[str, Any]) 
     def step(state: _State) -> _State:
         before = state.point
         direction = -(state.inverse @ before.slope)
+        first = first_length(before.slope, state.steps)
         length, after, calls, found = search(
-            evaluate, before, direction, settings["line_search_maxiter"]
+            evaluate, before, direction, first, settings["line_search_maxiter"]
         )
         moved, turned = length * direction, after.slope - before.slope
         product = jnp.vdot(turned, moved)
