@@ -94,9 +94,5 @@ MEMORY: dict[str, str] = {
     "associative_scan 10000": "Its kernels are in parts, of which each has memory of its own.",
     "autoencoder gradient": "A product's dispatch computes the squares for the loss, and the "
     "cotangent: two arrays. XLA keeps the product, and computes both when they are read.",
-    **dict.fromkeys(
-        ("fft 100000", "fft 64x1024", "f64 fft 64x1024"),
-        "Kernels of transforms keep what is between two passes. XLA's run in a library.",
-    ),
 }
 """By the program's name, as `REASONS`, for memory."""

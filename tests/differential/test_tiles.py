@@ -114,7 +114,7 @@ def test_every_rest_of_a_panel():
 @pytest.mark.parametrize(("chip", "strip"), [(AVX2, 1 << 18), (AVX512, 1 << 18), (AVX512, 0)])
 def test_values(arrays, chip, strip, monkeypatch):
     """Kernels pad images; where rows are too long for that, they read a padded array."""
-    monkeypatch.setattr(strips, "STRIP", strip)
+    monkeypatch.setattr(strips, "STACK", strip)
     with chips.compiling_for(chip):
         text = lowered(convolved, *arrays)
         results = irax.jit(convolved)(*arrays)

@@ -34,6 +34,9 @@ SHARE = 1_000_000
 SIZED_DISPATCH, VARIABLES = "irax.dispatch", "variables"
 """The name of dispatches of kernels that depend on sizes, and of the attribute that lists these."""
 
+STACK = 1 << 18
+"""The most bytes of memory of its own that a workgroup has on its stack."""
+
 IMPORTED = "hal.import.static"
 """The attribute of functions that are in a shared library."""
 

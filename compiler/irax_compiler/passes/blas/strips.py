@@ -8,17 +8,14 @@ from irax_compiler.mlir import Value
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.blas import tiles
 from irax_compiler.passes.blas.windows import Windows
-from irax_compiler.passes.executables import address, moved, plus, times
+from irax_compiler.passes.executables import STACK, address, moved, plus, times
 from irax_compiler.passes.scf import for_each
-
-STRIP = 1 << 18
-"""The most bytes of the rows that a workgroup pads, on its stack."""
 
 
 def pay(windows: Windows) -> bool:
     """Return True if the kernel of a convolution pads rows of images itself."""
     reads_rows = windows.is_of_lines and not windows.is_product
-    return windows.is_padded and reads_rows and Strip(windows).bytes <= STRIP
+    return windows.is_padded and reads_rows and Strip(windows).bytes <= STACK
 
 
 @dataclass(frozen=True)

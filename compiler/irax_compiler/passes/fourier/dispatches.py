@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.ops import core
 from irax_compiler.ops.fft import Fft
-from irax_compiler.passes.executables import add_executable, dispatch, memory, workers_of
+from irax_compiler.passes.executables import (
+    add_executable,
+    dispatch,
+    local_memory,
+    memory,
+    workers_of,
+)
 from irax_compiler.passes.fourier.kernel import Kernel
 from irax_compiler.passes.fourier.transforms import Transform, transforms_of
 from irax_compiler.passes.rewriting import Pattern, Replacement, rewrite_in_order
+
+ALIGNMENT = 64
+"""The alignment of scratch memory, in bytes."""
 
 
 def write_dispatches(module: Module, shared_by: int) -> None:
@@ -42,17 +49,24 @@ def _dispatched(
             _add_executable(module, names[transform], transform)
         type_ = x.type if transform.is_complex else operation.results[0].type
         operands = [x, core.constant(transform.twiddles)]
-        x, _ = dispatch(names[transform], operands, [type_, transform.scratch_type])
+        x, *_ = dispatch(names[transform], operands, [type_, *transform.scratch_types])
     return x
 
 
 def _add_executable(module: Module, name: str, transform: Transform) -> None:
     """Add the executable `name`: from an array and twiddle factors to one and scratch memory."""
     before, after = (transform.batch * length for length in transform.lengths)
-    sizes = [before, transform.twiddles.size, after, prod(transform.extents)]
+    groups, numbers = transform.extents
+    sizes = [before, transform.twiddles.size, after]
+    if not transform.is_on_stack:
+        sizes.append(groups * numbers)
 
     def build(_: Block, bindings: list[Value]) -> None:
         pairs = zip(bindings, sizes, strict=True)
-        Kernel(transform, *(memory(x, n, transform.dtype) for x, n in pairs)).build()
+        arrays = [memory(x, n, transform.dtype) for x, n in pairs]
+        if transform.is_on_stack:
+            arrays.append(local_memory(numbers, mlir.element_type(transform.dtype), ALIGNMENT))
+        Kernel(transform, *arrays).build()
 
-    add_executable(module, name, (transform.extents[0], 1), 4, build)
+    in_place = {2: 0} if transform.is_in_place else None
+    add_executable(module, name, (groups, 1), len(sizes), build, in_place=in_place)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,7 +37,7 @@ class Kernel:
     def build(self) -> None:
         """Build the code."""
         transform = self.transform
-        start = times(workgroup(0), transform.extents[1])
+        start = index(0) if transform.is_on_stack else times(workgroup(0), transform.extents[1])
         halves = start, plus(start, transform.extents[1] // 2)
 
         def work(group: Value) -> None:
@@ -103,9 +103,9 @@ class Kernel:
     def _write(self, line: Line, half: Value, turns: int) -> None:
         """Write the lines in memory; `turns` is the place of a long row's twiddle factors."""
         if self.transform.writes > 1:
-            self._write_columns(line, half, turns)
+            self._write_columns(line, half)
         else:
-            self._write_rows(line, half)
+            self._write_rows(line, half, turns)
 
     def _read_columns(self, line: Line, half: Value) -> None:
         def read(number: Value) -> None:
@@ -114,17 +114,13 @@ class Kernel:
 
         for_each(index(0), index(self.transform.n), read)
 
-    def _write_columns(self, line: Line, half: Value, turns: int) -> None:
+    def _write_columns(self, line: Line, half: Value) -> None:
         columns, lanes = self.transform.writes, self.transform.lanes
         pairs = np.arange(2 * lanes).reshape(2, lanes).T.reshape(2, lanes)
 
         def write(number: Value) -> None:
-            z = self._complex(half, number)
-            if self.transform.is_turned:
-                turn = emit("arith.addi", times(number, columns), line.number)
-                z = product(z, self._pair(self.twiddles, plus(times(turn, 2), turns)))
+            re, im = self._complex(half, number)
             place = self._of_columns(line, number, columns)
-            re, im = z
             for i, places in enumerate(pairs):
                 self._store(shuffled(re, im, places), self.out, plus(place, i * lanes))
 
@@ -173,18 +169,33 @@ class Kernel:
 
         for_each(index(transform.half), index(transform.n), copy)
 
-    def _write_rows(self, line: Line, half: Value) -> None:
+    def _write_rows(self, line: Line, half: Value, turns: int) -> None:
         transform = self.transform
         _, length = transform.lengths
         step = 2 if transform.kind == "IRFFT" else 1
 
         def block(start: Value) -> None:
             places = [self._place(half, plus(start, i), step) for i in range(transform.lanes)]
-            turned = transposed([self._load(self.memory, place) for place in places])
-            for x, place in zip(turned, self._of_rows(line, start, length), strict=True):
+            vectors = [self._load(self.memory, place) for place in places]
+            if transform.is_turned:
+                vectors = self._turned(vectors, line, emit("arith.divui", start, index(2)), turns)
+            for x, place in zip(
+                transposed(vectors), self._of_rows(line, start, length), strict=True
+            ):
                 self._store(x, self.out, place)
 
         self._blocks(length, block)
+
+    def _turned(self, x: Sequence[Value], line: Line, number: Value, turns: int) -> list[Value]:
+        """Multiply numbers from one on, by turns their real and imaginary parts, by the twiddle
+        factors of a long row.
+        """
+        found: list[Value] = []
+        for i, z in enumerate(zip(x[::2], x[1::2], strict=True)):
+            row = times(plus(number, i), self.transform.reads)
+            turn = times(emit("arith.addi", row, line.number), 2)
+            found += product(z, self._pair(self.twiddles, plus(turn, turns)))
+        return found
 
     def _place(self, half: Value, number: Value, step: int) -> Value:
         return emit("arith.addi", half, times(number, step * self.transform.lanes))

@@ -1,8 +1,8 @@
 """The Fourier transforms for which there are kernels.
 
 The transform of a long row, of n = n1 * n2 numbers, is that of the columns of the [n1, n2] matrix,
-a twiddle factor for each number, and that of the rows, whose results are written as columns (W. M.
-Gentleman and G. Sande, 1966).
+whose results are written as rows, a twiddle factor for each number, and that of the columns of the
+[n2, n1] matrix of these (W. M. Gentleman and G. Sande, 1966). The second one can be in place.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
-from math import isqrt, prod
+from math import prod
 from operator import mul
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops.fft import Fft, real_dtype
-from irax_compiler.passes.executables import SHARE, size_of_share
+from irax_compiler.passes.executables import SHARE, STACK, size_of_share
 from irax_compiler.passes.rewriting import read_as
 
 LANES = {"float32": 16, "float64": 8}
@@ -70,14 +70,15 @@ def _of_axes(op: Fft, operation: Operation, workers: int) -> Iterator[Transform]
 def _of_long_rows(rows: Transform) -> list[Transform]:
     """Return the transforms of columns and of rows that one of long rows is, or itself."""
     n, lanes = rows.n, rows.lanes
-    sizes = [d for d in range(lanes, isqrt(n) + 1) if n % d == 0]
+    sizes = [d for d in range(lanes, n // lanes + 1) if n % d == 0]
     if not (sizes and rows.is_complex and n <= MOST_TURNS):
         return [rows]
-    n1, n2 = sizes[-1], n // sizes[-1]
+    n1 = min(sizes, key=lambda d: (d % lanes != 0, abs(d * d - n)))
+    n2 = n // n1
     dtype, kind, batch, workers = rows.dtype, rows.kind, rows.batch, rows.workers
     return [
-        Transform(dtype, kind, n1, batch * n2, workers, n2, n2, is_turned=True),
-        Transform(dtype, kind, n2, batch * n1, workers, writes=n1),
+        Transform(dtype, kind, n1, batch * n2, workers, reads=n2, is_turned=True),
+        Transform(dtype, kind, n2, batch * n1, workers, n1, n1),
     ]
 
 
@@ -201,6 +202,19 @@ class Transform:
         return -(-self.groups // self.share), 2 * 2 * self.n * self.lanes
 
     @property
-    def scratch_type(self) -> Type:
-        """The type of the scratch memory of all workgroups, a further result."""
-        return mlir.tensor_type(self.extents, self.dtype)
+    def is_on_stack(self) -> bool:
+        """True if workgroups have their scratch memory on the stack."""
+        return self.extents[1] * self.dtype.itemsize <= STACK
+
+    @property
+    def scratch_types(self) -> list[Type]:
+        """The type of the scratch memory of all workgroups, a further result, if there is any."""
+        return [] if self.is_on_stack else [mlir.tensor_type(self.extents, self.dtype)]
+
+    @property
+    def is_in_place(self) -> bool:
+        """True if the result may be in the array's memory: each group reads what it writes, and no
+        other group does.
+        """
+        is_same = self.is_complex and self.reads == self.writes
+        return is_same and self.neighbours % self.lanes == 0
