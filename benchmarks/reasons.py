@@ -81,16 +81,13 @@ MEMORY: dict[str, str] = {
     "gradient in kernels 28, 128 strided": _PADDED,
     **dict.fromkeys(("LSTM 100x64", "GRU 100x64", "GRU gradient 100x64"), _FACTORS),
     "GRU gradient 50x32x128": _FACTORS,
-    **dict.fromkeys(("f64 planets 64x3", "game of life 32x32", "knapsack 50x500"), _VALUES),
-    **dict.fromkeys(("set gradient 500", "product in each step 128"), _VALUES),
+    "f64 planets 64x3": _VALUES,
     **dict.fromkeys(
         ("wave 400x500", "conjugate gradients 400x500"),
         "A kernel that reads neighbours writes other arrays than those that the loop carries. XLA "
         "computes a step in parts, of which some are in place.",
     ),
-    "sorting network 1024": "An array of known numbers is made in each call.",
     **dict.fromkeys(("lax.map 64 x matvec 64", "dense output 100", "gamma 10000"), _RESULT),
-    "Levenberg-Marquardt 1000": _RESULT,
     "associative_scan 10000": "Its kernels are in parts, of which each has memory of its own.",
     "autoencoder gradient": "A product's dispatch computes the squares for the loss, and the "
     "cotangent: two arrays. XLA keeps the product, and computes both when they are read.",

@@ -44,8 +44,32 @@ def updated(x):
     return jnp.tanh(jnp.sort(z, 0) + y)
 
 
+def in_turn(x):
+    """Sums in the place of terms, beside the same numbers in another order, and of a row alone."""
+    y = jnp.sort(x, 0)
+    z = jnp.sin(y) + jnp.flip(y, 1)
+    w = jnp.cos(z) - jnp.sort(z, 1)
+    return jnp.tanh(w + z[3]) * jnp.sort(w, 0)
+
+
+def gathered(x):
+    """Elements in the place of their indices, and indices that index themselves."""
+    places = jnp.sort(jnp.arange(x.size) ^ 5)
+    places = places[(places * 7) % x.size] ^ 1
+    return jnp.sin(x.ravel()[places]).reshape(x.shape) + 0.5 * jnp.flip(x, 0)
+
+
+def with_late_operands(x):
+    """A comparison may wait for the result that needs it, and one with what is updated may not."""
+    is_large, y = x > 0.25, jnp.sort(x, 0)
+    z = x.at[2].set(y[3])
+    return jnp.tanh(jnp.where(is_large, jnp.sort(z, 1), y) + x)
+
+
 @pytest.mark.parametrize(
-    "step", [chain, held_over_a_loop, in_branches, updated], ids=lambda f: f.__name__
+    "step",
+    [chain, held_over_a_loop, in_branches, updated, in_turn, gathered, with_late_operands],
+    ids=lambda f: f.__name__,
 )
 def test_values(step):
     def steps(x):
@@ -57,11 +81,49 @@ def test_values(step):
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
-def test_memory():
-    """The chain needs room for what is alive at a time, and not for all of its values."""
+def temporaries(step, x=X):
+    """The bytes of temporaries of a loop."""
 
     def steps(x):
-        return lax.fori_loop(0, 5, lambda i, x: chain(x), x)
+        return lax.fori_loop(0, 5, lambda i, x: step(x), x)
 
-    memory = irax.jit(steps).lower(X).compile().memory_analysis()
-    assert memory.temp_size_in_bytes <= 5 * X.nbytes
+    return irax.jit(steps).lower(x).compile().memory_analysis().temp_size_in_bytes
+
+
+def test_memory():
+    """The chain needs room for what is alive at a time, and not for all of its values."""
+    assert temporaries(chain) <= 5 * X.nbytes
+
+
+def test_results_are_in_the_place_of_operands():
+    def step(x):
+        y = jnp.sort(x, 0)
+        for _ in range(3):
+            y = jnp.sin(y) + jnp.flip(x, 1)
+            x, y = jnp.tanh(y), y
+        return jnp.sort(y, 1) + x
+
+    assert temporaries(step) < 4 * X.nbytes
+
+
+def test_gathered_elements_are_in_the_place_of_indices():
+    """The numbers that these are computed from are in no memory at all."""
+
+    def step(x):
+        places = jnp.arange(x.size) ^ x[0].astype(int)
+        return jnp.maximum(x, x[places])
+
+    x = np.ones(1024, np.float32)
+    assert temporaries(step, x) < 1.5 * x.nbytes
+
+
+def test_what_a_later_operation_needs_is_computed_there():
+    """Neither a broadcast number nor a comparison with what is carried on is stored before."""
+
+    def step(x):
+        high = jnp.broadcast_to(jnp.sum(x) / x.size, x.shape)
+        is_high = x > 0.5
+        y = jnp.sort(jnp.sin(x), 0)
+        return jnp.where(is_high, x, y + high)
+
+    assert temporaries(step) < 2.5 * X.nbytes

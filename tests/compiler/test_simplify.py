@@ -35,6 +35,7 @@ ZERO_OF_EITHER_SIGN = {
     "sum_of_broadcast",
     "sum_of_broadcast.partly",
     "sum_of_parts",
+    "sum_with_update_of_zeros",
 }
 FLOATS = [0.0, -0.0, 1.0, -1.5, np.inf, -np.inf, np.nan, 2.5, -3.0, 1e-30, 7.0, 0.5]
 

@@ -62,3 +62,16 @@ func.func @sum_of_parts.reshaped(%x: tensor<5xf32>, %y: tensor<5xf32>) -> tensor
 // CHECK:         [[SUM:%\w+]] = stablehlo.add %arg0, %arg1 : tensor<5xf32>
 // CHECK-NEXT:    [[COLUMN:%\w+]] = stablehlo.reshape [[SUM]] : (tensor<5xf32>) -> tensor<5x1xf32>
 // CHECK-NOT:     stablehlo.add
+
+// The gradient of a function that reads an element: the others stay as they are.
+func.func @sum_with_update_of_zeros(%x: tensor<50xf32>, %y: tensor<1xf32>, %i: tensor<i32>) -> tensor<50xf32> {
+  %zeros = stablehlo.constant dense<0.0> : tensor<50xf32>
+  %0 = stablehlo.dynamic_update_slice %zeros, %y, %i : (tensor<50xf32>, tensor<1xf32>, tensor<i32>) -> tensor<50xf32>
+  %1 = stablehlo.add %0, %x : tensor<50xf32>
+  return %1 : tensor<50xf32>
+}
+// CHECK:      func.func @sum_with_update_of_zeros([[X:%\w+]]: tensor<50xf32>, [[Y:%\w+]]: tensor<1xf32>, [[I:%\w+]]: tensor<i32>)
+// CHECK-NEXT:   [[OLD:%\w+]] = stablehlo.dynamic_slice [[X]], [[I]], sizes = [1]
+// CHECK-NEXT:   [[NEW:%\w+]] = stablehlo.add [[OLD]], [[Y]] : tensor<1xf32>
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.dynamic_update_slice [[X]], [[NEW]], [[I]]
+// CHECK-NEXT:   return [[R]]

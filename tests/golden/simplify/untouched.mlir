@@ -168,3 +168,14 @@ func.func @sum_of_overlapping_parts(%a: tensor<3xf32>, %b: tensor<3xf32>) -> ten
 // CHECK:        stablehlo.pad
 // CHECK:        stablehlo.pad
 // CHECK:        stablehlo.add
+
+// One addition for all elements takes no longer where most of them change.
+func.func @sum_with_large_update(%x: tensor<50xf32>, %y: tensor<30xf32>, %i: tensor<i32>) -> tensor<50xf32> {
+  %zeros = stablehlo.constant dense<0.0> : tensor<50xf32>
+  %0 = stablehlo.dynamic_update_slice %zeros, %y, %i : (tensor<50xf32>, tensor<30xf32>, tensor<i32>) -> tensor<50xf32>
+  %1 = stablehlo.add %0, %x : tensor<50xf32>
+  return %1 : tensor<50xf32>
+}
+// CHECK:      func.func @sum_with_large_update(
+// CHECK:        stablehlo.dynamic_update_slice
+// CHECK-NEXT:   stablehlo.add

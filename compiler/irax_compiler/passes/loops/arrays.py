@@ -65,6 +65,19 @@ class Place:
 
 
 @dataclass(frozen=True)
+class Counted(Place):
+    """The place of an element that is the place's own number: it is computed, not read."""
+
+    def read(self, size: int) -> Value:
+        scalar = mlir.element_type(stored_dtype(self.dtype))
+        first = emit("arith.index_cast", self.at, to=scalar)
+        if size == 1 or self.distance == 0:
+            return registers.spread(first, size)
+        steps = np.arange(size, dtype=self.dtype) * self.dtype.type(self.distance)
+        return emit("arith.addi", registers.spread(first, size), registers.constant(steps))
+
+
+@dataclass(frozen=True)
 class Array:
     """An array in memory: the place of its first element, and a stride for each dimension."""
 
@@ -128,7 +141,8 @@ class Array:
     def with_shape(self, extents: Sequence[int]) -> Array:
         """Return an array of contiguous elements with another shape."""
         assert self.is_contiguous
-        return Array.of(self.memory, self.dtype, extents, self.base)
+        strides = Array.of(self.memory, self.dtype, extents, self.base).strides
+        return replace(self, extents=tuple(extents), strides=strides)
 
     def seen_through(self, op: Op) -> Array | None:
         """Return what an op that moves elements makes of the array, if that is the array with other
@@ -146,6 +160,24 @@ class Array:
             return None
         base = moved(self.base, registers.index(first), 1 if first else 0)
         return replace(self, base=base, extents=found.shape, strides=strides)
+
+
+@dataclass(frozen=True)
+class Numbers(Array):
+    """The integers 0, 1, ..., which are in no memory."""
+
+    @classmethod
+    def up_to(cls, dtype: np.dtype, extents: Sequence[int]) -> Numbers:
+        """Return an array of them."""
+        found = Array.of(registers.index(0), dtype, extents, registers.index(0))
+        return cls(found.memory, dtype, found.base, found.extents, found.strides)
+
+    def place(self, at: Value) -> Place:
+        found = super().place(at)
+        return Counted(found.memory, found.dtype, found.at, found.distance)
+
+    def read(self) -> Value:
+        return Counted(self.memory, self.dtype, self.base, 1).read(self.size)
 
 
 def _places(extents: Sequence[int], strides: Sequence[int]) -> np.ndarray:

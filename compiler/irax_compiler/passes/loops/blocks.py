@@ -134,7 +134,9 @@ def _translate_group(group: Group, scope: Scope) -> None:
         scope.arrays[x] = scope.place(x)
     taken = {x: scope.array(x) for x in group.arrays() if mlir.splat(x) is None}
     given = {x: scope.arrays[x] for x in group.results()}
-    chunks(group.operations, scope, taken, given)
+    assert scope.memory is not None
+    with scope.memory.in_turn(taken.values(), given.values()):
+        chunks(group.operations, scope, taken, given)
 
 
 def chunks(
@@ -350,7 +352,12 @@ def _gathered(operation: Operation, scope: Scope) -> Array:
     op, result = read_as(Gather, operation), operation.results[0]
     assert op is not None
     x, indices = (scope.array(y) for y in operation.operands)
-    found = windows.gathered(op, x, indices, scope.new(dtype_of(result), shape_of(result)))
+    whole = scope.new(dtype_of(result), shape_of(result))
+    assert scope.memory is not None
+    # Each index of an element is read before the element is written.
+    in_order = [indices] if indices.size == whole.size and not op.dims.window_dims else []
+    with scope.memory.in_turn(in_order, [whole], [x]):
+        found = windows.gathered(op, x, indices, whole)
     is_volatile = is_large(result) and scope.is_updated(found)
     return stored.copied(found, scope.new) if is_volatile else found
 
@@ -358,12 +365,8 @@ def _gathered(operation: Operation, scope: Scope) -> Array:
 def _product(operation: Operation, scope: Scope) -> Array:
     factors = scope.factors.get(operation, {})
     arrays = [factors.get(x) or scope.array(x) for x in operation.operands]
-    if factors:
-        left_has_columns = operation.operands[0] in factors
-    else:
-        left, right = products.free_sizes(operation)
-        left_has_columns = left > right
-    return products.product(operation, arrays[0], arrays[1], left_has_columns, scope.new)
+    is_left = operation.operands[0] in factors if factors else products.left_has_columns(operation)
+    return products.product(operation, arrays[0], arrays[1], is_left, scope.new)
 
 
 def _branch(operation: Operation, scope: Scope) -> None:

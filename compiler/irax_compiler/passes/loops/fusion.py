@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
+from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.elementwise_map import Map
@@ -54,7 +55,8 @@ class Group:
 
 def groups(operations: Iterable[Operation]) -> list[Group]:
     """Divide the operations of a block into groups, in an order in which they can run. Each is in
-    the earliest group that it fits.
+    the earliest group that it fits, unless its result had to be stored for a later one only, and
+    what it reads is there anyway.
     """
     found: list[Group] = []
     places: dict[Value, int] = {}
@@ -70,7 +72,37 @@ def groups(operations: Iterable[Operation]) -> list[Group]:
             found.append(Group(extents))
         found[place].operations.append(operation)
         places.update(dict.fromkeys(operation.results, place))
-    return found
+    _sink(found)
+    return [group for group in found if group.operations]
+
+
+def _sink(found: Sequence[Group]) -> None:
+    """Move operations to the groups that use their results, if they read no array, or only arrays
+    that are read there or later anyway.
+    """
+    readers: dict[Value, list[Operation]] = {}
+    places: dict[Operation, int] = {}
+    for place, group in enumerate(found):
+        for operation in group.operations:
+            places[operation] = place
+            for x in inputs(operation):
+                readers.setdefault(x, []).append(operation)
+
+    def is_there(x: Value, place: int, operation: Operation) -> bool:
+        if prod(shape_of(x)) == 1 or mlir.splat(x) is not None:
+            return True
+        return any(places[o] >= place for o in readers[x] if o != operation)
+
+    for here, group in reversed(list(enumerate(found))):
+        for operation in list(reversed(group.operations)):
+            users = [places[o] for x in operation.results for o in readers.get(x, ())]
+            place = min(users, default=here)
+            if group.extents is None or found[place].extents != group.extents:
+                continue
+            if place > here and all(is_there(x, place, operation) for x in operation.operands):
+                group.operations.remove(operation)
+                found[place].operations.insert(0, operation)
+                places[operation] = place
 
 
 def shared_extents(operation: Operation) -> Extents | None:

@@ -34,12 +34,13 @@ from irax_compiler.passes.loops import (
     sorting,
     vectors,
 )
-from irax_compiler.passes.loops.arrays import Array
+from irax_compiler.passes.loops.arrays import Array, Numbers
 from irax_compiler.passes.loops.fusion import is_large
 from irax_compiler.passes.loops.memory import bound, bound_dtype, bound_type, is_plain, unbound
 from irax_compiler.passes.loops.nests import LANES
 from irax_compiler.passes.loops.scope import Scope
 from irax_compiler.passes.loops.sharing import Sharing, is_update
+from irax_compiler.passes.rewriting import read_as
 
 MEMORY = 1 << 16
 """The most elements of an array in a kernel's own memory: what fits in a core's cache of the second
@@ -108,7 +109,7 @@ class _Parts:
     @classmethod
     def of(cls, loop: Operation) -> _Parts | None:
         operations = list(nested(loop))
-        outside = [x for x in mlir.captured(loop) if not is_constant(x)]
+        outside = [x for x in mlir.captured(loop) if not is_constant(x) and not _counts(x)]
         users = _users(operations)
         factors = _factors(operations, set(outside))
         own = [x for o in operations for x in o.results]
@@ -145,13 +146,19 @@ def _sizes(loop: Operation, operations: Sequence[Operation], sharing: Sharing) -
 
 
 def _factors(operations: Sequence[Operation], outside: set[Value]) -> dict[Operation, Value]:
-    """Return the products of which one factor is a large array from outside."""
+    """Return the products of which one factor is a large array from outside, unless that would have
+    to be laid out anew, and the other one need not.
+    """
     found = {}
     for operation in operations:
         if operation.name == DotGeneral.name:
             fixed = [x for x in operation.operands if x in outside and is_large(x)]
             if len(fixed) == 1:
-                found[operation] = fixed[0]
+                own, other = products.columns(operation)
+                if operation.operands[0] != fixed[0]:
+                    own, other = other, own
+                if own > 1 or other < LANES:
+                    found[operation] = fixed[0]
     return found
 
 
@@ -234,7 +241,9 @@ def _kernel(loop: Operation, parts: _Parts, share: apart.Share | None = None) ->
     given = dict.fromkeys((*parts.elements, *parts.tables, *start))
     real = {} if share is None else share.outside
     flat = {x: _flat(real.get(x, x)) for x in given if not is_constant(x)}
-    flat |= {x: _flat(_outside(x)) for o in operations if is_fixed(o) for x in o.results}
+    fixed = [x for o in operations if is_fixed(o) for x in o.results]
+    counted = [x for x in (*fixed, *mlir.captured(loop)) if x not in flat and _counts(x)]
+    flat |= {x: _flat(_outside(x)) for x in fixed if x not in counted}
     factors = {o: products.with_columns(o, x) for o, x in parts.factors.items()}
     flat |= {x: _flat(x) for x, _ in factors.values()}
 
@@ -243,6 +252,7 @@ def _kernel(loop: Operation, parts: _Parts, share: apart.Share | None = None) ->
         loaded = [
             x for x in arrays if x in parts.elements or not (is_large(x) or x in parts.tables)
         ]
+        arrays |= {x: Numbers.up_to(dtype_of(x), shape_of(x)) for x in counted}
         into = {i: _seen_as(kernel.results[i], start[i]) for i in in_memory}
         scope = Scope(
             registers={x: arrays[x].read() for x in loaded},
@@ -343,6 +353,17 @@ def of_arrays(
         list(dict.fromkeys(flat.values())), list(map(_bound, given)), build, shares
     )
     return [_as_it_was(y, x) for x, y in zip(given, made, strict=True)]
+
+
+def _counts(x: Value) -> bool:
+    """True for a large array of the integers 0, 1, ..., which a kernel computes where it reads
+    them.
+    """
+    source = mlir.definition(x)
+    op = None if source is None else read_as(shape.Iota, source)
+    if op is None or not is_large(x) or op.dtype.kind not in "iu":
+        return False
+    return op.shape[op.iota_dimension] == prod(op.shape)
 
 
 def is_fixed(operation: Operation) -> bool:

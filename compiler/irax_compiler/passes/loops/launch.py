@@ -6,7 +6,8 @@ holds the values that the kernel needs in between.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -28,7 +29,7 @@ from irax_compiler.passes.executables import (
 from irax_compiler.passes.loops import bindings, widths
 from irax_compiler.passes.loops.arrays import Array
 from irax_compiler.passes.loops.bindings import Bindings, Flat
-from irax_compiler.passes.loops.lifetimes import Buffer, places
+from irax_compiler.passes.loops.lifetimes import Buffer, Turn, places
 from irax_compiler.passes.loops.memory import stored_dtype
 
 ALIGNMENT = 64
@@ -80,6 +81,9 @@ class Memory:
     body: Block
     buffers: list[Buffer] = field(default_factory=list)
     """The memory of each array so far."""
+    arrays: dict[Value, Array] = field(default_factory=dict)
+    """These arrays, by the memory."""
+    turns: list[Turn] = field(default_factory=list)
 
     def array(self, dtype: np.dtype, extents: Sequence[int]) -> Array:
         """Take memory for an array of contiguous elements."""
@@ -88,16 +92,43 @@ class Memory:
             types = [argument.type for argument in self.body.arguments]
             function: Any = self.body.owner
             function.attributes["function_type"] = typed(types)["function_type"]
-        size = prod(extents) * stored_dtype(dtype).itemsize
+        size = prod(extents) * _bytes(dtype)
         block = InsertionPoint.current.block
         with InsertionPoint.at_block_begin(self.body):
             array = _bound(self.body.arguments[-1], dtype, extents, start=0)
         self.buffers.append(Buffer(array.memory, -(-size // ALIGNMENT) * ALIGNMENT, block))
+        self.arrays[array.memory] = array
         return array
+
+    @contextmanager
+    def in_turn(
+        self, read: Collection[Array], written: Collection[Array], apart: Collection[Array] = ()
+    ) -> Iterator[None]:
+        """Note that what is built within reads each element of some arrays before it writes that of
+        others. It reads those in `apart` in another order.
+        """
+        others = {x.memory for x in (*apart, *(x for x in read if not self._is_whole(x)))}
+        old = {x.memory: x for x in read if x.memory not in others}
+        pairs = [
+            (x.memory, y.memory)
+            for y in filter(self._is_whole, written)
+            for x in old.values()
+            if _bytes(x.dtype) == _bytes(y.dtype) and x.size == y.size and x.memory != y.memory
+        ]
+        block = InsertionPoint.current.block
+        count = len(block.operations) if pairs else 0
+        yield
+        if pairs:
+            built = [view.operation for view in block.operations][count:]
+            self.turns += [Turn(x, y, built[0], built[-1]) for x, y in pairs]
+
+    def _is_whole(self, x: Array) -> bool:
+        """True for all elements of an array of this memory, in order."""
+        return x.memory in self.arrays and x.is_contiguous and x.size == self.arrays[x.memory].size
 
     def put(self) -> int:
         """Give each array its place; return the bytes of all."""
-        starts, size = places(self.buffers)
+        starts, size = places(self.buffers, self.turns)
         for buffer, start in zip(self.buffers, starts, strict=True):
             view = mlir.definition(buffer.array)
             place = None if view is None else mlir.definition(view.operands[1])
@@ -231,6 +262,11 @@ def _arrays(bound: Bindings, given: Sequence[Value], flats: Sequence[Flat]) -> l
         _bound(given[binding], dtype, (count,), start * stored_dtype(dtype).itemsize)
         for (binding, start), (count, dtype) in each
     ]
+
+
+def _bytes(dtype: np.dtype) -> int:
+    """Return the bytes of an element."""
+    return stored_dtype(dtype).itemsize
 
 
 def _bound(binding: Value, dtype: np.dtype, extents: Sequence[int], start: int) -> Array:

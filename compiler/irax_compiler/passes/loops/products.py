@@ -56,13 +56,26 @@ def product(
     return result.ordered((*range(b), *range(r, n), *range(b, r)))
 
 
-def free_sizes(operation: Operation) -> tuple[int, int]:
-    """Return the numbers of elements along the free dimensions of the factors."""
+def left_has_columns(operation: Operation) -> bool:
+    """True if it is the left factor of which several columns are read at a time: that whose columns
+    are side by side, or the one with more of them.
+    """
+    has_columns = [n >= LANES for n in columns(operation)]
+    if has_columns[0] != has_columns[1]:
+        return has_columns[0]
+    d = vectors.product_dimensions(operation)
+    left, right = (shape_of(x) for x in operation.operands)
+    rows = prod(left[i] for i in d.lhs_free(len(left)))
+    return rows > prod(right[i] for i in d.rhs_free(len(right)))
+
+
+def columns(operation: Operation) -> tuple[int, int]:
+    """Return how many elements along their free dimensions are side by side in the factors."""
     d = vectors.product_dimensions(operation)
     left, right = (shape_of(x) for x in operation.operands)
     return (
-        prod(left[i] for i in d.lhs_free(len(left))),
-        prod(right[i] for i in d.rhs_free(len(right))),
+        left[-1] if len(left) - 1 in d.lhs_free(len(left)) else 1,
+        right[-1] if len(right) - 1 in d.rhs_free(len(right)) else 1,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import prod
 
 from irax_compiler import mlir
@@ -40,7 +41,7 @@ def gathered(op: Gather, array: Array, indices: Array, result: Array) -> Array:
     strides = [0] * len(result.extents)
     for d, stride in zip(op.dims.window_dims, single[0].strides, strict=True):
         strides[d] = stride
-    return Array(array.memory, array.dtype, single[0].base, result.extents, tuple(strides))
+    return replace(single[0], extents=result.extents, strides=tuple(strides))
 
 
 def scatter(

@@ -1,4 +1,4 @@
-"""The pattern for sums of arrays of which each is zero outside of a part, as derivatives of slices
+"""Patterns for sums of arrays of which some are zero outside of a part, as derivatives of slices
 are.
 """
 
@@ -8,17 +8,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
+from math import prod
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.core import full
+from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
 from irax_compiler.passes.rewriting import rewrites
-from irax_compiler.passes.simplify.matching import is_full_of, made_by
+from irax_compiler.passes.simplify.matching import is_full_of, made_by, made_for_one
 from irax_compiler.sizes import is_symbolic
 
 MOST = 64
 """The most terms of a sum that are looked at."""
+FEW = 32
+"""The most elements that are added at once as fast as one of them: a few vectors."""
 
 _ADD = "stablehlo.add"
 
@@ -44,6 +48,26 @@ def sum_of_parts(operation: Operation) -> Sequence[Value] | None:
         is_apart = all(a + n <= b for (a, n), (b, _) in pairwise(sorted(parts)))
         if len(terms) - len(rest) > 1 and is_apart:
             return [_sum([_joined(parts, d, shape_of(result)), *rest])]
+    return None
+
+
+@rewrites(elementwise.add)
+def sum_with_update_of_zeros(op: elementwise.Elementwise, x: Value, y: Value) -> Value | None:
+    """x + dynamic_update_slice(0, y, i) -> dynamic_update_slice(x, x[i] + y, i), where y is at most
+    half of a large array. Of either sign of zero, as `neutral_operand` is.
+    """
+    for array, term in ((x, y), (y, x)):
+        update = made_for_one(term, DynamicUpdateSlice)
+        if update is None or not is_full_of(update.operand, 0):
+            continue
+        _, part, *starts = update.operands
+        extents = shape_of(array)
+        if any(map(is_symbolic, extents)):
+            continue
+        if prod(extents) <= FEW or 2 * prod(shape_of(part)) > prod(extents):
+            continue
+        old = DynamicSlice(shape_of(part))(array, *starts)
+        return update.rebuild([array, op(old, part), *starts])
     return None
 
 
