@@ -55,10 +55,6 @@ REASONS: dict[str, str] = {
 somebody removes it, but the document does not show it.
 """
 
-_LAPACK = (
-    "LAPACK works in arrays that are planned. XLA's custom calls allocate theirs themselves, which "
-    "is in no plan."
-)
 _PADDED = (
     "The images are padded in a copy. XLA's convolutions run in a library, whose buffers are in no "
     "plan."
@@ -77,7 +73,6 @@ _RESULT = (
 )
 
 MEMORY: dict[str, str] = {
-    **dict.fromkeys(("svd 64", "eigh 64", "eigh 256"), _LAPACK),
     "gradient in kernels 28, 128 strided": _PADDED,
     **dict.fromkeys(("LSTM 100x64", "GRU 100x64", "GRU gradient 100x64"), _FACTORS),
     "GRU gradient 50x32x128": _FACTORS,

@@ -165,3 +165,33 @@ def test_gradients_of_solve_exchange_rows_in_their_memory():
     x = np.linalg.solve(a.astype(np.float64), b)
     expected = -np.outer(np.linalg.solve(a.T.astype(np.float64), 2 * x), x)
     np.testing.assert_allclose(irax.jit(irax.grad(loss))(a), expected, rtol=2e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize(("n", "dtype"), [(40, "float32"), (300, "float32"), (300, "complex64")])
+def test_eigenvectors_take_little_memory(n, dtype):
+    """LAPACK's arrays are on the stack, or a matrix of what is between its routines."""
+    generator = np.random.default_rng(0)
+    x = generator.normal(size=(n, n)) + 1j * generator.normal(size=(n, n))
+    x = (x if dtype == "complex64" else x.real).astype(dtype)
+
+    @irax.jit
+    def again(x):
+        w, v = jnp.linalg.eigh(x, symmetrize_input=False)
+        return (v * w) @ v.conj().T
+
+    lower = np.tril(x, -1)
+    expected = lower + lower.conj().T + np.diag(np.diag(x).real)
+    for _ in range(2):
+        np.testing.assert_allclose(again(x), expected, atol=1e-3)
+    memory = again.lower(x).compile().memory_analysis()
+    assert memory.temp_size_in_bytes < 2.4 * x.nbytes
+
+
+def test_eigenvalues_of_large_and_small_numbers():
+    """Their squares overflow, or are zero."""
+    x = np.random.default_rng(0).normal(size=(20, 20)).astype(np.float32)
+    expected = np.linalg.eigvalsh(x + x.T)
+    for scale in (1e-30, 1e30):
+        w, v = irax.jit(jnp.linalg.eigh)(x * np.float32(scale))
+        np.testing.assert_allclose(2 * np.asarray(w) / scale, expected, rtol=1e-4, atol=1e-4)
+        np.testing.assert_allclose(np.asarray(v).T @ v, np.eye(20), atol=1e-5)

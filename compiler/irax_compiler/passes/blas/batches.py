@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
 from typing import Any
 
@@ -11,15 +12,20 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Type, Value, dtype_of, shape_of
+from irax_compiler.ops.registers import index
 from irax_compiler.passes.blas.lapack import Array, Lapack
 from irax_compiler.passes.blas.library import LETTERS, Library
 from irax_compiler.passes.blas.routines import ROUTINES, Routine, Shape
 from irax_compiler.passes.executables import (
     SHARE,
+    STACK,
     add_executable,
+    address,
     base,
+    local_memory,
     long,
     moved,
+    plus,
     share,
     size_of_share,
     workgroup,
@@ -62,12 +68,21 @@ class Batch:
         return -(-self.count // self._share)
 
     @property
+    def _is_on_stack(self) -> bool:
+        """True if a workgroup has scratch memory, on its stack."""
+        return 0 < sum(self._scratch) <= STACK
+
+    @property
     def types(self) -> list[Type]:
-        """The types of the dispatch's results: those of the routine, and scratch memory."""
+        """The types of the dispatch's results: those of the routine, and scratch memory that is not
+        on the stack.
+        """
         results = [
             mlir.tensor_type((*self.extents, *shape), dtype)
             for shape, dtype in self.routine.results
         ]
+        if self._is_on_stack:
+            return results
         scratch = [mlir.tensor_type((self.groups, size), INT8) for size in self._scratch]
         for number, operand in self._scratch_in_place.items():
             shape = self.routine.shapes[operand]
@@ -79,7 +94,8 @@ class Batch:
         """The scratch arrays that may be in the memory of an operand: in batches, those of a
         workgroup would be less than the operand.
         """
-        return self.routine.scratch_in_place if self.count == 1 else {}
+        is_alone = self.count == 1 and not self._is_on_stack
+        return self.routine.scratch_in_place if is_alone else {}
 
     @property
     def _scratch(self) -> list[int]:
@@ -98,7 +114,13 @@ class Batch:
             library = Library(self.routine.dtype, block)
             bases = [base(binding, size) for binding, size in zip(bindings, of_all, strict=True)]
             lapack = Lapack(library, library.scalar(1))
-            scratch = _arrays(bases[len(sizes) :], workgroup(0), self._scratch)
+            if self._is_on_stack:
+                memory = address(local_memory(sum(self._scratch), "i8", LINE))
+                starts = accumulate(self._scratch[:-1], initial=0)
+                first, homes = index(0), [plus(memory, start) for start in starts]
+            else:
+                first, homes = workgroup(0), bases[len(sizes) :]
+            scratch = _arrays(homes, first, self._scratch)
 
             def work(number: Value) -> None:
                 arrays = _arrays(bases[: len(sizes)], number, sizes)
@@ -134,6 +156,6 @@ def _bytes(type_: Any) -> int:
 def _arrays(bases: Sequence[Value], number: Value, sizes: Sequence[int]) -> list[Array]:
     """The arrays of a number in lists of arrays of these sizes."""
     return [
-        Array(long(moved(address, number, size)), size)
-        for address, size in zip(bases, sizes, strict=True)
+        Array(long(moved(start, number, size)), size)
+        for start, size in zip(bases, sizes, strict=True)
     ]

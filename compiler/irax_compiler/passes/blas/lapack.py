@@ -16,6 +16,8 @@ from irax_compiler.passes.executables import long, plus, times
 from irax_compiler.passes.scf import for_each
 
 INT64 = np.dtype(np.int64)
+OEQ, OGT, OLT = 1, 2, 4
+"""MLIR's numbers of comparisons of real numbers."""
 
 
 @dataclass(frozen=True)
@@ -155,15 +157,33 @@ class Lapack:
         is_same = emit("arith.cmpi", *places, to=_boolean(), predicate=_predicate(0))
         _if(is_same, body, otherwise)
 
-    def if_finite(self, x: Array, body: Callable[[], Value]) -> Value:
-        """Do something if all numbers of an array are finite. Return its status, or one of failure
-        if they are not.
+    def if_finite(self, x: Array, body: Callable[[Value], Value]) -> Value:
+        """Do something with the largest magnitude of an array if all of its numbers are finite.
+        Return its status, or one of failure if they are not.
         """
         count, real = self._reals(x), self.library.real
         largest = self.real.call("lange", "M", count, 1, x, count, x, returns=str(real.element))
-        bound = constant(np.asarray(inf, real.dtype))
-        is_finite = emit("arith.cmpf", largest, bound, to=_boolean(), predicate=_predicate(4))
-        return _if(is_finite, body, lambda: _status(1), returns=True)[0]
+        is_finite = _compare(largest, _real(inf, real.dtype), OLT)
+        return _if(is_finite, lambda: body(largest), lambda: _status(1), returns=True)[0]
+
+    def scale(self, x: Array, factor: Value) -> None:
+        """Multiply an array by a real number."""
+        self.real.call_blas("scal", self._reals(x), factor, x, 1)
+
+    def factor(self, largest: Value) -> Value:
+        """The number by which to multiply a matrix whose largest magnitude is given, so that the
+        squares of its numbers neither overflow nor underflow: 1 if they do not.
+        """
+        numbers = np.finfo(self.library.real.dtype)
+        least = np.sqrt(numbers.tiny / numbers.eps)
+        one, low, high = (_real(x, numbers.dtype) for x in (1, least, 1 / least))
+        factor = one
+        for bound, predicate in ((low, OLT), (high, OGT)):
+            is_beyond = _compare(largest, bound, predicate)
+            scaled = emit("arith.divf", bound, largest)
+            factor = emit("arith.select", is_beyond, scaled, factor, to=one.type)
+        is_zero = _compare(largest, _real(0, numbers.dtype), OEQ)
+        return emit("arith.select", is_zero, one, factor, to=one.type)
 
     def _reals(self, x: Array) -> int:
         """The number of real numbers in an array of these or of complex ones."""
@@ -180,6 +200,14 @@ def _boolean() -> Type:
 
 def _predicate(number: int) -> mlir.Attribute:
     return mlir.parse_attribute(f"{number} : i64")
+
+
+def _real(number: float, dtype: np.dtype) -> Value:
+    return constant(np.asarray(number, dtype))
+
+
+def _compare(x: Value, y: Value, predicate: int) -> Value:
+    return emit("arith.cmpf", x, y, to=_boolean(), predicate=_predicate(predicate))
 
 
 def _status(number: int) -> Value:

@@ -18,6 +18,7 @@ from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.fft import real_dtype
+from irax_compiler.ops.registers import emit
 from irax_compiler.passes.blas.lapack import Array, Lapack
 from irax_compiler.passes.blas.library import Cblas
 from irax_compiler.passes.blas.squares import block_of, transpose
@@ -315,17 +316,28 @@ class Eigh(Routine):
 
     @property
     def scratch(self) -> Sequence[int]:
+        """The matrix; the diagonal beside the eigenvalues; the reflections; for the calls, numbers,
+        real numbers beside complex ones, and integers.
+        """
         n = self.shapes[0][0]
-        of_blocks = 2 * n + BLOCK * n
-        least = 1 + 6 * n + 2 * n * n if self.vectors else 1 + 2 * n
-        real = max(least, of_blocks) * self.real.itemsize
-        both = [max(2 * n + n * n, of_blocks) * self.size, real] if self.is_complex else [real]
-        copy = block_of(n, self.size) if self.vectors else [n * n * self.size]
-        return [*both, (3 + 5 * n) * INT64.itemsize, *copy]
+        of_blocks = BLOCK * (n + BLOCK + 1)
+        of_solver, integers = (1 + 4 * n + n * n, 3 + 5 * n) if self.vectors else (1, 1)
+        if self.is_complex:
+            counts = of_blocks, of_solver + n * n, integers
+        else:
+            counts = max(of_blocks, of_solver), integers
+        work = (count * size for count, size in zip(counts, self._items, strict=True))
+        always = n * n * self.size, n * self.real.itemsize, n * self.size
+        return [*always, *work, *block_of(n, self.size)]
 
     @property
-    def in_place(self) -> Mapping[int, int]:
-        return {0: 0} if self.vectors else {}
+    def _items(self) -> list[int]:
+        """The bytes of what is in the arrays for the calls."""
+        return [self.size, *([self.real.itemsize] if self.is_complex else []), INT64.itemsize]
+
+    @property
+    def scratch_in_place(self) -> Mapping[int, int]:
+        return {0: 0}
 
     @property
     def operations(self) -> int:
@@ -333,26 +345,31 @@ class Eigh(Routine):
         return (10 if self.vectors else 2) * (super().operations + columns)
 
     def build(self, lapack: Lapack, arrays: Sequence[Array]) -> None:
+        """Make the matrix tridiagonal, and find the eigenvalues of that. What a driver of LAPACK's
+        does in one call takes a work array of twice the matrix.
+        """
         count = len(self.results)
         x, *results = arrays[: 1 + count]
-        work, *more = arrays[1 + count : 1 + count + 2 + self.is_complex]
-        copy = arrays[1 + count + 2 + self.is_complex :]
-        n, block = self.shapes[0][0], copy[0] if copy else None
-        a = results[0] if self.vectors else copy[0]
-        job = "V" if self.vectors else "N"
-        name = "heevd" if self.is_complex else "syevd"
-        memory = [work, work.size // self.size]
-        for array in more:
-            item = INT64 if array is more[-1] else self.real
-            memory += [array, array.size // item.itemsize]
+        a, beside, reflections, *work = arrays[1 + count :]
+        n, values = self.shapes[0][0], results[-1]
+        block = work.pop() if block_of(n, self.size) else None
+        pairs = zip(work, self._items, strict=True)
+        memory = [y for array, item in pairs for y in (array, array.size // item)]
+        reduce, multiply = ("hetrd", "unmtr") if self.is_complex else ("sytrd", "ormtr")
 
-        def decompose() -> Value:
-            if not self.vectors:
-                lapack.transpose(x, n, n, a)
-                return lapack.call(name, job, "L", n, a, n, results[-1], *memory)
+        job, v = ("I", results[0]) if self.vectors else ("N", a)  # then LAPACK does not read it
+
+        def decompose(largest: Value) -> Value:
             transpose(lapack, x, n, a, block)
-            status = lapack.call(name, job, "L", n, a, n, results[-1], *memory)
-            transpose(lapack, a, n, a, block)
+            factor = lapack.factor(largest)
+            lapack.scale(a, factor)
+            lapack.call(reduce, "L", n, a, n, values, beside, reflections, *memory[:2])
+            status = lapack.call("stedc", job, n, values, beside, v, n, *memory)
+            if self.vectors:
+                matrix = a, n, reflections, v, n
+                lapack.call(multiply, "L", "L", "N", n, n, *matrix, *memory[:2])
+                transpose(lapack, v, n, v, block)
+            lapack.real.scale(values, emit("arith.divf", lapack.real.one, factor))
             return status
 
         lapack.fill_if_failed(lapack.if_finite(x, decompose), results)
@@ -424,7 +441,7 @@ class Svd(Routine):
         in_u = u if m == columns or not self.vectors else copies[0]
         in_v = v if rows == n or not self.vectors else copies[len(self._copied) - 1]
 
-        def decompose() -> Value:
+        def decompose(_: Value) -> Value:
             lapack.transpose(x, m, n, a)
             found = values, in_u, m, in_v, rows
             status = lapack.call(
