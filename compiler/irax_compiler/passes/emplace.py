@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -33,17 +33,26 @@ class Emplace(Pass):
     name: ClassVar[str] = "emplace"
 
     def run(self, module: Module) -> None:
-        steps: dict[Block, _Step] = {}
-        for update in [o for o in nested(module.operation) if o.name == _UPDATE]:
+        # What a step has found of operations holds until one of them changes.
+        for update in list(_copies_of_kernels(module)):
             place = operand_of_update(update)
-            kernel = _kernel(update.operands[place])
-            if kernel is None:
-                continue
-            step = steps.setdefault(update.block, _Step(update.block))
-            if kernel.block != update.block or not step.may_move(update, kernel):
-                sizes = list(update.operands)[place + 1 :]
-                with InsertionPoint(update), update.location:
-                    update.operands[place] = barrier(update.operands[place], sizes)
+            sizes = list(update.operands)[place + 1 :]
+            with InsertionPoint(update), update.location:
+                update.operands[place] = barrier(update.operands[place], sizes)
+
+
+def _copies_of_kernels(module: Module) -> Iterator[Operation]:
+    """Yield the updates to whose places no kernel may write."""
+    steps: dict[Block, _Step] = {}
+    for update in nested(module.operation):
+        if update.name != _UPDATE:
+            continue
+        kernel = _kernel(update.operands[operand_of_update(update)])
+        if kernel is None:
+            continue
+        step = steps.setdefault(update.block, _Step(update.block))
+        if kernel.block != update.block or not step.may_move(update, kernel):
+            yield update
 
 
 def _kernel(x: Value) -> Operation | None:

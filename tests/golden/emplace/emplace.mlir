@@ -45,6 +45,32 @@ util.func public @branch(%a: tensor<4xf32>, %p: i1) -> tensor<8xf32> {
 // CHECK-NEXT:    [[B:%\w+]] = flow.tensor.barrier [[D]] : tensor<4xf32> on #hal.device.promise<@__device_0>
 // CHECK-NEXT:    flow.tensor.update [[B]], [[ONE]]
 
+// So would it for both kernels: the place of the second is an update that has a barrier already.
+util.func public @branch_twice(%a: tensor<4xf32>, %p: i1) -> tensor<12xf32> {
+  %c4 = arith.constant 4 : index
+  %c8 = arith.constant 8 : index
+  %d = flow.dispatch @k::@f(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %e = flow.dispatch @k::@f(%d) : (tensor<4xf32>) -> tensor<4xf32>
+  %r = flow.dispatch @k::@f(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %t = scf.if %p -> (tensor<4xf32>) {
+    %0 = flow.dispatch @k::@f(%r) : (tensor<4xf32>) -> tensor<4xf32>
+    scf.yield %0 : tensor<4xf32>
+  } else {
+    scf.yield %a : tensor<4xf32>
+  }
+  %1 = flow.dispatch @k::@f(%t) : (tensor<4xf32>) -> tensor<12xf32>
+  %2 = flow.tensor.update %d, %1[%c4] : tensor<4xf32> -> %1 as tensor<12xf32>
+  %3 = flow.tensor.update %e, %2[%c8] : tensor<4xf32> -> %2 as tensor<12xf32>
+  util.return %3 : tensor<12xf32>
+}
+// CHECK-LABEL: util.func public @branch_twice
+// CHECK:         [[D:%\w+]] = flow.dispatch @k::@f(%arg0)
+// CHECK-NEXT:    [[E:%\w+]] = flow.dispatch @k::@f([[D]])
+// CHECK:         [[BD:%\w+]] = flow.tensor.barrier [[D]]
+// CHECK-NEXT:    [[TWO:%\w+]] = flow.tensor.update [[BD]]
+// CHECK-NEXT:    [[BE:%\w+]] = flow.tensor.barrier [[E]]
+// CHECK-NEXT:    flow.tensor.update [[BE]], [[TWO]]
+
 // The calls of the host stay in their order.
 util.func public @host_twice(%a: tensor<4xf32>, %v: !hal.buffer_view) -> tensor<8xf32> {
   %c0 = arith.constant 0 : index
