@@ -77,11 +77,8 @@ MEMORY: dict[str, str] = {
     **dict.fromkeys(("LSTM 100x64", "GRU 100x64", "GRU gradient 100x64"), _FACTORS),
     "GRU gradient 50x32x128": _FACTORS,
     "f64 planets 64x3": _VALUES,
-    **dict.fromkeys(
-        ("wave 400x500", "conjugate gradients 400x500"),
-        "A kernel that reads neighbours writes other arrays than those that the loop carries. XLA "
-        "computes a step in parts, of which some are in place.",
-    ),
+    "wave 400x500": "A kernel that reads neighbours writes other arrays than those that the loop "
+    "carries. XLA computes a step in parts, of which some are in place.",
     **dict.fromkeys(("lax.map 64 x matvec 64", "dense output 100", "gamma 10000"), _RESULT),
     "associative_scan 10000": "Its kernels are in parts, of which each has memory of its own.",
     "autoencoder gradient": "A product's dispatch computes the squares for the loss, and the "

@@ -65,6 +65,21 @@ BODIES = {
     util.optimization_barrier %x : !stream.resource<transient>
     util.return""",
     ),
+    "a loop's carries that are parts of each step's block": (
+        96,
+        """
+    %a = ALLOCATE c48
+    cf.br ^next(%a, %a : !stream.resource<transient>, !stream.resource<transient>)
+  ^next(%x: !stream.resource<transient>, %y: !stream.resource<transient>):
+    cf.cond_br %more, ^body, ^end
+  ^body:
+    %b = ALLOCATE c48
+    util.optimization_barrier %x, %y : !stream.resource<transient>, !stream.resource<transient>
+    cf.br ^next(%b, %b : !stream.resource<transient>, !stream.resource<transient>)
+  ^end:
+    util.optimization_barrier %x : !stream.resource<transient>
+    util.return""",
+    ),
     "a loop's last two allocations": (
         96,
         """

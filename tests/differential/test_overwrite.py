@@ -7,9 +7,10 @@ import pytest
 
 import irax
 import irax.numpy as jnp
+import irax.scipy.sparse.linalg
 from irax import lax
 
-SIZES = [(3, 5), (16, 33), (64, 300)]
+SIZES = [(3, 5), (16, 33), (64, 300), (300, 301)]
 """Rests of vectors, and several workgroups."""
 
 
@@ -41,6 +42,19 @@ def in_loop(x, y):
     return lax.fori_loop(0, 7, step, (a, a * 2))
 
 
+def carried(x, y):
+    """Next values over what a loop carries, of which others read more, before and after."""
+    a = x @ y
+
+    def step(_, state):
+        b, c, d, total = state
+        slope = jnp.sum(jnp.sort(b, 1) * c) / b.size
+        after = jnp.cos(b) + 0.5 * c
+        return after, jnp.sin(c) - slope * jnp.flip(d, 1), jnp.tanh(d) + after, total + d.max()
+
+    return lax.fori_loop(0, 7, step, (a, jnp.sin(a), a, jnp.float32(0)))
+
+
 def in_branches(x, y):
     a = jnp.cumsum(x @ y, 0)
     return lax.cond(a[0, 0] > 0, lambda b: jnp.sin(b) + a, lambda b: jnp.cos(b), a), a
@@ -52,7 +66,7 @@ def several_results(x, y):
     return jnp.sort(c, 0) + jnp.sort(d, 1), jnp.cumsum(c + d, 1)
 
 
-PROGRAMS = [chain, used_again, of_arguments, in_loop, in_branches, several_results]
+PROGRAMS = [chain, used_again, of_arguments, in_loop, carried, in_branches, several_results]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
@@ -96,3 +110,16 @@ def test_memory():
 
     memory = irax.jit(two_layers).lower(x, y).compile().memory_analysis()
     assert memory.temp_size_in_bytes == x.nbytes
+
+
+def test_memory_of_carried_arrays():
+    """A step makes the product with the matrix, and no other array beside those that it carries."""
+    b = np.ones((300, 400), np.float32)
+
+    def product(x):
+        return 4.1 * x - jnp.pad(x[1:], ((0, 1), (0, 0))) - jnp.pad(x[:-1], ((1, 0), (0, 0)))
+
+    solve = irax.jit(lambda b: irax.scipy.sparse.linalg.cg(product, b, maxiter=9)[0])
+    memory = solve.lower(b).compile().memory_analysis()
+    assert memory.output_size_in_bytes == b.nbytes
+    assert memory.temp_size_in_bytes < 3.1 * b.nbytes

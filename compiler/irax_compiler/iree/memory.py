@@ -56,6 +56,7 @@ class _Liveness:
             for operation in block.operations:
                 self._define(operation.operation)
         self._size_arguments()
+        self._given = self._given_to_blocks()
         self._once = self._allocated_once()
         self._origins = self._origins_of_arguments()
 
@@ -92,6 +93,14 @@ class _Liveness:
                     size = self._sizes.get(self._root(given), 0)
                     if size > self._sizes.get(argument, 0):
                         self._sizes[argument], changes = size, True
+
+    def _given_to_blocks(self) -> dict[Block, list[list[tuple[Value, Value]]]]:
+        """Return for each basic block the memory that branches pass to it, with its arguments."""
+        found: dict[Block, list[list[tuple[Value, Value]]]] = {block: [] for block in self._blocks}
+        for block in self._blocks:
+            for successor, given in _branches(block):
+                found[successor].append(given)
+        return found
 
     def _allocated_once(self) -> set[Value]:
         """Return the allocations of basic blocks that do not follow themselves."""
@@ -133,7 +142,21 @@ class _Liveness:
         others = (found - self._once for found in origins.values())
         sizes = [max((self._sizes.get(x, 0) for x in found), default=0) for found in others]
         each = sum(self._sizes.get(x, 0) for x in alive)
-        return min(each, sum(self._sizes[x] for x in once) + sum(sizes))
+        by_origin = sum(self._sizes[x] for x in once) + sum(sizes)
+        return min(each, by_origin, self._bytes_by_branch(alive))
+
+    def _bytes_by_branch(self, alive: set[Value]) -> int:
+        """Return the bytes of memory that is alive: what a branch passes several times, once."""
+        total = 0
+        for block in self._blocks:
+            arguments = alive.intersection(block.arguments)
+            alive = alive - arguments
+            ways = []
+            for given in self._given[block]:
+                passed = {self._root(x) for x, argument in given if argument in arguments}
+                ways.append(sum(self._sizes.get(x, 0) for x in passed))
+            total += max(ways, default=0)
+        return total + sum(self._sizes.get(x, 0) for x in alive)
 
     def _root(self, value: Value) -> Value:
         while value in self._roots:
@@ -173,10 +196,17 @@ def _constant(allocation: Operation) -> int:
 
 def _passed(block: Block) -> Iterator[tuple[Value, Value]]:
     """Memory that the last operation of a basic block passes on, and the arguments it becomes."""
+    for _, given in _branches(block):
+        yield from given
+
+
+def _branches(block: Block) -> Iterator[tuple[Block, list[tuple[Value, Value]]]]:
+    """Yield the successors of a basic block, with the memory that is passed to each."""
     branch = mlir.terminator(block)
     given: Sequence[Value] = list(branch.operands)
     for successor in reversed(branch.successors):
         arguments = list(successor.arguments)
         passed = given[len(given) - len(arguments) :]
         given = given[: len(given) - len(arguments)]
-        yield from (pair for pair in zip(passed, arguments, strict=True) if _is_memory(pair[0]))
+        pairs = zip(passed, arguments, strict=True)
+        yield successor, [pair for pair in pairs if _is_memory(pair[0])]

@@ -11,6 +11,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.annotate import is_for_all_sizes
 from irax_compiler.passes.carries.memory import ties
+from irax_compiler.passes.carries.updates import updates
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.executables import IN_PLACE
 
@@ -25,7 +26,8 @@ _OTHERS = {"arith.constant", "tensor.empty", "func.return"}
 class Overwrite(Pass):
     """Has elementwise kernels of IREE's dialect flow, and kernels of irax's whose attribute says
     that they can, write each result over an operand of the same type, if an earlier kernel made
-    that operand and nothing else uses it. IREE would give the result memory of its own.
+    that operand and nothing else uses it, or if a loop carries that, and the result is its next
+    value (`carries/updates.py`). IREE would give the result memory of its own.
 
     In an elementwise kernel, an element of the operand is read for the element of the result alone,
     so it is read before it is written over. No other dispatch may make the same operand: IREE
@@ -39,15 +41,31 @@ class Overwrite(Pass):
         if is_for_all_sizes(module):
             return
         dispatches = _dispatches(module)
+        single: dict[Value, _Kernel] = {}
+        """The kernels of dispatches that no other one has, by their first result."""
         for executable in [x.operation for x in module.body.operations]:
             kernel = _kernel_of(executable, dispatches)
             if kernel is None:
                 continue
             chosen = _chosen(kernel, dispatches)
+            own = dispatches[kernel.entry]
             if chosen:
                 kernel.write_over(chosen)
-                for dispatch in dispatches[kernel.entry]:
+                for dispatch in own:
                     _tie(dispatch, {x.result: x.operand for x in chosen})
+            elif len(own) == 1 and _is_plain(own[0], len(mlir.arguments(kernel.function))):
+                single[own[0].results[0]] = kernel
+        self._write_over_carried(module, single)
+
+    def _write_over_carried(self, module: Module, kernels: Mapping[Value, _Kernel]) -> None:
+        """Have kernels in loops write next values of arrays over these."""
+        pairs = {x: {(y.result, y.operand): y for y in kernels[x].pairs} for x in kernels}
+        chosen: dict[Value, list[_Pair]] = {}
+        for dispatch, numbers in updates(module, lambda o: pairs.get(o.results[0], ())):
+            first = dispatch.results[0]
+            chosen.setdefault(first, []).append(pairs[first][numbers])
+        for first, some in chosen.items():
+            kernels[first].write_over(some)
 
 
 @dataclass(frozen=True)

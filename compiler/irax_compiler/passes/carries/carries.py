@@ -70,7 +70,7 @@ class Carries(Pass):
                 continue
             loops = [o for o in nested(view.operation) if o.name in LOOPS]
             reads = host_reads_of_carried(view.operation)
-            if not all(map(_is_worth_a_copy, reads)) or calls_host_in_branch(view.operation):
+            if not allows(view.operation):
                 for loop in filter(None, map(loop_of, loops)):
                     copies = _Carries(loop, copies).keep_apart()
                 continue
@@ -85,6 +85,17 @@ class Carries(Pass):
                 loop = loop_of(operation)
                 if loop is not None:
                     copies = _Carries(loop, copies).rewrite()
+
+
+def allows(function: Operation) -> bool:
+    """True if the arrays that loops of a function carry may be updated in place."""
+    reads = host_reads_of_carried(function)
+    return all(map(_is_worth_a_copy, reads)) and not calls_host_in_branch(function)
+
+
+def owned(loop: Loop) -> set[Value]:
+    """Return the arrays that a loop would carry in memory of their own, where steps write."""
+    return _Carries(loop, 0).owned()
 
 
 class _Carries:
@@ -113,6 +124,12 @@ class _Carries:
             if self.extents[self.loop.arguments[i]] is not None:
                 self._copy_first(i)
         return self.copies
+
+    def owned(self) -> set[Value]:
+        """Return the arrays that are in memory of their own."""
+        if any(self.extents[self.loop.arguments[i]] is None for i in self._repeated()):
+            return set()
+        return self._apart({x for x in self.uses if self._is_known(x) and self._may_own(x)})
 
     def rewrite(self) -> int:
         """Put barriers on arrays, and return the number of copies."""
