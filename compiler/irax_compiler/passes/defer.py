@@ -37,7 +37,7 @@ class Defer(Pass):
 
     def run(self, module: Module) -> None:
         loops = [o for o in nested(module.operation) if o.name == "stablehlo.while"]
-        for loop in reversed(loops):  # the inner before the outer, which is made anew
+        for loop in loops:  # the inner before the outer, which is made anew
             how = count(loop, {})
             sums = [] if how is None else _sums(loop, how)
             if how is not None and sums:
