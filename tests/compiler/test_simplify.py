@@ -31,6 +31,7 @@ ZERO_OF_EITHER_SIGN = {
     "neutral_operand.zero",
     "add_of_negate.sum",
     "sum_of_negate",
+    "outer_product",
     "reduce_of_one",
     "sum_of_broadcast",
     "sum_of_broadcast.partly",

@@ -179,3 +179,14 @@ func.func @sum_with_large_update(%x: tensor<50xf32>, %y: tensor<30xf32>, %i: ten
 // CHECK:      func.func @sum_with_large_update(
 // CHECK:        stablehlo.dynamic_update_slice
 // CHECK-NEXT:   stablehlo.add
+
+// Another product uses the elements, which are stored for that
+func.func @outer_product_for_product(%x: tensor<5x2xf32>, %y: tensor<5x4xf32>, %z: tensor<4x3xf32>) -> tensor<5x2x3xf32> {
+  %a = stablehlo.dot_general %x, %y, batching_dims = [0] x [0], contracting_dims = [] x []
+    : (tensor<5x2xf32>, tensor<5x4xf32>) -> tensor<5x2x4xf32>
+  %b = stablehlo.dot_general %a, %z, contracting_dims = [2] x [0] : (tensor<5x2x4xf32>, tensor<4x3xf32>) -> tensor<5x2x3xf32>
+  return %b : tensor<5x2x3xf32>
+}
+// CHECK:      func.func @outer_product_for_product
+// CHECK-NEXT:   stablehlo.dot_general
+// CHECK-NEXT:   stablehlo.dot_general

@@ -1,14 +1,22 @@
-"""Patterns for dot_general, which absorbs transposes of its operands and of its result."""
+"""Patterns for dot_general, which absorbs transposes of its operands and of its result, and is a
+product of elements where it sums none.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
-from irax_compiler.mlir import Value, shape_of
-from irax_compiler.ops import shape
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
-from irax_compiler.passes.rewriting import rewrites
+from irax_compiler.ops.reductions.reduce import Reduce
+from irax_compiler.ops.registry import traits_of
+from irax_compiler.passes.rewriting import read_as, rewrites
 from irax_compiler.passes.simplify.matching import Made, made_by, made_for_one
+from irax_compiler.sizes import is_symbolic
 
 
 @rewrites(DotGeneral)
@@ -39,6 +47,41 @@ def renumbered(dimensions: DotDimensions, transpose: Made[shape.Transpose]) -> D
         lhs_batching=tuple(order[d] for d in dimensions.lhs_batching),
         lhs_contracting=tuple(order[d] for d in dimensions.lhs_contracting),
     )
+
+
+@rewrites(DotGeneral.name)
+def outer_product(operation: Operation) -> Value | None:
+    """dot(x, y) -> broadcast(x) * broadcast(y), where each sum has one term, and the result is used
+    element by element or reduced: its users can compute it, so that it is not stored.
+    """
+    op = read_as(DotGeneral, operation)
+    if op is None or op.algorithm is not None:
+        return None
+    x, y = operation.operands
+    summed = [shape_of(x)[d] for d in op.dimensions.lhs_contracting]
+    users = mlir.users(operation.results[0])
+    if any(is_symbolic(n) or n != 1 for n in summed) or not any(map(_computes, users)):
+        return None
+    result: Any = op.result_types([x, y])[0]
+    num_batching, rank = len(op.dimensions.lhs_batching), len(result.shape)
+    end = num_batching + len(op.dimensions.lhs_free(len(shape_of(x))))
+    factors = (
+        (x, op.dimensions, range(end)),
+        (y, op.dimensions.swapped, (*range(num_batching), *range(end, rank))),
+    )
+
+    def spread(x: Value, dimensions: DotDimensions, places: Sequence[int]) -> Value:
+        order = (*dimensions.lhs_batching, *dimensions.lhs_free(len(shape_of(x))))
+        x = shape.transpose(conversion.convert(x, op.dtype), (*order, *dimensions.lhs_contracting))
+        x = shape.reshape(x, shape_of(x)[: len(order)])
+        return shape.BroadcastInDim(tuple(result.shape), tuple(places))(x)
+
+    return elementwise.multiply(*(spread(*factor) for factor in factors))
+
+
+def _computes(user: Operation) -> bool:
+    """True for an operation that can compute the elements of its operands itself."""
+    return traits_of(user).elementwise or user.name == Reduce.name
 
 
 @rewrites(shape.Transpose)
