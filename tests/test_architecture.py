@@ -192,7 +192,7 @@ def test_asking_for_modes_is_found(source: str, asks: bool):
 DOORS = {
     "irax": (
         *("api", "mlir", "ops", "targets"),
-        *("cache", "containers", "effects", "evaluate", "importing", "kept_programs"),
+        *("activity", "cache", "containers", "effects", "evaluate", "importing", "kept_programs"),
         *("own_files", "quiet", "sizes", "spans", "straight", "versions"),
         "iree.phases",
     ),

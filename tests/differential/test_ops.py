@@ -24,6 +24,7 @@ from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import Op
 from irax_compiler.passes.batch import BatchDeriver
+from irax_compiler.passes.jvp import JvpDeriver
 from irax_compiler.pipeline import run_pipeline
 
 LANES = 3
@@ -121,6 +122,16 @@ def test_jvp(case: Case) -> None:
         expected = differences(case.run, x, v, case.step)
         for actual, value in zip(derivatives, expected, strict=True):
             assert_near(actual, value, case.derivative_tolerance)
+
+
+@cases(INEXACT)
+def test_a_flat_op_has_no_tangents(case: Case) -> None:
+    module = case.module()
+    function = mlir.functions(module)["main"]
+    arguments = mlir.arguments(function)
+    if isinstance(case.subject, Op) and case.subject.is_flat(arguments):
+        flags = tuple(i in case.active for i in range(len(arguments)))
+        assert not any(JvpDeriver(module).function("main", flags).results)
 
 
 @pytest.mark.parametrize(

@@ -285,10 +285,10 @@ def test_what_numpy_asks_for():
 
 @pytest.mark.parametrize("transform", [irax.vmap, irax.grad], ids=["vmap", "grad"])
 def test_numpy_of_a_tracer(transform):
-    """Also where the value is known: what NumPy makes of it would have no derivative."""
+    """Also where the value is known, if what NumPy makes of it would have no derivative."""
     x = np.ones(2, np.float32) if transform is irax.vmap else np.float32(1)
     for f in (np.asarray, np.sin, lambda x: np.ones(1) * np.asarray(x)):
-        with pytest.raises(errors.TracerArrayConversionError, match=r"irax\.numpy in its place"):
+        with pytest.raises(errors.TracerArrayConversionError, match=r"irax\.numpy"):
             transform(f)(x)
 
 

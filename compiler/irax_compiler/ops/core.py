@@ -261,6 +261,10 @@ class Op:
         """
         raise UnsupportedOp(f"{self.name}: no jvp rule")
 
+    def is_flat(self, operands: Sequence[Value]) -> bool:
+        """True if its derivatives are zero wherever it has any, as those of a step function."""
+        return False
+
     def linearize(
         self, transform: Linearization, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:

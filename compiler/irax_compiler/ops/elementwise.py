@@ -102,6 +102,9 @@ class Elementwise(Op):
         results = transform.results(self, primals)
         return results, [self.tangent(primals, tangents, results[0])]
 
+    def is_flat(self, operands: Sequence[Value]) -> bool:
+        return not self.partials
+
     def tangent(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], result: Value
     ) -> Tangent:
@@ -407,8 +410,17 @@ abs = register(
         scalar_lowering=registers.by_kind(f="math.absf", i="math.absi"),
     )
 )
+
+
+class _Sign(Elementwise):
+    """The sign of numbers; of complex ones, their direction."""
+
+    def is_flat(self, operands: Sequence[Value]) -> bool:
+        return dtype_of(operands[0]).kind != "c"
+
+
 sign = register(
-    Elementwise(
+    _Sign(
         "stablehlo.sign",
         meanings.sign,
         [_sign_tangent],

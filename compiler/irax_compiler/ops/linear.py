@@ -37,6 +37,9 @@ class Bilinear(Op):
     def is_linear_in(self, operands: Sequence[int]) -> bool:
         return len(operands) == 1
 
+    def is_flat(self, operands: Sequence[Value]) -> bool:
+        return False
+
     def tangent(
         self, primals: Sequence[Value], tangents: Sequence[Tangent], result: Value
     ) -> Tangent:

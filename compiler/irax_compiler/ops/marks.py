@@ -84,6 +84,9 @@ class StopGradient(_Mark):
 
     name = "irax.stop_gradient"
 
+    def is_flat(self, operands: Sequence[Value]) -> bool:
+        return True
+
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:

@@ -209,10 +209,11 @@ class ConcreteArray(Array):
         return ConcreteArray.of_buffer(buffer, self.aval, committed=True)
 
     def concrete(
-        self, why: str, error: type[Exception], chooses: bool = False
+        self, why: str, error: type[Exception], chooses: bool = False, computes: bool = False
     ) -> np.ndarray[Any, Any]:
         """The elements; for a tracer that has none, this raises `error`. `chooses` is True where
-        Python is to choose by an element, as an `if` or a list does.
+        Python is to choose by an element, as an `if` or a list does; `computes` where it is to
+        compute with them.
         """
         return self.value
 

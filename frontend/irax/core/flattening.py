@@ -122,9 +122,16 @@ def abstract_inputs(leaves: Sequence[Any], names: Sequence[str]) -> list[Input]:
     return [Input(type_of(x, n), None, n) for x, n in zip(leaves, names, strict=True)]
 
 
-def known_inputs(leaves: Sequence[Array], names: Sequence[str]) -> list[Input]:
+def known_inputs(
+    leaves: Sequence[Array], names: Sequence[str], differentiated: bool | None = None
+) -> list[Input]:
     """Inputs that stand for just these arrays, so that Python may branch on their values."""
-    return [Input(type_of(x), x, n) for x, n in zip(leaves, names, strict=True)]
+    return [Input(type_of(x), x, n, differentiated) for x, n in zip(leaves, names, strict=True)]
+
+
+def differentiated_inputs(leaves: Sequence[Array], names: Sequence[str]) -> list[Input]:
+    """Inputs that stand for just these arrays, with respect to which derivatives are taken."""
+    return known_inputs(leaves, names, True)
 
 
 def normalize_argnums(

@@ -106,7 +106,7 @@ class KeyArray(Array):
             return self.with_data(self.data[(*index, slice(None))])
         return self.with_data(self.data[index])
 
-    def concrete(self, why: str, error: type[Exception], chooses: bool = False) -> NoReturn:
+    def concrete(self, why: str, error: type[Exception], **use: bool) -> NoReturn:
         """Raises TypeError: keys have no elements that Python or NumPy could use."""
         raise TypeError(f"{why}: {_NO_NUMBERS}")
 

@@ -33,7 +33,7 @@ from irax.core.memory_spaces import MemoriesInTrace, Space
 from irax.core.module_builder import ModuleBuilder
 from irax.core.operands import types_text
 from irax.core.varying_axes import VaryingAxes
-from irax_compiler import effects, mlir
+from irax_compiler import activity, effects, mlir
 from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.core import Op
@@ -139,6 +139,7 @@ class Trace(Interpreter):
         self._captured: dict[int, mlir.Value] = {}
         self._sources: dict[mlir.Value, Known] = {}
         self._known: dict[mlir.Value, np.ndarray] = {}
+        self._differentiated: dict[mlir.Value, bool] = {}
         self.location = source.user_location()
         self.function = mlir.new_function(
             builder.module, builder.unique_name(name), [], self.location
@@ -164,6 +165,8 @@ class Trace(Interpreter):
         argument = self.block.add_argument(mlir.tensor_type(aval.shape, aval.dtype), self.location)
         if given.known_as is not None:
             self._sources[argument] = Known.of(given.known_as)
+        if given.differentiated is not None:
+            self._differentiated[argument] = given.differentiated
         self.argument_names[argument] = given.name
         if self._varying is not None:
             self._varying.known[argument] = aval.vma
@@ -277,6 +280,18 @@ class Trace(Interpreter):
         """Return what `concretize` does, where Python is to choose by it."""
         return self.concretize(value)
 
+    def has_derivative(self, value: mlir.Value) -> bool:
+        """Return True if a derivative that is being taken may depend on a value."""
+
+        def of_argument(argument: mlir.Value) -> bool:
+            differentiated = self._differentiated.get(argument)
+            if differentiated and self.open:
+                return True
+            origin = self._sources.get(argument)
+            return differentiated is not False and origin is not None and origin.has_derivative()
+
+        return activity.has_derivative(value, of_argument)
+
     def unknown_arguments(self) -> list[str]:
         """Return the names of the arguments whose values are unknown."""
         return [n for v, n in self.argument_names.items() if v not in self._sources]
@@ -337,9 +352,11 @@ class Tracer(Array):
             )
 
     def concrete(
-        self, why: str, error: type[Exception], chooses: bool = False
+        self, why: str, error: type[Exception], chooses: bool = False, computes: bool = False
     ) -> np.ndarray[Any, Any]:
-        """Return the elements if they are known while tracing; otherwise raise `error`."""
+        """Return the elements if they are known while tracing, and, where Python `computes` with
+        them, have no derivative; otherwise raise `error`.
+        """
         self.check_open()
         known = (self.home.chosen_by if chooses else self.home.concretize)(self.value)
         if known is None:
@@ -352,6 +369,13 @@ class Tracer(Array):
             raise error(
                 f"{why} at {source.user_line()}: the value of {what} is not known while "
                 f"{self._unknown_in()}. {_CURES[error]}"
+            )
+        if computes and self.home.has_derivative(self.value):
+            raise error(
+                f"{why} at {source.user_line()}: what Python computes of a traced array of type "
+                f"{self.aval} has no derivative, and one is being taken. Keep it an array "
+                "(irax.numpy functions take it), or take no derivative of it: "
+                "irax.lax.stop_gradient(x)."
             )
         return known
 
@@ -440,6 +464,10 @@ class Known:
             return Known(x.aval, None, x.home, x.value)
         return Known(x.aval, x if isinstance(x, ConcreteArray) else None, None, None)
 
+    def has_derivative(self) -> bool:
+        """Return True if a derivative that is being taken may depend on the array."""
+        return self._home is not None and self._home.has_derivative(self._value)
+
     def elements(self) -> np.ndarray | None:
         """The elements, if they are known."""
         if self._home is not None:
@@ -456,6 +484,9 @@ class Input:
     """The array it stands for, if the function is traced for this array alone."""
     name: str = "an argument"
     """Its name in error messages."""
+    differentiated: bool | None = None
+    """True if a derivative with respect to it is taken; False if a rule states the derivatives of
+    the function; None if it has a derivative where what it stands for has one."""
 
 
 @dataclass

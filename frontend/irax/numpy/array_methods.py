@@ -19,7 +19,7 @@ from irax.core.dispatch import bind
 from irax.core.promotion import convert
 from irax.core.sharded import copied
 from irax.core.tracebacks import api_boundary, hide_frames
-from irax.core.tracing import Tracer, still_open
+from irax.core.tracing import still_open
 from irax.numpy import index_updates, indexing, placement, printing
 from irax_compiler.ops import bitcast, shape
 
@@ -130,7 +130,8 @@ def _number(x: Array, kind: type) -> Any:
             f"{x.shape}: choose an element, or use .item() or .tolist()"
         )
     why = f"Python needs the number for {kind.__name__}()"
-    value = x.concrete(why, errors.ConcretizationTypeError, chooses=kind is int)
+    rounds = kind is int
+    value = x.concrete(why, errors.ConcretizationTypeError, chooses=rounds, computes=not rounds)
     return kind(value.item())
 
 
@@ -146,15 +147,9 @@ def _index(x: Array) -> int:
 
 def _array(x: Array, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
     """Return the elements as a NumPy array: a view that nobody can write to, or a copy."""
-    if isinstance(x, Tracer):
-        x.check_open()
-        # Even where the value is known: what NumPy computes of it has no derivative.
-        raise errors.TracerArrayConversionError(
-            f"a traced array of type {x.aval} was given to a function of NumPy at "
-            f"{source.user_line()}. Use the function of irax.numpy in its place, or move the call "
-            "out of the transformed function."
-        )
-    return np.array(_read_only(x.value), dtype=dtype, copy=copy)
+    why = "a function of NumPy needs the elements"
+    value = x.concrete(why, errors.TracerArrayConversionError, computes=True)
+    return np.array(_read_only(value), dtype=dtype, copy=copy)
 
 
 def _read_only(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -217,12 +212,14 @@ def _item(x: Array, *index: int) -> Any:
 
 def _tolist(x: Array) -> Any:
     """Return the elements as nested lists of Python numbers."""
-    return x.concrete("tolist() needs the elements", errors.ConcretizationTypeError).tolist()
+    why = "tolist() needs the elements"
+    return x.concrete(why, errors.ConcretizationTypeError, computes=True).tolist()
 
 
 def _tobytes(x: Array, order: Any = "C") -> bytes:
     """Return the bytes of the elements in memory."""
-    return x.concrete("tobytes() needs the elements", errors.ConcretizationTypeError).tobytes(order)
+    why = "tobytes() needs the elements"
+    return x.concrete(why, errors.ConcretizationTypeError, computes=True).tobytes(order)
 
 
 def _reduce(x: Array) -> Any:

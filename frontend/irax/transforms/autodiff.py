@@ -16,7 +16,7 @@ from irax.core import array_trees, ref_functions, refs
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
-from irax.core.flattening import bind_others, name_of, normalize_argnums
+from irax.core.flattening import bind_others, differentiated_inputs, name_of, normalize_argnums
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
@@ -304,7 +304,7 @@ def _vjp(
     """The outputs of a function that `_checked` gave, and its pullback. The inputs `boxed` are
     elements of Refs.
     """
-    traced_call = TracedCall(what, function, primals)
+    traced_call = TracedCall(what, function, primals, inputs=differentiated_inputs)
     traced, arrays = traced_call.traced, traced_call.arrays
     tokens = [] if found is None else found.tokens
     given = [x for token in tokens for x in token.given]
@@ -421,7 +421,9 @@ def jvp(
 def _push(
     fun: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool
 ) -> tuple[Any, Any]:
-    traced_call = TracedCall("jvp", _checked(fun, "jvp", has_aux), primals)
+    traced_call = TracedCall(
+        "jvp", _checked(fun, "jvp", has_aux), primals, inputs=differentiated_inputs
+    )
     traced, arrays = traced_call.traced, traced_call.arrays
     structure = array_trees.tree_structure(primals)
     directions = _directions("jvp", tangents, structure, [x.aval for x in arrays])
@@ -509,7 +511,9 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     Array(12., dtype=float32, weak_type=True)
     """
     check_callable(fun, "linearize")
-    traced_call = TracedCall("linearize", _checked(fun, "linearize", has_aux), primals)
+    traced_call = TracedCall(
+        "linearize", _checked(fun, "linearize", has_aux), primals, inputs=differentiated_inputs
+    )
     traced, arrays = traced_call.traced, traced_call.arrays
     num_results = _num_results(traced_call.out_tree, has_aux)
     linearized, outputs, residuals = _forward_pass(traced_call, num_results, api.linearize)

@@ -104,7 +104,7 @@ class Ruled(ForwardsDefinitions):
             results = self._bound(again, again.function, arrays)
             return array_trees.tree_unflatten(again.out_tree, results)
         flat = FlatFunction(lambda *others: self.fun(*given.joined(others)), given.in_tree)
-        inputs = known_inputs(arrays, given.names)
+        inputs = known_inputs(arrays, given.names, differentiated=False)
         traced = trace_function(flat, inputs, self.kind, name_of(self.fun))
         captured = traced.captures
         outside = list({id(x): x for x in [*captured, *closed_over(self, fixed)]}.values())
