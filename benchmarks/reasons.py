@@ -74,8 +74,7 @@ _RESULT = (
 
 MEMORY: dict[str, str] = {
     "gradient in kernels 28, 128 strided": _PADDED,
-    **dict.fromkeys(("LSTM 100x64", "GRU 100x64", "GRU gradient 100x64"), _FACTORS),
-    "GRU gradient 50x32x128": _FACTORS,
+    **dict.fromkeys(("GRU gradient 100x64", "GRU gradient 50x32x128"), _FACTORS),
     "f64 planets 64x3": _VALUES,
     "wave 400x500": "A kernel that reads neighbours writes other arrays than those that the loop "
     "carries. XLA computes a step in parts, of which some are in place.",

@@ -100,5 +100,6 @@ def test_a_pipeline_has_passes_on_demand_as_what_they_stand_for():
     for passes in (find("iree-cpu").passes, standard_passes("iree-cpu", calls_formulas=True)):
         found = [x for x in passes if isinstance(x, OnDemand)]
         assert found
-        assert all(str(x) == x.wanted for x in found)
-        assert [type(x) for x in parse_pipeline(text_of(found))] == [PASSES[str(x)] for x in found]
+        parsed = parse_pipeline(text_of(found))
+        assert list(map(str, parsed)) == list(map(str, found))
+        assert [type(x) for x in parsed] == [PASSES[x.wanted] for x in found]

@@ -123,6 +123,24 @@ def test_products_of_long_sequences_take_a_part_of_their_memory():
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
+def test_products_in_a_kernel_take_the_memory_of_a_few_rows():
+    xs = RNG.normal(size=(60, 64)).astype(np.float32)
+    w = RNG.normal(size=(64, 256)).astype(np.float32) / 8
+
+    def f(xs, w):
+        def step(h, x):
+            a, b, c, d = jnp.split(x @ w, 4)
+            h = jnp.tanh(h * a + b * c - d)
+            return h, h
+
+        return lax.scan(step, xs[0], xs)
+
+    memory = irax.jit(f).lower(xs, w).compile().memory_analysis()
+    assert memory.temp_size_in_bytes < 60 * 256 * 4 // 5
+    for a, b in zip(irax.jit(f)(xs, w), f(xs, w), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
+
+
 def test_strips_have_the_arrays_in_the_order_of_their_products(monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     monkeypatch.setattr(advance, "MOST_AT_ONCE", 2048)

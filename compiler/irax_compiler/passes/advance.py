@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from irax_compiler import mlir
+from irax_compiler.importing import deferred
 from irax_compiler.mlir import (
     InsertionPoint,
     Module,
@@ -25,15 +26,24 @@ from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.strip_mining import bytes_of_stacks, divided
 
+if TYPE_CHECKING:
+    from irax_compiler.passes.loops import kernels, vectors
+else:
+    kernels, vectors = deferred("irax_compiler.passes.loops", "kernels", "vectors")
+
 MOST_BYTES = 1 << 26
 """The most bytes that products of rows may take at a time."""
 MOST_AT_ONCE = 1 << 20
 """The bytes of the products of all rows from which a loop is divided into strips."""
+MOST_IN_KERNELS = 1 << 14
+"""The bytes from which loops are divided that become kernels with their products: the strips are
+launched with them."""
 STRIPS = 10
 """The number of strips, or a larger one for products of at most a quarter of that."""
 
 
 @register_pass
+@dataclass
 class Advance(Pass):
     """Moves products `xs[i] @ w` out of counted loops that read each row of `xs`: `xs @ w` is
     computed before the loop, which reads its rows. The input of a recurrent network is then
@@ -42,6 +52,8 @@ class Advance(Pass):
     """
 
     name: ClassVar[str] = "advance"
+    kernels: bool = False
+    """True if loops of little work become kernels (see the pass loops)."""
 
     def run(self, module: Module) -> None:
         loops = [o for o in nested(module.operation) if o.name == "stablehlo.while"]
@@ -50,7 +62,7 @@ class Advance(Pass):
             if how is None:
                 continue
             rows = [row for row in _rows(loop) if 1 < row.count <= 2 * how.steps]
-            inner = _strips(loop, how, rows)
+            inner = _strips(loop, how, rows, self.kernels)
             if inner is not None:
                 loop, rows = inner, _rows(inner)
             for row in rows:
@@ -89,22 +101,35 @@ def _rows(loop: Operation) -> list[_Row]:
     return [row for row in found if row is not None]
 
 
-def _strips(loop: Operation, how: Count, rows: Sequence[_Row]) -> Operation | None:
+def _strips(
+    loop: Operation, how: Count, rows: Sequence[_Row], has_kernels: bool
+) -> Operation | None:
     """Divide a loop whose products of rows are large, if that can be done evenly, and return the
     loop of a strip. A loop that stacks more than these, as for a derivative, is not divided: what
     uses the stacks may take the products' memory.
     """
     total = sum(row.bytes for row in rows)
-    if total <= max(MOST_AT_ONCE, bytes_of_stacks(loop, how)):
+    limit = MOST_AT_ONCE if total > MOST_AT_ONCE else MOST_IN_KERNELS
+    if total <= max(limit, bytes_of_stacks(loop, how)):
         return None
     counter = loop.regions[1].blocks[0].arguments[how.place]
     if any(row.count != how.steps or row.read.operands[1] != counter for row in rows):
         return None
-    most = min(max(MOST_AT_ONCE // 4, total // STRIPS), MOST_BYTES)
+    most = min(max(limit // 4, total // STRIPS), MOST_BYTES)
     sizes = [n for n in range(2, how.steps) if how.steps % n == 0]
     sizes = [n for n in sizes if total // how.steps * n <= most]
-    arrays = dict.fromkeys(row.array for row in rows)
-    return divided(loop, how, sizes[-1], list(arrays), most) if sizes else None
+    if not sizes:
+        return None
+    if limit == MOST_IN_KERNELS and not (has_kernels and _is_kernel(loop, rows, sizes[-1])):
+        return None
+    return divided(loop, how, sizes[-1], list(dict.fromkeys(row.array for row in rows)), most)
+
+
+def _is_kernel(loop: Operation, rows: Sequence[_Row], size: int) -> bool:
+    """True if a loop becomes a kernel, also with the products of `size` rows at a time."""
+    work = size * sum(vectors.work(row.product) for row in rows)
+    most = kernels.FEW * kernels.MULTIPLICATIONS // 2  # the other half is for the steps
+    return work <= most and kernels.suits_kernel(loop)
 
 
 def _row(product: Operation, loop: Operation) -> _Row | None:

@@ -20,20 +20,23 @@ MANY_OPERATIONS = 128
 
 @dataclass
 class OnDemand(Pass):
-    """A pass by its name, with its defaults. It is imported where a module has something for it:
-    to import all passes takes a fifth of the time that a small program takes to compile.
+    """A pass by its name, with some of its options. It is imported where a module has something for
+    it: to import all passes takes a fifth of the time that a small program takes to compile.
     """
 
     wanted: str
     has_work: Callable[[Module], bool]
+    switches: tuple[str, ...] = ()
+    """The options that are true, and false by default."""
 
     def run(self, module: Module) -> None:
         if self.has_work(module):
             import_module(f"irax_compiler.passes.{self.wanted.replace('-', '_')}")
-            PASSES[self.wanted]().run(module)
+            PASSES[self.wanted](**dict.fromkeys(self.switches, True)).run(module)
 
     def __str__(self) -> str:
-        return self.wanted
+        options = " ".join(f"{name}=True" for name in self.switches)
+        return f"{self.wanted}{{{options}}}" if options else self.wanted
 
 
 def has(*names: str) -> Callable[[Module], bool]:

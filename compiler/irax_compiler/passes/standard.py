@@ -45,8 +45,8 @@ def standard_passes(
     """Return the passes that make any module StableHLO without calls, composites and CHLO, legal on
     a target, with constants of up to `largest_constant` elements folded. Calls of formulas remain
     if the target's own passes lower them. With `kernels_of_loops`, what legalizations make of
-    constants is folded, so that kernels need not read it, and moves in loops are left for another
-    `Legalize` after the pass loops.
+    constants is folded, so that kernels need not read it, moves in loops are left for another
+    `Legalize` after the pass loops, and small products of rows are computed a few at a time.
     """
     folding = ConstantFolding(largest_constant)
     components = OnDemand("components", has_many_arrays)
@@ -60,7 +60,7 @@ def standard_passes(
         Check(target),
         INLINE,
         REMOVE_DEAD_FUNCTIONS,
-        OnDemand("advance", _HAS_LOOPS),
+        OnDemand("advance", _HAS_LOOPS, ("kernels",) if kernels_of_loops else ()),
         OnDemand("defer", _HAS_LOOPS),
         Callbacks(),
         Widen(),
