@@ -233,9 +233,9 @@ class Exported(OfThisProcess):
         """Call the function; inside `jit`, `grad` and `vmap`, the call is traced.
 
         Raises:
-            TypeError: arguments of another structure, shape or dtype.
-            ValueError: it is to run on a platform that it was not exported for, or on another
-                number of devices.
+            TypeError: arguments that are not arrays.
+            ValueError: they have another structure, shape or dtype, or the function is to run on
+                a platform that it was not exported for, or on another number of devices.
 
         >>> export(jit(lambda x: x * x))(3.0).call(4.0)
         Array(16., dtype=float32, weak_type=True)
@@ -247,7 +247,7 @@ class Exported(OfThisProcess):
             array = as_argument(leaf, aval, f"{self.fun_name}: {name}")
             fits = array.shape == aval.shape or self._function.is_sized
             if array.dtype != aval.dtype or len(array.shape) != len(aval.shape) or not fits:
-                raise TypeError(f"{self.fun_name}: {name} is {array.aval}; exported for {aval}")
+                raise ValueError(f"{self.fun_name}: {name} is {array.aval}; exported for {aval}")
             arrays.append(array)
         self._check_platform(arrays)
         if self._layouts is not None:
@@ -262,7 +262,10 @@ class Exported(OfThisProcess):
             return leaves
         # A named tuple of another class fits; for any other difference, this raises.
         spec = describe(self._in_tree)
-        return trees.flatten(spec, (args, kwargs), ("args", "kwargs"), self.fun_name, parts)
+        try:
+            return trees.flatten(spec, (args, kwargs), ("args", "kwargs"), self.fun_name, parts)
+        except TypeError as error:
+            raise ValueError(*error.args) from None
 
     def _check_platform(self, arrays: Sequence[Array]) -> None:
         there = device_of(arrays, self.fun_name)

@@ -82,7 +82,8 @@ def test_vjp():
     ],
 )
 def test_other_arguments(some, args, message):
-    with pytest.raises(TypeError, match=message):
+    error = TypeError if isinstance(args[-1], list) else ValueError
+    with pytest.raises(error, match=message):
         some.call(*args)
 
 
@@ -237,7 +238,7 @@ def test_classes(tmp_path):
     again = export.deserialize(made.serialize())
     ball = again.call(Ball(2.0, "b"))
     assert (type(ball), ball.radius, ball.name) == (Ball, 4, "b!")
-    with pytest.raises(TypeError, match=r"args\[0\] is .*; expected a tests.Ball like before"):
+    with pytest.raises(ValueError, match=r"args\[0\] is .*; expected a tests.Ball like before"):
         again.call(Ball(2.0, "c"))
 
 

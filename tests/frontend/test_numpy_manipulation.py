@@ -155,7 +155,7 @@ def test_derivatives_follow_the_elements():
         (lambda: jnp.reshape(X, (2.0, 12)), TypeError, "shape of ints"),
         (lambda: jnp.reshape(X, (4, 6), order="A"), NotImplementedError, "order"),
         (lambda: jnp.transpose(X, (0, 1)), TypeError, "each axis"),
-        (lambda: jnp.transpose(X, (0, 0, 1)), ValueError, "twice"),
+        (lambda: jnp.transpose(X, (0, 0, 1)), TypeError, "once"),
         (lambda: jnp.squeeze(X, 0), ValueError, "size is not 1"),
         (lambda: jnp.expand_dims(V, 5), ValueError, "axis 5 is out of bounds"),
         (lambda: jnp.concatenate([]), ValueError, "concatenate: expected at least one"),
@@ -180,7 +180,7 @@ def test_derivatives_follow_the_elements():
         (lambda: jnp.pad(EMPTY, 1, "edge"), ValueError, "empty axis"),
         (lambda: jnp.moveaxis(X, (0, 1), 0), ValueError, "different lengths"),
         (lambda: jnp.roll(X, (1, 2), (0, 1, 2)), ValueError, "different lengths"),
-        (lambda: jnp.repeat(V, [1, 2]), ValueError, "expected one count, or 5"),
+        (lambda: jnp.repeat(V, [1, 2]), TypeError, "expected one count, or 5"),
         (
             lambda: irax.make_ir(lambda n: jnp.repeat(V, n))(jnp.ones(5, int)),
             TypeError,

@@ -36,7 +36,8 @@ def slice(
         strides: the step in each dimension, 1 by default.
 
     Raises:
-        TypeError: not one entry for each dimension, or bounds that do not lie in it.
+        ValueError: not one entry for each dimension.
+        TypeError: bounds that do not lie in it.
 
     >>> irax.lax.slice(irax.numpy.arange(6), (1,), (6,), (2,))
     Array([1, 3, 5], dtype=int32)
@@ -45,7 +46,12 @@ def slice(
     x = array_of(what, operand)
     start, limit = (tuple(map(size_of, v)) for v in (start_indices, limit_indices))
     step = (1,) * x.ndim if strides is None else tuple(map(size_of, strides))
-    fits = len(start) == len(limit) == len(step) == x.ndim and all(
+    if not len(start) == len(limit) == len(step) == x.ndim:
+        raise ValueError(
+            f"{what}: start_indices={start}, limit_indices={limit} and strides={step} must have an "
+            f"entry for each dimension of shape {x.shape}"
+        )
+    fits = all(
         0 <= a <= b <= n and s > 0 for a, b, s, n in zip(start, limit, step, x.shape, strict=True)
     )
     if not fits:

@@ -338,7 +338,8 @@ def reshape(
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
-        TypeError: the sizes make up another number of elements.
+        TypeError: `new_sizes` are not sizes.
+        ValueError: they make up another number of elements.
 
     >>> irax.lax.reshape(jnp.arange(4), (2, 2))
     Array([[0, 1],
@@ -350,7 +351,7 @@ def reshape(
     if dimensions is not None:
         x = transpose(x, dimensions)
     if math.prod(sizes) != x.size:
-        raise TypeError(
+        raise ValueError(
             f"{what}: cannot reshape an array of shape {x.shape} (size {x.size}) into shape "
             f"{sizes} (size {math.prod(sizes)})"
         )

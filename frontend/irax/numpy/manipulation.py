@@ -312,7 +312,7 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
         axes: for each axis of the result, the axis of `a`.
 
     Raises:
-        ValueError: `axes` does not name each axis once.
+        TypeError: `axes` does not name each axis once.
 
     >>> irax.numpy.transpose(irax.numpy.ones((2, 3))).shape
     (3, 2)
@@ -320,8 +320,8 @@ def transpose(a: ArrayLike, axes: Sequence[int] | None = None) -> Array:
     (x,) = as_arrays([a], "transpose")
     if axes is None:
         return lax.transpose(x, range(x.ndim)[::-1])
-    order = canonical_axes("transpose", tuple(axes), x.ndim)
-    if len(order) != x.ndim:
+    order = [canonical_axis("transpose", axis, x.ndim) for axis in axes]
+    if sorted(order) != list(range(x.ndim)):
         raise TypeError(
             f"transpose: axes={tuple(axes)} must name each axis of shape {x.shape} once"
         )

@@ -85,6 +85,7 @@ def repeat(
         out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Raises:
+        TypeError: `repeats` has neither one element nor one for each part.
         ConcretizationTypeError: traced `repeats` without `total_repeat_length`.
         ShardingTypeError: the axis is divided along explicit axes, without `out_sharding`.
 
@@ -117,7 +118,7 @@ def _vector(name: str, counts: Any, n: int) -> tuple[Array, tuple[int], tuple[in
         counts = np.asarray([operator.index(c) for c in counts])
     (counts,) = as_arrays([counts], name)
     if counts.shape not in ((), (1,), (n,)):
-        raise ValueError(f"{name}: expected one count, or {n}, got shape {counts.shape}")
+        raise TypeError(f"{name}: expected one count, or {n}, got shape {counts.shape}")
     return counts, (n,), tuple(range(counts.ndim))
 
 
