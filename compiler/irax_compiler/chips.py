@@ -70,6 +70,11 @@ def multiplies_bytes() -> bool:
     return _chip.get() not in _OF_CHIPS and {"avx512_vnni", "avx512bw", "avx512vl"} <= _flags()
 
 
+def converts_halves() -> bool:
+    """Return True if this processor has instructions that convert float16."""
+    return not IS_X86 or "f16c" in _flags()
+
+
 @once
 def _of_this_processor() -> VectorRegisters:
     if not IS_X86:

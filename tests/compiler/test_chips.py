@@ -3,7 +3,7 @@
 import pytest
 from tests.sampling import ALL_FORMS
 
-from irax_compiler import mlir, targets
+from irax_compiler import chips, mlir, targets
 
 PROGRAM = """
 func.func @main(%x: tensor<8x8xf32>) -> tensor<8x8xf32> {
@@ -38,3 +38,13 @@ def test_others_are_refused_by_name(target: str, message: str) -> None:
     """IREE would crash, or end the process."""
     with pytest.raises(ValueError, match=message):
         targets.compile(mlir.parse_module(PROGRAM), target)
+
+
+@pytest.mark.parametrize(
+    ("is_x86", "flags", "has"),
+    [(True, {"sse2", "f16c"}, True), (True, {"sse2"}, False), (False, set(), True)],
+)
+def test_instructions_for_float16(monkeypatch, is_x86, flags, has) -> None:
+    monkeypatch.setattr(chips, "IS_X86", is_x86)
+    monkeypatch.setattr(chips, "_flags", lambda: flags)
+    assert chips.converts_halves() == has

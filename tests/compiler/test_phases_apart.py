@@ -1,5 +1,6 @@
 """Phases of IREE that are run as pipelines, in invocations of their own."""
 
+import dataclasses
 import os
 import re
 import subprocess
@@ -13,7 +14,16 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax_compiler import api, mlir, targets
-from irax_compiler.iree import compiler, invocation, pipelines, sessions
+from irax_compiler.iree import (
+    compiler,
+    invocation,
+    linking,
+    local,
+    pipelines,
+    sessions,
+    straight,
+)
+from irax_compiler.iree.pipelines import ALLOCATION
 from irax_compiler.mlir import Module
 from irax_compiler.targets import cpu as cpu_target
 from irax_runtime.iree import cpu
@@ -70,6 +80,9 @@ def test_pipelines_make_the_programs_that_phases_make(function, monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     # The pass place runs within a phase of IREE's.
     monkeypatch.setattr(cpu_target, "has_large_arrays", lambda text: False)
+    # These are compared below, and the programs that irax links have no more than is called.
+    monkeypatch.setattr(straight, "is_straight", lambda text: False)
+    monkeypatch.setattr(linking, "linker", lambda x: linking.Linker(linking.flags(x), False, x))
     module = lowered(function)
     by_pipelines = parts(module, monkeypatch)
     monkeypatch.setattr(compiler, "_has_pipelines", lambda flags: False)
@@ -125,11 +138,15 @@ def test_a_session_with_an_error_is_not_kept(monkeypatch):
     assert not sessions._waiting
 
 
+def with_vm(given: local.Pipelines, passes: str) -> local.Pipelines:
+    return dataclasses.replace(given, phases={**given.phases, "vm": passes})
+
+
 def test_a_pipeline_that_fails_says_why(monkeypatch):
-    monkeypatch.setitem(pipelines.PIPELINES, "vm", "iree-vm-transformation-pipeline,no-such-pass")
+    monkeypatch.setattr(local, "OF_ALL", with_vm(local.OF_ALL, "no-such-pass"))
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     with pytest.raises(api.CompileError, match="no-such-pass"):
-        targets.compile(lowered(elementwise), "iree-cpu")
+        targets.compile(lowered(history), "iree-cpu")
 
 
 def test_kernels_that_are_loops_already_are_not_tiled():
@@ -209,6 +226,7 @@ def test_passes_that_do_not_settle_are_given_up(monkeypatch, tmp_path, phase):
     """
     monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
     irax.clear_caches()
+    monkeypatch.setattr(straight, "is_straight", lambda text: False)
     ran = pipelines_run(monkeypatch, pipelines.NOT_SETTLED, pipelines.PIPELINES[phase])
     np.testing.assert_array_equal(irax.jit(elementwise)(np.ones((2, 3)), np.ones((2, 3)))[0], 2)
     assert pipelines.WITHOUT_ITERATION[phase] in ran
@@ -276,3 +294,80 @@ def test_operations_before_reshapes_compile():
     one, four = (y.numpy() for y in executable([cpu().put(x) for x in given]))
     np.testing.assert_array_equal(one, [1])
     np.testing.assert_array_equal(four, [[1] * 4])
+
+
+def normalized(found: dict[str, str]) -> dict[str, str]:
+    """Parts of a program with values in their order. A failure passes its status on to what
+    reports it, or does not.
+    """
+    plain = {}
+    for name, text in found.items():
+        text = re.sub(r"\^bb(\d+)\(%[\w-]+ ?: i32\)", r"^bb\1", text)
+        text = re.sub(r"vm\.fail %[\w-]+", "vm.fail", text)
+        values = [*dict.fromkeys(re.findall(r"%[\w-]+", text))]
+        for number, value in enumerate(values):
+            text = re.sub(rf"{value}(?![\w-])", f"%%{number}", text)
+        plain[name] = text
+    return plain
+
+
+def several(x, y):
+    """Kernels of irax's and of IREE's, with arrays between them."""
+    z = jnp.tanh(x @ y.T)
+    return z, z.sum(0) + 1, jnp.flip(z, 1)
+
+
+def pipelines_of(module: Module, monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The pipelines that a module goes through."""
+    real, ran = invocation.Invocation.run_pipeline, set()
+    with monkeypatch.context() as patches:
+        patches.setenv("IRAX_CACHE_DIR", "off")
+        patches.setattr(
+            invocation.Invocation,
+            "run_pipeline",
+            lambda run, passes: (ran.add(passes), real(run, passes)),
+        )
+        targets.compile(module, "iree-cpu")
+    return ran
+
+
+@pytest.mark.parametrize("function", [elementwise, several])
+def test_straight_programs_are_those_of_all_steps(function, monkeypatch):
+    monkeypatch.setenv("IRAX_CACHE_DIR", "off")
+    module = lowered(function)
+    few = {*straight.PHASES.values(), local.OF_STRAIGHT.to_hal, local.OF_STRAIGHT.after_code}
+    assert few <= pipelines_of(module, monkeypatch)
+    by_few = parts(module, monkeypatch)
+    monkeypatch.setattr(straight, "is_straight", lambda text: False)
+    assert not few & pipelines_of(module, monkeypatch)
+    assert normalized(by_few) == normalized(parts(module, monkeypatch))
+
+
+def updated(x, y):
+    """An update at a place that the program computes, which it reads outside of kernels."""
+    return lax.dynamic_update_slice(x, y[:1], (y[0, 0].astype(jnp.int32), 0))
+
+
+def with_tables(x, y):
+    """Kernels that read constants."""
+    return jnp.abs(jnp.fft.fft2(x + y))
+
+
+@pytest.mark.parametrize("function", [updated, with_tables, history])
+def test_programs_of_other_kinds_take_all_steps(function, monkeypatch):
+    ran = pipelines_of(lowered(function), monkeypatch)
+    assert not {straight.PHASES[ALLOCATION], straight.PHASES["vm"]} & ran
+    assert {local.PIPELINES[ALLOCATION], local.PIPELINES["vm"]} <= ran
+
+
+def test_programs_that_few_steps_refuse_take_all(monkeypatch):
+    monkeypatch.setattr(local, "OF_STRAIGHT", with_vm(local.OF_STRAIGHT, "no-such-pass"))
+    ran = pipelines_of(lowered(elementwise), monkeypatch)
+    assert {straight.PHASES["stream"], local.PIPELINES["vm"]} <= ran
+
+
+def test_a_module_with_several_functions_is_not_straight():
+    text = "module {\n  func.func @main() {\n    return\n  }\n}"
+    assert straight.is_straight(text)
+    assert not straight.is_straight(text + "\n  func.func private @other()")
+    assert not straight.is_straight("")

@@ -5,20 +5,20 @@ from __future__ import annotations
 import functools
 import math
 import re
-import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from irax_compiler import cache, own_files, spans
-from irax_compiler.iree import addresses, blas, references, temporary
+from irax_compiler.iree import blas, linking, references, temporary
 from irax_compiler.iree.invocation import CompileError, bundled_tool, invocation, run_phases
-from irax_compiler.iree.pipelines import AFRESH, ALLOCATION, phases_after
+from irax_compiler.iree.pipelines import AFRESH, ALLOCATION, PIPELINES, phases_after
 
 if TYPE_CHECKING:  # these import IREE's bindings, which whoever has a program does without
     from irax_compiler.iree.kernels_aside import KernelsAside
+    from irax_compiler.iree.linking import Linker
+    from irax_compiler.iree.local import Pipelines
     from irax_compiler.mlir import Module
 
 FLAGS = (
@@ -179,9 +179,10 @@ def _invoke_iree(
         chosen.insert(0, Rewrite(aside.phase, "", aside.put_back))
     if _has_loops(text):
         unverified -= {ALLOCATION, "stream"}
-    flags = (*flags, *linking_flags(module, text, flags))
     if not after and _has_pipelines(flags):
-        return _by_pipelines(given, flags, chosen, unverified, bool(text))
+        linker = linking.linker(module)
+        return _by_pipelines(given, flags, linker, chosen, unverified, text)
+    flags = (*flags, *linking_flags(module, text, flags))
     for phase in _ends(after, {*AFRESH, *(x.phase for x in chosen)}):
         given, after = run_phases(given, flags, after, phase, unverified=unverified), phase
         given = _rewritten(given, [x for x in chosen if x.phase == phase])
@@ -191,22 +192,59 @@ def _invoke_iree(
 def _by_pipelines(
     given: bytes,
     flags: Sequence[str],
+    linker: Linker,
+    rewrites: Sequence[Rewrite],
+    unverified: frozenset[str],
+    text: str,
+) -> bytes:
+    """Return the program of a module for this processor (see `local`); `text` is the module's, or
+    empty if it is too long.
+    """
+    from irax_compiler.iree import local, straight
+
+    given = local.with_device(given, (*flags, *linker.flags))
+    if straight.is_straight(text):
+        try:
+            return _through(local.OF_STRAIGHT, given, flags, linker, rewrites, unverified, True)
+        except CompileError:
+            pass  # a defect of the module, or it lacks a step of IREE's: all of them will tell
+    return _through(local.OF_ALL, given, flags, linker, rewrites, unverified, bool(text))
+
+
+def _through(
+    pipelines: Pipelines,
+    given: bytes,
+    flags: Sequence[str],
+    linker: Linker,
     rewrites: Sequence[Rewrite],
     unverified: frozenset[str],
     may_be_printed: bool,
 ) -> bytes:
-    """Return the program of a module for this processor (see `local`)."""
-    from irax_compiler.iree import local
+    """Return the program of a module with a device that goes through pipelines."""
+    from irax_compiler.iree import local, straight
 
-    given, after = local.with_device(given, flags), ""
-    for phase in _ends("", {*local.AFRESH, *(x.phase for x in rewrites)} - {"hal"}):
+    flags = (*flags, *linker.flags)
+    ends = {*local.AFRESH, *(x.phase for x in rewrites)} - {"hal"}
+    if pipelines is local.OF_STRAIGHT:
+        ends.add("flow")
+    after = ""
+    for phase in _ends("", ends):
         given = run_phases(
-            given, flags, after, phase, unverified=unverified, pipelines=local.PIPELINES, use=phase
+            given,
+            flags,
+            after,
+            phase,
+            unverified=unverified,
+            pipelines=pipelines.phases,
+            use=phase,
         )
         after = phase
         given = _rewritten(given, [x for x in rewrites if x.phase == phase])
-    given = _rewritten(local.to_hal(given, flags), [x for x in rewrites if x.phase == "hal"])
-    return _program(given, flags, "hal", unverified, may_be_printed)
+        if phase == "flow" and straight.reads_values(given):
+            pipelines = local.OF_ALL
+    given = local.to_hal(given, flags, linker, pipelines)
+    given = _rewritten(given, [x for x in rewrites if x.phase == "hal"])
+    return _program(given, flags, "hal", unverified, may_be_printed, pipelines.phases)
 
 
 def _ends(after: str, ends: set[str]) -> list[str]:
@@ -222,10 +260,11 @@ def _program(
     after: str,
     unverified: frozenset[str],
     may_be_printed: bool,
+    pipelines: Mapping[str, str] = PIPELINES,
 ) -> bytes:
     """Return the program of a module that IREE's phases have been run on up to `after`."""
     with invocation(module, flags, after) as run:
-        run.execute_phases(after, unverified=unverified)
+        run.execute_phases(after, unverified=unverified, pipelines=pipelines)
         if after == "vm" or not may_be_printed:
             return run.program()
         text = run.text()
@@ -279,8 +318,7 @@ def linking_flags(module: bytes, text: str, flags: Sequence[str]) -> tuple[str, 
     calls_c = _is_shared_library(flags) or not text or _CALLS_LIBM.search(text)
     if not (calls_others or calls_c):
         return ()
-    library = blas.library() if calls_others else None
-    return _linker_flags(library, tuple(addresses.definitions(module)))
+    return linking.flags(module)
 
 
 def _is_shared_library(flags: Sequence[str]) -> bool:
@@ -304,20 +342,3 @@ def _can_load_libraries() -> bool:
     if sys.platform != "linux" or bundled_tool("iree-lld") is None:
         return False
     return temporary.holds_programs()
-
-
-@functools.cache
-def _linker_flags(library: Path | None, definitions: Sequence[str]) -> tuple[str, ...]:
-    """Makes a shared library, which finds C's functions, and those of `library` if it calls any,
-    where it is loaded. `definitions` are options that define symbols.
-
-    On Linux the linker is the one that comes with IREE; elsewhere it is the system's.
-    """
-    flags = ("--iree-llvmcpu-link-embedded=false",)
-    linker = bundled_tool("iree-lld")
-    if sys.platform != "linux" or linker is None:
-        return flags
-    command = [shlex.quote(str(linker)), "-flavor gnu", *definitions]
-    if library is not None:
-        command += ["--as-needed", shlex.quote(str(library))]
-    return (*flags, f"--iree-llvmcpu-system-linker-path={' '.join(command)}")

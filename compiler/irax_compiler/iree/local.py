@@ -9,11 +9,14 @@ passes need.
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler import mlir, spans
+from irax_compiler.iree import straight
 from irax_compiler.iree.invocation import invocation
+from irax_compiler.iree.linking import Linker
 from irax_compiler.iree.pipelines import (
     ALLOCATION,
     INPUT,
@@ -24,6 +27,7 @@ from irax_compiler.iree.pipelines import (
     in_functions,
 )
 from irax_compiler.mlir import InsertionPoint, Module, Operation
+from irax_compiler.passes.core import nested
 
 PIPELINES = {
     "input": INPUT,
@@ -43,32 +47,67 @@ AFRESH = ("executable-sources", "executable-targets")
 """The phases before and after those that load the dialects of all targets. All that loads them
 shares a session with these."""
 
-_TO_HAL = ",".join(
-    (
-        "iree-hal-conversion,iree-hal-outline-memoize-regions,iree-hal-prune-executables",
-        cleanup(),
-        "iree-llvmcpu-link-executables{target=llvm-cpu},hal.executable(canonicalize)",
-        "hal.executable(hal.executable.variant(iree-llvmcpu-assign-constant-ordinals,"
-        "iree-llvmcpu-assign-import-ordinals,iree-hal-hoist-executable-objects))",
-        "iree-hal-resolve-export-ordinals,iree-hal-materialize-resource-caches",
-        "iree-hal-resolve-topology-queries,iree-hal-memoize-device-selection",
-        "iree-hal-memoize-device-queries",
-        cleanup(),
-        *in_functions("iree-hal-elide-redundant-commands"),
-    )
-)
-"""The passes of IREE's phase hal before it translates kernels to machine code. The pass that links
-them is its target's; the others are those of all targets."""
 
-_AFTER_CODE = ",".join(
-    (
-        "iree-hal-initialize-devices,iree-affine-expand-index-ops,iree-lower-affine",
-        *in_functions("convert-scf-to-cf"),
-        "iree-hal-prune-executables,symbol-dce",
-        *[cleanup("iree-util-ipo")] * 2,
+def _to_hal(clean: str, clean_globals: str) -> str:
+    """Return the passes of IREE's phase hal before it translates kernels to machine code. The pass
+    that links them is its target's; the others are those of all targets.
+    """
+    return ",".join(
+        (
+            "iree-hal-conversion,iree-hal-outline-memoize-regions,iree-hal-prune-executables",
+            clean,
+            "iree-llvmcpu-link-executables{target=llvm-cpu},hal.executable(canonicalize)",
+            "hal.executable(hal.executable.variant(iree-llvmcpu-assign-constant-ordinals,"
+            "iree-llvmcpu-assign-import-ordinals,iree-hal-hoist-executable-objects))",
+            "iree-hal-resolve-export-ordinals,iree-hal-materialize-resource-caches",
+            "iree-hal-resolve-topology-queries,iree-hal-memoize-device-selection",
+            "iree-hal-memoize-device-queries",
+            clean_globals,
+            *in_functions("iree-hal-elide-redundant-commands"),
+        )
     )
+
+
+def _after_code(*clean: str) -> str:
+    """Return the passes of that phase after it."""
+    return ",".join(
+        (
+            "iree-hal-initialize-devices,iree-affine-expand-index-ops,iree-lower-affine",
+            *in_functions("convert-scf-to-cf"),
+            "iree-hal-prune-executables,symbol-dce",
+            *clean,
+        )
+    )
+
+
+@dataclass(frozen=True)
+class Pipelines:
+    """The pipelines that a program goes through."""
+
+    phases: Mapping[str, str]
+    """The pipelines that do what IREE's phases of these names do."""
+    to_hal: str
+    """The passes of the phase hal up to the machine code of kernels."""
+    after_code: str
+    """The passes of that phase after it."""
+
+
+OF_ALL = Pipelines(
+    PIPELINES, _to_hal(cleanup(), cleanup()), _after_code(*[cleanup("iree-util-ipo")] * 2)
 )
-"""The passes of that phase after it."""
+"""The pipelines of programs of all kinds."""
+
+OF_STRAIGHT = Pipelines(
+    {**PIPELINES, **straight.PHASES},
+    _to_hal(straight.CLEAN, straight.CLEAN),
+    _after_code(
+        straight.CLEAN,
+        "iree-util-ipo",
+        straight.CLEAN,
+        "iree-util-fold-globals,iree-util-fuse-globals",
+    ),
+)
+"""The pipelines of straight programs."""
 
 _THE_FIRST = "#hal.device.ordinal<0> : !hal.device"
 """The device of a program, once its kernels are for it: the one that it is loaded for. IREE would
@@ -98,24 +137,24 @@ def _device(flags: Sequence[str]) -> bytes:
         return run.bytecode()
 
 
-def to_hal(module: bytes, flags: Sequence[str]) -> bytes:
+def to_hal(module: bytes, flags: Sequence[str], linker: Linker, pipelines: Pipelines) -> bytes:
     """Return what IREE's phase hal makes of a module as it is after the phase before it."""
     with spans.span("phase", "hal"):
         with invocation(module, flags, "to hal") as run:
             run.verify_passes(False)
-            run.run_pipeline(_TO_HAL)
+            run.run_pipeline(pipelines.to_hal)
             parsed = mlir.parse_module(run.bytecode())
-        _to_machine_code(parsed, flags)
+        _to_machine_code(parsed, flags, linker)
         for device in _operations(parsed, "util.global"):
             if str(device.attributes["type"]) == "!hal.device":
                 device.attributes["initial_value"] = mlir.parse_attribute(_THE_FIRST)
         with invocation(mlir.bytecode(parsed), flags, "after code") as run:
             run.verify_passes(False)
-            run.run_pipeline(_AFTER_CODE)
+            run.run_pipeline(pipelines.after_code)
             return run.bytecode()
 
 
-def _to_machine_code(module: Module, flags: Sequence[str]) -> None:
+def _to_machine_code(module: Module, flags: Sequence[str], linker: Linker) -> None:
     """Replace the code of a module's kernels by machine code."""
     for executable in _operations(module, "hal.executable"):
         compiled = mlir.parse_module(_machine_code(_alone(executable), flags))
@@ -123,6 +162,10 @@ def _to_machine_code(module: Module, flags: Sequence[str]) -> None:
             copy = _operations(compiled, "hal.executable")[0].clone().operation
         copy.attributes["sym_visibility"] = executable.attributes["sym_visibility"]
         executable.erase()
+        for binary in nested(copy) if linker.is_own else ():
+            if binary.name == "hal.executable.binary":
+                data = linker.link(mlir.vector_to_bytes(binary, "data"))
+                binary.attributes["data"] = mlir.vector_of_bytes(data)
 
 
 def _alone(executable: Operation) -> bytes:

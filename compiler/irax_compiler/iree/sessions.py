@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from irax_compiler import chips
 from irax_compiler.once import once
 
 USES = 64
@@ -107,19 +108,36 @@ STEPS = 1024
 updates, and refuses what takes more than a few; loops with many results have long chains."""
 
 
+_UNUSED = ("input_torch", "input_tosa", "hal_target_vmvx")
+"""The plugins of IREE that irax never uses. Passes would collect the patterns of their operations,
+too."""
+
+_HELPERS = (
+    *("iree_h2f_ieee", "iree_f2h_ieee", "__gnu_h2f_ieee", "__gnu_f2h_ieee"),
+    *("__extendhfsf2", "__truncsfhf2", "__extendhfdf2", "__truncdfhf2"),
+)
+"""The functions that IREE puts into each program in case that the processor has no instructions for
+float16."""
+
+
 @once
-def _let_iree_solve() -> None:
+def _set_options() -> None:
     """Set the options of IREE that are not those of a session, before there is one."""
     from iree.compiler.api import ctypes_dl
 
-    setting = f"--iree-stream-affinity-solver-max-iterations={STEPS}"
-    ctypes_dl._initializeGlobalCL("iree-compile", setting)
+    settings = [f"--iree-stream-affinity-solver-max-iterations={STEPS}"]
+    settings += [f"--iree-plugin=-{name}" for name in _UNUSED]
+    if chips.converts_halves():
+        # To optimize what is not called would take a quarter of LLVM's time.
+        attributes = ("optnone", "noinline")
+        settings += [f"--force-attribute={x}:{y}" for x in _HELPERS for y in attributes]
+    ctypes_dl._initializeGlobalCL("iree-compile", *settings)
 
 
 def _new(flags: Sequence[str]) -> Any:
     from iree.compiler.api import Session
 
-    _let_iree_solve()
+    _set_options()
     made = Session()
     made.set_flags(*flags)
     return made
