@@ -55,10 +55,6 @@ REASONS: dict[str, str] = {
 somebody removes it, but the document does not show it.
 """
 
-_PADDED = (
-    "The images are padded in a copy. XLA's convolutions run in a library, whose buffers are in no "
-    "plan."
-)
 _FACTORS = (
     "What products with weights read or give is stored for all steps: they are done once, before a "
     "loop or after it."
@@ -73,7 +69,6 @@ _RESULT = (
 )
 
 MEMORY: dict[str, str] = {
-    "gradient in kernels 28, 128 strided": _PADDED,
     **dict.fromkeys(("GRU gradient 100x64", "GRU gradient 50x32x128"), _FACTORS),
     "f64 planets 64x3": _VALUES,
     "wave 400x500": "A kernel that reads neighbours writes other arrays than those that the loop "

@@ -98,6 +98,19 @@ func.func @convolution_with_small_result(%x: tensor<2x9x3xf32>, %y: tensor<8x3x4
 // CHECK-NEXT:   stablehlo.concatenate [[A]], [[B]], dim = 0
 // CHECK:        return {{.*}} : tensor<2x2x4xf32>
 
+// Slices are padded, and not the array.
+func.func @convolution_with_small_result.padded(%x: tensor<2x8x3xf32>, %y: tensor<8x3x4xf32>) -> tensor<2x2x4xf32> {
+  %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1], pad = [[1, 0]]} {feature_group_count = 1 : i64, batch_group_count = 1 : i64} : (tensor<2x8x3xf32>, tensor<8x3x4xf32>) -> tensor<2x2x4xf32>
+  return %0 : tensor<2x2x4xf32>
+}
+// CHECK:      func.func @convolution_with_small_result.padded
+// CHECK-NOT:    stablehlo.pad
+// CHECK:        [[X:%\w+]] = stablehlo.optimization_barrier {{.*}} : tensor<1x2x8x3xf32>
+// CHECK:        [[PART:%\w+]] = stablehlo.slice [[X]] [0:1, 0:2, 0:7, 0:3]
+// CHECK:        [[PADDED:%\w+]] = stablehlo.pad [[PART]], {{.*}}, low = [0, 0, 1, 0], high = [0, 0, 0, 0]
+// CHECK:        stablehlo.dot_general [[PADDED]]
+// CHECK:        stablehlo.dot_general [[X]]
+
 // Two groups and a window of two elements: the sum of two products of two matrices each.
 func.func @convolution_by_elements(%x: tensor<2x9x6xf32>, %y: tensor<2x3x4xf32>) -> tensor<2x8x4xf32> {
   %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {stride = [1]} {feature_group_count = 2 : i64, batch_group_count = 1 : i64} : (tensor<2x9x6xf32>, tensor<2x3x4xf32>) -> tensor<2x8x4xf32>

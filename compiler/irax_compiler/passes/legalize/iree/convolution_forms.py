@@ -25,6 +25,7 @@ from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.convolution import apart
 from irax_compiler.passes.rewriting import read_as
+from irax_compiler.sizes import is_symbolic
 
 if TYPE_CHECKING:
     from irax_compiler.passes.blas import tiles
@@ -265,15 +266,25 @@ def _every(
 def _product_for_each_place(
     op: Convolution, x: Value, y: Value, out: Dimensions, window: Dimensions
 ) -> Value:
+    padding, rank = op.padding, len(out)
+    extents = *window, *(shape_of(x)[d] for d in op.dimensions.lhs[2:])
+    # Sums of products of single numbers, as of groups, read slices of one padded array in place.
+    is_plain = (
+        op.feature_group_count * op.batch_group_count == 1
+        and all(n == 1 for n in op.lhs_dilation)
+        and not any(n < 0 for ends in padding for n in ends)
+        and not any(map(is_symbolic, extents))
+    )
+    if not is_plain:
+        x, padding = _padded(op, x, range(rank)), ((0, 0),) * rank
     x, y = _arranged(op, x, y)
-    rank = len(out)
     sums = tuple(range(2, rank + 3)), tuple(range(1, rank + 2))
     dot = DotGeneral(DotDimensions((0,), (0,), *sums), op.dtype, op.precision, None)
     covered = tuple(map(dilated, window, op.rhs_dilation))
     totals = []
     for place in itertools.product(*map(range, out)):
         start = tuple(p * stride for p, stride in zip(place, op.strides, strict=True))
-        total = dot(_part(x, start, covered, op.rhs_dilation), y)
+        total = dot(_padded_part(x, padding, start, covered, op.rhs_dilation), y)
         totals.append(shape.reshape(total, (1, *shape_of(total))))
     result = slicing.Concatenate(0)(*totals) if len(totals) > 1 else totals[0]
     result = shape.reshape(result, (*out, *shape_of(result)[1:]))
@@ -283,8 +294,8 @@ def _product_for_each_place(
 def _product_for_each_element(
     op: Convolution, x: Value, y: Value, out: Dimensions, window: Dimensions
 ) -> Value:
-    x, y = _arranged(op, x, y)
     rank = len(out)
+    x, y = _arranged(op, _padded(op, x, range(rank)), y)
     groups, *_, inputs, outputs = shape_of(y)
     dot = DotGeneral(DotDimensions((0,), (0,), (rank + 2,), (1,)), op.dtype, op.precision, None)
     covered = tuple(map(dilated, out, op.strides))
@@ -322,13 +333,13 @@ def _sum_of_multiples(
 
 
 def _arranged(op: Convolution, x: Value, y: Value) -> tuple[Value, Value]:
-    """Return the operands as [group, batch, *spatial, input], padded, and [group, *spatial, input,
-    output].
+    """Return the operands in another order: as [group, batch, *spatial, input] and as [group,
+    *spatial, input, output].
     """
     dims, rank = op.dimensions, len(op.strides)
     groups = op.feature_group_count * op.batch_group_count
     best = _features_last(rank)
-    arranged_x = shape.transpose(_padded(op, x, range(rank)), _order(dims.lhs, best.lhs))
+    arranged_x = shape.transpose(x, _order(dims.lhs, best.lhs))
     arranged_y = shape.transpose(y, _order(dims.rhs, best.rhs))
     n, *spatial, features = shape_of(arranged_x)
     if op.feature_group_count > 1:
@@ -359,6 +370,34 @@ def _part(x: Value, start: Dimensions, covered: Dimensions, strides: Dimensions)
     groups, n, *_, features = shape_of(x)
     limit = (a + size for a, size in zip(start, covered, strict=True))
     return slicing.slice_(x, (0, 0, *start, 0), (groups, n, *limit, features), (1, 1, *strides, 1))
+
+
+def _padded_part(
+    x: Value,
+    padding: Sequence[Sequence[int]],
+    start: Dimensions,
+    covered: Dimensions,
+    strides: Dimensions,
+) -> Value:
+    """Slice [group, batch, *spatial, feature] as if the spatial dimensions were padded: a padded
+    copy would take as much memory again.
+    """
+    low, high, first, sizes = [], [], [], []
+    for n, (before, _), at, size, step in zip(
+        shape_of(x)[2:-1], padding, start, covered, strides, strict=True
+    ):
+        count, at = -(-size // step), at - before  # the first one is negative before the array
+        above = min(count, max(0, -(at // step)))
+        below = count - max(above, min(count, -(-(n - at) // step)))
+        low.append(above)
+        high.append(below)
+        first.append(at + above * step if above < count else 0)
+        sizes.append(dilated(count - above - below, step))
+    part = _part(x, tuple(first), tuple(sizes), strides)
+    if not any((*low, *high)):
+        return part
+    ends = ((0, 0, *n, 0) for n in (low, high))
+    return slicing.Pad(*ends, (0,) * len(shape_of(x)))(part, full((), 0, dtype_of(x)))
 
 
 def _joined(op: Convolution, x: Value, places: Dimensions) -> Value:
