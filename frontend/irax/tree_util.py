@@ -15,6 +15,7 @@ import optree
 from irax.core import tree_errors
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
+from irax.core.pytree_registry import PyTreeRegistry
 from irax.core.tracebacks import api_boundary
 from irax.core.tree_nodes import flatten_one_level, flatten_one_level_with_keys, is_tree_node
 from irax.core.tree_prefixes import flatten_up_to, prefix_broadcast
@@ -49,6 +50,7 @@ __all__ = [
     "PyTreeDef",
     "SequenceKey",
     "all_leaves",
+    "default_registry",
     "flatten_one_level",
     "flatten_one_level_with_keys",
     "is_tree_node",
@@ -545,4 +547,5 @@ def structure_error(
     return tree_errors.structure_error(expected.spec, tree, expected_name, name, prefix=prefix)
 
 
+default_registry: PyTreeRegistry = PyTreeRegistry(tree_flatten, tree_flatten_with_path)
 __getattr__: _GetAttr = _refuse_names(__name__)

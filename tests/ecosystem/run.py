@@ -19,8 +19,16 @@ HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"
 TOOLS = ("documentation", "run", "speed", "steps", "suites", "table")
 NAMES = sorted(p.stem for p in HERE.glob("[a-z]*.py") if p.stem not in TOOLS)
-PACKAGES = {"flax_linen": "flax", "flax_nnx": "flax", "haiku": "dm-haiku", "ott": "ott-jax"} | {
-    "orbax": "orbax-checkpoint"
+PACKAGES = {
+    "dm_pix": "dm-pix",
+    "e3nn_jax": "e3nn-jax",
+    "flax_linen": "flax",
+    "flax_nnx": "flax",
+    "haiku": "dm-haiku",
+    "jax_cosmo": "jax-cosmo",
+    "jax_md": "jax-md",
+    "orbax": "orbax-checkpoint",
+    "ott": "ott-jax",
 }
 TOLERANCE, LOOSE = 2e-3, 0.2
 

@@ -78,6 +78,62 @@ def test_modules_are_those_of_irax():
     assert done.stdout == "['jax', 'jax._src']\n"
 
 
+def test_internal_modules_that_libraries_import():
+    code = """
+import inspect, pytest, jax, jax.numpy as jnp, numpy as np
+assert "tensorsolve" not in vars(__import__("irax")) and "angle" in vars(jnp)
+from jax._src import pjit, sharding_impls
+from jax._src.api_util import infer_argnums_and_argnames
+from jax._src.core import Tracer
+from jax._src.interpreters import ad, batching
+from jax._src.numpy.util import promote_args_inexact, promote_dtypes_complex, promote_dtypes_numeric
+from jax._src.public_test_util import check_close
+from jax._src.scipy.special import gammaln
+from jax._src.tree_util import _registry
+from jaxlib._jax import PjitFunction
+from jaxlib.xla_client import Device
+import jax._src.numpy, jax._src.random
+assert Tracer is jax.core.Tracer and gammaln is jax.scipy.special.gammaln
+assert ad.Zero is jax.interpreters.ad.Zero and not batching.is_vmappable(1)
+assert jax._src.numpy.sin is jnp.sin and jax._src.random.key is jax.random.key
+signature = inspect.signature(lambda a, b, *, c: 0)
+assert infer_argnums_and_argnames(signature, 1, None) == ((1,), ("b",))
+assert infer_argnums_and_argnames(signature, None, ["a", "c"]) == ((0,), ("a", "c"))
+assert promote_dtypes_complex(1, np.float32(2))[1].dtype == jnp.complex64
+assert promote_dtypes_numeric(True, False)[0].dtype == jnp.int32
+x, y = promote_args_inexact("f", 1, jnp.ones((2, 3), int))
+assert x.shape == (1, 1) and y.dtype == jnp.float32
+check_close({"a": jnp.ones(2)}, {"a": np.ones(2)})
+with pytest.raises(AssertionError):
+    check_close(jnp.ones(2), jnp.zeros(2))
+assert isinstance(jax.jit(jnp.sin), PjitFunction) and isinstance(jax.devices()[0], Device)
+assert sharding_impls.canonicalize_sharding(None, "f") is None
+children, whole = _registry[dict].to_iter({"b": 1, "a": (2, 3)})
+assert children == ((2, 3), 1) and _registry[dict].from_iter(whole, [4, 5]) == {"a": 4, "b": 5}
+assert int not in _registry
+"""
+    done = python("-m", "irax.compat", "-c", code)
+    assert done.returncode == 0, done.stderr
+
+
+def test_names_of_pallas_raise_when_they_are_called():
+    code = """
+import jax.experimental.pallas.tpu as pltpu
+from jax.experimental import pallas as pl
+from jax.experimental.pallas.ops.tpu.splash_attention import splash_attention_kernel
+assert isinstance(pl.BlockSpec, type) and not isinstance(1, pl.BlockSpec)
+for absent in (pl.pallas_call, pltpu.CompilerParams, splash_attention_kernel.make_splash_mha):
+    try:
+        absent(print, grid=(1,))
+    except NotImplementedError as error:
+        assert absent.__name__ in str(error) and "irax.numpy" in str(error)
+    else:
+        raise AssertionError(absent)
+"""
+    done = python("-m", "irax.compat", "-c", code)
+    assert done.returncode == 0, done.stderr
+
+
 def test_jax_that_was_imported_before_is_refused(tmp_path):
     (tmp_path / "jax.py").write_text("")
     code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\nimport jax, irax.compat\n"

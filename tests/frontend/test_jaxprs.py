@@ -8,6 +8,7 @@ import irax.numpy as jnp
 from irax import lax
 from irax.extend.core import jaxpr_as_fun, primitives
 from irax.extend.linear_util import wrap_init
+from irax.extend.source_info_util import summarize
 from irax.jaxprs.partial import known_results
 
 X = np.array([0.5, -1.0, 2.0], np.float32)
@@ -171,3 +172,14 @@ def test_another_function_is_computed_again():
     other = irax.make_jaxpr(lambda x: [jnp.cos(x) ** 2])(1.0)
     call = irax.jit(lambda x: eqn.primitive.bind(x, **eqn.params | {"call_jaxpr": other})[0])
     np.testing.assert_allclose(irax.grad(call)(0.5), -np.sin(1.0), rtol=1e-6)
+
+
+def test_equations_have_the_lines_they_come_from():
+    def f(x):
+        return jnp.sin(x) * 2
+
+    first, _ = irax.make_jaxpr(f)(1.0).eqns
+    line = f.__code__.co_firstlineno + 1
+    assert summarize(first.source_info) == f"{__file__}:{line}"
+    unknown = irax.extend.core.new_jaxpr_eqn([], [], None, {}, frozenset())
+    assert summarize(unknown.source_info) == ""

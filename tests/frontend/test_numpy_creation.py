@@ -1,5 +1,8 @@
 """Making arrays, against NumPy."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 from tests.frontend.numpy_helpers import run, traced
@@ -185,7 +188,7 @@ def test_dtypes_as_attributes():
     assert jnp.finfo(jnp.bfloat16).bits == 16
     assert jnp.iinfo(jnp.int8).max == 127
     assert len({jnp.float32: 1, jnp.int32: 2}) == 2
-    assert repr(jnp.float32) == "irax.numpy.float32"
+    assert repr(jnp.float32) == "<class 'irax.numpy.float32'>"
     assert jnp.zeros(1).astype(jnp.int8).dtype == jnp.int8
     assert int(jnp.uint32(2**32 - 1)) == 2**32 - 1
     assert jnp.result_type(None) == jnp.result_type(None, jnp.int8) == np.float32
@@ -273,3 +276,20 @@ def test_complex_numbers_are_true_where_any_part_is_not_zero():
     ):
         np.testing.assert_array_equal(found, x.astype(bool))
     np.testing.assert_array_equal(irax.lax.convert_element_type(x, bool), [False, False, True])
+
+
+def test_dtypes_are_classes():
+    class Step(jnp.int8):
+        FIRST = jnp.int8(0)
+
+    assert isinstance(jnp.int8, type)
+    assert (repr(jnp.int8), jnp.bool_.__name__) == ("<class 'irax.numpy.int8'>", "bool")
+    assert isinstance(np.int8(3), jnp.int8)
+    assert not isinstance(jnp.int8(3), jnp.int8)
+    assert Step(3).dtype == Step.FIRST.dtype == Step.dtype == np.int8
+    for scalar in (jnp.int8, jnp.bfloat16, jnp.bool_):
+        assert pickle.loads(pickle.dumps(scalar)) == scalar
+        assert copy.deepcopy(scalar) == scalar
+        assert np.dtype(scalar) == scalar.dtype
+    with pytest.raises(TypeError, match="positional"):
+        jnp.int8(1, 2)

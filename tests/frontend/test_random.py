@@ -274,3 +274,14 @@ def test_same_as_jax_in_64_bits(draw, partitionable):
         found = np.asarray(WIDE[draw](random, random.PRNGKey(3)))
     assert found.dtype == expected.dtype
     np.testing.assert_allclose(found, expected, rtol=1e-12 if found.dtype.kind in "fc" else 0)
+
+
+def test_a_uniform_number_has_the_shape_of_its_lower_bound():
+    key = random.key(0)
+    number = random.uniform(key)
+    for shape in [(), (1,), (1, 1)]:
+        found = random.uniform(key, (), minval=np.zeros(shape, np.float32), maxval=np.ones(1))
+        assert found.shape == shape
+        assert found.item() == number
+    with pytest.raises(ValueError, match="broadcast"):
+        random.uniform(key, (), minval=np.zeros(3))

@@ -540,3 +540,24 @@ def test_one_key_needs_no_order():
 def test_dictionaries_with_other_keys_are_told_in_the_words_of_jax():
     with pytest.raises(ValueError, match=r"at \['a'\]: Dict key mismatch;\n  expected {'b': \*}"):
         tu.tree_map(lambda x, y: x, {"a": {"b": 1}}, {"a": {"b": 1, "c": 2}})
+
+
+def test_the_registry_is_an_object():
+    registry = tu.default_registry
+
+    class Pair:
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+    assert not registry.is_node(Pair)
+    assert registry.flatten_one_level(Pair(1, 2)) is None
+    registry.register_node(Pair, lambda p: ((p.a, p.b), "pair"), lambda _, ab: Pair(*ab))
+    assert registry.is_node(Pair)
+    assert registry.flatten_one_level(Pair(1, [2])) == ((1, [2]), "pair")
+    leaves, structure = registry.flatten({"p": Pair(1, [2])})
+    assert leaves == [1, 2]
+    assert structure == tu.tree_structure({"p": Pair(1, [2])})
+    (((key,), child),), static = registry.flatten_one_level_with_keys({"a": 1})
+    assert (key.key, child, static) == ("a", 1, ("a",))
+    assert registry.flatten_one_level_with_keys(3) is None
+    assert registry.flatten_with_path([4])[0] == [((tu.SequenceKey(0),), 4)]

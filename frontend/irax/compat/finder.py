@@ -3,6 +3,8 @@
 `jax.NAME` is `irax.compat.jax.NAME` where there is such a module, which has what is laid out in
 JAX's own way, and the very module `irax.NAME` otherwise; or an object of that name, where irax has
 an object for a module of JAX's (`jax.scipy.stats.norm`). `jaxlib` is `irax.compat.jaxlib`.
+`jax._src.NAME` is `jax.NAME` unless there is an `irax.compat.jax._src.NAME`. A module that is
+`ABSENT` stands for those below it, too.
 """
 
 from __future__ import annotations
@@ -25,22 +27,26 @@ JAX_VERSION = "0.10.2"
 
 _NAMES = ("jax", "jaxlib")
 _LAYOUT = "irax.compat"
+_INTERNALS = "jax._src."
 
 
 @cache
 def home_of(name: str) -> str | None:
     """Return the name of what stands for a module of JAX in irax, if there is anything.
 
-    >>> home_of("jax.numpy"), home_of("jax.core"), home_of("jax.tools")
+    >>> home_of("jax.numpy"), home_of("jax._src.core"), home_of("jax.tools")
     ('irax.numpy', 'irax.compat.jax.core', None)
     """
     if name in _NAMES:
         return f"{_LAYOUT}.{name}"
-    parent = name.rpartition(".")[0]
-    if home_of(parent) is None:
-        return None
+    above = home_of(name.rpartition(".")[0])
+    if above is None or getattr(_found(above), "ABSENT", False):
+        return above
     homes = (f"{_LAYOUT}.{name}", name.replace("jax", "irax", 1))
-    return next((home for home in homes if _found(home) is not None), None)
+    found = next((home for home in homes if _found(home) is not None), None)
+    if found is None and name.startswith(_INTERNALS):
+        return home_of("jax." + name.removeprefix(_INTERNALS))
+    return found
 
 
 def _found(home: str) -> Any:
@@ -66,8 +72,12 @@ class _Alias(Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
+        found = _found(self._home)
+        if module.__name__.startswith("jax.numpy"):  # whose names libraries copy
+            for name in dir(found):
+                getattr(found, name)
         # the import system returns what stands here, and leaves irax's module as it is
-        sys.modules[module.__name__] = _found(self._home)
+        sys.modules[module.__name__] = found
 
 
 class _Distribution(metadata.Distribution):

@@ -105,7 +105,6 @@ _REASONS = {
         "ffi: build_ffi_lowering_function register_ffi_target_as_batch_partitionable",
         "ffi: register_ffi_type register_ffi_type_id",
     ),
-    "the registry is optree's and cannot be passed on": ("tree_util: default_registry",),
 }
 """For each reason the names: the module within `irax`, a colon, and names in it."""
 

@@ -135,6 +135,10 @@ class ShapedArray:
         """Return a copy that is not weakly typed."""
         return self.update(weak_type=False)
 
+    def at_least_vspace(self) -> ShapedArray:
+        """Return the type of a tangent: another name of `to_tangent_aval`."""
+        return self.to_tangent_aval()
+
     def to_tangent_aval(self) -> ShapedArray:
         """Return the type of tangents, whose dtype is float0 for integers and booleans."""
         dtype = self.dtype if self.is_inexact else dtypes.float0

@@ -10,10 +10,11 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import FrameType
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import irax_compiler
 import irax_runtime
@@ -154,6 +155,15 @@ def argument_name(x: object) -> str | None:
 
 def _holds(value: object, x: object) -> bool:
     return value is x or (isinstance(value, tuple | list) and any(_holds(v, x) for v in value))
+
+
+@dataclass(frozen=True)
+class SourceInfo:
+    """The user's line that an equation comes from."""
+
+    line: str = ""
+    name_stack: str = ""
+    traceback: Any = None
 
 
 def user_line() -> str:

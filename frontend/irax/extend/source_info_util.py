@@ -4,21 +4,12 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from irax.core import source
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
-
-
-@dataclass(frozen=True)
-class SourceInfo:
-    """The user's line that an equation comes from."""
-
-    line: str = ""
-    name_stack: str = ""
-    traceback: Any = None
+from irax.core.source import SourceInfo as SourceInfo
 
 
 def current() -> SourceInfo:

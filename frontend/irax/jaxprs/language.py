@@ -17,6 +17,7 @@ import numpy as np
 
 from irax.core.array import aval_of
 from irax.core.avals import AbstractRef, ShapedArray
+from irax.core.source import SourceInfo
 
 
 class Var:
@@ -59,7 +60,7 @@ class JaxprEqn:
     primitive: Any
     params: dict[str, Any]
     effects: Any = frozenset()
-    source_info: Any = None
+    source_info: SourceInfo = field(default_factory=SourceInfo)
     ctx: Any = None
 
     def replace(self, **changed: Any) -> JaxprEqn:
@@ -76,7 +77,7 @@ def new_jaxpr_eqn(
     primitive: Any,
     params: dict[str, Any],
     effects: Any,
-    source_info: Any = None,
+    source_info: SourceInfo | None = None,
     ctx: Any = None,
 ) -> JaxprEqn:
     """Return an equation.
@@ -90,7 +91,8 @@ def new_jaxpr_eqn(
         source_info: the line of Python that it comes from.
         ctx: of no effect.
     """
-    return JaxprEqn(list(invars), list(outvars), primitive, dict(params), effects, source_info, ctx)
+    eqn = JaxprEqn(list(invars), list(outvars), primitive, dict(params), effects, ctx=ctx)
+    return eqn if source_info is None else eqn.replace(source_info=source_info)
 
 
 @dataclass(eq=False)

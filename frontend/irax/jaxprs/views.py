@@ -10,6 +10,7 @@ import numpy as np
 
 from irax.core.avals import ShapedArray
 from irax.core.module_builder import ModuleBuilder
+from irax.core.source import SourceInfo
 from irax.extend.application import Application
 from irax.extend.primitive import Primitive
 from irax.jaxprs import primitives
@@ -157,7 +158,8 @@ class _Reading:
         ]
         invars = [self.env[v] for v in operands]
         self.env.update(zip(operation.results, outvars, strict=True))
-        return JaxprEqn(invars, outvars, primitive, params)
+        line = SourceInfo(mlir.location_text(operation.location))
+        return JaxprEqn(invars, outvars, primitive, params, source_info=line)
 
     def _constant(self, value: Value) -> None:
         """A constant: a literal if its elements are all the same."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from irax.execution.replay import fixed
 
 
 @fixed
-class ScalarType:
-    """A dtype that makes arrays when it is called; equal to the NumPy dtype it stands for.
+class ScalarType(type):
+    """A dtype as a class, whose calls make arrays; equal to the NumPy dtype it stands for.
 
     Args:
         x: an array, a number, or nested lists of numbers.
@@ -25,18 +26,21 @@ class ScalarType:
     Array(3., dtype=float32)
     """
 
-    def __init__(self, dtype: Any) -> None:
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
-        self.__name__ = self.dtype.name
+    dtype: np.dtype[Any]
 
     def __call__(self, x: Any = 0) -> Array:
         from irax.numpy.creation import array
 
         return array(x, self.dtype)
 
+    def __instancecheck__(self, instance: Any) -> bool:
+        return isinstance(instance, self.dtype.type)
+
     def __eq__(self, other: object) -> bool:
         # NumPy's dtypes are equal to names of dtypes: strings, `float`, None (float64).
-        if isinstance(other, ScalarType | np.dtype):
+        if isinstance(other, ScalarType):
+            return bool(self.dtype == other.dtype)
+        if isinstance(other, np.dtype):
             return bool(self.dtype == other)
         if isinstance(other, type) and issubclass(other, np.generic):
             return bool(self.dtype == other)
@@ -45,43 +49,50 @@ class ScalarType:
     def __hash__(self) -> int:
         return hash(self.dtype)
 
-    def __repr__(self) -> str:
-        return f"irax.numpy.{self.dtype.name}"
-
     def __reduce__(self) -> Any:
-        return ScalarType, (self.dtype,)
+        return _scalar_type, (self.dtype,)
 
 
-bool_: ScalarType = ScalarType("bool")
-int8: ScalarType = ScalarType("int8")
-int16: ScalarType = ScalarType("int16")
-int32: ScalarType = ScalarType("int32")
-int64: ScalarType = ScalarType("int64")
-uint8: ScalarType = ScalarType("uint8")
-uint16: ScalarType = ScalarType("uint16")
-uint32: ScalarType = ScalarType("uint32")
-uint64: ScalarType = ScalarType("uint64")
-int2: ScalarType = ScalarType(dtypes.int2)
-uint2: ScalarType = ScalarType(dtypes.uint2)
-int4: ScalarType = ScalarType(dtypes.int4)
-uint4: ScalarType = ScalarType(dtypes.uint4)
-float4_e2m1fn: ScalarType = ScalarType(dtypes.float4_e2m1fn)
-float6_e2m3fn: ScalarType = ScalarType(dtypes.float6_e2m3fn)
-float6_e3m2fn: ScalarType = ScalarType(dtypes.float6_e3m2fn)
-bfloat16: ScalarType = ScalarType(dtypes.bfloat16)
-float16: ScalarType = ScalarType("float16")
-float32: ScalarType = ScalarType("float32")
-float64: ScalarType = ScalarType("float64")
-float8_e4m3fn: ScalarType = ScalarType(dtypes.float8_e4m3fn)
-float8_e5m2: ScalarType = ScalarType(dtypes.float8_e5m2)
-float8_e3m4: ScalarType = ScalarType(dtypes.float8_e3m4)
-float8_e4m3: ScalarType = ScalarType(dtypes.float8_e4m3)
-float8_e8m0fnu: ScalarType = ScalarType(dtypes.float8_e8m0fnu)
-float8_e4m3fnuz: ScalarType = ScalarType(dtypes.float8_e4m3fnuz)
-float8_e5m2fnuz: ScalarType = ScalarType(dtypes.float8_e5m2fnuz)
-float8_e4m3b11fnuz: ScalarType = ScalarType(dtypes.float8_e4m3b11fnuz)
-complex64: ScalarType = ScalarType("complex64")
-complex128: ScalarType = ScalarType("complex128")
+copyreg.pickle(ScalarType, ScalarType.__reduce__)
+
+
+def _scalar_type(dtype: Any) -> ScalarType:
+    """Return the class of a dtype."""
+    dtype = np.dtype(dtype)
+    names = {"dtype": dtype, "__module__": "irax.numpy", "__doc__": f"Makes arrays of {dtype}."}
+    return ScalarType(dtype.name, (), names)
+
+
+bool_: ScalarType = _scalar_type("bool")
+int8: ScalarType = _scalar_type("int8")
+int16: ScalarType = _scalar_type("int16")
+int32: ScalarType = _scalar_type("int32")
+int64: ScalarType = _scalar_type("int64")
+uint8: ScalarType = _scalar_type("uint8")
+uint16: ScalarType = _scalar_type("uint16")
+uint32: ScalarType = _scalar_type("uint32")
+uint64: ScalarType = _scalar_type("uint64")
+int2: ScalarType = _scalar_type(dtypes.int2)
+uint2: ScalarType = _scalar_type(dtypes.uint2)
+int4: ScalarType = _scalar_type(dtypes.int4)
+uint4: ScalarType = _scalar_type(dtypes.uint4)
+float4_e2m1fn: ScalarType = _scalar_type(dtypes.float4_e2m1fn)
+float6_e2m3fn: ScalarType = _scalar_type(dtypes.float6_e2m3fn)
+float6_e3m2fn: ScalarType = _scalar_type(dtypes.float6_e3m2fn)
+bfloat16: ScalarType = _scalar_type(dtypes.bfloat16)
+float16: ScalarType = _scalar_type("float16")
+float32: ScalarType = _scalar_type("float32")
+float64: ScalarType = _scalar_type("float64")
+float8_e4m3fn: ScalarType = _scalar_type(dtypes.float8_e4m3fn)
+float8_e5m2: ScalarType = _scalar_type(dtypes.float8_e5m2)
+float8_e3m4: ScalarType = _scalar_type(dtypes.float8_e3m4)
+float8_e4m3: ScalarType = _scalar_type(dtypes.float8_e4m3)
+float8_e8m0fnu: ScalarType = _scalar_type(dtypes.float8_e8m0fnu)
+float8_e4m3fnuz: ScalarType = _scalar_type(dtypes.float8_e4m3fnuz)
+float8_e5m2fnuz: ScalarType = _scalar_type(dtypes.float8_e5m2fnuz)
+float8_e4m3b11fnuz: ScalarType = _scalar_type(dtypes.float8_e4m3b11fnuz)
+complex64: ScalarType = _scalar_type("complex64")
+complex128: ScalarType = _scalar_type("complex128")
 int_: ScalarType = int64
 uint: ScalarType = uint64
 float_: ScalarType = float64

@@ -55,7 +55,8 @@ def uniform(
 
     Args:
         key: a key.
-        shape: the shape of the result, to which both bounds broadcast.
+        shape: the shape of the result, to which both bounds broadcast. A number, of bounds of one
+            element, has the shape of `minval`.
         dtype: a floating-point dtype.
         minval: the lower bound.
         maxval: the upper bound.
@@ -71,7 +72,10 @@ def uniform(
     dtype = dtype_of("uniform", dtype)
     key = one_key(key, "uniform")
     low, high = (convert(as_array(v, "uniform"), dtype) for v in (minval, maxval))
-    sizes = shape_of("uniform", canonical_shape("uniform", shape), low, high)
+    given = canonical_shape("uniform", shape)
+    if given == () and low.size == high.size == 1:
+        given, high = low.shape, high.reshape(low.shape)
+    sizes = shape_of("uniform", given, low, high)
     low, high = broadcast_to(low, sizes), broadcast_to(high, sizes)
     info = dtypes.finfo(dtype)
     width = 8 if info.nmant < 8 else info.bits

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from irax.compat.jax.api_util import DebugInfo as DebugInfo
 from irax.core.avals import ShapedArray as ShapedArray
 from irax.core.dimensions import max_dim as max_dim
 from irax.core.dimensions import min_dim as min_dim
@@ -48,6 +49,7 @@ pytype_aval_mappings: dict[type, Any] = {np.ndarray: get_aval}
 
 Value = Any
 ParamDict = dict[str, Any]
+Effects = frozenset[Effect]
 
 
 class AbstractValue(metaclass=ABCMeta):  # noqa: B024

@@ -1,5 +1,6 @@
-"""jax._src: the few internal modules that libraries import."""
+"""jax._src: internal modules that libraries import. Others are those of the same name in `jax`."""
 
-from irax.compat.layers import GetAttr, modules_of
+from irax.compat import jax
+from irax.compat.layers import GetAttr, in_front_of
 
-__getattr__: GetAttr = modules_of(__name__)
+__getattr__: GetAttr = in_front_of(__name__, jax)

@@ -20,6 +20,7 @@ __all__ = [
     "defreducer",
     "defvectorized",
     "fancy_primitive_batchers",
+    "is_vmappable",
     "moveaxis",
     "not_mapped",
     "primitive_batchers",
@@ -84,3 +85,8 @@ def register_vmappable(data_type: type, *_: Any) -> None:
 
 def unregister_vmappable(data_type: type) -> None:
     """Accepted, as `register_vmappable` is."""
+
+
+def is_vmappable(x: Any) -> bool:
+    """Return False: vmap maps over pytrees of arrays alone."""
+    return False
