@@ -141,6 +141,19 @@ def test_products_in_a_kernel_take_the_memory_of_a_few_rows():
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_products_are_in_the_memory_of_what_steps_write(reverse):
+    xs = RNG.normal(size=(40, 64)).astype(np.float32)
+    w = RNG.normal(size=(64, 64)).astype(np.float32) / 8
+
+    def f(xs, w):
+        return lax.scan(lambda total, x: (total, jnp.tanh(x @ w)), 0.0, xs, reverse=reverse)[1]
+
+    memory = irax.jit(f).lower(xs, w).compile().memory_analysis()
+    assert reverse or memory.temp_size_in_bytes < 4 * 40 * 64 // 4
+    np.testing.assert_allclose(irax.jit(f)(xs, w), f(xs, w), rtol=1e-4, atol=1e-4)
+
+
 def test_strips_have_the_arrays_in_the_order_of_their_products(monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     monkeypatch.setattr(advance, "MOST_AT_ONCE", 2048)

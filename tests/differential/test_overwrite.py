@@ -55,6 +55,15 @@ def carried(x, y):
     return lax.fori_loop(0, 7, step, (a, jnp.sin(a), a, jnp.float32(0)))
 
 
+def begun(x, y):
+    """Loops in kernels that begin with what others make, once or twice, and with an argument."""
+    a, b = jnp.cumsum(x @ y, 0), x @ jnp.cos(y)
+    c = lax.fori_loop(0, 3, lambda i, c: jnp.flip(jnp.sin(c), 1) + i, a)
+    d, e = lax.fori_loop(0, 4, lambda i, s: (jnp.flip(s[1], 0), s[0] * 0.5), (b, b))
+    f = lax.fori_loop(0, 2, lambda i, f: jnp.flip(f, 0) + f[i], x)
+    return c, d, e, f
+
+
 def in_branches(x, y):
     a = jnp.cumsum(x @ y, 0)
     return lax.cond(a[0, 0] > 0, lambda b: jnp.sin(b) + a, lambda b: jnp.cos(b), a), a
@@ -66,7 +75,7 @@ def several_results(x, y):
     return jnp.sort(c, 0) + jnp.sort(d, 1), jnp.cumsum(c + d, 1)
 
 
-PROGRAMS = [chain, used_again, of_arguments, in_loop, carried, in_branches, several_results]
+PROGRAMS = [chain, used_again, of_arguments, in_loop, carried, begun, in_branches, several_results]
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)

@@ -24,7 +24,7 @@ from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice
 from irax_compiler.passes.core import Pass, nested, register_pass, walk
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.passes.strip_mining import bytes_of_stacks, divided
+from irax_compiler.passes.strip_mining import bytes_of_stacks, divided, stacks_of
 
 if TYPE_CHECKING:
     from irax_compiler.passes.loops import kernels, vectors
@@ -67,7 +67,7 @@ class Advance(Pass):
                 loop, rows = inner, _rows(inner)
             for row in rows:
                 if row.bytes <= MOST_BYTES:
-                    _move(row, loop)
+                    _move(row, loop, self.kernels)
 
 
 @dataclass(frozen=True)
@@ -132,6 +132,20 @@ def _is_kernel(loop: Operation, rows: Sequence[_Row], size: int) -> bool:
     return work <= most and kernels.suits_kernel(loop)
 
 
+def _stack(row: _Row, products: Value, loop: Operation) -> int | None:
+    """Return the place of a carried array, of the type of the products of all rows, of which each
+    step that reads a row writes the same one, and all rows are written.
+    """
+    how = count(loop, {})
+    if how is None or (how.start, how.step) != (0, 1) or not kernels.suits_kernel(loop):
+        return None
+    counter = loop.regions[1].blocks[0].arguments[how.place]
+    if row.read.operands[1] != counter or row.product.block != counter.owner:
+        return None
+    stacks = stacks_of(loop, how)
+    return next((i for i in stacks if loop.operands[i].type == products.type), None)
+
+
 def _row(product: Operation, loop: Operation) -> _Row | None:
     op = read_as(DotGeneral, product)
     if op is None:
@@ -151,8 +165,10 @@ def _row(product: Operation, loop: Operation) -> _Row | None:
     return None
 
 
-def _move(row: _Row, loop: Operation) -> None:
-    """Build the product of all rows before a loop, and read its row in the loop."""
+def _move(row: _Row, loop: Operation, has_kernels: bool) -> None:
+    """Build the product of all rows before a loop, and read its row in the loop. A kernel may have
+    it in the memory of an array of which each step writes that row later.
+    """
     d, other = row.op.dimensions, row.product.operands[1 - row.place]
     if row.place == 1:
         d = d.swapped
@@ -171,6 +187,10 @@ def _move(row: _Row, loop: Operation) -> None:
     with InsertionPoint(loop), row.product.location:
         op = replace(op, dimensions=rows.swapped if is_swapped else rows)
         products = op(*factors)
+    stack = _stack(row, products, loop) if has_kernels and place == 0 else None
+    if stack is not None:
+        loop.operands[stack] = products
+        products = loop.regions[1].blocks[0].arguments[stack]
     with InsertionPoint(row.product), row.product.location:
         start = row.read.operands[1]
         starts = [full((), 0, dtype_of(start))] * len(shape_of(products))

@@ -27,7 +27,7 @@ def divided(
     Return None, and leave the loop, where it does not count from 0 by 1, or carries more than
     `most` bytes otherwise: each strip would copy them.
     """
-    stacks = _stacks(loop, how)
+    stacks = stacks_of(loop, how)
     states = [i for i in range(len(loop.operands)) if i not in stacks and i != how.place]
     is_small = sum(bytes_of(loop.operands[i]) for i in states) <= most
     if (how.start, how.step) != (0, 1) or how.steps % size or not is_small:
@@ -43,7 +43,7 @@ def divided(
 
 def bytes_of_stacks(loop: Operation, how: Count) -> int:
     """Return the bytes of carried arrays of which each step writes a row."""
-    return sum(bytes_of(loop.operands[i]) for i in _stacks(loop, how))
+    return sum(bytes_of(loop.operands[i]) for i in stacks_of(loop, how))
 
 
 @dataclass(frozen=True)
@@ -148,7 +148,7 @@ class _Division:
         return elementwise.add(counter, self._number(1))
 
 
-def _stacks(loop: Operation, how: Count) -> dict[int, Operation]:
+def stacks_of(loop: Operation, how: Count) -> dict[int, Operation]:
     """Return the places of carried arrays of which each step writes the row at the counter, and
     nothing else uses, with the operations that do.
     """

@@ -5,7 +5,7 @@ Arguments that share one are concatenated, and results are slices of what the ke
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,6 +66,25 @@ def of_kernel(taken: Sequence[Flat], given: Sequence[Flat]) -> tuple[Bindings, B
     """Return the bindings of a kernel's arguments and of its results."""
     share = len(taken) + len(given) + 1 > MOST
     return Bindings.of(taken, share), Bindings.of(given, share)
+
+
+def in_place(taken: Bindings, given: Bindings, pairs: Mapping[int, int]) -> dict[int, int]:
+    """Return the bindings of results and arguments, of pairs of these, that have one array each."""
+    first = len(taken.sizes)
+    found = {}
+    for result, argument in pairs.items():
+        (own, _), (other, _) = given.places[result], taken.places[argument]
+        if (
+            given.sizes[own] == taken.sizes[other]
+            and _is_alone(given, own)
+            and _is_alone(taken, other)
+        ):
+            found[first + own] = other
+    return found
+
+
+def _is_alone(bound: Bindings, binding: int) -> bool:
+    return sum(own == binding for own, _ in bound.places) == 1
 
 
 def too_many(taken: Sequence[Flat], given: Sequence[Flat]) -> bool:

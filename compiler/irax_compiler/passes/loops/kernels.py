@@ -277,8 +277,18 @@ def _kernel(loop: Operation, parts: _Parts, share: apart.Share | None = None) ->
         shares=None if share is None else share.shares,
         meter=meters.address([loop]),
         ties={i: flat[start[i]] for i in taken_over},
+        begins={
+            i: flat[start[i]]
+            for i in in_memory
+            if _is_start_alone(start[i], loop) and start[i] in flat
+        },
     )
     return [_as_it_was(x, y) for x, y in zip(results, whole, strict=True)]
+
+
+def _is_start_alone(x: Value, loop: Operation) -> bool:
+    """True if a loop uses an array that it begins with for nothing else."""
+    return list(loop.operands).count(x) == 1 and x not in mlir.captured(loop)
 
 
 def _is_given_up(x: Value, loop: Operation) -> bool:

@@ -170,11 +170,13 @@ def launched(
     shares: Shares | None = None,
     meter: Value | None = None,
     ties: Mapping[int, Value] = _NONE,
+    begins: Mapping[int, Value] = _NONE,
 ) -> list[Value]:
     """Build a kernel of arrays of one dimension, and its launch; return its results. With `shares`,
     the body is that of one workgroup, which sees its share of the shared arrays. `meter` is the
     address that a kernel with loops that need not end gets. `ties` has the array, by the number of
-    a result, in whose memory that is.
+    a result, in whose memory that is, and `begins` one in whose memory it may be: the kernel copies
+    the array there first, and reads it for nothing else.
     """
     module = mlir.open_module()
     name = mlir.unique_name(module, "kernel")
@@ -210,7 +212,14 @@ def launched(
     count = 1 if shares is None else shares.count
     numbers = [] if meter is None else [meter]
     bound = len(arguments.sizes) + len(returned.sizes)
-    kernel = add_executable(module, name, (count, 1), bound, body, numbers=len(numbers))
+    in_place = {}
+    if meter is None and not ties:
+        in_place = bindings.in_place(
+            arguments, returned, {k: arrays.index(begins[k]) for k in begins}
+        )
+    kernel = add_executable(
+        module, name, (count, 1), bound, body, numbers=len(numbers), in_place=in_place
+    )
     widths.divide(kernel)
     tied = {k: arguments.places[arrays.index(x)][0] for k, x in enumerate(ties.values())}
     flats = [*(results[i] for i in ties), *returned.sizes, *([(size, _BYTE)] if size else [])]
