@@ -58,3 +58,24 @@ func.func @between(%u: tensor<4096xf32>) -> tensor<8191xf32> {
 // CHECK-LABEL: func.func @between
 // CHECK-NOT:     flow.dispatch
 // CHECK:         stablehlo.pad
+
+// A kernel cannot read what it gives to others: the reversed array is not one kernel with the joined one.
+func.func @reads_its_own(%x: tensor<300x300xf32>) -> (tensor<300x300xf32>, tensor<300x300xf32>) {
+  %low = stablehlo.constant dense<-3.0> : tensor<300x300xf32>
+  %high = stablehlo.constant dense<3.0> : tensor<300x300xf32>
+  %0 = stablehlo.slice %x [1:300, 0:300] : (tensor<300x300xf32>) -> tensor<299x300xf32>
+  %1 = stablehlo.slice %x [0:1, 0:300] : (tensor<300x300xf32>) -> tensor<1x300xf32>
+  %2 = stablehlo.concatenate %0, %1, dim = 0 : (tensor<299x300xf32>, tensor<1x300xf32>) -> tensor<300x300xf32>
+  %3 = stablehlo.maximum %2, %low : tensor<300x300xf32>
+  %4 = stablehlo.dot_general %3, %x, contracting_dims = [1] x [0] : (tensor<300x300xf32>, tensor<300x300xf32>) -> tensor<300x300xf32>
+  %5 = stablehlo.reshape %3 : (tensor<300x300xf32>) -> tensor<90000xf32>
+  %6 = stablehlo.reverse %5, dims = [0] : tensor<90000xf32>
+  %7 = stablehlo.reshape %6 : (tensor<90000xf32>) -> tensor<300x300xf32>
+  %8 = stablehlo.minimum %7, %high : tensor<300x300xf32>
+  return %4, %8 : tensor<300x300xf32>, tensor<300x300xf32>
+}
+// CHECK-LABEL: func.func @reads_its_own
+// CHECK:         [[Y:%\w+]] = flow.dispatch @piecewise{{.*}}(%arg0)
+// CHECK:         stablehlo.dot_general [[Y]], %arg0
+// CHECK:         stablehlo.reverse
+// CHECK:         stablehlo.minimum

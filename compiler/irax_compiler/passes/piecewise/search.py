@@ -110,7 +110,8 @@ def cluster_of(root: Operation, numbers: Mapping[Value, int], done: set[Value]) 
         except TooManyPieces:
             return None
         found = Cluster(bands, grown.given, place)
-        late = [x for x in found.arrays if not _is_before(x, place)]
+        given = set(grown.given)
+        late = [x for x in found.arrays if x in given or not _is_before(x, place)]
         if not late and found.pays:
             done |= grown.inside
             return found
