@@ -17,7 +17,6 @@ from irax_compiler import api, mlir, targets
 from irax_compiler.iree import (
     compiler,
     invocation,
-    linking,
     local,
     pipelines,
     sessions,
@@ -80,9 +79,7 @@ def test_pipelines_make_the_programs_that_phases_make(function, monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     # The pass place runs within a phase of IREE's.
     monkeypatch.setattr(cpu_target, "has_large_arrays", lambda text: False)
-    # These are compared below, and the programs that irax links have no more than is called.
-    monkeypatch.setattr(straight, "is_straight", lambda text: False)
-    monkeypatch.setattr(linking, "linker", lambda x: linking.Linker(linking.flags(x), False, x))
+    monkeypatch.setattr(straight, "is_straight", lambda text: False)  # compared below
     module = lowered(function)
     by_pipelines = parts(module, monkeypatch)
     monkeypatch.setattr(compiler, "_has_pipelines", lambda flags: False)

@@ -7,14 +7,9 @@ import re
 _SYMBOL = re.compile(rb"irax_at_([0-9a-f]+)")
 
 
-def functions(module: bytes) -> dict[str, int]:
-    """Return the symbols in a module, text or bytecode, and their addresses: `irax_at_7f00` is the
-    function at 0x7f00.
+def definitions(module: bytes) -> list[str]:
+    """Return the linker's options for the symbols in a module, text or bytecode: `irax_at_7f00` is
+    the function at 0x7f00.
     """
     found = sorted({match[1].decode() for match in _SYMBOL.finditer(module)})
-    return {f"irax_at_{address}": int(address, 16) for address in found}
-
-
-def definitions(module: bytes) -> list[str]:
-    """Return the linker's options for the symbols in a module."""
-    return [f"--defsym={name}={address:#x}" for name, address in functions(module).items()]
+    return [f"--defsym=irax_at_{address}=0x{address}" for address in found]

@@ -15,8 +15,6 @@ VARIABLE = "IRAX_BLAS"
 """`off` keeps programs from calling the library: they then need nothing but IREE's runtime."""
 PACKAGE = "scipy-openblas64"
 """The package that contains the library."""
-SYMBOLS = b"scipy_"
-"""The beginning of the names of its functions."""
 
 
 def calls() -> Path | None:

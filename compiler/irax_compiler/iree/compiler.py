@@ -17,7 +17,6 @@ from irax_compiler.iree.pipelines import AFRESH, ALLOCATION, PIPELINES, phases_a
 
 if TYPE_CHECKING:  # these import IREE's bindings, which whoever has a program does without
     from irax_compiler.iree.kernels_aside import KernelsAside
-    from irax_compiler.iree.linking import Linker
     from irax_compiler.iree.local import Pipelines
     from irax_compiler.mlir import Module
 
@@ -179,10 +178,9 @@ def _invoke_iree(
         chosen.insert(0, Rewrite(aside.phase, "", aside.put_back))
     if _has_loops(text):
         unverified -= {ALLOCATION, "stream"}
-    if not after and _has_pipelines(flags):
-        linker = linking.linker(module)
-        return _by_pipelines(given, flags, linker, chosen, unverified, text)
     flags = (*flags, *linking_flags(module, text, flags))
+    if not after and _has_pipelines(flags):
+        return _by_pipelines(given, flags, chosen, unverified, text)
     for phase in _ends(after, {*AFRESH, *(x.phase for x in chosen)}):
         given, after = run_phases(given, flags, after, phase, unverified=unverified), phase
         given = _rewritten(given, [x for x in chosen if x.phase == phase])
@@ -192,7 +190,6 @@ def _invoke_iree(
 def _by_pipelines(
     given: bytes,
     flags: Sequence[str],
-    linker: Linker,
     rewrites: Sequence[Rewrite],
     unverified: frozenset[str],
     text: str,
@@ -202,20 +199,19 @@ def _by_pipelines(
     """
     from irax_compiler.iree import local, straight
 
-    given = local.with_device(given, (*flags, *linker.flags))
+    given = local.with_device(given, flags)
     if straight.is_straight(text):
         try:
-            return _through(local.OF_STRAIGHT, given, flags, linker, rewrites, unverified, True)
+            return _through(local.OF_STRAIGHT, given, flags, rewrites, unverified, True)
         except CompileError:
             pass  # a defect of the module, or it lacks a step of IREE's: all of them will tell
-    return _through(local.OF_ALL, given, flags, linker, rewrites, unverified, bool(text))
+    return _through(local.OF_ALL, given, flags, rewrites, unverified, bool(text))
 
 
 def _through(
     pipelines: Pipelines,
     given: bytes,
     flags: Sequence[str],
-    linker: Linker,
     rewrites: Sequence[Rewrite],
     unverified: frozenset[str],
     may_be_printed: bool,
@@ -223,7 +219,6 @@ def _through(
     """Return the program of a module with a device that goes through pipelines."""
     from irax_compiler.iree import local, straight
 
-    flags = (*flags, *linker.flags)
     ends = {*local.AFRESH, *(x.phase for x in rewrites)} - {"hal"}
     if pipelines is local.OF_STRAIGHT:
         ends.add("flow")
@@ -242,7 +237,7 @@ def _through(
         given = _rewritten(given, [x for x in rewrites if x.phase == phase])
         if phase == "flow" and straight.reads_values(given):
             pipelines = local.OF_ALL
-    given = local.to_hal(given, flags, linker, pipelines)
+    given = local.to_hal(given, flags, pipelines)
     given = _rewritten(given, [x for x in rewrites if x.phase == "hal"])
     return _program(given, flags, "hal", unverified, may_be_printed, pipelines.phases)
 

@@ -16,7 +16,6 @@ from typing import Any
 from irax_compiler import mlir, spans
 from irax_compiler.iree import straight
 from irax_compiler.iree.invocation import invocation
-from irax_compiler.iree.linking import Linker
 from irax_compiler.iree.pipelines import (
     ALLOCATION,
     INPUT,
@@ -27,7 +26,6 @@ from irax_compiler.iree.pipelines import (
     in_functions,
 )
 from irax_compiler.mlir import InsertionPoint, Module, Operation
-from irax_compiler.passes.core import nested
 
 PIPELINES = {
     "input": INPUT,
@@ -137,14 +135,14 @@ def _device(flags: Sequence[str]) -> bytes:
         return run.bytecode()
 
 
-def to_hal(module: bytes, flags: Sequence[str], linker: Linker, pipelines: Pipelines) -> bytes:
+def to_hal(module: bytes, flags: Sequence[str], pipelines: Pipelines) -> bytes:
     """Return what IREE's phase hal makes of a module as it is after the phase before it."""
     with spans.span("phase", "hal"):
         with invocation(module, flags, "to hal") as run:
             run.verify_passes(False)
             run.run_pipeline(pipelines.to_hal)
             parsed = mlir.parse_module(run.bytecode())
-        _to_machine_code(parsed, flags, linker)
+        _to_machine_code(parsed, flags)
         for device in _operations(parsed, "util.global"):
             if str(device.attributes["type"]) == "!hal.device":
                 device.attributes["initial_value"] = mlir.parse_attribute(_THE_FIRST)
@@ -154,7 +152,7 @@ def to_hal(module: bytes, flags: Sequence[str], linker: Linker, pipelines: Pipel
             return run.bytecode()
 
 
-def _to_machine_code(module: Module, flags: Sequence[str], linker: Linker) -> None:
+def _to_machine_code(module: Module, flags: Sequence[str]) -> None:
     """Replace the code of a module's kernels by machine code."""
     for executable in _operations(module, "hal.executable"):
         compiled = mlir.parse_module(_machine_code(_alone(executable), flags))
@@ -162,10 +160,6 @@ def _to_machine_code(module: Module, flags: Sequence[str], linker: Linker) -> No
             copy = _operations(compiled, "hal.executable")[0].clone().operation
         copy.attributes["sym_visibility"] = executable.attributes["sym_visibility"]
         executable.erase()
-        for binary in nested(copy) if linker.is_own else ():
-            if binary.name == "hal.executable.binary":
-                data = linker.link(mlir.vector_to_bytes(binary, "data"))
-                binary.attributes["data"] = mlir.vector_of_bytes(data)
 
 
 def _alone(executable: Operation) -> bytes:

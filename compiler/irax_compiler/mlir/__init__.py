@@ -37,8 +37,6 @@ from irax_compiler.mlir.constants import (
     dense_to_numpy,
     integer_of,
     splat,
-    vector_of_bytes,
-    vector_to_bytes,
 )
 from irax_compiler.mlir.modules import (
     bytecode,

@@ -37,19 +37,6 @@ def dense(array: np.ndarray) -> Attribute:
         return ir.DenseElementsAttr.get(contents, type=type_)
 
 
-def vector_to_bytes(operation: Operation, name: str) -> bytes:
-    """The contents of an attribute that is a vector of bytes."""
-    attribute: Any = operation.attributes[name]
-    return np.array(attribute).tobytes()
-
-
-def vector_of_bytes(data: bytes) -> Attribute:
-    """A dense elements attribute that is a vector of bytes."""
-    with UNKNOWN:
-        kind = ir.VectorType.get([len(data)], ir.IntegerType.get_signless(8))
-        return ir.DenseElementsAttr.get(np.frombuffer(data, np.int8), type=kind)
-
-
 def dense_of_number(number: Any) -> Attribute:
     """A dense elements attribute of one element, a number with its type such as `1.0 : f32`."""
     text, _, element = attribute_text(number).partition(" : ")
