@@ -12,7 +12,7 @@ import pytest
 from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.passes import PassError, by_name
+from irax_compiler.passes import PassError
 from irax_compiler.passes.on_demand import OnDemand
 from irax_compiler.pipeline import parse_pipeline, run_pipeline, text_of
 from irax_compiler.targets import target as target_module
@@ -119,7 +119,7 @@ def test_what_is_not_there_is_told(name: str) -> None:
 
 @pytest.mark.parametrize("target", targets.all_targets(), ids=lambda target: target.name)
 def test_pipelines_are_text_and_back(target: targets.Target) -> None:
-    alone = [by_name()[x.wanted]() if isinstance(x, OnDemand) else x for x in target.passes]
+    alone = [x.imported() if isinstance(x, OnDemand) else x for x in target.passes]
     assert parse_pipeline(text_of(target.passes)) == alone
 
 

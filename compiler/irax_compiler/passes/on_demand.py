@@ -31,8 +31,12 @@ class OnDemand(Pass):
 
     def run(self, module: Module) -> None:
         if self.has_work(module):
-            import_module(f"irax_compiler.passes.{self.wanted.replace('-', '_')}")
-            PASSES[self.wanted](**dict.fromkeys(self.switches, True)).run(module)
+            self.imported().run(module)
+
+    def imported(self) -> Pass:
+        """Return the pass itself."""
+        import_module(f"irax_compiler.passes.{self.wanted.replace('-', '_')}")
+        return PASSES[self.wanted](**dict.fromkeys(self.switches, True))
 
     def __str__(self) -> str:
         options = " ".join(f"{name}=True" for name in self.switches)
