@@ -103,6 +103,7 @@ def test_singular_systems_have_no_finite_solution():
 
 
 FUNCTIONS = ("qr", "svd", "svdvals", "pinv", "matrix_rank")
+OF_HERMITIAN = ("eigh", "eigvalsh", "cholesky")
 OF_SQUARE = ("det", "inv", "eig", "eigvals", "eigh", "eigvalsh", "cholesky", "slogdet")
 
 
@@ -110,7 +111,8 @@ OF_SQUARE = ("det", "inv", "eig", "eigvals", "eigh", "eigvalsh", "cholesky", "sl
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (2, 0, 0), (0, 2, 2)])
 def test_empty_matrices(name, shape):
     if name in OF_SQUARE and shape[-1] != shape[-2]:
-        with pytest.raises(ValueError, match="square"):
+        error = TypeError if name in OF_HERMITIAN else ValueError  # as in JAX
+        with pytest.raises(error, match="square"):
             getattr(jnp.linalg, name)(jnp.zeros(shape))
         return
     if name == "matrix_rank" and 0 in shape[-2:]:

@@ -22,12 +22,14 @@ from irax_compiler.sizes import larger, smaller
 _KINDS = ("float32", "float64", "complex64", "complex128")
 
 
-def matrices(what: str, x: ArrayLike, square: bool = False) -> Array:
+def matrices(
+    what: str, x: ArrayLike, square: bool = False, error: type[Exception] = ValueError
+) -> Array:
     """Return the array if its last two dimensions are matrices that LAPACK would take.
 
     Raises:
         TypeError: another dtype, or no matrices.
-        ValueError: not square ones.
+        ValueError: not square ones; or `error`, if it is given.
     """
     array = array_of(f"lax.linalg.{what}", x)
     if array.dtype.name not in _KINDS:
@@ -40,7 +42,7 @@ def matrices(what: str, x: ArrayLike, square: bool = False) -> Array:
     if array.ndim < 2:
         raise TypeError(expected)
     if square and array.shape[-1] != array.shape[-2]:
-        raise ValueError(expected)
+        raise error(expected)
     return array
 
 

@@ -51,10 +51,10 @@ def inexact(what: str, *operands: ArrayLike) -> list[Array]:
     return [convert(x, inexact_dtype(x.dtype)) for x in arrays]
 
 
-def square(what: str, x: Array) -> Array:
-    """Return `x`; raise ValueError if its last two dimensions are not square matrices."""
+def square(what: str, x: Array, error: type[Exception] = ValueError) -> Array:
+    """Return `x`; raise `error` if its last two dimensions are not square matrices."""
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise ValueError(
+        raise error(
             f"{what}: expected square matrices in the last two dimensions, got shape {x.shape}"
         )
     return x
@@ -70,15 +70,14 @@ def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
         symmetrize_input: True to take the mean of `a` and its conjugate transpose first.
 
     Raises:
-        TypeError: not an array.
-        ValueError: the last two dimensions differ.
+        TypeError: not an array, or the last two dimensions differ.
 
     >>> jnp.linalg.cholesky(jnp.array([[4.0, 2.0], [2.0, 2.0]]))
     Array([[2., 0.],
            [1., 1.]], dtype=float32)
     """
     (x,) = inexact("linalg.cholesky", a)
-    square("linalg.cholesky", x)
+    square("linalg.cholesky", x, TypeError)
     if upper and not symmetrize_input:  # the upper triangle counts
         x = adjoint(x)
     factor = linalg.cholesky(x, symmetrize_input=symmetrize_input)
@@ -166,8 +165,8 @@ def eigh(a: ArrayLike, UPLO: str | None = None, symmetrize_input: bool = True) -
         symmetrize_input: True to take the mean of `a` and its conjugate transpose first.
 
     Raises:
-        TypeError: not an array.
-        ValueError: the last two dimensions differ, or `UPLO` is neither "L" nor "U".
+        TypeError: not an array, or the last two dimensions differ.
+        ValueError: `UPLO` is neither "L" nor "U".
 
     >>> jnp.linalg.eigh(jnp.array([[2.0, 1.0], [1.0, 2.0]])).eigenvalues.round(5)
     Array([1., 3.], dtype=float32)
@@ -189,8 +188,8 @@ def eigvalsh(a: ArrayLike, UPLO: str | None = "L", *, symmetrize_input: bool = T
         Floats [..., n].
 
     Raises:
-        TypeError: not an array.
-        ValueError: the last two dimensions differ, or `UPLO` is neither "L" nor "U".
+        TypeError: not an array, or the last two dimensions differ.
+        ValueError: `UPLO` is neither "L" nor "U".
 
     >>> jnp.linalg.eigvalsh(jnp.array([[2.0, 0.0], [0.0, 3.0]]))
     Array([2., 3.], dtype=float32)
@@ -203,7 +202,7 @@ def _hermitian(what: str, a: ArrayLike, triangle: str | None) -> tuple[Array, bo
     if triangle not in (None, "L", "U"):
         raise ValueError(f"{what}: UPLO must be None, 'L' or 'U', got {triangle!r}")
     (x,) = inexact(what, a)
-    return square(what, x), triangle != "U"
+    return square(what, x, TypeError), triangle != "U"
 
 
 def svd(
