@@ -74,7 +74,6 @@ MEMORY: dict[str, str] = {
     "wave 400x500": "A kernel that reads neighbours writes other arrays than those that the loop "
     "carries. XLA computes a step in parts, of which some are in place.",
     **dict.fromkeys(("dense output 100", "gamma 10000"), _RESULT),
-    "associative_scan 10000": "Its kernels are in parts, of which each has memory of its own.",
     "autoencoder gradient": "A product's dispatch computes the squares for the loss, and the "
     "cotangent: two arrays. XLA keeps the product, and computes both when they are read.",
 }

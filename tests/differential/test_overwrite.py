@@ -132,3 +132,22 @@ def test_memory_of_carried_arrays():
     memory = solve.lower(b).compile().memory_analysis()
     assert memory.output_size_in_bytes == b.nbytes
     assert memory.temp_size_in_bytes < 3.1 * b.nbytes
+
+
+def test_concatenations_of_one_size():
+    """The kernels of their parts write to their places: nothing keeps a part of the program."""
+    x = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)
+
+    @irax.jit
+    def products(x, y):
+        return irax.lax.associative_scan(lambda a, b: (a[0] * b[0], a[1] * b[0] + b[1]), (x, y))
+
+    for y in (x, np.cos(x)):
+        factors = np.tanh(y)
+        total, expected = 0.0, []
+        for a, b in zip(factors.astype(np.float64), y, strict=True):
+            total = total * a + b
+            expected.append(total)
+        np.testing.assert_allclose(products(factors, y)[1], expected, rtol=1e-3, atol=1e-4)
+    memory = products.lower(x, x).compile().memory_analysis()
+    assert memory.temp_size_in_bytes < 2.1 * x.nbytes

@@ -15,6 +15,7 @@ from irax_compiler.passes.core import Pass, enclosing, nested, reached, register
 
 _RESHAPES = ("flow.tensor.reshape", "flow.tensor.bitcast")
 _UPDATE, _DISPATCH, _CALL = "flow.tensor.update", "flow.dispatch", "util.call"
+_EMPTY = "flow.tensor.empty"
 
 
 @register_pass
@@ -28,11 +29,17 @@ class Emplace(Pass):
     host would come earlier, nor who else reads an array that one of them or the kernel writes to:
     the reader would then find the new numbers. Of a kernel and an update in two blocks, it takes
     every argument of a block for a place that the kernel may use.
+
+    Arrays that begin empty have no numbers for each other: each gets an empty array of its own, so
+    that nobody seems to read what another one writes. IREE merges equal ones again, and then gives
+    all but one of those that write there other memory.
     """
 
     name: ClassVar[str] = "emplace"
 
     def run(self, module: Module) -> None:
+        for empty in [o for o in nested(module.operation) if o.name == _EMPTY]:
+            _separate(empty)
         # What a step has found of operations holds until one of them changes.
         for update in list(_copies_of_kernels(module)):
             place = operand_of_update(update)
@@ -53,6 +60,15 @@ def _copies_of_kernels(module: Module) -> Iterator[Operation]:
         step = steps.setdefault(update.block, _Step(update.block))
         if kernel.block != update.block or not step.may_move(update, kernel):
             yield update
+
+
+def _separate(empty: Operation) -> None:
+    """Give each further use of an empty array one of its own."""
+    for use in list(empty.results[0].uses)[1:]:
+        own: dict[Value, Value] = {}
+        with InsertionPoint(empty):
+            mlir.copy(empty, own)
+        use.owner.operation.operands[use.operand_number] = own[empty.results[0]]
 
 
 def _kernel(x: Value) -> Operation | None:

@@ -21,6 +21,22 @@ util.func public @concatenate(%a: tensor<4xf32>) -> tensor<8xf32> {
 // CHECK-NOT:     flow.tensor.barrier
 // CHECK:         util.return
 
+// Two arrays that begin empty are not in the same memory.
+util.func public @two(%a: tensor<4xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %c0 = arith.constant 0 : index
+  %c4 = arith.constant 4 : index
+  %new = flow.tensor.empty : tensor<8xf32>
+  %x = flow.dispatch @k::@f(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %y = flow.dispatch @k::@f(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %0 = flow.tensor.update %x, %new[%c0] : tensor<4xf32> -> %new as tensor<8xf32>
+  %1 = flow.tensor.update %y, %new[%c4] : tensor<4xf32> -> %new as tensor<8xf32>
+  util.return %0, %1 : tensor<8xf32>, tensor<8xf32>
+}
+// CHECK-LABEL: util.func public @two
+// CHECK-COUNT-2: flow.tensor.empty
+// CHECK-NOT:     flow.tensor.barrier
+// CHECK:         util.return
+
 // The branch, which is in what %d is written to, would be moved before %d, and so before %r.
 util.func public @branch(%a: tensor<4xf32>, %p: i1) -> tensor<8xf32> {
   %c0 = arith.constant 0 : index
