@@ -358,3 +358,17 @@ def test_cumulative_truth(name):
     x = np.array([0.0, 2.0, 0.0], np.float32)
     (result,) = run(lambda x: getattr(jnp, name)(x, dtype=bool), x)
     np.testing.assert_array_equal(result, getattr(np, name)(x, dtype=bool))
+
+
+@pytest.mark.parametrize("rows, columns", [(2, 2), (7, 7), (9, 3)])
+def test_reductions_of_what_turns_out_to_be_constant_have_all_terms(rows, columns):
+    def sums(places):
+        table = places[:, None] + jnp.arange(columns)
+        equal = table == table
+        twos = jnp.full((40, columns), 2.0)[places]
+        return equal.sum(), equal.sum(1), twos.sum(1), twos[:, 0].mean(), twos[:, 0].prod()
+
+    found = irax.jit(sums)(np.arange(rows))
+    expected = rows * columns, np.full(rows, columns), np.full(rows, 2.0 * columns), 2.0, 2.0**rows
+    for x, y in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(x, y)

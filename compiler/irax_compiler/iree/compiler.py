@@ -53,6 +53,9 @@ _LOOP = re.compile(r"stablehlo\.while|scf\.(?:for|while) [^\n]*tensor<")
 _BRANCH = re.compile(r"stablehlo\.(?:if|case)\b|scf\.if [^\n]*tensor<")
 """Finds branches outside of kernels that may return arrays."""
 
+_FOLD = re.compile(r"stablehlo\.reduce(?:_window)?\W+%(?!arg\d)")
+"""Finds reductions of what is computed, which IREE may compute in the same kernel."""
+
 _MANY = 64
 """The lines of a module from which IREE may make many kernels of it."""
 
@@ -288,6 +291,13 @@ def has_branches_or_updates_or_is_long(text: str) -> bool:
     """
     found = _BRANCH.search(text) is not None or "stablehlo.dynamic_update_slice" in text
     return found or text.count("\n") >= _MANY or _has_loops(text)
+
+
+def folds_computed_elements(text: str) -> bool:
+    """Return True for a module with reductions of arrays that are no arguments, and for one that is
+    too long to print.
+    """
+    return not text or _FOLD.search(text) is not None
 
 
 def has_large_arrays(text: str) -> bool:

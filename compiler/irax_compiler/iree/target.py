@@ -46,6 +46,14 @@ def passes_on_stream() -> Sequence[Pass]:
     return (Release(),)
 
 
+def passes_on_folds() -> Sequence[Pass]:
+    """Return the passes on the dialect flow that programs with reductions need."""
+    with alone():
+        from irax_compiler.passes.vary import Vary
+
+    return (Vary(),)
+
+
 @dataclass(frozen=True, kw_only=True)
 class IreeTarget(Target):
     """A target of IREE's, with what its compiler must be told.
@@ -124,9 +132,12 @@ class IreeTarget(Target):
         """The rewrites between IREE's phases of programs for a chip. Those after the same phase are
         in their order.
         """
-        passes = {"flow": self.flow_passes, "stream": self.stream_passes}
         pays = compiler.has_branches_or_updates_or_is_long
-        return tuple(made_after(phase, make, pays) for phase, make in passes.items())
+        return (
+            made_after("flow", passes_on_folds, compiler.folds_computed_elements),
+            made_after("flow", self.flow_passes, pays),
+            made_after("stream", self.stream_passes, pays),
+        )
 
     def compile_text(self, module: str | bytes) -> bytes:
         """The .vmfb of a lowered module, MLIR text or bytecode, for the usual chip."""

@@ -77,6 +77,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             split,
             transpose,
             turns,
+            vary,
             vjp,
             widen,
         )
