@@ -79,3 +79,25 @@ func.func @reads_its_own(%x: tensor<300x300xf32>) -> (tensor<300x300xf32>, tenso
 // CHECK:         stablehlo.dot_general [[Y]], %arg0
 // CHECK:         stablehlo.reverse
 // CHECK:         stablehlo.minimum
+
+// Nor can it read what is computed of that: the array of two in turn is stored, and needs the rolled one.
+func.func @reads_what_follows(%x: tensor<20000xf32>) -> (tensor<20000xf32>, tensor<20000xf32>) {
+  %0 = stablehlo.slice %x [1:20000] : (tensor<20000xf32>) -> tensor<19999xf32>
+  %1 = stablehlo.slice %x [0:1] : (tensor<20000xf32>) -> tensor<1xf32>
+  %2 = stablehlo.concatenate %0, %1, dim = 0 : (tensor<19999xf32>, tensor<1xf32>) -> tensor<20000xf32>
+  %3 = stablehlo.tanh %2 : tensor<20000xf32>
+  %4 = stablehlo.slice %3 [0:10000] : (tensor<20000xf32>) -> tensor<10000xf32>
+  %5 = stablehlo.cosine %4 : tensor<10000xf32>
+  %6 = stablehlo.slice %3 [10000:20000] : (tensor<20000xf32>) -> tensor<10000xf32>
+  %7 = stablehlo.reshape %5 : (tensor<10000xf32>) -> tensor<10000x1xf32>
+  %8 = stablehlo.reshape %6 : (tensor<10000xf32>) -> tensor<10000x1xf32>
+  %9 = stablehlo.concatenate %7, %8, dim = 1 : (tensor<10000x1xf32>, tensor<10000x1xf32>) -> tensor<10000x2xf32>
+  %10 = stablehlo.reshape %9 : (tensor<10000x2xf32>) -> tensor<20000xf32>
+  %11 = stablehlo.concatenate %10, %3, dim = 0 : (tensor<20000xf32>, tensor<20000xf32>) -> tensor<40000xf32>
+  %12 = stablehlo.slice %11 [3:20003] : (tensor<40000xf32>) -> tensor<20000xf32>
+  %13 = stablehlo.tanh %12 : tensor<20000xf32>
+  return %3, %13 : tensor<20000xf32>, tensor<20000xf32>
+}
+// CHECK-LABEL: func.func @reads_what_follows
+// CHECK:         [[Y:%\w+]] = flow.dispatch @piecewise{{.*}}(%arg0)
+// CHECK:         stablehlo.concatenate

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import prod
@@ -13,7 +13,7 @@ from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.formulas import definition, is_formula
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import in_order, nested, users_in
+from irax_compiler.passes.core import in_order, nested, reached, users_in
 from irax_compiler.passes.elementwise.clusters import ARRAYS, LONG, MANY, sources_of
 from irax_compiler.passes.elementwise.complex_numbers import is_complex
 from irax_compiler.passes.elementwise.seeds import is_on_registers
@@ -110,8 +110,7 @@ def cluster_of(root: Operation, numbers: Mapping[Value, int], done: set[Value]) 
         except TooManyPieces:
             return None
         found = Cluster(bands, grown.given, place)
-        given = set(grown.given)
-        late = [x for x in found.arrays if x in given or not _is_before(x, place)]
+        late = [x for x in found.arrays if not _is_before(x, place) or _needs(x, grown.given)]
         if not late and found.pays:
             done |= grown.inside
             return found
@@ -190,6 +189,20 @@ def _is_computed(operation: Operation) -> bool:
     values = [*operation.operands, operation.results[0]]
     is_one = not any(map(is_complex, values)) and prod(shape_of(operation.results[0])) > 1
     return is_one and not any(traits_of(o).reduces for o in sources_of(operation.operands))
+
+
+def _needs(x: Value, given: Sequence[Value]) -> bool:
+    """True if a value is one of those that a kernel gives, or computed from one."""
+    made = [o for o in map(mlir.definition, given) if o is not None]
+    first = min(made, key=in_order)
+
+    def sources(y: Value) -> list[Value]:
+        source = mlir.definition(y)
+        if source is None or source.block != first.block or source.is_before_in_block(first):
+            return []
+        return [*source.operands, *mlir.captured(source)]
+
+    return not reached([x], sources).isdisjoint(given)
 
 
 def _is_before(x: Value, place: Operation) -> bool:
