@@ -9,6 +9,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
+from irax import lax
 
 SIZE, UPDATES = 100_000, 300
 
@@ -97,3 +98,16 @@ def test_numbers_of_arrays_made_here():
     wanted = np.zeros(SIZE)
     wanted[::400] = 3
     np.testing.assert_array_equal(found, wanted)
+
+
+def test_unsigned_places_are_never_counted_from_the_end():
+    along = lax.ScatterDimensionNumbers((), (0,), (0,))
+
+    def added(x, i):
+        places = jnp.where(i < 0, i + jnp.uint8(44), i)[:, None]
+        return lax.scatter_add(x, places, jnp.ones(len(i), jnp.int32), along)
+
+    x, i = np.zeros(300, np.int32), np.array([1, 127, 128, 200, 255] * 30, np.uint8)
+    expected = x.copy()
+    np.add.at(expected, i, 1)
+    np.testing.assert_array_equal(irax.jit(added)(jnp.asarray(x), i), expected)

@@ -212,7 +212,7 @@ def _before_counting(x: Value) -> tuple[Value, int]:
         before, end = _before_counting(reshaped.operand)
         return (shape.reshape(before, shape_of(x)), end) if end else (x, 0)
     chosen = made_by(x, comparison.select)
-    if chosen is None:
+    if chosen is None or dtype_of(x).kind == "u":  # none is negative
         return x, 0
     is_negative, moved, before = chosen.operands
     compared, added = made_by(is_negative, comparison.Compare), made_by(moved, elementwise.add)
