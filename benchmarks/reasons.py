@@ -11,6 +11,7 @@ _ON_ONE_CORE = (
         "sigmoid 1e6",
         "erf 1e6",
         "float16 tanh 1e6",
+        "bfloat16 2x + y 1e6",
         "complex exp 1e5",
         "sum all 10000000",
         "sum rows 1500x1500",
@@ -21,11 +22,12 @@ _ON_ONE_CORE = (
     "concatenate columns 4 x 1000x250",
     *(
         "one-hot 4096 of 1000",
+        "flip rows 1000x1000",
         "transpose 1000x1000",
         "transpose 2048x2048",
         "searchsorted 1e5 in 1000",
     ),
-    *("matmul 300", "matmul 512", "matmul 128x784x512", "matmul 512x784x1024"),
+    *("matmul 300", "matmul 512", "matmul 784", "matmul 128x784x512", "matmul 512x784x1024"),
     *("dense layer 512x784x1024", "matvec 300", "vecmat 2048"),
     *(
         "max pool 3x3 8x112x112x64",
@@ -35,7 +37,7 @@ _ON_ONE_CORE = (
     ),
     *("while norm of 256", "GAE 128x16", "history 50x256x256", "sines of 3e5 beside 1e6"),
     *("f64 add 1e6", "f64 exp 1e6", "f64 softmax 1000x1000", "f64 matmul 512"),
-    *("f64 transpose 1000", "f64 matvec 1000", "svd 100x8"),
+    *("f64 transpose 1000", "f64 matvec 1000", "f64 fft 64x1024", "svd 100x8", "eigh 100x8"),
     *("int32 3x + y 1e6", "int64 3x + y 1e6"),
     *("take_along_axis 1000x1000", "take 4096 clip", "scatter 20000 to 1e6, 20 times"),
 )
@@ -47,6 +49,9 @@ REASONS: dict[str, str] = {
     "stack last 3 x 1e5": "The kernel goes over the result once for each part.",
     "heat gradient 200x300": "What neighbours read of a cotangent is a kernel of its own in each "
     "step.",
+    "KV cache 8x2048x64": "On one core it takes JAX's time. The loop does not share its products "
+    "with vectors among cores.",
+    "scatter-add rows 4096": "The ten megabytes to which rows are added are copied first.",
     "embedding gradient": "Ten megabytes are filled with zeros before rows are added.",
     "associative_scan 10000": "Kernels that read every second element had vectors that were too "
     "long; since then it takes 0.9 of JAX's time on one core.",
