@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from benchmarks.results import Measured, Results, Row, became_slower, geometric_mean, slower
 
-LIMIT = 1.2
-"""The ratio above which a program is named."""
+LIMIT, MEMORY_LIMIT = 1.2, 1.1
+"""The ratios of time and of memory above which a program is named."""
 
 NAME = 38
 
@@ -53,10 +53,10 @@ def summary(results: Results) -> Iterator[str]:
         means = [geometric_mean(rows, of) for of in ("median", "minimum", "memory", "compiling")]
         cells = ["" if mean is None else f"{mean:.2f}" for mean in means]
         yield f"{name:16}{len(rows):9}{cells[0]:>8}{cells[1]:>9}{cells[2]:>8}{cells[3]:>9}"
-    for of, what in (("median", "time"), ("memory", "memory")):
-        above = slower(results.rows, LIMIT, of)
+    for of, what, limit in (("median", "time", LIMIT), ("memory", "memory", MEMORY_LIMIT)):
+        above = slower(results.rows, limit, of)
         yield ""
-        yield f"{len(above)} take more than {LIMIT} times JAX's {what}" + (":" if above else "")
+        yield f"{len(above)} take more than {limit} times JAX's {what}" + (":" if above else "")
         yield from (f"  {row.name:{NAME}}{row.ratio(of):8.2f}" for row in above)
     failed = [row for row in results.rows if row.failure]
     if failed:

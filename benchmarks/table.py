@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from benchmarks.reasons import MEMORY, REASONS
-from benchmarks.report import LIMIT
+from benchmarks.report import LIMIT, MEMORY_LIMIT
 from benchmarks.results import Measured, Results, Row, geometric_mean, load, slower
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -42,12 +42,12 @@ def main() -> None:
 
 
 def text(results: Results, reasons: Mapping[str, str], of_memory: Mapping[str, str]) -> str:
-    """The tables: means of families, what is above the limit and why, all programs."""
+    """The tables: means of families, what is above the limits and why, all programs."""
     parts = (
         _machine(results),
         _means(results),
-        _above(results, "median", f"Above {LIMIT}", reasons),
-        _above(results, "memory", f"Memory above {LIMIT}", of_memory),
+        _above(results, "median", LIMIT, f"Above {LIMIT}", reasons),
+        _above(results, "memory", MEMORY_LIMIT, f"Memory above {MEMORY_LIMIT}", of_memory),
         _programs(results),
     )
     return "\n".join(line for part in parts for line in (*part, "")) + "\n"
@@ -72,12 +72,14 @@ def _means(results: Results) -> Iterator[str]:
         yield _row(name, str(len(rows)), *cells, str(len(slower(rows, LIMIT))))
 
 
-def _above(results: Results, of: str, title: str, reasons: Mapping[str, str]) -> Iterator[str]:
-    """The programs above the limit, those of one reason together."""
+def _above(
+    results: Results, of: str, limit: float, title: str, reasons: Mapping[str, str]
+) -> Iterator[str]:
+    """The programs above a limit, those of one reason together."""
     yield f"### {title}"
     yield ""
     by_reason: dict[str, list[str]] = {}
-    for row in slower(results.rows, LIMIT, of):
+    for row in slower(results.rows, limit, of):
         named = f"**{row.name}**, {row.ratio(of):.2f}"
         by_reason.setdefault(reasons.get(row.name, ""), []).append(named)
     for reason, names in by_reason.items():
