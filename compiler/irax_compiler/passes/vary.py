@@ -80,7 +80,8 @@ def _read(generic: Operation, place: int, folds: list[tuple[Operation, int]]) ->
     kept = [*own[:count], *own[count + len(arrays) :]]
     env: dict[Value, Value] = dict(zip((*elements, *own), (*kept, *own), strict=True))
     with InsertionPoint(inside), generic.location:
-        mlir.clone_all((o.operation for o in block.operations), env)
+        for view in block.operations:
+            mlir.copy(view.operation, env)
     for old, result in zip(generic.results, new.results, strict=True):
         old.replace_all_uses_with(result)
     generic.erase()

@@ -166,8 +166,9 @@ def _explicit_mesh(leaf: Any) -> AbstractMesh | None:
         sharding = sharding_of(leaf) if type(leaf._buffer) is ShardedBuffer else None
     else:
         sharding = getattr(leaf, "sharding", None)
-    is_explicit = isinstance(sharding, NamedSharding) and bool(sharding.mesh.explicit_axes)
-    return sharding.mesh.abstract_mesh if is_explicit else None
+    if not isinstance(sharding, NamedSharding) or not sharding.mesh.explicit_axes:
+        return None
+    return sharding.mesh.abstract_mesh
 
 
 def _typed_by_own_mesh(aval: ShapedArray, sharding: Any) -> ShapedArray:

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
@@ -62,8 +61,8 @@ def outer_product(operation: Operation) -> Value | None:
     users = mlir.users(operation.results[0])
     if any(is_symbolic(n) or n != 1 for n in summed) or not any(map(_computes, users)):
         return None
-    result: Any = op.result_types([x, y])[0]
-    num_batching, rank = len(op.dimensions.lhs_batching), len(result.shape)
+    extents = shape_of(operation.results[0])
+    num_batching, rank = len(op.dimensions.lhs_batching), len(extents)
     end = num_batching + len(op.dimensions.lhs_free(len(shape_of(x))))
     factors = (
         (x, op.dimensions, range(end)),
@@ -74,7 +73,7 @@ def outer_product(operation: Operation) -> Value | None:
         order = (*dimensions.lhs_batching, *dimensions.lhs_free(len(shape_of(x))))
         x = shape.transpose(conversion.convert(x, op.dtype), (*order, *dimensions.lhs_contracting))
         x = shape.reshape(x, shape_of(x)[: len(order)])
-        return shape.BroadcastInDim(tuple(result.shape), tuple(places))(x)
+        return shape.BroadcastInDim(extents, tuple(places))(x)
 
     return elementwise.multiply(*(spread(*factor) for factor in factors))
 

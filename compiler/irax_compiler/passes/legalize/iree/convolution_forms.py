@@ -396,8 +396,9 @@ def _padded_part(
     part = _part(x, tuple(first), tuple(sizes), strides)
     if not any((*low, *high)):
         return part
-    ends = ((0, 0, *n, 0) for n in (low, high))
-    return slicing.Pad(*ends, (0,) * len(shape_of(x)))(part, full((), 0, dtype_of(x)))
+    before, after = ((0, 0, *n, 0) for n in (low, high))
+    pad = slicing.Pad(before, after, (0,) * len(shape_of(x)))
+    return pad(part, full((), 0, dtype_of(x)))
 
 
 def _joined(op: Convolution, x: Value, places: Dimensions) -> Value:
