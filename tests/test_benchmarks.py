@@ -124,7 +124,7 @@ def test_the_table_says_why_programs_are_slow_or_large() -> None:
     rows = [Row("f", name, x, same) for name, x in (("x", large), ("y", larger), ("z", same))]
     reasons = {"a": "it rests."}, dict.fromkeys(("x", "y"), "it copies.")
     text = table.text(Results([*ROWS, *rows], machine), *reasons)
-    assert "### Memory above 1.2\n\n- **y**, 2.00; **x**, 1.50: it copies.\n\n" in text
+    assert "### Memory above 1.1\n\n- **y**, 2.00; **x**, 1.50: it copies.\n\n" in text
     assert "S.\nN.\nVersions: irax 1.\n" in text
     assert "- **c**, 4.00\n" in text
     assert "- **a**, 2.00: it rests." in text

@@ -10,7 +10,10 @@ import irax.numpy as jnp
 import irax.scipy.sparse.linalg
 from irax import lax
 
-SIZES = [(3, 5), (16, 33), (64, 300), (300, 301)]
+SIZES = [
+    (64, 300),
+    *(pytest.param(size, marks=pytest.mark.slow) for size in [(3, 5), (16, 33), (300, 301)]),
+]
 """Rests of vectors, and several workgroups."""
 
 
@@ -79,22 +82,22 @@ PROGRAMS = [chain, used_again, of_arguments, in_loop, carried, begun, in_branche
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
-def test_values(program):
-    generator = np.random.default_rng(0)
-    for n, m in SIZES:
-        x = generator.standard_normal((n, m)).astype(np.float32)
-        y = generator.standard_normal((m, m)).astype(np.float32) / m
-        given = jnp.asarray(x), jnp.asarray(y)
-        compiled = irax.jit(program)
-        results = compiled(*given), compiled(*given)
-        with irax.disable_jit():
-            expected = irax.tree_util.tree_leaves(program(x, y))
-        for found in results:
-            pairs = zip(irax.tree_util.tree_leaves(found), expected, strict=True)
-            for a, b in pairs:
-                np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3)
-        np.testing.assert_array_equal(given[0], x)
-        np.testing.assert_array_equal(given[1], y)
+@pytest.mark.parametrize("size", SIZES, ids=str)
+def test_values(program, size):
+    generator, (n, m) = np.random.default_rng(0), size
+    x = generator.standard_normal((n, m)).astype(np.float32)
+    y = generator.standard_normal((m, m)).astype(np.float32) / m
+    given = jnp.asarray(x), jnp.asarray(y)
+    compiled = irax.jit(program)
+    results = compiled(*given), compiled(*given)
+    with irax.disable_jit():
+        expected = irax.tree_util.tree_leaves(program(x, y))
+    for found in results:
+        pairs = zip(irax.tree_util.tree_leaves(found), expected, strict=True)
+        for a, b in pairs:
+            np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(given[0], x)
+    np.testing.assert_array_equal(given[1], y)
 
 
 @pytest.mark.parametrize("n", [5000, (500, 10)])
