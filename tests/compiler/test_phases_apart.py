@@ -79,7 +79,7 @@ def test_pipelines_make_the_programs_that_phases_make(function, monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     # The pass place runs within a phase of IREE's.
     monkeypatch.setattr(cpu_target, "has_large_arrays", lambda text: False)
-    monkeypatch.setattr(straight, "is_straight", lambda text: False)  # compared below
+    monkeypatch.setattr(compiler, "is_straight", lambda text: False)  # compared below
     module = lowered(function)
     by_pipelines = parts(module, monkeypatch)
     monkeypatch.setattr(compiler, "_has_pipelines", lambda flags: False)
@@ -223,7 +223,7 @@ def test_passes_that_do_not_settle_are_given_up(monkeypatch, tmp_path, phase):
     """
     monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
     irax.clear_caches()
-    monkeypatch.setattr(straight, "is_straight", lambda text: False)
+    monkeypatch.setattr(compiler, "is_straight", lambda text: False)
     ran = pipelines_run(monkeypatch, pipelines.NOT_SETTLED, pipelines.PIPELINES[phase])
     np.testing.assert_array_equal(irax.jit(elementwise)(np.ones((2, 3)), np.ones((2, 3)))[0], 2)
     assert pipelines.WITHOUT_ITERATION[phase] in ran
@@ -335,7 +335,7 @@ def test_straight_programs_are_those_of_all_steps(function, monkeypatch):
     few = {*straight.PHASES.values(), local.OF_STRAIGHT.to_hal, local.OF_STRAIGHT.after_code}
     assert few <= pipelines_of(module, monkeypatch)
     by_few = parts(module, monkeypatch)
-    monkeypatch.setattr(straight, "is_straight", lambda text: False)
+    monkeypatch.setattr(compiler, "is_straight", lambda text: False)
     assert not few & pipelines_of(module, monkeypatch)
     assert normalized(by_few) == normalized(parts(module, monkeypatch))
 
@@ -365,6 +365,6 @@ def test_programs_that_few_steps_refuse_take_all(monkeypatch):
 
 def test_a_module_with_several_functions_is_not_straight():
     text = "module {\n  func.func @main() {\n    return\n  }\n}"
-    assert straight.is_straight(text)
-    assert not straight.is_straight(text + "\n  func.func private @other()")
-    assert not straight.is_straight("")
+    assert compiler.is_straight(text)
+    assert not compiler.is_straight(text + "\n  func.func private @other()")
+    assert not compiler.is_straight("")

@@ -53,6 +53,9 @@ _LOOP = re.compile(r"stablehlo\.while|scf\.(?:for|while) [^\n]*tensor<")
 _BRANCH = re.compile(r"stablehlo\.(?:if|case)\b|scf\.if [^\n]*tensor<")
 """Finds branches outside of kernels that may return arrays."""
 
+_FUNCTION = re.compile(r"^  func\.func", re.M)
+"""Finds functions outside of kernels."""
+
 _FOLD = re.compile(r"stablehlo\.reduce(?:_window)?\W+%(?!arg\d)")
 """Finds reductions of what is computed, which IREE may compute in the same kernel."""
 
@@ -200,10 +203,10 @@ def _by_pipelines(
     """Return the program of a module for this processor (see `local`); `text` is the module's, or
     empty if it is too long.
     """
-    from irax_compiler.iree import local, straight
+    from irax_compiler.iree import local
 
     given = local.with_device(given, flags)
-    if straight.is_straight(text):
+    if is_straight(text):
         try:
             return _through(local.OF_STRAIGHT, given, flags, rewrites, unverified, True)
         except CompileError:
@@ -289,8 +292,16 @@ def has_branches_or_updates_or_is_long(text: str) -> bool:
     arrays, or may become many kernels; also for one that is too long to print, of which the text is
     empty.
     """
-    found = _BRANCH.search(text) is not None or "stablehlo.dynamic_update_slice" in text
+    found = _has_branches(text) or "stablehlo.dynamic_update_slice" in text
     return found or text.count("\n") >= _MANY or _has_loops(text)
+
+
+def is_straight(text: str) -> bool:
+    """Return True for the text of a module that has one function, and no loops or branches outside
+    of kernels; False for an empty one, that of a module that is too long to print.
+    """
+    is_one = len(_FUNCTION.findall(text)) == 1
+    return is_one and not _has_loops(text) and not _has_branches(text)
 
 
 def folds_computed_elements(text: str) -> bool:
@@ -308,6 +319,10 @@ def has_large_arrays(text: str) -> bool:
 
 def _elements(shape: str) -> int:
     return math.prod(int(size) for size in shape.split("x") if size)
+
+
+def _has_branches(text: str) -> bool:
+    return _BRANCH.search(text) is not None
 
 
 def _has_loops(text: str) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
 
 from irax_compiler.iree import addresses, blas
 from irax_compiler.iree.invocation import bundled_tool
@@ -20,7 +19,7 @@ def flags(module: bytes) -> tuple[str, ...]:
     if sys.platform != "linux" or linker is None:
         return chosen
     library = blas.library() if blas.is_called(module) else None
-    command: Sequence[str] = [
+    command = [
         *(str(linker), "-flavor", "gnu", *addresses.definitions(module)),
         *(() if library is None else ("--as-needed", str(library))),
     ]

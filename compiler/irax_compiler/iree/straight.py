@@ -3,31 +3,16 @@
 IREE's pipelines clean a program up after each step, again and again until nothing changes, and
 nearly every pass that does so collects the patterns of all operations that are loaded. For a
 program of few operations, that takes longer than the steps. These pipelines have the same steps,
-and clean up where a step makes something superfluous. What is about the globals and the functions
-of a program, which a straight one has none or one of, is done at its end.
+and clean up where a step makes something superfluous. Passes on globals and calls, of which these
+programs have few or none, run once, at the end.
 """
 
 from __future__ import annotations
 
-import re
-
 from irax_compiler.iree.pipelines import ALLOCATION
-
-_PATHS = re.compile(r"\bstablehlo\.(?:while|if|case)\b|scf\.(?:for|while|if) [^\n]*tensor<")
-"""Finds loops and branches outside of kernels."""
-
-_FUNCTION = re.compile(r"^  func\.func", re.M)
-"""Finds functions outside of kernels."""
 
 CLEAN = "any(canonicalize,cse,iree-util-simplify-global-accesses)"
 """Cleans functions and initializers up, and no kernels: the last pass is not for these."""
-
-
-def is_straight(text: str) -> bool:
-    """Return True for the text of a module that has one function, and no loops or branches outside
-    of kernels; False for an empty one, that of a module that is too long to print.
-    """
-    return len(_FUNCTION.findall(text)) == 1 and _PATHS.search(text) is None
 
 
 _HOST_READS = (b"\0global.load\0", b"\0tensor.load\0")

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeGuard
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.annotate import is_for_all_sizes
-from irax_compiler.passes.carries.memory import ties
+from irax_compiler.passes.carries.memory import tie, ties, unshaped
 from irax_compiler.passes.carries.updates import updates
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.executables import IN_PLACE
@@ -52,7 +52,7 @@ class Overwrite(Pass):
             if chosen:
                 kernel.write_over(chosen)
                 for dispatch in own:
-                    _tie(dispatch, {x.result: x.operand for x in chosen})
+                    tie(dispatch, {x.result: x.operand for x in chosen})
             elif len(own) == 1 and _is_plain(own[0], len(mlir.arguments(kernel.function))):
                 single[own[0].results[0]] = kernel
         self._write_over_carried(module, single)
@@ -264,7 +264,7 @@ def _may_be_same(x: Value, y: Value) -> bool:
     """True if two values may turn out to be equal. Arguments differ from each other, and from what
     kernels make. Others may be equal, such as what is loaded from globals, which IREE merges.
     """
-    x, y = _unshaped(x), _unshaped(y)
+    x, y = unshaped(x), unshaped(y)
     if x == y:
         return True
     made, other = mlir.definition(x), mlir.definition(y)
@@ -281,14 +281,6 @@ def _is_dispatch(operation: Operation | None) -> TypeGuard[Operation]:
 def _is_import(operation: Operation | None) -> bool:
     """True for what defines an argument: nothing, or its import."""
     return operation is None or operation.name == "hal.tensor.import"
-
-
-def _unshaped(x: Value) -> Value:
-    made = mlir.definition(x)
-    while made is not None and made.name == "flow.tensor.reshape":
-        x = made.operands[0]
-        made = mlir.definition(x)
-    return x
 
 
 def _is_in_loop(operation: Operation) -> bool:
@@ -369,11 +361,3 @@ def _copy_with_destinations(
     with InsertionPoint(inside):
         mlir.clone_all((x.operation for x in block.operations), env)
     env |= dict(zip(generic.results, new.results, strict=True))
-
-
-def _tie(dispatch: Operation, tied: dict[int, int]) -> None:
-    """Say which results of a dispatch are in the memory of operands."""
-    numbers = [tied.get(i, -1) for i in range(len(dispatch.results))]
-    with dispatch.location:
-        indices = [mlir.parse_attribute(f"{number} : index") for number in numbers]
-        dispatch.attributes["tied_operands"] = mlir.array(indices)

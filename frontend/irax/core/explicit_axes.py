@@ -152,7 +152,8 @@ def by_mesh_of(leaves: Sequence[Any]) -> Iterator[None]:
     """In a `with` block, where the context has no mesh, types tell how arrays are divided along the
     explicit axes of the mesh that the arguments of a program are on.
     """
-    mesh = None if _has_mesh() else next(filter(None, map(_explicit_mesh, leaves)), None)
+    meshes = (_explicit_mesh(_sharding_of_leaf(x)) for x in leaves)
+    mesh = None if _has_mesh() else next(filter(None, meshes), None)
     if mesh is None:
         yield
     else:
@@ -160,12 +161,15 @@ def by_mesh_of(leaves: Sequence[Any]) -> Iterator[None]:
             yield
 
 
-def _explicit_mesh(leaf: Any) -> AbstractMesh | None:
-    """Return the mesh that an array, or a `ShapeDtypeStruct`, is on, if it has explicit axes."""
+def _sharding_of_leaf(leaf: Any) -> Any:
+    """Return the sharding of an array on a mesh, or of a `ShapeDtypeStruct`; None for others."""
     if isinstance(leaf, ConcreteArray):
-        sharding = sharding_of(leaf) if type(leaf._buffer) is ShardedBuffer else None
-    else:
-        sharding = getattr(leaf, "sharding", None)
+        return sharding_of(leaf) if type(leaf._buffer) is ShardedBuffer else None
+    return getattr(leaf, "sharding", None)
+
+
+def _explicit_mesh(sharding: Any) -> AbstractMesh | None:
+    """Return the mesh of a sharding, if it has explicit axes."""
     if not isinstance(sharding, NamedSharding) or not sharding.mesh.explicit_axes:
         return None
     return sharding.mesh.abstract_mesh
@@ -173,10 +177,8 @@ def _explicit_mesh(leaf: Any) -> AbstractMesh | None:
 
 def _typed_by_own_mesh(aval: ShapedArray, sharding: Any) -> ShapedArray:
     """Return the type of an array with its layout along explicit axes of the mesh that it is on."""
-    if not isinstance(sharding, NamedSharding) or not sharding.mesh.explicit_axes:
-        return aval
-    mesh: Any = sharding.mesh
-    return _with_spec(aval, mesh.abstract_mesh, _texts(sharding.spec, aval.ndim))
+    mesh = _explicit_mesh(sharding)
+    return aval if mesh is None else _with_spec(aval, mesh, _texts(sharding.spec, aval.ndim))
 
 
 def result_type(x: Array) -> ShapedArray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -38,6 +38,24 @@ def ties(operation: Operation) -> dict[int, int]:
     segments: Any = operation.attributes["operandSegmentSizes"]
     numbers: Any = operation.attributes["tied_operands"]
     return {i: segments[0] + x.value for i, x in enumerate(numbers) if x.value >= 0}
+
+
+def tie(dispatch: Operation, tied: Mapping[int, int]) -> None:
+    """Have a dispatch write results to operands, by the numbers of both, as `ties` returns them."""
+    segments: Any = dispatch.attributes["operandSegmentSizes"]
+    numbers = [tied[i] - segments[0] if i in tied else -1 for i in range(len(dispatch.results))]
+    with dispatch.location:
+        indices = [mlir.parse_attribute(f"{number} : index") for number in numbers]
+        dispatch.attributes["tied_operands"] = mlir.array(indices)
+
+
+def unshaped(x: Value) -> Value:
+    """Return the value that reshapes made into another."""
+    made = mlir.definition(x)
+    while made is not None and made.name == "flow.tensor.reshape":
+        x = made.operands[0]
+        made = mlir.definition(x)
+    return x
 
 
 def roots(x: Value, arguments: Collection[Value]) -> set[Value]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from irax_compiler import mlir
@@ -11,7 +11,7 @@ from irax_compiler.passes.carries.carries import allows, owned
 from irax_compiler.passes.carries.copies import after, bytes_of
 from irax_compiler.passes.carries.extents import count_unknown
 from irax_compiler.passes.carries.loops import LOOPS, Loop, loop_of
-from irax_compiler.passes.carries.memory import is_array, ties, uses_of
+from irax_compiler.passes.carries.memory import is_array, tie, ties, unshaped, uses_of
 from irax_compiler.passes.carries.order import Order
 from irax_compiler.passes.core import nested
 
@@ -34,15 +34,15 @@ class _Update:
     waiting: Operation | None = None
     """An operation that keeps the dispatch from writing before others have read the array."""
 
-    def tie(self) -> None:
+    def apply(self) -> None:
         """Say that the result is in the memory of the operand."""
         result, operand = self.numbers
-        self._set({**ties(self.dispatch), result: operand})
+        tie(self.dispatch, {**ties(self.dispatch), result: operand})
 
     def undo(self) -> None:
         """Leave the dispatch as it was."""
         result, operand = self.numbers
-        self._set({i: x for i, x in ties(self.dispatch).items() if i != result})
+        tie(self.dispatch, {i: x for i, x in ties(self.dispatch).items() if i != result})
         if self.waiting is not None:
             self.dispatch.operands[operand] = self.waiting.operands[0]
             self.waiting.erase()
@@ -55,12 +55,6 @@ class _Update:
                 found = after(self.dispatch.operands[number], [o.results[0] for o in others], ())
             self.dispatch.operands[number] = found
             self.waiting = mlir.definition(found)
-
-    def _set(self, tied: Mapping[int, int]) -> None:
-        numbers = [tied.get(i, -1) for i in range(len(self.dispatch.results))]
-        with self.dispatch.location:
-            indices = [mlir.parse_attribute(f"{number} : index") for number in numbers]
-            self.dispatch.attributes["tied_operands"] = mlir.array(indices)
 
 
 def updates(
@@ -87,7 +81,7 @@ def _of_loop(loop: Loop, pairs_of: Callable[[Operation], Iterable[Numbers]]) -> 
         late = _late(update, loop, order)
         if late is not None:
             update.wait_for(late)
-            update.tie()
+            update.apply()
             found.append(update)
     while found:
         own = owned(loop)
@@ -104,14 +98,14 @@ def _possible(loop: Loop, pairs_of: Callable[[Operation], Iterable[Numbers]]) ->
     """Yield a dispatch of the step for each array whose next value it can write over that."""
     taken: set[tuple[Value, int]] = set()
     for x, following in zip(loop.arguments, loop.following(), strict=True):
-        last = _unshaped(following)
+        last = unshaped(following)
         made = mlir.definition(last)
         if made is None or made.name != "flow.dispatch" or made.block != loop.body:
             continue
         if not is_array(x) or count_unknown(x) or bytes_of(x) < LEAST:
             continue
         for result, operand in pairs_of(made):
-            is_own = made.results[result] == last and _unshaped(made.operands[operand]) == x
+            is_own = made.results[result] == last and unshaped(made.operands[operand]) == x
             if is_own and (made.results[0], operand) not in taken:
                 taken.add((made.results[0], operand))
                 yield _Update(x, made, (result, operand))
@@ -127,11 +121,3 @@ def _late(update: _Update, loop: Loop, order: Order) -> list[Operation] | None:
     late = [o for o in readers if not order.precedes(o.results[0], own.results[0])]
     can_wait = all(o.block == own.block and o.is_before_in_block(own) for o in late)
     return late if can_wait and len(late) <= _LATE else None
-
-
-def _unshaped(x: Value) -> Value:
-    made = mlir.definition(x)
-    while made is not None and made.name == "flow.tensor.reshape":
-        x = made.operands[0]
-        made = mlir.definition(x)
-    return x
