@@ -171,3 +171,15 @@ def test_strips_have_the_arrays_in_the_order_of_their_products(monkeypatch):
 
     irax.jit(program).lower(W, H, *[XS + i for i in range(12)]).compile()
     assert numbers[:12] == list(range(2, 14))
+
+
+def test_updates_of_numbers_have_no_rows():
+    def total(x, number):
+        def step(i, state):
+            total, x = state
+            return total + x * i, lax.dynamic_update_slice(x, number, ())
+
+        return lax.fori_loop(0, 3, step, (number, x))
+
+    found = irax.jit(total)(np.float32(3), np.float32(5))
+    np.testing.assert_array_equal(found, [5 + 3 * 0 + 5 * (1 + 2), 5])

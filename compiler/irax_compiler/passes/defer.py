@@ -181,11 +181,11 @@ def _rows(x: Value, loop: Operation, how: Count) -> _Rows | None:
     source = mlir.definition(view.operands[0])
     if source is None or source.name != dynamic_slices.DynamicSlice.name:
         return None
-    (part,), array, number = source.results, source.operands[0], source.operands[1]
+    (part,), (array, *starts) = source.results, source.operands
     extents = shape_of(array)
     is_row = shape_of(part) == (1, *extents[1:]) and shape_of(x) == extents[1:]
     is_there = is_row and array in mlir.captured(loop) and extents[0] == how.steps
-    return _Rows(array, number) if is_there and _takes_all(number, loop, how) else None
+    return _Rows(array, starts[0]) if is_there and _takes_all(starts[0], loop, how) else None
 
 
 def _takes_all(number: Value, loop: Operation, how: Count) -> bool:

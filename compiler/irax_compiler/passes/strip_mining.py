@@ -158,10 +158,10 @@ def stacks_of(loop: Operation, how: Count) -> dict[int, Operation]:
         update, own = mlir.definition(x), body.arguments[i]
         if update is None or update.name != DynamicUpdateSlice.name or update.block != body:
             continue
-        array, row, first, *_ = update.operands
+        array, row, *starts = update.operands
         is_row = shape_of(row) == (1, *shape_of(array)[1:]) and shape_of(array)[0] == how.steps
         is_alone = mlir.num_uses(own) == mlir.num_uses(x) == 1
         is_alone = is_alone and not mlir.num_uses(condition.arguments[i])
-        if is_row and is_alone and array == own and first == body.arguments[how.place]:
+        if is_row and is_alone and array == own and starts[0] == body.arguments[how.place]:
             found[i] = update
     return found
