@@ -8,7 +8,7 @@ import pytest
 
 from irax_compiler import api, mlir
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes import linearize
+from irax_compiler.passes import separation
 from irax_compiler.passes.linearity import Dependents
 from irax_compiler.passes.residuals import Residuals
 
@@ -70,7 +70,7 @@ class CheckedResiduals(Residuals):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_no_other_values_take_fewer_bytes(seed: int, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(linearize, "Residuals", CheckedResiduals)
+    monkeypatch.setattr(separation, "Residuals", CheckedResiduals)
     module = api.parse(random_program(seed))
     derived = api.linearize(module)
 

@@ -350,3 +350,74 @@ def test_python_values_among_residuals_stay_python_values():
     np.testing.assert_array_equal(
         irax.vmap(irax.grad(total))(jnp.ones((4, 2))), 3 * np.ones((4, 2))
     )
+
+
+# ---- rules that compute results and tangents in one loop -----------------------------------------
+
+
+def by_a_count(a, t):
+    def step(i, carry):
+        x, dx = carry
+        return 0.5 * (x + a / x), 0.5 * (dx + t / x - a / x**2 * dx)
+
+    return lax.fori_loop(0, 9, step, (jnp.ones_like(a), jnp.zeros_like(a)))
+
+
+def by_rows(a, t):
+    def step(carry, _):
+        x, dx = carry
+        return (0.5 * (x + a / x), 0.5 * (dx + t / x - a / x**2 * dx)), (x, dx)
+
+    _, (xs, dxs) = lax.scan(step, (jnp.ones_like(a), jnp.zeros_like(a)), None, length=10)
+    return xs[-1], dxs[-1] * xs[-1] / xs[-2]
+
+
+def by_a_branch(a, t):
+    return lax.cond(jnp.sum(a) > 100, lambda: (a, t), lambda: by_a_count(a, t))
+
+
+def by_a_condition(a, t):
+    def step(carry):
+        i, x, _ = carry
+        x = 0.5 * (x + a / x)
+        return i + 1, x, 0.5 * t / x
+
+    return lax.while_loop(lambda c: c[0] < 9, step, (0, jnp.ones_like(a), jnp.zeros_like(a)))[1:]
+
+
+def by_a_checkpoint(a, t):
+    return irax.checkpoint(by_a_count)(a, t)
+
+
+@pytest.mark.parametrize(
+    "solve", [by_a_count, by_rows, by_a_branch, by_a_condition, by_a_checkpoint]
+)
+@pytest.mark.parametrize("around", [lambda f: f, irax.jit, irax.vmap], ids=["", "jit", "vmap"])
+def test_a_rule_solves_for_results_and_tangents_at_once(solve, around):
+    @irax.custom_jvp
+    def root(a):
+        return solve(a, jnp.zeros_like(a))[0]
+
+    root.defjvp(lambda primals, tangents: solve(*primals, *tangents))
+
+    def f(a):
+        return jnp.sum(jnp.sin(around(root)(a)) * a)
+
+    x = np.array([0.5, 2.0, 3.0])
+    r = np.sqrt(x)
+    first = np.sin(r) + np.cos(r) * r / 2
+    second = 3 / 4 * np.cos(r) / r - np.sin(r) / 4
+    with irax.enable_x64(True):
+        np.testing.assert_allclose(irax.grad(f)(x), first, rtol=1e-9)
+        np.testing.assert_allclose(irax.grad(total(irax.grad(f)))(x), second, rtol=1e-9)
+        np.testing.assert_allclose(irax.jvp(irax.grad(f), (x,), (x,))[1], second * x, rtol=1e-9)
+
+
+def test_a_rule_whose_results_depend_on_tangents_has_no_reverse_mode():
+    @irax.custom_jvp
+    def f(x):
+        return x
+
+    f.defjvp(lambda primals, tangents: (primals[0] + tangents[0], tangents[0]))
+    with pytest.raises(NotImplementedError, match="computes results from tangents"):
+        irax.grad(f)(1.0)

@@ -59,6 +59,97 @@ def test_a_rule_may_hold_loops(f):
     np.testing.assert_allclose(irax.grad(lambda x: jnp.sum(g(x)))(x), expected, rtol=1e-6)
 
 
+def by_a_loop(b):
+    d, s = lax.fori_loop(0, 2, lambda i, c: (c[0] * 2.0, c[1] / c[0]), (1.3, b))
+    return s * d
+
+
+def by_rows_of_both(b):
+    def step(carry, x):
+        d, s = carry
+        return (d * 1.5, s * x / d), (d + x, s)
+
+    (d, s), (ds, ss) = lax.scan(step, (1.3, b), jnp.arange(1.0, 4.0))
+    return jnp.sum(ds[:, None] * ss, axis=0) * d + s / d
+
+
+def by_a_branch(b):
+    d, s = lax.cond(jnp.sum(jnp.ones(2)) > 1, lambda: (jnp.sin(1.0), b * 2), lambda: (0.5, b))
+    return d * s
+
+
+def by_loops_in_loops(b):
+    def outer(i, carry):
+        d, s = carry
+        e, s = lax.fori_loop(0, 3, lambda j, c: (c[0] + d, c[1] * c[0]), (d, s))
+        return e * 0.1, s * e
+
+    d, s = lax.fori_loop(0, 2, outer, (1.3, b))
+    return d * s
+
+
+def by_branches_in_loops(b):
+    def step(i, carry):
+        d, s = carry
+        d, s = lax.cond(i > 0, lambda: (d * 2, s * d), lambda: (d + 1, s))
+        return d, s * d
+
+    d, s = lax.fori_loop(0, 3, step, (1.3, b))
+    return d * s
+
+
+def by_a_loop_in_a_call(b):
+    @irax.jit
+    def called(d, s):
+        return lax.fori_loop(0, 2, lambda i, c: (c[0] * 2.0, c[1] / c[0]), (d, s))
+
+    d, s = called(1.3, b)
+    return d * s
+
+
+def by_a_checkpoint(b):
+    d, s = irax.checkpoint(lambda d, s: (jnp.sin(d), s * d))(1.3, b)
+    return d * s
+
+
+def from_a_known_start(b):
+    def step(i, carry):
+        d, s, total = carry
+        return d * 2.0, s / d, total + s * d
+
+    d, s, total = lax.fori_loop(0, 3, step, (1.3, b, jnp.zeros(SIZE)))
+    return s * d + total * d
+
+
+BESIDE_OTHERS = [
+    by_a_loop,
+    by_rows_of_both,
+    by_a_branch,
+    by_loops_in_loops,
+    by_branches_in_loops,
+    by_a_loop_in_a_call,
+    by_a_checkpoint,
+    from_a_known_start,
+]
+
+
+@pytest.mark.parametrize("f", BESIDE_OTHERS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("jit", [lambda f: f, irax.jit], ids=["eager", "jit"])
+def test_values_computed_beside_linear_ones_are_used(f, jit):
+    def weighted(t):
+        return f(t * jnp.arange(1.0, 5.0))
+
+    matrix = np.stack([weighted(row) for row in jnp.eye(SIZE)], axis=1)
+    transpose = jit(lambda ct: irax.linear_transpose(weighted, jnp.ones(SIZE))(ct)[0])
+    for i, row in enumerate(jnp.eye(SIZE)):
+        np.testing.assert_allclose(transpose(row), matrix[i], rtol=1e-5)
+
+
+def test_a_branch_chosen_by_a_linear_value_is_none():
+    with pytest.raises(NotImplementedError, match=r"if is not linear in"):
+        irax.linear_transpose(lambda t: lax.cond(t > 0, lambda: t, lambda: 2 * t), 1.0)(1.0)
+
+
 def test_loops_that_are_not_linear():
     with pytest.raises(NotImplementedError, match=r"multiply is not linear in two operands"):
         irax.linear_transpose(lambda t: lax.fori_loop(0, 3, lambda i, y: y * t, t), 1.0)

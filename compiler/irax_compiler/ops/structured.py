@@ -20,6 +20,7 @@ from irax_compiler.ops.core import Axis, Linear, Memory, Op, Tangent, Typed, ful
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import (
     Batching,
+    Dependence,
     Differentiation,
     Evaluation,
     Linearization,
@@ -35,19 +36,25 @@ class StructuredOp(Op):
     joins_operands = False
     linear_in = None
 
-    def is_mixed(self, transform: Transposition, operands: Sequence[Value | Linear]) -> bool:
-        """True if it also computes values that are not linear, as a loop with a counter does.
-        `transpose` does not accept it; `linearize` separates the two.
+    def dependent_results(
+        self, dependence: Dependence, flags: Sequence[bool]
+    ) -> Sequence[bool] | None:
+        """For each result, True if it depends on one of the operands that `flags` marks, of which
+        there is one; None if all do. One that is exact has a rule for `separate`.
         """
-        return False
+        return None
 
-    def check_linear(
-        self,
-        transform: Transposition,
-        cotangents: Sequence[Tangent],
-        operands: Sequence[Value | Linear],
-    ) -> None:
-        """Raises UnsupportedOp where one that is mixed is not linear in the `Linear` operands."""
+    def separate(
+        self, transform: Linearization, known: Sequence[Value], moving: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        """Compute the results that depend on no moving operand, and those that do, apart: return
+        both, with any value in the place of a dependent result among the first ones. In `known`,
+        operands that are moving are zeros.
+
+        As by `linearize`, there are two parts, of which the second reads residuals. Only,
+        `transform.function` splits functions instead of differentiating them.
+        """
+        return self.linearize(transform, known, moving)
 
 
 @register_class
@@ -118,6 +125,9 @@ class Call(StructuredOp):
         return scatter(
             call_function(transform.functions, derived.name, [*known, *active]), derived.results
         )
+
+    def dependent_results(self, dependence: Dependence, flags: Sequence[bool]) -> Sequence[bool]:
+        return dependence.results(self.callee, flags)
 
     def batch(
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]

@@ -11,12 +11,12 @@ A rule of an op that names functions or holds regions asks the transformation to
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from irax_compiler.mlir import Operation, Type, Value
+from irax_compiler.mlir import Block, Operation, Type, Value
 from irax_compiler.ops.derived import Batched, Differentiated, Linearized, Transposed
 
 if TYPE_CHECKING:
@@ -126,10 +126,18 @@ class Transposition(Transformation, Protocol):
 
     def function(self, name: str, pattern: tuple[Any, ...]) -> Transposed: ...
 
-    def dependent_results(self, name: str, flags: Sequence[bool]) -> tuple[bool, ...]:
+
+class Dependence(Protocol):
+    """Tells which results depend on some arguments."""
+
+    def results(self, name: str, flags: Sequence[bool]) -> tuple[bool, ...]:
         """For each result of function `name`, True if it depends on one of the arguments that
         `flags` marks.
         """
+        ...
+
+    def of_block(self, block: Block, marked: Iterable[Value]) -> tuple[bool, ...]:
+        """For each operand of a block's terminator, True if it depends on one of some values."""
         ...
 
 

@@ -9,7 +9,8 @@ from itertools import compress
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
-from irax_compiler.ops.structured import Call
+from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.ops.structured import Call, StructuredOp
 from irax_compiler.passes.core import check_function, inputs, returned, walk
 
 
@@ -42,14 +43,18 @@ class Dependents:
             else:
                 self.others.append(operation)
 
-    def has_mixed_calls(self) -> bool:
-        """Return True if a call has results that depend on the values beside others that do not."""
-        calls = (o for o in self.operations if o.name == Call.name)
-        return any(v not in self.values for call in calls for v in call.results)
+    def has_mixed(self) -> bool:
+        """Return True if an operation has results that depend on the values beside others that do
+        not, as a loop with a counter has.
+        """
+        several = (o.results for o in self.operations if len(o.results) > 1)
+        return any(any(v not in self.values for v in results) for results in several)
 
 
 class Linearity:
-    """The dependents of arguments of functions, each found once, in calls as in what is called."""
+    """The dependents of arguments of functions, each found once, in operations that call or hold
+    functions as in what they do.
+    """
 
     def __init__(self, functions: Mapping[str, Operation]) -> None:
         self._functions = functions
@@ -62,7 +67,7 @@ class Linearity:
             function = self._functions[name]
             check_function(name, function)
             marked = compress(mlir.arguments(function), flags)
-            self._found[key] = Dependents(mlir.body(function), marked, self._results)
+            self._found[key] = Dependents(mlir.body(function), marked, self.of_operation)
         return self._found[key]
 
     def results(self, name: str, flags: Sequence[bool]) -> tuple[bool, ...]:
@@ -72,7 +77,21 @@ class Linearity:
         values = self.dependents(name, flags).values
         return tuple(v in values for v in returned(self._functions[name]))
 
-    def _results(self, operation: Operation, flags: Sequence[bool]) -> Sequence[bool]:
+    def of_block(self, block: Block, marked: Iterable[Value]) -> tuple[bool, ...]:
+        """For each operand of a block's terminator, True if it depends on one of some values."""
+        values = Dependents(block, marked, self.of_operation).values
+        return tuple(v in values for v in mlir.terminator(block).operands)
+
+    def of_operation(self, operation: Operation, flags: Sequence[bool]) -> Sequence[bool]:
+        """For each result of an operation, True if it depends on one of the inputs that `flags`
+        marks.
+        """
         if operation.name == Call.name:
             return self.results(mlir.callee(operation), flags)
-        return _all_results(operation, flags)
+        traits = traits_of(operation)
+        kind = traits if isinstance(traits, type) else type(traits)
+        if not issubclass(kind, StructuredOp):
+            return _all_results(operation, flags)
+        op = read(operation)
+        found = op.dependent_results(self, flags) if isinstance(op, StructuredOp) else None
+        return _all_results(operation, flags) if found is None else found

@@ -22,13 +22,14 @@ from irax_compiler.passes.core import (
     inputs,
     publish,
     register_pass,
+    returned,
 )
 from irax_compiler.passes.jvp import (
     DifferentiationDeriver,
     JvpDeriver,
 )
 from irax_compiler.passes.linearity import Dependents
-from irax_compiler.passes.residuals import Residuals
+from irax_compiler.passes.separation import Separation, split
 
 
 @register_pass
@@ -134,51 +135,27 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
         results: Sequence[Value],
         tangents: Sequence[Tangent],
     ) -> Linearized:
-        given = mlir.arguments(joint)
-        primal_inputs, tangent_inputs = given[: len(active)], given[len(active) :]
-        moving = Dependents(mlir.body(joint), tangent_inputs)
-        if any(v in moving.values for v in results):
-            raise UnsupportedOp(
-                f"@{name}: its rule computes results and tangents in one loop or branch, which "
-                "has no reverse mode: compute them apart"
-            )
-        outputs = [t for t in tangents if t is not None]
-        residuals = Residuals(moving, outputs)
-        saved = residuals.saved
-        location, linear_operations = joint.location, [*residuals.recomputed, *moving.operations]
-        forward = self._part(
-            f"{name}.fwd", location, primal_inputs, moving.others, [*results, *saved]
-        )
-        linear = self._part(
-            f"{name}.lin", location, [*saved, *tangent_inputs], linear_operations, outputs
-        )
-        effects.remove_dead_operations(mlir.body(self.functions[forward]))
-        numbers: dict[Value, Any] = {x: i for i, x in enumerate(primal_inputs)}
-        split = Linearized(
-            forward,
-            tuple(active),
-            tuple(t is not None for t in tangents),
-            linear,
-            tuple(numbers.get(x, x.type) for x in saved),
-        )
+        given = mlir.arguments(joint)[len(active) :]
+        if any(v in Dependents(mlir.body(joint), given).values for v in results):
+            # A rule may compute both in one loop or branch.
+            joint = self._apart(joint, len(active), name)
+            values = iter(returned(joint))
+            results = [next(values) for _ in results]
+            tangents = [None if t is None else next(values) for t in tangents]
+            given = mlir.arguments(joint)[len(active) :]
+            if any(v in Dependents(mlir.body(joint), given).values for v in results):
+                raise UnsupportedOp(
+                    f"@{name}: its rule computes results from tangents: compute them from the "
+                    "arguments alone"
+                )
+        parts = f"{name}.fwd", f"{name}.lin"
+        return split(self, joint, name, parts, active, results, tangents)
+
+    def _apart(self, joint: Operation, num_primals: int, name: str) -> Operation:
+        """Return a function in whose place operations do not compute results and tangents."""
+        flags = [i >= num_primals for i in range(len(mlir.arguments(joint)))]
+        found = Separation(self.module).apart(joint, flags, mlir.function_name(joint))
+        self.refresh()
         del self.functions[mlir.function_name(joint)]
         joint.erase()
-        return split
-
-    def _part(
-        self,
-        name: str,
-        location: Any,
-        given: Sequence[Value],
-        operations: Sequence[Operation],
-        results: Sequence[Value],
-    ) -> str:
-        """The name of a new function of some values, of copies of some operations."""
-
-        def build(*arguments: Value) -> Sequence[Value]:
-            env = dict(zip(given, arguments, strict=True))
-            mlir.clone_all(operations, env)
-            return [env[v] for v in results]
-
-        with location:
-            return self.build_function(name, [v.type for v in given], build)
+        return found

@@ -16,21 +16,12 @@ from irax_compiler.ops.callback import Callback
 from irax_compiler.ops.core import (
     Linear,
     Op,
-    Recomputation,
     Tangent,
     UnsupportedOp,
     add_tangents,
     zeros_like,
 )
 from irax_compiler.ops.derived import Transposed
-from irax_compiler.ops.registry import traits_of
-from irax_compiler.ops.structured import (
-    StructuredOp,
-    call_function,
-    inlined,
-    scatter,
-    zeros_of,
-)
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
@@ -45,7 +36,7 @@ from irax_compiler.passes.core import (
 )
 from irax_compiler.passes.jvp import active_arguments, named_arguments
 from irax_compiler.passes.linearity import Dependents, Linearity
-from irax_compiler.passes.linearize import LinearizeDeriver
+from irax_compiler.passes.separation import Separation
 
 
 @register_pass
@@ -90,27 +81,27 @@ class TransposeDeriver(Deriver[Transposed]):
         super().__init__(module)
         self.instantiate = instantiate
         self._linearity = Linearity(self.functions)
+        self._separation = Separation(module)
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Transposed:
         linear, name = pattern[0], mlir.function_name(source)
         moving = self._linearity.dependents(name, linear)
-        if not moving.has_mixed_calls():
+        if not moving.has_mixed():
             return self._derive(name, source, moving, pattern)
-        types = [a.type for a in mlir.arguments(source)]
-        with source.location:
-            flat = self.build_function(
-                f"{name}.flat", types, lambda *given: inlined(self.functions, name, given)
-            )
-        function = self.functions[flat]
+        self._separation.refresh()
+        function = self._separation.apart(source, linear, f"{name}.apart")
+        self.refresh()
         moving = Dependents(mlir.body(function), compress(mlir.arguments(function), linear))
         derived = self._derive(name, function, moving, pattern)
-        self.functions.pop(flat).erase()
+        for functions in (self.functions, self._separation.functions):
+            del functions[mlir.function_name(function)]
+        function.erase()
         return derived
 
     def _derive(
         self, name: str, source: Operation, moving: Dependents, pattern: tuple[Any, ...]
     ) -> Transposed:
-        """The transpose of function `name`, which is `source`, or like it but without calls."""
+        """The transpose of function `name`, which is `source`, or does the same."""
         linear, has_cotangent = pattern
         arguments = mlir.arguments(source)
         wanted = list(compress(arguments, linear))
@@ -147,12 +138,6 @@ class TransposeDeriver(Deriver[Transposed]):
             tuple(next(present) if is_linear else False for is_linear in linear),
         )
 
-    def dependent_results(self, name: str, flags: Sequence[bool]) -> tuple[bool, ...]:
-        """For each result of function `name`, True if it depends on one of the arguments that
-        `flags` marks.
-        """
-        return self._linearity.results(name, flags)
-
     def _transpose(
         self,
         operation: Operation,
@@ -169,56 +154,10 @@ class TransposeDeriver(Deriver[Transposed]):
         operands = [Linear(v.type) if v in unknown else env[v] for v in values]
         with asking(operation), mlir.named("transpose", operation.location):
             _check_linear(op, operands)
-            if isinstance(op, StructuredOp) and op.is_mixed(self, operands):
-                op.check_linear(self, given, operands)
-                found: Sequence[Tangent] = self._by_linearizing(operation, given, operands)
-            else:
-                found = op.transpose(self, given, operands)
+            found = op.transpose(self, given, operands)
             for value, ct in zip(values, found, strict=True):
                 if ct is not None:
                     accumulate(cotangents, value, ct)
-
-    def _by_linearizing(
-        self, operation: Operation, given: Sequence[Tangent], operands: Sequence[Value | Linear]
-    ) -> Sequence[Tangent]:
-        """Transpose the operation's derivative, which is the linear part of the operation."""
-        values = inputs(operation)
-        name = self.build_function(
-            operation.name.partition(".")[2],
-            [v.type for v in values],
-            lambda *arguments: _with_constants(operation, values, arguments),
-        )
-        active = tuple(isinstance(x, Linear) for x in operands)
-        split = LinearizeDeriver(self.module).function(name, active)
-        self.refresh()
-        primals = [zeros_of(x.type) if isinstance(x, Linear) else x for x in operands]
-        residuals = call_function(self.functions, split.name, primals)[len(given) :]
-        moved = [ct for ct, has in zip(given, split.results, strict=True) if has]
-        pattern = (
-            (False,) * len(residuals) + (True,) * sum(active),
-            tuple(ct is not None for ct in moved),
-        )
-        derived = self.function(split.linear, pattern)
-        cotangents = [ct for ct in moved if ct is not None]
-        found = call_function(self.functions, derived.name, [*residuals, *cotangents])
-        remaining = iter(scatter(found, derived.results[len(residuals) :]))
-        return [next(remaining) if is_active else None for is_active in active]
-
-
-def _with_constants(
-    operation: Operation, values: Sequence[Value], arguments: Sequence[Value]
-) -> Sequence[Value]:
-    """A copy of an operation on arguments, except for constants, which are copied too: how far a
-    loop counts must be known.
-    """
-    env = dict(zip(values, arguments, strict=True))
-    for value in values:
-        made = mlir.definition(value)
-        if made is None or len(made.operands):
-            continue
-        if traits_of(made).recomputation is Recomputation.FREE:
-            mlir.clone_all([made], env)
-    return mlir.clone(operation, env)
 
 
 def _check_linear(op: Op, operands: Sequence[Value | Linear]) -> None:

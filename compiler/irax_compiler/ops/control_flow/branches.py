@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from irax_compiler.ops.structured import (
 )
 from irax_compiler.ops.transformation import (
     Batching,
+    Dependence,
     Differentiation,
     Evaluation,
     Linearization,
@@ -113,6 +115,19 @@ class Branches(RegionOp):
 
         moved = choose(self.name, chooser, [linear(*pair) for pair in pairs])
         return results, scatter(moved, wanted)
+
+    def is_linear_in(self, operands: Sequence[int]) -> bool:
+        return 0 not in operands
+
+    def dependent_results(
+        self, dependence: Dependence, flags: Sequence[bool]
+    ) -> Sequence[bool] | None:
+        if flags[0]:
+            return None
+        marked = list(compress(mlir.captured(self.operation), flags[1:]))
+        blocks = (region.blocks[0] for region in self.operation.regions)
+        found = [dependence.of_block(block, marked) for block in blocks]
+        return [any(one) for one in zip(*found, strict=True)]
 
     def transpose(
         self,

@@ -71,6 +71,11 @@ class Checkpoint(RuledOp):
         linear = Rematerialized.of(transform, recompute, derived.linear, known, active)
         return results, scatter(linear.build([*known, *active]), derived.results)
 
+    def separate(
+        self, transform: Linearization, known: Sequence[Value], moving: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return self.linearize(transform, known, moving)
+
     def _split(self, transform: Linearization, name: str, num_results: int) -> tuple[str, str]:
         """Split a function that returns results and residuals into two: one that returns the
         results and the saved values, and one that computes the residuals from the operands and the

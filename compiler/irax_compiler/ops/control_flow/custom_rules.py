@@ -35,6 +35,7 @@ from irax_compiler.ops.structured import (
 )
 from irax_compiler.ops.transformation import (
     Batching,
+    Dependence,
     Differentiation,
     Evaluation,
     Linearization,
@@ -74,6 +75,16 @@ class RuledOp(StructuredOp, ComposedOp):
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
         return self.plain(transform).transpose(transform, cotangents, operands)
+
+    def dependent_results(
+        self, dependence: Dependence, flags: Sequence[bool]
+    ) -> Sequence[bool] | None:
+        return dependence.results(self.function, flags)
+
+    def separate(
+        self, transform: Linearization, known: Sequence[Value], moving: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return self.plain(transform).separate(transform, known, moving)
 
     @property
     def rule_names(self) -> tuple[str, ...]:
@@ -338,6 +349,9 @@ class ReverseOnly(RuledOp):
     """
 
     num_known: int
+
+    def dependent_results(self, dependence: Dependence, flags: Sequence[bool]) -> None:
+        return None
 
     def backward(
         self, transform: Transposition, known: Sequence[Value], cotangents: Sequence[Tangent]

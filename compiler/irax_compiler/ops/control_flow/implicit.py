@@ -24,7 +24,7 @@ from irax_compiler.ops.composite import decomposition_of, register_composed
 from irax_compiler.ops.control_flow.custom_rules import RuledOp, batched_first
 from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
 from irax_compiler.ops.structured import Call, instantiated
-from irax_compiler.ops.transformation import Batching, Differentiation, Transposition
+from irax_compiler.ops.transformation import Batching, Dependence, Differentiation, Transposition
 
 
 class NoReverseMode(UnsupportedOp, TypeError):
@@ -35,6 +35,9 @@ class WithConstants(RuledOp):
     """An op whose functions take `num_consts` constants, then their own arguments."""
 
     num_consts: int
+
+    def dependent_results(self, dependence: Dependence, flags: Sequence[bool]) -> None:
+        return None
 
     def _parts(self, values: Sequence[Any]) -> tuple[list[Any], list[Any]]:
         """The constants, and the rest."""

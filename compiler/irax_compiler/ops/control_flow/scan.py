@@ -38,6 +38,7 @@ from irax_compiler.ops.structured import (
 )
 from irax_compiler.ops.transformation import (
     Batching,
+    Dependence,
     Differentiation,
     Evaluation,
     Linearization,
@@ -285,18 +286,15 @@ class Scan(StructuredOp, ComposedOp):
         effects.remove_dead_operations(mlir.body(transform.functions[once]))
         return dict(zip(wanted, call_function(transform.functions, once, consts), strict=True))
 
-    def is_mixed(self, transform: Transposition, operands: Sequence[Value | Linear]) -> bool:
-        return not all(self.parts(self._linear(transform, operands))[1])
+    def dependent_results(self, dependence: Dependence, flags: Sequence[bool]) -> Sequence[bool]:
+        consts, carry, xs = self.parts(flags)
 
-    def check_linear(
-        self,
-        transform: Transposition,
-        cotangents: Sequence[Tangent],
-        operands: Sequence[Value | Linear],
-    ) -> None:
-        linear = self._linear(transform, operands)
-        _, ct_ys = self.results(cotangents)
-        transform.function(self.body, (linear, (*self.parts(linear)[1], *_there(ct_ys))))
+        def step(flags: tuple[bool, ...]):
+            found = dependence.results(self.body, (*consts, *flags, *xs))
+            return found, found[: self.num_carry]
+
+        found, carried = fixed_point(step, tuple(carry))
+        return (*carried, *found[self.num_carry :])
 
     def transpose(
         self,
@@ -306,7 +304,9 @@ class Scan(StructuredOp, ComposedOp):
     ) -> Sequence[Tangent]:
         consts, carry, xs = self.parts(operands)
         ct_carry, ct_ys = self.results(cotangents)
-        linear = self._linear(transform, operands)
+        # One that starts as zero depends on linear operands after a step.
+        flags = [isinstance(x, Linear) for x in (*consts, *xs)]
+        linear = (*flags[: len(consts)], *(True,) * len(carry), *flags[len(consts) :])
         pattern = (linear, (*(True,) * self.num_carry, *_there(ct_ys)))
         derived = transform.function(self.body, pattern)
         found_consts, _, found_xs = self.parts(derived.results)
@@ -339,21 +339,6 @@ class Scan(StructuredOp, ComposedOp):
             ct if isinstance(x, Linear) else None
             for x, ct in zip(operands, ct_operands, strict=True)
         ]
-
-    def _linear(
-        self, transform: Transposition, operands: Sequence[Value | Linear]
-    ) -> tuple[bool, ...]:
-        """Return in which operands the body is linear: in loop-carried values that start as zero
-        and then depend on linear ones, too.
-        """
-        consts, carry, xs = self.parts([isinstance(x, Linear) for x in operands])
-
-        def step(flags: tuple[bool, ...]):
-            linear = (*consts, *flags, *xs)
-            return linear, transform.dependent_results(self.body, linear)[: self.num_carry]
-
-        linear, _ = fixed_point(step, tuple(carry))
-        return linear
 
     # -- batching --
 

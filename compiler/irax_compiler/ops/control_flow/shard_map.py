@@ -34,6 +34,7 @@ from irax_compiler.ops.core import Axis, Linear, Tangent, full_like
 from irax_compiler.ops.structured import StructuredOp, call_function, scatter
 from irax_compiler.ops.transformation import (
     Batching,
+    Dependence,
     Differentiation,
     Evaluation,
     Linearization,
@@ -235,6 +236,9 @@ class ShardMap(StructuredOp):
         )
         moved = op.build([*residuals, *active])
         return found[:count], scatter(moved, derived.results)
+
+    def dependent_results(self, dependence: Dependence, flags: Sequence[bool]) -> Sequence[bool]:
+        return dependence.results(self.body, flags)
 
     def transpose(
         self,

@@ -25,6 +25,7 @@ from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
 from irax_compiler.ops.structured import call_function, scatter
 from irax_compiler.ops.transformation import (
     Batching,
+    Dependence,
     Differentiation,
     Evaluation,
     Transformation,
@@ -88,6 +89,9 @@ class UserPrimitive(RuledOp):
     @property
     def rule_names(self) -> tuple[str, ...]:
         return ()
+
+    def dependent_results(self, dependence: Dependence, flags: Sequence[bool]) -> None:
+        return None
 
     def ask(self, what: str) -> PrimitiveRules:
         """Return the rules; `what` is done with them.

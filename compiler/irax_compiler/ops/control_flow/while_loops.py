@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
@@ -34,6 +35,7 @@ from irax_compiler.ops.structured import (
 )
 from irax_compiler.ops.transformation import (
     Batching,
+    Dependence,
     Differentiation,
     Evaluation,
     Linearization,
@@ -124,17 +126,19 @@ class While(RegionOp):
         _, t_operands = self._as_scan(transform, tangents)
         return as_scan.linearize(transform, operands, t_operands)
 
-    def is_mixed(self, transform: Transposition, operands: Sequence[Value | Linear]) -> bool:
-        return True  # it counts
+    def dependent_results(self, dependence: Dependence, flags: Sequence[bool]) -> Sequence[bool]:
+        condition, body = (region.blocks[0] for region in self.operation.regions)
+        captured = list(compress(mlir.captured(self.operation), flags[self.num_operands :]))
 
-    def check_linear(
-        self,
-        transform: Transposition,
-        cotangents: Sequence[Tangent],
-        operands: Sequence[Value | Linear],
-    ) -> None:
-        as_scan, in_order = self._as_scan(transform, operands)
-        as_scan.check_linear(transform, cotangents, in_order)
+        def step(carry: tuple[bool, ...]) -> tuple[None, tuple[bool, ...]]:
+            marked = [*captured, *compress(body.arguments, carry)]
+            return None, dependence.of_block(body, marked)
+
+        _, carry = fixed_point(step, tuple(flags[: self.num_operands]))
+        tested = [*captured, *compress(condition.arguments, carry)]
+        if any(dependence.of_block(condition, tested)):
+            return (True,) * len(carry)
+        return carry
 
     def transpose(
         self,
@@ -142,10 +146,14 @@ class While(RegionOp):
         cotangents: Sequence[Tangent],
         operands: Sequence[Value | Linear],
     ) -> Sequence[Tangent]:
-        as_scan, in_order = self._as_scan(transform, operands)
-        found = as_scan.transpose(transform, cotangents, in_order)
-        num_captured = len(operands) - self.num_operands
-        return [*found[num_captured:], *found[:num_captured]]
+        raise self._unknown_length()  # of others, the count is known, and the linear part a scan
+
+    def _unknown_length(self) -> UnknownLength:
+        return UnknownLength(
+            f"stablehlo.while at {self.operation.location} has no reverse mode: how many steps "
+            "it takes is known only when it runs; give the loop a bound (max_steps), or a "
+            "fixed number of steps"
+        )
 
     def _as_scan(
         self, transform: Transformation, operands: Sequence[Any]
@@ -155,11 +163,7 @@ class While(RegionOp):
         """
         length = trip_count(self.operation, transform.functions)
         if length is None:
-            raise UnknownLength(
-                f"stablehlo.while at {self.operation.location} has no reverse mode: how many steps "
-                "it takes is known only when it runs; give the loop a bound (max_steps), or a "
-                "fixed number of steps"
-            )
+            raise self._unknown_length()
         _, body = transform.outline(self.operation)
         carry, captured = operands[: self.num_operands], operands[self.num_operands :]
         as_scan = scan.Scan(body, length, False, len(captured), len(carry))
