@@ -1,7 +1,7 @@
 """Pytrees: nested containers of arrays, taken apart into leaves and put together again.
 
 Containers are tuples, lists, dicts (in the order of their sorted keys), named tuples, OrderedDict,
-defaultdict, deque, and what is registered here; None is a container of nothing. All else is a leaf.
+defaultdict, and what is registered here; None is a container of nothing. All else is a leaf.
 
 optree does the work; a `PyTreeDef` holds its `PyTreeSpec`.
 """
@@ -38,7 +38,7 @@ from irax.core.tree_registry import (
     register_pytree_with_keys_class,
     register_static,
 )
-from irax.core.treedefs import PyTreeDef, check_order, unflatten
+from irax.core.treedefs import PyTreeDef, flatten, flatten_with_accessors, unflatten, with_foreign
 
 __all__ = [
     "DictKey",
@@ -104,8 +104,7 @@ def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeD
         >>> tree_flatten({"b": 1, "a": (2, None)})[0]
         [2, 1]
     """
-    leaves, spec = optree.tree_flatten(tree, is_leaf, namespace=NAMESPACE)
-    check_order(spec)
+    leaves, spec = flatten(tree, is_leaf, NAMESPACE)
     return leaves, PyTreeDef(spec)
 
 
@@ -179,7 +178,7 @@ def all_leaves(iterable: Iterable[Any], is_leaf: _IsLeaf = None) -> bool:
         >>> all_leaves([1, 2]), all_leaves([1, [2]]), all_leaves([None])
         (True, False, False)
     """
-    return optree.all_leaves(iterable, is_leaf, namespace=NAMESPACE)
+    return optree.all_leaves(iterable, with_foreign(is_leaf), namespace=NAMESPACE)
 
 
 @api_boundary
@@ -210,10 +209,7 @@ def tree_flatten_with_path(
     answers = None if by_path is None else _preorder(by_path, (), tree, namespace)
     asked = is_leaf if answers is None else lambda _: next(answers)
     with asking_for_keys():
-        accessors, leaves, spec = optree.tree_flatten_with_accessor(
-            tree, asked, namespace=namespace
-        )
-    check_order(spec)
+        accessors, leaves, spec = flatten_with_accessors(tree, asked, namespace)
     return list(zip(map(key_path, accessors), leaves, strict=True)), PyTreeDef(spec)
 
 
@@ -223,7 +219,7 @@ def _preorder(
     """Yield the answers of `is_leaf` for a node and its descendants, in optree's order."""
     answer = is_leaf(path, node)
     yield answer
-    if answer or optree.all_leaves([node], namespace=namespace):
+    if answer or optree.all_leaves([node], with_foreign(None), namespace=namespace):
         return
     for key, child in flatten_one_level_with_keys(node, namespace=namespace)[0]:
         yield from _preorder(is_leaf, (*path, key), child, namespace)
@@ -277,7 +273,7 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: _IsLeaf = No
         >>> tree_map(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
         {'a': 11, 'b': [22]}
     """
-    leaves, spec = optree.tree_flatten(tree, is_leaf, namespace=NAMESPACE)
+    leaves, spec = flatten(tree, is_leaf, NAMESPACE)
     columns = [
         flatten_up_to(spec, other, "the first tree", f"tree {i} of tree_map")
         for i, other in enumerate(rest, start=2)

@@ -2,7 +2,7 @@
 
 import functools
 import sys
-from collections import OrderedDict, defaultdict, deque, namedtuple
+from collections import OrderedDict, defaultdict, namedtuple
 
 import numpy as np
 import optree
@@ -280,8 +280,6 @@ TREES = {
     "with a default": defaultdict(int, a=1, b=2),
     "with another default": defaultdict(list, a=1, b=2),
     "subclass": MyDict(a=1, b=2),
-    "deque": deque([1, 2]),
-    "short deque": deque([1, 2], 5),
     "tagged": Tagged(1, "a"),
     "tagged otherwise": Tagged(1, "b"),
     "tagged dict": Tagged({"a": 1}, "a"),

@@ -435,3 +435,29 @@ def test_traced_operands_are_traced_where_others_are_computed_at_once(transform)
     expected = transform(lambda x: (2 * np.sin(1) + 2) * x)(2.0)
     np.testing.assert_allclose(transform(f)(2.0), expected, rtol=1e-6)
     np.testing.assert_allclose(irax.vmap(f)(jnp.ones(2)), f(jnp.ones(())) * np.ones(2))
+
+
+@pytest.mark.parametrize(
+    ("primal", "tangent"),
+    [
+        (jnp.float32(1), 1),
+        (jnp.float32(1), 1j),
+        (jnp.bfloat16(1), 1.0),
+        (jnp.complex64(1), 1.0),
+        (jnp.float32(1), jnp.float16(1)),
+    ],
+)
+def test_tangents_and_cotangents_are_not_converted(primal, tangent):
+    double = lambda x: x * 2
+    with pytest.raises(TypeError, match="jvp: tangents"):
+        irax.jvp(double, (primal,), (tangent,))
+    with pytest.raises(ValueError, match="linearize: tangents"):
+        irax.linearize(double, primal)[1](tangent)
+    with pytest.raises(ValueError, match="the cotangent has type"):
+        irax.vjp(double, primal)[1](tangent)
+    with pytest.raises(TypeError, match="linear_transpose: the cotangent has type"):
+        irax.linear_transpose(double, primal)(tangent)
+    rule = irax.custom_jvp(double)
+    rule.defjvp(lambda primals, tangents: (double(primals[0]), tangent))
+    with pytest.raises(TypeError, match="returned a tangent of type"):
+        irax.jvp(rule, (primal,), (primal,))

@@ -6,6 +6,7 @@ import doctest
 import functools
 import operator
 
+import numpy as np
 import pytest
 
 import irax
@@ -312,3 +313,23 @@ def test_what_a_pullback_needs_of_keys_and_classes():
     assert [type(x).__name__ for x in words] == ["NotNeeded"]
     assert nothing == ()
     assert y == 2
+
+
+def test_static_data_that_cannot_be_compared_does_not_stop_other_calls():
+    @irax.tree_util.register_pytree_node_class
+    class Tagged:
+        def __init__(self, x, tag):
+            self.x, self.tag = x, tag
+
+        def tree_flatten(self):
+            return (self.x,), self.tag
+
+        @classmethod
+        def tree_unflatten(cls, tag, children):
+            return cls(*children, tag)
+
+    double = irax.jit(lambda t: t.x * 2 + np.sum(t.tag))
+    x = np.ones(2, np.float32)
+    for tag in (np.arange(3), np.arange(3), 3, np.arange(4), 5, np.arange(3), 3):
+        for _ in range(2):
+            np.testing.assert_array_equal(double(Tagged(x, tag)), 2 + np.sum(tag) + 0 * x)

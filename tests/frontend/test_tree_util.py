@@ -6,6 +6,7 @@ import dataclasses
 import doctest
 import operator
 import pickle
+import time
 
 import numpy as np
 import pytest
@@ -80,7 +81,6 @@ ZOO = [
     Point(1, Point(2, [3])),
     collections.OrderedDict([("b", 1), ("a", 2)]),
     collections.defaultdict(list, {"b": 1, "a": [2]}),
-    collections.deque([1, (2, 3)], maxlen=5),
     [Box(1, {"x": 2}, label="l"), Box()],
     Layer(1, [2], "first"),
     (Mode(True), 1),
@@ -94,7 +94,7 @@ def jtu():
     return jax.tree_util
 
 
-def plain_trees(deques=True):
+def plain_trees():
     keys = st.sampled_from(["a", "b", "c"])
     return st.recursive(
         st.integers(0, 99) | st.none(),
@@ -103,7 +103,6 @@ def plain_trees(deques=True):
             | st.lists(t, max_size=3).map(tuple)
             | st.dictionaries(keys, t, max_size=3)
             | st.lists(st.tuples(keys, t), max_size=2).map(collections.OrderedDict)
-            | (st.lists(t, max_size=2).map(collections.deque) if deques else st.nothing())
             | st.builds(Point, t, t)
         ),
         max_leaves=12,
@@ -132,7 +131,7 @@ def test_there_and_back_of_any(x):
     assert treedef.unflatten(leaves) == x
 
 
-@given(plain_trees(deques=False))  # which are leaves for JAX
+@given(plain_trees())
 def test_leaves_and_paths_as_jax(x):
     jtu = pytest.importorskip("jax", reason="JAX, the oracle, is not installed").tree_util
     assert tu.tree_leaves(x) == jtu.tree_leaves(x)
@@ -148,19 +147,39 @@ def test_leaves_and_paths_as_jax(x):
 
 
 def test_what_a_container_keeps():
-    deque = tu.tree_map(operator.neg, collections.deque([1], maxlen=5))
-    assert deque.maxlen == 5
     default = tu.tree_map(operator.neg, collections.defaultdict(list, a=1))
     assert default["new"] == []
     ordered = tu.tree_map(operator.neg, collections.OrderedDict([("b", 1), ("a", 2)]))
     assert list(ordered.items()) == [("b", -1), ("a", -2)]
 
 
+@pytest.mark.parametrize("leaf", [collections.deque([1, 2]), time.gmtime(0)], ids=["deque", "C"])
+def test_other_sequences_are_leaves(leaf):
+    """As in JAX, though optree takes them apart."""
+    tree = {"a": leaf, "b": [3]}
+    assert [x is leaf for x in tu.tree_leaves(tree)] == [True, False]
+    assert tu.tree_structure(tree) == tu.tree_structure({"a": 1, "b": [2]})
+    assert tu.keystr(tu.tree_leaves_with_path(tree)[0][0]) == "['a']"
+    seen = tu.tree_map_with_path(
+        lambda path, x: (path, x), tree, is_leaf=lambda path, x: x == [3], is_leaf_takes_path=True
+    )
+    assert (seen["a"][1], seen["b"][1]) == (leaf, [3])
+    assert tu.tree_map(lambda x: x, tree)["a"] is leaf
+    assert tu.tree_map(lambda x, y: y, {"a": 1, "b": [2]}, tree)["a"] is leaf
+    assert tu.prefix_broadcast({"a": 0, "b": 1}, tree) == [0, 1]
+    assert tu.all_leaves([leaf])
+    assert not tu.is_tree_node(type(leaf))
+    with pytest.raises(ValueError, match="expected a container"):
+        tu.flatten_one_level(leaf)
+    with pytest.raises(TypeError, match="deque|struct_time"):
+        irax.jit(lambda tree: 0)(tree)
+
+
 def test_structures_differ_where_anything_but_a_leaf_does():
     trees = [1, None, (), [], {}, (1,), [1], [1, 2], {"a": 1}, {"b": 1}, Point(1, 2), (1, 2)]
     trees += [Box(1), Box(1, label="x"), Layer(1), Layer(1, 2), Layer(1, 2, "x"), Mode(True)]
     trees += [Mode(False), Partial(max, 1), Partial(min, 1), Partial(max, key=1)]
-    trees += [collections.OrderedDict(a=1), collections.deque([1])]
+    trees += [collections.OrderedDict(a=1)]
     treedefs = [tu.tree_structure(x) for x in trees]
     for i, a in enumerate(treedefs):
         for j, b in enumerate(treedefs):

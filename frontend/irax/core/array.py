@@ -36,6 +36,7 @@ class Array:
     __slots__ = ("__weakref__",)
     # NumPy's operators leave `ndarray + Array` to us.
     __array_priority__ = 100
+    __hash__: Any = None
 
     aval: ShapedArray
     """Its shape, dtype and weak type."""

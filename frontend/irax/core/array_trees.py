@@ -25,7 +25,7 @@ from irax.core.key_arrays import KeyArray
 from irax.core.shardings import NamedSharding, of_rows
 from irax.core.tree_errors import structure_error as structure_error
 from irax.core.tree_registry import ARRAYS
-from irax.core.treedefs import check_order, unflatten
+from irax.core.treedefs import flatten, unflatten
 from irax.core.treedefs import in_order as in_order
 from irax.dtypes import KeyType, float0
 from irax.tree_util import keystr as keystr
@@ -66,11 +66,9 @@ def _without_float0(tree: Any, is_leaf: _IsLeaf = None) -> Any:
 
 def tree_flatten(tree: Any, is_leaf: _IsLeaf = None) -> tuple[list[Any], PyTreeDef]:
     """The arrays of a pytree, and its structure."""
-    leaves, treedef = optree.tree_flatten(tree, is_leaf, namespace=ARRAYS)
+    leaves, treedef = flatten(tree, is_leaf, ARRAYS)
     if any(map(_is_float0, leaves)):
-        tree = _without_float0(tree, is_leaf)
-        leaves, treedef = optree.tree_flatten(tree, is_leaf, namespace=ARRAYS)
-    check_order(treedef)
+        leaves, treedef = flatten(_without_float0(tree, is_leaf), is_leaf, ARRAYS)
     return leaves, treedef
 
 

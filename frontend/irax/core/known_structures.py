@@ -6,7 +6,7 @@ To flatten a tree takes ten times as long as to see that it has a structure, and
 from __future__ import annotations
 
 import operator
-from collections import OrderedDict, defaultdict, deque
+from collections import OrderedDict, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +18,7 @@ from irax.core.tree_registry import ARRAYS
 Taken = Callable[[tuple[Any, ...], dict[str, Any]], Any]
 """Takes the arguments of a call to their leaves, or to None where they have another structure."""
 
-_LOOSE = {OrderedDict, defaultdict, deque}
+_LOOSE = {OrderedDict, defaultdict}
 """Classes whose nodes optree takes for each other's, whatever else the structure says of them."""
 _DICT = object()
 _NODES_OF_CALLS = 3

@@ -5,7 +5,7 @@ from typing import Any
 import optree
 
 from irax.core.tree_registry import NAMESPACE, KeyEntry, asking_for_keys, key_path
-from irax.core.treedefs import static_data
+from irax.core.treedefs import is_foreign, static_data
 
 
 def is_tree_node(typ: type) -> bool:
@@ -24,6 +24,8 @@ def is_tree_node(typ: type) -> bool:
     """
     if not isinstance(typ, type):
         raise TypeError(f"is_tree_node: expected a class, got {typ!r}")
+    if is_foreign(typ):
+        return False
     known = optree.register_pytree_node.get(typ, namespace=NAMESPACE) is not None  # pyright: ignore
     return known or optree.is_namedtuple_class(typ)
 
@@ -43,6 +45,8 @@ def flatten_one_level(tree: Any, *, namespace: str = NAMESPACE) -> tuple[tuple[A
         >>> flatten_one_level({"a": [1, 2]})
         (([1, 2],), ('a',))
     """
+    if is_foreign(type(tree)):
+        raise ValueError(f"flatten_one_level: expected a container, got the leaf {tree!r}")
     found: Any = optree.tree_flatten_one_level(tree, namespace=namespace)
     children, static, kind = found[0], found[1], type(tree)
     return tuple(children), tuple(static) if kind is dict else static_data(kind, static)

@@ -7,6 +7,7 @@ import optree
 
 from irax.core.tree_errors import structure_error
 from irax.core.tree_registry import NAMESPACE
+from irax.core.treedefs import flatten, with_foreign
 
 
 def prefix_broadcast(
@@ -42,12 +43,13 @@ def prefix_broadcast(
     """
     if type(tree) is tuple:
         prefix = _list_as_tuple(prefix)
+    is_leaf = with_foreign(is_leaf)
     leaves, spec = optree.tree_flatten(prefix, is_leaf, none_is_leaf=True, namespace=namespace)
     subtrees = flatten_up_to(spec, tree, prefix_name, tree_name)
     return [
         leaf
         for leaf, subtree in zip(leaves, subtrees, strict=True)
-        for _ in range(optree.tree_structure(subtree, namespace=namespace).num_leaves)
+        for _ in flatten(subtree, None, namespace)[0]
     ]
 
 

@@ -36,7 +36,7 @@ _Class = TypeVar("_Class", bound=type)
 
 @dataclass(frozen=True)
 class SequenceKey:
-    """The step to an element of a tuple, list or deque: `[idx]`."""
+    """The step to an element of a tuple or list: `[idx]`."""
 
     idx: int
 

@@ -7,7 +7,7 @@ structures to users, wrap them.
 from __future__ import annotations
 
 import reprlib
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -115,18 +115,64 @@ def _sorted(keys: Iterable[Any]) -> list[Any]:
         ) from None
 
 
-def check_order(spec: optree.PyTreeSpec) -> None:
-    """Raises ValueError where a dict has keys that cannot be sorted. optree takes them in the order
-    of their classes' names.
+def flatten(
+    tree: Any, is_leaf: Callable[[Any], bool] | None, namespace: str
+) -> tuple[list[Any], optree.PyTreeSpec]:
+    """Return the leaves of a pytree and its structure, by the registry of a namespace.
+
+    Raises:
+        ValueError: a dict has keys that cannot be sorted.
     """
-    spec.walk(range(spec.num_leaves), _check_node, None)
+    leaves, spec = optree.tree_flatten(tree, is_leaf, namespace=namespace)
+    if _has_foreign_nodes(spec):
+        leaves, spec = optree.tree_flatten(tree, with_foreign(is_leaf), namespace=namespace)
+    return leaves, spec
 
 
-def _check_node(kind: type, data: Any, children: Any) -> None:
-    if kind is dict:
-        _sorted(data)
-    elif kind is defaultdict:
-        _sorted(data[1])
+def flatten_with_accessors(
+    tree: Any, is_leaf: Callable[[Any], bool] | None, namespace: str
+) -> tuple[list[optree.PyTreeAccessor], list[Any], optree.PyTreeSpec]:
+    """Return the ways to the leaves of a pytree, the leaves, and its structure, as `flatten`."""
+    is_leaf = with_foreign(is_leaf)
+    accessors, leaves, spec = optree.tree_flatten_with_accessor(tree, is_leaf, namespace=namespace)
+    _has_foreign_nodes(spec)  # which checks the order of keys
+    return accessors, leaves, spec
+
+
+def with_foreign(is_leaf: Callable[[Any], bool] | None) -> Callable[[Any], bool]:
+    """Return a function that is True for leaves: for what are nodes of optree's and no pytrees of
+    JAX's, too.
+    """
+    return lambda x: (is_leaf is not None and is_leaf(x)) or is_foreign(type(x))
+
+
+def is_foreign(kind: type) -> bool:
+    """Return True if instances of a class are leaves, though optree takes them apart: deques, and
+    C's structs such as `time.struct_time`.
+    """
+    return issubclass(kind, deque) or optree.is_structseq_class(kind)
+
+
+def _has_foreign_nodes(spec: optree.PyTreeSpec) -> bool:
+    """Return True if a structure has nodes that are leaves for users. Raises ValueError where a
+    dict has keys that cannot be sorted: optree takes them in the order of their classes' names.
+    """
+    found = False
+
+    def node(kind: type, data: Any, children: Any) -> None:
+        nonlocal found
+        if kind is dict:
+            _sorted(data)
+        elif kind is defaultdict:
+            _sorted(data[1])
+        elif kind not in _USUAL and is_foreign(kind):
+            found = True
+
+    spec.walk(range(spec.num_leaves), node, None)
+    return found
+
+
+_USUAL = frozenset({tuple, list, type(None), OrderedDict})
 
 
 def in_order(spec: optree.PyTreeSpec) -> optree.PyTreeSpec:

@@ -37,7 +37,11 @@ class Programs(OrderedDict[Any, Program]):
 
     def find(self, key: Any) -> Program | None:
         """Return the program for a signature, if there is one."""
-        program = self.get(key)
+        try:
+            program = self.get(key)
+        except Exception:  # from a comparison of static data, such as arrays in a pytree's aux_data
+            self._drop_incomparable(key)
+            program = self.get(key)
         if program is not None:
             with suppress(KeyError):  # another thread has removed it
                 self.move_to_end(key)
@@ -51,6 +55,15 @@ class Programs(OrderedDict[Any, Program]):
                 self.popitem(last=False)
         return kept
 
+    def _drop_incomparable(self, key: Any) -> None:
+        """Remove the programs of signatures that cannot be compared with this one: no later call
+        could find them.
+        """
+        kept = [item for item in self.items() if _equal(item[0], key) is not None]
+        super().clear()
+        for other, program in kept:
+            self[other] = program
+
     def keep_untraced(self, key: Any, program: Untraced) -> None:
         """Keep the program of a signature that was not traced."""
         if len(self.untraced) >= MOST:
@@ -59,7 +72,7 @@ class Programs(OrderedDict[Any, Program]):
 
     def bind(self, key: Any, call: BoundCall) -> None:
         """Take the short way for calls of a signature from now on."""
-        others = [item for item in self._bound.items() if item[0] != key]
+        others = [item for item in self._bound.items() if _equal(item[0], key) is False]
         self._bound = dict([(key, call), *others][:RECENT])
         self.recent = tuple(self._bound.values())
 
@@ -79,3 +92,11 @@ class Programs(OrderedDict[Any, Program]):
         self.untraced.clear()
         super().clear()
         self.history.clear()
+
+
+def _equal(a: Any, b: Any) -> bool | None:
+    """Return True if two signatures are equal, and None if their static data cannot be compared."""
+    try:
+        return bool(a == b)
+    except Exception:
+        return None

@@ -254,13 +254,6 @@ def _contains(x: Array, element: Any) -> bool:
     return bool(jnp.any(jnp.equal(x, element)))
 
 
-def _hash(x: Array) -> NoReturn:
-    raise TypeError(
-        f"an array cannot be hashed, so it can neither be a key nor a static argument, got {x!r}: "
-        "use a tuple of its numbers, or id(x)"
-    )
-
-
 # ---- methods -------------------------------------------------------------------------------------
 
 
@@ -406,7 +399,6 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "__float__": lambda x: _number(x, float),
     "__format__": printing.formatted,
     "__getitem__": indexing.getitem,
-    "__hash__": _hash,
     "__index__": _index,
     "__int__": lambda x: _number(x, int),
     "__iter__": _iter,

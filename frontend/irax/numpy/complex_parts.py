@@ -10,6 +10,7 @@ from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.dispatch import bind
 from irax.core.operands import as_arrays
+from irax.numpy.creation import array
 from irax.numpy.signatures import Unary
 from irax.numpy.tables import (
     elementwise,
@@ -80,7 +81,7 @@ def iscomplexobj(x: Any) -> bool:
     if x is None:
         return False
     if not hasattr(x, "dtype"):
-        (x,) = as_arrays([np.asarray(x)], "iscomplexobj")
+        x = array(x)
     return dtypes.issubdtype(x.dtype, np.complexfloating)
 
 

@@ -366,7 +366,11 @@ def full(
            [0, 1]], dtype=int32)
     """
     wanted = None if dtype is None else dtypes.requested_dtype(dtype, "full")
-    fill = array(fill_value, None if isinstance(wanted, dtypes.KeyType) else wanted)
+    number = None if isinstance(wanted, dtypes.KeyType) else wanted
+    if type(fill_value) is int and number is not None:
+        fill = convert(filling("full", fill_value), number)  # which wraps around, as in JAX
+    else:
+        fill = array(fill_value, number)
     sizes = canonical_shape("full", shape)
     result = broadcast_to(fill, sizes) if fill.ndim else lax.full(sizes, fill, wanted)
     return placed("full", result, device, out_sharding)

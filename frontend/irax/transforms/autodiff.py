@@ -469,13 +469,13 @@ def _directions(
             continue
         array = as_array(leaf, f"{what}: a tangent")
         same_shape = array.shape == aval.shape
-        if not same_shape or (array.dtype != aval.dtype and not array.weak_type):
+        if not same_shape or array.dtype != aval.dtype:
             kind = error if same_shape else ValueError
             path = tree_util.keystr(tree_util.tree_leaves_with_path(tangents)[number][0])
             raise kind(
                 f"{what}: tangents{path} has type {array.aval}; expected {aval}, as the primal has"
             )
-        directions.append(array if array.dtype == aval.dtype else array.astype(aval.dtype))
+        directions.append(array)
     return directions
 
 

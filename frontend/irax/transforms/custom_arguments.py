@@ -134,8 +134,6 @@ def of_type(
 ) -> Array:
     """A leaf that a rule returned, as an array of the type it must have; else raises `error`."""
     array = as_array(x, f"the rule of {name}: its {what}")
-    if array.shape != aval.shape or (
-        array.dtype != aval.dtype and not (array.weak_type or aval.weak_type)
-    ):
+    if (array.shape, array.dtype) != (aval.shape, aval.dtype):
         raise error(f"the rule of {name} returned a {what} of type {array.aval}; expected {aval}")
-    return array if array.dtype == aval.dtype else array.astype(aval.dtype)
+    return array

@@ -237,7 +237,8 @@ def _cotangent(x: Any, aval: ShapedArray, name: str) -> Array:
     if x is None or isinstance(x, SymbolicZero):
         return zeros(aval)
     found = as_array(x, f"the rule of {name}: its cotangent")
-    if all(dtypes.issubdtype(t.dtype, np.floating) for t in (found, aval)):
+    is_real = not dtypes.issubdtype(found.dtype, np.complexfloating)
+    if is_real and (found.weak_type or dtypes.issubdtype(found.dtype, np.floating)):
         found = found.astype(aval.dtype)  # a rule may compute in another precision
     return of_type(found, aval, name, "cotangent", ValueError)
 

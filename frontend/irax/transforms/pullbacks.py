@@ -110,12 +110,8 @@ def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str
         if not is_inexact(aval):
             continue
         array = as_array(leaf, what)
-        if array.shape != aval.shape:
+        if (array.shape, array.dtype) != (aval.shape, aval.dtype):
             raise ValueError(f"{what} has type {array.aval}; expected {aval}, as the result has")
-        if array.dtype != aval.dtype:
-            if not array.weak_type:
-                raise TypeError(f"{what} has type {array.aval}; expected {aval}")
-            array = array.astype(aval.dtype)
         arrays.append(array)
     return arrays
 
