@@ -171,7 +171,7 @@ def test_other_sequences_are_leaves(leaf):
     assert not tu.is_tree_node(type(leaf))
     with pytest.raises(ValueError, match="expected a container"):
         tu.flatten_one_level(leaf)
-    with pytest.raises(TypeError, match="deque|struct_time"):
+    with pytest.raises(TypeError, match=r"deque|struct_time"):
         irax.jit(lambda tree: 0)(tree)
 
 
