@@ -148,6 +148,8 @@ def bound_call(
             return OTHER
         if captured:
             buffers += captured
+        if donated:
+            check_given_once(buffers, donated)
         found = run(buffers)
         if donated:
             forget(given, donated)
@@ -171,6 +173,23 @@ def _divided(x: Any, divides: bool, layout: Spec | None) -> tuple[Any, ...] | No
     if not divides or layout is None or type(x) is not ConcreteArray or x.weak_type:
         return None
     return x.shape, x.dtype
+
+
+def check_given_once(buffers: Sequence[Any], donated: Sequence[int]) -> None:
+    """Check that no donated array is another argument of the same call too.
+
+    Raises:
+        RuntimeError: one is.
+    """
+    if len(set(map(id, buffers))) == len(buffers):
+        return
+    for i in donated:
+        other = next((j for j, x in enumerate(buffers) if x is buffers[i] and j != i), None)
+        if other is not None:
+            raise RuntimeError(
+                f"jit: array {i} of the arguments is donated, and the same array is given again, "
+                f"as array {other}: its memory is given up once; give x.copy() in one of the places"
+            )
 
 
 def forget(leaves: Sequence[Any], donated: Sequence[int]) -> None:

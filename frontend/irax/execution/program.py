@@ -21,6 +21,7 @@ from irax.execution.bound_call import (
     BoundCall,
     Results,
     bound_call,
+    check_given_once,
     forget,
     results_as,
     tree_of_leaves,
@@ -125,6 +126,8 @@ class Program:
                 committed = True
             buffers.append(buffer)
         buffers += program.captured
+        if self.donated:
+            check_given_once(buffers, self.donated)
         if config.debug_nans or config.debug_infs:
             found = self._run_checked(program.executable, buffers)
         elif config.profiling:
