@@ -205,3 +205,9 @@ def test_nested_maps_have_axes_of_their_own():
 
     with pytest.raises(ValueError, match=r"axis_name='i' is the name of an axis that a pmap or"):
         irax.pmap(inner, "i", devices=devices)(np.ones((2, 2)))
+
+
+def test_one_device_tells_that_it_computes_all_slices():
+    with pytest.warns(UserWarning, match=r"one device computes 3 slices.*irax.vmap") as told:
+        irax.pmap(lambda x: x + 1)(jnp.arange(3.0))
+    assert told[0].filename == __file__

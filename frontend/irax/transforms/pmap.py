@@ -13,7 +13,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from irax.config import config
-from irax.core import array_trees, meshes
+from irax.core import array_trees, meshes, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, staged
 from irax.core.flattening import name_of
@@ -60,8 +60,9 @@ def pmap(
     """Return a compiled function that applies `fun` to each slice of its arguments along an axis.
 
     Each slice has a device of its own, of the first that there are; one device alone computes any
-    number of slices. In a job of several processes, each of them calls the function with the slices
-    of its own devices, and has their results; in functions that are traced, arrays are whole.
+    number of slices, with a warning, since JAX refuses that. In a job of several processes, each of
+    them calls the function with the slices of its own devices, and has their results; in functions
+    that are traced, arrays are whole.
 
     Args:
         fun: a function of pytrees of arrays.
@@ -189,7 +190,16 @@ class _Setting:
                 f"pmap: axis_name={self.axis_name!r} is the name of an axis that a pmap or "
                 "shard_map around this one maps; give it another name"
             )
-        if size == 1 or self.has_one_device() or around:
+        if size == 1 or around:
+            return None
+        if self.has_one_device():
+            if self.devices is None:
+                source.warn(
+                    f"pmap: one device computes {size} slices, as vmap does; JAX raises ValueError "
+                    f"here. Set IRAX_CPU_DEVICES={size} for as many devices on the CPU, or call "
+                    "irax.vmap",
+                    UserWarning,
+                )
             return None
         name = UNNAMED if self.axis_name is None else self.axis_name
         return Mesh(device_mesh("pmap", (size,), self.there()), (name,))
