@@ -150,15 +150,27 @@ def size(text: str) -> int:
 
 
 def directory() -> Path | None:
-    """Return the folder of artefacts, or None if the cache is off."""
+    """Return the folder of artefacts, or None if none are kept: the cache is off, or the user has no
+    home directory that it could be in.
+    """
     setting = settings.folder or os.environ.get("IRAX_CACHE_DIR", "")
     if not settings.is_on or setting.lower() == "off":
         return None
-    return (
-        Path(setting).expanduser()
-        if setting
-        else platformdirs.user_cache_path("irax") / "artefacts"
-    )
+    with contextlib.suppress(RuntimeError):  # there is no home directory
+        if setting:
+            return Path(setting).expanduser()
+        return platformdirs.user_cache_path("irax") / "artefacts"
+    return None
+
+
+def why_none_are_kept() -> str:
+    """Return why there is no folder of artefacts."""
+    if not settings.is_on:
+        return "the option enable_compilation_cache is off"
+    setting = settings.folder or os.environ.get("IRAX_CACHE_DIR", "")
+    if setting.lower() == "off":
+        return "IRAX_CACHE_DIR=off"
+    return "there is no home directory: set IRAX_CACHE_DIR to a folder, or HOME"
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,12 @@ import sys
 import time
 
 import pytest
+from click.testing import CliRunner
 from tests.runtime.programs import elementwise
 
 from irax_compiler import cache
 from irax_compiler.iree import compiler as iree_compiler
+from irax_tools.cli import main as cli
 
 NAME, OTHER = "a" * 64, "b" * 64
 
@@ -88,6 +90,26 @@ def test_a_folder_that_can_only_be_read_serves(folder, monkeypatch):
     cache.store(OTHER, b"artefact")
     assert cache.load(NAME) == b"artefact"
     assert cache.load(OTHER) is None
+
+
+@pytest.mark.parametrize("setting", ["", "~/irax"])
+def test_users_without_a_home_directory(setting, monkeypatch, compilations):
+    """A container runs as a user that it does not know."""
+
+    def unknown(*_: object) -> None:
+        raise KeyError("uid not found")
+
+    for name in ("HOME", "XDG_CACHE_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    monkeypatch.setenv("IRAX_CACHE_DIR", setting)
+    assert iree_compiler.compile("module") == b"artefact"
+    assert cache.load(NAME) is None
+    assert "IRAX_CACHE_DIR" in cache.why_none_are_kept()
+    for command in (["cache"], ["cache", "list"], ["doctor"]):
+        result = CliRunner().invoke(cli, command)
+        assert not isinstance(result.exception, RuntimeError)
+        assert "no home directory" in result.output
 
 
 def test_off(monkeypatch):

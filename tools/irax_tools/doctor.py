@@ -115,5 +115,5 @@ def _platforms_asked_for() -> Iterator[tuple[str, bool]]:
 def _cache() -> str:
     folder = cache.directory()
     if folder is None:
-        return "artefacts are not kept: IRAX_CACHE_DIR=off"
+        return f"artefacts are not kept: {cache.why_none_are_kept()}"
     return f"artefacts are kept in {folder} ({len(cache.entries())} of them)"

@@ -48,7 +48,7 @@ def cache(action: str, size: str | None) -> None:
 
     folder = kept.directory()
     if folder is None:
-        click.echo("none are kept: IRAX_CACHE_DIR=off")
+        click.echo(f"none are kept: {kept.why_none_are_kept()}")
         return
     if size is not None and action != "prune":
         raise click.UsageError(f"--size is an option of prune; {action} takes none")
