@@ -150,8 +150,8 @@ def size(text: str) -> int:
 
 
 def directory() -> Path | None:
-    """Return the folder of artefacts, or None if none are kept: the cache is off, or the user has no
-    home directory that it could be in.
+    """Return the folder of artefacts, or None if none are kept: the cache is off, or the user has
+    no home directory that it could be in.
     """
     setting = settings.folder or os.environ.get("IRAX_CACHE_DIR", "")
     if not settings.is_on or setting.lower() == "off":
