@@ -442,7 +442,10 @@ def _of_contents(contents: dict[str, bytes], name: str) -> Exported:
     if format_.MANIFEST not in contents or format_.MODULE not in contents:
         raise ValueError(f"{name}: not an exported function, but a compiled module")
     manifest = format_.read_manifest(contents, name)
-    module = mlir.parse_module(contents[format_.MODULE].decode())
+    try:
+        module = mlir.parse_module(contents[format_.MODULE].decode())
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{name}: {format_.MODULE} is damaged: {error}") from None
     function = mlir.functions(module).get(manifest["name"])
     if function is None:
         raise ValueError(f"{name}: damaged: its module has no function {manifest['name']!r}")

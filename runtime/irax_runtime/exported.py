@@ -101,13 +101,19 @@ def _check_manifest(manifest: dict[str, Any], contents: dict[str, bytes]) -> Non
         sizes.names(size)
     if not all(isinstance(text, str) for text in manifest.get("constraints", [])):
         raise ValueError("a constraint is no text")
+    leaves = [leaf for side in ("arguments", "results") for leaf in manifest[side]["leaves"]]
+    if not all(isinstance(leaf["weak"], bool) for leaf in leaves):
+        raise ValueError("whether a type is weak is neither true nor false")
     names = [manifest["name"], *manifest["platforms"], *manifest["programs"]]
     names += [name for side in sides for name in side.names]
     if not all(name.isprintable() for name in names):
         raise ValueError("a name has control characters")
     for program in manifest["programs"].values():
-        if program["file"] not in contents or not isinstance(program.get("processor", []), list):
+        if program["file"] not in contents:
             raise ValueError(f"no program {program['file']!r}")
+        features = program.get("processor", [])
+        if not isinstance(features, list) or not all(isinstance(f, str) for f in features):
+            raise ValueError("the features of a processor are not a list of names")
 
 
 def processor_features() -> list[str]:

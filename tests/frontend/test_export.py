@@ -12,6 +12,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import export
+from irax_runtime import archives
 
 X = jnp.array([1.0, 2.0, 3.0])
 N = jnp.array([4, 5])
@@ -150,6 +151,9 @@ def test_other_bytes(tmp_path):
     blob = exported().serialize()
     with pytest.raises(ValueError, match="damaged"):
         export.deserialize(blob[:-9])
+    contents = archives.read(blob, "blob")
+    with pytest.raises(ValueError, match=r"deserialize: module.mlir is damaged"):
+        export.deserialize(archives.write({**contents, "module.mlir": b"\xff\xfe"}))
     artefact = irax_artefact()
     with pytest.raises(ValueError, match="not an exported function, but a compiled module"):
         export.deserialize(artefact)

@@ -119,6 +119,11 @@ def test_other_files(file, tmp_path):
             "for a processor with avx9000, which this one does not have",
         ),
         (
+            {"programs": {"iree-cpu": {"file": "iree-cpu.vmfb", "processor": [1]}}},
+            "manifest.json is damaged.*processor",
+        ),
+        ({"results": {"tree": 0, "leaves": [{"name": "y", "type": "f32[]"}]}}, "is damaged.*weak"),
+        (
             {"programs": {"iree-cuda": {"file": "iree-cpu.vmfb"}}},
             "programs for iree-cuda, and there is no such device",
         ),

@@ -345,3 +345,25 @@ def test_elements(irax, name, values, printed):
     arguments = ("run", "-", "--input", f"1x{name}={values}", "--device", "reference")
     done = irax(*arguments, stdin=text)
     assert done.stdout == printed, done.stderr
+
+
+def test_run_takes_arrays_of_the_other_order_of_bytes_and_complex_types(irax, folder):
+    np.save(folder / "big.npy", np.array([1, -2, 3, 0.5], ">f4"))
+    done = irax("run", "in.mlir", "--input", "big.npy", "--input", "4xf32=0.5")
+    assert done.returncode == 0, done.stderr
+    (folder / "complex.mlir").write_text(
+        "func.func @main(%x: tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>> {\n"
+        "  return %x : tensor<2xcomplex<f32>>\n}\n"
+    )
+    for type_ in ("complex<f32>", "c64"):
+        done = irax("run", "complex.mlir", "--input", f"2x{type_}=1+2j,3")
+        assert done.stdout == "complex64[2]\n[1.+2.j 3.+0.j]\n"
+
+
+@pytest.mark.parametrize("command", [["run", "--input", "f32=1"], ["cost"], ["grad"]])
+def test_values_that_are_no_tensors_are_refused_by_their_types(irax, folder, command):
+    (folder / "number.mlir").write_text("func.func @main(%x: f32) -> f32 {\n  return %x : f32\n}\n")
+    name, *rest = command
+    done = irax(name, "number.mlir", *rest)
+    assert done.returncode == 1
+    assert "values of type f32 are not supported; expected tensors" in done.stderr

@@ -41,7 +41,7 @@ def parse_input(text: str) -> np.ndarray[Any, Any]:
     In `bf16=x.npy` the type says what the bytes in the file are: NumPy writes elements of dtypes
     that are not its own as mere bytes.
     """
-    match = re.fullmatch(r"((?:\d+x)*)(\w+)=(.*)", text, re.DOTALL)
+    match = re.fullmatch(r"((?:\d+x)*)(\w+|complex<f\d+>)=(.*)", text, re.DOTALL)
     if match is None:
         if "=" in text or not text.endswith(".npy"):
             raise click.UsageError(
@@ -143,15 +143,20 @@ def _read(path: str, option: str, kind: str) -> np.ndarray[Any, Any] | dict[str,
     try:
         found = np.load(path, allow_pickle=False)
         if isinstance(found, np.ndarray):
-            return found
+            return _native(found)
         with found:
             archives.check(found.zip, Path(path).stat().st_size)
-            return {name: found[name] for name in found.files}
+            return {name: _native(found[name]) for name in found.files}
     except FileNotFoundError:
         raise click.UsageError(f"{option} {path}: no such file") from None
     except Exception as error:  # zipfile and zlib have errors of their own
         told = str(error) or type(error).__name__
         raise ValueError(f"{option} {path}: not a {kind} file, or damaged: {told}") from None
+
+
+def _native(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The array in this machine's order of bytes."""
+    return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
 def save(path: str, array: np.ndarray[Any, Any]) -> None:

@@ -51,7 +51,7 @@ def rewrite(module: Module) -> None:
     shardy.rewrite(module)
     gspmd.rewrite(module)
     numbers: Counter[str] = Counter()
-    for operation in _operations(module.operation):
+    for operation in mlir.operations_in(module.operation)[:-1]:
         form = FORMS.get(operation.name)
         if form is None:
             continue
@@ -69,15 +69,3 @@ def rewrite(module: Module) -> None:
             operation.erase()
     tuples.without_unused(module)
     tokens.without_tokens(module)
-
-
-def _operations(operation: Operation) -> list[Operation]:
-    """Return the operations inside an operation, in order, each before those inside it."""
-    found: list[Operation] = []
-
-    def visit(inner: Operation) -> mlir.ir.WalkResult:
-        found.append(inner)
-        return mlir.ir.WalkResult.ADVANCE
-
-    operation.walk(visit, mlir.ir.WalkOrder.POST_ORDER)
-    return found[:-1]

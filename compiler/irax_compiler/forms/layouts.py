@@ -17,15 +17,8 @@ Sharding = tuple[Mesh, Spec | None]
 
 def operations(module: Module, name: str | None = None) -> list[Operation]:
     """Return the operations of a name, or all, each before those inside it."""
-    found: list[Operation] = []
-
-    def visit(operation: Operation) -> mlir.ir.WalkResult:
-        if name in (None, operation.name):
-            found.append(operation)
-        return mlir.ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit, mlir.ir.WalkOrder.PRE_ORDER)
-    return found
+    found = mlir.operations_in(module.operation, outermost_first=True)
+    return [operation for operation in found if name in (None, operation.name)]
 
 
 def replace(operation: Operation, values: Sequence[Value]) -> None:

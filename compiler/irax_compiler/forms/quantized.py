@@ -99,14 +99,8 @@ def with_plain_numbers(module: Module) -> None:
     """Rewrite a module whose quantized types are all known; others are left, to be refused by
     name.
     """
-    operations: list[Operation] = []
-
-    def visit(operation: Operation) -> mlir.ir.WalkResult:
-        if any(_is_quantized(v.type) for v in _values(operation)):
-            operations.append(operation)
-        return mlir.ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
+    found = mlir.operations_in(module.operation)
+    operations = [o for o in found if any(_is_quantized(v.type) for v in _values(o))]
     if not all(map(_is_known, operations)):
         return
     kinds = {v: _quantization(v.type) for o in operations for v in _values(o)}

@@ -28,14 +28,7 @@ def without_tokens(module: Module) -> None:
     refused when they are run.
     """
     functions = mlir.functions(module)
-    operations: list[Operation] = []
-
-    def visit(operation: Operation) -> mlir.ir.WalkResult:
-        operations.append(operation)
-        return mlir.ir.WalkResult.ADVANCE
-
-    for function in functions.values():
-        function.walk(visit)
+    operations = [o for function in functions.values() for o in mlir.operations_in(function)]
     with_tokens = [o for o in operations if any(v.type == TOKEN for v in _values(o))]
     if not with_tokens or any(o.name not in (*_MADE, *_HANDED_ON) for o in with_tokens):
         return

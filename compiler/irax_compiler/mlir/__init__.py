@@ -62,6 +62,7 @@ from irax_compiler.mlir.operations import (
     location_text,
     named,
     num_uses,
+    operations_in,
     owner_name,
     terminator,
     text_of,

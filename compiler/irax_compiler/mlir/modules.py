@@ -6,7 +6,7 @@ import io
 from typing import Any
 
 from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, MLIRError, Module, Operation, ir
-from irax_compiler.mlir.operations import file_location
+from irax_compiler.mlir.operations import file_location, operations_in
 
 
 def new_module() -> Module:
@@ -36,15 +36,11 @@ def parse_module(text: str | bytes, name: str = "") -> Module:
 
 def _name_locations(module: Module, name: str) -> None:
     """Gives the places in what was parsed, a file that is called "-", the name of a file."""
-
-    def visit(operation: Operation) -> ir.WalkResult:
+    for operation in operations_in(module.operation):
         location: Any = operation.location
         if isinstance(location, ir.FileLineColLoc) and location.filename == "-":
             line, column = location.start_line, location.start_col
             operation.location = file_location(name, line, column)
-        return ir.WalkResult.ADVANCE
-
-    module.operation.walk(visit)
 
 
 def clone_module(module: Module) -> Module:

@@ -40,6 +40,24 @@ def emit(
     )
 
 
+def operations_in(operation: Operation, outermost_first: bool = False) -> list[Operation]:
+    """An operation and those inside it, in order: each after those inside it, or before."""
+    found: list[Operation] = []
+
+    def visit(inner: Operation) -> ir.WalkResult:
+        found.append(inner)
+        return ir.WalkResult.ADVANCE
+
+    order = ir.WalkOrder.PRE_ORDER if outermost_first else ir.WalkOrder.POST_ORDER
+    try:
+        operation.walk(visit, order)
+    except RuntimeError as error:  # as which the bindings raise what comes up in `visit`
+        if "KeyboardInterrupt" in str(error):
+            raise KeyboardInterrupt from None
+        raise
+    return found
+
+
 def named(name: str, location: Location) -> Location:
     """`location`, marked with the transformation that made an operation there."""
     return ir.Location.name(name, location, CONTEXT)

@@ -8,7 +8,7 @@ from typing import Any
 
 from irax_compiler.mlir.attributes import array, dictionary, string, symbol, type_attribute
 from irax_compiler.mlir.bindings import UNKNOWN, Block, Location, Module, Operation, Type, Value, ir
-from irax_compiler.mlir.operations import terminator
+from irax_compiler.mlir.operations import operations_in, terminator
 from irax_compiler.mlir.types import function_type
 
 _REFERENCES = ("func.call", "stablehlo.composite", "stablehlo.custom_call")
@@ -160,15 +160,7 @@ def references(function: Operation) -> list[Operation]:
 
 
 def _found(function: Operation, *names: str) -> list[Operation]:
-    found = []
-
-    def visit(operation: Operation) -> ir.WalkResult:
-        if operation.name in names:
-            found.append(operation)
-        return ir.WalkResult.ADVANCE
-
-    function.walk(visit)
-    return found
+    return [operation for operation in operations_in(function) if operation.name in names]
 
 
 def callee(call: Operation) -> str:

@@ -79,8 +79,13 @@ def shape_of(value: Any) -> tuple[int, ...]:
 
 
 def shape_of_type(type_: Any) -> tuple[int, ...]:
-    """The shape of a tensor type. Sizes that are not known are symbolic."""
-    shape = tuple(type_.shape)
+    """The shape of a tensor type. Sizes that are not known are symbolic. Raises TypeError for types
+    of other values.
+    """
+    try:
+        shape = tuple(type_.shape)
+    except AttributeError:
+        raise TypeError(type_problem(type_)) from None
     return _symbolic_shape(type_) if UNKNOWN_SIZE in shape else shape
 
 
@@ -94,7 +99,7 @@ def _symbolic_shape(type_: Any) -> tuple[Any, ...]:
 
 def is_sized(type_: Any) -> bool:
     """True for a tensor type with symbolic sizes."""
-    return UNKNOWN_SIZE in type_.shape
+    return isinstance(type_, ir.RankedTensorType) and UNKNOWN_SIZE in type_.shape
 
 
 def dtype_of(value: Any) -> np.dtype:
