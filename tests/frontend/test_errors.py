@@ -12,7 +12,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax import errors
+from irax import errors, lax
 
 X = jnp.arange(3.0)
 
@@ -404,3 +404,24 @@ print(irax.jit(lambda x: x * 2)(1.5))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "3.0\n"), done.stderr
+
+
+@pytest.mark.parametrize("jit", [lambda f: f, lambda f: lambda: irax.jit(lambda x: f())(1.0)])
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("zeros", lambda n: jnp.zeros((n, n))),
+        ("broadcast_to", lambda n: jnp.broadcast_to(jnp.ones(1), (n, n))),
+        ("broadcasted_iota", lambda n: lax.broadcasted_iota("int32", (n, n), 0)),
+        ("normal", lambda n: irax.random.normal(irax.random.key(0), (n, n))),
+        ("eye", lambda n: jnp.eye(n)),
+    ],
+)
+def test_more_elements_than_any_memory_holds(name, function, jit):
+    with pytest.raises(ValueError, match=rf"{name}: no memory holds the \d+ elements of shape"):
+        jit(lambda: function(2**40))()
+
+
+def test_shapes_that_fit_but_not_into_memory():
+    with pytest.raises(ValueError, match="no memory holds the"):
+        jnp.broadcast_shapes((2**40, 1), (1, 2**40))

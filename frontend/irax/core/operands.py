@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -130,6 +131,9 @@ def common_dtype(
 
 # ---- shapes --------------------------------------------------------------------------------------
 
+_TOO_MANY = 2**60
+"""As many elements are more than the 64 bits of an address reach."""
+
 
 def broadcast_shapes(
     *shapes: tuple[int, ...], what: str = "", error: type[Exception] = ValueError
@@ -148,12 +152,29 @@ def broadcast_shapes(
         if found is not None:
             return found
     except ValueError:
-        pass
+        found = _broadcast_by_name(shapes)
+        if found is not None:  # NumPy counts the elements
+            check_number(what, found)
     listed = " and ".join(map(str, shapes))
     raise error(
         f"{what}{': ' * bool(what)}shapes {listed} do not fit together: aligned at their last "
         "dimensions, sizes must be equal or 1 (Incompatible shapes for broadcasting)"
     )
+
+
+def check_number(what: str, shape: Sequence[Any]) -> None:
+    """Check that an array of a shape can have its number of elements; sizes that are expressions of
+    names are not looked at.
+
+    Raises:
+        ValueError: no memory holds so many. The message begins with `what`, the function's name.
+    """
+    known = [n for n in shape if isinstance(n, int)]
+    if 0 not in known and math.prod(known) >= _TOO_MANY:
+        raise ValueError(
+            f"{what}{': ' * bool(what)}no memory holds the {math.prod(known)} elements of shape "
+            f"{tuple(shape)}"
+        )
 
 
 def _broadcast_by_name(shapes: Sequence[tuple[Any, ...]]) -> tuple[Any, ...] | None:

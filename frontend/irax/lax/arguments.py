@@ -11,7 +11,7 @@ from irax import dtypes, errors
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dimensions import size_of
 from irax.core.examples import EXAMPLES
-from irax.core.operands import as_arrays
+from irax.core.operands import as_arrays, check_number
 from irax.core.promotion import convert
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -39,6 +39,7 @@ def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
 
     Raises:
         TypeError: a size is no int, or is negative; a traced one has no value yet.
+        ValueError: no memory holds so many elements.
     """
     try:
         single = hasattr(shape, "__index__") and not getattr(shape, "ndim", 0)
@@ -50,6 +51,7 @@ def canonical_shape(what: str, shape: Any) -> tuple[int, ...]:
         raise TypeError(f"{what}: expected a shape of ints, got {shape!r}: {error}") from None
     if any(n < 0 for n in sizes):
         raise TypeError(f"{what}: expected sizes of at least 0, got shape {sizes}")
+    check_number(what, sizes)
     return sizes
 
 

@@ -54,7 +54,11 @@ class NumPy(Interpreter):
         except ValueError as error:
             if builder is not None:  # not of the operation, but of a function that it calls
                 raise
+            if "too large" in str(error) or "too big" in str(error):  # NumPy counts elements
+                raise MemoryError(f"{op.name}: {error}") from None
             raise TypeError(f"{op.name}: {types_text(operands)} do not fit: {error}") from None
+        except MemoryError as error:
+            raise MemoryError(f"{op.name}: {error}") from None
         if config.debug_nans or config.debug_infs:
             nans.check_operation(op, source.user_line(), values, results)
         return [ConcreteArray(r, weak_type) for r in results]
