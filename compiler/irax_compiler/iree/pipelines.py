@@ -35,7 +35,50 @@ operand before the transpose or the reshape whose only use it is: it refuses the
 the types stay as they are, loses the operation. The elimination of common subexpressions leaves
 such uses, so a canonicalization follows it."""
 
-_ALLOCATE = "iree-stream-async-transformation-pipeline,iree-stream-schedule-allocation"
+TIDY = "any(canonicalize,iree-util-simplify-global-accesses)"
+"""Simplifies functions and initializers, and no kernels: the last pass is not for these. Equal
+operations stay apart."""
+
+
+def cleanup(*more: str, merges: bool = True) -> str:
+    """Return the passes that IREE runs between the steps of a phase, and then `more`. Unless one
+    `merges`, equal operations stay apart.
+    """
+    # Simplify-global-accesses is for functions and initializers, so the others are, too. A pipeline
+    # for each of the two would collect the patterns of all operations twice.
+    equal = "cse," if merges else ""
+    passes = f"canonicalize,{equal}iree-util-simplify-global-accesses,iree-util-apply-patterns"
+    steps = (f"any({passes})", "iree-util-fold-globals", "iree-util-fuse-globals", *more)
+    return ",".join(steps)
+
+
+def allocation(clean: str, tidy: str, last: str) -> str:
+    """Return the passes that find the arrays of a program and the order of its kernels.
+
+    They are IREE's, but for those that clean up: `clean` and `tidy`, thoroughly or not, where its
+    pipeline does, and `last`, which must leave equal operations apart. IREE fills an array with
+    numbers of 64 bits by a kernel that reads nothing. Its pipeline makes one of two equal ones, of
+    which each has its own array: a group of kernels then returns an array that nothing has written,
+    or an update writes over one that is still read.
+    """
+    return ",".join(
+        (
+            "iree-stream-specialize-encodings,any(iree-stream-encode-host-tensors)",
+            "stream.executable(iree-stream-encode-device-tensors),iree-stream-materialize-encodings",
+            f"any(iree-stream-layout-slices),{clean}",
+            "iree-stream-verify-lowering-to-async-resources",
+            f"any(iree-stream-materialize-copy-on-write),{tidy},iree-stream-elide-async-copies",
+            f"{tidy},any(iree-stream-emplace-allocations),iree-stream-refine-usage",
+            f"{tidy},iree-stream-elide-async-copies,{clean}",
+            "iree-stream-verify-async-access-ranges,iree-stream-place-transfer-executions",
+            "any(iree-stream-schedule-execution,iree-stream-schedule-concurrency)",
+            f"iree-stream-propagate-timepoints,iree-stream-materialize-builtins,{last}",
+            "iree-stream-verify-lowering-to-async,iree-stream-schedule-allocation",
+        )
+    )
+
+
+_ALLOCATE = allocation(cleanup("iree-util-ipo"), TIDY, cleanup("iree-util-ipo", merges=False))
 SCHEDULE = ",".join(
     (
         "iree-hal-resolve-device-promises,iree-stream-tensor-transformation-pipeline",
@@ -43,15 +86,6 @@ SCHEDULE = ",".join(
     )
 )
 VM = "iree-vm-transformation-pipeline"
-
-
-def cleanup(*more: str) -> str:
-    """Return the passes that IREE runs between the steps of a phase, and then `more`."""
-    # Simplify-global-accesses is for functions and initializers, so the others are, too. A pipeline
-    # for each of the two would collect the patterns of all operations twice.
-    passes = "canonicalize,cse,iree-util-simplify-global-accesses,iree-util-apply-patterns"
-    steps = (f"any({passes})", "iree-util-fold-globals", "iree-util-fuse-globals", *more)
-    return ",".join(steps)
 
 
 def in_functions(passes: str) -> Sequence[str]:

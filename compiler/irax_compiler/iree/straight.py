@@ -9,7 +9,7 @@ programs have few or none, run once, at the end.
 
 from __future__ import annotations
 
-from irax_compiler.iree.pipelines import ALLOCATION
+from irax_compiler.iree.pipelines import ALLOCATION, TIDY, allocation
 
 CLEAN = "any(canonicalize,cse,iree-util-simplify-global-accesses)"
 """Cleans functions and initializers up, and no kernels: the last pass is not for these."""
@@ -31,16 +31,7 @@ _ALLOCATION = ",".join(
         f"iree-hal-resolve-device-promises,iree-stream-verify-input,{CLEAN}",
         "iree-stream-clone-to-consumers,iree-stream-conversion",
         f"iree-stream-verify-lowering-to-tensors,{CLEAN},iree-util-combine-initializers",
-        "iree-stream-specialize-encodings,any(iree-stream-encode-host-tensors)",
-        "stream.executable(iree-stream-encode-device-tensors),iree-stream-materialize-encodings",
-        f"any(iree-stream-layout-slices),{CLEAN},iree-stream-verify-lowering-to-async-resources",
-        f"any(iree-stream-materialize-copy-on-write),{CLEAN},iree-stream-elide-async-copies",
-        f"{CLEAN},any(iree-stream-emplace-allocations),iree-stream-refine-usage",
-        f"{CLEAN},iree-stream-elide-async-copies,{CLEAN}",
-        "iree-stream-verify-async-access-ranges,iree-stream-place-transfer-executions",
-        "any(iree-stream-schedule-execution,iree-stream-schedule-concurrency)",
-        f"iree-stream-propagate-timepoints,iree-stream-materialize-builtins,{CLEAN}",
-        "iree-stream-verify-lowering-to-async,iree-stream-schedule-allocation",
+        allocation(CLEAN, CLEAN, TIDY),
     )
 )
 

@@ -54,6 +54,14 @@ def passes_on_folds() -> Sequence[Pass]:
     return (Vary(),)
 
 
+def passes_on_kernels() -> Sequence[Pass]:
+    """Return the passes on the dialect flow that all programs need, the last ones."""
+    with alone():
+        from irax_compiler.passes.anchor import Anchor
+
+    return (Anchor(),)
+
+
 @dataclass(frozen=True, kw_only=True)
 class IreeTarget(Target):
     """A target of IREE's, with what its compiler must be told.
@@ -136,6 +144,7 @@ class IreeTarget(Target):
         return (
             made_after("flow", passes_on_folds, compiler.folds_computed_elements),
             made_after("flow", self.flow_passes, pays),
+            made_after("flow", passes_on_kernels, lambda text: True),
             made_after("stream", self.stream_passes, pays),
         )
 

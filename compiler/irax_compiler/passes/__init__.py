@@ -24,6 +24,7 @@ def by_name() -> Mapping[str, type[Pass]]:
         from irax_compiler.passes import (
             advance,
             alignments,
+            anchor,
             annotate,
             balance,
             barriers,

@@ -21,7 +21,6 @@ from irax_compiler.mlir import (
     shape_of,
 )
 from irax_compiler.ops import size_code
-from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.annotate import reflection
 from irax_compiler.passes.division import ATTRIBUTE, Division
@@ -179,10 +178,6 @@ def dispatch(
     results have no bindings of their own. Equal dispatches are one to IREE, unless their `workload`
     differs. One whose kernel depends on `sizes` is a dispatch of IREE's after `dynamic-shapes`. For
     arrays with `?`, as they are after that pass, `extents` are these sizes of operands and results.
-
-    IREE takes a dispatch without operands for a constant, which it moves to where the program is
-    loaded. There it mixes up the results, if there are several and what follows from them is
-    constant, too: "invalid Read access range". Behind a barrier nothing else is.
     """
     entry = {"entry_points": mlir.array([mlir.parse_attribute(f"@{name}::@{name}")])}
     if sizes:
@@ -197,10 +192,7 @@ def dispatch(
         tied = [mlir.parse_attribute(f"{ties.get(i, -1)} : index") for i in range(len(types))]
         attributes["tied_operands"] = mlir.array(tied)
     given = [*workload, *operands, *extents[0], *extents[1]]
-    results = mlir.emit("flow.dispatch", given, attributes, types).results
-    if operands or len(types) == 1:
-        return list(results)
-    return [barrier(x) for x in results]
+    return list(mlir.emit("flow.dispatch", given, attributes, types).results)
 
 
 def sizes_of_function() -> list[str]:

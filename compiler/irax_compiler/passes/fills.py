@@ -11,7 +11,7 @@ from irax_compiler.passes.carries.copies import after
 from irax_compiler.passes.carries.extents import sizes_of_result
 from irax_compiler.passes.core import Pass, nested, register_pass
 
-_FILL, _KERNEL, _CALL = "flow.tensor.splat", "flow.dispatch", "util.call"
+_FILL, _CALL = "flow.tensor.splat", "util.call"
 _RESHAPE = "flow.tensor.reshape"
 Place = tuple[Block, Operation | None]
 """A part of a block: what is after a call of the host, or after none, up to the next."""
@@ -19,8 +19,8 @@ Place = tuple[Block, Operation | None]
 
 @register_pass
 class Fills(Pass):
-    """Puts a kernel that does nothing behind arrays of IREE's dialect flow that are made from
-    numbers alone: filled with a number that is computed, or by a kernel that reads no array.
+    """Puts a kernel that does nothing behind arrays of IREE's dialect flow that are filled with a
+    number that is computed.
 
     IREE 3.13 makes such an array in each group of kernels of a block that uses it. If there are two
     groups, it forgets the uses in branches and loops in the block, and those after a call of the
@@ -36,10 +36,10 @@ class Fills(Pass):
             function = view.operation
             if function.name == "util.func":
                 place = _place if calls_host(function) else _block
-                for source in [o for o in nested(function) if _is_from_numbers(o)]:
-                    for array in list(source.results):
-                        if _may_be_forgotten(array, place):
-                            _hold(array)
+                fills = [o for o in nested(function) if o.name == _FILL and _is_computed(o)]
+                for array in [fill.results[0] for fill in fills]:
+                    if _may_be_forgotten(array, place):
+                        _hold(array)
 
 
 def calls_host(operation: Operation) -> bool:
@@ -52,13 +52,9 @@ def calls_host_in_branch(function: Operation) -> bool:
     return any(o.name == "scf.if" and calls_host(o) for o in nested(function))
 
 
-def _is_from_numbers(operation: Operation) -> bool:
-    """True if an operation makes an array from numbers, other than a constant."""
-    if operation.name == _KERNEL:
-        return not any(isinstance(x.type, mlir.RankedTensorType) for x in operation.operands)
-    if operation.name != _FILL:
-        return False
-    number = mlir.definition(operation.operands[0])
+def _is_computed(fill: Operation) -> bool:
+    """True if the number that an array is filled with is no constant."""
+    number = mlir.definition(fill.operands[0])
     return number is None or number.name != "arith.constant"
 
 

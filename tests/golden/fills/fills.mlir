@@ -34,9 +34,9 @@ util.func public @loop(%view: !hal.buffer_view, %x: tensor<i32>, %p: i1, %from: 
 // CHECK:           flow.dispatch @k::@k([[H]],
 
 // Without a call of the host, it is so for what is used twice in a block, in whatever shape, and
-// once more in a loop or branch, such as what a kernel makes from a number alone.
-util.func public @table(%x: tensor<i32>, %p: i1, %i: index) -> tensor<i32> {
-  %1 = flow.dispatch @n::@n[%i](%i) : (index) -> tensor<1xi32>
+// once more in a loop or branch.
+util.func public @table(%x: tensor<i32>, %p: i1, %i: i32) -> tensor<i32> {
+  %1 = flow.tensor.splat %i : tensor<1xi32>
   %2 = flow.tensor.reshape %1 : tensor<1xi32> -> tensor<i32>
   %3 = flow.dispatch @k::@k(%2, %x) : (tensor<i32>, tensor<i32>) -> tensor<i32>
   %4 = scf.if %p -> (tensor<i32>) {
@@ -49,7 +49,7 @@ util.func public @table(%x: tensor<i32>, %p: i1, %i: index) -> tensor<i32> {
   util.return %5 : tensor<i32>
 }
 // CHECK-LABEL: util.func public @table(
-// CHECK:         [[M:%\w+]] = flow.dispatch @n::@n[
+// CHECK:         [[M:%\w+]] = flow.tensor.splat
 // CHECK-NEXT:    [[A:%\w+]] = flow.dispatch @after_0::@after_0([[M]]) : (tensor<1xi32>) -> [[M]]
 // CHECK-NEXT:    flow.tensor.reshape [[A]]
 
