@@ -64,6 +64,14 @@ def concatenate(name, operands, dimension) -> Case:
     )
 
 
+PAD_WITHIN_ONE = """
+func.func @main(%x: tensor<1xcomplex<f32>>) -> tensor<1xcomplex<f32>> {
+  %0 = stablehlo.constant dense<(0.0, 0.0)> : tensor<complex<f32>>
+  %y = stablehlo.pad %x, %0, low = [0], high = [0], interior = [1]
+      : (tensor<1xcomplex<f32>>, tensor<complex<f32>>) -> tensor<1xcomplex<f32>>
+  return %y : tensor<1xcomplex<f32>>
+}"""
+
 CASES = [
     constant("f64", np.linspace(-1, 1, 6).reshape(2, 3)),
     constant("special", np.array([np.nan, np.inf, -np.inf, -0.0, 1e-310])),
@@ -128,6 +136,8 @@ CASES = [
     pad("scalar", f64(), (), (), ()),
     pad("f32", of("f4", 3), (1,), (1,), (1,)),
     pad("bool", boolean(3), (1,), (1,), (0,)),
+    pad("complex", of("c8", 3), (1,), (0,), (1,)),
+    Case("pad-complex-within-one", PAD_WITHIN_ONE, [of("c8", 1)], lambda x: x),
     concatenate("rows", [f64(2, 3), f64(1, 3), f64(2, 3)], 0),
     concatenate("columns", [f64(2, 1), f64(2, 3)], 1),
     concatenate("with-nothing", [f64(0), f64(3)], 0),

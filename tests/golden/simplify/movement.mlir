@@ -132,6 +132,17 @@ func.func @pad_without_padding(%x: tensor<6xf32>) -> (tensor<6xf32>, tensor<3xf3
 // CHECK-NEXT:   [[SLICE:%\w+]] = stablehlo.slice [[X]] [1:4] : (tensor<6xf32>) -> tensor<3xf32>
 // CHECK-NEXT:   return [[X]], [[SLICE]] : tensor<6xf32>, tensor<3xf32>
 
+// Nothing is between the elements of dimensions of one
+func.func @pad_within_one(%x: tensor<1xf32>, %y: tensor<1x2xf32>) -> (tensor<1xf32>, tensor<2x4xf32>) {
+  %0 = stablehlo.constant dense<0.0> : tensor<f32>
+  %a = stablehlo.pad %x, %0, low = [0], high = [0], interior = [3] : (tensor<1xf32>, tensor<f32>) -> tensor<1xf32>
+  %b = stablehlo.pad %y, %0, low = [1, 0], high = [0, 0], interior = [1, 2] : (tensor<1x2xf32>, tensor<f32>) -> tensor<2x4xf32>
+  return %a, %b : tensor<1xf32>, tensor<2x4xf32>
+}
+// CHECK:      func.func @pad_within_one([[X:%\w+]]: tensor<1xf32>, [[Y:%\w+]]: tensor<1x2xf32>)
+// CHECK:        [[PAD:%\w+]] = stablehlo.pad [[Y]], {{.*}}, low = [1, 0], high = [0, 0], interior = [0, 2]
+// CHECK-NEXT:   return [[X]], [[PAD]]
+
 // Twos padded with twos
 func.func @pad_of_same() -> tensor<81xf32> {
   %x = stablehlo.constant dense<2.0> : tensor<40xf32>

@@ -185,6 +185,18 @@ def pad_without_padding(op: slicing.Pad, x: Value, value: Value) -> Value | None
 
 
 @rewrites(slicing.Pad)
+def pad_within_one(op: slicing.Pad, x: Value, value: Value) -> Value | None:
+    """pad(x) -> pad(x) without padding between the elements of dimensions that have just one. IREE
+    computes both parts of such complex numbers in one place.
+    """
+    sizes = zip(op.interior_padding, shape_of(x), strict=True)
+    between = tuple(0 if isinstance(n, int) and n <= 1 else inner for inner, n in sizes)
+    if between == op.interior_padding:
+        return None
+    return slicing.Pad(op.edge_padding_low, op.edge_padding_high, between)(x, value)
+
+
+@rewrites(slicing.Pad)
 def pad_of_same(op: slicing.Pad, x: Value, value: Value) -> Value | None:
     """pad(c, c) -> c for constants of the same element."""
     element = mlir.splat(value)
