@@ -15,6 +15,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.attributes import call_attributes
 from irax_compiler.ops.core import ArrayType, Op, working_dtype
+from irax_compiler.ops.reductions import blocked
 from irax_compiler.ops.transformation import Evaluation
 
 TARGET = "irax.numpy"
@@ -67,7 +68,9 @@ class NumpyCall(Op):
         function: Any = operator.attrgetter(self.function)(np)
         dtype, wide = self.dtype, working_dtype(operands[0].dtype)
         if self.function.endswith(".accumulate"):
-            axis = self.argument
+            axis: Any = self.argument
+            if function == np.add.accumulate:
+                return lambda x: blocked.running(x.astype(dtype, copy=False), axis)
             return lambda x: function(x, axis, dtype)
         if isinstance(function, np.ufunc) and wide == operands[0].dtype:
             return function

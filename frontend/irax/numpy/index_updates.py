@@ -31,7 +31,7 @@ from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, arrays_of, parse
 from irax_compiler.ops import comparison, slicing
 from irax_compiler.ops import elementwise as ops
-from irax_compiler.ops.core import Op
+from irax_compiler.ops.core import Op, working_dtype
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 
 _COMBINERS: dict[str, tuple[Op, Any]] = {
@@ -375,13 +375,17 @@ class _Update:
         return indexing.reshape(x, self.x.shape)
 
     def _write_now(self, combiner: str, x: np.ndarray, values: np.ndarray) -> Array:
-        out = np.array(x)
         index = tuple(self.parts.for_numpy)
         if combiner == "set":
+            out = np.array(x)
             out[index] = values
-        else:
-            with np.errstate(all="ignore"):
-                _COMBINERS[combiner][1].at(out, index, values)
+            return ConcreteArray(out, self.x.weak_type)
+        # In float32 where floats are narrower, as a scatter: a sum of bfloat16 stops at 256.
+        wide = working_dtype(x.dtype)
+        out = np.array(x, wide)
+        with np.errstate(all="ignore"):
+            _COMBINERS[combiner][1].at(out, index, values.astype(wide, copy=False))
+            out = out.astype(x.dtype, copy=False)
         return ConcreteArray(out, self.x.weak_type)
 
     def _write_dynamic(self, x: Array, values: Array) -> Array:

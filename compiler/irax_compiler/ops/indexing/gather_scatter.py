@@ -27,6 +27,7 @@ from irax_compiler.ops.core import (
     Typed,
     UnsupportedOp,
     full,
+    working_dtype,
     zeros_like,
 )
 from irax_compiler.ops.reductions import reduce, window_shapes
@@ -289,12 +290,26 @@ class Scatter(Op):
         self, call: Evaluation, x: np.ndarray, indices: np.ndarray, updates: np.ndarray
     ) -> np.ndarray:
         places, (rows,) = flat_updates(self.dims, x.shape, indices, [updates])
-        out = np.array(x, order="C")
         if self.combiner == "set":
+            out = np.array(x, order="C")
             out.reshape(-1)[places] = rows
-        else:
-            reduce.COMBINERS[self.combiner].at(out.reshape(-1), places, rows)
-        return out
+            return out
+        wide = working_dtype(x.dtype) if self.rounds(x.dtype, indices.shape) else x.dtype
+        out = np.array(x, wide, order="C")
+        fold = reduce.COMBINERS[self.combiner]
+        fold.at(out.reshape(-1), places, rows.astype(wide, copy=False))
+        return out.astype(x.dtype, copy=False)
+
+    def rounds(self, dtype: np.dtype, indices: Sequence[int]) -> bool:
+        """True if partial results are rounded in a dtype: a sum of bfloat16 stops at 256. They are
+        kept in float32 then.
+        """
+        return (
+            self.combiner in ("add", "multiply")
+            and mlir.inexact(dtype)
+            and working_dtype(dtype) != dtype
+            and not (self.unique_indices or at_least(1, self.dims.count(indices)))
+        )
 
     # -- derivatives --
 

@@ -17,6 +17,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import full
+from irax_compiler.ops.reductions import blocked
 from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.sizes import at_least, is_symbolic, larger
 
@@ -193,7 +194,9 @@ def in_numpy(
 def _so_far(fold: Callable[..., Arrays], ufunc: Any, xs: Arrays, run: Run) -> Arrays:
     turn = -1 if run.backwards else 1
     rows = [np.moveaxis(x, run.dimension, -1)[..., ::turn] for x in xs]
-    if ufunc is not None:
+    if ufunc is np.add:
+        rows = [blocked.running(x, -1 % x.ndim) for x in rows]
+    elif ufunc is not None:
         rows = [ufunc.accumulate(x, -1) for x in rows]
     else:
         step = 1

@@ -26,7 +26,7 @@ from irax_compiler.ops.core import (
     working_dtype,
     zeros_like,
 )
-from irax_compiler.ops.reductions import building, variadic_reduce
+from irax_compiler.ops.reductions import blocked, building, variadic_reduce
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import computed, register_class, traits_named
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, along
@@ -90,16 +90,16 @@ class Reduce(Op):
 
     def evaluate(self, call: Evaluation, x: np.ndarray, init: np.ndarray) -> np.ndarray:
         wide = working_dtype(x.dtype)
-        fold = COMBINERS[self.combiner].reduce
-        folded = fold(x.astype(wide, copy=False), self.dimensions, initial=init.astype(wide)[()])
+        folded = fold(self.combiner, x.astype(wide, copy=False), self.dimensions, init.astype(wide))
         return np.asarray(folded).astype(x.dtype, copy=False)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
-        dtype = operands[0].dtype
-        fold, dimensions = COMBINERS[self.combiner].reduce, self.dimensions
-        if working_dtype(dtype) != dtype:
+        shape, dtype = operands[0].shape, operands[0].dtype
+        reduced, dimensions = COMBINERS[self.combiner].reduce, self.dimensions
+        in_blocks = self.combiner == "add" and not blocked.is_plain(shape, dimensions, dtype)
+        if in_blocks or working_dtype(dtype) != dtype:
             return super().prepared(*operands)
-        return lambda x, init: fold(x, dimensions, dtype, None, False, init[()])
+        return lambda x, init: reduced(x, dimensions, dtype, None, False, init[()])
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
@@ -196,6 +196,15 @@ class Reduce(Op):
             return ShardingRule((along(kept, rank), ()), (kept,))
         reduced = dict.fromkeys(self.dimensions, self.combiner)
         return ShardingRule((tuple(range(rank)), ()), (kept,), reduced, init=1)
+
+
+def fold(
+    combiner: str, x: np.ndarray, dimensions: Sequence[int], initial: np.ndarray
+) -> np.ndarray:
+    """Return `x` with some dimensions reduced in NumPy, from an initial scalar on."""
+    if combiner == "add":
+        return blocked.total(x, dimensions, initial[()])
+    return COMBINERS[combiner].reduce(x, tuple(dimensions), x.dtype, initial=initial[()])
 
 
 def find_combiner(operation: Operation) -> str | None:

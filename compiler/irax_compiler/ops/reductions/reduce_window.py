@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
@@ -149,11 +150,15 @@ class ReduceWindow(DefinedOp):
                 size = self.window.sizes[run.dimension]
                 results = cumulative.of_padding(compute, inits, run, size, extents)
             return compute(*results, *cumulative.accumulated(compute, wide_xs, run))
-        for start, end in self.window.places(extents):
-            part = [slicing.slice_(x, start, end, self.window.strides) for x in padded]
-            same = [shape.reshape(x, shape_of(y)) for x, y in zip(part, results, strict=True)]
-            results = compute(*results, *same)
-        return results
+        parts = (
+            [slicing.slice_(x, start, end, self.window.strides) for x in padded]
+            for start, end in self.window.places(extents)
+        )
+        same = (
+            [shape.reshape(x, shape_of(y)) for x, y in zip(part, results, strict=True)]
+            for part in parts
+        )
+        return compute(*results, *in_pairs(compute, same))
 
     # -- in NumPy --
 
@@ -179,10 +184,29 @@ class ReduceWindow(DefinedOp):
         count = self.window.count(extents)
         results = [np.full(count, init.astype(w)) for init, w in zip(inits, wide, strict=True)]
         if 0 not in count:
-            for start, end in self.window.places(extents):
-                cut = tuple(map(slice, start, end, self.window.strides))
-                results = fold(*results, *(x[cut] for x in padded))
+            if isinstance(self.computation, str) and prod(self.window.sizes) > _FEW:
+                folded: Sequence[np.ndarray] = [self._folded(self.computation, *padded)]
+            else:
+                cuts = (
+                    tuple(map(slice, start, end, self.window.strides))
+                    for start, end in self.window.places(extents)
+                )
+                folded = in_pairs(fold, ([x[cut] for x in padded] for cut in cuts))
+            results = fold(*results, *folded)
         return [np.asarray(r).astype(d, copy=False) for r, d in zip(results, dtypes, strict=True)]
+
+    def _folded(self, combiner: str, x: np.ndarray) -> np.ndarray:
+        """The elements of all windows of a padded array, folded along one dimension after the
+        other.
+        """
+        window, start = self.window, reduce.identity(combiner, x.dtype)
+        for d, (size, stride, step) in enumerate(
+            zip(window.sizes, window.strides, window.dilations, strict=True)
+        ):
+            windows = sliding_window_view(x, (size - 1) * step + 1, d)
+            windows = windows[(slice(None),) * d + (slice(None, None, stride),)][..., ::step]
+            x = reduce.fold(combiner, windows, (x.ndim,), np.asarray(start, x.dtype))
+        return x
 
     def _folding(self, dtypes: Sequence[np.dtype]) -> Callable[..., Sequence[np.ndarray]]:
         if isinstance(self.computation, str):
@@ -304,6 +328,27 @@ class ReduceWindow(DefinedOp):
         moved = replace(self, window=self.window.with_axis(0))
         results = moved.build([*xs, *operands[half:]])
         return results, [0] * len(results)
+
+
+_FEW = 64
+"""The most elements of a window of which each is a slice of the array, in NumPy."""
+
+
+def in_pairs(
+    fold: Callable[..., Sequence[np.ndarray]], parts: Iterable[Sequence[np.ndarray]]
+) -> Sequence[np.ndarray]:
+    """Fold parts in their order, neighbours pairwise, so that rounding errors stay small."""
+    stack: list[tuple[int, Sequence[np.ndarray]]] = []
+    for part in parts:
+        size, folded = 1, part
+        while stack and stack[-1][0] == size:
+            folded = fold(*stack.pop()[1], *folded)
+            size *= 2
+        stack.append((size, folded))
+    _, folded = stack.pop()
+    while stack:
+        folded = fold(*stack.pop()[1], *folded)
+    return folded
 
 
 def first_of(

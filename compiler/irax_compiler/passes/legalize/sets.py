@@ -52,6 +52,7 @@ IREE: tuple[Legalization, ...] = (
     cumulative_windows.cumulative_window,
     cumulative_windows.windows_like_cumulative,
     products.narrow_windows,
+    products.narrow_scatter,
     definitions.reduction_in_another_dtype,
     definitions.reduction_of_many,
     fourier.fourier_transform_of_long_real_rows,

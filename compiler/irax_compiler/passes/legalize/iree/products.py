@@ -16,6 +16,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, bitwise, comparison, dot, elementwise, shape
 from irax_compiler.ops.conversion import Convert, convert
 from irax_compiler.ops.core import Op, full, full_like, working_dtype
+from irax_compiler.ops.indexing.gather_scatter import Scatter
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
@@ -287,6 +288,19 @@ def narrow_windows(operation: Operation) -> Sequence[Value] | None:
         return None
     (wide,) = op.build([convert(x, working_dtype(dtype)) for x in operation.operands])
     return [convert(wide, dtype)]
+
+
+@legalizes("stablehlo.scatter", kind="bug", of=("IREE", "XLA"))
+def narrow_scatter(operation: Operation) -> Sequence[Value] | None:
+    """Combine windows of narrow floats that may overlap in float32: IREE and XLA round every
+    partial sum, so a sum of ones in bfloat16 stops growing at 256.
+    """
+    op, dtype = read_as(Scatter, operation), dtype_of(operation.results[0])
+    if op is None or not op.rounds(dtype, shape_of(operation.operands[1])):
+        return None
+    x, indices, updates = operation.operands
+    wide = working_dtype(dtype)
+    return [convert(op(convert(x, wide), indices, convert(updates, wide)), dtype)]
 
 
 @legalizes("stablehlo.reduce", kind="slow", of="IREE")

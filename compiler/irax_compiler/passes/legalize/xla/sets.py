@@ -18,6 +18,7 @@ XLA = (
     products.narrow_reduction,
     xla.windows_over_padded,
     products.narrow_windows,
+    products.narrow_scatter,
     xla.scatter_into_scalar,
     xla.reversed_convolution,
 )
