@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, errors
+from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays, judge_ranks
 from irax.core.promotion import broadcast_to, convert, promote_dtypes
@@ -15,6 +15,7 @@ from irax.numpy.division import remainder
 from irax.numpy.logic import equal, not_equal, where
 from irax.numpy.tables import no_out
 from irax.numpy.ufuncs import clip
+from irax.numpy.vectorization import vectorize
 from irax.typing import ArrayLike
 
 
@@ -105,8 +106,8 @@ def piecewise(
     Args:
         x: an array.
         condlist: booleans, of the shape of x, for each of the functions.
-        funclist: functions of arrays, or numbers. One more than conditions is for the remaining
-            elements, which are 0 otherwise. Each function is computed for all elements.
+        funclist: functions of an element, or numbers. One more than conditions is for the
+            remaining elements, which are 0 otherwise. Each function is computed for all elements.
         args: further arguments of the functions.
         kw: likewise.
 
@@ -140,15 +141,20 @@ def piecewise(
             f"{len(funclist)}"
         )
 
-    def part(function: Any) -> Array:
-        value = function(values, *args, **kw) if callable(function) else function
-        (value,) = as_arrays([value], "piecewise")
-        return broadcast_to(convert(value, values.dtype), values.shape)
+    def branch(function: Any) -> Callable[[Array], Array]:
+        def of_element(x: Array) -> Array:
+            value = function(x, *args, **kw) if callable(function) else function
+            (value,) = as_arrays([value], "piecewise")
+            return broadcast_to(convert(value, values.dtype), x.shape)
 
-    result = part(functions[-1])
-    for mask, function in zip(masks, functions, strict=False):
-        result = where(mask, part(function), result)
-    return result
+        return of_element
+
+    number: Any = len(masks)
+    for i, mask in enumerate(masks):
+        number = where(mask, i, number)
+    # As branches, functions have no derivatives at elements that another one is for.
+    chosen = vectorize(lambda i, x: lax.switch(i, [branch(f) for f in functions], x))
+    return chosen(number, values)
 
 
 def _is_flag(x: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from itertools import compress
 from typing import Any
 
@@ -10,8 +11,9 @@ import numpy as np
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Type, Value, dtype_of, shape_of
-from irax_compiler.ops import comparison, shape
+from irax_compiler.ops import bitwise, comparison, shape
 from irax_compiler.ops.control_flow import lanes
+from irax_compiler.ops.control_flow.harmless import operands_of_branch
 from irax_compiler.ops.control_flow.while_loops import RegionOp
 from irax_compiler.ops.core import Axis, Linear, Tangent, full
 from irax_compiler.ops.derived import Batched, Differentiated, Linearized, Transposed
@@ -47,6 +49,10 @@ class Branches(RegionOp):
 
     def select(self, chooser: Value, branches: Sequence[Value]) -> Value:
         """One of some arrays for each element of the first operand, which has their shape."""
+        raise NotImplementedError
+
+    def takes(self, chooser: Value) -> Sequence[Value]:
+        """Return for each branch, where elements of the first operand choose it."""
         raise NotImplementedError
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
@@ -160,11 +166,14 @@ class Branches(RegionOp):
         if by_lane and effects.has_effects(self.operation):  # those of the branch that a lane takes
             kind = self.name.partition(".")[2]
             return lanes.one_by_one(transform, kind, self.build, operands, axes)
+        if by_lane:
+            results = self._selected(transform, operands, axes)
+            return results, [0] * len(results)
         chooser, *captured = operands
         derived = self._derived(transform, tuple(axes[1:]))
         functions, size = transform.functions, transform.size
         count = len(derived[0].results)
-        mapped = [by_lane or any(d.results[i] is not None for d in derived) for i in range(count)]
+        mapped = [any(d.results[i] is not None for d in derived) for i in range(count)]
 
         def branch(one: Batched) -> Build:
             def build() -> Sequence[Value]:
@@ -173,15 +182,30 @@ class Branches(RegionOp):
 
             return build
 
-        branches = [branch(one) for one in derived]
-        if not by_lane:
-            results = choose(self.name, chooser, branches)
-            return results, [0 if flag else None for flag in mapped]
+        results = choose(self.name, chooser, [branch(one) for one in derived])
+        return results, [0 if flag else None for flag in mapped]
+
+    def _selected(
+        self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
+    ) -> list[Value]:
+        """The results of the branch that each lane takes; all lanes go through all branches."""
+        functions, size = transform.functions, transform.size
+        chooser, *captured = operands
+        branches = []
+        names = transform.outline(self.operation)
+        for name, takes in zip(names, self.takes(chooser), strict=True):
+            given, places = captured, axes[1:]
+            if not transform.over_devices:  # of which no derivative is taken
+                given, places = operands_of_branch(functions, name, takes, captured, places)
+            derived = transform.function(name, tuple(places))
+            found = call_function(functions, derived.name, given)
+            everywhere = [True] * len(found)
+            branches.append(batched_where(found, derived.results, size, everywhere))
         results = []
-        for values in zip(*(build() for build in branches), strict=True):
+        for values in zip(*branches, strict=True):
             spread = shape.BroadcastInDim(shape_of(values[0]), (0,))(chooser)
             results.append(self.select(spread, values))
-        return results, [0] * count
+        return results
 
     def _derived(self, transform: Transformation, pattern: tuple[Any, ...]) -> list[Any]:
         names = transform.outline(self.operation)
@@ -197,6 +221,15 @@ class Case(Branches):
     def place(self, chooser: np.ndarray) -> int:
         last = len(self.programs) - 1
         return int(chooser) if 0 <= chooser <= last else last
+
+    def takes(self, chooser: Value) -> Sequence[Value]:
+        count = len(self.operation.regions)
+        found = [
+            comparison.equal(chooser, full(shape_of(chooser), number, dtype_of(chooser)))
+            for number in range(count - 1)
+        ]
+        others = full(shape_of(chooser), False, np.dtype(np.bool_))
+        return [*found, bitwise.not_(reduce(bitwise.or_, found, others))]
 
     def select(self, chooser: Value, branches: Sequence[Value]) -> Value:
         *earlier, result = branches
@@ -214,6 +247,9 @@ class If(Branches):
 
     def place(self, chooser: np.ndarray) -> int:
         return 0 if chooser else 1
+
+    def takes(self, chooser: Value) -> Sequence[Value]:
+        return chooser, bitwise.not_(chooser)
 
     def select(self, chooser: Value, branches: Sequence[Value]) -> Value:
         return comparison.select(chooser, *branches)
