@@ -40,30 +40,12 @@ OF_4_BITS = [
 
 @pytest.mark.parametrize("case", OF_4_BITS, ids=lambda case: case.name)
 def test_cases_in_bytes(case: Case) -> None:
-    if "stablehlo.bitcast_convert" in case.op_names:
-        with pytest.raises(UnsupportedOp, match="convert to int8 and back"):
-            lower(in_bytes(case), "bytes")
-        return
     arrays = case.arrays(case.rng())
     wide = [x.astype(WIDE.get(x.dtype, x.dtype)) for x in arrays]
     artefact = CPU.compile_text(mlir.bytecode(lower(in_bytes(case), "bytes")))
     found = cpu().load(artefact, "bytes")([cpu().put(x) for x in wide])
     for buffer, expected in zip(found, case.run(arrays), strict=True):
         np.testing.assert_array_equal(buffer.numpy(), expected.astype(buffer.numpy().dtype))
-
-
-def test_bits_of_4_bit_integers_are_refused() -> None:
-    module = mlir.parse_module(
-        """
-        func.func @main(%x: tensor<4xi8>) -> tensor<4x2xi8> {
-          %0 = stablehlo.bitcast_convert %x : (tensor<4xi8>) -> tensor<4x2xi4>
-          %1 = stablehlo.convert %0 : (tensor<4x2xi4>) -> tensor<4x2xi8>
-          return %1 : tensor<4x2xi8>
-        }
-        """
-    )
-    with pytest.raises(UnsupportedOp, match=r"stablehlo.bitcast_convert of int4 .*int8 and back"):
-        lower(module)
 
 
 def test_the_upper_halves_of_products_of_4_bit_integers_are_refused() -> None:

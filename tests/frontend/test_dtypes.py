@@ -399,3 +399,16 @@ def test_arrays_of_integers_of_few_bits_in_compiled_programs(name):
 
     with pytest.raises(UnsupportedOp, match=f"pass no arrays of {name}"):
         irax.jit(called).lower(x).compile()
+
+
+@pytest.mark.parametrize("narrow", ["int4", "uint4", "int2", "uint2"])
+def test_views_of_narrow_integers(narrow):
+    """jit's shifts beside NumPy's bits."""
+    elements = np.random.default_rng(0).integers(0, 100, (3, 16))
+    x = jnp.asarray(elements).astype(narrow)
+    for dtype in ("int4", "uint2", "int8", "uint16", "bfloat16", "float32"):
+        there = irax.jit(lambda x, dtype=dtype: x.view(dtype))(x)
+        assert there.dtype == dtype
+        np.testing.assert_array_equal(there.view(narrow), x)
+        np.testing.assert_array_equal(irax.jit(lambda y: y.view(narrow))(there), x)
+        np.testing.assert_array_equal(there.view("uint8"), x.view("uint8"))

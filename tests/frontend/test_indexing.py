@@ -824,3 +824,23 @@ def test_large_ints_fit_into_the_dtype_of_the_array():
     )
     with pytest.raises(OverflowError, match="doesn't fit"):
         x.at[0].set(2**32)
+
+
+def test_lists_of_traced_numbers_in_an_index():
+    x = np.arange(12.0, dtype=np.float32).reshape(4, 3)
+    cases = [
+        (lambda i: (np.array([0, 1]), [i, 2]), (np.array([0, 1]), [1, 2])),
+        (lambda i: ([i, 0],), ([1, 0],)),
+        (lambda i: (slice(None), [i, 2]), (slice(None), [1, 2])),
+        (lambda i: ([[i], [2]], [0, i]), ([[1], [2]], [0, 1])),
+        (lambda i: ((i, np.int8(-1)), 2), ([1, -1], 2)),
+    ]
+    for index, known in cases:
+        found = irax.jit(lambda x, i, index=index: x[index(i)])(x, 1)
+        np.testing.assert_array_equal(found, x[known])
+        changed = irax.jit(lambda x, i, index=index: x.at[index(i)].set(0.0))(x, 1)
+        expected = x.copy()
+        expected[known] = 0
+        np.testing.assert_array_equal(changed, expected)
+    with pytest.raises(TypeError, match="integer or boolean"):
+        irax.jit(lambda x, i: x[([i, 0.5],)])(x, 1)

@@ -630,3 +630,35 @@ def test_sorts_of_many_arrays_and_of_constants_compile():
     for number, result in zip((0, 15, 33), found, strict=False):
         np.testing.assert_array_equal(result, arrays[number][order])
     np.testing.assert_array_equal(found[3], fixed[::-1])
+
+
+def test_group_sizes_for_each_batch():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 3, 5, 4)), rng.normal(size=(3, 2, 4, 6))
+    sizes = np.array([[[1, 2, 2], [0, 5, 0], [2, 2, 0]], [[5, 0, 0], [1, 1, 1], [0, 0, 4]]])
+    numbers = lax.RaggedDotDimensionNumbers((((3,), (2,)), ((0,), (1,))), [2], [0])
+    expected = np.zeros((2, 3, 5, 6))
+    for b, r in np.ndindex(2, 3):
+        group = np.repeat(np.arange(4), [*sizes[b, r], 5 - sizes[b, r].sum()])
+        for k in range(3):
+            expected[b, r, group == k] = x[b, r, group == k] @ y[k, b]
+    for wrap in (lambda f: f, irax.jit):
+        found = wrap(lambda x, y, n: lax.ragged_dot_general(x, y, n, numbers))(x, y, sizes)
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+    with pytest.raises(TypeError, match=r"group_sizes has shape \(2, 3\); expected \(3,\), or"):
+        lax.ragged_dot_general(x, y, sizes[:, 0], numbers)
+
+
+def test_broadcasts_in_any_order():
+    x = np.arange(4.0, dtype=np.float32).reshape(2, 2)
+    for shape, dims in (((2, 2), (1, 0)), ((2, 3, 2), (2, 0)), ((3, 2, 2), (2, 1))):
+        moved = x.T if dims[0] > dims[1] else x
+        new = ({0, 1, 2} - {*dims}).pop()
+        wide = np.expand_dims(moved, new) if len(shape) > 2 else moved
+        expected = np.broadcast_to(wide, shape)
+        for wrap in (lambda f: f, irax.jit):
+            f = lambda x, shape=shape, dims=dims: lax.broadcast_in_dim(x, shape, dims)
+            np.testing.assert_array_equal(wrap(f)(x), expected)
+    check_grads(lambda x: lax.broadcast_in_dim(x, (2, 3, 2), (2, 0)), (x,), 2)
+    with pytest.raises(TypeError, match="must differ"):
+        lax.broadcast_in_dim(x, (2, 2), (1, 1))

@@ -4,7 +4,7 @@ into a byte and support few operations on them.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import ml_dtypes
@@ -12,8 +12,10 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, inexact, shape_of
-from irax_compiler.ops import bitwise, clamp, elementwise
+from irax_compiler.ops import bitwise, clamp, conversion, elementwise, shape
+from irax_compiler.ops.bitcast import BitcastConvert
 from irax_compiler.ops.core import UnsupportedOp, Widened, constant, full, full_like
+from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes.annotate import keep_types
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
@@ -33,7 +35,7 @@ class Widen(Pass):
     The types of functions change with them; `annotate` says what they were. Of the bytes of
     arguments the low bits count, as in NumPy's arrays of such integers.
 
-    Raises UnsupportedOp for operations on the bits of such integers.
+    Raises UnsupportedOp for other operations on the bits of such integers than bitcasts.
     """
 
     name: ClassVar[str] = "widen"
@@ -47,6 +49,9 @@ class Widen(Pass):
                 given = [(x, dtype_of(x)) for x in mlir.arguments(function) if dtype_of(x) in WIDE]
                 if given or any(map(_is_narrow, returned(function))):
                     keep_types(function)
+            for operation in list(nested(function)):
+                if operation.name == "stablehlo.bitcast_convert":
+                    _shift_bits(operation)
             inner = list(nested(function))
             for operation in inner:
                 _check_bits(operation)
@@ -58,6 +63,57 @@ class Widen(Pass):
                 with InsertionPoint.at_block_begin(mlir.body(function)), mlir.UNKNOWN:
                     _replace(argument, lambda x, dtype=dtype: _low_bits(x, dtype))
             mlir.set_function_type(function)
+
+
+def _shift_bits(operation: Operation) -> None:
+    """Replace a bitcast from or to narrow integers by shifts of wider ones."""
+    (x,), (result,) = operation.operands, operation.results
+    source, target = dtype_of(x), dtype_of(result)
+    if source not in WIDE and target not in WIDE:
+        return
+    with InsertionPoint(operation), operation.location:
+        if mlir.width(source) == mlir.width(target):
+            found = conversion.convert(x, target)
+        elif mlir.width(source) < mlir.width(target):
+            found = _joined(x, shape_of(result), target)
+        else:
+            found = _parted(x, shape_of(result), target)
+    replace(operation, [found])
+
+
+def _joined(x: Value, extents: Sequence[int], dtype: np.dtype) -> Value:
+    """The elements of a dtype of which narrow integers are the bits, the lowest first."""
+    width = mlir.width(dtype_of(x))
+    octets = conversion.convert(x, np.dtype(np.uint8))
+    bits = bitwise.and_(octets, full_like(octets, 2**width - 1))
+    wide = conversion.convert(bits, _unsigned(dtype))
+    total = reduce_sum(bitwise.shift_left(wide, _shifts(wide, width)), [len(extents)])
+    if dtype in WIDE:
+        return conversion.convert(total, dtype)
+    return BitcastConvert(tuple(extents), dtype)(total)
+
+
+def _parted(x: Value, extents: Sequence[int], dtype: np.dtype) -> Value:
+    """The narrow integers that are the bits of elements, the lowest first."""
+    if dtype_of(x) in WIDE:
+        unsigned = conversion.convert(x, _unsigned(dtype_of(x)))
+    else:
+        unsigned = BitcastConvert(shape_of(x), _unsigned(dtype_of(x)))(x)
+    wide = shape.BroadcastInDim(tuple(extents), tuple(range(len(extents) - 1)))(unsigned)
+    bits = bitwise.shift_right_logical(wide, _shifts(wide, mlir.width(dtype)))
+    octets = bitwise.and_(bits, full_like(bits, 2 ** mlir.width(dtype) - 1))
+    return conversion.convert(conversion.convert(octets, np.dtype(np.uint8)), dtype)
+
+
+def _shifts(wide: Value, width: int) -> Value:
+    """The number of bits below each part along the last dimension."""
+    extents = shape_of(wide)
+    places = shape.Iota(extents, dtype_of(wide), len(extents) - 1)()
+    return elementwise.multiply(places, full_like(places, width))
+
+
+def _unsigned(dtype: np.dtype) -> np.dtype:
+    return np.dtype(f"uint{max(8, mlir.width(dtype))}")
 
 
 def _check_bits(operation: Operation) -> None:

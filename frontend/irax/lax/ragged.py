@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,7 +17,7 @@ from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import array_of
 from irax.lax.contraction import DotDimensionNumbers, PrecisionLike, dot_general
 from irax.lax.cumulative import cumsum
-from irax.lax.structure import broadcast_in_dim, broadcasted_iota, expand_dims, reshape, transpose
+from irax.lax.structure import broadcast_in_dim, broadcasted_iota, reshape, transpose
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bitwise, comparison, elementwise
 
@@ -98,7 +99,8 @@ def ragged_dot_general(
     Args:
         lhs: an array, divided into groups along one dimension.
         rhs: an array.
-        group_sizes: the sizes of the groups, integers [g].
+        group_sizes: the sizes of the groups, integers [g]; or [..., g], with the batch dimensions,
+            and then those dimensions of `lhs` of the kind of the divided one that come before it.
         ragged_dot_dimension_numbers: a `RaggedDotDimensionNumbers`.
         precision: how exactly the hardware is to multiply.
         preferred_element_type: the dtype of the sums, and so of the result.
@@ -114,8 +116,8 @@ def ragged_dot_general(
         raise NotImplementedError(f"{what}: group_offset is not supported")
     x, y = as_arrays([lhs, rhs], what)
     sizes = array_of(what, group_sizes)
-    if not dtypes.issubdtype(sizes.dtype, np.integer) or sizes.ndim != 1:
-        raise TypeError(f"{what}: group_sizes must be a vector of integers, got {sizes.aval}")
+    if not dtypes.issubdtype(sizes.dtype, np.integer) or not sizes.ndim:
+        raise TypeError(f"{what}: group_sizes must be integers [g] or [..., g], got {sizes.aval}")
     numbers = ragged_dot_dimension_numbers
     (contract, y_contract), (batch, y_batch) = numbers.dot_dimension_numbers
     if len(numbers.lhs_ragged_dimensions) != 1:
@@ -132,11 +134,19 @@ def ragged_dot_general(
             f"{what}: rhs_group_dimensions must name one dimension, or none where the ragged "
             f"dimension is contracted, got {groups}"
         )
-    if groups and y.shape[groups[0]] != sizes.shape[0]:
+    if groups and y.shape[groups[0]] != sizes.shape[-1]:
         raise TypeError(
-            f"{what}: rhs has {y.shape[groups[0]]} groups, group_sizes has {sizes.shape[0]}"
+            f"{what}: rhs has {y.shape[groups[0]]} groups, group_sizes has {sizes.shape[-1]}"
         )
-    apart = _by_group(what, x, sizes, ragged)
+    alike = contract if ragged in contract else _others(x.ndim, contract, batch)
+    outer = (*batch, *itertools.takewhile(lambda d: d != ragged, alike)) if sizes.ndim > 1 else ()
+    expected = tuple(x.shape[d] for d in outer)
+    if sizes.shape[:-1] != expected:
+        raise TypeError(
+            f"{what}: group_sizes has shape {sizes.shape}; expected ({sizes.shape[-1]},), or "
+            f"{(*expected, sizes.shape[-1])}"
+        )
+    apart = _by_group(what, x, sizes, ragged, outer)
     moved, moved_batch = ([d + 1 for d in dims] for dims in (contract, batch))
     if groups:
         pairs = ([0, *moved], [groups[0], *y_contract])
@@ -155,13 +165,23 @@ def ragged_dot_general(
     return transpose(found, order)
 
 
-def _by_group(what: str, x: Array, sizes: Array, dimension: int) -> Array:
-    """Return for each group the array with zeros in the place of the others: [groups, *x.shape]."""
-    count, n = sizes.shape[0], x.shape[dimension]
-    ends = cumsum(sizes)
+def _others(rank: int, *taken: Sequence[int]) -> list[int]:
+    """Return the dimensions that are in none of these lists."""
+    return [d for d in range(rank) if not any(d in dims for dims in taken)]
+
+
+def _by_group(
+    what: str, x: Array, sizes: Array, dimension: int, outer: Sequence[int] = ()
+) -> Array:
+    """Return for each group the array with zeros in the place of the others: [groups, *x.shape].
+    There are sizes for each place along the `outer` dimensions.
+    """
+    count, n = sizes.shape[-1], x.shape[dimension]
+    ends = cumsum(sizes, axis=sizes.ndim - 1)
     starts = apply(elementwise.subtract, ends, sizes, what=what)
-    places = broadcasted_iota(sizes.dtype, (count, n), 1)
-    low, high = (broadcast_to(expand_dims(v, (1,)), (count, n)) for v in (starts, ends))
+    within = (*sizes.shape, n)
+    places = broadcasted_iota(sizes.dtype, within, sizes.ndim)
+    low, high = (broadcast_in_dim(v, within, tuple(range(sizes.ndim))) for v in (starts, ends))
     inside = apply(
         bitwise.and_,
         apply(comparison.less_equal, low, places, what=what),
@@ -169,7 +189,7 @@ def _by_group(what: str, x: Array, sizes: Array, dimension: int) -> Array:
         what=what,
     )
     extents = (count, *x.shape)
-    mask = broadcast_in_dim(inside, extents, (0, dimension + 1))
+    mask = broadcast_in_dim(inside, extents, (*(d + 1 for d in outer), 0, dimension + 1))
     return select(mask, broadcast_to(x, extents), 0, what)
 
 

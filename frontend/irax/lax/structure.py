@@ -6,7 +6,6 @@ Shapes and dimensions are exact here: only `irax.numpy` takes -1.
 from __future__ import annotations
 
 import builtins
-import itertools
 import math
 import operator
 from collections.abc import Sequence
@@ -274,7 +273,7 @@ def broadcast_in_dim(
     Args:
         operand: an array.
         shape: the result's shape.
-        broadcast_dimensions: for each dimension of the operand, the one it becomes; ascending.
+        broadcast_dimensions: for each dimension of the operand, the one it becomes.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
@@ -297,9 +296,9 @@ def broadcast_in_dim(
             f"broadcast_dimensions={dimensions}: each dimension needs a place, where the result "
             "has its size or it has size 1"
         )
-    if any(a >= b for a, b in itertools.pairwise(dimensions)):
-        raise TypeError(f"{what}: broadcast_dimensions must ascend, got {dimensions}")
-    if sizes == x.shape:
+    if len(set(dimensions)) < len(dimensions):
+        raise TypeError(f"{what}: broadcast_dimensions must differ, got {dimensions}")
+    if sizes == x.shape and dimensions == tuple(range(x.ndim)):
         return x
     return bind(ops.BroadcastInDim(sizes, dimensions), x, weak_type=x.weak_type)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, errors
+from irax import dtypes, errors, lax
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dimensions import size_of, symbolic_indices
@@ -162,7 +162,7 @@ def _item(entry: Any) -> Any:
     if isinstance(entry, str | bytes):
         raise TypeError(f"an array cannot be indexed by a string, got {entry!r}")
     if isinstance(entry, list | tuple):
-        entry = np.asarray(entry) if len(entry) else np.zeros(0, np.int64)
+        entry = _of_list(entry)
     if isinstance(entry, Array | np.ndarray | np.generic):
         return _array_item(entry)
     try:
@@ -172,6 +172,21 @@ def _item(entry: Any) -> Any:
             "an index is made of ints, slices, Ellipsis, None and arrays of ints or bools, got "
             f"{entry!r} of type {type(entry).__name__}"
         ) from None
+
+
+def _of_list(entry: Any) -> np.ndarray[Any, Any] | Array:
+    """Nested lists of numbers as an array; of NumPy's where all are known."""
+    if not _has_traced(entry):
+        return np.asarray(entry) if len(entry) else np.zeros(0, np.int64)
+    parts = [as_array(_of_list(x) if isinstance(x, list | tuple) else x, "index") for x in entry]
+    dtype = dtypes.result_type(*parts)
+    return lax.concatenate([lax.expand_dims(convert(x, dtype), (0,)) for x in parts], 0)
+
+
+def _has_traced(entry: Any) -> bool:
+    if isinstance(entry, list | tuple):
+        return any(map(_has_traced, entry))
+    return isinstance(entry, Array) and not isinstance(entry, ConcreteArray)
 
 
 def _array_item(entry: Any) -> Any:
