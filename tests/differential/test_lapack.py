@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests import oracle
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
@@ -83,9 +84,8 @@ def with_doubles() -> Iterator[None]:
 
 def exported(f: Callable[..., Any], arguments: Any) -> tuple[mlir.Module, list[np.ndarray]]:
     """The module, and what JAX has as its results."""
-    jitted = jax.jit(f)
-    module = mlir.parse_module(jitted.lower(*arguments).as_text())
-    return module, [np.asarray(x) for x in jax.tree_util.tree_leaves(jitted(*arguments))]
+    module = mlir.parse_module(jax.jit(f).lower(*arguments).as_text())
+    return module, oracle.results(f, *arguments)
 
 
 def assert_close(found: Any, expected: Any) -> None:

@@ -150,7 +150,9 @@ class IreeTarget(Target):
 
     def compile_text(self, module: str | bytes) -> bytes:
         """The .vmfb of a lowered module, MLIR text or bytecode, for the usual chip."""
-        return compiler.compile(module, self.flags_for())
+        return compiler.compile(
+            module, self.flags_for(), rewrites=self.rewrites(), unverified=self.unverified
+        )
 
 
 def passes_after(
