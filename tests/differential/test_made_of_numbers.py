@@ -87,3 +87,16 @@ def test_a_stack_as_small_as_the_counter(dtype):
     x = np.full((1, 1), 3, dtype)
     stack = np.full((2, 1), -1.8, dtype)
     check(first(x), [np.concatenate([x, stack[:1]]), stack])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_loop_begins_as_a_number_that_is_used_after_it(dtype):
+    @irax.jit
+    def total(x, n, y):
+        zero = jnp.zeros((), dtype)
+        step = lambda i, sums: sums + jnp.sum(x * (sums + 1), dtype=dtype)
+        return lax.fori_loop(0, n, step, zero) + (y + lax.optimization_barrier(zero))
+
+    x = np.zeros((300, 400), dtype)
+    x[7, 9] = 1
+    np.testing.assert_array_equal(total(x, 3, np.array(2, dtype)), np.array(7 + 2, dtype))

@@ -264,3 +264,23 @@ util.func public @moved(%a: tensor<64x64xf32>, %n: index) -> tensor<64x64xf32> {
 // CHECK-NEXT:      [[PART:%\w+]] = flow.tensor.slice [[B]]
 // CHECK:           [[APART:%\w+]] = flow.dispatch @copy_256::@copy_256[{{%\w+}}]([[PART]])
 // CHECK:           flow.tensor.update {{%\w+}}, [[B]]
+
+// A number that is used after the loop, too, is copied for it; one that is used before is not.
+util.func public @numbers(%a: tensor<f32>, %n: index) -> tensor<f32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %x = arith.constant dense<1.0> : tensor<f32>
+  %y = arith.constant dense<2.0> : tensor<f32>
+  %0 = flow.dispatch @k::@f(%a, %y) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+  %1:2 = scf.for %i = %zero to %n step %one iter_args(%v = %x, %w = %y) -> (tensor<f32>, tensor<f32>) {
+    %3:2 = flow.dispatch @k::@f(%v, %w, %0) : (tensor<f32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
+    scf.yield %3#0, %3#1 : tensor<f32>, tensor<f32>
+  }
+  %2 = flow.dispatch @k::@f(%x, %1#0, %1#1) : (tensor<f32>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  util.return %2 : tensor<f32>
+}
+// CHECK-LABEL: util.func public @numbers
+// CHECK:         [[X:%\w+]] = arith.constant dense<1.0
+// CHECK:         [[Y:%\w+]] = arith.constant dense<2.0
+// CHECK:         [[COPY:%\w+]] = flow.dispatch @copy_4::@copy_4[{{%\w+}}]([[X]])
+// CHECK:         iter_args([[V:%\w+]] = [[COPY]], [[W:%\w+]] = [[Y]])

@@ -27,7 +27,8 @@ says which operand its result is in the memory of, so that the conditions can be
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -53,6 +54,8 @@ LARGE = 1 << 12
 _LATE = 8
 """The most dispatches that the end of a step may wait for."""
 _GIVEN_TO_HOST = "hal.tensor.export"
+_FILLS = ("arith.constant", "flow.tensor.splat")
+_BARRIER = "flow.tensor.barrier"
 
 
 @register_pass
@@ -123,6 +126,7 @@ class _Carries:
         for i in self._repeated():
             if self.extents[self.loop.arguments[i]] is not None:
                 self._copy_first(i)
+        self._copy_fills()
         return self.copies
 
     def owned(self) -> set[Value]:
@@ -153,7 +157,25 @@ class _Carries:
                 _put_barrier(argument, self.extents[x] or ())
         for i in set(repeated) & set(self._repeated()):
             self._copy_first(i)
+        self._copy_fills()
         return self.copies
+
+    def _copy_fills(self) -> None:
+        """Have arrays begin as copies of those that are filled with a number and used after the
+        loop, too. IREE makes such an array in each group of kernels. Where one that uses it also
+        uses what the loop returns, it fails, unless the loop has the array behind a barrier:
+        "circular dependency".
+        """
+        loop = self.loop.operation
+        for i, x in enumerate(self.loop.arguments):
+            first = loop.operands[self.loop.begins[i]]
+            source = mlir.definition(first)
+            if source is None or source.name not in _FILLS or self.extents[x] is None:
+                continue
+            is_held = all(user.name == _BARRIER for user in mlir.users(x))
+            is_array = isinstance(x.type, mlir.RankedTensorType)
+            if is_array and not is_held and _is_used_after(first, loop):
+                self._copy_first(i)
 
     def _repeated(self) -> list[int]:
         """Return the arrays that begin with the value of an earlier one, by their number. IREE
@@ -276,6 +298,21 @@ def _is_own(x: Value, loop: Operation) -> bool:
         return _is_own(source.operands[0], loop)
     results: list[Value] = list(source.results)
     return source.name == "flow.dispatch" and results.index(x) not in ties(source)
+
+
+def _is_used_after(x: Value, loop: Operation) -> bool:
+    """True if what comes after a loop, or after an operation around it, uses a value."""
+    around = list(_within_function(loop))
+    users = [o for user in mlir.users(x) for o in _within_function(user)]
+    return any(
+        o.block == user.block and o.is_before_in_block(user) for o in around for user in users
+    )
+
+
+def _within_function(operation: Operation) -> Iterator[Operation]:
+    """Yield an operation, and those of its function that it is in."""
+    yield operation
+    yield from takewhile(lambda o: o.name != "util.func", enclosing(operation))
 
 
 def _key(operation: Operation) -> Value:
