@@ -12,6 +12,7 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array
 from irax.core.operands import as_arrays
+from irax.core.places import widened
 from irax.core.promotion import apply, broadcast_to, convert, select
 from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import array_of
@@ -177,6 +178,7 @@ def _by_group(
     There are sizes for each place along the `outer` dimensions.
     """
     count, n = sizes.shape[-1], x.shape[dimension]
+    sizes = widened(sizes, n)
     ends = cumsum(sizes, axis=sizes.ndim - 1)
     starts = apply(elementwise.subtract, ends, sizes, what=what)
     within = (*sizes.shape, n)

@@ -13,11 +13,12 @@ from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
 from irax.core.explicit_axes import check_alike
 from irax.core.operands import as_arrays
-from irax.core.promotion import apply, convert
+from irax.core.places import from_the_end, place, place_dtype, widened
+from irax.core.promotion import convert
 from irax.lax.arguments import adapted, array_of, canonical_axis
 from irax.lax.structure import reshape
 from irax.typing import ArrayLike
-from irax_compiler.ops import comparison, elementwise, slicing
+from irax_compiler.ops import slicing
 from irax_compiler.ops.indexing import dynamic_slices
 
 
@@ -157,7 +158,9 @@ def _starts(
     if len(kinds) > 1 or np.dtype(bool) in kinds:
         listed = ", ".join(sorted(map(str, kinds)))
         raise TypeError(f"{what}: start indices must be integers of one dtype, got {listed}")
-    return [_start(what, s, n, a) for s, n, a in zip(starts, x.shape, allowed, strict=True)]
+    found = [_start(what, s, n, a) for s, n, a in zip(starts, x.shape, allowed, strict=True)]
+    widest = max((start.dtype for start in found), key=lambda dtype: dtype.itemsize, default=None)
+    return found if widest is None else [convert(start, widest) for start in found]
 
 
 def _start(what: str, start: Any, size: int, from_end: bool) -> Array:
@@ -167,16 +170,12 @@ def _start(what: str, start: Any, size: int, from_end: bool) -> Array:
                 f"{what}: start index {start} is negative, which allow_negative_indices=False "
                 "rules out"
             )
-        return convert(array_of(what, start + size * (start < 0)), dtypes.default_int())
+        start += size * (start < 0)
+        return place(start, place_dtype(dtypes.default_int(), size))
     start = array_of(what, start)
     if start.ndim or not dtypes.issubdtype(start.dtype, np.integer):
         raise TypeError(f"{what}: a start index must be an integer scalar, got {start.aval}")
-    start = convert(start, dtypes.default_int())
-    if not from_end:
-        return start
-    counted = apply(elementwise.add, start, size, what=what)
-    negative = apply(comparison.less, start, 0, what=what)
-    return bind(comparison.select, negative, convert(counted, start.dtype), start)
+    return from_the_end(start, size) if from_end else widened(start, size)
 
 
 def dynamic_slice(

@@ -10,11 +10,10 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays, judge_ranks
+from irax.core.places import widened, within, wrapped
 from irax.core.promotion import broadcast_to, convert, promote_dtypes
-from irax.numpy.division import remainder
 from irax.numpy.logic import equal, not_equal, where
 from irax.numpy.tables import no_out
-from irax.numpy.ufuncs import clip
 from irax.numpy.vectorization import vectorize
 from irax.typing import ArrayLike
 
@@ -81,10 +80,11 @@ def choose(
         known = number.concrete(why, errors.ConcretizationTypeError)
         if known.size and not 0 <= known.min() <= known.max() < len(arrays):
             raise ValueError(f"choose: expected integers from 0 to {len(arrays) - 1}, got {known}")
+        number = widened(number, len(arrays))
     elif mode == "clip":
-        number = clip(number, 0, len(arrays) - 1)
+        number = within(number, len(arrays))
     elif mode == "wrap":
-        number = remainder(number, len(arrays))
+        number = wrapped(number, len(arrays))
     else:
         raise ValueError(f"choose: mode must be 'raise', 'clip' or 'wrap', got {mode!r}")
     result = arrays[0]

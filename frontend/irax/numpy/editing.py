@@ -11,17 +11,18 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.operands import as_arrays
+from irax.core.places import from_the_end, widened, within, wrapped
 from irax.core.promotion import broadcast_to, convert
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
 from irax.numpy.division import remainder
 from irax.numpy.joining import concatenate
-from irax.numpy.logic import less, not_equal, where
+from irax.numpy.logic import not_equal, where
 from irax.numpy.manipulation import moveaxis, ravel, reshape
 from irax.numpy.ordering import searchsorted, sort
 from irax.numpy.repetition import tile
 from irax.numpy.searching import nonzero, take
 from irax.numpy.tables import no_out
-from irax.numpy.ufuncs import add, clip, subtract
+from irax.numpy.ufuncs import add, subtract
 from irax.typing import ArrayLike
 
 
@@ -72,8 +73,7 @@ def insert(
     if isinstance(places, ConcreteArray) and not np.all((-n <= places.value) & (places.value <= n)):
         raise IndexError(f"insert: place {places} is out of range for an axis of size {n}")
     single = not places.ndim
-    places = ravel(convert(places, dtypes.default_int()))
-    places = where(less(places, 0), add(places, n), places)
+    places = ravel(from_the_end(widened(places, n + max(places.size, new.size)), n))
     if single:  # one place takes all values, which lie along their first axis
         new = moveaxis(_beside(new, x.ndim), 0, along)
         places = broadcast_to(places, (new.shape[along],))
@@ -142,7 +142,7 @@ def delete(
         kept = np.ones(n, bool)
         kept[known] = False
         return take(x, np.flatnonzero(kept), along)
-    places = sort(where(less(places, 0), add(places, n), places))
+    places = sort(from_the_end(places, n))
     # As far as i elements stay, those that go and come before move it on.
     shifts = subtract(places, lax.iota(places.dtype, places.size))
     numbers = lax.iota(places.dtype, n - places.size)
@@ -369,6 +369,8 @@ def put(
     _not_in_place("put", inplace)
     x, places, new = as_arrays([a, ind, v], "put")
     dtypes.judge_dtypes(x, new)
+    if not dtypes.issubdtype(places.dtype, np.integer):
+        raise TypeError(f"put: ind must be integers, got {places.dtype}")
     places, new = ravel(places), ravel(new)
     if not x.size or not places.size or not new.size:
         return x
@@ -376,10 +378,10 @@ def put(
     values = convert(take(new, remainder(number, new.size)), x.dtype)
     if mode in (None, "clip"):
         if mode is None:
-            places = where(less(places, 0), add(places, x.size), places)
-        places = clip(places, 0, x.size - 1)
+            places = from_the_end(places, x.size)
+        places = within(places, x.size)
     elif mode == "wrap":
-        places = remainder(places, x.size)
+        places = wrapped(places, x.size)
     else:
         raise ValueError(f"put: mode must be 'clip' or 'wrap', got {mode!r}")
     return reshape(ravel(x).at[places].set(values), x.shape)

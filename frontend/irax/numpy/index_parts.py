@@ -17,12 +17,10 @@ from irax import dtypes, errors, lax
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dimensions import size_of, symbolic_indices
-from irax.core.dispatch import bind
 from irax.core.operands import broadcast_shapes
-from irax.core.promotion import apply, convert
+from irax.core.places import from_the_end, widened
+from irax.core.promotion import convert
 from irax.numpy.index_windows import Slice
-from irax_compiler.ops import comparison
-from irax_compiler.ops import elementwise as ops
 from irax_compiler.sizes import is_symbolic
 
 NEW = -1
@@ -402,16 +400,7 @@ def _places(indices: Indices, n: int, wrap: bool) -> Indices:
         value = indices.value
         fine = value.dtype == np.int32 and (not value.size or 0 <= value.min() <= value.max() < n)
         return indices if fine else _known_places(value, n, wrap)
-    unsigned = dtypes.issubdtype(indices.dtype, np.unsignedinteger)
-    if unsigned and indices.dtype.itemsize >= 4:  # as int32, large ones would seem negative
-        indices = apply(ops.minimum, indices, n, what="index")
-    if unsigned or indices.dtype.itemsize < 4:
-        indices = convert(indices, np.dtype(np.int32))
-    if unsigned or not wrap:
-        return indices
-    negative = apply(comparison.less, indices, 0, what="index")
-    from_the_end = apply(ops.add, indices, n, what="index")
-    return bind(comparison.select, negative, from_the_end, indices)
+    return from_the_end(indices, n) if wrap else widened(indices, n)
 
 
 def _known_places(indices: np.ndarray[Any, Any], n: int, wrap: bool) -> np.ndarray[Any, Any]:
@@ -422,5 +411,5 @@ def _known_places(indices: np.ndarray[Any, Any], n: int, wrap: bool) -> np.ndarr
         if wrap:
             places = np.where(places < 0, places + n, places)
         # One place far out of range at either end stands for all, so that 32 bits do.
-        places = np.clip(places, *_LIMITS)
+        places = np.asarray(np.clip(places, *_LIMITS))
     return places if n > np.iinfo(np.int32).max else places.astype(np.int32)

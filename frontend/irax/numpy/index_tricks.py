@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,16 +12,16 @@ from numpy.lib._index_tricks_impl import IndexExpression
 from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays, judge_ranks
+from irax.core.places import holds, place_dtype, within, wrapped
 from irax.core.promotion import convert
 from irax.core.strictness import library_methods
 from irax.numpy.creation import array
-from irax.numpy.division import remainder
 from irax.numpy.joining import concatenate, stack
 from irax.numpy.manipulation import moveaxis, reshape
 from irax.numpy.matrices import diag_indices, tril_indices, triu_indices
 from irax.numpy.ranges import arange, linspace, meshgrid
 from irax.numpy.searching import nonzero
-from irax.numpy.ufuncs import add, clip, multiply
+from irax.numpy.ufuncs import add, multiply
 from irax.typing import ArrayLike, DTypeLike
 
 # ---- places of a part of an array ----------------------------------------------------------------
@@ -150,11 +151,13 @@ def ravel_multi_index(
         mode: for indices out of range: "clip": the nearest; "wrap": the index modulo the size;
             "ignore": no check; "raise": a ValueError, which needs known integers.
         order: "C", or "F" where the first axis runs fastest.
-        dtype: of the result; by default, the dtype that the indices promote to.
+        dtype: of the result; by default, the dtype that the indices promote to, or a wider one if
+            that cannot hold all places.
 
     Raises:
         TypeError: not integers.
-        ValueError: another number of axes, or indices out of range with "raise".
+        ValueError: another number of axes, indices out of range with "raise", or a `dtype` that
+            cannot hold all places.
         ConcretizationTypeError: traced integers with "raise".
 
     >>> irax.numpy.ravel_multi_index((irax.numpy.array([0, 1]), irax.numpy.array([2, 2])), (2, 3))
@@ -174,6 +177,14 @@ def ravel_multi_index(
     wanted = dtypes.result_type(*places) if dtype is None else dtypes.requested_dtype(dtype, name)
     if not dtypes.issubdtype(wanted, np.integer):
         raise ValueError(f"{name}: dtype must be that of integers, got {wanted}")
+    count = math.prod(int(n) for n in dims)
+    if not holds(wanted, count - 1):
+        if dtype is not None:
+            raise ValueError(
+                f"{name}: dtype {wanted} cannot hold all places of the shape {tuple(dims)}: the "
+                f"last is {count - 1}"
+            )
+        wanted = place_dtype(wanted, count)
     for d in axes:
         place, n = places[d], int(dims[d])
         if not dtypes.issubdtype(place.dtype, np.integer):
@@ -184,9 +195,9 @@ def ravel_multi_index(
             if known.size and not 0 <= known.min() <= known.max() < n:
                 raise ValueError(f"{name}: axis {d} has {n} places, got {known}")
         if mode == "clip":
-            place = clip(place, 0, n - 1)
+            place = within(place, n)
         elif mode == "wrap":
-            place = remainder(place, n)
+            place = wrapped(place, max(n, 1))
         result = add(multiply(result, n), convert(place, wanted))
     (result,) = as_arrays([result], name)
     return convert(result, wanted)

@@ -23,6 +23,7 @@ from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import beside, bind, elements
 from irax.core.explicit_axes import check_region, check_update
 from irax.core.operands import broadcast_shapes, fitted
+from irax.core.places import with_number
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.core.tracebacks import api_boundary
 from irax.execution.jit_shardings import divided_like, takes_out_sharding
@@ -424,7 +425,7 @@ def _write_region(x: Array, dims: Sequence[Dim], values: Array) -> Array:
         return divided_like("x.at[...]", values, x)
     check_region(x, values.shape, "x.at[...]", is_new=False)
     if all(dim.step == 1 for dim in dims):
-        starts = [convert(as_array(dim.start), np.dtype(np.int32)) for dim in dims]
+        starts = indexing.start_scalars([replace(dim, indices=None) for dim in dims])
         return bind(dynamic_slices.DynamicUpdateSlice(), x, values, *starts, weak_type=x.weak_type)
     starts, between = tuple(dim.start for dim in dims), tuple(dim.step - 1 for dim in dims)
     none = (0,) * len(dims)
@@ -456,8 +457,8 @@ def _clamped(parts: Parts) -> Parts:
             return dim
         if isinstance(dim.indices, np.ndarray):
             return replace(dim, indices=np.clip(dim.indices, 0, n - 1))
-        indices = apply(ops.maximum, dim.indices, 0, what="index")
-        return replace(dim, indices=apply(ops.minimum, indices, dim.last(n), what="index"))
+        indices = with_number(ops.maximum, dim.indices, 0)
+        return replace(dim, indices=with_number(ops.minimum, indices, dim.last(n)))
 
     dims = [nearest(dim, n) for dim, n in zip(parts.dims, parts.shape, strict=True)]
     return replace(parts, dims=dims, outside=False, int_outside="")

@@ -20,6 +20,8 @@ from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import beside, bind, elements
 from irax.core.explicit_axes import check_region
 from irax.core.operands import fitted
+from irax.core.places import place as place_of
+from irax.core.places import place_dtype, with_number
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.execution.replay import replayed
 from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, arrays_of, parse
@@ -241,12 +243,12 @@ def fold_strides(x: Array, parts: Parts) -> tuple[Array, list[Dim]]:
 
 def start_scalars(dims: Sequence[Dim]) -> list[Array]:
     """Return the starts of a dynamic slice, known numbers and traced ones, in one dtype."""
-    traced = [dim.indices for dim in dims if isinstance(dim.indices, Array)]
-    dtype = np.dtype(np.int64 if any(i.dtype.itemsize == 8 for i in traced) else np.int32)
+    int32 = np.dtype(np.int32)
+    given = [dim.indices.dtype if isinstance(dim.indices, Array) else int32 for dim in dims]
+    own = [place_dtype(dtype, dim.start) for dtype, dim in zip(given, dims, strict=True)]
+    dtype = max(own, key=lambda dtype: dtype.itemsize, default=int32)
     return [
-        ConcreteArray(np.array(dim.start, dtype))
-        if dim.indices is None and not is_symbolic(dim.start)
-        else convert(as_array(dim.start if dim.indices is None else dim.indices), dtype)
+        place_of(dim.start, dtype) if dim.indices is None else convert(as_array(dim.indices), dtype)
         for dim in dims
     ]
 
@@ -304,8 +306,8 @@ def _in_range(dim: Dim, n: int) -> list[Array]:
         inside = (value >= 0) & (value <= last)
         return [] if inside.all() else [ConcreteArray(inside)]
     return [
-        apply(comparison.greater_equal, indices, 0, what="index"),
-        apply(comparison.less_equal, indices, last, what="index"),
+        with_number(comparison.greater_equal, indices, 0),
+        with_number(comparison.less_equal, indices, last),
     ]
 
 

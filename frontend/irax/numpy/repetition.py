@@ -13,13 +13,14 @@ from irax.core.array import Array
 from irax.core.dimensions import is_zero, size_of
 from irax.core.explicit_axes import check_whole
 from irax.core.operands import as_arrays
+from irax.core.places import widened
 from irax.core.promotion import convert
 from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axis, canonical_int
 from irax.numpy.division import remainder
 from irax.numpy.manipulation import broadcast_to, expand_dims, ravel, reshape
 from irax.numpy.searching import take
-from irax.numpy.ufuncs import subtract
+from irax.numpy.ufuncs import minimum, subtract
 from irax.typing import ArrayLike, Axis
 
 
@@ -104,9 +105,12 @@ def repeat(
     if total_repeat_length is None:
         why = "repeat needs the counts to know the shape of its result"
         numbers = counts.concrete(why, errors.ConcretizationTypeError)
-        return take(x, np.repeat(np.arange(n), numbers), axis)
-    ends = lax.cumsum(counts)
-    places = lax.iota(ends.dtype, operator.index(total_repeat_length))
+        return take(x, np.repeat(np.arange(n), numbers.astype(np.intp)), axis)
+    total = operator.index(total_repeat_length)
+    # More than all is as good as all; their sums need not fit into the dtype of the counts.
+    counts = minimum(widened(counts, total), total)
+    ends = minimum(lax.cumsum(widened(counts, n * total)), total)
+    places = lax.iota(ends.dtype, total)
     # The part of an element is the number of parts that have ended before it.
     before = lax.le(lax.expand_dims(ends, (0,)), lax.expand_dims(places, (1,)))
     part = lax.reduce_sum(convert(before, dtypes.default_int()), (1,))
@@ -117,6 +121,8 @@ def _vector(name: str, counts: Any, n: int) -> tuple[Array, tuple[int], tuple[in
     if isinstance(counts, tuple | list):
         counts = np.asarray([operator.index(c) for c in counts])
     (counts,) = as_arrays([counts], name)
+    if not (counts.dtype == np.bool or dtypes.issubdtype(counts.dtype, np.integer)):
+        raise TypeError(f"{name}: repeats must be integers, got {counts.dtype}")
     if counts.shape not in ((), (1,), (n,)):
         raise TypeError(f"{name}: expected one count, or {n}, got shape {counts.shape}")
     return counts, (n,), tuple(range(counts.ndim))

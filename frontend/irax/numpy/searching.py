@@ -14,6 +14,7 @@ from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.explicit_axes import check_alike
 from irax.core.operands import as_arrays, broadcast_shapes, fitted
+from irax.core.places import from_the_end, holds, widened, with_number, within, wrapped
 from irax.core.promotion import broadcast_to, convert
 from irax.execution.jit_shardings import placed_like
 from irax.lax.arguments import canonical_axis
@@ -23,8 +24,9 @@ from irax.numpy.division import floor_divide, remainder
 from irax.numpy.joining import stack
 from irax.numpy.logic import less, logical_and, logical_not, not_equal
 from irax.numpy.manipulation import atleast_1d, ravel
-from irax.numpy.ufuncs import add, clip
+from irax.numpy.ufuncs import add
 from irax.typing import ArrayLike
+from irax_compiler.ops import comparison
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 
@@ -36,32 +38,34 @@ def _places(
     indices: Any,
     size: int,
     mode: str | None,
+    counts: bool,
     error: type[Exception] = TypeError,
 ) -> tuple[Array, Array | None]:
-    """Return indices clamped to an axis, and a mask of those in range; None if all are."""
+    """Return indices into an axis, and a mask of those in range; None if all are. Negative ones
+    count from its end if `counts`.
+    """
     (places,) = as_arrays([indices], name)
     if not dtypes.issubdtype(places.dtype, np.integer):
         raise error(f"{name}: indices must be integers, got {places.dtype}")
-    places = convert(places, dtypes.default_int())
+    places = from_the_end(places, size) if counts else places
     if mode == "wrap":
-        return remainder(places, max(size, 1)), None
+        return wrapped(places, max(size, 1)), None
     if mode == "clip":
-        return clip(places, 0, max(size - 1, 0)), None
+        return within(places, max(size, 1)), None
     if mode == "raise":
         raise NotImplementedError(
             f"{name}: mode 'raise' is not supported: expected 'fill' (the default), 'wrap', 'clip' "
             "or 'promise_in_bounds'"
         )
+    places = widened(places, size)
     parsed = GatherScatterMode.from_any(mode)
     if parsed is GatherScatterMode.PROMISE_IN_BOUNDS:
         return places, None
-    inside = logical_and(less(-1, places), less(places, size))
+    inside = logical_and(
+        with_number(comparison.greater_equal, places, 0),
+        with_number(comparison.less, places, size),
+    )
     return places, inside
-
-
-def _from_the_end(places: Array, size: int) -> Array:
-    """Return indices with negative ones counted from the end of an axis."""
-    return logic.where(less(places, 0), add(places, size), places)
 
 
 def _filled(found: Array, inside: Array | None, fill_value: Any) -> Array:
@@ -114,9 +118,8 @@ def take(
         raise IndexError(f"take: axis {axis} of shape {x.shape} is empty, nothing can be taken")
     if not indices.size:
         return lax.full_like(x, 0, shape=shape)
-    if mode not in ("wrap", "clip"):
-        indices = _from_the_end(indices, x.shape[axis])
-    places, inside = _places("take", indices, x.shape[axis], mode, ValueError)
+    counts = mode not in ("wrap", "clip")
+    places, inside = _places("take", indices, x.shape[axis], mode, counts, ValueError)
     if not x.size:
         return lax.full_like(x, 0, shape=shape)
     new_axes = range(axis, axis + places.ndim)
@@ -184,9 +187,7 @@ def take_along_axis(
         mode, fill_value = "fill", 0
     if wrap_negative_indices is None:
         wrap_negative_indices = mode != "promise_in_bounds"
-    if wrap_negative_indices:
-        index = _from_the_end(index, size)
-    places, inside = _places(what, index, size, mode)
+    places, inside = _places(what, index, size, mode, wrap_negative_indices)
 
     def without(shape: tuple[int, ...]) -> tuple[int, ...]:
         return shape[:axis] + shape[axis + 1 :]
@@ -285,6 +286,10 @@ def unravel_index(indices: ArrayLike, shape: ArrayLike | Sequence[Any]) -> tuple
     sizes: list[Any] = list(given) if np.iterable(given) else [given]
     if any(np.ndim(n) for n in sizes):
         raise ValueError(f"unravel_index: shape must be a sequence of sizes, got {shape}")
+    if not dtypes.issubdtype(rest.dtype, np.integer):
+        raise TypeError(f"unravel_index: indices must be integers, got {rest.dtype}")
+    if not all(holds(rest.dtype, n) for n in sizes if isinstance(n, int | np.integer)):
+        rest = widened(rest, math.prod(int(n) for n in sizes))
     places = []
     for n in reversed(sizes):
         places.append(remainder(rest, n))

@@ -11,6 +11,7 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray
 from irax.core.operands import as_arrays
+from irax.core.places import widened
 from irax.core.promotion import broadcast_to, convert
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.reductions import fold
@@ -193,6 +194,7 @@ def reduceat(f: ufunc, a: ArrayLike, indices: Any, axis: int, dtype: DTypeLike |
     n = x.shape[axis]
     if isinstance(starts, ConcreteArray) and not np.all((starts.value >= 0) & (starts.value < n)):
         raise IndexError(f"{name}: indices must be from 0 to {n - 1}, got {starts.value}")
+    starts = widened(starts, n)
     rows = moveaxis(x, axis, 0)
     results = take(rows, starts, 0, mode="clip")
     ends = lax.concatenate([starts[1:], lax.full((1,), n, starts.dtype)], 0)

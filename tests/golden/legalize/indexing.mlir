@@ -10,6 +10,27 @@ func.func @gather_beyond_the_array(%x: tensor<8x4xf32>, %i: tensor<3x1xi32>) -> 
 // CHECK:        [[INSIDE:%\w+]] = stablehlo.clamp [[ZERO]], [[I]], [[LAST]]
 // CHECK-NEXT:   "stablehlo.gather"([[X]], [[INSIDE]])
 
+// Bytes are in bounds of 300 elements, but their highest bit is no sign.
+func.func @gather_at_bytes(%x: tensor<300xf32>, %i: tensor<3x1xui8>) -> tensor<3xf32> {
+  %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<300xf32>, tensor<3x1xui8>) -> tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+// CHECK:      func.func @gather_at_bytes([[X:%\w+]]: tensor<300xf32>, [[I:%\w+]]: tensor<3x1xui8>
+// CHECK-NEXT:   [[WIDE:%\w+]] = stablehlo.convert [[I]] : (tensor<3x1xui8>) -> tensor<3x1xi32>
+// CHECK-NEXT:   "stablehlo.gather"([[X]], [[WIDE]])
+
+// Starts of fewer than 32 bits are widened, so that negative ones stay negative.
+func.func @starts_in_narrow_integers(%x: tensor<300xf32>, %i: tensor<i8>) -> tensor<300xf32> {
+  %0 = stablehlo.dynamic_slice %x, %i, sizes = [2] : (tensor<300xf32>, tensor<i8>) -> tensor<2xf32>
+  %1 = stablehlo.dynamic_update_slice %x, %0, %i : (tensor<300xf32>, tensor<2xf32>, tensor<i8>) -> tensor<300xf32>
+  return %1 : tensor<300xf32>
+}
+// CHECK:      func.func @starts_in_narrow_integers([[X:%\w+]]: tensor<300xf32>, [[I:%\w+]]: tensor<i8>
+// CHECK-NEXT:   [[WIDE:%\w+]] = stablehlo.convert [[I]] : (tensor<i8>) -> tensor<i32>
+// CHECK-NEXT:   [[PART:%\w+]] = stablehlo.dynamic_slice [[X]], [[WIDE]], sizes = [2]
+// CHECK:        [[AGAIN:%\w+]] = stablehlo.convert [[I]] : (tensor<i8>) -> tensor<i32>
+// CHECK:        stablehlo.dynamic_update_slice {{.*}}, [[PART]], [[AGAIN]]
+
 // These are known to lie within: 2 + 0, 1, 2.
 func.func @gather_within(%x: tensor<8x4xf32>) -> tensor<3x4xf32> {
   %i = stablehlo.iota dim = 0 : tensor<3x1xi32>

@@ -68,6 +68,7 @@ IREE: tuple[Legalization, ...] = (
     moves.gather_by_vectors,
     indexing.index_vectors_last,
     indexing.gather_beyond_the_array,
+    indexing.starts_in_narrow_integers,
     indexing.empty_scatter,
     moves.scatter_by_vectors,
     indexing.scatter_of_one_window,

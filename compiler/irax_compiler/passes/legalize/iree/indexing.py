@@ -38,15 +38,31 @@ def _stay_within(
 
 @legalizes("stablehlo.gather", kind="bug", of="IREE")
 def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
-    """Clamp the indices of a gather: IREE reads outside of the array where they are out of
-    bounds.
+    """Clamp the indices of a gather: IREE reads outside of the array where they are out of bounds.
+    It also takes the highest bit of unsigned ones as their sign, so narrow ones become int32.
     """
     op = read(operation)
-    x, indices = operation.operands
+    x, given = operation.operands
     assert isinstance(op, gather_scatter.Gather)
-    if _stay_within(op.dims, indices, shape_of(x), op.slice_sizes):
+    dtype = dtype_of(given)
+    is_narrow = dtype.kind == "u" and dtype.itemsize < INT32.itemsize
+    indices = conversion.convert(given, INT32) if is_narrow else given
+    if not _stay_within(op.dims, given, shape_of(x), op.slice_sizes):
+        indices = op.dims.clamped(indices, shape_of(x), op.slice_sizes)
+    return None if indices is given else op.build([x, indices])
+
+
+@legalizes("stablehlo.dynamic_slice", "stablehlo.dynamic_update_slice", kind="bug", of="IREE")
+def starts_in_narrow_integers(operation: Operation) -> Sequence[Value] | None:
+    """Widen the starts of dynamic slices to int32: IREE takes negative ones of fewer bits as large
+    positive ones.
+    """
+    op = read(operation)
+    count = 1 if isinstance(op, dynamic_slices.DynamicSlice) else 2
+    arrays, starts = operation.operands[:count], operation.operands[count:]
+    if not starts or dtype_of(starts[0]).itemsize >= INT32.itemsize:
         return None
-    return op.build([x, op.dims.clamped(indices, shape_of(x), op.slice_sizes)])
+    return op.build([*arrays, *(conversion.convert(start, INT32) for start in starts)])
 
 
 @legalizes("stablehlo.gather", kind="bug", of="IREE")
