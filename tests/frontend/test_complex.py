@@ -100,3 +100,35 @@ def test_arrays_of_equal_elements_of_complex128():
     np.testing.assert_array_equal(full, np.full(4, 1 + 1j))
     np.testing.assert_array_equal(carried, full)
     np.testing.assert_array_equal(joined, np.concatenate([x, full]))
+
+
+EQUAL = [jnp.zeros, jnp.ones, lambda n, dtype: jnp.full(n, 2 - 1j, dtype)]
+
+
+@pytest.mark.parametrize("equal", EQUAL, ids=["zeros", "ones", "full"])
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_updates_of_equal_elements(equal, dtype):
+    def run(x, i):
+        start = equal(4, dtype)
+        slices = irax.lax.dynamic_update_slice(start, x[:2], (i,))
+        selected = irax.lax.cond(i > 0, lambda: start.at[i].set(x[0]), lambda: start)
+        return start.at[i].set(1j), start.at[i].add(x[1])[::-1], slices.real, selected
+
+    with irax.enable_x64():
+        x, start = np.array([1 + 2j, 3j, 1], dtype), np.asarray(equal(4, dtype))
+        found = irax.jit(run)(x, 1)
+    expected = [start.copy() for _ in range(4)]
+    expected[0][1], expected[2][1:3], expected[3][1] = 1j, x[:2], x[0]
+    expected[1][1] += x[1]
+    expected[1:3] = expected[1][::-1], expected[2].real
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_the_gradient_of_an_element():
+    def loss(x, i):
+        return jnp.abs(x[i]) ** 2
+
+    x = np.array([3 + 4j, 1j, 2], np.complex64)
+    found = irax.jit(irax.grad(loss))(x, 1)
+    np.testing.assert_allclose(found, [0, -2j, 0], rtol=1e-6)

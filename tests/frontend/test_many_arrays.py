@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,36 @@ def test_an_expression_may_have_any_number_of_results() -> None:
     arrays = _arrays(16)
     expected = np.cumsum(np.stack(arrays), 0)
     np.testing.assert_allclose(np.stack(irax.jit(prefixes)(arrays)), expected, atol=1e-4)
+
+
+def test_any_number_of_complex_elements_may_be_computed_and_joined() -> None:
+    rng = np.random.default_rng(0)
+    z = (rng.normal(size=COUNT) + 1j * rng.normal(size=COUNT)).astype(np.complex64)
+
+    @irax.jit
+    def f(scalars: list[Any], rows: list[Any]) -> Any:
+        products = [x * y for x, y in pairwise(scalars)]
+        joined = jnp.concatenate([x * (1 + k) for k, x in enumerate(rows)])
+        return products, joined
+
+    products, joined = f(list(z), list(z[:, None]))
+    np.testing.assert_allclose(np.stack(products), z[:-1] * z[1:], rtol=1e-5)
+    np.testing.assert_allclose(joined, z * np.arange(1, COUNT + 1), rtol=1e-5)
+
+
+def test_any_number_of_single_elements_may_be_compared_and_written() -> None:
+    x, places = np.arange(100, dtype=np.float32), np.arange(70, dtype=np.int32)
+
+    @irax.jit
+    def f(x: Any, scalars: list[Any], places: Any) -> Any:
+        compared = [a > b for a, b in pairwise(scalars)]
+        for k in range(70):
+            x = x.at[places[k]].set(scalars[-k])
+        return compared, x
+
+    compared, written = f(x, list(x[:70]), places)
+    assert not any(map(bool, compared))
+    np.testing.assert_array_equal(written, [0, *range(69, 0, -1), *range(70, 100)])
 
 
 @pytest.mark.slow

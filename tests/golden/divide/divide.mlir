@@ -72,3 +72,24 @@ func.func @fused(%x: tensor<4xf32>, %y: tensor<4xf32>) -> (tensor<4xf32>, tensor
 // CHECK-LABEL: func.func @fused(
 // CHECK-NOT:     optimization_barrier
 // CHECK:         return
+
+// IREE puts operations on single elements into one kernel, even if they have nothing in common. The
+// first two of these read two arrays and give one; the third would give a fourth.
+func.func @single_elements(%x: tensor<f32>, %y: tensor<1xf32>) -> (tensor<2xf32>, tensor<1xf32>) {
+  %0 = stablehlo.sine %x : tensor<f32>
+  %1 = stablehlo.reshape %0 : (tensor<f32>) -> tensor<1xf32>
+  %2 = stablehlo.multiply %1, %y : tensor<1xf32>
+  %3 = stablehlo.cosine %2 : tensor<1xf32>
+  %4 = stablehlo.tanh %3 : tensor<1xf32>
+  %5 = stablehlo.concatenate %2, %3, dim = 0 : (tensor<1xf32>, tensor<1xf32>) -> tensor<2xf32>
+  return %5, %4 : tensor<2xf32>, tensor<1xf32>
+}
+// CHECK-LABEL: func.func @single_elements(
+// CHECK-NEXT:    stablehlo.sine
+// CHECK-NEXT:    stablehlo.reshape
+// CHECK-NEXT:    [[P:%\w+]] = stablehlo.multiply
+// CHECK-NEXT:    [[B:%\w+]] = stablehlo.optimization_barrier [[P]]
+// CHECK-NEXT:    [[C:%\w+]] = stablehlo.cosine [[B]]
+// CHECK-NEXT:    [[T:%\w+]] = stablehlo.tanh [[C]]
+// CHECK-NEXT:    [[J:%\w+]] = stablehlo.concatenate [[B]], [[C]]
+// CHECK-NEXT:    return [[J]], [[T]]

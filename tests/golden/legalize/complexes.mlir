@@ -43,6 +43,17 @@ func.func @pad_of_complex(%x: tensor<2xcomplex<f64>>, %y: tensor<complex<f64>>) 
 // CHECK:        [[IM:%\w+]] = stablehlo.pad {{.*}} -> tensor<4xf64>
 // CHECK-NEXT:   stablehlo.complex [[RE]], [[IM]]
 
+// IREE would make it a pad, whose fill value it cannot state.
+func.func @update_of_complex_splat(%x: tensor<2xcomplex<f32>>, %i: tensor<i32>) -> tensor<4xcomplex<f32>> {
+  %0 = stablehlo.constant dense<(1.0, 2.0)> : tensor<4xcomplex<f32>>
+  %1 = stablehlo.dynamic_update_slice %0, %x, %i : (tensor<4xcomplex<f32>>, tensor<2xcomplex<f32>>, tensor<i32>) -> tensor<4xcomplex<f32>>
+  return %1 : tensor<4xcomplex<f32>>
+}
+// CHECK:      func.func @update_of_complex_splat
+// CHECK:        [[C:%\w+]] = stablehlo.constant
+// CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[C]]
+// CHECK-NEXT:   stablehlo.dynamic_update_slice [[B]]
+
 // The bits of complex numbers are those of their parts.
 func.func @bitcast_of_complex(%x: tensor<3x2xcomplex<f32>>) -> tensor<3xcomplex<f64>> {
   %0 = stablehlo.bitcast_convert %x : (tensor<3x2xcomplex<f32>>) -> tensor<3xcomplex<f64>>

@@ -170,6 +170,7 @@ IREE: tuple[Legalization, ...] = (
     computations.precision_in_computation,
     aliasing.update_of_argument,
     aliasing.update_of_shared,
+    complex_numbers.update_of_complex_splat,
     complex_numbers.constant_of_complex128,
     complex_numbers.complex128_of_constants,
 )

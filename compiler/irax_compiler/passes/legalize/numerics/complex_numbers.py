@@ -1,5 +1,5 @@
 """Legalizations of complex numbers: IREE can neither fill memory with 128-bit elements nor bitcast
-them.
+them, and pads few of them.
 """
 
 from __future__ import annotations
@@ -76,6 +76,19 @@ def pad_of_complex(operation: Operation) -> Sequence[Value] | None:
         op(*(part(x) for x in operation.operands)) for part in (elementwise.real, elementwise.imag)
     ]
     return [elementwise.complex_(*parts)]
+
+
+@legalizes("stablehlo.dynamic_update_slice", kind="missing", of="IREE")
+def update_of_complex_splat(operation: Operation) -> Sequence[Value] | None:
+    """Put a barrier behind equal complex numbers that are updated. IREE makes the update a pad, and
+    cannot state its fill value.
+    """
+    x, *others = operation.operands
+    if dtype_of(x).kind != "c" or mlir.splat(x) is None:
+        return None
+    op = read(operation)
+    assert op is not None
+    return op.build([*barrier.barrier.build([x]), *others])
 
 
 @legalizes("stablehlo.bitcast_convert", kind="bug", of=("IREE", "XLA"))
