@@ -131,3 +131,10 @@ def test_narrow_updates_are_added_up_in_float32(name: str, dtype: str, is_compil
     found = (irax.jit(f) if is_compiled else f)(ones, places)
     assert found.dtype == dtype
     np.testing.assert_array_equal(np.asarray(found, np.float64)[:2], [0, count])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "float16", "bfloat16"])
+def test_cumulative_sums_keep_their_dtype(dtype: str):
+    x = jnp.asarray([100, 100, 100], dtype)
+    assert lax.cumsum(x).dtype == x.dtype
+    np.testing.assert_array_equal(lax.cumsum(x), np.cumsum(np.asarray(x)).astype(dtype))

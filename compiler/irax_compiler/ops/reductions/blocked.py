@@ -75,7 +75,7 @@ def running(x: np.ndarray, axis: int) -> np.ndarray:
     """The cumulative sums along a dimension, in blocks, and blocks of these."""
     n = x.shape[axis]
     if x.dtype.kind not in "fc" or n <= CHAIN:
-        return np.add.accumulate(x, axis)
+        return np.add.accumulate(x, axis, x.dtype)  # NumPy would widen integers
     before, after = x.shape[:axis], x.shape[axis + 1 :]
     count, rest = divmod(n, CHAIN)
     along = (slice(None),) * axis

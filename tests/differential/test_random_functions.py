@@ -1,0 +1,129 @@
+"""Random functions of arrays of all dtypes beside NumPy, and their derivatives beside
+those of the evaluator and finite differences.
+
+`make fuzz` runs thousands (`trials.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.differential import random_steps
+from tests.differential.random_functions import IRAX, PLAIN, RandomFunction
+from tests.differential.trials import (
+    Trial,
+    batches,
+    check,
+    differences,
+    exact,
+    functions,
+    plain,
+)
+
+import irax
+import irax.numpy as jnp
+
+
+@pytest.fixture(autouse=True)
+def wide() -> Iterator[None]:
+    with irax.enable_x64():
+        yield
+
+
+@batches(100, few=200)
+def test_the_evaluator_agrees_with_numpy(numbers: Sequence[int]) -> None:
+    for kind, label in ((random_steps.EXACT, 1), (random_steps.SMOOTH, 2)):
+        for f in functions(kind, label, numbers):
+            trial = Trial(str(f), list, (), plain(f), kind.smooth)
+            assert not differences(f(IRAX, *map(jnp.asarray, f.arguments())), trial), trial.name
+
+
+@batches(24, few=24)
+@pytest.mark.slow
+def test_compiled_functions_agree_with_numpy(numbers: Sequence[int]) -> None:
+    check([exact(f) for f in functions(random_steps.EXACT, 1, numbers)])
+
+
+@batches(24, few=24)
+@pytest.mark.slow
+def test_lanes_agree_with_numpy(numbers: Sequence[int]) -> None:
+    check([_lanes(f) for f in functions(random_steps.EXACT, 3, numbers)])
+
+
+def _lanes(f: RandomFunction, size: int = 2) -> Trial:
+    arrays = list(map(np.stack, zip(*map(f.arguments, range(size)), strict=True)))
+    expected = list(map(np.stack, zip(*(plain(f, lane) for lane in range(size)), strict=True)))
+    return Trial(str(f), irax.vmap(lambda *xs: f(IRAX, *xs)), arrays, expected)
+
+
+def _loss(library: Any, f: RandomFunction) -> Callable[..., Any]:
+    """The sum of the squares of a function's results."""
+
+    def loss(*arrays: Any) -> Any:
+        total = np.zeros(())
+        for y in f(library, *arrays):
+            if np.dtype(y.dtype).kind in "fc":
+                total = total + 0.5 * library.np.sum(library.np.real(y * y))
+        return total * 1.0
+
+    return loss
+
+
+def _first(f: RandomFunction) -> Callable[..., list[Any]]:
+    places = tuple(range(len(f.shapes)))
+    of = irax.value_and_grad(_loss(IRAX, f), places)
+    return lambda *xs: irax.tree.leaves(of(*xs))
+
+
+def _second(f: RandomFunction) -> Callable[..., list[Any]]:
+    """The gradient, and its tangent."""
+    gradient = irax.grad(_loss(IRAX, f), tuple(range(len(f.shapes))))
+
+    def of(*xs: Any) -> list[Any]:
+        tangents = tuple(x * 0.5 + 0.25 for x in xs)
+        return irax.tree.leaves(irax.jvp(gradient, xs, tangents))
+
+    return of
+
+
+def _of_lanes(f: RandomFunction) -> Callable[..., list[Any]]:
+    gradient = irax.vmap(irax.grad(_loss(IRAX, f), tuple(range(len(f.shapes)))))
+    return lambda *xs: irax.tree.leaves(gradient(*(jnp.stack([x, x * 0.5]) for x in xs)))
+
+
+@pytest.mark.parametrize("derivative", [_first, _second, _of_lanes])
+@batches(12, few=12)
+@pytest.mark.slow
+def test_compiled_derivatives_agree_with_the_evaluator(
+    derivative: Callable[..., Any], numbers: Sequence[int]
+) -> None:
+    trials = []
+    for f in functions(random_steps.SMOOTH, 4, numbers):
+        function, arrays = derivative(f), f.arguments()
+        expected = [np.asarray(x) for x in function(*map(jnp.asarray, arrays))]
+        trials.append(Trial(str(f), function, arrays, expected, is_rounded=True))
+    check(trials)
+
+
+@batches(50, few=50)
+def test_gradients_are_finite_differences(numbers: Sequence[int]) -> None:
+    for f in functions(random_steps.SMOOTH, 5, numbers):
+        arrays, rng = f.arguments(), np.random.default_rng(numbers[0])
+        directions = [rng.uniform(-1, 1, x.shape) for x in arrays]
+        loss = _loss(PLAIN, f)
+
+        def at(step: float, arrays=arrays, directions=directions, loss=loss) -> float:
+            moved = zip(arrays, directions, strict=True)
+            return float(np.real(loss(*(x + step * d for x, d in moved))))
+
+        left, right = ((at(h) - at(0)) / h for h in (-1e-6, 1e-6))
+        scale = 1 + abs(at(0)) + abs(right)
+        if abs(left - right) > 1e-3 * scale:  # there is a kink, or it bends a lot
+            continue
+        _, *slopes = _first(f)(*map(jnp.asarray, arrays))
+        pairs = zip(slopes, directions, strict=True)
+        found = sum(float(np.sum(np.real(np.asarray(s)) * d)) for s, d in pairs)
+        assert abs(found - (left + right) / 2) < 2e-3 * scale, str(f)
