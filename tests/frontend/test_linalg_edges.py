@@ -204,3 +204,14 @@ def test_pinv_takes_one_limit():
 def test_norms_of_nothing_are_0(order):
     assert jnp.linalg.norm(np.zeros((0, 0)), order) == 0
     assert jnp.linalg.norm(np.zeros(0), order) == 0
+
+
+def test_condition_of_singular_matrices():
+    x = np.zeros((3, 2, 2), "f4")
+    x[1], x[2] = 1, np.nan
+    for p in (None, 2, -2):
+        found = jnp.linalg.cond(x[0], p)
+        assert found == np.linalg.cond(x[0], p) == np.inf
+    assert np.isnan(jnp.linalg.cond(x)).tolist() == [False, False, True]
+    assert jnp.linalg.cond(x)[1] > 1e6
+    assert jnp.linalg.cond(x[0], 1) == np.inf

@@ -235,3 +235,19 @@ def test_triangular_batches_with_one_right_hand_side():
     np.testing.assert_allclose(
         linalg.cho_solve(factors, right), np.linalg.solve(a @ a.mT, right), rtol=1e-4
     )
+
+
+@pytest.mark.parametrize("dtype, limit", [("f4", 3.925724783138660), ("f8", 5.371920351148152)])
+def test_exponentials_of_the_largest_matrices(dtype, limit):
+    """The norm may be 2**(max_squarings + 1) times what the fraction is exact for, as in JAX."""
+    with irax.enable_x64(dtype == "f8"):
+        for squarings in (2, 16):
+            norms = np.array([0.6, 0.99, 1.01]) * limit * 2 ** (squarings + 1)
+            x = np.zeros((3, 2, 2), dtype)
+            x[:, 0, 0] = -norms
+            found = np.asarray(linalg.expm(x, max_squarings=squarings))
+            expected = np.zeros((2, 2, 2))
+            expected[:, 0, 0], expected[:, 1, 1] = np.exp(-norms[:2]), 1
+            tolerance = 1e-3 if dtype == "f4" else 1e-9
+            np.testing.assert_allclose(found[:2], expected, rtol=tolerance, atol=tolerance)
+            assert np.isnan(found[2]).all()

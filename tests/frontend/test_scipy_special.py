@@ -266,3 +266,57 @@ def test_poles_of_complex_numbers():
         found = np.asarray(function(poles))
         assert np.isnan(found.real).all()
         assert np.isnan(found.imag).all()
+
+
+def test_beta_at_poles_and_infinities():
+    with irax.enable_x64(True):
+        pairs = [(np.inf, 2), (2, np.inf), (0, 2), (-1, 2), (-3, 2), (-2, 5), (-1.5, 2.5), (-4, 3)]
+        pairs += [(np.inf, 0), (np.inf, -1.5), (np.nan, 1), (1.5, -2.5), (1e7, 1e-3)]
+        a, b = np.array(pairs, float).T
+        np.testing.assert_allclose(special.beta(a, b), scipy.special.beta(a, b), rtol=1e-13)
+        np.testing.assert_allclose(special.betaln(a, b), scipy.special.betaln(a, b), atol=1e-14)
+
+
+def test_pochhammer_at_poles_and_infinities():
+    pairs = [(np.inf, 1), (np.inf, -1), (np.inf, 0), (0, -1), (0, 0), (0, 2), (-2, 3), (-2, 1)]
+    pairs += [(-2, -3), (-2, 0.5), (1, -1), (1, -3), (1, np.inf), (2, np.nan), (np.nan, 0)]
+    pairs += [(-2.5, 4), (1e7, 2), (1e7, 0.5), (1e7, -3), (1e15, 1), (30, 25.5), (0.5, 30)]
+    with irax.enable_x64(True):
+        z, m = np.array(pairs, float).T
+        expected = scipy.special.poch(z, m)
+        expected[14] = 1.0  # as SciPy's at other z
+        found = np.array(special.poch(z, m))
+        np.testing.assert_allclose(np.delete(found, 14), np.delete(expected, 14), rtol=1e-13)
+
+
+def test_divergences_of_nearly_equal_numbers():
+    # By mpmath, with 40 digits: x log(x / y) - x + y for y = 1 and x = 1 + 2**-k.
+    with irax.enable_x64(True):
+        steps = 2.0 ** -np.array([2, 4, 8, 20, 40, 50])
+        exact = [0.028929439142762195, 0.0019136606799620202, 7.619479780984432e-6]
+        exact += [4.5474720632624339e-13, 4.1359030627638845e-25, 3.944304526105059e-31]
+        np.testing.assert_allclose(special.kl_div(1 + steps, 1.0), exact, rtol=1e-14)
+        logs = (1 + steps) * np.log1p(steps)
+        np.testing.assert_allclose(special.rel_entr(1 + steps, 1.0), logs, rtol=1e-15)
+    slope = irax.grad(special.kl_div, 1)(np.float32(1), np.float32(1 + 2**-20))
+    np.testing.assert_allclose(slope, 2**-20, rtol=1e-5)
+    ends = special.kl_div(np.float32([1, 1, np.inf, -1, 0]), np.float32([-np.inf, np.inf, 1, 1, 2]))
+    np.testing.assert_array_equal(ends, [np.inf, np.inf, np.inf, np.inf, 2])
+
+
+@pytest.mark.parametrize("kind", ["f4", "f8"])
+def test_bessel_functions_of_all_arguments(kind):
+    z = np.r_[np.linspace(-60, 60, 61), np.logspace(-10, 6, 40)].astype(kind)
+    with irax.enable_x64(kind == "f8"):
+        for v in (0, 4, 45):
+            expected = [scipy.special.jv(k, z.astype(float)) for k in range(v + 1)]
+            found = special.bessel_jn(z, v=v)
+            np.testing.assert_allclose(found, expected, atol=2e-14 if kind == "f8" else 1e-6)
+        np.testing.assert_array_equal(special.bessel_jn(np.inf, v=2), [0, 0, 0])
+    slope = irax.grad(lambda x: special.bessel_jn(x, v=0)[0])(np.float32(50))
+    np.testing.assert_allclose(slope, -scipy.special.j1(50), rtol=1e-5)
+
+
+def test_integral_of_minus_infinity():
+    assert special.expi(-np.inf) == 0
+    assert irax.jit(special.expi)(-np.inf) == 0

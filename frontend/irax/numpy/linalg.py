@@ -32,7 +32,7 @@ from irax.numpy.factored import square as _square_matrices
 from irax.numpy.factored import svd as svd
 from irax.numpy.factored import svdvals as svdvals
 from irax.numpy.labelled import einsum
-from irax.numpy.logic import equal, not_equal, where
+from irax.numpy.logic import equal, isnan, not_equal, where
 from irax.numpy.manipulation import expand_dims, moveaxis
 from irax.numpy.manipulation import matrix_transpose as matrix_transpose
 from irax.numpy.matrices import eye
@@ -154,9 +154,13 @@ def cond(x: ArrayLike, p: Any = None) -> Array:
     (array,) = _inexact("linalg.cond", x)
     if p in (None, 2, -2):
         s = svdvals(array)
-        return s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
-    _square_matrices("linalg.cond", array)
-    return norm(array, p, (-2, -1)) * norm(inv(array), p, (-2, -1))
+        found = s[..., 0] / s[..., -1] if p != -2 else s[..., -1] / s[..., 0]
+    else:
+        _square_matrices("linalg.cond", array)
+        found = norm(array, p, (-2, -1)) * norm(inv(array), p, (-2, -1))
+    # As of zeros, whose condition is 0 / 0.
+    undefined = isnan(found) & ~reductions.any(isnan(array), (-2, -1))
+    return where(undefined, np.inf, found)
 
 
 def vector_norm(

@@ -149,10 +149,11 @@ def density(a: Value, x: Value) -> Value:
     smaller than 1.
     """
     parameter, place = Number(a), Number(x)
-    at_zero = place.equals(0)
-    safe = where(at_zero, 1.0, place)
-    inside = _factor(parameter, safe) * parameter / safe
-    limit = where(parameter < 1, np.inf, where(parameter.equals(1), 1.0, parameter * 0.0))
+    at_zero, endless = place.equals(0), parameter.equals(np.inf) | place.equals(np.inf)
+    safe, safe_a = where(at_zero | endless, 1.0, place), where(endless, 1.0, parameter)
+    inside = where(endless, 0.0, _factor(safe_a, safe) * safe_a / safe)
+    one = Number(parameter._like(1.0))
+    limit = where(parameter < 1, np.inf, where(parameter.equals(1), one, 0.0))
     return where(at_zero, limit, inside).value
 
 

@@ -111,7 +111,7 @@ class Expi(Smooth):
         large = where(x > edge, x, float(edge))
         tail = polynomial(1.0 / large, [float(math.factorial(k)) for k in range(edge)])
         far = where(x.equals(np.inf), np.inf, exp(large) / large * tail)
-        below = -_expn(x * 0.0 + 1.0, -where(x < 0, x, 0.0))
+        below = -_expn(Number(x._like(1.0)), -where(x < 0, x, 0.0))
         value = where(x > 0, where(x <= edge, near, far), below)
         return where(x.equals(x), value, np.nan)
 

@@ -31,7 +31,8 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: float =
     Args:
         A: matrices [..., n, n].
         upper_triangular: True if they are upper triangular.
-        max_squarings: the largest s, any number. Matrices of larger norm have the result nan.
+        max_squarings: one less than the largest s, any number. Matrices of larger norm have the
+            result nan.
 
     Raises:
         ValueError: no square matrices.
@@ -46,7 +47,7 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: float =
         return x
     order, limit = _ORDERS[x.real.dtype.itemsize]
     size = lax.stop_gradient(jnp.max(jnp.sum(jnp.abs(x), -2), -1))
-    steps = ceil(max_squarings)
+    steps = ceil(max_squarings) + 1
     halves = np.ldexp(1.0, -np.arange(steps + 2)).astype(size.dtype)
     squarings = jnp.sum(size[..., None] * halves[:-1] > limit, -1)
     scale = jnp.asarray(halves)[squarings]
@@ -61,7 +62,7 @@ def expm(A: ArrayLike, *, upper_triangular: bool = False, max_squarings: float =
         )
 
     result = lax.fori_loop(0, steps, squared, result)
-    return jnp.where((squarings <= max_squarings)[..., None, None], result, jnp.nan)
+    return jnp.where((squarings <= max_squarings + 1)[..., None, None], result, jnp.nan)
 
 
 def _fraction(x: Array, order: int, upper_triangular: bool) -> Array:

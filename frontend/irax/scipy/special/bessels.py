@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
 from irax.core.operands import broadcast_shapes
 from irax.core.promotion import broadcast_to, convert
-from irax.scipy.arguments import floats, unsupported
+from irax.scipy.arguments import floats, polynomial, unsupported
 from irax.typing import ArrayLike
 
 
@@ -83,9 +84,10 @@ def bessel_jn(z: ArrayLike, *, v: int, n_iter: int = 50) -> Array:
     """Return the Bessel functions of the first kind and the orders 0 to v; shape (v + 1, *z.shape).
 
     Args:
-        z: the arguments; |z| must be well below `n_iter`.
+        z: the arguments.
         v: the largest order.
-        n_iter: the order at which the recurrence down to 0 begins.
+        n_iter: the least order at which the recurrence down to 0 begins. It begins at a larger one
+            where that is needed.
 
     Raises:
         ValueError: v is negative, or not below `n_iter`.
@@ -97,7 +99,58 @@ def bessel_jn(z: ArrayLike, *, v: int, n_iter: int = 50) -> Array:
     v, n_iter = operator.index(v), operator.index(n_iter)
     if not 0 <= v < n_iter:
         raise ValueError(f"bessel_jn: v must be at least 0 and below n_iter={n_iter}, got {v}")
-    return _orders(z.astype(z.dtype), v, n_iter)
+    z = z.astype(z.dtype)
+    # The recurrence upwards is stable for orders up to |z|, that downwards for others.
+    edge = max(_ASYMPTOTIC, v)
+    far = jnp.greater(jnp.abs(z), edge)
+    start = max(n_iter, edge + ceil(_AHEAD * edge ** (1 / 3)))
+    down = _orders(jnp.where(far, 1.0, z), v, start)
+    return jnp.where(far, _orders_upwards(jnp.where(far, z, float(edge)), v), down)
+
+
+_ASYMPTOTIC = 25
+"""From this argument on, Hankel's series is as precise as float64."""
+_AHEAD = 13
+"""J_n(z) is below rounding next to J_z(z) from n = z + 13 z**(1/3) on."""
+
+
+def _orders_upwards(z: Array, v: int) -> Array:
+    size = jnp.abs(z)
+    endless = jnp.isinf(size)
+    size = jnp.where(endless, float(_ASYMPTOTIC), size)
+    cosine, sine = jnp.cos(size), jnp.sin(size)
+    scale = jnp.reciprocal(jnp.sqrt(jnp.multiply(float(np.pi), size)))
+    total, difference = jnp.add(cosine, sine), jnp.subtract(sine, cosine)
+    p, q = _hankel(0, size)
+    rows = [jnp.multiply(scale, jnp.subtract(jnp.multiply(p, total), jnp.multiply(q, difference)))]
+    p, q = _hankel(1, size)
+    rows.append(jnp.multiply(scale, jnp.add(jnp.multiply(p, difference), jnp.multiply(q, total))))
+    inverse = jnp.divide(2, size)
+    for order in range(1, v):
+        step = jnp.multiply(jnp.multiply(order, inverse), rows[-1])
+        rows.append(jnp.subtract(step, rows[-2]))
+    rows = [jnp.where(endless, 0.0, row) for row in rows[: v + 1]]
+    negative = jnp.less(z, 0)
+    return jnp.stack(
+        [
+            jnp.where(negative, jnp.negative(row), row) if k % 2 else row
+            for k, row in enumerate(rows)
+        ]
+    )
+
+
+def _hankel(order: int, z: Array) -> tuple[Array, Array]:
+    """Return the two sums of Hankel's asymptotic series, P and Q."""
+    terms = [1.0]
+    for k in range(1, 30):
+        terms.append(terms[-1] * (4 * order**2 - (2 * k - 1) ** 2) / (8 * k))
+    inverse = jnp.reciprocal(z)
+    # In units of _ASYMPTOTIC: the coefficients alone overflow float32.
+    unit = jnp.multiply(inverse, float(_ASYMPTOTIC))
+    terms = [term / _ASYMPTOTIC**k for k, term in enumerate(terms)]
+    square = jnp.multiply(unit, unit)
+    signed = [-term if k // 2 % 2 else term for k, term in enumerate(terms)]
+    return polynomial(signed[::2], square), jnp.multiply(unit, polynomial(signed[1::2], square))
 
 
 def _orders(z: Array, v: int, n_iter: int) -> Array:

@@ -12,6 +12,7 @@ from irax import dtypes, lax
 from irax.core.array import Array, as_array
 from irax.lax.arguments import canonical_int
 from irax.scipy.arguments import floats, unsupported
+from irax.scipy.special.differences import LARGE, scaled_gammaln_difference
 from irax.typing import ArrayLike
 
 
@@ -248,12 +249,47 @@ def poch(z: ArrayLike, m: ArrayLike) -> Array:
     """
     z, m = floats("poch", z, m, error=ValueError)
     end = jnp.add(z, m)
-    size = jnp.exp(jnp.subtract(lax.lgamma(end), lax.lgamma(z)))
-    return jnp.where(jnp.equal(m, 0), 1.0, jnp.multiply(_ratio_sign(end, z), size))
+    of_pole, to_pole = _is_pole(z), _is_pole(end)
+    # The ratio of two poles is that of the mirrored numbers, with the sign of (-1)**m.
+    mirrored = jnp.logical_and(of_pole, to_pole)
+    start, end = jnp.where(mirrored, jnp.subtract(1, end), z), jnp.where(mirrored, 1 - z, end)
+    sign = jnp.multiply(gammasgn(start), gammasgn(end))
+    sign = jnp.where(mirrored, _parity(m), sign)
+    endless = jnp.equal(z, np.inf)
+    found = jnp.multiply(sign, _gamma_ratio(jnp.where(endless, 1.0, start), end, m))
+    found = jnp.where(jnp.logical_and(of_pole, jnp.logical_not(to_pole)), 0.0, found)
+    found = jnp.where(jnp.logical_and(to_pole, jnp.logical_not(of_pole)), np.inf, found)
+    unknown = jnp.logical_or(jnp.isnan(m), jnp.equal(m, -np.inf))
+    limit = jnp.where(unknown, np.nan, jnp.where(jnp.greater(m, 0), np.inf, 0.0))
+    found = jnp.where(endless, limit, found)
+    return jnp.where(jnp.equal(m, 0), 1.0, jnp.where(jnp.isnan(z), np.nan, found))
 
 
-def _ratio_sign(x: Array, y: Array) -> Array:
-    return jnp.multiply(gammasgn(x), gammasgn(y))
+def _gamma_ratio(start: Array, end: Array, m: Array) -> Array:
+    """Return the size of gamma(end) / gamma(start), where end is start + m."""
+    large = jnp.greater_equal(jnp.minimum(start, end), LARGE)
+    large = jnp.logical_and(large, jnp.less(end, np.inf))
+    plain = jnp.subtract(lax.lgamma(end), lax.lgamma(start))
+    start, m = jnp.where(large, start, float(LARGE)), jnp.where(large, m, 0.0)
+    rest, logarithm = scaled_gammaln_difference(start, m), jnp.multiply(m, jnp.log(start))
+    # A power has all its digits, where it is far from overflow.
+    moderate = jnp.less(jnp.abs(logarithm), 30)
+    power = jnp.power(start, jnp.where(moderate, m, 0.0))
+    far = jnp.where(moderate, rest, jnp.add(rest, logarithm))
+    return jnp.where(large, jnp.multiply(power, jnp.exp(far)), jnp.exp(plain))
+
+
+def _is_pole(x: Array) -> Array:
+    """Return True where gamma has a pole: 0 and the negative integers."""
+    return jnp.logical_and(
+        jnp.logical_and(jnp.less_equal(x, 0), jnp.equal(x, jnp.floor(x))),
+        jnp.greater(x, -np.inf),
+    )
+
+
+def _parity(n: Array) -> Array:
+    """Return (-1)**n of integers."""
+    return jnp.where(jnp.equal(jnp.remainder(n, 2), 0), 1.0, -1.0).astype(n.dtype)
 
 
 def factorial(n: ArrayLike, exact: bool = False) -> Array:
@@ -298,7 +334,8 @@ def comb(N: ArrayLike, k: ArrayLike, *, repetition: bool = False) -> Array:
     k, rest = jnp.where(possible, k, 0.0), jnp.where(possible, rest, 0.0)
     root = jnp.exp(jnp.multiply(-0.5, betaln(jnp.add(rest, 1), jnp.add(k, 1))))
     ways = jnp.multiply(jnp.divide(root, jnp.add(jnp.add(rest, k), 1)), root)
-    return jnp.where(possible, ways, 0.0)
+    endless = jnp.logical_and(jnp.isinf(rest), jnp.greater(k, 0))
+    return jnp.where(possible, jnp.where(endless, np.inf, ways), 0.0)
 
 
 def betaln(a: ArrayLike, b: ArrayLike) -> Array:
@@ -314,35 +351,36 @@ def betaln(a: ArrayLike, b: ArrayLike) -> Array:
     >>> irax.scipy.special.betaln(2.0, 3.0).round(4)
     Array(-2.4849, dtype=float32, weak_type=True)
     """
-    a, b = floats("betaln", a, b)
+    return _betaln(*floats("betaln", a, b))[0]
+
+
+def _betaln(a: Array, b: Array) -> tuple[Array, Array]:
+    """Return the logarithm of the size of the beta function, and its sign."""
+    small, large = jnp.minimum(a, b), jnp.maximum(a, b)
+    pole = _is_pole(small)
+    # By a pole of gamma(a + b), as at (-3, 2), the value is that of mirrored numbers.
+    other = jnp.subtract(jnp.subtract(1, small), large)
+    whole = jnp.logical_and(jnp.equal(large, jnp.floor(large)), jnp.greater(large, 0))
+    mirrored = jnp.logical_and(pole, jnp.logical_and(whole, jnp.greater(other, 0)))
+    pole = jnp.logical_and(pole, jnp.logical_not(mirrored))
+    endless = jnp.logical_and(jnp.equal(large, np.inf), jnp.greater(small, -np.inf))
+    elsewhere = jnp.logical_or(pole, endless)
+    small = jnp.where(elsewhere, 1.0, jnp.where(mirrored, other, small))
+    found = _betaln_off_poles(small, jnp.where(elsewhere, 1.0, large))
+    limit = jnp.where(jnp.greater(jnp.minimum(a, b), 0), -np.inf, np.inf)
+    found = jnp.where(pole, np.inf, jnp.where(endless, limit, found))
+    sign = jnp.multiply(jnp.multiply(gammasgn(a), gammasgn(b)), gammasgn(jnp.add(a, b)))
+    sign = jnp.where(mirrored, _parity(large), jnp.where(jnp.isnan(sign), 1.0, sign))
+    return found, sign
+
+
+def _betaln_off_poles(a: Array, b: Array) -> Array:
     plain = jnp.subtract(jnp.add(lax.lgamma(a), lax.lgamma(b)), lax.lgamma(jnp.add(a, b)))
     small, large = jnp.minimum(a, b), jnp.maximum(a, b)
-    apart = jnp.greater_equal(jnp.minimum(large, jnp.add(small, large)), _LARGE)
-    small, large = jnp.where(apart, small, 1.0), jnp.where(apart, large, float(_LARGE))
-    cancelled = jnp.add(lax.lgamma(small), _difference_of_gammaln(large, small))
-    return jnp.where(apart, cancelled, plain)
-
-
-_LARGE = 10
-"""From here on, `_stirling_error` is as precise as float64."""
-
-
-def _difference_of_gammaln(x: Array, d: Array) -> Array:
-    """Return log(gamma(x) / gamma(x + d)) by Stirling's formula, without cancellation."""
-    total = jnp.add(x, d)
-    ratio = jnp.multiply(jnp.subtract(total, 0.5), jnp.log1p(jnp.divide(d, x)))
-    rest = jnp.subtract(jnp.subtract(d, ratio), jnp.multiply(d, jnp.log(x)))
-    return jnp.add(rest, jnp.subtract(_stirling_error(x), _stirling_error(total)))
-
-
-def _stirling_error(x: Array) -> Array:
-    """Return the correction to Stirling's formula for log(gamma(x)), by its asymptotic series."""
-    inverse = jnp.divide(1.0, x)
-    square = jnp.multiply(inverse, inverse)
-    series = jnp.zeros_like(x)
-    for term in (-691 / 360360, 1 / 1188, -1 / 1680, 1 / 1260, -1 / 360, 1 / 12):
-        series = jnp.add(jnp.multiply(series, square), term)
-    return jnp.multiply(series, inverse)
+    apart = jnp.greater_equal(jnp.minimum(large, jnp.add(small, large)), LARGE)
+    small, large = jnp.where(apart, small, 1.0), jnp.where(apart, large, float(LARGE))
+    growth = jnp.add(scaled_gammaln_difference(large, small), jnp.multiply(small, jnp.log(large)))
+    return jnp.where(apart, jnp.subtract(lax.lgamma(small), growth), plain)
 
 
 def beta(a: ArrayLike, b: ArrayLike) -> Array:
@@ -360,8 +398,8 @@ def beta(a: ArrayLike, b: ArrayLike) -> Array:
     Array(0.0833, dtype=float32)
     """
     a, b = floats("beta", a, b, error=ValueError)
-    sign = jnp.multiply(jnp.multiply(gammasgn(a), gammasgn(b)), gammasgn(jnp.add(a, b)))
-    return jnp.multiply(sign, jnp.exp(betaln(a, b)))
+    logarithm, sign = _betaln(a, b)
+    return jnp.multiply(sign, jnp.exp(logarithm))
 
 
 def betainc(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:

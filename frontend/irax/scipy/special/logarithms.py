@@ -9,6 +9,7 @@ from irax import lax, nn
 from irax.core.array import Array
 from irax.core.operands import judge_ranks
 from irax.scipy.arguments import floats, inexact
+from irax.scipy.special.differences import deviance, log_ratio
 from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 
@@ -128,12 +129,17 @@ def rel_entr(p: ArrayLike, q: ArrayLike) -> Array:
     Array(0., dtype=float32, weak_type=True)
     """
     p, q = floats("rel_entr", p, q, error=ValueError)
+    both, nothing, outside = _domain(p, q)
+    safe_p, safe_q = jnp.where(both, p, 1.0), jnp.where(both, q, 1.0)
+    value = jnp.multiply(safe_p, log_ratio(safe_p, safe_q))
+    return jnp.where(both, value, jnp.where(nothing, 0.0, outside))
+
+
+def _domain(p: Array, q: Array) -> tuple[Array, Array, Array]:
+    """Return where both are positive, where p is 0, and the value elsewhere."""
     both = jnp.logical_and(jnp.greater(p, 0), jnp.greater(q, 0))
     nothing = jnp.logical_and(jnp.equal(p, 0), jnp.greater_equal(q, 0))
-    safe_p, safe_q = jnp.where(both, p, 1.0), jnp.where(both, q, 1.0)
-    value = jnp.multiply(safe_p, jnp.subtract(jnp.log(safe_p), jnp.log(safe_q)))
-    outside = jnp.where(jnp.logical_or(jnp.isnan(p), jnp.isnan(q)), np.nan, np.inf)
-    return jnp.where(both, value, jnp.where(nothing, 0.0, outside))
+    return both, nothing, jnp.where(jnp.logical_or(jnp.isnan(p), jnp.isnan(q)), np.nan, np.inf)
 
 
 def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
@@ -151,7 +157,9 @@ def kl_div(p: ArrayLike, q: ArrayLike) -> Array:
     Array(0., dtype=float32, weak_type=True)
     """
     p, q = floats("kl_div", p, q, error=ValueError)
-    return jnp.add(jnp.subtract(rel_entr(p, q), p), q)
+    both, nothing, outside = _domain(p, q)
+    value = deviance(jnp.where(both, p, 1.0), jnp.where(both, q, 1.0))
+    return jnp.where(both, value, jnp.where(nothing, jnp.subtract(q, p), outside))
 
 
 def expit(x: ArrayLike) -> Array:

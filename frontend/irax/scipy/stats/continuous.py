@@ -10,6 +10,13 @@ import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
 from irax.scipy import special
+from irax.scipy.special.differences import (
+    LARGE,
+    log1p_of_square,
+    log_choices,
+    poisson_loss,
+    scaled_gammaln_difference,
+)
 from irax.scipy.stats.distribution import Distribution
 
 _LOG_2 = float(np.log(2))
@@ -50,8 +57,12 @@ def _normal_part(low: Array, high: Array) -> Array:
     """The logarithm of the probability of the standard normal distribution between two values."""
     mirrored = jnp.greater(low, 0)  # the tails are known best below 0
     low, high = jnp.where(mirrored, -high, low), jnp.where(mirrored, -low, high)
-    upper = special.log_ndtr(high)
-    return upper + _log_of_complement(jnp.maximum(upper - special.log_ndtr(low), 0))
+    # Infinite ends have no derivatives that could be multiplied.
+    all_below, all_above = jnp.equal(low, -np.inf), jnp.equal(high, np.inf)
+    upper = jnp.where(all_above, 0.0, special.log_ndtr(jnp.where(all_above, 0.0, high)))
+    lower = special.log_ndtr(jnp.where(all_below, 0.0, low))
+    gap = jnp.where(all_below, np.inf, jnp.maximum(upper - lower, 0))
+    return upper + _log_of_complement(gap)
 
 
 truncnorm: Distribution = Distribution(
@@ -74,9 +85,7 @@ gennorm: Distribution = Distribution(
     ("beta",),
     "logpdf pdf cdf",
     {
-        "logpdf": lambda x, b: (
-            jnp.log(b) - _LOG_2 - special.gammaln(1 / b) - jnp.power(jnp.abs(x), b)
-        ),
+        "logpdf": lambda x, b: -_LOG_2 - special.gammaln(1 + 1 / b) - jnp.power(jnp.abs(x), b),
         "cdf": lambda x, b: (
             0.5 + 0.5 * jnp.sign(x) * special.gammainc(1 / b, jnp.power(jnp.abs(x), b))
         ),
@@ -87,8 +96,21 @@ gennorm: Distribution = Distribution(
 
 
 def _t_logpdf(z: Array, df: Array) -> Array:
-    scale = special.gammaln((df + 1) / 2) - special.gammaln(df / 2) - 0.5 * (jnp.log(df) + _LOG_PI)
-    return scale - (df + 1) / 2 * jnp.log1p(jnp.square(z) / df)
+    normal = jnp.isinf(df)
+    df = jnp.where(normal, 1.0, df)
+    scale = scaled_gammaln_difference(df / 2, jnp.full_like(df, 0.5)) - _LOG_ROOT_2_PI
+    found = scale - (df + 1) / 2 * log1p_of_square(z / jnp.sqrt(df))
+    return jnp.where(normal, -0.5 * jnp.square(z) - _LOG_ROOT_2_PI, found)
+
+
+def _cauchy_isf(q: Array) -> Array:
+    """The cotangent of pi q, by the side on which its argument is exact."""
+    middle = jnp.less(jnp.abs(q - 0.5), 0.25)
+    of_middle = jnp.tan(np.pi * (0.5 - jnp.where(middle, q, 0.5)))
+    upper = jnp.greater(q, 0.5)
+    share = jnp.where(upper, 1 - q, q)
+    of_tail = 1 / jnp.tan(np.pi * jnp.where(middle, 0.25, share))
+    return jnp.where(middle, of_middle, jnp.where(upper, -of_tail, of_tail))
 
 
 t: Distribution = Distribution("t", ("df",), "logpdf pdf", {"logpdf": _t_logpdf}, valid=_positive)
@@ -98,11 +120,11 @@ cauchy: Distribution = Distribution(
     (),
     f"{_DISTRIBUTION} ppf isf",
     {
-        "logpdf": lambda z: -_LOG_PI - jnp.log1p(jnp.square(z)),
+        "logpdf": lambda z: -_LOG_PI - log1p_of_square(z),
         "cdf": lambda z: jnp.arctan2(1.0, -z) / np.pi,
         "sf": lambda z: jnp.arctan2(1.0, z) / np.pi,
-        "ppf": lambda q: -1 / jnp.tan(np.pi * q),
-        "isf": lambda q: 1 / jnp.tan(np.pi * q),
+        "ppf": lambda q: -_cauchy_isf(q),
+        "isf": _cauchy_isf,
     },
 )
 
@@ -187,12 +209,39 @@ expon: Distribution = Distribution(
     (0.0, np.inf),
 )
 
+
+def _gamma_logpdf(z: Array, a: Array) -> Array:
+    large = jnp.greater(a, LARGE)
+    far = -poisson_loss(jnp.where(large, a - 1, 1.0), jnp.where(large, z, 1.0))
+    near, z = jnp.where(large, 1.0, a), jnp.where(large, 1.0, z)
+    return jnp.where(large, far, special.xlogy(near - 1, z) - z - special.gammaln(near))
+
+
+def _beta_logpdf(z: Array, a: Array, b: Array) -> Array:
+    """Where a and b are at least 1, as the probability of a - 1 of a + b - 2."""
+    both = jnp.logical_and(jnp.greater_equal(a, 1), jnp.greater_equal(b, 1))
+    k, rest = jnp.where(both, a - 1, 1.0), jnp.where(both, b - 1, 1.0)
+    share = jnp.where(both, z, 0.5)
+    found = log_choices(k + rest, k, share, rest, 1 - share) + jnp.log1p(k + rest)
+    a, b, z = jnp.where(both, 1.0, a), jnp.where(both, 1.0, b), jnp.where(both, 0.5, z)
+    plain = special.xlogy(a - 1, z) + special.xlog1py(b - 1, -z) - special.betaln(a, b)
+    return jnp.where(both, found, plain)
+
+
+def _beta_sf(z: Array, a: Array, b: Array) -> Array:
+    """1 - z has rounded small z, which large b make felt: then the complement is better."""
+    found = special.betainc(b, a, 1 - z)
+    often = jnp.greater_equal(found * jnp.maximum(b, 1), 1)
+    rounded = jnp.logical_and(jnp.less(z, 0.5), often)
+    return jnp.where(rounded, 1 - special.betainc(a, b, z), found)
+
+
 gamma: Distribution = Distribution(
     "gamma",
     ("a",),
     _DISTRIBUTION,
     {
-        "logpdf": lambda z, a: special.xlogy(a - 1, z) - z - special.gammaln(a),
+        "logpdf": _gamma_logpdf,
         "cdf": lambda z, a: special.gammainc(a, z),
         "sf": lambda z, a: special.gammaincc(a, z),
     },
@@ -205,9 +254,7 @@ chi2: Distribution = Distribution(
     ("df",),
     _DISTRIBUTION,
     {
-        "logpdf": lambda z, df: (
-            special.xlogy(df / 2 - 1, z) - z / 2 - df / 2 * _LOG_2 - special.gammaln(df / 2)
-        ),
+        "logpdf": lambda z, df: _gamma_logpdf(z / 2, df / 2) - _LOG_2,
         "cdf": lambda z, df: special.gammainc(df / 2, z / 2),
         "sf": lambda z, df: special.gammaincc(df / 2, z / 2),
     },
@@ -220,11 +267,9 @@ beta: Distribution = Distribution(
     ("a", "b"),
     _DISTRIBUTION,
     {
-        "logpdf": lambda z, a, b: (
-            special.xlogy(a - 1, z) + special.xlog1py(b - 1, -z) - special.betaln(a, b)
-        ),
+        "logpdf": _beta_logpdf,
         "cdf": lambda z, a, b: special.betainc(a, b, z),
-        "sf": lambda z, a, b: special.betainc(b, a, 1 - z),
+        "sf": _beta_sf,
     },
     (0.0, 1.0),
     valid=_positive,
@@ -252,9 +297,13 @@ vonmises: Distribution = Distribution(
     "vonmises",
     ("kappa",),
     "logpdf pdf",
-    {"logpdf": lambda x, k: k * (jnp.cos(x) - 1) - 2 * _LOG_ROOT_2_PI - jnp.log(lax.bessel_i0e(k))},
+    {
+        "logpdf": lambda x, k: (
+            -2 * k * jnp.square(jnp.sin(x / 2)) - 2 * _LOG_ROOT_2_PI - jnp.log(lax.bessel_i0e(k))
+        )
+    },
     located=False,
-    valid=_positive,
+    valid=lambda k: jnp.greater_equal(k, 0),
 )
 
 wrapcauchy: Distribution = Distribution(
@@ -263,9 +312,10 @@ wrapcauchy: Distribution = Distribution(
     "logpdf pdf",
     {
         "logpdf": lambda x, c: (
-            jnp.log1p(-jnp.square(c))
+            jnp.log1p(-c)
+            + jnp.log1p(c)
             - 2 * _LOG_ROOT_2_PI
-            - jnp.log1p(jnp.square(c) - 2 * c * jnp.cos(x))
+            - jnp.log(jnp.square(1 - c) + 4 * c * jnp.square(jnp.sin(x / 2)))
         )
     },
     (0.0, 2 * np.pi),

@@ -8,16 +8,25 @@ import irax.numpy as jnp
 from irax.core.array import Array
 from irax.scipy import special
 from irax.scipy.arguments import floats, polynomial
+from irax.scipy.special.differences import log_choices, log_ratio, poisson_loss
 from irax.scipy.stats.distribution import Distribution
 from irax.typing import ArrayLike
 
 
-def _log_choices(n: Array, k: Array) -> Array:
-    return special.gammaln(n + 1) - special.gammaln(k + 1) - special.gammaln(n - k + 1)
+def _before_success(k: Array, n: Array, p: Array) -> Array:
+    """The last of n + k trials succeeds, and n - 1 of the others."""
+    trials = n + k
+    return log_choices(trials, n, p, k, 1 - p) + log_ratio(n, trials)
 
 
-def _trials(k: Array, n: Array, p: Array) -> Array:
-    return _log_choices(n, k) + special.xlogy(k, p) + special.xlog1py(n - k, -p)
+def _of_unknown_chance(k: Array, n: Array, a: Array, b: Array) -> Array:
+    """Three binomial coefficients, each with the powers of its trials' mean chance."""
+    rest, total = n - k, a + b
+    successes, failures, trials = k + a, rest + b, n + total
+    p, q = successes / trials, failures / trials
+    logs = log_choices(n, k, p, rest, q) + log_choices(total, a, p, b, q)
+    logs = logs - log_choices(trials, successes, p, failures, q)
+    return logs + jnp.log(a / total) + jnp.log(b / failures) + jnp.log(trials / successes)
 
 
 def _chance(p: Array) -> Array:
@@ -52,7 +61,7 @@ binom: Distribution = Distribution(
     "binom",
     ("n", "p"),
     "logpmf pmf",
-    {"logpmf": _trials},
+    {"logpmf": lambda k, n, p: log_choices(n, k, p, n - k, 1 - p)},
     (0.0, lambda n, p: n),
     discrete=True,
     valid=lambda n, p: jnp.logical_and(jnp.greater_equal(n, 0), _chance(p)),
@@ -62,11 +71,7 @@ betabinom: Distribution = Distribution(
     "betabinom",
     ("n", "a", "b"),
     "logpmf pmf",
-    {
-        "logpmf": lambda k, n, a, b: (
-            _log_choices(n, k) + special.betaln(k + a, n - k + b) - special.betaln(a, b)
-        )
-    },
+    {"logpmf": _of_unknown_chance},
     (0.0, lambda n, a, b: n),
     discrete=True,
     valid=lambda n, a, b: jnp.logical_and(
@@ -88,15 +93,7 @@ nbinom: Distribution = Distribution(
     "nbinom",
     ("n", "p"),
     "logpmf pmf",
-    {
-        "logpmf": lambda k, n, p: (
-            special.gammaln(k + n)
-            - special.gammaln(n)
-            - special.gammaln(k + 1)
-            + special.xlogy(n, p)
-            + special.xlog1py(k, -p)
-        )
-    },
+    {"logpmf": _before_success},
     (0.0, np.inf),
     discrete=True,
     valid=lambda n, p: jnp.logical_and(_positive(n), _chance_above_0(p)),
@@ -131,7 +128,7 @@ poisson: Distribution = Distribution(
     ("mu",),
     "logpmf pmf cdf",
     {
-        "logpmf": lambda k, mu: special.xlogy(k, mu) - special.gammaln(k + 1) - mu,
+        "logpmf": lambda k, mu: -poisson_loss(k, mu),
         "cdf": lambda k, mu: special.gammaincc(k + 1, mu),
     },
     (0.0, np.inf),

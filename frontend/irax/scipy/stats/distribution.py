@@ -51,6 +51,15 @@ def _like(x: Array, found: Array) -> Array:
     return convert(found, x.dtype, x.weak_type and found.weak_type)
 
 
+def _middle(low: Array | float, high: Array | float) -> Array:
+    """Return a finite number between two bounds that is neither."""
+    endless_below, endless_above = jnp.isinf(low), jnp.isinf(high)
+    between = jnp.multiply(0.5, jnp.add(low, high))
+    downwards = jnp.where(endless_above, 0.0, jnp.subtract(high, 1))
+    upwards = jnp.where(endless_above, jnp.add(low, 1), between)
+    return jnp.where(endless_below, downwards, upwards)
+
+
 class Distribution:
     """A distribution, whose functions are attributes (`norm.pdf`).
 
@@ -156,13 +165,12 @@ class Distribution:
         low, high = (b(*parameters) if callable(b) else b for b in self._support)
         if self._discrete and name == "cdf":
             x = jnp.floor(x)
-        below, above = jnp.less(x, low), jnp.greater(x, high)
-        outside = jnp.logical_or(below, above)
-        middle = (
-            0.0
-            if self._support == (-np.inf, np.inf)
-            else jnp.where(jnp.isinf(high), jnp.add(low, 1), jnp.multiply(0.5, jnp.add(low, high)))
-        )
+        # There is nothing at infinity, and nothing beyond.
+        below = jnp.logical_or(jnp.less(x, low), jnp.equal(x, -np.inf))
+        above = jnp.logical_or(jnp.greater(x, high), jnp.equal(x, np.inf))
+        unknown = jnp.isnan(x)
+        outside = jnp.logical_or(jnp.logical_or(below, above), unknown)
+        middle = 0.0 if self._support == (-np.inf, np.inf) else _middle(low, high)
         if self._discrete:
             middle = low
             if name == "logpmf":
@@ -170,7 +178,8 @@ class Distribution:
                 outside, below = jnp.logical_or(outside, broken), jnp.logical_or(below, broken)
         value = self._standard(name, jnp.where(outside, middle, x), parameters)
         least, largest = _OUTSIDE[name]
-        return jnp.where(outside, jnp.where(below, least, largest), value)
+        value = jnp.where(outside, jnp.where(below, least, largest), value)
+        return jnp.where(unknown, np.nan, value)
 
     def _standard(self, name: str, x: Array, parameters: Sequence[Array]) -> Array:
         """Return a function by its formula, or by that of another one."""

@@ -12,6 +12,7 @@ from irax.core.array import Array
 from irax.core.promotion import promote_dtypes
 from irax.scipy import special
 from irax.scipy.arguments import inexact, unsupported
+from irax.scipy.special.differences import poisson_loss, scaled_gammaln_difference
 from irax.typing import ArrayLike
 
 _LOG_2_PI = float(np.log(2 * np.pi))
@@ -64,6 +65,23 @@ class multivariate_normal:
         return jnp.exp(multivariate_normal.logpdf(x, mean, cov))
 
 
+def _dirichlet_logpdf(shares: Array, alpha: Array) -> Array:
+    """Return the logarithm of the density at shares along the first axis.
+
+    Where each of alpha is at least 1, alpha - 1 are counts of a multinomial distribution.
+    """
+    large = jnp.all(jnp.greater_equal(alpha, 1))
+    counts = jnp.where(large, alpha - 1, 1.0)
+    total = jnp.sum(counts, 0)
+    losses = poisson_loss(counts, jnp.multiply(total, jnp.where(large, shares, 1.0)))
+    steps = jnp.full_like(total, alpha.shape[0] - 1.0)
+    found = poisson_loss(total, total) - jnp.sum(losses, 0) + steps * jnp.log1p(total)
+    found = found + scaled_gammaln_difference(total + 1, steps)
+    alpha, shares = jnp.where(large, 1.0, alpha), jnp.where(large, 1.0, shares)
+    plain = jnp.sum(special.xlogy(alpha - 1, shares) - special.gammaln(alpha), 0)
+    return jnp.where(large, found, plain + special.gammaln(jnp.sum(alpha, 0)))
+
+
 class dirichlet:
     """The Dirichlet distribution, of shares that sum to 1."""
 
@@ -95,11 +113,9 @@ class dirichlet:
         if shares.shape[0] == n - 1:
             rest = jnp.subtract(1, jnp.sum(shares, 0, keepdims=True))
             shares = jnp.concatenate([shares, rest])
-        scale = special.gammaln(jnp.sum(alpha)) - jnp.sum(special.gammaln(alpha))
-        powers = alpha.reshape(n, *[1] * (shares.ndim - 1)) - 1
         positive = jnp.all(jnp.greater_equal(shares, 0), 0)
         whole = jnp.less(jnp.abs(jnp.sum(shares, 0) - 1), 1e-6)
-        total = jnp.sum(special.xlogy(powers, shares), 0) + scale
+        total = _dirichlet_logpdf(shares, alpha.reshape(n, *[1] * (shares.ndim - 1)))
         return jnp.where(jnp.logical_and(positive, whole), total, -np.inf)
 
     @staticmethod
@@ -125,8 +141,8 @@ class multinomial:
         """
         (p,) = inexact("multinomial.logpmf", p)
         counts, trials = (y.astype(p.dtype) for y in promote_dtypes(x, n, what="logpmf"))
-        terms = special.xlogy(counts, p) - special.gammaln(counts + 1)
-        total = special.gammaln(trials + 1) + jnp.sum(terms, -1)
+        losses = poisson_loss(counts, jnp.multiply(lax.expand_dims(trials, (trials.ndim,)), p))
+        total = poisson_loss(trials, trials) - jnp.sum(losses, -1)
         return jnp.where(jnp.equal(jnp.sum(counts, -1), trials), total, -np.inf)
 
     @staticmethod
