@@ -170,8 +170,7 @@ def exact_dirichlet(shares, alpha):
     return float(total)
 
 
-def test_derivatives():
-    """Those in parameters, beside mpmath's."""
+def test_derivatives_in_parameters():
     with irax.enable_x64(True):
         for name, row in (
             ("binom", (5e6 + 2000, 1e7, 0.5)),

@@ -218,7 +218,7 @@ def _gamma_logpdf(z: Array, a: Array) -> Array:
 
 
 def _beta_logpdf(z: Array, a: Array, b: Array) -> Array:
-    """Where a and b are at least 1, as the probability of a - 1 of a + b - 2."""
+    """The density of z: where a and b are at least 1, by the chance of a - 1 of a + b - 2."""
     both = jnp.logical_and(jnp.greater_equal(a, 1), jnp.greater_equal(b, 1))
     k, rest = jnp.where(both, a - 1, 1.0), jnp.where(both, b - 1, 1.0)
     share = jnp.where(both, z, 0.5)
