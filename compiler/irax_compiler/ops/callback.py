@@ -122,7 +122,7 @@ class Callback(StructuredOp):
                 f"the program calls {self.key!r} of the Python process that traced it, which is "
                 "not here: run it in that process"
             )
-        return function([np.asarray(x) for x in operands], expected)
+        return function([np.asarray(x, order="C") for x in operands], expected)
 
     # -- derivatives --
 

@@ -173,6 +173,16 @@ class ConcreteArray(Array):
             self._numpy = self._buffer.numpy()
         return self._numpy
 
+    @property
+    def contiguous(self) -> np.ndarray[Any, Any]:
+        """The elements as a NumPy array in row-major order without gaps, for those who read memory.
+        The array keeps it, in place of a view.
+        """
+        value = self.value
+        if not value.flags.c_contiguous:
+            self._numpy = value = value.copy("C")
+        return value
+
     def buffer(self, device: Device) -> Buffer:
         """The elements in a buffer of `device`; made when first asked for.
 

@@ -16,6 +16,7 @@ from irax import dtypes, errors, lax
 from irax.core import source
 from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import bind
+from irax.core.dtype_kinds import is_of_numpy
 from irax.core.promotion import convert
 from irax.core.sharded import copied
 from irax.core.tracebacks import api_boundary, hide_frames
@@ -146,9 +147,15 @@ def _index(x: Array) -> int:
 
 
 def _array(x: Array, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
-    """Return the elements as a NumPy array: a view that nobody can write to, or a copy."""
-    why = "a function of NumPy needs the elements"
-    value = x.concrete(why, errors.TracerArrayConversionError, computes=True)
+    """Return the elements as a NumPy array in row-major order without gaps: a view that nobody can
+    write to, or a copy.
+    """
+    if isinstance(x, ConcreteArray):
+        value = x.contiguous
+    else:
+        why = "a function of NumPy needs the elements"
+        value = x.concrete(why, errors.TracerArrayConversionError, computes=True)
+        value = np.asarray(value, order="C")
     return np.array(_read_only(value), dtype=dtype, copy=copy)
 
 
@@ -156,7 +163,7 @@ def _read_only(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     # Over a read-only buffer: a mere view becomes writeable again as soon as someone asks.
     if not value.itemsize:  # float0, of which there is nothing to write
         return value
-    plain = value if value.dtype.isbuiltin == 1 else value.view(f"u{value.itemsize}")
+    plain = value if is_of_numpy(value.dtype) else value.view(f"u{value.itemsize}")
     buffer: Any = plain
     return np.asarray(memoryview(buffer).toreadonly()).view(value.dtype)
 
@@ -164,7 +171,7 @@ def _read_only(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 def _buffer(x: Array, flags: int, /) -> memoryview:
     """Return a read-only buffer for `memoryview(x)` (from Python 3.12 on)."""
     value = _array(x)
-    if value.dtype.isbuiltin != 1:
+    if not is_of_numpy(value.dtype):
         raise BufferError(f"Python's buffers have no elements of dtype {value.dtype}")
     memory: Any = value
     return memoryview(memory)
@@ -228,7 +235,7 @@ def _reduce(x: Array) -> Any:
             f"a traced array of type {x.aval} has no elements to pickle, at {source.user_line()}: "
             "return it from the transformed function first"
         )
-    return _from_pickle, (x.value, x.weak_type)
+    return _from_pickle, (x.contiguous, x.weak_type)
 
 
 def _from_pickle(elements: np.ndarray[Any, Any], weak_type: bool) -> Array:

@@ -14,6 +14,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.dtype_kinds import is_of_numpy
 from irax.execution import backend, transfers
 from irax.typing import DTypeLike
 
@@ -50,7 +51,7 @@ def is_supported_dtype(dtype: DTypeLike) -> bool:
     (True, False)
     """
     found = np.dtype(dtype)
-    return found.isbuiltin == 1 or found.name in _CODES
+    return is_of_numpy(found) or found.name in _CODES
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Array:

@@ -10,6 +10,7 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
+from irax.core.dtype_kinds import is_of_numpy
 from irax.lax.arguments import canonical_shape
 from irax.numpy.creation import asarray
 from irax.transforms import vmap
@@ -51,7 +52,7 @@ def savez(file: File, *args: ArrayLike, allow_pickle: bool = True, **kwds: Array
     arrays = [_storable("savez", x) for x in args]
     named = {name: _storable("savez", x) for name, x in kwds.items()}
     for x in (*arrays, *named.values()):
-        if x.dtype.isbuiltin != 1:
+        if not is_of_numpy(x.dtype):
             raise _unnamed("savez", x.dtype)
     np.savez(file, *arrays, allow_pickle=allow_pickle, **named)
 
@@ -61,7 +62,7 @@ def _storable(name: str, x: ArrayLike) -> np.ndarray[Any, Any]:
     if not is_numpys or np.asarray(x).dtype.kind not in "biufc":
         x = asarray(x)
     value = np.asarray(x)  # a number of 64 bits keeps these
-    if value.dtype.isbuiltin != 1 and value.dtype != dtypes.bfloat16:
+    if not is_of_numpy(value.dtype) and value.dtype != dtypes.bfloat16:
         raise _unnamed(name, value.dtype)
     return value
 
