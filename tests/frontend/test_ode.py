@@ -156,3 +156,10 @@ def test_third_derivative():
 def test_slope_as_list_of_numbers():
     ys = odeint(lambda y, t: [y[1], -y[0]], jnp.array([0.0, 1.0]), TIMES)
     np.testing.assert_allclose(ys, np.stack([np.sin(TIMES), np.cos(TIMES)], 1), atol=1e-7)
+
+
+@pytest.mark.slow
+def test_a_slope_that_jumps_at_the_solution():
+    """Steps are as small as the tolerance: a hundred thousand of them."""
+    ys = odeint(lambda y, t: jnp.where(y < 1, 1.0, -1.0), 0.5, jnp.linspace(0.0, 1.0, 3), hmax=1.0)
+    np.testing.assert_allclose(ys, [0.5, 1, 1], atol=1e-5)

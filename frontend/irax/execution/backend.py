@@ -7,12 +7,15 @@ from contextlib import nullcontext, suppress
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from irax.config import config
 from irax.core import dispatch
 from irax.core.tracebacks import api_boundary
 from irax.execution import mesh_programs
 from irax_compiler import api, kept_programs, mlir, spans, targets
 from irax_compiler.ops import long_runs
+from irax_compiler.ops.control_flow import long_loops
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.sizes import InconclusiveDimensionOperation
 from irax_runtime import devices as runtime_devices
@@ -186,7 +189,18 @@ def loaded(artefact: bytes, name: str, device: Device) -> Executable | None:
         return None
 
 
+def _compiled_loop(module: mlir.Module, name: str) -> long_loops.Compiled:
+    device = runtime_devices.devices("cpu")[0]
+    executable = compile(module, name, device)
+
+    def run(operands: long_loops.Arrays) -> long_loops.Arrays:
+        return [x.numpy() for x in executable.run([device.put(np.asarray(x)) for x in operands])]
+
+    return run
+
+
 dispatch.use_compiler(compile, current_device)
+long_loops.compile_by(_compiled_loop)
 long_runs.run_by(interruptible.run)
 
 

@@ -23,7 +23,7 @@ from irax.transforms import checkpoint as checkpointing
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops import comparison, elementwise
-from irax_compiler.ops.control_flow import building
+from irax_compiler.ops.control_flow import building, long_loops
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.structured import call_function
 from irax_compiler.ops.transformation import Evaluation
@@ -307,9 +307,14 @@ class _While(Op):
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         carry, first, second = self._parts(operands)
-        while call(self.condition, [*carry, *first])[0]:
-            carry = call(self.body, [*carry, *second])
-        return carry
+        names = (self.condition, self.body)
+        return long_loops.repeat(
+            lambda carry: call(self.condition, [*carry, *first])[0],
+            lambda carry: call(self.body, [*carry, *second]),
+            carry,
+            long_loops.Work(sum(long_loops.operations(call, name) for name in names)),
+            lambda carry: long_loops.rest(self, call, [*carry, *first, *second]),
+        )
 
     def _parts(self, operands: Sequence[Any]) -> tuple[Any, Any, Any]:
         captured = operands[self.num_carry :]

@@ -22,7 +22,7 @@ from irax_compiler.mlir import Operation, Type, Value
 from irax_compiler.ops import comparison, dry_run, elementwise, shape
 from irax_compiler.ops.attributes import FLAG, I64, SYMBOL, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
-from irax_compiler.ops.control_flow import rowwise
+from irax_compiler.ops.control_flow import long_loops, rowwise
 from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.control_flow.rows import read_row, row_type, stacked_type, write_row
 from irax_compiler.ops.core import Axis, Linear, Tangent, add_tangents, full
@@ -122,13 +122,24 @@ class Scan(StructuredOp, ComposedOp):
                 _, found = self.results(call(self.body, [*consts, *carry, *rows]))
             return [*carry, *(np.empty((0, *row.shape), row.dtype) for row in found)]
         stacks: list[np.ndarray] = []
-        for step in reversed(order) if self.reverse else order:
+        work = long_loops.Work(long_loops.operations(call, self.body))
+        for done, step in enumerate(reversed(order) if self.reverse else order, start=1):
             found = call(self.body, [*consts, *carry, *(x[step] for x in xs)])
             carry, rows = self.results(found)
             if not stacks:
                 stacks = [np.empty((self.length, *row.shape), row.dtype) for row in rows]
             for stack, row in zip(stacks, rows, strict=True):
                 stack[step] = row
+            if work.is_much() and done <= self.length // 2:
+                left = slice(0, step) if self.reverse else slice(done, None)
+                others = replace(self, length=self.length - done)
+                given = [*consts, *carry, *(x[left] for x in xs)]
+                found = long_loops.rest(others, call, given)
+                if found is not None:
+                    carry, rows = self.results(found)
+                    for stack, row in zip(stacks, rows, strict=True):
+                        stack[left] = row
+                    break
         return [*carry, *stacks]
 
     # -- derivatives --

@@ -18,7 +18,7 @@ from irax_compiler import effects, evaluate, mlir, steps
 from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import from_operation
-from irax_compiler.ops.control_flow import lanes, scan
+from irax_compiler.ops.control_flow import lanes, long_loops, scan
 from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.control_flow.seen import unchanged
 from irax_compiler.ops.control_flow.trip_counts import trip_count
@@ -82,9 +82,14 @@ class While(RegionOp):
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         condition, body = self.programs
         carry, captured = operands[: self.num_operands], operands[self.num_operands :]
-        while condition.run([*carry, *captured], call)[0]:
-            carry = body.run([*carry, *captured], call)
-        return carry
+        work = long_loops.Work(len(condition.steps) + len(body.steps))
+        return long_loops.repeat(
+            lambda carry: condition.run([*carry, *captured], call)[0],
+            lambda carry: body.run([*carry, *captured], call),
+            carry,
+            work,
+            lambda carry: long_loops.rest(self, call, [*carry, *captured]),
+        )
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]

@@ -1,0 +1,98 @@
+"""Loops outside of jit that are compiled once they have taken many steps, beside Python's."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax import lax
+from irax_compiler.ops.control_flow import long_loops
+
+STEPS = long_loops.MANY
+
+
+@pytest.fixture
+def compiled(monkeypatch):
+    """The names of the loops that were compiled."""
+    names = []
+    rest = long_loops.rest
+
+    def noted(op, call, operands):
+        found = rest(op, call, operands)
+        names.append(op.name if found is not None else None)
+        return found
+
+    monkeypatch.setattr(long_loops, "rest", noted)
+    return names
+
+
+def test_while_loop(compiled):
+    """The logistic map, which ends at a value that each step is needed for."""
+    scale = jnp.float32(0.25)
+    found, steps = lax.while_loop(
+        lambda c: c[1] < STEPS, lambda c: (c[0] * (1 - c[0]) * 3.5, c[1] + 1), (scale, 0)
+    )
+    x = np.float32(0.25)
+    for _ in range(STEPS):
+        x = x * (1 - x) * np.float32(3.5)
+    np.testing.assert_allclose(found, x, rtol=1e-4)
+    assert steps == STEPS
+    assert compiled == ["stablehlo.while"]
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_scan(compiled, reverse):
+    xs = np.random.default_rng(0).integers(0, 9, (STEPS, 2)).astype(np.int32)
+
+    def step(carry, x):
+        carry = (carry * 5 + x) % 1009
+        return carry, (carry, x[0] > 4)
+
+    last, (rows, flags) = lax.scan(step, jnp.zeros(2, "int32"), xs, reverse=reverse)
+    carry, expected = np.zeros(2, np.int32), np.zeros_like(xs)
+    for i in reversed(range(STEPS)) if reverse else range(STEPS):
+        expected[i] = carry = (carry * 5 + xs[i]) % 1009
+    np.testing.assert_array_equal(rows, expected)
+    np.testing.assert_array_equal(last, carry)
+    np.testing.assert_array_equal(flags, xs[:, 0] > 4)
+    assert compiled == ["irax.scan"]
+
+
+def test_loops_inside_of_loops_count(compiled):
+    def inner(i, total):
+        return lax.fori_loop(0, 100, lambda j, t: (t * 3 + i + j) % 1009, total)
+
+    found = lax.fori_loop(0, STEPS // 50, inner, 1)
+    total = 1
+    for i in range(STEPS // 50):
+        for j in range(100):
+            total = (total * 3 + i + j) % 1009
+    assert found == total
+    assert compiled
+    assert set(compiled) <= {"irax.scan", "stablehlo.while"}
+
+
+def test_loops_with_effects_stay(compiled):
+    seen = []
+
+    def step(i, x):
+        irax.debug.callback(lambda i: seen.append(int(i)), i)
+        return x + 1
+
+    lax.fori_loop(0, STEPS, step, 0)
+    irax.effects_barrier()
+    assert seen == list(range(STEPS))
+    assert set(compiled) <= {None}
+
+
+def test_derivatives(compiled):
+    """Of a loop that is the product of its steps."""
+    rates = np.linspace(-1e-4, 1e-4, STEPS, dtype=np.float32)
+
+    def product(x):
+        return lax.scan(lambda c, r: (c * (1 + r), None), x, rates)[0]
+
+    expected = np.prod(1 + rates.astype(np.float64))
+    np.testing.assert_allclose(irax.grad(product)(2.0), expected, rtol=1e-3)
+    np.testing.assert_allclose(irax.jvp(product, (2.0,), (1.0,))[1], expected, rtol=1e-3)
+    assert compiled
