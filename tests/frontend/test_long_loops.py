@@ -86,7 +86,7 @@ def test_loops_with_effects_stay(compiled):
 
 
 def test_derivatives(compiled):
-    """Of a loop that is the product of its steps."""
+    """The loop is the product of its steps."""
     rates = np.linspace(-1e-4, 1e-4, STEPS, dtype=np.float32)
 
     def product(x):
