@@ -2,6 +2,9 @@
 dtypes; and its names, against NumPy and JAX.
 """
 
+import itertools
+import math
+
 import numpy as np
 import pytest
 
@@ -215,3 +218,67 @@ def test_condition_of_singular_matrices():
     assert np.isnan(jnp.linalg.cond(x)).tolist() == [False, False, True]
     assert jnp.linalg.cond(x)[1] > 1e6
     assert jnp.linalg.cond(x[0], 1) == np.inf
+
+
+def leibniz(x):
+    """The determinant of a matrix of four rows as a polynomial, which has all derivatives."""
+    total = 0
+    for order in itertools.permutations(range(4)):
+        exchanges = sum(order[i] > order[j] for j in range(4) for i in range(j))
+        total = total + (-1) ** exchanges * math.prod(x[i, j] for i, j in enumerate(order))
+    return total
+
+
+SINGULAR = {
+    "rank 3": lambda x: x.at[3].set(x[0] + x[1]),
+    "rank 2": lambda x: jnp.outer(x[0], x[1]) + jnp.outer(x[2], x[3]),
+    "rank 1": lambda x: jnp.outer(x[0], x[1]),
+    "zero": lambda x: 0 * x,
+    "equal singular values": lambda x: jnp.diag(jnp.array([1.0, 1, 1, 0])),
+    "identity": lambda x: jnp.eye(4),
+    "regular": lambda x: x,
+}
+
+
+@pytest.mark.usefixtures("doubles")
+@pytest.mark.parametrize("name", SINGULAR)
+def test_second_derivatives_of_determinants(name):
+    x = SINGULAR[name](jnp.asarray(drawn(4, 4)))
+    # Halves of differences by 1 are exact for a polynomial of degree 1 in each element.
+    found = np.asarray(irax.hessian(jnp.linalg.det)(x))
+    steps = np.eye(16).reshape(4, 4, 4, 4)
+    for row, column in itertools.product(range(4), range(4)):
+        step = steps[row, column]
+        change = (minors(np.asarray(x) + step) - minors(np.asarray(x) - step)) / 2
+        close(found[row, column], change)
+
+
+@pytest.mark.usefixtures("doubles")
+def test_second_derivatives_of_determinants_of_complex_matrices():
+    x = drawn(4, 4) + 1j * drawn(4, 4).T
+    x[3] = x[0]
+
+    def hessian(f):
+        f = irax.grad(f, holomorphic=True)
+        return irax.jit(irax.jacfwd(f, holomorphic=True))(x)
+
+    close(hessian(jnp.linalg.det), hessian(leibniz))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("doubles")
+def test_third_derivatives_of_determinants():
+    def third(f):
+        return irax.jit(irax.jacfwd(irax.hessian(f)))(jnp.eye(4))
+
+    close(third(jnp.linalg.det), third(leibniz))
+
+
+@pytest.mark.parametrize("shape", [(4, 3), (3, 4)])
+@pytest.mark.parametrize("scale", [1e-30, 1e-20, 1e20, 1e30])
+def test_second_derivatives_of_singular_values_of_all_sizes(shape, scale):
+    x = drawn(*shape).astype(np.float32)
+    hessian = irax.hessian(lambda x: jnp.linalg.svd(x, compute_uv=False).sum())
+    found = np.asarray(hessian(x * np.float32(scale)), np.float64)
+    expected = np.asarray(hessian(x))
+    np.testing.assert_allclose(found * scale, expected, 1e-4, 1e-5 * np.abs(expected).max())

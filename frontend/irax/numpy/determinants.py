@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from irax import lax
 from irax.core.array import Array
+from irax.core.strictness import library
 from irax.lax import linalg
+from irax.lax.matrices import adjoint
 from irax.numpy import (
     contraction,
     creation,
     exponentials,
     logic,
+    manipulation,
     matrices,
+    ordering,
     reductions,
     searching,
     ufuncs,
 )
-from irax.numpy.factored import inexact, square, svdvals
+from irax.numpy.complex_parts import conj
+from irax.numpy.factored import inexact, square, svd, svdvals
 from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 from irax_compiler.sizes import is_symbolic
@@ -122,24 +128,84 @@ def _det(x: Array) -> Array:
 
 
 @_det.defjvp
+@library
 def _det_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
-    """The trace of the adjugate, det A A^-1, times dA. A pivot that is zero is a very small one,
-    which both factors have, and which cancels.
-    """
     (x,), (t,) = primals, tangents
+    return _det(x), reductions.sum(_cofactors(x) * t, (-2, -1))
+
+
+@custom_jvp
+def _cofactors(x: Array) -> Array:
+    """The transpose of the adjugate, det A A^-1. A pivot that is zero is a very small one, which
+    both factors have, and which cancels.
+    """
     found = _pivoted(x)
     pivots = found.diagonal
     largest = reductions.max(ufuncs.abs(x), (-2, -1), keepdims=True)[..., 0]
     small = logic.where(largest == 0, 1, largest) * float(np.finfo(x.dtype).eps) ** 2
     safe = logic.where(ufuncs.equal(pivots, 0), small, pivots)
+    unit = matrices.eye(x.shape[-1], dtype=x.dtype)
+    factors = found.factors + (safe - pivots)[..., None] * unit
+    # A^T = U^T L^T P: its solutions, for the unit matrix.
+    right = creation.zeros_like(x) + unit
+    solve = functools.partial(linalg.triangular_solve, factors, left_side=True, transpose_a=True)
+    right = solve(solve(right), lower=True, unit_diagonal=True)
+    right = searching.take_along_axis(right, ordering.argsort(found.order)[..., None], -2)
+    return (found.parity * reductions.prod(safe, -1))[..., None, None] * right
+
+
+@_cofactors.defjvp
+@library
+def _cofactors_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
+    """By singular values, of whose products there are derivatives at singular matrices; by the
+    inverse where that is accurate, which has further derivatives where singular values are equal.
+    """
+    (x,), (t,) = primals, tangents
+    c = _cofactors(x)
+    values = lax.stop_gradient(svdvals(x))
+    fits = (values[..., -1] > 0.01 * values[..., 0])[..., None, None]
+    unit = matrices.eye(x.shape[-1], dtype=x.dtype)
+    regular = logic.where(fits, x, unit)
+    by_inverse = _change_by_inverse(regular, t)
+    slanted = unit * np.arange(1, x.shape[-1] + 1).astype(x.dtype)
+    by_values = _change_by_values(logic.where(fits, slanted, x), t)
+    return c, logic.where(fits, by_inverse, by_values)
+
+
+def _change_by_inverse(x: Array, t: Array) -> Array:
+    """(tr(C^T dA) C - C dA^T C) / det A, for the cofactors C."""
+    c = _cofactors(x)
+    trace = reductions.sum(c * t, (-2, -1))[..., None, None]
+    product = contraction.matmul(c, contraction.matmul(manipulation.matrix_transpose(t), c))
+    return (trace * c - product) / _det(x)[..., None, None]
+
+
+def _change_by_values(x: Array, t: Array) -> Array:
+    """For A = U S V^H and Y = U^H dA V, the derivative of det A in dA and dB, Z = U^H dB V, is that
+    of U V^H times the sum of (Y_ii Z_jj - Y_ij Z_ji) over i and j, times the other singular values.
+    """
+    u, s, vh = svd(x, full_matrices=False)
     n = x.shape[-1]
-    lift = (safe - pivots)[..., None] * matrices.eye(n, dtype=x.dtype)
-    factors_ = found.factors + lift
-    right = searching.take_along_axis(t, found.order[..., None], -2)
-    right = linalg.triangular_solve(factors_, right, left_side=True, lower=True, unit_diagonal=True)
-    right = linalg.triangular_solve(factors_, right, left_side=True)
-    slope = found.parity * reductions.prod(safe, -1) * contraction.trace(right, 0, -2, -1)
-    return found.parity * reductions.prod(pivots, -1), slope
+    inner = contraction.matmul(adjoint(u), contraction.matmul(t, adjoint(vh)))
+    # The products of all singular values but two: only the last two may be zero, or all are.
+    numbers = np.arange(n)
+    same = numbers[:, None] == numbers
+    first = logic.where((numbers < n - 2) & (s > 0), s, 1)
+    inverse = 1 / first
+    others = (
+        reductions.prod(first, -1)[..., None, None] * inverse[..., None] * inverse[..., None, :]
+    )
+    for last in (n - 2, n - 1):
+        left_out = same[last][:, None] | same[last]
+        others = others * logic.where(left_out, 1, s[..., last, None, None])
+    others = logic.where(same | (s[..., :-2] == 0).any(-1)[..., None, None], 0, others)
+    others = others.astype(x.dtype)
+    along = matrices.diagonal(inner, 0, -2, -1)
+    sums = contraction.matmul(others, along[..., None])
+    change = logic.where(same, sums, -others * manipulation.matrix_transpose(inner))
+    phase = (_det(u) * _det(vh))[..., None, None]
+    turned = contraction.matmul(contraction.matmul(conj(u), change), conj(vh))
+    return phase * turned
 
 
 def matrix_rank(
