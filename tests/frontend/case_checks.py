@@ -253,6 +253,7 @@ def check_strictly(case, kinds=None):
         try:
             with strictness(irax):
                 strict = tree_util.tree_leaves(call(case.function, given))
+                differentiate(case, call, given)
         except ValueError:
             check_judgement(case, call, arrays)
             continue
@@ -263,6 +264,12 @@ def check_strictly(case, kinds=None):
         kinds_of_operands = {x.dtype for x in arrays}, {x.ndim for x in arrays if x.ndim}
         if any(len(found) > 1 for found in kinds_of_operands):
             check_judgement(case, call, arrays)
+
+
+def differentiate(case, call, arrays):
+    """Trace the derivative of a case, if it has one, with the options that are set."""
+    if case.smooth and case.traced:
+        irax.eval_shape(lambda: irax.vjp(lambda *given: call(case.function, given), *arrays)[1])
 
 
 def check_judgement(case, call, arrays):

@@ -10,6 +10,7 @@ import numpy as np
 from irax.core.array import Array
 from irax.core.dispatch import bind
 from irax.core.operands import judge_ranks
+from irax.core.strictness import library
 from irax.lax.arguments import canonical_int
 from irax.lax.matrices import adjoint, one_batch
 from irax.lax.matrices import matrices as lapack_matrices
@@ -165,6 +166,7 @@ def _pinv(x: Array, limit: Array) -> Array:
 
 
 @_pinv.defjvp
+@library
 def _pinv_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
     (x, limit), (t, _) = primals, tangents
     p = _pinv(x, limit)

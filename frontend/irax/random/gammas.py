@@ -15,6 +15,7 @@ from irax.core.array import Array, as_array
 from irax.core.explicit_axes import layout_is_stated
 from irax.core.key_arrays import KeyArray
 from irax.core.promotion import broadcast_to, convert
+from irax.core.strictness import library
 from irax.custom_derivatives import custom_jvp
 from irax.execution.jit_shardings import takes_out_sharding
 from irax.random.arguments import dtype_of, parameters, shape_of
@@ -138,6 +139,7 @@ def _draw_one(in_logs: bool, key: KeyArray, a: Array) -> Array:
 
 
 @_draw.defjvp
+@library
 def _draw_jvp(in_logs: bool, primals: Any, tangents: Any) -> Any:
     """As if the number x were the inverse of the cumulative distribution at a fixed place. For
     small x that is x**a / gamma(a + 1).

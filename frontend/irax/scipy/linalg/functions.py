@@ -12,6 +12,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
+from irax.core.strictness import library
 from irax.lax.matrices import adjoint
 from irax.numpy.factored import inexact, square
 from irax.scipy.linalg.factorizations import schur
@@ -161,6 +162,7 @@ def _sqrtm(x: Array) -> Array:
 
 
 @_sqrtm.defjvp
+@library
 def _sqrtm_jvp(primals: Any, tangents: Any) -> tuple[Array, Array]:
     root = _sqrtm(*primals)
     return root, solve_sylvester(root, root, tangents[0], tol=0)
