@@ -23,17 +23,21 @@ func.func @max(%x: tensor<3x4xf32>) -> tensor<3xf32> {
   return %y : tensor<3xf32>
 }
 // CHECK:      func.func @max.jvp([[X:%\w+]]: tensor<3x4xf32>, [[DX:%\w+]]: tensor<3x4xf32>)
-// CHECK-NEXT:   [[MINUS_INF:%\w+]] = stablehlo.constant dense<0xFF800000> : tensor<f32>
-// CHECK-NEXT:   [[REDUCE:%\w+]] = stablehlo.reduce([[X]] init: [[MINUS_INF]]) applies stablehlo.maximum across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+// CHECK-NEXT:   [[C:%\w+]] = stablehlo.constant dense<0xFF800000> : tensor<f32>
+// CHECK-NEXT:   [[REDUCE:%\w+]] = stablehlo.reduce([[X]] init: [[C]]) applies stablehlo.maximum across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
 // CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[REDUCE]], dims = [0] : (tensor<3xf32>) -> tensor<3x4xf32>
 // CHECK-NEXT:   [[COMPARE:%\w+]] = stablehlo.compare EQ, [[X]], [[BROADCAST]] : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xi1>
-// CHECK-NEXT:   [[CONVERT:%\w+]] = stablehlo.convert [[COMPARE]] : (tensor<3x4xi1>) -> tensor<3x4xf32>
+// CHECK-NEXT:   [[COMPARE_2:%\w+]] = stablehlo.compare NE, [[BROADCAST]], [[BROADCAST]] : (tensor<3x4xf32>, tensor<3x4xf32>) -> tensor<3x4xi1>
+// CHECK-NEXT:   [[SELECT:%\w+]] = stablehlo.select [[COMPARE_2]], [[COMPARE_2]], [[COMPARE]] : tensor<3x4xi1>, tensor<3x4xi1>
+// CHECK-NEXT:   [[CONVERT:%\w+]] = stablehlo.convert [[SELECT]] : (tensor<3x4xi1>) -> tensor<3x4xf32>
 // CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT:   [[REDUCE_2:%\w+]] = stablehlo.reduce([[CONVERT]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+// CHECK-NEXT:   [[COMPARE_3:%\w+]] = stablehlo.compare NE, [[REDUCE]], [[REDUCE]] : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+// CHECK-NEXT:   [[SELECT_2:%\w+]] = stablehlo.select [[COMPARE_3]], [[REDUCE]], [[REDUCE_2]] : tensor<3xi1>, tensor<3xf32>
 // CHECK-NEXT:   [[ZERO_2:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<3x4xf32>
-// CHECK-NEXT:   [[SELECT:%\w+]] = stablehlo.select [[COMPARE]], [[DX]], [[ZERO_2]] : tensor<3x4xi1>, tensor<3x4xf32>
-// CHECK-NEXT:   [[REDUCE_3:%\w+]] = stablehlo.reduce([[SELECT]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
-// CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[REDUCE_3]], [[REDUCE_2]] : tensor<3xf32>
+// CHECK-NEXT:   [[SELECT_3:%\w+]] = stablehlo.select [[SELECT]], [[DX]], [[ZERO_2]] : tensor<3x4xi1>, tensor<3x4xf32>
+// CHECK-NEXT:   [[REDUCE_3:%\w+]] = stablehlo.reduce([[SELECT_3]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+// CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[REDUCE_3]], [[SELECT_2]] : tensor<3xf32>
 // CHECK-NEXT:   return [[REDUCE]], [[DIVIDE]] : tensor<3xf32>, tensor<3xf32>
 
 // A product of two elements: d (x0 x1) = dx0 x1 + x0 dx1, and no division, so that zeros do no harm

@@ -367,19 +367,22 @@ class Scatter(Op):
         t_updates: Tangent,
         extremum: Value,
     ) -> Tangent:
-        """The mean of the tangents of all that attain the extremum of their place."""
+        """The mean of the tangents of all that attain the extremum of their place; nan where that
+        is nan.
+        """
         dtype = dtype_of(x)
-        ours = conversion.convert(comparison.equal(x, extremum), dtype)
-        there = self._gathered(extremum, indices, updates)
-        theirs = conversion.convert(comparison.equal(updates, there), dtype)
-        count = self._added(ours, x, indices, theirs)
-        total = None if t is None else elementwise.multiply(t, ours)
+        ours = reduce.attains(x, extremum)
+        theirs = reduce.attains(updates, self._gathered(extremum, indices, updates))
+        count = self._added(
+            conversion.convert(ours, dtype), x, indices, conversion.convert(theirs, dtype)
+        )
+        total = None if t is None else comparison.select(ours, t, zeros_like(t))
         if t_updates is not None:
-            t_updates = elementwise.multiply(t_updates, theirs)
+            t_updates = comparison.select(theirs, t_updates, zeros_like(t_updates))
         total = self._added(total, x, indices, t_updates)
         assert count is not None
         assert total is not None
-        return elementwise.divide(total, count)
+        return elementwise.divide(total, reduce.nan_where(extremum, count))
 
     def is_linear_in(self, operands: Sequence[int]) -> bool:
         linear = {"add": (0, 2), "set": (0, 2), "multiply": (0,)}.get(self.combiner, ())

@@ -138,15 +138,18 @@ class Reduce(Op):
         return combine.tangent([folded, first], [t_folded, t_first], result)
 
     def _extremum_tangent(self, x: Value, init: Value, t: Value, extremum: Value) -> Value:
-        """The mean of the tangents at the places that attain the maximum (or minimum)."""
+        """The mean of the tangents at the places that attain the maximum (or minimum); nan, at all
+        places, where that is nan.
+        """
         kept = [d for d in range(len(shape_of(x))) if d not in self.dimensions]
         spread = shape.BroadcastInDim(shape_of(x), tuple(kept))(extremum)
-        attained = comparison.equal(x, spread)
+        attained = attains(x, spread)
         count = reduce_sum(conversion.convert(attained, dtype_of(x)), self.dimensions)
         may_be_empty = any(not at_least(n, 1) for n in shape_of(x))
         # The init value may be what attains it, alone.
         if may_be_empty or not is_identity(self.combiner, init):
             count = elementwise.maximum(count, full_like(count, 1))
+        count = nan_where(extremum, count)
         total = reduce_sum(comparison.select(attained, t, zeros_like(t)), self.dimensions)
         return elementwise.divide(total, count)
 
@@ -205,6 +208,22 @@ def fold(
     if combiner == "add":
         return blocked.total(x, dimensions, initial[()])
     return COMBINERS[combiner].reduce(x, tuple(dimensions), x.dtype, initial=initial[()])
+
+
+def attains(x: Value, extremum: Value) -> Value:
+    """True where x is the extremum, and where that is nan: all numbers have part in it."""
+    attained = comparison.equal(x, extremum)
+    if dtype_of(x).kind == "c":  # the order of complex numbers passes over nan
+        return attained
+    is_nan = comparison.not_equal(extremum, extremum)
+    return comparison.select(is_nan, is_nan, attained)
+
+
+def nan_where(extremum: Value, count: Value) -> Value:
+    """Return the number of elements that attain the extremum; nan where that is nan."""
+    if dtype_of(extremum).kind == "c":
+        return count
+    return comparison.select(comparison.not_equal(extremum, extremum), extremum, count)
 
 
 def find_combiner(operation: Operation) -> str | None:
