@@ -35,8 +35,9 @@ CASES = [
         [fixed(NEAR, "f8"), fixed(TOWARDS, "f8")],
         lambda x, y: [5e-324, -5e-324, 1 + 2**-52, -1 - 2**-52, 1.7976931348623157e308, 0, 2.5],
         tolerance=0,
-        differentiable=False,
+        differentiable=False,  # they are too near each other for differences
     ),
+    Case("next-after-anywhere", next_after, [f64(5), f64(5)], np.nextafter, tolerance=0),
     Case(
         "next-after-f32",
         next_after,

@@ -46,7 +46,7 @@ their decompositions. A `stablehlo.while` has reverse mode if it counts to a con
 its own callbacks, and collectives over the named axes of vmaps (`ops/collective.py`), which `batch`
 replaces. An operation that is not in the table is refused by its name.
 """
-CONSTANT = {"chlo.next_after", "stablehlo.bitcast_convert", "stablehlo.constant", "stablehlo.iota"}
+CONSTANT = {"stablehlo.bitcast_convert", "stablehlo.constant", "stablehlo.iota"}
 """Ops without a tangent though their results are floats; other ops refuse one."""
 
 

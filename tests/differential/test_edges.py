@@ -21,6 +21,7 @@ from irax_compiler.lowering import lower
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.special import chlo_functions
+from irax_compiler.ops.special.zeta import zeta
 from irax_compiler.pipeline import run_pipeline, text_of
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
@@ -31,7 +32,7 @@ OF_TWO = [
     *(elementwise.atan2, chlo_functions.next_after),
 ]
 OTHERS = [elementwise.complex_, elementwise.real, elementwise.imag, chlo_functions.conj]
-OF_COUNTS = [chlo_functions.polygamma, chlo_functions.zeta]
+OF_COUNTS = [chlo_functions.polygamma, zeta]
 OF_ONE = [
     op
     for family in (elementwise, chlo_functions)

@@ -10,6 +10,7 @@ from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops import clamp, elementwise
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.special import chlo_functions
 from irax_compiler.pipeline import run_pipeline
 
 INF, NAN = math.inf, math.nan
@@ -29,6 +30,9 @@ SCALARS = [
     (elementwise.cbrt, (0,), 0, INF),
     # x ** 0 is 1 for every x; 0 ** y is 0 for every y above 0.
     (elementwise.power, (0, 0), 0, 0),
+    # 0 ** y falls from 1 to 0 there.
+    (elementwise.power, (0, 0), 1, -INF),
+    (elementwise.power, (0, 1), 1, 0),
     (elementwise.power, (0, 2), 0, 0),
     (elementwise.power, (0, 2), 1, 0),
     (elementwise.power, (0, 1), 0, 1),
@@ -45,6 +49,9 @@ SCALARS = [
     (clamp.clamp, (0, 2, 1), 2, 1),
     (clamp.clamp, (2, 0, 1), 2, 1),
     (clamp.clamp, (2, 0, 1), 0, 0),
+    # The next number moves with x, in whatever direction it is.
+    (chlo_functions.next_after, (1, 2), 0, 1),
+    (chlo_functions.next_after, (1, 2), 1, 0),
 ]
 
 

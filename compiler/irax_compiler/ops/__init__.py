@@ -70,6 +70,7 @@ from irax_compiler.ops.special import (
     hypergeometric,
     integrals,
     normal,
+    zeta,
 )
 
 own.note()

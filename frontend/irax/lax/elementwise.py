@@ -23,6 +23,7 @@ from irax_compiler.ops import bitwise, comparison, conversion, shape
 from irax_compiler.ops import elementwise as ew
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.special import bessel, chlo_functions
+from irax_compiler.ops.special import zeta as zeta_function
 
 NUMBER: Kinds = np.number
 REAL: Kinds = (np.integer, np.floating)
@@ -251,7 +252,8 @@ def integer_pow(x: ArrayLike, y: int) -> Array:
                 f"{what}: integers cannot be raised to negative powers, got {base.aval} to the "
                 f"power {y}; make the base a float"
             )
-        return reciprocal(integer_pow(base, -y))
+        # The reciprocal first: no power overflows where the result, or its derivative, does not.
+        return integer_pow(reciprocal(base), -y)
     if y == 0:
         return bind(shape.Constant(np.ones(base.shape, base.dtype)), weak_type=base.weak_type)
     # Square and multiply, from the highest bit of y down.
@@ -388,7 +390,7 @@ def zeta(x: ArrayLike, q: ArrayLike) -> Array:
     >>> irax.lax.zeta(2.0, 1.0).round(3)
     Array(1.645, dtype=float32, weak_type=True)
     """
-    return _of_two("lax.zeta", chlo_functions.zeta, x, q)
+    return _of_two("lax.zeta", zeta_function.zeta, x, q)
 
 
 def _of_two(what: str, op: Op, x: ArrayLike, y: ArrayLike) -> Array:

@@ -11,13 +11,16 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
+from irax_compiler.ops import comparison
 from irax_compiler.ops.core import UnsupportedOp, full_like
 from irax_compiler.ops.elementwise import (
     Elementwise,
+    abs,
     add,
     binary,
     divide,
     exponential,
+    folded,
     multiply,
     negate,
     rsqrt,
@@ -33,7 +36,7 @@ if TYPE_CHECKING:
 
 chlo_unary = partial(unary, dialect="chlo", transcendental=True)
 _short = partial(unary, dialect="chlo")
-_binary = partial(binary, dialect="chlo", transcendental=True)
+chlo_binary = partial(binary, dialect="chlo", transcendental=True)
 
 
 def scipy_function(name: str) -> Callable[..., Any]:
@@ -96,6 +99,28 @@ def _one_minus_square(x: Value) -> Value:
     return subtract(full_like(x, 1), _squared(x))
 
 
+def _at_most_one(x: Value) -> tuple[Value, Value]:
+    """True where |x| is above 1, whose square may overflow; and 1 / x there, else x."""
+    size = abs(x)
+    is_large = comparison.greater(size, full_like(size, 1))
+    inverse = _reciprocal(comparison.select(is_large, x, full_like(x, 1)))
+    return is_large, comparison.select(is_large, inverse, x)
+
+
+def _atan_slope(x: Value) -> Value:
+    """1 / (1 + x**2)."""
+    is_large, u = _at_most_one(x)
+    square = _squared(u)
+    return divide(comparison.select(is_large, square, full_like(x, 1)), _plus(square, 1))
+
+
+def _asinh_slope(x: Value) -> Value:
+    """1 / sqrt(1 + x**2)."""
+    is_large, u = _at_most_one(x)
+    root = rsqrt(_plus(_squared(u), 1))
+    return multiply(root, comparison.select(is_large, folded(u), full_like(x, 1)))
+
+
 # ---- trigonometric and hyperbolic ----------------------------------------------------------------
 
 sinh = chlo_unary("sinh", np.sinh, lambda x, y: cosh(x))
@@ -103,8 +128,8 @@ cosh = chlo_unary("cosh", np.cosh, lambda x, y: sinh(x))
 tan = chlo_unary("tan", np.tan, lambda x, y: _plus(_squared(y), 1), length=2)
 asin = chlo_unary("asin", of_complex64(np.arcsin), lambda x, y: rsqrt(_one_minus_square(x)))
 acos = chlo_unary("acos", np.arccos, lambda x, y: negate(rsqrt(_one_minus_square(x))))
-atan = chlo_unary("atan", np.arctan, lambda x, y: _reciprocal(_plus(_squared(x), 1)))
-asinh = chlo_unary("asinh", np.arcsinh, lambda x, y: rsqrt(_plus(_squared(x), 1)))
+atan = chlo_unary("atan", np.arctan, lambda x, y: _atan_slope(x))
+asinh = chlo_unary("asinh", np.arcsinh, lambda x, y: _asinh_slope(x))
 # Two roots and not that of the product, which is on another branch for complex numbers.
 acosh = chlo_unary(
     "acosh", np.arccosh, lambda x, y: multiply(rsqrt(_plus(x, -1)), rsqrt(_plus(x, 1)))
@@ -159,21 +184,12 @@ def _no_partial(name: str, operand: str) -> Callable[..., Value]:
 
 lgamma = chlo_unary("lgamma", _lgamma, lambda x, y: digamma(x), length=4)
 digamma = chlo_unary("digamma", _digamma, lambda x, y: polygamma(full_like(x, 1), x), length=4)
-polygamma = _binary(
+polygamma = chlo_binary(
     "polygamma",
     chlo_function("polygamma", "polygamma"),
     [
         _no_partial("polygamma", "order"),
         lambda t, n, x, y: multiply(t, polygamma(_plus(n, 1), x)),
-    ],
-    length=8,
-)
-zeta = _binary(
-    "zeta",
-    chlo_function("zeta", "zeta"),
-    [
-        _no_partial("zeta", "exponent"),
-        lambda t, s, q, y: multiply(t, negate(multiply(s, zeta(_plus(s, 1), q)))),
     ],
     length=8,
 )
@@ -185,6 +201,7 @@ next_after = register(
     Elementwise(
         "chlo.next_after",
         lambda x, y: np.where(x == y, y, np.nextafter(x, y)),  # of 0.0 towards -0.0: that zero
+        [lambda t, x, y, z: t, None],
         widen=False,
         short=False,
     )
