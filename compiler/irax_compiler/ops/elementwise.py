@@ -305,18 +305,35 @@ minimum = binary(
 )
 
 
+def _where_is(x: Value, number: float, here: Value, elsewhere: Value) -> Value:
+    return comparison.select(comparison.equal(x, full_like(x, number)), here, elsewhere)
+
+
+def _steep(x: Value) -> Value:
+    """0 where x is 0, with an infinite slope; 1 elsewhere."""
+    one = full_like(x, 1)
+    return sqrt(_where_is(x, 0, x, one))
+
+
 def _power_in_base(t: Value, x: Value, y: Value, z: Value) -> Value:
     """y x**(y-1), and 0 where y = 0 even at x = 0."""
-    slope = multiply(y, power(x, subtract(y, full_like(y, 1))))
-    zero = full_like(y, 0)
-    at_zero = comparison.select(comparison.equal(x, full_like(x, 0)), zero, slope)
-    return multiply(t, comparison.select(comparison.equal(y, zero), at_zero, slope))
+    one = full_like(y, 1)
+    less = subtract(y, one)
+    # y - 1 loses the digits of small y, x**y / x does not; at 0 there is no such quotient.
+    is_small = comparison.less(abs(y), full_like(abs(y), 0.5))
+    exponent = comparison.select(is_small, _where_is(x, 0, less, y), less)
+    divisor = comparison.select(is_small, _where_is(x, 0, one, x), one)
+    slope = multiply(y, power(x, exponent))
+    slope = comparison.select(is_small, divide(slope, divisor), slope)
+    return multiply(t, _where_is(y, 0, _where_is(x, 0, _steep(y), slope), slope))
 
 
 def _power_in_exponent(t: Value, x: Value, y: Value, z: Value) -> Value:
-    """log(x) x**y, and 0 at x = 0."""
-    is_zero = comparison.equal(x, full_like(x, 0))
-    return multiply(t, multiply(log(comparison.select(is_zero, full_like(x, 1), x)), z))
+    """log(x) x**y; at x = 0 that is 0 but for y of 0, and steep where y is 1."""
+    slope = multiply(log(_where_is(x, 0, full_like(x, 1), x)), z)
+    falling = subtract(full_like(x, 0), _steep(x))
+    at_zero = _where_is(y, 0, log(x), _where_is(y, 1, falling, slope))
+    return multiply(t, _where_is(x, 0, at_zero, slope))
 
 
 power = binary(
@@ -329,16 +346,22 @@ power = binary(
 )
 
 
-def _squared_radius(x: Value, y: Value) -> Value:
-    return add(multiply(x, x), multiply(y, y))
+def _over_squared_radius(x: Value, y: Value) -> Value:
+    """x / (x**2 + y**2), by a quotient of at most 1 in place of the squares, which overflow."""
+    wider = comparison.greater_equal(abs(x), abs(y))
+    larger, smaller = comparison.select(wider, x, y), comparison.select(wider, y, x)
+    ratio = divide(smaller, larger)
+    one = full_like(x, 1)
+    share = divide(comparison.select(wider, one, ratio), larger)
+    return divide(share, add(one, multiply(ratio, ratio)))
 
 
 atan2 = binary(
     "atan2",
     meanings.atan2,
     [
-        lambda t, x, y, z: multiply(t, divide(y, _squared_radius(x, y))),
-        lambda t, x, y, z: multiply(t, negate(divide(x, _squared_radius(x, y)))),
+        lambda t, x, y, z: multiply(t, _over_squared_radius(y, x)),
+        lambda t, x, y, z: multiply(t, negate(_over_squared_radius(x, y))),
     ],
     transcendental=True,
     scalar_lowering=registers.of_floats("atan2"),
@@ -450,7 +473,7 @@ exponential = unary(
 exponential_minus_one = unary(
     "exponential_minus_one",
     meanings.exponential_minus_one,
-    lambda x, y: add(y, full_like(y, 1)),
+    lambda x, y: exponential(x),  # y + 1 loses all digits far below 0
     transcendental=True,
     scalar_lowering=registers.of_floats("expm1"),
 )
@@ -490,10 +513,66 @@ cbrt = unary(
     transcendental=True,
     scalar_lowering=registers.of_floats("cbrt"),
 )
+
+
+def folded(x: Value) -> Value:
+    """|x|; of complex numbers, x or -x: the one on the right."""
+    if dtype_of(x).kind != "c":
+        return abs(x)
+    is_left = comparison.less(real(x), zeros_like(real(x)))
+    return comparison.select(is_left, negate(x), x)
+
+
+def _tanh_slope(x: Value, y: Value) -> Value:
+    """1 - y**2; where that cancels, the square of 2 q / (1 + q**2) for q = exp(-|x|).
+
+    Derivatives do not cancel either, as those of the one form do near 0, of the other far from it.
+    """
+    one, size = full_like(x, 1), folded(x)
+    power = exponential(negate(size))
+    half = divide(power, add(one, multiply(power, power)))
+    far = add(half, half)
+    along = real(size) if dtype_of(x).kind == "c" else size
+    is_near = comparison.less(along, full_like(along, 1))
+    near = subtract(one, multiply(y, y))
+    return comparison.select(is_near, near, multiply(far, far))
+
+
+def _logistic_slope(x: Value, y: Value) -> Value:
+    """z (1 - z) for z = 1 / (1 + exp(|x|)), which does not cancel; where its derivatives do, near
+    0, by the series.
+    """
+    size = folded(x)
+    low = logistic(negate(size))
+    far = multiply(low, subtract(full_like(x, 1), low))
+    distance = abs(x) if dtype_of(x).kind == "c" else size
+    is_near = comparison.less(distance, full_like(distance, 0.5))
+    square = comparison.select(is_near, multiply(x, x), zeros_like(x))
+    first, *others = reversed(_LOGISTIC_SERIES[: 14 if dtype_of(distance).itemsize > 4 else 7])
+    near = full_like(x, first)
+    for coefficient in others:
+        near = add(multiply(near, square), full_like(x, coefficient))
+    return comparison.select(is_near, near, far)
+
+
+def _squared_secant(count: int) -> list[float]:
+    """Coefficients of 1 / (4 cosh(x / 2)**2) as a series in x**2."""
+    # t = tanh(x / 2) / 2 is a solution of t' = 1/4 - t**2: its coefficients, then those of t'.
+    odd: list[float] = []
+    slopes: list[float] = []
+    for n in range(count):
+        square = sum(odd[i] * odd[n - 1 - i] for i in range(n))
+        slopes.append((0.25 if n == 0 else 0.0) - square)
+        odd.append(slopes[n] / (2 * n + 1))
+    return slopes
+
+
+_LOGISTIC_SERIES = _squared_secant(14)
+
 logistic = unary(
     "logistic",
     meanings.logistic,
-    lambda x, y: multiply(y, subtract(full_like(y, 1), y)),
+    _logistic_slope,
     transcendental=True,
     scalar_lowering=registers.LOGISTIC,
 )
@@ -524,7 +603,7 @@ tan = unary(
 tanh = unary(
     "tanh",
     np.tanh,
-    lambda x, y: subtract(full_like(y, 1), multiply(y, y)),
+    _tanh_slope,
     transcendental=True,
     scalar_lowering=registers.of_floats("tanh"),
 )

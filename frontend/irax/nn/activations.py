@@ -135,7 +135,12 @@ def soft_sign(x: ArrayLike) -> Array:
     Array([-0.5 ,  0.75], dtype=float32)
     """
     array = inexact("soft_sign", x)
-    return jnp.divide(array, jnp.add(jnp.abs(array), 1))
+    size = jnp.abs(array)
+    far = jnp.greater(size, 1)
+    near = jnp.divide(array, jnp.add(size, 1))
+    # Its derivatives cancel far from 0, and those of sign(x) / (1 + 1 / |x|) do not.
+    inverse = jnp.divide(1, jnp.where(far, size, 1))
+    return jnp.where(far, jnp.divide(jnp.sign(array), jnp.add(inverse, 1)), near)
 
 
 def tanh(x: ArrayLike) -> Array:
@@ -211,11 +216,12 @@ def gelu(x: ArrayLike, approximate: bool = True) -> Array:
     """
     array = inexact("gelu", x).with_weak_type(False)
     if approximate:
-        # From 10 on the tanh is 1, and a third power need not overflow.
-        near = array if jnp.iscomplexobj(array) else jnp.clip(array, -10, 10)
-        inner = jnp.add(near, jnp.multiply(0.044715, jnp.power(near, 3)))
-        share = jnp.tanh(jnp.multiply(math.sqrt(2 / math.pi), inner))
-        return jnp.multiply(jnp.multiply(array, 0.5), jnp.add(share, 1))
+        # From 22 on the share is 0 or 1, and a third power need not overflow.
+        near = array if jnp.iscomplexobj(array) else jnp.clip(array, -22, 22)
+        # (1 + tanh(y)) / 2, which loses digits below 0, is sigmoid(2 y).
+        scale = math.sqrt(8 / math.pi)
+        slope = jnp.add(jnp.multiply(0.044715 * scale, jnp.square(near)), scale)
+        return jnp.multiply(array, sigmoid(jnp.multiply(near, slope)))
     share = lax.erfc(jnp.multiply(array, -math.sqrt(0.5)))
     return jnp.multiply(jnp.multiply(array, 0.5), share)
 
@@ -266,10 +272,11 @@ def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     zero = jnp.equal(square, 0)
     root = jnp.where(zero, 0, jnp.sqrt(jnp.where(zero, 1, square)))
     root = jnp.multiply(scale, root)
-    negative = jnp.less(x, 0)  # where x + root would cancel
-    apart = jnp.where(negative, jnp.subtract(root, x), 1)
-    above = jnp.add(jnp.divide(x, 2), jnp.divide(root, 2))
-    return jnp.where(negative, jnp.divide(jnp.divide(b, apart), 2), above)
+    # The part above relu(x), as a quotient: the sum of x and the root cancels where x is negative,
+    # and its derivatives do where x is positive.
+    apart = jnp.add(root, jnp.abs(x))
+    above = jnp.divide(jnp.divide(b, jnp.where(zero, 1, apart)), 2)
+    return jnp.where(jnp.less(x, 0), above, jnp.add(x, above))
 
 
 @elementwise

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from irax.core.array import Array
+from irax.numpy.complex_parts import real
 from irax.numpy.logic import (
+    equal,
     less,
     where,
 )
+from irax.numpy.rounding import rint
 from irax.numpy.signatures import Unary
 from irax.numpy.tables import (
     binary,
@@ -91,9 +95,18 @@ def sinc(x: ArrayLike, /) -> Array:
     >>> jnp.sinc(jnp.array([0.0, 0.5])).round(3)
     Array([1.   , 0.637], dtype=float32)
     """
-    angle = multiply(floats("sinc", x), float(np.pi))
-    near = less(abs(angle), 0.03)
-    safe = where(near, 1, angle)
-    squared = square(angle)
-    series = add(multiply(squared, subtract(divide(squared, 120), 1 / 6)), 1)
-    return where(near, series, divide(sin(safe), safe))
+    number = floats("sinc", x)
+    near = less(abs(number), 0.5)
+    # The sine by the distance from an integer, which is exact, and odd integers' sign.
+    safe = where(near, 1, number)
+    whole = rint(real(safe))
+    half = multiply(whole, 0.5)
+    sign = where(equal(half, rint(half)), 1 / np.pi, -1 / np.pi)
+    far = divide(multiply(sin(multiply(subtract(safe, whole), np.pi)), sign), safe)
+    # By its series where derivatives of the quotient cancel.
+    squared = square(multiply(where(near, number, 0), np.pi))
+    is_double = number.dtype.itemsize > 4 + 4 * (number.dtype.kind == "c")
+    series = number.dtype.type(0)
+    for k in reversed(range(12 if is_double else 7)):
+        series = add(multiply(squared, series), (-1) ** k / math.factorial(2 * k + 1))
+    return where(near, series, far)

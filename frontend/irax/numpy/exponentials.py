@@ -34,7 +34,6 @@ from irax.numpy.ufuncs import (
     add,
     divide,
     maximum,
-    minimum,
     multiply,
     square,
     subtract,
@@ -160,6 +159,10 @@ def _hypot(x: Array, y: Array) -> Array:
     infinite = logical_or(equal(x, np.inf), equal(y, np.inf))  # even if the other one is nan
     longer = where(infinite, np.inf, maximum(x, y))
     extreme = logical_or(equal(longer, 0), infinite)
-    ratio = divide(minimum(x, y), where(extreme, 1, longer))
-    length = multiply(longer, sqrt(add(square(ratio), 1)))
+    # In units of the longer one, of which no power overflows: it is 1.
+    unit = where(extreme, 1, lax.stop_gradient(longer))
+    ahead = greater_equal(x, y)
+    one = divide(where(extreme, 1, where(ahead, x, y)), unit)
+    ratio = divide(divide(where(extreme, 0, where(ahead, y, x)), unit), one)
+    length = multiply(unit, multiply(one, sqrt(add(square(ratio), 1))))
     return where(extreme, longer, length)

@@ -37,12 +37,13 @@ from irax.numpy.logic import (
     logical_or,
     not_equal,
     right_shift,
+    signbit,
     where,
 )
 from irax.numpy.manipulation import moveaxis, ravel
 from irax.numpy.rounding import trunc
 from irax.numpy.tables import elementwise, floats, is_inexact, no_out, real_floats
-from irax.numpy.ufuncs import abs, add, copysign, multiply, subtract
+from irax.numpy.ufuncs import abs, add, copysign, multiply, negative, subtract
 from irax.typing import ArrayLike
 from irax_compiler.ops.numpy_call import NumpyCall
 from irax_compiler.ops.special import chlo_functions
@@ -76,8 +77,9 @@ def modf(x: ArrayLike, /, out: None = None) -> tuple[Array, Array]:
     no_out("modf", out)
     number = _real_floats("modf", x)
     whole = trunc(number)
-    rest = where(isinf(number), 0, subtract(number, whole))
-    return copysign(rest, number), whole
+    # As -(whole - x) where x is negative, so that a fraction of 0 has its sign, and the slope 1.
+    rest = where(signbit(number), negative(subtract(whole, number)), subtract(number, whole))
+    return where(isinf(number), copysign(0, number), rest), whole
 
 
 @library

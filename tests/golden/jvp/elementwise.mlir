@@ -35,7 +35,7 @@ func.func @log(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[DX]], [[X]] : tensor<4xf32>
 // CHECK-NEXT:   return [[LOG]], [[DIVIDE]] : tensor<4xf32>, tensor<4xf32>
 
-// d tanh(x) = dx (1 - tanh(x)²)
+// d tanh(x) = dx (1 - tanh(x)²), far from 0 by exp(-|x|), where that cancels
 // RUN: --pipeline "jvp{func=tanh}"
 func.func @tanh(%x: tensor<4xf32>) -> tensor<4xf32> {
   %y = stablehlo.tanh %x : tensor<4xf32>
@@ -44,10 +44,21 @@ func.func @tanh(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK:      func.func @tanh.jvp([[X:%\w+]]: tensor<4xf32>, [[DX:%\w+]]: tensor<4xf32>)
 // CHECK-NEXT:   [[TANH:%\w+]] = stablehlo.tanh [[X]] : tensor<4xf32>
 // CHECK-NEXT:   [[ONE:%\w+]] = stablehlo.constant dense<1.000000e+00> : tensor<4xf32>
-// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[TANH]], [[TANH]] : tensor<4xf32>
-// CHECK-NEXT:   [[SUBTRACT:%\w+]] = stablehlo.subtract [[ONE]], [[MULTIPLY]] : tensor<4xf32>
-// CHECK-NEXT:   [[MULTIPLY_2:%\w+]] = stablehlo.multiply [[DX]], [[SUBTRACT]] : tensor<4xf32>
-// CHECK-NEXT:   return [[TANH]], [[MULTIPLY_2]] : tensor<4xf32>, tensor<4xf32>
+// CHECK-NEXT:   [[ABS:%\w+]] = stablehlo.abs [[X]] : tensor<4xf32>
+// CHECK-NEXT:   [[NEGATE:%\w+]] = stablehlo.negate [[ABS]] : tensor<4xf32>
+// CHECK-NEXT:   [[EXP:%\w+]] = stablehlo.exponential [[NEGATE]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[EXP]], [[EXP]] : tensor<4xf32>
+// CHECK-NEXT:   [[ADD:%\w+]] = stablehlo.add [[ONE]], [[MULTIPLY]] : tensor<4xf32>
+// CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[EXP]], [[ADD]] : tensor<4xf32>
+// CHECK-NEXT:   [[ADD_2:%\w+]] = stablehlo.add [[DIVIDE]], [[DIVIDE]] : tensor<4xf32>
+// CHECK-NEXT:   [[ONE_2:%\w+]] = stablehlo.constant dense<1.000000e+00> : tensor<4xf32>
+// CHECK-NEXT:   [[COMPARE:%\w+]] = stablehlo.compare LT, [[ABS]], [[ONE_2]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+// CHECK-NEXT:   [[MULTIPLY_2:%\w+]] = stablehlo.multiply [[TANH]], [[TANH]] : tensor<4xf32>
+// CHECK-NEXT:   [[SUBTRACT:%\w+]] = stablehlo.subtract [[ONE]], [[MULTIPLY_2]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY_3:%\w+]] = stablehlo.multiply [[ADD_2]], [[ADD_2]] : tensor<4xf32>
+// CHECK-NEXT:   [[SELECT:%\w+]] = stablehlo.select [[COMPARE]], [[SUBTRACT]], [[MULTIPLY_3]] : tensor<4xi1>, tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY_4:%\w+]] = stablehlo.multiply [[DX]], [[SELECT]] : tensor<4xf32>
+// CHECK-NEXT:   return [[TANH]], [[MULTIPLY_4]] : tensor<4xf32>, tensor<4xf32>
 
 // d (x y) = dx y + x dy
 // RUN: --pipeline "jvp{func=multiply}"

@@ -20,13 +20,23 @@ func.func @main(%w: tensor<4x4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   return %1 : tensor<4xf32>
 }
 
-// tanh(x) is followed by 1 - tanh(x)², which is all that the way back needs.
+// tanh(x) is followed by its slope, which is all that the way back needs.
 // CHECK:      func.func private @activate.fwd([[X:%\w+]]: tensor<4xf32>)
 // CHECK-NEXT:   [[ONE:%\w+]] = stablehlo.constant dense<1.000000e+00> : tensor<4xf32>
 // CHECK-NEXT:   [[TANH:%\w+]] = stablehlo.tanh [[X]] : tensor<4xf32>
-// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[TANH]], [[TANH]] : tensor<4xf32>
-// CHECK-NEXT:   [[SUBTRACT:%\w+]] = stablehlo.subtract [[ONE]], [[MULTIPLY]] : tensor<4xf32>
-// CHECK-NEXT:   return [[TANH]], [[SUBTRACT]] : tensor<4xf32>, tensor<4xf32>
+// CHECK-NEXT:   [[ABS:%\w+]] = stablehlo.abs [[X]] : tensor<4xf32>
+// CHECK-NEXT:   [[NEGATE:%\w+]] = stablehlo.negate [[ABS]] : tensor<4xf32>
+// CHECK-NEXT:   [[EXP:%\w+]] = stablehlo.exponential [[NEGATE]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY:%\w+]] = stablehlo.multiply [[EXP]], [[EXP]] : tensor<4xf32>
+// CHECK-NEXT:   [[ADD:%\w+]] = stablehlo.add [[ONE]], [[MULTIPLY]] : tensor<4xf32>
+// CHECK-NEXT:   [[DIVIDE:%\w+]] = stablehlo.divide [[EXP]], [[ADD]] : tensor<4xf32>
+// CHECK-NEXT:   [[ADD_2:%\w+]] = stablehlo.add [[DIVIDE]], [[DIVIDE]] : tensor<4xf32>
+// CHECK-NEXT:   [[COMPARE:%\w+]] = stablehlo.compare LT, [[ABS]], [[ONE]] : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+// CHECK-NEXT:   [[MULTIPLY_2:%\w+]] = stablehlo.multiply [[TANH]], [[TANH]] : tensor<4xf32>
+// CHECK-NEXT:   [[SUBTRACT:%\w+]] = stablehlo.subtract [[ONE]], [[MULTIPLY_2]] : tensor<4xf32>
+// CHECK-NEXT:   [[MULTIPLY_3:%\w+]] = stablehlo.multiply [[ADD_2]], [[ADD_2]] : tensor<4xf32>
+// CHECK-NEXT:   [[SELECT:%\w+]] = stablehlo.select [[COMPARE]], [[SUBTRACT]], [[MULTIPLY_3]] : tensor<4xi1>, tensor<4xf32>
+// CHECK-NEXT:   return [[TANH]], [[SELECT]] : tensor<4xf32>, tensor<4xf32>
 // CHECK:      func.func private @layer.fwd([[W:%\w+]]: tensor<4x4xf32>, [[X:%\w+]]: tensor<4xf32>)
 // CHECK-NEXT:   [[DOT:%\w+]] = stablehlo.dot_general [[X]], [[W]], contracting_dims = [0] x [0] : (tensor<4xf32>, tensor<4x4xf32>) -> tensor<4xf32>
 // CHECK-NEXT:   [[ACTIVATE_FWD:%\w+]]:2 = call @activate.fwd([[DOT]]) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
