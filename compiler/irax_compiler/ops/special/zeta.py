@@ -21,7 +21,7 @@ _BERNOULLI = (
     *(1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510, 43867 / 798),
     *(-174611 / 330, 854513 / 138, -236364091 / 2730),
 )
-"""Those of even number, from the second."""
+"""The Bernoulli numbers of even number, from the second."""
 
 
 def _power(x: Number, exponent: Number) -> Number:
