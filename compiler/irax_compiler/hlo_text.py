@@ -114,7 +114,7 @@ class _Writer:
 
 
 def _attributes(operation: Operation) -> Iterator[str]:
-    for name, attribute in operation.attributes.items():
+    for name, attribute in mlir.attributes_of(operation).items():
         if name not in ("value", "callee"):
             yield f"{name}={mlir.attribute_text(attribute)}"
 

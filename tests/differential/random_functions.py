@@ -146,6 +146,8 @@ class Kind:
     smooth: bool = False
     dtypes: Mapping[np.dtype, int] = field(default_factory=lambda: DTYPES)
     """The dtypes of arguments, each with how often they have it."""
+    shapes: tuple[tuple[int, ...], ...] = ()
+    """The shapes of arguments; otherwise, they have any of these sizes."""
     sizes: tuple[int, ...] = (1, 2, 3, 4, 5)
     large: tuple[int, int] = (6, 40)
     """Bounds of another size that some functions have."""
@@ -155,6 +157,10 @@ class Kind:
     """The most elements of an array."""
     steps: int = 9
     """The most steps."""
+    depth: int = 1
+    """The number of loops and branches around which there is one more."""
+    rounds: int = 4
+    """The most steps of a loop."""
 
 
 class Program:
@@ -328,6 +334,8 @@ class RandomFunction:
         count = int(rng.integers(1, 4))
         shapes = (tuple(map(int, rng.choice(sizes, rng.integers(0, 4)))) for _ in range(count))
         self.shapes = [s if prod(s) <= kind.most else s[:1] for s in shapes]
+        if kind.shapes:
+            self.shapes = [kind.shapes[i] for i in rng.integers(len(kind.shapes), size=count)]
         weights = np.array(list(kind.dtypes.values()))
         few = rng.choice(len(weights), rng.integers(1, 4), p=weights / weights.sum())
         self.dtypes = [list(kind.dtypes)[i] for i in rng.choice(few, count)]

@@ -342,9 +342,9 @@ def _body(p: Program, known: Sequence[Known], carry: Sequence[Known], seed: int)
 
 
 def looped(p: Program, v: Known) -> list[Known]:
-    if p.depth > 1:
+    if p.depth > p.kind.depth:
         return []
-    carry, seed, count = _carry_of(p, v), p.seed(), 1 + p.below(4)
+    carry, seed, count = _carry_of(p, v), p.seed(), 1 + p.below(p.kind.rounds)
 
     def body(i: Any, xs: Any) -> Any:
         now = [Known(x, c.bound) for x, c in zip(xs, carry, strict=True)]
@@ -377,7 +377,7 @@ def _goes_on(p: Program, carry: Sequence[Known], limit: Any) -> Callable[..., An
 
 def stacked(p: Program, v: Known) -> list[Known]:
     """A scan, whose rows may be constants, and what it stacks the operands of what comes next."""
-    if p.depth > 1:
+    if p.depth > p.kind.depth:
         return []
     carry, seed = _carry_of(p, v), p.seed()
     rows = p.one(p.values) if p.chance(0.6) else None
@@ -412,7 +412,7 @@ def _rows(inner: Program) -> list[Known]:
 
 
 def mapped(p: Program, v: Known) -> list[Known]:
-    if p.depth > 1 or not v.shape or v.shape[0] > 5:
+    if p.depth > p.kind.depth or not v.shape or v.shape[0] > 5:
         return []
     seed, bounds = p.seed(), []
 
@@ -427,7 +427,7 @@ def mapped(p: Program, v: Known) -> list[Known]:
 
 
 def branched(p: Program, v: Known) -> list[Known]:
-    if p.depth > 1:
+    if p.depth > p.kind.depth:
         return []
     operands = [v, p.one(p.values)]
     results = [Known(w.x, max(w.bound, 2)) for w in (p.one(operands), p.one(p.values))]
@@ -453,6 +453,51 @@ def branched(p: Program, v: Known) -> list[Known]:
         index = p.converted(Known(p.np.max(w.x), w.bound), I32)
         found = p.lib.switch(index.x, branches, *given)
     return [Known(x, r.bound) for x, r in zip(found, results, strict=True)]
+
+
+def told(p: Program, v: Known) -> Known | None:
+    """In branches of loops, and seldom elsewhere in loops, the host is told a value."""
+    if p.depth < 2 and (p.depth < 1 or p.chance(0.9)):
+        return None
+    return Known(p.lib.tell(v.x), v.bound)
+
+
+# ---- products and sums of heads ------------------------------------------------------------------
+
+
+def of_heads(p: Program, v: Known) -> Known | None:
+    """A product of matrices for each head, with one that is given or transposed."""
+    if len(v.shape) != 3 or v.kind not in "fc":
+        return None
+    heads, _, n = v.shape
+    fitting = [w for w in p.values if w.dtype == v.dtype and len(w.shape) == 3]
+    fitting = [w for w in fitting if w.shape[0] == heads and n in w.shape[1:]]
+    shape = (heads, n, p.one(p.kind.sizes))
+    w = p.one(fitting) if fitting and p.chance(0.7) else p.array(shape, v.dtype)
+    formula = "hqd,hdk->hqk" if w.shape[1] == n else "hqd,hkd->hqk"
+    v = p.fitting(v, 2 * n * v.bound)
+    w = p.fitting(w, 2 * n * v.bound)
+    return Known(p.np.einsum(formula, v.x, w.x).astype(v.dtype), 2 * n * v.bound * w.bound)
+
+
+def beside_sums(p: Program, v: Known) -> Known | None:
+    """A value with what its rows or columns are folded to."""
+    if len(v.shape) < 2 or v.kind != "f":
+        return None
+    axis, count = p.one([(-1, v.shape[-1]), (-2, v.shape[-2])])
+    name = p.one(["sum", "sum", "max"])
+    v = p.fitting(v, 2 * count)
+    folded = getattr(p.np, name)(v.x, axis, keepdims=True)
+    return Known(v.x - folded, v.bound * (count + 1))
+
+
+def rows_of_heads(p: Program, v: Known) -> Known | None:
+    if len(v.shape) != 3 or v.kind != "f":
+        return None
+    count = v.shape[-1]
+    v = p.fitting(v, count)
+    flat = p.np.reshape(v.x, (-1, count))
+    return Known(p.np.sum(flat, -1, dtype=v.dtype), v.bound * count)
 
 
 # ---- smooth steps --------------------------------------------------------------------------------
@@ -511,3 +556,40 @@ SMOOTH = Kind(
     smooth=True,
     dtypes={F64: 6, C128: 1},
 )
+PIECES = Kind(
+    [*MOVES, *MOVES, overwritten, overwritten, selected, *[arithmetic] * 5, unary, converted],
+    sizes=(1, 2, 3, 7, 17, 30),
+    large=(31, 90),
+    often=0.9,
+    most=4000,
+    steps=12,
+)
+"""Arrays that are put together of parts."""
+HEADS = Kind(
+    [*[of_heads] * 4, *[beside_sums] * 3, rows_of_heads, arithmetic, arithmetic, unary, selected],
+    dtypes={F64: 2, np.dtype(np.float32): 2, np.dtype(np.complex64): 1},
+    shapes=((8, 40, 24), (8, 24, 40), (8, 40, 40), (8, 24, 24)),
+    sizes=(24, 40),
+    most=16_000,
+    steps=7,
+)
+"""Products of matrices for each head, and sums of their rows."""
+ALIKE = Kind(
+    [*[arithmetic] * 4, unary, selected, converted, reduced, accumulated, ordered, sliced, padded],
+    sizes=(1, 2, 3),
+    large=(130, 300),
+    often=1.0,
+    most=1500,
+    steps=6,
+)
+"""Arrays that are too large for registers, in few operations."""
+HOSTED = Kind(
+    [*[branched] * 4, *[told] * 4, looped, looped, arithmetic, arithmetic, unary, selected],
+    dtypes={F64: 2, I32: 2, np.dtype(np.float32): 1},
+    sizes=(1, 2, 3),
+    most=30,
+    steps=4,
+    depth=2,
+    rounds=9,
+)
+"""Loops that tell the host of values, most in branches."""

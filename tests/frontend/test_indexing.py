@@ -13,7 +13,9 @@ from hypothesis.extra import numpy as hnp
 
 import irax
 import irax.numpy as jnp
+from irax import lax
 from irax.errors import NonConcreteBooleanIndexError
+from irax_compiler import api
 
 A = np.array
 
@@ -844,3 +846,12 @@ def test_lists_of_traced_numbers_in_an_index():
         np.testing.assert_array_equal(changed, expected)
     with pytest.raises(TypeError, match="integer or boolean"):
         irax.jit(lambda x, i: x[([i, 0.5],)])(x, 1)
+
+
+def test_the_text_of_slices_of_numbers_is_read():
+    def f(x, y):
+        return lax.dynamic_slice(x, (), ()), lax.dynamic_update_slice(x, y, ())
+
+    x, y = np.float32(1), np.float32(2)
+    module = api.parse(irax.jit(f).lower(x, y).as_text())
+    np.testing.assert_array_equal(api.evaluate(module, "f", [x, y]), [x, y])

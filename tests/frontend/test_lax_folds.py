@@ -196,3 +196,10 @@ def test_second_derivatives_of_logarithms_of_sums_of_equal_terms(function, expec
 def test_the_derivative_of_the_logarithm_of_a_sum_of_equal_complex_terms():
     z = 1 + 2j
     np.testing.assert_allclose(irax.grad(jnp.logaddexp, holomorphic=True)(z, z), 0.5, atol=1e-6)
+
+
+@pytest.mark.parametrize("run", [lambda f: f, irax.jit])
+def test_reduce_with_a_complex_constant(run):
+    x = np.array([1 + 2j, 3 - 1j], np.complex64)
+    product = lambda x: lax.reduce(x, np.complex64(1), lambda a, b: a * b * np.complex64(1j), (0,))
+    np.testing.assert_allclose(run(product)(x), x[0] * 1j * x[1] * 1j)

@@ -32,6 +32,7 @@ from irax_compiler.mlir.bindings import (
     passmanager,
 )
 from irax_compiler.mlir.constants import (
+    attributes_of,
     dense,
     dense_of_number,
     dense_to_numpy,

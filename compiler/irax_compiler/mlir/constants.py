@@ -64,6 +64,19 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
     return _resource(operation, resource[2]).view(dtype).reshape(type_.shape)
 
 
+def attributes_of(operation: Operation) -> dict[str, Attribute]:
+    """The attributes of an operation, by their names. For the elements of a complex constant the
+    bindings have no class, and raise.
+    """
+    found = {}
+    for name in operation.attributes:
+        try:
+            found[name] = operation.attributes[name]
+        except TypeError:
+            found[name] = dense(dense_to_numpy(operation, name))
+    return found
+
+
 def _text_alone(operation: Operation, most: int | None = None) -> str:
     """Return the text of a constant by itself: in its function, all values would be numbered for
     it. Constants of more elements than `most` are cut short.

@@ -112,7 +112,7 @@ class Computation:
             if constant is not None:
                 results: Sequence[Value] = [full(shape, constant, constant.dtype)]
             else:
-                attributes = {a: operation.attributes[a] for a in operation.attributes}
+                attributes = mlir.attributes_of(operation)
                 types = [mlir.tensor_type(shape, dtype_of(r)) for r in operation.results]
                 operands = [env[v] for v in operation.operands]
                 results = mlir.emit(operation.name, operands, attributes, types).results
@@ -158,7 +158,7 @@ def _copied(block: Block, env: dict[Value, Value]) -> list[Value]:
             called = mlir.body(mlir.function_beside(operation, mlir.callee(operation)))
             results = _copied(called, dict(zip(called.arguments, operands, strict=True)))
         else:
-            attributes = {a: operation.attributes[a] for a in operation.attributes}
+            attributes = mlir.attributes_of(operation)
             types = [r.type for r in operation.results]
             results = list(mlir.emit(operation.name, operands, attributes, types).results)
         env.update(zip(operation.results, results, strict=True))

@@ -168,12 +168,11 @@ class _Component:
 
 def _described(operation: Operation, numbers: dict[Value, int]) -> Hashable:
     """Describe an operation, with numbers for values in the order in which they appear."""
-    attributes = operation.attributes
     blocks = [block for region in operation.regions for block in region.blocks]
     values = [*operation.operands, *(x for b in blocks for x in b.arguments), *operation.results]
     return (
         operation.name,
-        *((name, mlir.attribute_text(attributes[name])) for name in attributes),
+        *((name, mlir.attribute_text(x)) for name, x in mlir.attributes_of(operation).items()),
         *((numbers.setdefault(x, len(numbers)), shape_of(x), dtype_of(x)) for x in values),
         *(_described(inner.operation, numbers) for b in blocks for inner in b.operations),
     )

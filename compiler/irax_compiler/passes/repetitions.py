@@ -185,9 +185,9 @@ def _described(x: Value, i: int, places: dict[Value, tuple[int, int]]) -> Hashab
 
 
 def _meaning(operation: Operation) -> Hashable:
-    attributes = operation.attributes
+    attributes = mlir.attributes_of(operation)
     dtypes = tuple(dtype_of(x).name for x in operation.results)
-    return operation.name, dtypes, tuple((name, str(attributes[name])) for name in attributes)
+    return operation.name, dtypes, tuple((name, str(x)) for name, x in attributes.items())
 
 
 # ---- a sequence as a function --------------------------------------------------------------------

@@ -43,6 +43,10 @@ class DynamicSlice(Op):
     recomputation = Recomputation.CHEAP
     slice_sizes: tuple[int, ...] = attribute(I64S)
 
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        """Build it; a number has no parts, and StableHLO does not read what it prints of one."""
+        return super().build(operands) if self.slice_sizes else [operands[0]]
+
     def sized_types(self, operands: Sequence[Value]):
         return [mlir.tensor_type(self.slice_sizes, dtype_of(operands[0]))]
 
@@ -99,6 +103,10 @@ class DynamicUpdateSlice(Op):
     name = "stablehlo.dynamic_update_slice"
     updates = True
     linear_in = (0, 1)
+
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]:
+        """Build it; of a number, the update is all."""
+        return super().build(operands) if shape_of(operands[0]) else [operands[1]]
 
     def sized_types(self, operands: Sequence[Value]):
         return [operands[0].type]
