@@ -42,6 +42,7 @@ __all__ = [
     "transfer_guard_device_to_device",
     "transfer_guard_device_to_host",
     "transfer_guard_host_to_device",
+    "unbiased_random",
 ]
 
 
@@ -155,6 +156,27 @@ def threefry_partitionable(new_val: bool = True) -> AbstractContextManager[None]
         True
     """
     return _override("threefry_partitionable", new_val)
+
+
+def unbiased_random(new_val: bool = True) -> AbstractContextManager[None]:
+    """Draw random numbers without the bias of JAX's in this thread, within a `with` block.
+
+    Integers from a range of more than 2^16 are then as likely as each other, and floats of fewer
+    than 32 bits are drawn as finely as float32. The numbers are other than JAX's.
+
+    Args:
+        new_val: True for these, False for JAX's.
+
+    Raises:
+        TypeError: the value isn't a bool.
+
+    Example:
+        >>> from irax.config import config, unbiased_random
+        >>> with unbiased_random():
+        ...     config.unbiased_random
+        True
+    """
+    return _override("unbiased_random", new_val)
 
 
 def default_device(new_val: Any) -> AbstractContextManager[None]:

@@ -127,6 +127,9 @@ class Config(threading.local):
         transfer_guard_host_to_device: the same for copies of NumPy's arrays and Python's numbers.
         transfer_guard_device_to_device: the same for copies of arrays to other devices.
         transfer_guard_device_to_host: the same for copies from devices other than the processor.
+        unbiased_random: draw integers without the bias that large ranges have in JAX, and floats of
+            fewer than 32 bits as finely as float32 (`irax.random.bernoulli` of bfloat16). Off, keys
+            give JAX's numbers.
         untraced_starts: run a function that another process traced without tracing it, where that
             is known to be the same (see docs/compile-times.md).
         traceback_filtering: how irax's own frames are hidden in tracebacks. "quiet_remove_frames"
@@ -179,6 +182,7 @@ class Config(threading.local):
     transfer_guard_device_to_host: Any = _choice_from_environment(
         "transfer_guard_device_to_host", transfer_guard
     )
+    unbiased_random: bool = _from_environment("unbiased_random")
     untraced_starts: bool = _from_environment("untraced_starts")
     traceback_filtering: str = _choice_from_environment("traceback_filtering", "auto")
 
@@ -333,7 +337,7 @@ SEEN_IN_TRACES = (
     *("enable_x64", "threefry_partitionable", "default_matmul_precision"),
     *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
     *("enable_custom_prng", "check_static_indices", "random_seed_offset"),
-    *("default_prng_impl", "mesh", "entered_mesh", "abstract_mesh"),
+    *("default_prng_impl", "unbiased_random", "mesh", "entered_mesh", "abstract_mesh"),
 )
 """The names of the values in `Config.traced`."""
 

@@ -8,6 +8,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes
+from irax.config import config
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.promotion import broadcast_to, convert
@@ -17,6 +18,8 @@ from irax.random.arguments import dtype_of, shape_of
 from irax.random.keys import Key, draw_bits, one_key, split_key
 from irax.typing import ArrayLike, DTypeLike, Shape
 from irax_compiler.ops import bitcast
+
+F32 = np.dtype(np.float32)
 
 
 @takes_out_sharding("bits")
@@ -77,6 +80,9 @@ def uniform(
         given, high = low.shape, high.reshape(low.shape)
     sizes = shape_of("uniform", given, low, high)
     low, high = broadcast_to(low, sizes), broadcast_to(high, sizes)
+    if config.unbiased_random and dtype.itemsize < 4:
+        wide = uniform(key, sizes, F32, convert(low, F32), convert(high, F32))
+        return jnp.maximum(low, _rounded_down(wide, dtype))
     info = dtypes.finfo(dtype)
     width = 8 if info.nmant < 8 else info.bits
     # Random bits for the mantissa, under the exponent of 1: a float in [1, 2).
@@ -87,6 +93,15 @@ def uniform(
     one = np.ones((), dtype).view(unsigned)
     floats = bind(bitcast.BitcastConvert(sizes, dtype), mantissa | one) - np.ones((), dtype)
     return jnp.maximum(low, floats * (high - low) + low)
+
+
+def _rounded_down(x: Array, dtype: np.dtype[Any]) -> Array:
+    """Return the largest float of a narrower dtype that is not above x: it is below a float of that
+    dtype as often as x is.
+    """
+    near = convert(x, dtype)
+    below = jnp.nextafter(near, np.array(-np.inf, dtype))
+    return jnp.where(convert(near, x.dtype) > x, below, near)
 
 
 @takes_out_sharding("randint")
@@ -108,6 +123,9 @@ def randint(
         maxval: the upper bound, likewise.
         dtype: an integer dtype.
         out_sharding: a sharding or a `PartitionSpec` for the result.
+
+    As in JAX, integers are not equally likely where the range has more than 2^16, or 2^32 in 64
+    bits, unless the option `unbiased_random` is set.
 
     Raises:
         TypeError: the dtype is not one of integers, or a bound has no real numbers.
@@ -133,11 +151,33 @@ def randint(
     if beyond is not None:
         span = jnp.where(beyond, span + np.ones((), unsigned), span)
     span = jnp.where(high <= low, np.ones((), unsigned), span)
+    if config.unbiased_random:
+        return low + convert(_share(upper, lower, span), dtype)
     # (upper * 2**width + lower) mod span, in `width` bits.
     multiplier = np.array(2 ** (width // 2), unsigned) % span
     multiplier = (multiplier * multiplier) % span
     offset = ((upper % span) * multiplier + lower % span) % span
     return low + convert(offset, dtype)
+
+
+def _share(upper: Array, lower: Array, span: Array) -> Array:
+    """Return the integral part of span times the fraction whose binary digits are upper and lower.
+
+    A span of 0 stands for one above the largest unsigned integer.
+    """
+    part = upper * span + _upper_half(lower, span)
+    carried = convert(part < upper * span, span.dtype)
+    return jnp.where(span == 0, upper, _upper_half(upper, span) + carried)
+
+
+def _upper_half(x: Array, y: Array) -> Array:
+    """Return the upper half of the bits of the product of unsigned integers."""
+    half = np.array(4 * x.dtype.itemsize, x.dtype)
+    mask = np.array(2 ** int(half) - 1, x.dtype)
+    x0, x1, y0, y1 = x & mask, x >> half, y & mask, y >> half
+    middle = x1 * y0 + (x0 * y0 >> half)
+    other = x0 * y1 + (middle & mask)
+    return x1 * y1 + (middle >> half) + (other >> half)
 
 
 def _within(x: Array, dtype: np.dtype[Any]) -> Array:
@@ -171,7 +211,8 @@ def bernoulli(
         key: a key.
         p: probabilities, floats.
         shape: the shape of the result, to which p broadcasts; by default that of p.
-        mode: "high" draws twice the bits, for probabilities close to 0.
+        mode: "high" draws twice the bits, for probabilities close to 0; the option
+            `unbiased_random` does for all but float64.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
@@ -187,8 +228,10 @@ def bernoulli(
     if not dtypes.issubdtype(p.dtype, np.floating):
         raise TypeError(f"bernoulli: p must be floating-point, got {p.aval}")
     sizes = shape_of("bernoulli", shape, p)
-    if mode == "low":
+    if mode == "low" and not (config.unbiased_random and p.dtype.itemsize <= 4):
         return uniform(key, sizes, p.dtype) < p
+    if config.unbiased_random and p.dtype.itemsize < 4:
+        p = convert(p, F32)
     coarse, fine = uniform(key, (2, *sizes), p.dtype)
     step = np.array(2.0 ** -dtypes.finfo(p.dtype).nmant, p.dtype)
     return fine * step < p - coarse

@@ -10,6 +10,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
+from irax.config import config
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.operands import common_shape, inexact_dtype
@@ -20,6 +21,9 @@ from irax.random.basic import rademacher, uniform
 from irax.random.keys import Key, one_key, split_key, unused_key
 from irax.typing import ArrayLike, DTypeLike, Shape
 from irax_compiler.ops.special import chlo_functions
+from irax_compiler.ops.special.normal import LogNdtr
+
+F32 = np.dtype(np.float32)
 
 
 @takes_out_sharding("normal")
@@ -50,6 +54,8 @@ def normal(
         half = np.array(math.sqrt(0.5), real)
         parts = (normal(k, shape, real) * half for k in split_key(one_key(key, "normal")))
         return lax.complex(*parts)
+    if config.unbiased_random and dtype.itemsize < 4:
+        return convert(normal(key, shape, F32), dtype)
     above = np.nextafter(np.array(-1, dtype), np.array(0, dtype), dtype=dtype)
     u = uniform(key, shape, dtype, above, 1.0)
     return bind(chlo_functions.erf_inv, u) * np.array(math.sqrt(2), dtype)
@@ -86,14 +92,54 @@ def truncated_normal(
     low, high = (convert(as_array(v, "truncated_normal"), dtype) for v in (lower, upper))
     sizes = shape_of("truncated_normal", shape, low, high)
     sqrt2 = np.array(math.sqrt(2), dtype)
-    edges = [bind(chlo_functions.erf, v / sqrt2) for v in (low, high)]
-    found = sqrt2 * bind(chlo_functions.erf_inv, uniform(key, sizes, dtype, *edges))
+    low, high = broadcast_to(low, sizes), broadcast_to(high, sizes)
+    in_tail = (low > _TAIL) | (high < -_TAIL)
+    wide = jnp.where(in_tail, -1, low), jnp.where(in_tail, 1, high)
+    least, largest = (bind(chlo_functions.erf, v / sqrt2) for v in wide)
+    share = uniform(key, sizes, dtype)
+    u = jnp.maximum(least, share * (largest - least) + least)
+    found = sqrt2 * bind(chlo_functions.erf_inv, u)
+
+    def of_tails() -> Array:
+        mirrored = low > 0
+        near, far = jnp.where(mirrored, -low, high), jnp.where(mirrored, -high, low)
+        working = F32 if dtype.itemsize < 4 else dtype
+        tail = convert(_of_tail(*(convert(x, working) for x in (share, near, far))), dtype)
+        return jnp.where(in_tail, jnp.where(mirrored, -tail, tail), found)
+
+    found = lax.cond(jnp.any(in_tail), of_tails, lambda: found)
     infinity = np.array(np.inf, dtype)
     inside = [
         jnp.nextafter(lax.stop_gradient(edge), inwards)
         for edge, inwards in ((low, infinity), (high, -infinity))
     ]
     return jnp.clip(found, *inside)
+
+
+_TAIL = 4.0
+"""Beyond this, erf has too few values next to 1 to tell numbers apart."""
+_NEWTON_STEPS = 3
+
+
+def _of_tail(share: Array, near: Array, far: Array) -> Array:
+    """Return the number between far < near, both far below 0, that this share of the probability
+    is above: by Newton's method on the logarithm of the distribution function.
+    """
+    inside = near < -_TAIL
+    near, far = jnp.where(inside, near, -_TAIL), jnp.where(inside, far, -np.inf)
+    endless = jnp.isinf(far)
+    top = bind(LogNdtr(), near)
+    depth = bind(LogNdtr(), jnp.where(endless, near, far)) - top
+    target = top + jnp.log1p(share * jnp.where(endless, -1.0, jnp.expm1(depth)))
+    # From an asymptotic expansion of the inverse.
+    square = lax.stop_gradient(-2 * target - math.log(2 * math.pi))
+    x = -jnp.sqrt(square - jnp.log(square))
+    for _ in range(_NEWTON_STEPS):
+        x = lax.stop_gradient(x)
+        value = bind(LogNdtr(), x)
+        slope = jnp.exp(-0.5 * x * x - value - 0.5 * math.log(2 * math.pi))
+        x = x - (value - target) / slope
+    return x
 
 
 @takes_out_sharding("lognormal")
