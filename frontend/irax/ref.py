@@ -11,6 +11,7 @@ from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import AbstractRef as AbstractRef
 from irax.core.refs import Ref as Ref
+from irax.core.sharded import apart_from
 from irax.core.tracebacks import api_boundary
 
 __all__ = [
@@ -47,7 +48,7 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None)
     >>> ref[...]
     Array([0., 2., 4.], dtype=float32)
     """
-    return Ref(as_array(init_val, "new_ref: init_val"))
+    return Ref(apart_from(init_val, as_array(init_val, "new_ref: init_val")))
 
 
 @api_boundary

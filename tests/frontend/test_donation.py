@@ -338,7 +338,21 @@ def test_what_was_given_up_is_neither_ready_nor_moved(use):
 
 @pytest.mark.parametrize(
     "copied",
-    [jnp.copy, jnp.array, copy.copy, copy.deepcopy, lambda x: jnp.asarray(x, copy=True)],
+    [
+        jnp.copy,
+        jnp.array,
+        copy.copy,
+        copy.deepcopy,
+        lambda x: jnp.asarray(x, copy=True),
+        lambda x: jnp.array(x, x.dtype),
+        lambda x: jnp.astype(x, x.dtype, copy=True),
+        lambda x: x.astype(x.dtype, copy=True),
+        lambda x: x.reshape(x.shape, copy=True),
+        lambda x: x.flatten(),
+        lambda x: jnp.meshgrid(x)[0],
+        lambda x: jnp.nan_to_num(x),
+        lambda x: irax.freeze(irax.new_ref(x)),
+    ],
 )
 def test_copies_stay_when_the_array_is_donated(copied):
     x = jnp.arange(3.0)
@@ -349,6 +363,13 @@ def test_copies_stay_when_the_array_is_donated(copied):
     irax.jit(lambda x: x + 1, donate_argnums=0)(x)
     assert x.is_deleted()
     np.testing.assert_array_equal(other, [0, 1, 2])
+    for _ in range(10):  # after which some functions are replayed
+        x = irax.device_put(np.arange(3.0, dtype=np.float32), irax.devices()[0])
+        irax.jit(lambda x: x + 1, donate_argnums=0)(copied(x))
+        np.testing.assert_array_equal(x, [0, 1, 2])
+    weak = jnp.broadcast_to(2.0, 3)
+    irax.jit(lambda x: x + 1, donate_argnums=0)(copied(weak))
+    np.testing.assert_array_equal(weak, [2, 2, 2])
 
 
 def test_donated_arrays_keep_an_address_that_was_asked_for():

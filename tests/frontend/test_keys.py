@@ -158,3 +158,12 @@ def test_prng_keys_are_typed_where_the_option_says_so():
         assert jnp.issubdtype(key.dtype, irax.dtypes.prng_key)
         np.testing.assert_array_equal(random.key_data(key), words)
     np.testing.assert_array_equal(made(3), words)
+
+
+def test_keys_out_of_range():
+    keys = irax.random.split(irax.random.key(0), 3)
+    filled = irax.random.key_data(keys.at[jnp.array([100, 1])].get(mode="fill"))
+    np.testing.assert_array_equal(filled[0], [0xFFFFFFFF] * 2)
+    np.testing.assert_array_equal(filled[1], irax.random.key_data(keys[1]))
+    alone = irax.jit(lambda keys: keys.at[100].get(mode="fill"))(keys)
+    np.testing.assert_array_equal(irax.random.key_data(alone), [0xFFFFFFFF] * 2)

@@ -143,6 +143,15 @@ def test_each_slice_has_a_device(spmd):
         assert same.is_fully_replicated
 
 
+def test_results_that_differ_have_a_place_for_their_slices():
+    for mapped in (irax.pmap, on_devices):
+        with pytest.raises(ValueError, match="out_axes: None was asked for a result"):
+            mapped(lambda x: 2 * x, out_axes=None)(X)
+    total, x = on_devices(lambda x: (lax.psum(x, "i"), x), out_axes=(None, 0))(X)
+    np.testing.assert_array_equal(total, X.sum(0))
+    np.testing.assert_array_equal(x, X)
+
+
 def test_slices_of_an_axis_without_arguments():
     np.testing.assert_array_equal(on_devices(lambda: lax.axis_index("i"))(), [0, 1, 2])
 

@@ -402,7 +402,7 @@ FLOAT0 = np.zeros(2, irax.float0)
         irax.jit(lambda x: {"a": FLOAT0, "b": x["b"] + 1}),
         lambda x: lax.cond(True, lambda y: y, lambda y: y, x),
         lambda x: lax.scan(lambda c, _: (c, None), x, None, 3)[0],
-        irax.vmap(lambda x: x, in_axes=({"a": None, "b": 0},)),
+        irax.vmap(lambda x: x, ({"a": None, "b": 0},), {"a": None, "b": 0}),
         irax.checkpoint(lambda x: x),
     ],
 )
@@ -461,3 +461,21 @@ def test_tangents_and_cotangents_are_not_converted(primal, tangent):
     rule.defjvp(lambda primals, tangents: (double(primals[0]), tangent))
     with pytest.raises(TypeError, match="returned a tangent of type"):
         irax.jvp(rule, (primal,), (primal,))
+
+
+def test_arrays_of_float0_are_stacked_and_sliced():
+    """Their elements are nothing, but their shapes follow those of other arrays."""
+    zeros = np.zeros((3, 2), irax.dtypes.float0)
+    slopes = irax.vmap(irax.grad(lambda x, i: x * i.sum(), (0, 1), allow_int=True))
+    assert [x.shape for x in slopes(jnp.ones(4), jnp.ones((4, 3), int))] == [(4,), (4, 3)]
+    nested = irax.vmap(irax.vmap(lambda x: zeros, out_axes=2))
+    assert irax.jit(nested)(jnp.ones((4, 5))).shape == (4, 3, 2, 5)
+    same, last = irax.vmap(lambda x: (zeros, {"a": zeros, "x": x}), out_axes=(None, -1))(X)
+    assert (same.shape, last["a"].shape) == ((3, 2), (3, 2, 3))
+    shapes = []
+    irax.vmap(lambda x, t: shapes.append(t.shape) or x, (0, 1))(jnp.ones(2), zeros)
+    _, rows = lax.scan(lambda c, row: (shapes.append(row[1].shape) or c, row[1]), 0, (X, zeros))
+    assert (shapes, rows.shape) == ([(3,), (2,)], (3, 2))
+    assert irax.pmap(lambda x: zeros)(X).shape == (3, 3, 2)
+    with pytest.raises(ValueError, match="axis 0 is out of range: a scalar has no axes"):
+        irax.vmap(lambda x, t: x)(X, np.zeros((), irax.dtypes.float0))

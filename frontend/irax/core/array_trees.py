@@ -96,6 +96,31 @@ def tree_leaves_with_path(tree: Any) -> list[tuple[Any, Any]]:
     return tree_util.tree_leaves_with_path(_without_float0(tree), namespace=ARRAYS)
 
 
+def reshaped_float0(tree: Any, axes: Any, shape_of: Callable[[Any, int], Any]) -> Any:
+    """Return a pytree with other shapes of its arrays of dtype float0: `shape_of(shape, axis)`, of
+    an axis of a prefix of the tree. Where that is None, they stay.
+    """
+    leaves, treedef = tree_util.tree_flatten(tree)
+    if not any(map(_is_float0, leaves)):
+        return tree
+    spread = tree_util.prefix_broadcast(axes, tree, lambda x: x is None)
+    new = [
+        np.zeros(shape_of(x.shape, axis), float0) if axis is not None and _is_float0(x) else x
+        for x, axis in zip(leaves, spread, strict=True)
+    ]
+    return tree_util.tree_unflatten(treedef, new)
+
+
+def stacked_float0(tree: Any, axes: Any, size: Any) -> Any:
+    """Return a pytree of results of a slice with a mapped axis in its arrays of dtype float0."""
+
+    def stacked(shape: Any, axis: int) -> Any:
+        axis = axis % (len(shape) + 1)
+        return (*shape[:axis], size, *shape[axis:])
+
+    return reshaped_float0(tree, axes, stacked)
+
+
 def whole_leaves(tree: Any) -> list[Any]:
     """The leaves of a pytree as users see them, keys whole, but for arrays of dtype float0."""
     return [x for x in tree_util.tree_leaves(tree) if not _is_float0(x)]

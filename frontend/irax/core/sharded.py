@@ -141,6 +141,18 @@ def copied(x: Array) -> Array:
     return ConcreteArray.of_buffer(buffer.device.put(x.value), x.aval, committed=True)
 
 
+def apart_from(given: Any, x: Array) -> Array:
+    """Return an array that stays when `given`, of which it was made, is donated, and the reverse:
+    a copy where `x` is `given`, or has its buffer with another weak type.
+    """
+    is_same = x is given or (
+        isinstance(x, ConcreteArray)
+        and isinstance(given, ConcreteArray)
+        and (x._numpy is given._numpy if x._buffer is None else x._buffer is given._buffer)
+    )
+    return copied(x) if is_same else x
+
+
 def sharding_of(x: Array) -> Sharding | None:
     """Return the sharding of an array that was put on devices; None for another one."""
     buffer: Any = x._buffer if isinstance(x, ConcreteArray) else None

@@ -107,7 +107,7 @@ def _scan(
 ) -> tuple[Any, Any]:
     what = "lax.scan"
     carry = Carry(what, "init", init)
-    leaves, xs_tree = array_trees.tree_flatten(xs)
+    leaves = array_trees.tree_leaves(xs)
     names = leaf_names("xs", xs)
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
     length = _length(what, arrays, names, length)
@@ -116,11 +116,14 @@ def _scan(
         for x, n in zip(arrays, names, strict=True)
     ]
     ys_tree: Any = None
+    row_tree = array_trees.tree_structure(
+        array_trees.reshaped_float0(xs, 0, lambda shape, axis: shape[1:])
+    )
 
     def step(*flat: Array) -> list[Array]:
         nonlocal ys_tree
         count = len(carry.arrays)
-        row = array_trees.tree_unflatten(xs_tree, flat[count:])
+        row = array_trees.tree_unflatten(row_tree, flat[count:])
         out = f(carry.unflatten(flat[:count]), row)
         if not (isinstance(out, tuple | list) and len(out) == 2):
             raise TypeError(
@@ -141,6 +144,7 @@ def _scan(
         if returned[number] == number:  # no step changes it
             results[number] = start
     ys = array_trees.tree_unflatten(ys_tree, results[count:])
+    ys = array_trees.stacked_float0(ys, 0, length)
     return carry.unflatten(results[:count]), ys
 
 

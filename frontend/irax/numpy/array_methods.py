@@ -18,7 +18,7 @@ from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import bind
 from irax.core.dtype_kinds import is_of_numpy
 from irax.core.promotion import convert
-from irax.core.sharded import copied
+from irax.core.sharded import apart_from, copied
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import still_open
 from irax.numpy import index_updates, indexing, placement, printing
@@ -280,8 +280,8 @@ def _transpose(x: Array, *axes: Any) -> Array:
 
 
 def _flatten(x: Array, order: str = "C", *, out_sharding: Any = None) -> Array:
-    """Return all elements in one dimension."""
-    return jnp.ravel(x, order=order, out_sharding=out_sharding)
+    """Return a copy of all elements in one dimension."""
+    return apart_from(x, jnp.ravel(x, order=order, out_sharding=out_sharding))
 
 
 def _astype(x: Array, dtype: Any, copy: bool = False, device: Any = None) -> Array:

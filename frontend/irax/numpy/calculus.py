@@ -16,7 +16,7 @@ from irax.numpy import reductions
 from irax.numpy.division import floor_divide, remainder
 from irax.numpy.joining import concatenate
 from irax.numpy.logic import equal, greater, less, logical_and, logical_not, where
-from irax.numpy.manipulation import moveaxis, ravel
+from irax.numpy.manipulation import ravel
 from irax.numpy.tables import is_inexact
 from irax.numpy.ufuncs import abs, add, divide, multiply, subtract
 from irax.typing import ArrayLike
@@ -110,7 +110,8 @@ def trapezoid(
         y: the samples.
         x: the positions of the samples: a vector, or an array that broadcasts with `y`; by default
             they are `dx` apart.
-        dx: the distance of samples.
+        dx: the distance of samples, or distances that broadcast with those of `y`, as in NumPy: a
+            vector of them goes along the last axis.
         axis: the axis along which they lie.
 
     Raises:
@@ -127,18 +128,17 @@ def trapezoid(
     else:
         values, places = promote_dtypes(y, x, what="trapezoid")
         judge_ranks([values, places], "trapezoid")
-        if places.ndim == 1:
-            width = diff(places)
-        else:
-            width = moveaxis(diff(places, axis=axis), axis, -1)
+        width = diff(places, axis=-1 if places.ndim == 1 else axis)
     dtype = inexact_dtype(values.dtype)
     along = canonical_axis("trapezoid", axis, values.ndim)
-    values = moveaxis(convert(values, dtype), along, -1)
-    last = values.ndim - 1
-    if not values.shape[last]:
-        return lax.full(values.shape[:-1], 0, dtype)
-    pairs = add(_part(values, last, 1, None), _part(values, last, None, -1))
-    return multiply(reductions.sum(multiply(convert(width, dtype), pairs), -1), 0.5)
+    if x is not None and width.ndim == 1:
+        width = lax.expand_dims(width, range(1, values.ndim - along))
+    values = convert(values, dtype)
+    if not values.shape[along]:
+        return lax.full(values.shape[:along] + values.shape[along + 1 :], 0, dtype)
+    pairs = add(_part(values, along, 1, None), _part(values, along, None, -1))
+    parts = multiply(convert(width, dtype), pairs)
+    return multiply(reductions.sum(parts, parts.ndim - values.ndim + along), 0.5)
 
 
 def gradient(

@@ -12,6 +12,7 @@ from irax.core import transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array, aval_of
 from irax.core.operands import as_arrays
 from irax.core.promotion import convert
+from irax.core.sharded import apart_from
 from irax.core.tracing import still_open
 from irax.execution.jit_shardings import placed_like
 from irax.lax.arguments import canonical_shape, filling
@@ -68,8 +69,8 @@ def array(
         result = _cast(result, dtype)
     if result.ndim < ndmin:
         result = lax.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
-    if copy and result is object:
-        result = result.copy()
+    if copy:
+        result = apart_from(object, result)
     if out_sharding is None:
         return put_there("array", result, device)
     return placed("array", result, device, out_sharding)
@@ -141,7 +142,7 @@ def astype(
     Args:
         x: an array. Of complex numbers, the real part becomes a float or an integer.
         dtype: a dtype.
-        copy: of no effect.
+        copy: True for memory of its own: the result stays when `x` is donated.
         device: the device to put the result on.
 
     Raises:
@@ -152,7 +153,8 @@ def astype(
     """
     (x,) = as_arrays([x], "astype")
     wanted = dtypes.requested_dtype(float if dtype is None else dtype, "astype")
-    return put_there("astype", _cast(x, wanted), device)
+    result = _cast(x, wanted)
+    return put_there("astype", apart_from(x, result) if copy else result, device)
 
 
 def _is_sequence(x: Any) -> bool:

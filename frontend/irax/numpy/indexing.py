@@ -6,7 +6,6 @@ compiled can raise an error.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from types import EllipsisType, NoneType
@@ -14,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes
 from irax.config import config
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import beside, bind, elements
@@ -24,6 +22,7 @@ from irax.core.places import place as place_of
 from irax.core.places import place_dtype, with_number
 from irax.core.promotion import apply, broadcast_to, convert
 from irax.execution.replay import replayed
+from irax.lax.gathering import default_fill
 from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, arrays_of, parse
 from irax_compiler.ops import bitwise, comparison, shape, slicing
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
@@ -125,14 +124,8 @@ def read_or_fill(x: Array, parts: Parts, fill_value: Any) -> Array:
 
 def _fill(dtype: np.dtype[Any], fill_value: Any) -> Array:
     if fill_value is None:
-        if dtypes.issubdtype(dtype, np.inexact):
-            fill_value = math.nan
-        elif dtype == np.bool_:
-            fill_value = True
-        else:
-            limits = dtypes.iinfo(dtype)
-            fill_value = limits.max if dtypes.issubdtype(dtype, np.unsignedinteger) else limits.min
-        return ConcreteArray(np.array(fill_value).astype(dtype))
+        fill = default_fill(dtype)
+        return fill if isinstance(fill, Array) else ConcreteArray(np.array(fill).astype(dtype))
     return convert(as_array(fitted(fill_value, dtype), "get: fill_value"), dtype)
 
 

@@ -15,6 +15,7 @@ from irax.core.dimensions import size_of
 from irax.core.operands import as_arrays
 from irax.core.operands import broadcast_shapes as _broadcast_shapes
 from irax.core.promotion import broadcast_to as _broadcast_to
+from irax.core.sharded import apart_from
 from irax.execution.jit_shardings import takes_out_sharding
 from irax.lax.arguments import (
     array_of,
@@ -120,7 +121,7 @@ def reshape(
         a: an array. NumPy's stay NumPy's, as in JAX: Python may read them in a trace, too.
         shape: ints, or one int.
         order: "C": the last axis runs fastest; "F": the first one does, in both shapes.
-        copy: of no effect.
+        copy: True for memory of its own: the result stays when `a` is donated.
         out_sharding: how the result is divided: a sharding, or a `PartitionSpec`.
 
     Raises:
@@ -134,11 +135,12 @@ def reshape(
     sizes = _sizes(x, shape)
     is_reversed = _order("reshape", order) == "F"
     if isinstance(a, np.ndarray | np.generic) and not any(map(is_symbolic, sizes)):
-        return np.reshape(a, sizes, order="F" if is_reversed else "C")
+        return np.reshape(a, sizes, order="F" if is_reversed else "C", copy=copy or None)
     if is_reversed:
         flat = lax.transpose(x, range(x.ndim)[::-1])
         return lax.transpose(lax.reshape(flat, sizes[::-1]), range(len(sizes))[::-1])
-    return lax.reshape(x, sizes)
+    result = lax.reshape(x, sizes)
+    return apart_from(x, result) if copy else result
 
 
 def _order(name: str, order: str) -> str:

@@ -31,6 +31,9 @@ _BY_ELEMENTS = frozenset(["power", "pow"])
 _OF_NUMPY = frozenset(["reshape"])
 """They return NumPy's arrays for NumPy's, which replays do not."""
 
+_COPIES = frozenset(["astype", "meshgrid"])
+"""They may be asked for copies, of which replays know nothing."""
+
 
 def replay_all(namespace: dict[str, Any]) -> None:
     """Replace functions in a namespace by their public forms."""
@@ -45,6 +48,5 @@ def as_public(name: str, value: Any) -> Any:
     if isinstance(value, ufunc):
         value.replay()
         return value
-    return public(
-        value, "irax.numpy", kind=library if name in _BY_ELEMENTS | _OF_NUMPY else replayed
-    )
+    is_replayed = name not in _BY_ELEMENTS | _OF_NUMPY | _COPIES
+    return public(value, "irax.numpy", kind=replayed if is_replayed else library)

@@ -12,6 +12,7 @@ from irax.core.array import Array, as_array
 from irax.core.dispatch import staged
 from irax.core.operands import as_arrays, broadcast_shapes, fitted, inexact_dtype
 from irax.core.promotion import convert, promote_dtypes
+from irax.core.sharded import apart_from
 from irax.lax.arguments import canonical_int, canonical_shape
 from irax.numpy.exponentials import log10
 from irax.numpy.joining import stack
@@ -252,7 +253,7 @@ def meshgrid(
 
     Args:
         xi: arrays of one dimension.
-        copy: of no effect, since arrays are immutable.
+        copy: True for memory of their own: the results stay when the arguments are donated.
         sparse: True for arrays that broadcast to the grid.
         indexing: "xy" or "ij".
 
@@ -284,7 +285,8 @@ def meshgrid(
     for x, place in zip(vectors, places, strict=True):
         own = [n if d == place else 1 for d, n in enumerate(shape)]
         thin = lax.reshape(x, own)
-        grids.append(thin if sparse else broadcast_to(thin, tuple(shape)))
+        grid = thin if sparse else broadcast_to(thin, tuple(shape))
+        grids.append(apart_from(x, grid) if copy else grid)
     return grids
 
 

@@ -16,6 +16,7 @@ from irax.core.array import Array
 from irax.core.dispatch import elements
 from irax.core.operands import as_arrays, check_dtype, judge_ranks
 from irax.core.promotion import apply, convert, promote
+from irax.core.sharded import apart_from
 from irax.numpy.complex_parts import by_parts
 from irax.numpy.logic import (
     equal,
@@ -279,7 +280,7 @@ def nan_to_num(
 
     Args:
         x: an array, or a number.
-        copy: of no effect, since arrays are immutable.
+        copy: True for memory of its own: the result stays when `x` is donated.
         nan: the number for nan.
         posinf: the number for infinity; by default the largest of the dtype.
         neginf: the number for -infinity; by default the smallest of the dtype.
@@ -293,7 +294,7 @@ def nan_to_num(
     """
     (result,) = as_arrays([x], "nan_to_num")
     if not is_inexact(result):
-        return result
+        return apart_from(x, result) if copy else result
     if result.dtype.kind == "c":
         parts = by_parts(lambda part: nan_to_num(part, copy, nan, posinf, neginf), result)
         return parts.with_weak_type(False)

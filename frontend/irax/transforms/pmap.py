@@ -30,6 +30,7 @@ from irax.execution.global_arrays import make_array_from_process_local_data
 from irax.execution.jit_parameters import Static, parameters_of, with_static
 from irax.execution.jitted import PjitFunction
 from irax.execution.make_meshes import device_mesh
+from irax.execution.shapes import eval_shape
 from irax.experimental.multihost_utils import global_array_to_host_local_array
 from irax.transforms.shard_map import Setting, call_on_shards
 from irax.transforms.vmap import Mapped, checked_axes, over_lanes
@@ -239,13 +240,15 @@ class PmapFunction(PjitFunction[P, R]):
             own = tuple(args[n] for n in numbers)
             given = Mapped.of("pmap", of_slice, axes, setting.axis_size, own, kwargs)
             mesh = setting.mesh(given.size)
-            if mesh is not None:
-                return _on_devices(given, mesh, setting.out_axes)
             name, size = setting.axis_name, setting.axis_size
             lanes = over_lanes(
                 "pmap", of_slice, axes, setting.out_axes, name, size, over_devices=True
             )
-            return lanes(*own, **kwargs)
+            if mesh is None:
+                return lanes(*own, **kwargs)
+            if any(axis is None for axis in _axes_of(setting.out_axes)):
+                eval_shape(lanes, *own, **kwargs)  # which refuses results that differ
+            return _on_devices(given, mesh, setting.out_axes)
 
         static = parameters_of(mapped, setting.static, None, "static")
         given_up = parameters_of(mapped, donated, None, "donate")
@@ -335,6 +338,10 @@ def _places(given: Mapped, mesh: Mesh) -> list[_Place]:
     return [_Place(NamedSharding(mesh, spec)) for spec in specs]
 
 
+def _axes_of(axes: Any) -> list[int | None]:
+    return array_trees.tree_leaves(axes, is_leaf=lambda x: x is None)
+
+
 def _spec(mesh: Mesh, axis: int | None) -> PartitionSpec:
     """The spec of an array whose slices along an axis are the devices'."""
     return PartitionSpec() if axis is None else PartitionSpec(*(None,) * axis, mesh.axis_names[0])
@@ -363,7 +370,7 @@ def _on_devices(given: Mapped, mesh: Mesh, out_axes: Any) -> Any:
 
     in_specs = tuple(_spec(mesh, axis) for axis in given.axes)
     found = call_on_shards(setting, of_shards, in_specs, specs_of_results, tuple(given.arrays))
-    return array_trees.tree_unflatten(given.function.out_tree, found)
+    return given.results_of(found, out_axes)
 
 
 def _reshaped(x: Array, extents: tuple[int, ...]) -> Array:

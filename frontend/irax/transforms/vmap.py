@@ -9,7 +9,6 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from irax import dtypes, tree_util
 from irax.core import array_trees, axis_names, ref_functions, refs
 from irax.core.array import Array
 from irax.core.avals import ShapedArray
@@ -133,7 +132,7 @@ def over_lanes(
             raise ValueError(f"{what}: {error}") from None
         operands = [*given.arrays, *traced.captures]
         values = call(traced.builder, derived.name, operands, traced.weak)
-        return array_trees.tree_unflatten(given.function.out_tree, values)
+        return given.results_of(values, out_axes)
 
     return mapped
 
@@ -205,15 +204,18 @@ class Mapped:
             size.meet(aval.shape[axis], names[i], aval, axis)
             arrays.append(array)
             found.append(axis)
-        if size.value is None:
-            _meet_float0(size, in_axes, args, kwargs)
+        tree = arguments.tree
+        whole = (args, kwargs)
+        of_slice = array_trees.reshaped_float0(whole, (in_axes, 0), size.without)
+        if of_slice is not whole:
+            tree = array_trees.tree_structure(of_slice)
         if size.value is None:
             raise ValueError(
                 f"{what}: no argument is mapped, so the size of the axis is not known; expected at "
                 "least one in_axes that is not None, or axis_size"
             )
         own = [names[i] for i in positions]
-        flat = FlatFunction(fun, arguments.tree)
+        flat = FlatFunction(fun, tree)
         return cls(flat, arguments, positions, arrays, found, own, size.value)
 
     def divided_along(self, what: str) -> tuple[str, ...]:
@@ -267,6 +269,11 @@ class Mapped:
             for axis, x in zip(axes, wholes, strict=True)
         ]
 
+    def results_of(self, leaves: Sequence[Any], out_axes: Any) -> Any:
+        """Return the results of all slices, given those that are arrays of numbers."""
+        results = array_trees.tree_unflatten(self.function.out_tree, leaves)
+        return array_trees.stacked_float0(results, out_axes, self.size)
+
 
 class _Size:
     """The size of the mapped axis, which all arguments must agree on."""
@@ -286,6 +293,12 @@ class _Size:
                 f"{self.first} and {size} for {text}"
             )
 
+    def without(self, shape: tuple[int, ...], axis: int) -> tuple[int, ...]:
+        """Return the shape of a slice of an array of dtype float0, which is no leaf of a trace."""
+        axis = _normalize(axis, len(shape), f"{self.what}: in_axes of an array of dtype float0")
+        self.meet(shape[axis], "an argument", f"float0{list(shape)}", axis)
+        return shape[:axis] + shape[axis + 1 :]
+
 
 def _spread(axes: Any, tree: Any, what: str) -> list[int | None]:
     """An axis for each leaf of `tree`, from a prefix of it."""
@@ -293,16 +306,6 @@ def _spread(axes: Any, tree: Any, what: str) -> list[int | None]:
         return array_trees.prefix_broadcast(axes, tree, is_leaf=lambda x: x is None)
     except ValueError as error:
         raise ValueError(f"{what} does not fit: {error}") from None
-
-
-def _meet_float0(size: _Size, in_axes: Any, args: Any, kwargs: Any) -> None:
-    """Take the size from arrays of dtype float0, which are no leaves of traces."""
-    leaves = tree_util.tree_leaves((args, kwargs))
-    axes = tree_util.prefix_broadcast((in_axes, 0), (args, kwargs), lambda x: x is None)
-    for leaf, axis in zip(leaves, axes, strict=True):
-        if axis is not None and getattr(leaf, "dtype", None) == dtypes.float0:
-            axis = _normalize(axis, leaf.ndim, f"{size.what}: in_axes of an array of dtype float0")
-            size.meet(leaf.shape[axis], "an argument", f"float0{list(leaf.shape)}", axis)
 
 
 def _check_axes(axes: Any, what: str) -> None:
