@@ -173,7 +173,8 @@ class Convolution(Bilinear):
         batch = sizes[dims.out[0]]
         windows = windows.reshape(groups, batch * math.prod(out), -1)
         kernels = y.reshape(groups, y.shape[0] // groups, -1).transpose(0, 2, 1)
-        product = windows[0] @ kernels[0] if groups == 1 else np.matmul(windows, kernels)
+        pair = (windows[0], kernels[0]) if groups == 1 else (windows, kernels)
+        product = dot.matmul(*pair)
         product = product.reshape(groups, batch, *out, -1)
         product = np.moveaxis(product, 0, -2).reshape(batch, *out, -1)
         product = product.transpose(np.argsort([dims.out[0], *dims.out[2:], dims.out[1]]))

@@ -22,6 +22,7 @@ from irax_compiler.ops import conversion, shape
 from irax_compiler.ops.attributes import AttributeCodec, attribute, numbers, result_dtype
 from irax_compiler.ops.core import ArrayType, Axis, Linear, Op, Tangent, Widened, working_dtype
 from irax_compiler.ops.linear import Bilinear
+from irax_compiler.ops.reductions import blocked
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.transformation import Batching, Evaluation
@@ -119,14 +120,14 @@ class DotGeneral(Bilinear):
         x = x.astype(working, copy=False).transpose(lhs_order)
         y = y.astype(working, copy=False).transpose(rhs_order)
         if not num_batching and num_contracting == 1 and x.ndim <= 2 and y.ndim <= 2:
-            return np.matmul(x, y).astype(self.dtype, copy=False)
+            return matmul(x, y).astype(self.dtype, copy=False)
         # Stacks of matrices: the free dimensions as one, and the contracting ones.
         free = x.ndim - num_contracting
         batch, rows, contracted = x.shape[:num_batching], x.shape[num_batching:free], x.shape[free:]
         columns = y.shape[num_batching + num_contracting :]
         x = x.reshape(*batch, math.prod(rows), math.prod(contracted))
         y = y.reshape(*batch, math.prod(contracted), math.prod(columns))
-        product = np.matmul(x, y).reshape(batch + rows + columns)
+        product = matmul(x, y).reshape(batch + rows + columns)
         return product.astype(self.dtype, copy=False)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
@@ -136,7 +137,8 @@ class DotGeneral(Bilinear):
         )
         plain = x.dtype == y.dtype == self.dtype == working_dtype(self.dtype)
         in_order = all(order == tuple(range(len(order))) for order in orders)
-        matrices = len(x.shape) <= 2 and len(y.shape) <= 2 and num_contracting == 1
+        is_short = x.shape[-1] <= DEEP
+        matrices = len(x.shape) <= 2 and len(y.shape) <= 2 and num_contracting == 1 and is_short
         if plain and in_order and matrices and not num_batching:
             return np.matmul
         return super().prepared(*operands)
@@ -224,6 +226,31 @@ class DotGeneral(Bilinear):
             axis += len(wider.lhs_free(len(shape_of(x))))
             axis += wider.rhs_free(len(shape_of(y))).index(y_axis)
         return replace(self, dimensions=wider).build(operands), [axis]
+
+
+DEEP, PART = 8192, 1024
+"""The most products of numbers that BLAS adds up where a factor is a vector, since it adds them one
+by one; of more, so many are a block."""
+
+
+def matmul(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """`np.matmul`; products with vectors are added up in blocks."""
+    depth = x.shape[-1]
+    is_vector = x.ndim == 1 or y.ndim == 1 or 1 in (x.shape[-2], y.shape[-1])
+    if depth <= DEEP or not is_vector or not inexact(x.dtype):
+        return np.matmul(x, y)
+    rows = x[None, :] if x.ndim == 1 else x
+    columns = y[:, None] if y.ndim == 1 else y
+    whole = depth // PART * PART
+    blocks = rows[..., :whole].reshape(*rows.shape[:-1], -1, PART).swapaxes(-2, -3)
+    others = columns[..., :whole, :].reshape(*columns.shape[:-2], -1, PART, columns.shape[-1])
+    products = np.matmul(blocks, others)
+    total = blocked.total(products, (products.ndim - 3,), products.dtype.type(0))
+    if whole < depth:
+        total = total + np.matmul(rows[..., whole:], columns[..., whole:, :])
+    if x.ndim == 1:
+        total = total[0]
+    return total[..., 0] if y.ndim == 1 else total
 
 
 def _moved(dimensions: Dimensions, axis: Axis) -> Dimensions:

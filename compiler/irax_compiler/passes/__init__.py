@@ -66,6 +66,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             merge,
             outline,
             overwrite,
+            partial_sums,
             partition,
             piecewise,
             placement,

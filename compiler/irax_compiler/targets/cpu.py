@@ -34,6 +34,7 @@ from irax_compiler.passes.host import Host
 from irax_compiler.passes.legalize import Legalize, sets
 from irax_compiler.passes.loops import HostSteps, Loops, Meters, Rows
 from irax_compiler.passes.on_demand import OnDemand, has, has_many_arrays
+from irax_compiler.passes.partial_sums import PartialSums
 from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
 from irax_compiler.targets.target import register
@@ -124,6 +125,7 @@ CPU = register(
             ForeignFunctions(),
             Blas(),
             Reductions(),
+            PartialSums(),
             Elementwise(),
             Chain(),
             Host(),

@@ -124,3 +124,16 @@ func.func @complex_atan2(%y: tensor<3xcomplex<f32>>, %x: tensor<3xcomplex<f32>>)
 // CHECK:      func.func @complex_atan2
 // CHECK-NOT:    stablehlo.atan2 {{.*}}complex
 // CHECK:        return
+
+// Many complex numbers are added up part by part.
+func.func @sum_of_complex(%x: tensor<4096x3xcomplex<f32>>) -> tensor<3xcomplex<f32>> {
+  %zero = stablehlo.constant dense<(0.0, 0.0)> : tensor<complex<f32>>
+  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0] : (tensor<4096x3xcomplex<f32>>, tensor<complex<f32>>) -> tensor<3xcomplex<f32>>
+  return %0 : tensor<3xcomplex<f32>>
+}
+// CHECK:      func.func @sum_of_complex
+// CHECK-DAG:    [[REAL:%\w+]] = stablehlo.real %arg0
+// CHECK-DAG:    [[IMAG:%\w+]] = stablehlo.imag %arg0
+// CHECK-DAG:    [[A:%\w+]] = stablehlo.reduce([[REAL]] init:
+// CHECK-DAG:    [[B:%\w+]] = stablehlo.reduce([[IMAG]] init:
+// CHECK:        stablehlo.complex [[A]], [[B]] : tensor<3xcomplex<f32>>

@@ -180,3 +180,32 @@ func.func @narrow_windows(%x: tensor<8x8xbf16>) -> tensor<5x5xbf16> {
 // CHECK:         [[WIDE:%\w+]] = stablehlo.convert %arg0 : (tensor<8x8xbf16>) -> tensor<8x8xf32>
 // CHECK:         "stablehlo.reduce_window"([[WIDE]],
 // CHECK:         stablehlo.convert {{.*}} -> tensor<5x5xbf16>
+
+// Long windows side by side are rows.
+func.func @sum_of_long_windows(%x: tensor<10000xf32>) -> tensor<5xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 2000>, window_strides = array<i64: 2000>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<10000xf32>, tensor<f32>) -> tensor<5xf32>
+  return %0 : tensor<5xf32>
+}
+// CHECK:      func.func @sum_of_long_windows
+// CHECK:        [[ROWS:%\w+]] = stablehlo.reshape %arg0 : (tensor<10000xf32>) -> tensor<5x2000xf32>
+// CHECK:        stablehlo.reduce([[ROWS]] init: {{.*}} applies stablehlo.add across dimensions = [1]
+
+// Others are windows of the sums of blocks: 10 of 200 elements.
+func.func @sum_of_windows_that_overlap(%x: tensor<10000xf32>) -> tensor<81xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 2000>, window_strides = array<i64: 100>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %1 = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %1 : tensor<f32>
+  }) : (tensor<10000xf32>, tensor<f32>) -> tensor<81xf32>
+  return %0 : tensor<81xf32>
+}
+// CHECK:      func.func @sum_of_windows_that_overlap
+// CHECK:        [[SUMS:%\w+]] = "stablehlo.reduce_window"(%arg0, {{.*}} window_dimensions = array<i64: 200>, window_strides = array<i64: 100>
+// CHECK:        }) : (tensor<10000xf32>, tensor<f32>) -> tensor<99xf32>
+// CHECK:        "stablehlo.reduce_window"([[SUMS]], {{.*}} window_dilations = array<i64: 2>, window_dimensions = array<i64: 10>, window_strides = array<i64: 1>

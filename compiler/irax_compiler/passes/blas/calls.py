@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -39,8 +40,9 @@ from irax_compiler.passes.executables import (
     workers_of,
 )
 from irax_compiler.passes.host import is_host_call
+from irax_compiler.passes.partial_sums import DEEP
 from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrite_in_order
-from irax_compiler.sizes import InconclusiveDimensionOperation
+from irax_compiler.sizes import InconclusiveDimensionOperation, Size
 
 
 def write_calls(module: Module, workers: int, always: bool) -> None:
@@ -144,6 +146,8 @@ class _Calls:
         if op is None or dtype is None:
             return None
         found = layout(operation, op, dtype)
+        if found is not None and found.product.is_of_vector and _is_deep(found.product.k):
+            return None  # OpenBLAS adds so many products one by one
         if found is None or self.always or pays(found.product, dtype_of(found.lhs.array).name):
             return found
         return None
@@ -186,6 +190,10 @@ class _Calls:
             return add_product(self.module, name, product, self.workers, epilogue, sizes)
 
         return self.executables.add("product", build)
+
+
+def _is_deep(terms: Any) -> bool:
+    return not isinstance(terms, Size) and terms > DEEP
 
 
 def _summed_in(op: DotGeneral, operation: Operation) -> np.dtype | None:

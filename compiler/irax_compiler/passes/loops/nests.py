@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Value
@@ -27,6 +28,10 @@ def each(arrays: Sequence[Array], body: Body, lanes: int = LANES) -> None:
     _nest(collapsed(arrays), body, lanes)
 
 
+BLOCK = 256
+"""The number of steps of a block: more than two blocks are folded apart."""
+
+
 def fold(arrays: Sequence[Array], start: Registers, step: Step, lanes: int = 1) -> list[Value]:
     """Build loops, which carry registers, over all elements of collapsed arrays. Their number in
     the innermost dimension is a multiple of `lanes`.
@@ -41,6 +46,37 @@ def fold(arrays: Sequence[Array], start: Registers, step: Step, lanes: int = 1) 
         return fold([array.row(at) for array in arrays], carried, step, lanes)
 
     return counted(extents[0], lanes if len(extents) == 1 else 1, start, inner)
+
+
+def fold_in_blocks(
+    arrays: Sequence[Array],
+    start: Registers,
+    step: Step,
+    combine: Callable[[Registers, Registers], Registers],
+    lanes: int = 1,
+) -> list[Value]:
+    """Build the same in blocks of `BLOCK` steps, each from `start` on, which leaves others as they
+    are: rounding errors of sums stay small.
+    """
+    extents = arrays[0].extents
+    unit = lanes if len(extents) == 1 else 1
+    size = unit * max(1, BLOCK // max(1, prod(extents[1:]) // lanes)) if extents else 0
+    if not extents or extents[0] <= 2 * size:
+        return fold(arrays, start, step, lanes)
+    zeros = [registers.index(0)] * (len(extents) - 1)
+
+    def rows(first: Value, count: int) -> list[Array]:
+        return [array.part([first, *zeros], (count, *extents[1:])) for array in arrays]
+
+    def of_block(at: Value, totals: list[Value]) -> Registers:
+        return combine(totals, fold(rows(at, size), start, step, lanes))
+
+    whole = extents[0] // size * size
+    totals = counted(whole, size, start, of_block)
+    if whole == extents[0]:
+        return totals
+    rest = fold(rows(registers.index(whole), extents[0] - whole), start, step, lanes)
+    return list(combine(totals, rest))
 
 
 def counted(

@@ -249,11 +249,16 @@ class _Block:
             return [self._added(z, column, total) for z, total in zip(each, sums, strict=True)]
 
         inside = [replace(self.x, base=x.at), replace(self.y, base=y.at)]
-        sums = nests.fold(nests.collapsed(inside), [zero] * self.rows, step)
+        arrays, zeros = nests.collapsed(inside), [zero] * self.rows
+        sums = nests.fold_in_blocks(arrays, zeros, step, self._together)
         for i, total in enumerate(sums):
             narrow = registers.with_elements(total, result.dtype)
             found = total if self.dtype == self.x.dtype else emit("arith.truncf", total, to=narrow)
             self._row(result, i, self.result_row).write(found)
+
+    def _together(self, xs: registers.Registers, ys: registers.Registers) -> list[Value]:
+        add = "arith.addf" if inexact(self.dtype) else "arith.addi"
+        return [emit(add, x, y) for x, y in zip(xs, ys, strict=True)]
 
     def _row(self, place: Place, i: int, distance: int) -> Place:
         return replace(place, at=moved(place.at, registers.index(i), distance if i else 0))

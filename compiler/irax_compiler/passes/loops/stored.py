@@ -118,7 +118,7 @@ def _across(
         each = zip(places, distances, strict=False)
         return combine(totals, [replace(p, distance=n).read(size) for p, n in each])
 
-    return nests.fold(arrays, [registers.spread(x, size) for x in start], step)
+    return nests.fold_in_blocks(arrays, [registers.spread(x, size) for x in start], step, combine)
 
 
 def _along(
@@ -151,6 +151,7 @@ def folded(arrays: Sequence[Array], start: Registers, take: Combine, combine: Co
         parts = [
             array.part(starts, (*outer, count)) if array.extents else array for array in arrays
         ]
-        partial = nests.fold(parts, [registers.spread(x, lanes) for x in start], step, lanes)
+        spread = [registers.spread(x, lanes) for x in start]
+        partial = nests.fold_in_blocks(parts, spread, step, combine, lanes)
         totals = combine(totals, vectors.halved(partial, lanes, 1, combine))
     return totals

@@ -22,6 +22,7 @@ from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.partial_sums import DEEP
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.passes.simplify.matching import made_by
 
@@ -204,13 +205,11 @@ ones are mostly calls, and large ones are read from memory faster by the kernel.
 def contraction_with_vector(operation: Operation) -> Sequence[Value] | None:
     """Multiply matrices by vectors as sums of products, which the pass `reductions` makes kernels:
     IREE's code takes up to five times as long, and OpenBLAS up to twice as long for small and for
-    large matrices.
+    large matrices. Both add many products one by one.
     """
     op = read_as(dot.DotGeneral, operation)
     dtypes = [dtype_of(v) for v in (*operation.operands, operation.results[0])]
     if op is None or op.algorithm is not None or not all(inexact(d) for d in dtypes):
-        return None
-    if any(d.kind == "c" for d in dtypes):
         return None
     (x, y), dims = operation.operands, op.dimensions
     if prod(shape_of(y)[d] for d in dims.rhs_free(len(shape_of(y)))) != 1:
@@ -222,7 +221,11 @@ def contraction_with_vector(operation: Operation) -> Sequence[Value] | None:
         return None
     size = prod(shape_of(x)[d] for d in range(len(shape_of(x))) if d not in dims.lhs_batching)
     calls_library = blas.calls() is not None and not any(map(_is_narrow, dtypes))
-    if calls_library and SMALL_MATRIX <= size < LARGE_MATRIX // dtype_of(x).itemsize:
+    if (
+        calls_library
+        and sums <= DEEP
+        and SMALL_MATRIX <= size < LARGE_MATRIX // dtype_of(x).itemsize
+    ):
         return None
     total = _sum_of_products(op, dims, x, y)
     return [shape.reshape(total, shape_of(operation.results[0]))]

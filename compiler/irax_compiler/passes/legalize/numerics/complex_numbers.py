@@ -5,15 +5,19 @@ them, and pads few of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier, bitcast, conversion, elementwise, fft, shape, slicing
-from irax_compiler.ops.core import constant
+from irax_compiler.ops.core import constant, full
+from irax_compiler.ops.reductions.reduce import Reduce, is_identity
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.partial_sums import LONG
+from irax_compiler.passes.rewriting import read_as
 
 
 @legalizes("stablehlo.constant", kind="bug", of="IREE")
@@ -121,3 +125,22 @@ def convert_of_complex(operation: Operation) -> Sequence[Value] | None:
     if dtype_of(x).kind != "c" or target.kind == "c":
         return None
     return [conversion.convert(elementwise.real(x), target)]
+
+
+@legalizes("stablehlo.reduce", kind="bug", of="IREE")
+def sum_of_complex(operation: Operation) -> Sequence[Value] | None:
+    """Add up the real and the imaginary parts of many complex numbers, which the pass `reductions`
+    makes kernels: IREE adds the numbers one by one, which loses digits.
+    """
+    op, result = read_as(Reduce, operation), operation.results[0]
+    if op is None or op.combiner != "add" or dtype_of(result).kind != "c":
+        return None
+    x, init = operation.operands
+    if prod(shape_of(x)[d] for d in op.dimensions) <= LONG:
+        return None
+    parts = [part(x) for part in (elementwise.real, elementwise.imag)]
+    sums = [op(part, full((), 0, dtype_of(part))) for part in parts]
+    total = elementwise.complex_(*sums)
+    if is_identity("add", init):
+        return [total]
+    return [elementwise.add(total, shape.broadcast_scalar(init, shape_of(total)))]
