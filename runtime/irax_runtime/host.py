@@ -50,7 +50,12 @@ def argsort(*keys: Array, dimension: int) -> Array:
     """The places of elements along a dimension in the order of the first key, where that ties of
     the second, and so on; where all tie, in their own.
     """
-    return np.lexsort(keys[::-1], dimension).astype(np.int32)
+    return np.lexsort(keys[::-1], dimension).astype(_place_dtype(keys[0].shape[dimension]))
+
+
+def _place_dtype(length: int) -> type[np.signedinteger[Any]]:
+    """Return the dtype of places that programs expect."""
+    return np.int32 if length <= np.iinfo(np.int32).max else np.int64
 
 
 def first(keys: Array, *, dimension: int, count: int) -> Array:
@@ -67,7 +72,7 @@ def first(keys: Array, *, dimension: int, count: int) -> Array:
     else:
         flat = [_first_of_row(row, count) for row in rows.reshape(-1, length)]
         found = np.stack(flat).reshape(*rows.shape[:-1], count)
-    return np.moveaxis(found, -1, dimension).astype(np.int32)
+    return np.moveaxis(found, -1, dimension).astype(_place_dtype(length))
 
 
 def _first_of_row(row: Array, count: int) -> Array:

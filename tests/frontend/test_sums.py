@@ -44,7 +44,7 @@ def _window_sums(x: Any, size: int, stride: int, step: int = 1, before: int = 0)
 
 
 def _slid(size: int, stride: int, step: int, before: int) -> Callable[[np.ndarray], np.ndarray]:
-    """The same of vectors in NumPy."""
+    """Return a function that adds up the same windows of a vector in NumPy."""
 
     def sums(x: np.ndarray) -> np.ndarray:
         x = np.concatenate([np.zeros(before), x])

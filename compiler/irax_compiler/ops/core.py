@@ -377,6 +377,13 @@ def working_dtype(dtype: np.dtype) -> np.dtype:
     return np.dtype(np.int32) if dtype.kind == "V" else dtype
 
 
+def dtype_of_places(*extents: Any) -> np.dtype:
+    """Return the dtype of places along dimensions: int32, or int64 where it cannot count them."""
+    most = np.iinfo(np.int32).max
+    is_long = any(not isinstance(n, Size) and n > most for n in extents)
+    return np.dtype(np.int64 if is_long else np.int32)
+
+
 def constant(array: np.ndarray) -> Value:
     """A constant with the contents of `array`."""
     return mlir.emit("stablehlo.constant", [], {"value": mlir.dense(array)}).results[0]

@@ -18,6 +18,7 @@ from irax.lax.structure import broadcasted_iota, transpose
 from irax.typing import ArrayLike
 from irax_compiler.ops.sorting import sort as ops
 from irax_compiler.ops.sorting.top_k import TopK
+from irax_compiler.sizes import is_symbolic
 
 
 def sort(
@@ -98,7 +99,8 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> tuple[Array, Array]:
 
     Raises:
         TypeError: complex numbers, or k is not an int.
-        ValueError: k is negative or larger than the axis.
+        ValueError: k is negative or larger than the axis, or the axis has more elements than
+            indices of int32 can tell apart.
 
     >>> irax.lax.top_k(irax.numpy.array([1, 5, 3]), 2)
     (Array([5, 3], dtype=int32), Array([1, 2], dtype=int32))
@@ -108,6 +110,12 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> tuple[Array, Array]:
     check_dtype(what, x.dtype, ORDERED)
     axis = canonical_axis(what, axis, x.ndim)
     k = _count(what, k, x.shape[axis])
+    size = x.shape[axis]
+    if not is_symbolic(size) and size > np.iinfo(np.int32).max:
+        raise ValueError(
+            f"{what}: axis {axis} of shape {x.shape} has more elements than its indices, of int32, "
+            "can tell apart; select from parts of the array, or sort it with irax.numpy.argsort"
+        )
     op = TopK(k)
     last = x.ndim - 1
     if axis == last:

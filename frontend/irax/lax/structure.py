@@ -36,6 +36,7 @@ from irax.lax.arguments import (
 from irax.typing import ArrayLike, DTypeLike
 from irax_compiler.ops import bitcast, marks, slicing
 from irax_compiler.ops import shape as ops
+from irax_compiler.ops.core import dtype_of_places
 from irax_compiler.sizes import larger
 
 # ---- dtypes --------------------------------------------------------------------------------------
@@ -204,6 +205,7 @@ def broadcasted_iota(
         TypeError: `dtype` is not a dtype of numbers, `shape` not a shape, or `dimension` not an
             int.
         ValueError: there is no such dimension.
+        OverflowError: int32 does not hold as many numbers.
 
     >>> irax.lax.broadcasted_iota("int32", (2, 3), 1)
     Array([[0, 1, 2],
@@ -215,6 +217,11 @@ def broadcasted_iota(
     requested = dtypes.requested_dtype(dtype, what)
     if requested == np.bool_:
         raise TypeError(f"{what}: dtype must be one of numbers, got bool")
+    if requested == np.int32 and dtype_of_places(sizes[axis]) != requested:
+        raise OverflowError(
+            f"{what}: int32 does not hold the places of {sizes[axis]} elements, along axis {axis} "
+            f'of shape {sizes}: ask for int64, with irax.config.update("enable_x64", True)'
+        )
     return bind(ops.Iota(sizes, requested, axis))
 
 

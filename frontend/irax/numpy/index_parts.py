@@ -410,6 +410,6 @@ def _known_places(indices: np.ndarray[Any, Any], n: int, wrap: bool) -> np.ndarr
     if places.size and not 0 <= places.min() <= places.max() < n:
         if wrap:
             places = np.where(places < 0, places + n, places)
-        # One place far out of range at either end stands for all, so that 32 bits do.
-        places = np.asarray(np.clip(places, *_LIMITS))
-    return places if n > np.iinfo(np.int32).max else places.astype(np.int32)
+        if n <= _LIMITS[1]:  # a place far out of range at either end stands for all
+            places = np.asarray(np.clip(places, *_LIMITS))
+    return places if n > _LIMITS[1] else places.astype(np.int32)

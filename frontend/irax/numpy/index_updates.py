@@ -32,7 +32,7 @@ from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, arrays_of, parse
 from irax_compiler.ops import comparison, slicing
 from irax_compiler.ops import elementwise as ops
-from irax_compiler.ops.core import Op, working_dtype
+from irax_compiler.ops.core import Op, dtype_of_places, working_dtype
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 
 _COMBINERS: dict[str, tuple[Op, Any]] = {
@@ -272,7 +272,9 @@ class _Update:
         if self.once:
             return self.set(func(self._there()))
         # By the number of each element in memory, which all forms of an index come down to.
-        numbers = ConcreteArray(np.arange(self.x.size, dtype=np.int32).reshape(self.x.shape))
+        numbers = ConcreteArray(
+            np.arange(self.x.size, dtype=dtype_of_places(self.x.size)).reshape(self.x.shape)
+        )
         nowhere = self.x.size if self.drops else None
         places = indexing.read_or_fill(numbers, self.parts, nowhere)
         if not isinstance(places, ConcreteArray):

@@ -26,6 +26,7 @@ from irax_compiler.ops.core import (
     Tangent,
     Typed,
     UnsupportedOp,
+    dtype_of_places,
     full,
     working_dtype,
     zeros_like,
@@ -438,10 +439,10 @@ class Scatter(Op):
 
         The updates' numbers are scattered in their stead, to see which arrive.
         """
-        int32 = np.dtype(np.int32)
         count = prod(shape_of(updates))
-        ids = shape.reshape(shape.Iota((count,), int32, 0)(), shape_of(updates))
-        arrived = self(full(shape_of(x), -1, int32), indices, ids)
+        dtype = dtype_of_places(count)
+        ids = shape.reshape(shape.Iota((count,), dtype, 0)(), shape_of(updates))
+        arrived = self(full(shape_of(x), -1, dtype), indices, ids)
         return comparison.equal(self._gathered(arrived, indices, updates), ids)
 
     # -- batching --

@@ -19,6 +19,7 @@ from irax_compiler.ops.core import (
     Axis,
     Linear,
     Tangent,
+    dtype_of_places,
     form,
     full,
     full_like,
@@ -357,19 +358,19 @@ def first_of(
     """Return, for each window, the first of its best elements, its row-major index, and whether it
     has one that is not padding.
     """
-    dtype, i32 = dtype_of(x), np.dtype(np.int32)
+    extents = shape_of(x)
+    dtype, places = dtype_of(x), dtype_of_places(prod(extents))
 
     def pick(a: Value, i: Value, b: Value, j: Value) -> list[Value]:
-        none = full((), -1, i32)
+        none = full((), -1, places)
         a_there, b_there = comparison.not_equal(i, none), comparison.not_equal(j, none)
         mine = bitwise.or_(bitwise.and_(a_there, better(a, b)), bitwise.not_(b_there))
         return [comparison.select(mine, a, b), comparison.select(mine, i, j)]
 
-    extents = shape_of(x)
-    numbers = shape.reshape(shape.Iota((prod(extents),), i32, 0)(), extents)
-    computation = Computation.build([dtype, i32, dtype, i32], pick)
+    numbers = shape.reshape(shape.Iota((prod(extents),), places, 0)(), extents)
+    computation = Computation.build([dtype, places, dtype, places], pick)
     op = ReduceWindow(computation, window)
-    best, place = op.build([x, numbers, init, full((), -1, i32)])
+    best, place = op.build([x, numbers, init, full((), -1, places)])
     return best, place, comparison.greater_equal(place, full_like(place, 0))
 
 
@@ -391,10 +392,10 @@ def _places_of_extrema(extrema: Value, run: cumulative.Run) -> Value:
     numbers = sort.numbers_along(extrema, d)
     is_new = _is_new(extrema, numbers, run) if is_symbolic(n) else _is_new_of_some(extrema, run)
     combiner = "minimum" if run.backwards else "maximum"
-    neutral = reduce.identity(combiner, np.dtype(np.int32))
+    neutral = reduce.identity(combiner, dtype_of(numbers))
     found = comparison.select(is_new, numbers, full_like(numbers, neutral))
     op = ReduceWindow(combiner, run.window(extents))
-    return op.build([found, full((), neutral, np.dtype(np.int32))])[0]
+    return op.build([found, full((), neutral, dtype_of(numbers))])[0]
 
 
 def _is_new(extrema: Value, numbers: Value, run: cumulative.Run) -> Value:

@@ -19,7 +19,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import FLAG, I64, attribute, from_operation
 from irax_compiler.ops.computation import Computation
-from irax_compiler.ops.core import Axis, Memory, Op, Tangent, full, full_like
+from irax_compiler.ops.core import Axis, Memory, Op, Tangent, dtype_of_places, full, full_like
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.registry import read, register_class
@@ -153,7 +153,8 @@ def _with_other_axes(order: np.ndarray, axis: int) -> tuple[np.ndarray, ...]:
 def numbers_along(x: Value, dimension: int) -> Value:
     """0, 1, 2, ... along a dimension, in the shape of an array."""
     extents = shape_of(x)
-    return shape.Iota(extents, np.dtype(np.int32), dimension % len(extents))()
+    d = dimension % len(extents)
+    return shape.Iota(extents, dtype_of_places(extents[d]), d)()
 
 
 def take(x: Value, order: Value, dimension: int) -> Value:

@@ -12,7 +12,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import comparison, shape, slicing
 from irax_compiler.ops.attributes import I64, attribute
-from irax_compiler.ops.core import Axis, Op, Tangent, no_calls
+from irax_compiler.ops.core import Axis, Op, Tangent, UnsupportedOp, dtype_of_places, no_calls
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
 from irax_compiler.ops.sorting import sort
@@ -40,6 +40,12 @@ class TopK(Op):
 
     def result_types(self, operands: Sequence[Value]):
         (x,) = operands
+        length = shape_of(x)[-1]
+        if dtype_of_places(length) != INT32:
+            raise UnsupportedOp(
+                f"{self.name}: the places of {length} elements do not fit into int32, which it "
+                "gives; sort the array with 64-bit places, or select from its parts"
+            )
         sizes = (*shape_of(x)[:-1], self.k)
         return [mlir.tensor_type(sizes, d) for d in (dtype_of(x), INT32)]
 

@@ -39,8 +39,10 @@ INT32, INT64 = np.dtype(np.int32), np.dtype(np.int64)
 
 def pays(length: int, count: int) -> bool:
     """Return True if the kernel takes less time than NumPy for rows of `length` elements in random
-    order.
+    order, and can count them.
     """
+    if length > np.iinfo(INT32).max:
+        return False
     insertions = count * (1 + log(length / count))
     return insertions * (count + STEPS) <= SLOW * length
 

@@ -11,7 +11,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
-from irax_compiler.ops.core import Op, constant, full, full_like
+from irax_compiler.ops.core import Op, constant, dtype_of_places, full, full_like
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.registry import read
@@ -177,7 +177,7 @@ def _with_spare_row(
     zeros = (0,) * len(extents)
     padding = slicing.Pad(zeros, (1, *zeros[1:]), zeros)
     longer = padding(array, full((), 0, dtype_of(array)))
-    spare = constant(np.array([[extents[0]] + [0] * (depth - 1)], np.int32))
+    spare = constant(np.array([[extents[0]] + [0] * (depth - 1)], dtype_of(places)))
     places = _where(inside, places, spare)
     (found,) = replace(op, dims=dims, unique_indices=False).build([longer, places, written])
     return slicing.slice_(found, zeros, extents, (1,) * len(extents))
@@ -191,9 +191,10 @@ def _repeat_one_inside(
     If all are left out, the last place is written what it has.
     """
     count = shape_of(places)[0]
-    last = full((), count - 1, INT32)
+    dtype = dtype_of_places(count)
+    last = full((), count - 1, dtype)
     numbers = comparison.select(
-        inside, shape.Iota((count,), INT32, 0)(), full((count,), count - 1, INT32)
+        inside, shape.Iota((count,), dtype, 0)(), full((count,), count - 1, dtype)
     )
     # The first that is inside; the last if none is.
     first = reduce.Reduce("minimum", (0,))(numbers, last)
@@ -249,6 +250,8 @@ class Rows:
     row: tuple[int, ...]
     """The shape of a row."""
     count: int
+    dtype: np.dtype
+    """The dtype of positions."""
 
     @classmethod
     def of(
@@ -276,6 +279,7 @@ class Rows:
             (*batch, *inner, *rest),
             row,
             prod(updates[d] for d in [*batch, *inner]),
+            dtype_of_places(*array),
         )
 
     @property
@@ -308,8 +312,8 @@ class Rows:
     def places(self, indices: Value) -> Value:
         """Return the index vectors of all rows: [count, depth]."""
         if not self.placed:
-            return full((self.count, 1), 0, INT32)
-        vectors = conversion.convert(indices, INT32)
+            return full((self.count, 1), 0, self.dtype)
+        vectors = conversion.convert(indices, self.dtype)
         if self.given.index_vector_dim == len(shape_of(vectors)):
             vectors = shape.reshape(vectors, (*shape_of(vectors), 1))
         vectors = shape.move_axis(vectors, self.given.index_vector_dim, len(self.batch))
@@ -321,7 +325,7 @@ class Rows:
             if inner:
                 column = shape.BroadcastInDim(extents, tuple(range(len(self.batch))))(column)
             if self.sizes[d] != 1:
-                within = shape.Iota(extents, INT32, len(self.batch) + inner.index(d))()
+                within = shape.Iota(extents, self.dtype, len(self.batch) + inner.index(d))()
                 column = elementwise.add(column, within)
             columns.append(shape.reshape(column, (self.count, 1)))
         return columns[0] if len(columns) == 1 else slicing.Concatenate(1)(*columns)
@@ -339,5 +343,5 @@ class Rows:
         if d in self.given.operand_batching_dims:
             along = self.given.indices_batching_dims[self.given.operand_batching_dims.index(d)]
             along -= along > self.given.index_vector_dim
-            return shape.Iota(self.batch, INT32, along)()
-        return full(self.batch, 0, INT32)
+            return shape.Iota(self.batch, self.dtype, along)()
+        return full(self.batch, 0, self.dtype)

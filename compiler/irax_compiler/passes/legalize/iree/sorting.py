@@ -13,7 +13,7 @@ from irax_compiler import mlir
 from irax_compiler.importing import deferred
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, bitwise, comparison, conversion, elementwise, shape, slicing
-from irax_compiler.ops.core import full, full_like
+from irax_compiler.ops.core import dtype_of_places, full, full_like
 from irax_compiler.ops.formula import Number, is_negative, where
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import read
@@ -70,7 +70,8 @@ def stable_sort(operation: Operation) -> Sequence[Value] | None:
     num_keys, ascending = op.order.num_keys, op.order.direction == "LT"
     keyed = sort.Sort(op.dimension, False, replace(op.order, num_keys=num_keys + 1))
     dimension = op.dimension % _rank(operands[0])
-    iota = shape.Iota(shape_of(operands[0]), np.dtype(np.int32), dimension)
+    extents = shape_of(operands[0])
+    iota = shape.Iota(extents, dtype_of_places(extents[dimension]), dimension)
     there = [i for i, x in enumerate(operands) if ascending and _counts(x, dimension)]
     if there and there[0] < num_keys:
         return replace(op, is_stable=False).build(operands)
@@ -233,7 +234,7 @@ def _first(x: Value, order: sort.Order, dimension: int, count: int) -> Value:
     if pays and dtype_of(key).itemsize <= 4:
         return selection.first_places(key, count)
     sizes = (*extents[:dimension], count, *extents[dimension + 1 :])
-    type_ = mlir.tensor_type(sizes, np.dtype(np.int32))
+    type_ = mlir.tensor_type(sizes, dtype_of_places(extents[dimension]))
     return host_call("first", [key], [type_], dimension=dimension, count=count)[0]
 
 
