@@ -42,12 +42,14 @@ from irax_runtime.devices import devices
 from irax_runtime.platforms import NoDevice
 
 FOLDER = Path(__file__).parent
-OUTCOMES = ("right", "wrong", "refused", "crashes", "hangs", "slow")
-"""The outcomes of a program; another is `untried: why`, where its target is not here."""
+OUTCOMES = ("right", "wrong", "refused", "slow")
+"""The outcomes of a program; another is `untried: why`, where its target is not here. Programs that
+end a process, or keep it busy without end, are not kept: a legalization says in words what they do.
+"""
 PLATFORMS = {"iree-cpu": "cpu", "pjrt": "pjrt:cpu", "iree-vulkan": "vulkan", "iree-cuda": "cuda"}
 """For each target, the platform whose device runs its programs."""
 LIMIT = 60
-"""Seconds after which a program hangs."""
+"""The seconds in which a program ends."""
 SLOW = 1.5
 """The ratio to the time of irax's own lowering from which on a program is slow."""
 
@@ -114,17 +116,28 @@ def outcome(reproduction: Reproduction, target: str, limit: float = LIMIT) -> st
     return in_child(partial(_tried, reproduction, target), limit)
 
 
+_FATAL = (
+    "the program ended its process, or did not end: remove it, and give the legalization `fatal=`, "
+    "which says in words what happens, and in which version"
+)
+
+
 def in_child(job: Callable[[], str], limit: float) -> str:
-    """Run a job in a process of its own and return its result: compilers may crash or hang."""
+    """Run a job in a process of its own and return its result.
+
+    Raises:
+        RuntimeError: the process ended without a result, or did not end in `limit` seconds; or the
+            job raised an error.
+    """
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     child = context.Process(target=_send, args=(job, sender))
     child.start()
     sender.close()
     try:
-        found = receiver.recv() if receiver.poll(limit) else "hangs"
+        found = receiver.recv() if receiver.poll(limit) else RuntimeError(_FATAL)
     except EOFError:
-        found = "crashes"
+        found = RuntimeError(_FATAL)
     finally:
         child.kill()
         child.join()

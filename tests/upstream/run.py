@@ -39,8 +39,8 @@ def lines(names: Iterable[str]) -> Iterator[str]:
     verdicts: dict[str, list[str]] = {}
     for name in names:
         one, _ = legalizations()[name]
-        found = outcomes(one.reproduction)
-        said = verdict(found.values())
+        found = {"not tried": one.fatal} if one.fatal else outcomes(one.reproduction)
+        said = "fatal" if one.fatal else verdict(found.values())
         verdicts.setdefault(said, []).append(name)
         shown = ", ".join(f"{target}: {o}" for target, o in found.items())
         yield COLUMNS.format(name, one.kind, said, shown)

@@ -34,10 +34,13 @@ def table() -> str:
 
 
 def _row(one: Legalization, names: list[str]) -> str:
-    shown = f"[{one.reproduction}](../tests/upstream/{one.reproduction}.mlir)"
-    reproduction = Reproduction.read(one.reproduction)
-    if reproduction.issue:
-        shown = f"{shown}, [issue]({reproduction.issue})"
+    if one.fatal:
+        shown, issue = f"none: {one.fatal}", one.issue
+    else:
+        shown = f"[{one.reproduction}](../tests/upstream/{one.reproduction}.mlir)"
+        issue = Reproduction.read(one.reproduction).issue
+    if issue:
+        shown = f"{shown}, [issue]({issue})"
     cells = [
         *(f"`{one.name}`", ", ".join(names), one.kind, ", ".join(one.of)),
         *(shown, _status(one)),

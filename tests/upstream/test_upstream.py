@@ -46,6 +46,11 @@ def test_legalizations_say_why_they_exist(one: Legalization):
     assert one.kind in ("bug", "missing", "slow")
     assert set(one.of) <= {"IREE", "Mesa", "StableHLO", "XLA"}
     assert one.of
+    if one.fatal:
+        assert re.search(r"\d+\.\d+", one.fatal), "say in which version"
+        assert one.kind != "slow"
+        assert one.name not in PROGRAMS, "a program that ends a process is not kept"
+        return
     assert one.reproduction in PROGRAMS
     expected = Reproduction.read(one.reproduction).expected
     assert expected != "right", "a legalization without a fault to show is not needed"
@@ -62,7 +67,7 @@ def test_programs_are_complete(name: str):
 
 
 def test_every_program_shows_something():
-    assert {one.reproduction for one in LEGALIZATIONS} == set(PROGRAMS)
+    assert {one.reproduction for one in LEGALIZATIONS if not one.fatal} == set(PROGRAMS)
 
 
 UNSHOWN = {
@@ -110,13 +115,20 @@ def test_outcomes():
     ("name", "target"), [("fixed_carry", "iree-cpu"), ("iota_of_narrow", "iree-vulkan")]
 )
 def test_what_iree_s_verifier_finds_late_is_refused(name: str, target: str):
-    """In IREE's phase stream a loop crashes otherwise; kernels for Vulkan are wrong."""
+    """IREE verifies its modules, which the passes of irax's own pipelines need not."""
     assert outcome(Reproduction.read(name), target) == "refused"
 
 
-def test_processes_that_crash_or_do_not_end():
-    assert in_child(lambda: os.abort() or "", 10) == "crashes"
-    assert in_child(lambda: time.sleep(60) or "", 0.1) == "hangs"
+def test_processes_that_end_early_or_do_not_end():
+    for job, limit in ((lambda: os.abort() or "", 10), (lambda: time.sleep(60) or "", 0.1)):
+        with pytest.raises(RuntimeError, match="in words"):
+            in_child(job, limit)
+
+
+def test_fatal_defects_are_not_tried():
+    text = "\n".join(run.lines(["empty_contraction"]))
+    assert "not tried: the compiler of IREE" in text
+    assert "fatal: 1" in text
 
 
 def test_a_mistake_in_a_program_is_told():
@@ -131,7 +143,7 @@ def test_a_mistake_in_a_program_is_told():
     "found, said",
     [
         (["right", "wrong"], "needed"),
-        (["untried: why", "crashes"], "needed"),
+        (["untried: why", "refused"], "needed"),
         (["right", "right"], "not needed"),
         (["right", "untried: why"], "untried"),
     ],

@@ -137,7 +137,7 @@ class DotGeneral(Bilinear):
         )
         plain = x.dtype == y.dtype == self.dtype == working_dtype(self.dtype)
         in_order = all(order == tuple(range(len(order))) for order in orders)
-        is_short = x.shape[-1] <= DEEP
+        is_short = not x.shape or x.shape[-1] <= DEEP
         matrices = len(x.shape) <= 2 and len(y.shape) <= 2 and num_contracting == 1 and is_short
         if plain and in_order and matrices and not num_batching:
             return np.matmul

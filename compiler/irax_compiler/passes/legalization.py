@@ -11,7 +11,8 @@ A legalization builds operations with irax's op builders. It is not applied to o
 built itself. Its name is in the location of each of them.
 
 It states the defect that it works around. `tests/upstream` has a program that shows the defect, by
-which `make upstream` tells when the legalization is no longer needed.
+which `make upstream` tells when the legalization is no longer needed. Defects that end a process,
+or reach memory that is not the program's, are stated in words alone.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from irax_compiler.passes.rewriting import Pattern, Replacement, Subject, matche
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 Kind = Literal["bug", "missing", "slow"]
-"""The kind of defect worked around: wrong results or crashes; missing features; slow code."""
+"""The kind of defect worked around: wrong results or fatal ones; missing features; slow code."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,11 @@ class Legalization(Pattern):
     of: tuple[str, ...]
     """The software that it works around: "IREE", "XLA", "Mesa", ..."""
     reproduction: str
-    """The name of the program in `tests/upstream` that shows the defect."""
+    """The name of the program in `tests/upstream` that shows the defect; "" for a fatal one."""
+    fatal: str = ""
+    """The end of the process, or of its arrays, without the legalization, and the version."""
+    issue: str = ""
+    """The address of the upstream issue of a fatal defect, if one is known."""
     fixed_in: str | None = None
     """The first version of that software that does not need it; None if there is none yet."""
 
@@ -63,17 +68,21 @@ def legalizes(
     kind: Kind,
     of: str | tuple[str, ...],
     reproduction: str = "",
+    fatal: str = "",
+    issue: str = "",
     fixed_in: str | None = None,
 ) -> Callable[[Callable[..., Replacement]], Legalization]:
     """Decorator for legalizations of the given ops or operation names. The options are fields of
-    `Legalization`; `reproduction` is the function's name by default.
+    `Legalization`; `reproduction` is the function's name by default, and none of a fatal defect.
     """
     names, kinds = matched(subjects)
     software = (of,) if isinstance(of, str) else of
 
     def legalization(build: Callable[..., Replacement]) -> Legalization:
         name = build.__name__
-        shown = reproduction or name
-        return Legalization(name, names, kinds, build, kind, software, shown, fixed_in)
+        shown = "" if fatal else reproduction or name
+        return Legalization(
+            name, names, kinds, build, kind, software, shown, fatal, issue, fixed_in
+        )
 
     return legalization

@@ -27,13 +27,13 @@ def is_plain(shape: Sequence[int], dimensions: Sequence[int], dtype: np.dtype) -
 def total(x: np.ndarray, dimensions: Sequence[int], initial: np.generic) -> np.ndarray:
     """The sum over some dimensions, in blocks, and blocks of these."""
     if is_plain(x.shape, dimensions, x.dtype):
-        return np.add.reduce(x, tuple(dimensions), initial=initial)
+        return np.add.reduce(x, tuple(dimensions), x.dtype, initial=initial)
     order = sorted(range(x.ndim), key=lambda d: -abs(x.strides[d]))
     reduced = [i for i, d in enumerate(order) if d in dimensions]
     x = x.transpose(order)
     while (d := _longest(x, reduced)) is not None:
         x = _in_blocks(x, d)
-    found = np.add.reduce(x, tuple(reduced), initial=initial)
+    found = np.add.reduce(x, tuple(reduced), x.dtype, initial=initial)
     kept = [d for d in order if d not in dimensions]
     return found if len(kept) < 2 else found.transpose(np.argsort(kept))
 

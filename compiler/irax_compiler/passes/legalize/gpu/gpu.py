@@ -112,7 +112,13 @@ def float8_of_float32(operation: Operation) -> Sequence[Value] | None:
     return [result.to("u1").bits(dtype).value]
 
 
-@legalizes("stablehlo.sign", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.sign",
+    kind="bug",
+    of="IREE",
+    fatal="the compiler of IREE 3.13.0 ends the process, for HIP",
+    issue="https://github.com/iree-org/iree/issues/24879",
+)
 def sign_of_doubles(operation: Operation) -> Sequence[Value] | None:
     """Compute the sign of float64 by comparisons: IREE's compiler crashes on some uses of the op,
     for AMD's GPUs.
@@ -131,7 +137,12 @@ def contraction_of_float8(operation: Operation) -> Sequence[Value] | None:
     return read(operation).build([conversion.convert(x, F32) for x in operation.operands])
 
 
-@legalizes("stablehlo.reduce", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.reduce",
+    kind="bug",
+    of="IREE",
+    fatal="the compiler of IREE 3.13.0 ends the process, for CUDA and HIP",
+)
 def reduction_of_complex(operation: Operation) -> Sequence[Value] | None:
     """Put a barrier behind a sum of complex numbers: IREE's compiler crashes where it fuses users
     with it.
@@ -204,7 +215,13 @@ def _is_folded(x: Value) -> bool:
     return made is not None
 
 
-@legalizes("stablehlo.slice", "stablehlo.dynamic_slice", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.slice",
+    "stablehlo.dynamic_slice",
+    kind="bug",
+    of="IREE",
+    fatal="the compiler of IREE 3.13.0 ends the process, for CUDA and HIP",
+)
 def slice_with_constant(operation: Operation) -> Sequence[Value] | None:
     """Put a barrier between a slice and what is computed from a constant array: IREE does not
     compile some of these fused, and its compiler crashes where a reduction follows.

@@ -46,7 +46,12 @@ def convert_of_booleans(operation: Operation) -> Sequence[Value] | None:
     return [comparison.select(x, full(shape_of(x), 1, dtype), full(shape_of(x), 0, dtype))]
 
 
-@legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.reduce_window",
+    kind="bug",
+    of="IREE",
+    fatal="the compiler of IREE 3.13.0 ends the process, for Vulkan",
+)
 def windows_of_complex(operation: Operation) -> Sequence[Value] | None:
     """Reduce windows of complex numbers by parts, or by their definition: IREE crashes on them."""
     op = read_as(ReduceWindow, operation)

@@ -20,7 +20,12 @@ from irax_compiler.passes.rewriting import read_as
 FLOAT32 = np.dtype(np.float32)
 
 
-@legalizes("stablehlo.convolution", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.convolution",
+    kind="bug",
+    of="IREE",
+    fatal="the compiler of IREE 3.13.0 ends the process",
+)
 def empty_convolution(operation: Operation) -> Sequence[Value] | None:
     """Replace a convolution with an empty dimension or result, where IREE's compiler divides by
     zero.
@@ -50,7 +55,12 @@ def narrow_convolution(operation: Operation) -> Sequence[Value] | None:
     return [conversion.convert(replace(op, dtype=working)(*operands), op.dtype)]
 
 
-@legalizes("stablehlo.convolution", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.convolution",
+    kind="bug",
+    of="IREE",
+    fatal="the compiler of IREE 3.13.0 ends the process",
+)
 def complex_convolution(operation: Operation) -> Sequence[Value] | None:
     """Convolve complex numbers by parts: IREE's compiler crashes on them."""
     op = read_as(Convolution, operation)

@@ -36,7 +36,13 @@ def _stay_within(
     return bool(np.all(low >= 0) and np.all(high <= limits))
 
 
-@legalizes("stablehlo.gather", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.gather",
+    kind="bug",
+    of="IREE",
+    fatal="programs of IREE 3.13.0 read outside of the array",
+    issue="https://github.com/iree-org/iree/issues/24881",
+)
 def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
     """Clamp the indices of a gather: IREE reads outside of the array where they are out of bounds.
     It also takes the highest bit of unsigned ones as their sign, so narrow ones become int32.
@@ -65,7 +71,9 @@ def starts_in_narrow_integers(operation: Operation) -> Sequence[Value] | None:
     return op.build([*arrays, *(conversion.convert(start, INT32) for start in starts)])
 
 
-@legalizes("stablehlo.gather", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.gather", kind="bug", of="IREE", fatal="the compiler of IREE 3.13.0 ends the process"
+)
 def index_vectors_last(operation: Operation) -> Sequence[Value] | None:
     """Move the dimension of index vectors last: IREE crashes where a batch dimension follows it."""
     op = read_as(gather_scatter.Gather, operation)
@@ -79,7 +87,9 @@ def index_vectors_last(operation: Operation) -> Sequence[Value] | None:
     return [replace(op, dims=dims)(x, shape.move_axis(indices, vectors, last))]
 
 
-@legalizes("stablehlo.scatter", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.scatter", kind="bug", of="IREE", fatal="the compiler of IREE 3.13.0 divides by zero"
+)
 def empty_scatter(operation: Operation) -> Sequence[Value] | None:
     """Return the array of a scatter without updates, where IREE's compiler divides by zero."""
     x, _, updates = operation.operands
@@ -120,7 +130,13 @@ def _combine(combiner: str, x: Value, y: Value) -> Value:
     return mlir.emit(f"stablehlo.{combiner}", [x, y]).results[0]
 
 
-@legalizes("stablehlo.scatter", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.scatter",
+    kind="bug",
+    of="IREE",
+    fatal="programs of IREE 3.13.0 write outside of the array",
+    issue="https://github.com/iree-org/iree/issues/13580",
+)
 def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     """Scatter rows with all indices in bounds. IREE writes outside of the array otherwise, and
     takes only windows with one element along leading dimensions and all elements along the others.

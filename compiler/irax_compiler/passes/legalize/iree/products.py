@@ -39,7 +39,13 @@ def _is_narrow(dtype: np.dtype) -> bool:
     return inexact(dtype) and dtype.itemsize < 4
 
 
-@legalizes("stablehlo.dot_general", "stablehlo.dot", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.dot_general",
+    "stablehlo.dot",
+    kind="bug",
+    of="IREE",
+    fatal="the compiler of IREE 3.13.0 divides by zero",
+)
 def empty_contraction(operation: Operation) -> Sequence[Value] | None:
     """IREE's compiler divides by zero where a dimension, or the result, has no elements."""
     if not any(0 in shape_of(x) for x in operation.operands):

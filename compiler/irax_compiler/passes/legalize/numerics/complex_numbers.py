@@ -20,7 +20,9 @@ from irax_compiler.passes.partial_sums import LONG
 from irax_compiler.passes.rewriting import read_as
 
 
-@legalizes("stablehlo.constant", kind="bug", of="IREE")
+@legalizes(
+    "stablehlo.constant", kind="bug", of="IREE", fatal="the compiler of IREE 3.13.0 divides by zero"
+)
 def constant_of_complex128(operation: Operation) -> Sequence[Value] | None:
     """Build constants of complex128 from their parts: IREE's compiler divides by zero on them."""
     if dtype_of(operation.results[0]) != np.complex128:
@@ -67,7 +69,9 @@ def _follow_from_constants(values: Sequence[Value]) -> bool:
     return True
 
 
-@legalizes("stablehlo.pad", kind="missing", of="IREE")
+@legalizes(
+    "stablehlo.pad", kind="missing", of="IREE", fatal="the compiler of IREE 3.13.0 ends the process"
+)
 def pad_of_complex(operation: Operation) -> Sequence[Value] | None:
     """Pad complex numbers by parts: IREE refuses to pad complex128, and crashes where it fuses a
     padded complex64 with users of its parts.
@@ -95,7 +99,12 @@ def update_of_complex_splat(operation: Operation) -> Sequence[Value] | None:
     return op.build([*barrier.barrier.build([x]), *others])
 
 
-@legalizes("stablehlo.bitcast_convert", kind="bug", of=("IREE", "XLA"))
+@legalizes(
+    "stablehlo.bitcast_convert",
+    kind="bug",
+    of=("IREE", "XLA"),
+    fatal="the compilers of IREE 3.13.0 and jaxlib 0.10.2 end the process",
+)
 def bitcast_of_complex(operation: Operation) -> Sequence[Value] | None:
     """Bitcast complex numbers by parts: IREE's compiler crashes on them."""
     (x,) = operation.operands

@@ -85,7 +85,12 @@ def reversed_convolution(operation: Operation) -> Sequence[Value] | None:
     return [replace(op, reversal=(False,) * len(spatial))(x, slicing.Reverse(backwards)(y))]
 
 
-@legalizes("stablehlo.bitcast_convert", kind="bug", of="XLA")
+@legalizes(
+    "stablehlo.bitcast_convert",
+    kind="bug",
+    of="XLA",
+    fatal="the compiler of jaxlib 0.10.2 ends the process",
+)
 def bitcast_of_booleans(operation: Operation) -> Sequence[Value] | None:
     """Bitcast booleans by shifts: XLA crashes, for its booleans are bytes."""
     (x,), (result,) = operation.operands, operation.results
