@@ -48,7 +48,7 @@ from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.shape import Constant
 from irax_compiler.sizes import SymbolicScope as SymbolicScope
 from irax_compiler.sizes import variables
-from irax_compiler.sizes.solving import variables_of_constraints
+from irax_compiler.sizes.solving import constraints, variables_of_constraints
 from irax_runtime import archives, files, trees
 from irax_runtime import exported as format_
 
@@ -478,7 +478,7 @@ def _side(
 def _constraints(avals: Sequence[ShapedArray]) -> list[str]:
     """The constraints on the symbolic dimensions of arguments."""
     sizes = _symbolic_sizes(avals)
-    return list(sizes[0].scope.constraints) if sizes else []
+    return constraints(sizes[0].scope) if sizes else []
 
 
 def _symbolic_sizes(avals: Sequence[ShapedArray]) -> list[Any]:

@@ -8,6 +8,7 @@ from tests.sampling import sample
 
 import irax
 import irax.numpy as jnp
+import irax_runtime
 from irax import errors, export
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.passes.refine import refined
@@ -310,3 +311,34 @@ def test_elements_of_arrays_that_may_be_empty():
     assert written.call(jnp.zeros((0, 3)), np.int32(0)).shape == (0, 3)
     read = export.export(irax.jit(lambda x, i: x[i]))(irax.ShapeDtypeStruct((n, 3), "float32"), i)
     np.testing.assert_array_equal(read.call(jnp.ones((1, 3)), np.int32(4)), np.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("constraints", "fits", "others"),
+    [
+        (["a == b"], [(3, 3), (5, 5)], [(3, 4)]),
+        (["b == 2*a"], [(3, 6), (5, 10)], [(3, 7), (3, 3)]),
+        (["a == b", "a >= 4"], [(4, 4)], [(3, 3)]),
+        (["a == b + 2"], [(3, 1), (5, 3)], [(3, 3)]),
+        (["a == b", "mod(a, 4) == 0"], [(8, 8)], [(6, 6)]),
+    ],
+)
+def test_exported_functions_of_dimensions_that_equalities_define(
+    constraints, fits, others, tmp_path
+):
+    scope = export.SymbolicScope(constraints)
+    shapes = [export.symbolic_shape(name, scope=scope) for name in ("a", "b")]
+    structs = [irax.ShapeDtypeStruct(shape, "float32") for shape in shapes]
+    exported = export.export(irax.jit(lambda x, y: x.sum() - y.sum()))(*structs)
+    exported.save(tmp_path / "f.irax")
+    calls = [
+        exported.call,
+        export.deserialize(exported.serialize()).call,
+        irax_runtime.load(tmp_path / "f.irax"),
+    ]
+    for call in calls:
+        for m, n in fits:
+            assert call(np.ones(m, np.float32), np.ones(n, np.float32)) == m - n
+        for m, n in others:
+            with pytest.raises(ValueError, match=r"expected size|does not hold|no .* fits"):
+                call(np.ones(m, np.float32), np.ones(n, np.float32))

@@ -42,10 +42,36 @@ def solve(stated: Sequence[tuple[Any, Any, str]]) -> dict[str, Any]:
 
 
 def variables_of_constraints(scope: Scope) -> list[str]:
-    """Return the variables that the constraints of a scope name."""
-    plain = SymbolicScope()
-    parsed = [parse_constraint(text, plain) for text in scope.constraints]
-    return variables(x for left, _, right in parsed for x in (left, right))
+    """Return the variables that the constraints of a scope name, but for those that it defines."""
+    return variables(x for left, _, right in _constraints(scope) for x in (left, right))
+
+
+def constraints(scope: Scope) -> list[str]:
+    """Return the constraints of a scope on the variables that sizes have. A variable that an
+    equality defines, such as b in "b == 2*a", is in no size, and is replaced in the others.
+    """
+    return [f"{left} {sign} {right}" for left, sign, right in _constraints(scope)]
+
+
+def _is_variable(size: Any) -> bool:
+    if not isinstance(size, Size) or len(size.terms) != 1:
+        return False
+    ((monomial, count),) = size.terms
+    return count == 1 and [(power, atom.operands) for atom, power in monomial] == [(1, ())]
+
+
+def _constraints(scope: Scope) -> list[tuple[Any, str, Any]]:
+    found: list[tuple[Any, str, Any]] = []
+    definitions = SymbolicScope()
+    for text in scope.constraints:
+        left, sign, right = parse_constraint(text, definitions)
+        if sign == "==" and _is_variable(left):
+            definitions = SymbolicScope((*definitions.constraints, text))
+            if bounds(right)[0] < 1:
+                found.append((right, ">=", 1))
+        else:
+            found.append((left, sign, right))
+    return found
 
 
 def _mismatch(what: str) -> ValueError:
@@ -101,9 +127,7 @@ def _linear(size: Size, name: str, env: dict[str, Any]) -> tuple[Any, Any]:
 
 
 def _check_constraints(scope: Scope, env: dict[str, Any]) -> None:
-    plain = SymbolicScope()
-    for text in scope.constraints:
-        left, sign, right = parse_constraint(text, plain)
+    for left, sign, right in _constraints(scope):
         if any(name not in env for name in variables([left, right])):
             continue
         difference = substituted(left, env) - substituted(right, env)
@@ -111,4 +135,4 @@ def _check_constraints(scope: Scope, env: dict[str, Any]) -> None:
         holds = {"==": low == high == 0, ">=": low >= 0, "<=": high <= 0}[sign]
         if not holds:
             values = ", ".join(f"{v} = {env[v]}" for v in variables([left, right]))
-            raise _mismatch(f"the constraint {text} does not hold for {values}")
+            raise _mismatch(f"the constraint {left} {sign} {right} does not hold for {values}")
