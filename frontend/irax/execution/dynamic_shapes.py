@@ -37,7 +37,7 @@ from irax_compiler.sizes import (
 )
 from irax_runtime.device import Device, Executable
 
-ENOUGH = 3
+ENOUGH = 2
 """The number of signatures that differ in sizes alone after which "auto" expects more."""
 
 

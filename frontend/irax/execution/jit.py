@@ -100,7 +100,7 @@ def jit(
         dynamic_shapes: the symbolic sizes of arguments, for which the function is traced once: a
             dict of shapes by the names of parameters, each as `export.symbolic_shape` takes it
             ("batch, ..."), or a tuple such as ("batch", None), or a pytree of these that is a
-            prefix of the argument. "auto" finds the sizes that differ between calls, after three.
+            prefix of the argument. "auto" finds the sizes that differ between calls, after two.
             Where the device's compiler can, one program runs for all sizes; otherwise one is
             compiled for each.
 
