@@ -9,7 +9,8 @@ from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Type
 from irax_compiler.passes.core import Pass, nested, register_pass
 
 _KERNEL, _EMPTY = "flow.dispatch", "flow.tensor.empty"
-_ARRAY, _BINDING = "tensor<1xi32>", "!stream.binding"
+_ARRAY, _BINDING = "tensor<7x1x1xi32>", "!stream.binding"
+"""An array of a type that no program has: IREE makes one of equal empty arrays."""
 _READ = f"!iree_tensor_ext.dispatch.tensor<readonly:{_ARRAY}>"
 
 
