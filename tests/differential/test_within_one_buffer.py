@@ -163,6 +163,34 @@ def test_copies_to_places_that_are_computed(extents):
             np.testing.assert_array_equal(donated(jnp.asarray(x), start, to), expected)
 
 
+@pytest.mark.parametrize("extents", [(N,), pytest.param((700, 3), marks=pytest.mark.slow)], ids=str)
+def test_elements_at_places_that_are_computed(extents):
+    """Gathered, and scattered to other places of the same array."""
+    rng, x = np.random.default_rng(2), numbers(*extents)
+    moved = lambda x, i, j: (x * 2).at[j].set((x * 2)[i] + 1)
+    programs = irax.jit(moved), irax.jit(moved, donate_argnums=0)
+    for count in (1, 4, extents[0]):
+        i, j = rng.integers(0, extents[0], count), rng.permutation(extents[0])[:count]
+        expected = put(x * 2, j, x[i] * 2 + 1)
+        for program in programs:
+            np.testing.assert_array_equal(program(jnp.asarray(x), i, j), expected)
+
+
+def test_an_element_of_each_row():
+    """Read, and written back or set to zero: a step of a game, for several boards."""
+
+    def step(x, i, is_taken):
+        y = x.at[0].set(0)
+        return y.at[i].set(jnp.where(is_taken, 0, y[i] * 2), mode="clip")
+
+    x, i = numbers(4, 28), np.array([1, 27, 0, 5])
+    is_taken = np.array([True, False, True, False])
+    expected = put(x, (slice(None), 0), 0)
+    rows = np.arange(4)
+    expected = put(expected, (rows, i), np.where(is_taken, 0, expected[rows, i] * 2))
+    np.testing.assert_array_equal(irax.jit(irax.vmap(step))(x, i, is_taken), expected)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.int8, np.complex64])
 def test_shifts_by_every_offset(dtype):

@@ -181,3 +181,28 @@ func.func @booleans_of_choice(%p: tensor<i1>, %x: tensor<4xi32>, %y: tensor<4xi3
 // CHECK:        [[S:%\w+]] = stablehlo.select
 // CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[S]]
 // CHECK-NOT:    optimization_barrier
+
+// Updates that are gathered from the array itself are made before it is written over; others need
+// not be.
+func.func @scatter_of_own_elements(%x: tensor<4x28xi32>, %i: tensor<4x2xi32>, %p: tensor<4xi1>) -> (tensor<4x28xi32>, tensor<4x28xi32>) {
+  %z = stablehlo.constant dense<0> : tensor<4xi32>
+  %a = stablehlo.negate %x : tensor<4x28xi32>
+  %0 = "stablehlo.gather"(%a, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0, 1], start_index_map = [0, 1], index_vector_dim = 1>, slice_sizes = array<i64: 1, 1>}> : (tensor<4x28xi32>, tensor<4x2xi32>) -> tensor<4xi32>
+  %1 = stablehlo.select %p, %z, %0 : tensor<4xi1>, tensor<4xi32>
+  %2 = "stablehlo.scatter"(%a, %i, %1) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>, unique_indices = true}> ({
+  ^bb0(%b: tensor<i32>, %c: tensor<i32>):
+    stablehlo.return %c : tensor<i32>
+  }) : (tensor<4x28xi32>, tensor<4x2xi32>, tensor<4xi32>) -> tensor<4x28xi32>
+  %3 = stablehlo.abs %2 : tensor<4x28xi32>
+  %4 = "stablehlo.scatter"(%3, %i, %1) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>, unique_indices = true}> ({
+  ^bb0(%b: tensor<i32>, %c: tensor<i32>):
+    stablehlo.return %c : tensor<i32>
+  }) : (tensor<4x28xi32>, tensor<4x2xi32>, tensor<4xi32>) -> tensor<4x28xi32>
+  return %2, %4 : tensor<4x28xi32>, tensor<4x28xi32>
+}
+// CHECK:      func.func @scatter_of_own_elements
+// CHECK:        [[G:%\w+]] = "stablehlo.gather"
+// CHECK:        [[U:%\w+]] = stablehlo.select
+// CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[U]]
+// CHECK-NOT:    optimization_barrier
+// CHECK:        return

@@ -73,6 +73,7 @@ IREE: tuple[Legalization, ...] = (
     indexing.starts_in_narrow_integers,
     indexing.empty_scatter,
     moves.scatter_by_vectors,
+    fusion.scatter_of_own_elements,
     indexing.scatter_of_one_window,
     indexing.scatter_by_rows,
     sorting.sort_of_repeated_operands,

@@ -48,6 +48,7 @@ _ON_CPU = (
     products.extremum_of_bfloat16,
     short_rows.reduction_of_short_rows,
     fusion.booleans_of_choice,
+    fusion.scatter_of_own_elements,
     moves.gather_by_vectors,
     moves.scatter_by_vectors,
     moves.reverse_by_vectors,

@@ -15,6 +15,7 @@ from irax_compiler.ops import barrier, slicing
 from irax_compiler.ops.bitcast import BitcastConvert
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import Memory
+from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.ops.registry import traits_of
@@ -142,6 +143,21 @@ def update_of_part(operation: Operation) -> Sequence[Value] | None:
     written = range(len(operation.results))
     parts = [i for i in written if comes_from(operation.operands[i], _is_part)]
     return _apart(operation, parts) if parts else None
+
+
+@legalizes("stablehlo.scatter", kind="bug", of="IREE")
+def scatter_of_own_elements(operation: Operation) -> Sequence[Value] | None:
+    """Put a barrier before updates that are computed from elements gathered from the array that a
+    scatter writes over: IREE fuses the two, and then cannot divide the kernel among workgroups.
+    """
+    array = operation.operands[0]
+
+    def is_own(source: Operation) -> bool:
+        return source.name == Gather.name and source.operands[0] == array
+
+    updates = range(len(operation.results) + 1, len(operation.operands))
+    own = [i for i in updates if comes_from(operation.operands[i], is_own)]
+    return _apart(operation, own) if own else None
 
 
 @legalizes("stablehlo.dynamic_update_slice", kind="bug", of="IREE")
