@@ -149,6 +149,7 @@ def test_transpose(case: Case, wrt: tuple[int, ...]) -> None:
     np.testing.assert_allclose(dot(u, y), dot(transposed, [x[i] for i in wrt]), rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::irax_compiler.passes.jvp.LostDerivative")
 @cases(INEXACT)
 def test_vjp_is_the_transpose_of_jvp(case: Case) -> None:
     rng = case.rng()

@@ -22,6 +22,7 @@ from irax_compiler.ops import (
     elementwise,
     elementwise_map,
     fft,
+    float_bits,
     foreign,
     foreign_function,
     marks,

@@ -11,7 +11,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops import registers, shape
 from irax_compiler.ops.attributes import result_dtype, result_shape
-from irax_compiler.ops.core import Axis, Op, Recomputation, Tangent, Widened
+from irax_compiler.ops.core import Axis, Bits, Op, Recomputation, Tangent, Widened
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_along
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
@@ -26,6 +26,7 @@ class BitcastConvert(Op):
 
     name = "stablehlo.bitcast_convert"
     widened = Widened.OTHER
+    float_bits = Bits.READ
     scalar_lowering = registers.BITCAST
     recomputation = Recomputation.CHEAP
     shape: tuple[int, ...] = result_shape()

@@ -9,7 +9,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.ops import meanings, registers
-from irax_compiler.ops.core import ArrayType, Widened
+from irax_compiler.ops.core import ArrayType, Bits, Widened
 from irax_compiler.ops.elementwise import Elementwise, binary, unary
 from irax_compiler.ops.registry import register
 
@@ -55,6 +55,7 @@ and_ = binary(
     np.bitwise_and,
     commutative=True,
     identity=meanings.all_bits,
+    float_bits=Bits.MASKED,
     scalar_lowering=registers.by_kind(i="arith.andi"),
     widened=Widened.SAME,
 )
@@ -63,6 +64,7 @@ or_ = binary(
     np.bitwise_or,
     commutative=True,
     identity=meanings.zero,
+    float_bits=Bits.JOINED,
     scalar_lowering=registers.by_kind(i="arith.ori"),
     widened=Widened.SAME,
 )
@@ -71,17 +73,23 @@ xor = binary(
     np.bitwise_xor,
     commutative=True,
     identity=meanings.zero,
+    float_bits=Bits.JOINED,
     scalar_lowering=registers.by_kind(i="arith.xori"),
     widened=Widened.SAME,
 )
 not_ = unary("not", np.invert, scalar_lowering=registers.NOT)
 shift_left = binary(
-    "shift_left", np.left_shift, identity=meanings.zero, scalar_lowering=registers.SHIFT_LEFT
+    "shift_left",
+    np.left_shift,
+    identity=meanings.zero,
+    float_bits=Bits.SHIFTED_LEFT,
+    scalar_lowering=registers.SHIFT_LEFT,
 )
 shift_right_arithmetic = binary(
     "shift_right_arithmetic",
     _shift_right_arithmetic,
     identity=meanings.zero,
+    float_bits=Bits.SHIFTED_RIGHT,
     scalar_lowering=registers.SHIFT_RIGHT_ARITHMETIC,
     widened=Widened.SAME,
 )
@@ -91,6 +99,7 @@ shift_right_logical = register(
         _shift_right_logical,
         widen=False,
         identity=meanings.zero,
+        float_bits=Bits.SHIFTED_RIGHT,
         scalar_lowering=registers.SHIFT_RIGHT_LOGICAL,
         widened=Widened.LOW_BITS_OF_UNSIGNED,
     )

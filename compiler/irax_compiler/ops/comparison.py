@@ -14,6 +14,7 @@ from irax_compiler.ops.attributes import attribute, keyword
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
+    Bits,
     Linear,
     Op,
     Recomputation,
@@ -89,6 +90,7 @@ class Select(Op):
 
     name = "stablehlo.select"
     linear_in = (1, 2)
+    float_bits = Bits.MOVED
     scalar_lowering = registers.SELECT
     complex_lowering = complex_registers.SELECT
     elementwise = True

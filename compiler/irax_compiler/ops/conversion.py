@@ -17,6 +17,7 @@ from irax_compiler.ops.attributes import I32, attribute, result_dtype
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
+    Bits,
     Linear,
     Op,
     Recomputation,
@@ -36,6 +37,7 @@ class Convert(Op):
 
     name = "stablehlo.convert"
     widened = Widened.LOW_BITS
+    float_bits = Bits.CONVERTED
     linear_in = None
     scalar_lowering = registers.CONVERT
     elementwise = True

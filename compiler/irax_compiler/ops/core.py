@@ -88,6 +88,19 @@ class Widened(Enum):
     OTHER = "something else"
 
 
+class Bits(Enum):
+    """The fate of the bits of floats that an op's integer operands hold (`float_bits.py`)."""
+
+    LOST = "something that no derivative follows from"
+    READ = "they are read as another type"
+    MOVED = "the results hold those of the operands in which the op is linear"
+    CONVERTED = "the result holds them, if it is as wide an integer"
+    MASKED = "the result has those where the other operand has ones"
+    JOINED = "the result has them where the other operand has zeros at and below their places"
+    SHIFTED_RIGHT = "the lowest are dropped"
+    SHIFTED_LEFT = "zeros are below them"
+
+
 class Memory(Enum):
     """The memory that a compiler may give the results of an op."""
 
@@ -178,6 +191,9 @@ class Op:
     """True if it is only evaluated, never compiled or transformed: it has no rule except
     `evaluate`."""
 
+    float_bits: Bits = Bits.LOST
+    """The fate of the bits of floats in its integer operands; those of one that only `moves`
+    elements are moved."""
     widened: Widened = Widened.SAME
     """The relation of its results to those on 8-bit integers, where 2- and 4-bit integers were
     widened."""

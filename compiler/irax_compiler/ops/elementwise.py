@@ -17,6 +17,7 @@ from irax_compiler.ops import comparison, complex_registers, meanings, registers
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
+    Bits,
     ComplexLowering,
     Linear,
     Memory,
@@ -64,6 +65,7 @@ class Elementwise(Op):
     identity: Callable[[np.dtype], Any] | None = None
     memory: Memory = Memory.SAME_SIZE
     widened: Widened = Widened.LOW_BITS
+    float_bits: Bits = Bits.LOST
     scalar_lowering: ScalarLowering | None = None
     complex_lowering: ComplexLowering | None = None
 
@@ -145,6 +147,7 @@ class Traits(TypedDict, total=False):
     identity: Callable[[np.dtype], Any]
     memory: Memory
     widened: Widened
+    float_bits: Bits
     scalar_lowering: ScalarLowering
     complex_lowering: ComplexLowering
 
@@ -220,6 +223,7 @@ add = binary(
     [lambda t, x, y, z: t, lambda t, x, y, z: t],
     {0: lambda ct, x, y: ct, 1: lambda ct, x, y: ct},
     commutative=True,
+    float_bits=Bits.JOINED,
     identity=meanings.zero,
     scalar_lowering=registers.by_kind(f="arith.addf", i="arith.addi"),
     complex_lowering=complex_registers.each("arith.addf"),
@@ -229,6 +233,7 @@ subtract = binary(
     np.subtract,
     [lambda t, x, y, z: t, lambda t, x, y, z: negate(t)],
     {0: lambda ct, x, y: ct, 1: lambda ct, x, y: negate(ct)},
+    float_bits=Bits.JOINED,
     identity=meanings.zero,
     scalar_lowering=registers.by_kind(f="arith.subf", i="arith.subi"),
     complex_lowering=complex_registers.each("arith.subf"),

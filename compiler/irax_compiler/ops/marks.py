@@ -10,7 +10,7 @@ import numpy as np
 from irax_compiler.mlir import Value
 from irax_compiler.ops.attributes import STRING, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
-from irax_compiler.ops.core import Axis, Linear, Tangent, only
+from irax_compiler.ops.core import Axis, Linear, Tangent, only, zeros_like
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 
@@ -103,3 +103,35 @@ class StopGradient(_Mark):
 
 
 stop_gradient = StopGradient()
+
+
+@register_composed
+@dataclass(frozen=True)
+class LostDerivative(_Mark):
+    """Zeros in the place of a tangent that goes through the bits of floats in a way that no
+    derivative follows from.
+    """
+
+    name = "irax.lost_derivative"
+
+    def define(self, operands: Sequence[Value]) -> Sequence[Value]:
+        return [zeros_like(x) for x in operands]
+
+    def evaluate(self, call: Evaluation, x: np.ndarray) -> np.ndarray:
+        return np.zeros_like(x)
+
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return transform.results(self, primals), [None]
+
+    def transpose(
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        return [self(only(cotangents))]
+
+
+lost_derivative = LostDerivative()

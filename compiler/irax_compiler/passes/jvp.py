@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, is_inexact
-from irax_compiler.ops.core import Op, Tangent, zeros_like
-from irax_compiler.ops.derived import Differentiated
-from irax_compiler.ops.structured import call_function, scatter
+from irax_compiler.ops import marks
+from irax_compiler.ops.core import Bits, Op, Tangent, add_tangents, zeros_like
+from irax_compiler.ops.derived import Derived, Differentiated, Linearized
+from irax_compiler.ops.float_bits import Held, of_results
+from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.ops.structured import Call, call_function, inlined, scatter
 from irax_compiler.ops.transformation import DeferredDifferentiation
 from irax_compiler.passes.core import (
     D,
@@ -21,6 +25,7 @@ from irax_compiler.passes.core import (
     find_function,
     inputs,
     publish,
+    reached,
     register_pass,
     returned,
     rule,
@@ -110,6 +115,50 @@ def fix_outputs(
     ]
 
 
+def _reads_bits(function: Operation) -> bool:
+    """True if a function reads the bits of a float as something else."""
+    return any(
+        traits_of(o).float_bits is Bits.READ and is_inexact(o.operands[0])
+        for o in mlir.operations_in(function)
+    )
+
+
+def _has_integers(call: Operation) -> bool:
+    """True if integers that may hold bits are operands or results of a call."""
+    return any(map(_may_hold_bits, [*call.operands, *call.results]))
+
+
+def _may_hold_bits(value: Value) -> bool:
+    return mlir.dtype_of(value).kind in "iu"
+
+
+class LostDerivative(UserWarning):
+    """A derivative that was taken as zero because nothing is known of it."""
+
+
+def _warn_of_lost(module: Module, derived: Derived) -> None:
+    """Warn if derived functions have zeros in the place of tangents that were lost, where a tangent
+    that is wanted depends on them.
+    """
+    functions = mlir.functions(module)
+
+    def named(name: str) -> list[str]:
+        found = mlir.references(functions[name])
+        return [f for o in found for f in mlir.named_functions(o)]
+
+    start = [derived.linear if isinstance(derived, Linearized) else derived.name]
+    for name in reached(start, named):
+        for operation in mlir.references(functions[name]):
+            if isinstance(read(operation), marks.LostDerivative):
+                warnings.warn(
+                    f"the derivative at {operation.location} is taken as zero: a float is computed "
+                    "there from the bits of another one. Give the function a rule of its own "
+                    "(custom_jvp), or put it behind stop_gradient if zero is what you want",
+                    LostDerivative,
+                    stacklevel=2,
+                )
+
+
 @dataclass
 class _Rule:
     """A call of an operation's rule."""
@@ -131,6 +180,9 @@ class DifferentiationDeriver(Deriver[D]):
     def __init__(self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None) -> None:
         super().__init__(module)
         self.outputs = outputs or {}
+        self._readers: dict[str, bool] = {}
+        self.has_lost = False
+        """True if a tangent was lost on its way through the bits of floats."""
 
     @classmethod
     def derived(
@@ -145,7 +197,11 @@ class DifferentiationDeriver(Deriver[D]):
         """
         active = active_arguments(find_function(module, func), wrt)
         outputs = {func: results or differentiable_results(module, func)}
-        return cls(module, outputs).function(func, active)
+        deriver = cls(module, outputs)
+        derived = deriver.function(func, active)
+        if deriver.has_lost:
+            _warn_of_lost(module, derived)
+        return derived
 
     def ask(
         self, op: Op, primals: Sequence[Value], tangents: Sequence[Tangent]
@@ -181,6 +237,10 @@ class DifferentiationDeriver(Deriver[D]):
         """Build a function from the arguments of `source` and the tangents of active ones to
         results and their tangents; return it and these values.
         """
+        source_name = mlir.function_name(source)
+        whole = self._with_bits_inside(source)
+        if whole is not None:
+            source = whole
         arguments = mlir.arguments(source)
         types = [a.type for a in arguments]
         types += [a.type for a, is_active in zip(arguments, active, strict=True) if is_active]
@@ -190,19 +250,102 @@ class DifferentiationDeriver(Deriver[D]):
         moving = (a for a, is_active in zip(arguments, active, strict=True) if is_active)
         tangents = dict(zip(moving, given[len(arguments) :], strict=True))
         block = mlir.body(function)
+        bits: dict[Value, Held] = {}
         with InsertionPoint(block):
             for operation in walk(mlir.body(source)):
                 self._differentiate(operation, primals, tangents)
+                self._follow_bits(operation, primals, tangents, bits)
         outputs = returned(source)
         results = [primals[v] for v in outputs]
         found = [tangents.get(v) for v in outputs]
-        source_name = mlir.function_name(source)
         if source_name in self.outputs:
             with InsertionPoint(block), source.location:
                 found = fix_outputs(results, found, self.outputs[source_name])
         mlir.finish_function(function, [*results, *(t for t in found if t is not None)])
         effects.remove_dead_operations(block)
+        if whole is not None:
+            del self.functions[mlir.function_name(whole)]
+            whole.erase()
         return function, results, found
+
+    def _with_bits_inside(self, source: Operation) -> Operation | None:
+        """Return a function like another one without calls, if integers that hold the bits of
+        floats go into calls of it, or come out of them.
+        """
+        calls = [o for o in walk(mlir.body(source)) if o.name == Call.name]
+        if not any(map(_has_integers, calls)):
+            return None
+        name = mlir.function_name(source)
+        reads = _reads_bits(source)
+        callees = (self.functions[mlir.callee(o)] for o in calls if _has_integers(o))
+        if not reads and not any(map(self._reads_bits_inside, callees)):
+            return None
+        types = [a.type for a in mlir.arguments(source)]
+        with source.location:
+            whole = self.build_function(
+                f"{name}.whole", types, lambda *given: inlined(self.functions, name, given)
+            )
+        return self.functions[whole]
+
+    def _reads_bits_inside(self, function: Operation) -> bool:
+        """True if a function, or one that it calls, reads the bits of a float."""
+        name = mlir.function_name(function)
+        if name not in self._readers:
+            self._readers[name] = False  # while it is looked at: recursion is refused elsewhere
+            inner = [f for o in mlir.references(function) for f in mlir.named_functions(o)]
+            self._readers[name] = _reads_bits(function) or any(
+                self._reads_bits_inside(self.functions[f]) for f in inner
+            )
+        return self._readers[name]
+
+    def _hides_bits(self, operation: Operation) -> bool:
+        """True if integers that an operation returns may hold the bits of floats in its regions or
+        functions.
+        """
+        if not any(map(_may_hold_bits, operation.results)):
+            return False
+        if len(operation.regions) and _reads_bits(operation):
+            return True
+        inside = [operation, *mlir.references(operation)] if len(operation.regions) else [operation]
+        named = {f for o in inside for f in mlir.named_functions(o)}
+        return any(self._reads_bits_inside(self.functions[f]) for f in named if f in self.functions)
+
+    def _follow_bits(
+        self,
+        operation: Operation,
+        primals: dict[Value, Value],
+        tangents: dict[Value, Value],
+        bits: dict[Value, Held],
+    ) -> None:
+        """Note what an operation's results hold of the bits of floats, and add the tangents of
+        results that are floats again.
+        """
+        operands, results = inputs(operation), list(operation.results)
+        held = [bits.get(v) for v in operands]
+        traits = traits_of(operation)
+        moving = [tangents.get(v) for v in operands]
+        active = [v for v, t in zip(operands, moving, strict=True) if t is not None]
+        if active and not any(held) and self._hides_bits(operation):
+            lost = Held(tangents[active[0]], primals[active[0]], is_lost=True)
+            bits.update((r, lost) for r in results if _may_hold_bits(r))
+            return
+        starts = traits.float_bits is Bits.READ and active
+        if not starts and not any(held):
+            return
+        op = rule(operation, "jvp")
+        with asking(operation), mlir.named("jvp", operation.location):
+            given = [primals[v] for v in operands]
+            found = of_results(op, given, held, moving, [primals[r] for r in results])
+            for result, holds in zip(results, found, strict=True):
+                if holds is None:
+                    continue
+                if not is_inexact(result):
+                    bits[result] = holds
+                    continue
+                self.has_lost = self.has_lost or holds.is_lost_in(result)
+                tangent = add_tangents(tangents.get(result), holds.tangent_of(primals[result]))
+                assert tangent is not None
+                tangents[result] = tangent
 
     def _differentiate(
         self,

@@ -123,7 +123,9 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
     def forward_tangents(
         self, name: str, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> Sequence[Tangent]:
-        found = JvpDeriver(self.module).forward_tangents(name, primals, tangents)
+        deriver = JvpDeriver(self.module)
+        found = deriver.forward_tangents(name, primals, tangents)
+        self.has_lost = self.has_lost or deriver.has_lost
         self.refresh()
         return found
 

@@ -136,10 +136,13 @@ def _sign_bit(dtype: np.dtype[Any]) -> int:
 
 
 def _with_derivative(mantissa: Array, number: Array, exponent: Array) -> Array:
-    """The mantissa, whose bits have no derivative, with that of `number` times 2**-exponent."""
+    """The mantissa, with the derivative of `number` times 2**-exponent; also of those numbers whose
+    bits are not the mantissa's.
+    """
     linear = lax.stop_gradient(_power_of_two(-exponent, number.dtype))
     finite = where(isfinite(number), number, 0)
-    return add(mantissa, multiply(subtract(finite, lax.stop_gradient(finite)), linear))
+    nothing = subtract(finite, lax.stop_gradient(finite))
+    return add(lax.stop_gradient(mantissa), multiply(nothing, linear))
 
 
 def _int(value: int, dtype: np.dtype[Any]) -> np.ndarray[Any, Any]:

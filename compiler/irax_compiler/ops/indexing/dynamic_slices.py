@@ -16,6 +16,7 @@ from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.attributes import I64S, attribute
 from irax_compiler.ops.core import (
     Axis,
+    Bits,
     Linear,
     Memory,
     Op,
@@ -40,6 +41,7 @@ class DynamicSlice(Op):
     name = "stablehlo.dynamic_slice"
     memory = Memory.PART
     linear_in = (0,)
+    float_bits = Bits.MOVED
     recomputation = Recomputation.CHEAP
     slice_sizes: tuple[int, ...] = attribute(I64S)
 
@@ -103,6 +105,7 @@ class DynamicUpdateSlice(Op):
     name = "stablehlo.dynamic_update_slice"
     updates = True
     linear_in = (0, 1)
+    float_bits = Bits.MOVED
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         """Build it; of a number, the update is all."""

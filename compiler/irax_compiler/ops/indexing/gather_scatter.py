@@ -20,6 +20,7 @@ from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import (
     ArrayType,
     Axis,
+    Bits,
     Linear,
     Memory,
     Op,
@@ -49,6 +50,7 @@ class Gather(Op):
     needs_whole = True
     memory = Memory.PART
     linear_in = (0,)
+    float_bits = Bits.MOVED
     dims: window_shapes.WindowDims = attribute(window_shapes.GATHER_NUMBERS, "dimension_numbers")
     slice_sizes: tuple[int, ...] = attribute(I64S)
     """The size of a window in each dimension of the operand."""
