@@ -54,3 +54,22 @@ util.func public @main(%n: i64, %i: i32, %w: index, %x: tensor<6xf32>) -> (tenso
 // CHECK-NEXT:    flow.dispatch @d::@d[%{{.*}}]([[G]], %{{.*}}) : (tensor<7x1x1xi32>, i32) -> tensor<6xi32>
 // CHECK-NEXT:    flow.dispatch @e::@e(%{{.*}}) : (tensor<6xf32>) -> tensor<6xf32>
 // CHECK-NEXT:    util.return [[K]]#1, [[L]]#1,
+
+// Kernels of several blocks have one array, which is made once.
+util.func public @loop(%n: index, %i: i64) -> tensor<6xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %0:2 = flow.dispatch @k::@k(%i) : (i64) -> (tensor<1xi32>, tensor<6xf32>)
+  %1 = scf.for %j = %zero to %n step %one iter_args(%x = %0#1) -> (tensor<6xf32>) {
+    %2:2 = flow.dispatch @k::@k(%i) : (i64) -> (tensor<1xi32>, tensor<6xf32>)
+    %3 = flow.dispatch @e::@e(%2#1, %x) : (tensor<6xf32>, tensor<6xf32>) -> tensor<6xf32>
+    scf.yield %3 : tensor<6xf32>
+  }
+  util.return %1 : tensor<6xf32>
+}
+// CHECK-LABEL: util.func public @loop(
+// CHECK:         [[E:%\w+]] = flow.tensor.empty : tensor<1xi32>
+// CHECK-NEXT:    [[A:%\w+]] = flow.dispatch @after_0::@after_0([[E]]) : (tensor<1xi32>) -> [[E]]
+// CHECK:         flow.dispatch @k::@k([[A]],
+// CHECK:         scf.for
+// CHECK-NEXT:      flow.dispatch @k::@k([[A]],
