@@ -89,6 +89,24 @@ def log1p_of_square(x: Array) -> Array:
     return jnp.where(large, outside, jnp.log1p(square))
 
 
+def _atanh_rest(v: Array) -> Array:
+    """Return atanh(v) - v, for v up to 1/3."""
+    square = jnp.multiply(v, v)
+    terms = [1 / (2 * k + 3) for k in range(_ATANH.get(v.dtype.itemsize, 8))]
+    return jnp.multiply(jnp.multiply(v, square), polynomial(terms, square))
+
+
+def log1p_minus(x: Array) -> Array:
+    """Return log(1 + x) - x, for x above -1."""
+    v = jnp.divide(x, jnp.add(x, 2))
+    near = jnp.less(jnp.abs(v), 1 / 3)
+    v, small = jnp.where(near, v, 0.0), jnp.where(near, x, 0.0)
+    # log(1 + x) is 2 atanh(v), and 2 v - x is -x v.
+    close = jnp.subtract(jnp.multiply(2, _atanh_rest(v)), jnp.multiply(small, v))
+    far = jnp.where(near, 0.0, x)
+    return jnp.where(near, close, jnp.subtract(jnp.log1p(far), far))
+
+
 @custom_jvp
 def deviance(x: Array, mean: Array) -> Array:
     """Return x log(x / mean) - x + mean, which is 0 where they are equal, for numbers that are not
@@ -100,12 +118,9 @@ def deviance(x: Array, mean: Array) -> Array:
     v = jnp.divide(jnp.subtract(half, half_mean), jnp.where(jnp.equal(total, 0), 1.0, total))
     near = jnp.less(jnp.abs(v), 1 / 3)
     v = jnp.where(near, v, 0.0)
-    square = jnp.multiply(v, v)
     # log(x / mean) is 2 atanh(v).
-    terms = [1 / (2 * k + 3) for k in range(_ATANH.get(v.dtype.itemsize, 8))]
-    series = jnp.multiply(jnp.multiply(v, square), polynomial(terms, square))
     close = jnp.add(
-        jnp.multiply(jnp.subtract(x, mean), v), jnp.multiply(jnp.multiply(2, x), series)
+        jnp.multiply(jnp.subtract(x, mean), v), jnp.multiply(jnp.multiply(2, x), _atanh_rest(v))
     )
     logarithm = _log_quotient(jnp.where(near, 1.0, x), jnp.where(near, 1.0, mean))
     far = jnp.add(jnp.multiply(x, jnp.subtract(logarithm, 1)), mean)

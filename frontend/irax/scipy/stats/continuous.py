@@ -18,6 +18,7 @@ from irax.scipy.special.differences import (
     scaled_gammaln_difference,
 )
 from irax.scipy.stats.distribution import Distribution
+from irax.scipy.stats.tails import beta_log_below, gamma_logcdf, gamma_logsf
 
 _LOG_2 = float(np.log(2))
 _LOG_PI = float(np.log(np.pi))
@@ -243,7 +244,9 @@ gamma: Distribution = Distribution(
     {
         "logpdf": _gamma_logpdf,
         "cdf": lambda z, a: special.gammainc(a, z),
+        "logcdf": lambda z, a: gamma_logcdf(z, a, _gamma_logpdf),
         "sf": lambda z, a: special.gammaincc(a, z),
+        "logsf": lambda z, a: gamma_logsf(z, a, _gamma_logpdf),
     },
     (0.0, np.inf),
     valid=_positive,
@@ -256,7 +259,9 @@ chi2: Distribution = Distribution(
     {
         "logpdf": lambda z, df: _gamma_logpdf(z / 2, df / 2) - _LOG_2,
         "cdf": lambda z, df: special.gammainc(df / 2, z / 2),
+        "logcdf": lambda z, df: gamma_logcdf(z / 2, df / 2, _gamma_logpdf),
         "sf": lambda z, df: special.gammaincc(df / 2, z / 2),
+        "logsf": lambda z, df: gamma_logsf(z / 2, df / 2, _gamma_logpdf),
     },
     (0.0, np.inf),
     valid=_positive,
@@ -269,7 +274,13 @@ beta: Distribution = Distribution(
     {
         "logpdf": _beta_logpdf,
         "cdf": lambda z, a, b: special.betainc(a, b, z),
+        "logcdf": lambda z, a, b: beta_log_below(
+            *(z, 1 - z, a, b, special.betainc(a, b, z), _beta_sf(z, a, b), _beta_logpdf(z, a, b))
+        ),
         "sf": _beta_sf,
+        "logsf": lambda z, a, b: beta_log_below(
+            *(1 - z, z, b, a, _beta_sf(z, a, b), special.betainc(a, b, z), _beta_logpdf(z, a, b))
+        ),
     },
     (0.0, 1.0),
     valid=_positive,

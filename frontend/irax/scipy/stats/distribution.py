@@ -18,6 +18,7 @@ from irax.core.promotion import convert
 from irax.execution.replay import replayed
 from irax.lax.arguments import documented
 from irax.scipy.arguments import floats
+from irax.scipy.stats.tails import log_of_share
 
 Formula = Callable[..., Any]
 Bound = float | Callable[..., Any]
@@ -43,7 +44,7 @@ _OUTSIDE = {  # below the support, above it
     "logsf": (0.0, -np.inf),
 }
 _LOGARITHMS = {"pdf": "logpdf", "pmf": "logpmf"}
-_WITH_LOGARITHM = {"logcdf": "cdf", "logsf": "sf"}
+_OF_SHARES = ("logcdf", "logsf")
 
 
 def _like(x: Array, found: Array) -> Array:
@@ -185,8 +186,9 @@ class Distribution:
         """Return a function by its formula, or by that of another one."""
         if name in self._formulas:
             return self._formulas[name](x, *parameters)
-        if name in _WITH_LOGARITHM:
-            return jnp.log(self._standard(_WITH_LOGARITHM[name], x, parameters))
+        if name in _OF_SHARES:
+            names = ("cdf", "sf") if name == "logcdf" else ("sf", "cdf")
+            return log_of_share(*(self._standard(n, x, parameters) for n in names))
         assert name == "sf"
         return jnp.subtract(1, self._standard("cdf", x, parameters))
 
