@@ -22,7 +22,7 @@ from irax_compiler.mlir import Value, dtype_of, is_inexact, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape
 from irax_compiler.ops.bitcast import BitcastConvert
 from irax_compiler.ops.core import Bits, Op, Tangent, full_like, zeros_like
-from irax_compiler.ops.marks import lost_derivative
+from irax_compiler.ops.marks import lost_derivative, stop_gradient
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.structured import StructuredOp
@@ -59,7 +59,7 @@ class Held:
             return shape.broadcast_scalar(conversion.convert(total, dtype), shape_of(result))
         if self.is_whole:
             return self.tangent
-        ratio = elementwise.divide(result, self.source)
+        ratio = stop_gradient(elementwise.divide(result, self.source))  # a step function
         zero, one = zeros_like(result), full_like(result, 1)
         # Of zero and what is not finite, a power of two cannot be told: it is taken as 1.
         usual = comparison.select(elementwise.is_finite(ratio), ratio, one)
