@@ -8,7 +8,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 import irax_runtime
-from irax import export
+from irax import export, lax
 from irax.core import refs
 from irax.execution import backend, specialized
 from irax_compiler.passes.sized import lowering
@@ -683,3 +683,46 @@ def test_what_has_a_program_for_all_sizes(name: str):
             np.testing.assert_allclose(found, own, rtol=1e-3, atol=1e-4)
     (told,) = irax.explain(jitted).sizes[:1]
     assert told.startswith("one program for all sizes") == (name in ONE)
+
+
+SORTS = {
+    "sort": (jnp.sort, np.sort),
+    "argsort": (jnp.argsort, lambda x: np.argsort(x, kind="stable")),
+    "columns": (lambda x: jnp.sort(x, 0), lambda x: np.sort(x, 0)),
+    "descending": (
+        lambda x: jnp.sort(x, descending=True),
+        lambda x: np.sort(x)[..., ::-1],
+    ),
+    "top_k": (
+        lambda x: lax.top_k(x, 1),
+        lambda x: (x.max(-1, keepdims=True), x.argmax(-1, keepdims=True)),
+    ),
+    "median": (lambda x: jnp.median(x, -1), lambda x: np.median(x, -1)),
+}
+
+
+@pytest.mark.parametrize("shape", ["n", "b, n", "b, 5"])
+@pytest.mark.parametrize("name", ["sort", pytest.param("argsort", marks=pytest.mark.slow)])
+def test_exported_sorts_of_all_sizes(name, shape, tmp_path):
+    check_exported_sort(name, shape, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(SORTS.keys() - {"sort", "argsort"}))
+def test_other_exported_sorts_of_all_sizes(name, tmp_path):
+    check_exported_sort(name, "b, n", tmp_path)
+
+
+def check_exported_sort(name, shape, folder):
+    function, reference = SORTS[name]
+    struct = irax.ShapeDtypeStruct(export.symbolic_shape(shape), "float32")
+    export.export(irax.jit(function))(struct).save(folder / "f.irax")
+    program = irax_runtime.load(folder / "f.irax")
+    rng = np.random.default_rng(0)
+    for n in (1, 2, 3, 5, 8, 17, 64, 100):
+        sizes = {"n": (n,), "b, n": (3, n), "b, 5": (n, 5)}[shape]
+        x = rng.integers(0, 40, sizes).astype(np.float32)  # with equal elements
+        expected = reference(x)
+        found = program(x)
+        for y, z in zip(*map(irax.tree.leaves, (found, expected)), strict=True):
+            np.testing.assert_array_equal(y, z)

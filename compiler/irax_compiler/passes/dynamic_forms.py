@@ -14,6 +14,7 @@ from irax_compiler.ops.elementwise_map import Map
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.rewriting import rewrite_in_order, rewrites
+from irax_compiler.passes.sized import merging
 from irax_compiler.passes.sized.lowering import NotDynamic
 from irax_compiler.sizes import is_symbolic
 
@@ -46,7 +47,12 @@ def product_without_free_dimensions(op: DotGeneral, x: Value, y: Value) -> Value
     return Reduce("add", contracted)(products, full((), 0, op.dtype))
 
 
-FORMS = (function_of_chlo, product_without_free_dimensions)
+FORMS = (
+    function_of_chlo,
+    product_without_free_dimensions,
+    merging.sort_by_merging,
+    merging.top_k_by_merging,
+)
 
 
 @register_pass

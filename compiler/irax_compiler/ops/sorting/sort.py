@@ -77,6 +77,10 @@ class Sort(Op):
             mlir.emit("stablehlo.return", [before], results=[])
         return tuple(operation.results)
 
+    def precedes(self, pairs: Sequence[Value]) -> Value:
+        """Return where elements go before others; arrays 2i and 2i + 1 are of operand i."""
+        return _comparator(pairs, self.order)
+
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         axis = self.dimension
         if len(operands) == 1 and operands[0].dtype.kind in "biuf" and not self.order.total:
@@ -357,6 +361,10 @@ class SortBy(Op):
         scalars = [mlir.tensor_type((), dtype_of(x)) for x in operands for _ in range(2)]
         self.before.fill(operation.regions[0], scalars[self.before.num_arguments :])
         return tuple(operation.results)
+
+    def precedes(self, pairs: Sequence[Value]) -> Value:
+        """Return where elements go before others; arrays 2i and 2i + 1 are of operand i."""
+        return self.before(*pairs)[0]
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         rows = [np.moveaxis(x, self.dimension, -1) for x in operands]
