@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.differential.trials import COUNT, SEED
 from tests.frontend.mesh_training import put
 
 import irax
@@ -24,14 +25,49 @@ MESH = {"data": 2, "model": 2}
 SHAPES = ((), (3,), (2, 3), (40,))
 
 
+TYPES = [f"tensor<{''.join(f'{n}x' for n in shape)}f32>" for shape in SHAPES]
+TIMES = 2
+"""The number of steps of a loop."""
+
+
 def random_program(rng: np.random.Generator) -> str:
-    """A function of a device whose operations use each other's results at random."""
-    types = [f"tensor<{''.join(f'{n}x' for n in shape)}f32>" for shape in SHAPES]
-    values = [(f"%a{i}", i) for i in range(len(types))]
+    """A function of a device whose operations use each other's results at random, in branches and
+    loops, too.
+    """
+    values = [(f"%a{i}", i) for i in range(len(TYPES))]
+    lines = random_lines(rng, values, 24, "%v", depth=0)
+    returned = [values[i] for i in rng.integers(len(values), size=6)] + values[-4:]
+    arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(TYPES))
+    results = ", ".join(TYPES[kind] for _, kind in returned)
+    mesh = ",".join(f"{axis}={size}" for axis, size in MESH.items())
+    return "\n".join(
+        [
+            f'func.func @main({arguments}) -> ({results}) attributes {{irax.mesh = "{mesh}"}} {{',
+            "%zero = stablehlo.constant dense<0> : tensor<i32>",
+            "%one = stablehlo.constant dense<1> : tensor<i32>",
+            f"%times = stablehlo.constant dense<{TIMES}> : tensor<i32>",
+            f"%p = stablehlo.constant dense<{rng.choice(['true', 'false'])}> : tensor<i1>",
+            *lines,
+            f"return {', '.join(name for name, _ in returned)} : {results}",
+            "}",
+        ]
+    )
+
+
+def random_lines(
+    rng: np.random.Generator, values: list[tuple[str, int]], count: int, prefix: str, depth: int
+) -> list[str]:
+    """The text of some operations, whose results are added to `values`."""
     lines = []
-    for number in range(24):
-        name, (x, kind) = f"%{number}", values[rng.integers(len(values))]
-        if rng.random() < 0.5:
+    types = TYPES
+    for number in range(count):
+        name, (x, kind) = f"{prefix}{number}", values[rng.integers(len(values))]
+        if depth < 2 and rng.random() < 0.1:
+            y, kind = values[rng.integers(len(values))]
+            inner = [random_branch(rng, values, f"{name}_{i}_", kind, depth) for i in range(2)]
+            form = random_if if rng.random() < 0.5 else random_while
+            lines += form(name, types[kind], y, inner)
+        elif rng.random() < 0.5:
             config = (
                 f'{{axis = "{rng.choice(list(MESH))}", size = 2 : i64, '
                 f'combiner = "{rng.choice(["add", "maximum"])}"}}'
@@ -46,18 +82,46 @@ def random_program(rng: np.random.Generator) -> str:
             y = others[rng.integers(len(others))]
             lines.append(f"{name} = stablehlo.subtract {x}, {y} : {types[kind]}")
         values.append((name, kind))
-    returned = [values[i] for i in rng.integers(len(values), size=6)] + values[-4:]
-    arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(types))
-    results = ", ".join(types[kind] for _, kind in returned)
-    mesh = ",".join(f"{axis}={size}" for axis, size in MESH.items())
-    return "\n".join(
-        [
-            f'func.func @main({arguments}) -> ({results}) attributes {{irax.mesh = "{mesh}"}} {{',
-            *lines,
-            f"return {', '.join(name for name, _ in returned)} : {results}",
-            "}",
-        ]
-    )
+    return lines
+
+
+def random_branch(
+    rng: np.random.Generator, outside: list[tuple[str, int]], prefix: str, kind: int, depth: int
+) -> tuple[list[str], str]:
+    """The text of a block, and a value of a type that is there in it."""
+    values = list(outside)
+    lines = random_lines(rng, values, 5, prefix, depth + 1)
+    fitting = [name for name, of in values if of == kind]
+    return lines, fitting[rng.integers(len(fitting))]
+
+
+def random_if(name: str, type_: str, start: str, inner: list[tuple[list[str], str]]) -> list[str]:
+    (yes, a), (no, b) = inner
+    return [
+        f'{name} = "stablehlo.if"(%p) ({{',
+        *(*yes, f"stablehlo.return {a} : {type_}", "}, {"),
+        *(*no, f"stablehlo.return {b} : {type_}", f"}}) : (tensor<i1>) -> {type_}"),
+    ]
+
+
+def random_while(
+    name: str, type_: str, start: str, inner: list[tuple[list[str], str]]
+) -> list[str]:
+    ((lines, after), _), number = inner, f"{name}_n"
+    return [
+        f"{name}_loop:2 = stablehlo.while({number} = %zero, {name}_x = {start}) : "
+        f"tensor<i32>, {type_} cond {{",
+        f"{name}_p = stablehlo.compare LT, {number}, %times : (tensor<i32>, tensor<i32>) "
+        "-> tensor<i1>",
+        f"stablehlo.return {name}_p : tensor<i1>",
+        "} do {",
+        f"{name}_next = stablehlo.add {number}, %one : tensor<i32>",
+        *lines,
+        f"{name}_last = stablehlo.subtract {after}, {name}_x : {type_}",
+        f"stablehlo.return {name}_next, {name}_last : tensor<i32>, {type_}",
+        "}",
+        f"{name} = stablehlo.subtract {name}_loop#1, {start} : {type_}",
+    ]
 
 
 def results(module: mlir.Module) -> list[list[np.ndarray]]:
@@ -74,9 +138,9 @@ def reductions(module: mlir.Module) -> int:
     return sum("all_reduce" in str(o) for o in nested(module.operation) if not len(o.regions))
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(COUNT or 20))
 def test_random_programs(seed: int):
-    text = random_program(np.random.default_rng(seed))
+    text = random_program(np.random.default_rng([SEED, seed]))
     before, after = mlir.parse_module(text), mlir.parse_module(text)
     Combine(most=64).run(after)
     assert after.operation.verify()

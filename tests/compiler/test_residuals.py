@@ -1,11 +1,15 @@
 """The choice of residuals in `linearize`: as few bytes as the linear part can be computed from."""
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import pytest
+from tests.differential.random_functions import IRAX, PLAIN
+from tests.differential.random_steps import RESIDUALS
+from tests.differential.trials import COUNT, SEED, Trial, batches, differences, functions
 
+import irax
 from irax_compiler import api, mlir
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.passes import separation
@@ -68,10 +72,32 @@ class CheckedResiduals(Residuals):
         assert found == fewest_bytes(dependents, read - dependents.values)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@batches(20, few=100)
+def test_derivatives_are_those_of_forward_mode(numbers: Sequence[int]):
+    """The linear part, given what is saved, does what the tangents of forward mode are."""
+    for f in functions(RESIDUALS, 21, numbers):
+        arrays = f.arguments()
+        with irax.enable_x64():
+            program = irax.jit(lambda *xs, f=f: f(IRAX, *xs)).lower(*arrays)
+        module = api.parse(program.as_text())
+        if len(mlir.arguments(mlir.functions(module)["lambda"])) > len(arrays):
+            continue  # it has large constants, which are arguments
+        derived, forward = api.linearize(module, "lambda"), api.jvp(module, "lambda")
+        rng = np.random.default_rng(numbers[0])
+        tangents = [x * rng.uniform(-1, 1, x.shape) for x in arrays]
+        count = len(f(PLAIN, *arrays))
+        found = api.evaluate(module, derived.name, arrays)
+        both = api.evaluate(module, forward.name, [*arrays, *tangents])
+        residuals, expected = found[count:], both[count:]
+        linear = api.evaluate(module, derived.linear, [*residuals, *tangents])
+        trial = Trial(str(f), list, (), expected, is_rounded=True)
+        assert not differences(linear, trial), trial.name
+
+
+@pytest.mark.parametrize("seed", range(COUNT or 40))
 def test_no_other_values_take_fewer_bytes(seed: int, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(separation, "Residuals", CheckedResiduals)
-    module = api.parse(random_program(seed))
+    module = api.parse(random_program(SEED * 100_000 + seed))
     derived = api.linearize(module)
 
     x, y = np.array([0.3, -0.7, 1.1], np.float32), np.array([0.9, 0.2, -1.3])

@@ -593,3 +593,14 @@ HOSTED = Kind(
     rounds=9,
 )
 """Loops that tell the host of values, most in branches."""
+RESIDUALS = Kind(
+    [
+        *([formula] * 4 + [arithmetic] * 6 + [broadcast] * 2),
+        *(floored, to_complex, selected, reduced, multiplied, convolved, transposed, reshaped),
+        *LOOPS,
+    ],
+    smooth=True,
+    dtypes={F64: 6, C128: 1},
+    steps=14,
+)
+"""Many elementwise operations, of which derivatives do some again."""
