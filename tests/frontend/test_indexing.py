@@ -855,3 +855,19 @@ def test_the_text_of_slices_of_numbers_is_read():
     x, y = np.float32(1), np.float32(2)
     module = api.parse(irax.jit(f).lower(x, y).as_text())
     np.testing.assert_array_equal(api.evaluate(module, "f", [x, y]), [x, y])
+
+
+def test_ints_that_no_integer_of_arrays_holds():
+    x = jnp.arange(3.0)
+    for index in (2**31, -(2**31) - 1, 2**70):
+        for use in (
+            lambda i: x[i],
+            lambda i: x.at[i].set(9.0),
+            lambda i: irax.jit(lambda x: x[i])(x),
+        ):
+            with pytest.raises(OverflowError, match=rf"index {index} does not fit into int32.*x64"):
+                use(index)
+    with irax.enable_x64(True):
+        assert x[2**31] == 2
+        with pytest.raises(OverflowError, match="does not fit into int64"):
+            x[2**70]

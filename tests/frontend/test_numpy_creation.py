@@ -293,3 +293,17 @@ def test_dtypes_are_classes():
         assert np.dtype(scalar) == scalar.dtype
     with pytest.raises(TypeError, match="positional"):
         jnp.int8(1, 2)
+
+
+def test_asarray_without_a_copy():
+    x = np.arange(8, dtype=np.float32)
+    shared = jnp.asarray(x, copy=False)
+    assert np.shares_memory(np.asarray(shared), x)
+    np.testing.assert_array_equal(irax.jit(lambda x: x + 1)(shared), np.arange(8) + 1)
+    assert x.flags.writeable
+    assert not np.shares_memory(np.asarray(jnp.asarray(x)), x)
+    for other in (x[::2], x.astype(">f4"), np.arange(3.0), [1.0, 2.0]):
+        with pytest.raises(ValueError, match="without a copy"):
+            jnp.asarray(other, copy=False)
+    with pytest.raises(ValueError, match="without a copy"):
+        jnp.asarray(x, "int32", copy=False)

@@ -93,18 +93,22 @@ def asarray(
         dtype: the dtype of the result; by default that of `a`, narrowed to 32 bits without
             `enable_x64`.
         order: None, "K", "A" or "C": the order of the elements, which is row-major.
-        copy: True for a new array, None or False for the same one where it can be.
+        copy: True for a new array, None for the same one where it can be. False for the same
+            memory: that of an array of irax, or of a row-major one of NumPy's, to which nobody
+            may write from then on.
         device: the device to put it on.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
-        ValueError: `copy=False`, if `a` is not an array of irax of the dtype.
+        ValueError: `copy=False`, where that takes a copy.
 
     >>> jnp.asarray([[1, 2], [3, 4]], dtype="float32")
     Array([[1., 2.],
            [3., 4.]], dtype=float32)
     """
     copies = bool(copy)
+    if copy is False and type(a) is np.ndarray and a.flags.c_contiguous:
+        a = _shared(a)
     result = array(a, dtype, copy=copies, order=order, device=device, out_sharding=out_sharding)
     if copy is False and not (isinstance(a, Array) and a.dtype == result.dtype):
         raise ValueError(
@@ -112,6 +116,15 @@ def asarray(
             "without a copy: leave copy=False out"
         )
     return result
+
+
+def _shared(a: np.ndarray[Any, Any]) -> Any:
+    """Return an array in the memory of one of NumPy's; that one itself if its dtype is not kept."""
+    if not a.dtype.isnative or dtypes.canonicalize_dtype(a.dtype) != a.dtype:
+        return a
+    view = a.view()
+    view.flags.writeable = False
+    return ConcreteArray(view)
 
 
 def copy(a: ArrayLike, order: str | None = None) -> Array:

@@ -218,6 +218,20 @@ def _consumes(item: Any) -> int:
     return item.value.ndim if isinstance(item, _Mask) else 1
 
 
+def _check_int(index: int) -> None:
+    """Check that an index is one of the integers that there are arrays of.
+
+    Raises:
+        OverflowError: it is not.
+    """
+    info = np.iinfo(dtypes.canonicalize_dtype(int))
+    if not info.min <= index <= info.max:
+        wider = (
+            "" if info.bits == 64 else ": irax.config.update('enable_x64', True) allows wider ones"
+        )
+        raise OverflowError(f"index {index} does not fit into {info.dtype}{wider}")
+
+
 class _Parser:
     """Goes through the items of an index once, from left to right."""
 
@@ -317,6 +331,7 @@ class _Parser:
             self._add(n, Dim(place, 1, taken=True))
             self.parts.for_numpy.append(place)
         else:  # a place for checks to see, as of an array
+            _check_int(item)
             self.parts.int_outside = f"index {item} is out of range for a dimension of size {n}"
             self._array(np.asarray(item), n)
 
