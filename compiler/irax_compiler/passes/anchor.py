@@ -10,9 +10,11 @@ from irax_compiler.passes.carries.copies import after
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.fills import calls_host
 
-_KERNEL, _EMPTY = "flow.dispatch", "flow.tensor.empty"
-_ARRAY, _BINDING = "tensor<7x1x1xi32>", "!stream.binding"
-"""An array of a type that no program has: IREE makes one of equal empty arrays."""
+_KERNEL = "flow.dispatch"
+_EMPTY = "flow.tensor.alloca"
+"""Makes an empty array of its own for each kernel. IREE makes one of those of `flow.tensor.empty`,
+and forgets some of the uses where these are in several groups of kernels."""
+_ARRAY, _BINDING = "tensor<1xi32>", "!stream.binding"
 _READ = f"!iree_tensor_ext.dispatch.tensor<readonly:{_ARRAY}>"
 
 

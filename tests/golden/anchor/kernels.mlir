@@ -33,7 +33,7 @@ flow.executable private @d {
   }
 }
 // CHECK-LABEL: flow.executable private @d
-// CHECK:         func.func @d(%{{.*}}: !iree_tensor_ext.dispatch.tensor<readonly:tensor<7x1x1xi32>>, [[N:%\w+]]: i32, [[R:%\w+]]: !iree_tensor_ext.dispatch.tensor<writeonly:tensor<6xi32>>)
+// CHECK:         func.func @d(%{{.*}}: !iree_tensor_ext.dispatch.tensor<readonly:tensor<1xi32>>, [[N:%\w+]]: i32, [[R:%\w+]]: !iree_tensor_ext.dispatch.tensor<writeonly:tensor<6xi32>>)
 // CHECK:           tensor.splat [[N]]
 // CHECK:           iree_tensor_ext.dispatch.tensor.store %{{.*}}, [[R]]
 
@@ -46,12 +46,12 @@ util.func public @main(%n: i64, %i: i32, %w: index, %x: tensor<6xf32>) -> (tenso
   util.return %0#1, %1#1, %2, %3 : tensor<6xf32>, tensor<6xf32>, tensor<6xi32>, tensor<6xf32>
 }
 // CHECK-LABEL: util.func public @main(
-// CHECK:         [[E:%\w+]] = flow.tensor.empty : tensor<7x1x1xi32>
-// CHECK-NEXT:    [[K:%\w+]]:2 = flow.dispatch @k::@k([[E]], %{{.*}}) : (tensor<7x1x1xi32>, i64) -> (tensor<1xi32>, tensor<6xf32>)
-// CHECK-NEXT:    [[F:%\w+]] = flow.tensor.empty : tensor<7x1x1xi32>
-// CHECK-NEXT:    [[L:%\w+]]:2 = flow.dispatch @k::@k([[F]], %{{.*}}) : (tensor<7x1x1xi32>, i64) -> (tensor<1xi32>, tensor<6xf32>)
-// CHECK-NEXT:    [[G:%\w+]] = flow.tensor.empty : tensor<7x1x1xi32>
-// CHECK-NEXT:    flow.dispatch @d::@d[%{{.*}}]([[G]], %{{.*}}) : (tensor<7x1x1xi32>, i32) -> tensor<6xi32>
+// CHECK:         [[E:%\w+]] = flow.tensor.alloca : tensor<1xi32>
+// CHECK-NEXT:    [[K:%\w+]]:2 = flow.dispatch @k::@k([[E]], %{{.*}}) : (tensor<1xi32>, i64) -> (tensor<1xi32>, tensor<6xf32>)
+// CHECK-NEXT:    [[F:%\w+]] = flow.tensor.alloca : tensor<1xi32>
+// CHECK-NEXT:    [[L:%\w+]]:2 = flow.dispatch @k::@k([[F]], %{{.*}}) : (tensor<1xi32>, i64) -> (tensor<1xi32>, tensor<6xf32>)
+// CHECK-NEXT:    [[G:%\w+]] = flow.tensor.alloca : tensor<1xi32>
+// CHECK-NEXT:    flow.dispatch @d::@d[%{{.*}}]([[G]], %{{.*}}) : (tensor<1xi32>, i32) -> tensor<6xi32>
 // CHECK-NEXT:    flow.dispatch @e::@e(%{{.*}}) : (tensor<6xf32>) -> tensor<6xf32>
 // CHECK-NEXT:    util.return [[K]]#1, [[L]]#1,
 

@@ -15,7 +15,6 @@ from irax_compiler.mlir.bindings import ir
 from irax_compiler.mlir.types import UNKNOWN_SIZE
 from irax_compiler.ops import comparison
 from irax_compiler.ops.core import UnsupportedOp, full
-from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.size_code import computed
 from irax_compiler.passes.core import enclosing
 from irax_compiler.sizes import Size, variables
@@ -142,18 +141,14 @@ class Lowering:
     def apart(self, x: Value, user: Operation) -> Value:
         """An array for an operation that updates it in place.
 
-        IREE computes anew what depends on no array, rather than copy it for an update. It then
-        finds that the two are equal, and so both are updated. What a step of a loop computes from
-        nothing that the loop carries it computes before the loop, and then updates in each step.
+        What a step of a loop computes from nothing that the loop carries IREE computes before the
+        loop, and then updates in each step.
         """
-        if x not in self.shapes:
-            return x
         loop = next((o for o in enclosing(user) if o.name == "stablehlo.while"), None)
-        if _has_source(x, loop):
+        if loop is None or x not in self.shapes or _has_source(x, loop):
             return x
         other = self.spread(_unknown(0, mlir.dtype_of(x)), self.shapes[x], x.type)
-        holds = _unknown(True, np.dtype(np.bool_)) if loop is None else _holds_in_step(loop, user)
-        copy = emit("stablehlo.select", [holds, x, other], x.type)
+        copy = emit("stablehlo.select", [_holds_in_step(loop, user), x, other], x.type)
         self.shapes[copy] = self.shapes[x]
         return copy
 
@@ -168,20 +163,17 @@ class Lowering:
         return self.shapes.get(value) or mlir.shape_of(value)
 
 
-def _has_source(x: Value, loop: Operation | None) -> bool:
-    """True if an array is computed from arrays, within a loop from what that carries."""
+def _has_source(x: Value, loop: Operation) -> bool:
+    """True if an array is computed from arrays within a loop, from what that carries."""
     pending, seen = [x], {x}
     while pending:
         value = pending.pop()
         source = mlir.definition(value)
         if source is None:
-            if loop is None or _is_inside(value.owner, loop):
+            if _is_inside(value.owner, loop):
                 return True
-        elif loop is None or _is_inside(source.block, loop):
+        elif _is_inside(source.block, loop):
             arrays = {y for y in (*source.operands, *mlir.captured(source)) if _is_array(y)}
-            is_opaque = source.name == "flow.dispatch" or traits_of(source).captures
-            if loop is None and arrays and is_opaque:  # which IREE does not compute anew
-                return True
             pending += arrays - seen
             seen |= arrays
     return False
