@@ -49,6 +49,15 @@ def inexact(dtype: np.dtype) -> bool:
 
 
 @cache
+def is_of_numpy(dtype: np.dtype) -> bool:
+    """True for NumPy's numbers, False for those of ml_dtypes, one of which (float8_e5m2) has the
+    kind of NumPy's floats. A dtype need not be the object that NumPy has for it: one that was
+    pickled is another, which counts as not built in.
+    """
+    return dtype.kind in "biu" or (dtype.kind in "fc" and dtype.itemsize > 1)
+
+
+@cache
 def is_narrow_integer(dtype: np.dtype) -> bool:
     """True for integers of 2 and 4 bits, an element of which NumPy keeps in a byte."""
     return dtype.kind == "V" and not inexact(dtype)

@@ -160,13 +160,6 @@ def canonical(dtype: np.dtype[Any], x64: bool) -> np.dtype[Any]:
     return DTYPES[name if x64 else _NARROWED.get(name, name)]
 
 
-def is_of_numpy(dtype: np.dtype[Any]) -> bool:
-    """Return True if a dtype is one of NumPy's numbers, not of ml_dtypes. It need not be the object
-    that NumPy has for it: a dtype that was pickled is another, which counts as not built in.
-    """
-    return dtype.kind in "biu" or (dtype.kind in "fc" and dtype.itemsize > 1)
-
-
 def name_of(dtype: np.dtype[Any]) -> str:
     """Return the name of a dtype in the lattice."""
     return "float0" if dtype == float0 else dtype.name

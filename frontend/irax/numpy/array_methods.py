@@ -16,12 +16,12 @@ from irax import dtypes, errors, lax
 from irax.core import source
 from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import bind
-from irax.core.dtype_kinds import is_of_numpy
 from irax.core.promotion import convert
 from irax.core.sharded import apart_from, copied
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import still_open
 from irax.numpy import index_updates, indexing, placement, printing
+from irax_compiler.dtypes import is_of_numpy
 from irax_compiler.ops import bitcast, shape
 
 # ---- operators -----------------------------------------------------------------------------------

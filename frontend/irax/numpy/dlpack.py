@@ -14,9 +14,9 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.dtype_kinds import is_of_numpy
 from irax.execution import backend, transfers
 from irax.typing import DTypeLike
+from irax_compiler.dtypes import is_of_numpy
 
 __all__ = ["from_dlpack", "is_supported_dtype"]
 

@@ -10,11 +10,11 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.dtype_kinds import is_of_numpy
 from irax.lax.arguments import canonical_shape
 from irax.numpy.creation import asarray
 from irax.transforms import vmap
 from irax.typing import ArrayLike, DTypeLike
+from irax_compiler.dtypes import is_of_numpy
 
 File = str | os.PathLike[Any] | IO[bytes]
 

@@ -9,7 +9,7 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.operands import as_arrays
-from irax.core.promotion import broadcast_to
+from irax.core.promotion import broadcast_to, convert
 from irax.lax.arguments import documented
 from irax.numpy import reductions, statistics
 from irax.numpy.logic import isnan, logical_and, logical_not
@@ -19,12 +19,22 @@ from irax.typing import ArrayLike, Axis, DTypeLike
 
 
 def _cleaned(name: str, a: ArrayLike, neutral: float) -> tuple[Array, Array | None]:
-    """Return the array with a number in place of nan, and a mask of nan, or None."""
+    """Return the array with a number in place of nan, and a mask of nan, or None. Where its dtype
+    lacks that number, as floats of 8 bits lack infinities or 0, it is in float32.
+    """
     (x,) = as_arrays([a], name)
     if not dtypes.issubdtype(x.dtype, np.inexact):
         return x, None
     missing = isnan(x)
+    if x.dtype.itemsize == 1 and np.array(neutral).astype(x.dtype).astype(float) != neutral:
+        x = convert(x, np.dtype(np.float32))
     return choose(missing, lax.full_like(x, neutral), x), missing
+
+
+def _like(a: ArrayLike, cleaned: Array, result: Array) -> Array:
+    """Return a reduction of the cleaned array in the dtype of the array."""
+    (x,) = as_arrays([a], "nan")
+    return result if cleaned.dtype == x.dtype else convert(result, x.dtype)
 
 
 def _total(name: str, neutral: float) -> Total:
@@ -40,7 +50,8 @@ def _total(name: str, neutral: float) -> Total:
         where: ArrayLike | None = None,
     ) -> Array:
         x, _ = _cleaned(f"nan{name}", a, neutral)
-        return fold(x, axis, dtype, out, keepdims, initial, where)
+        result = fold(x, axis, dtype, out, keepdims, initial, where)
+        return _like(a, x, result) if dtype is None else result
 
     doc = f"""`{name}` of the elements that are not nan.
 
@@ -76,7 +87,7 @@ def _extremum(name: str, neutral: float) -> Extremum:
         where: ArrayLike | None = None,
     ) -> Array:
         x, missing = _cleaned(f"nan{name}", a, neutral)
-        result = fold(x, axis, out, keepdims, initial, where)
+        result = _like(a, x, fold(x, axis, out, keepdims, initial, where))
         if missing is None or initial is not None:
             return result
         return choose(reductions.all(missing, axis, keepdims=keepdims), np.nan, result)
@@ -141,7 +152,8 @@ def _cumulative(name: str, neutral: float) -> Cumulative:
         a: ArrayLike, axis: int | None = None, dtype: DTypeLike | None = None, out: None = None
     ) -> Array:
         x, _ = _cleaned(f"nan{name}", a, neutral)
-        return step(x, axis, dtype, out)
+        result = step(x, axis, dtype, out)
+        return _like(a, x, result) if dtype is None else result
 
     doc = f"""`{name}` with each nan replaced by {neutral}.
 

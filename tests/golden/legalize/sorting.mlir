@@ -167,3 +167,18 @@ func.func @total_order_of_narrow(%x: tensor<9xbf16>) -> tensor<9xbf16> {
 // CHECK:        "stablehlo.sort"
 // CHECK-NOT:      TOTALORDER
 // CHECK:          compare LT, {{.*}} (tensor<ui16>, tensor<ui16>)
+
+// This nan has the bits of a negative zero, and comes last all the same.
+func.func @nan_with_a_sign(%x: tensor<9xf8E4M3FNUZ>) -> tensor<9xf8E4M3FNUZ> {
+  %a = "stablehlo.sort"(%x) <{dimension = 0 : i64, is_stable = false}> ({
+  ^bb0(%0: tensor<f8E4M3FNUZ>, %1: tensor<f8E4M3FNUZ>):
+    %2 = stablehlo.compare LT, %0, %1 : (tensor<f8E4M3FNUZ>, tensor<f8E4M3FNUZ>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  }) : (tensor<9xf8E4M3FNUZ>) -> tensor<9xf8E4M3FNUZ>
+  return %a : tensor<9xf8E4M3FNUZ>
+}
+// CHECK:      func.func @nan_with_a_sign
+// CHECK:        stablehlo.convert %arg0 : (tensor<9xf8E4M3FNUZ>) -> tensor<9xf32>
+// CHECK:        "stablehlo.sort"
+// CHECK-NOT:      TOTALORDER
+// CHECK:          compare LT, {{.*}} (tensor<ui32>, tensor<ui32>)

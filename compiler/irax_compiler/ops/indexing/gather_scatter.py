@@ -13,6 +13,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from irax_compiler import mlir
+from irax_compiler.dtypes import is_of_numpy
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape
 from irax_compiler.ops.attributes import FLAG, I64S, attribute, from_operation
@@ -69,7 +70,9 @@ class Gather(Op):
         starts = self.dims.starts(indices, x.ndim)
         limits = np.subtract(x.shape, self.slice_sizes).reshape(-1, *[1] * (starts.ndim - 1))
         starts = np.minimum(np.maximum(starts, 0), limits)
-        found = sliding_window_view(x, self.slice_sizes)[tuple(starts)]
+        # NumPy has such views of its own numbers only: others go as their bits.
+        bits = x if is_of_numpy(x.dtype) else x.view(f"u{x.dtype.itemsize}")
+        found = sliding_window_view(bits, self.slice_sizes)[tuple(starts)].view(x.dtype)
         batch = starts.shape[1:]
         apart = self.dims.collapsed_dims + self.dims.operand_batching_dims
         sizes = (n for d, n in enumerate(self.slice_sizes) if d not in apart)

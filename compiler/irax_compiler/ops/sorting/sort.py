@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.dtypes import is_of_numpy
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import FLAG, I64, attribute, from_operation
@@ -83,7 +84,9 @@ class Sort(Op):
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         axis = self.dimension
-        if len(operands) == 1 and operands[0].dtype.kind in "biuf" and not self.order.total:
+        dtype = operands[0].dtype
+        is_ordered = is_of_numpy(dtype) and dtype.kind != "c" and not self.order.total
+        if len(operands) == 1 and is_ordered:
             return (self._sorted(operands[0]),)
         if self.order.direction == "GT":
             # Turned around before and after, so that ties keep their order.
@@ -117,7 +120,7 @@ class Sort(Op):
             return [key for part in (np.real(x), np.imag(x)) for key in self._keys(part)]
         if self.order.total and inexact(x.dtype):
             return [comparison.total_order_key(x)]
-        if x.dtype.kind == "V":  # bfloat16, float8 and int4, whose own order NumPy doesn't know
+        if not is_of_numpy(x.dtype):  # such as bfloat16 and int4, whose order NumPy doesn't know
             return [x.astype(np.float32)]
         return [x]
 

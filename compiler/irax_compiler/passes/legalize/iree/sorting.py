@@ -46,14 +46,17 @@ def sort_of_repeated_operands(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.sort", kind="bug", of="IREE")
 def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
-    """Sort narrow floats by their bits: IREE loses the sign of nan in their comparison."""
+    """Sort narrow floats by their bits: IREE loses the sign of nan in their comparison. The nan of
+    some has the bits of a negative zero, which would come before positive numbers.
+    """
     op = read_as(sort.Sort, operation)
     operands = list(operation.operands)
-    if op is None or not op.order.total:
+    if op is None:
+        return None
+    keys = [dtype_of(x) for x in operands[: op.order.num_keys]]
+    if not any(map(_is_narrow if op.order.total else _has_signed_nan, keys)):
         return None
     keys = operands[: op.order.num_keys]
-    if not any(_is_narrow(dtype_of(x)) for x in keys):
-        return None
     unsigned = [key for x in keys for key in keys_of(x, op.order)]
     order = sort.Order(len(unsigned))
     results = sort.Sort(op.dimension, op.is_stable, order).build([*unsigned, *operands])
@@ -374,6 +377,10 @@ def _order(keys: Sequence[Value], dimension: int) -> Value:
         shift += 8 * dtype_of(key).itemsize
     (result,) = host_call("sort", [packed.value], [packed.value.type], dimension=dimension)
     return (Number(result) & 0xFFFFFFFF).to(int32).value
+
+
+def _has_signed_nan(dtype: np.dtype) -> bool:
+    return dtype.name.endswith("fnuz")
 
 
 def _is_narrow(dtype: np.dtype) -> bool:
