@@ -90,6 +90,27 @@ def test_grad_of_a_branch_that_devices_choose():
     np.testing.assert_allclose(step(W, X), expected, rtol=1e-5)
 
 
+def test_shards_are_printed_device_by_device():
+    """Outside of traces; in them there are no elements."""
+    seen = []
+
+    def f(x):
+        seen.append(str(x * 2))
+        seen.append(str(lax.psum(x, "a")))
+        return x
+
+    x = np.arange(8.0, dtype=np.float32).reshape(4, 2)
+    mapped = irax.shard_map(f, mesh=MESH, in_specs=P("a", "b"), out_specs=P("a", "b"))
+    mapped(x)
+    for number, (a, b) in enumerate(np.ndindex(2, 2)):
+        block = x[2 * a : 2 * a + 2, b : b + 1]
+        at = f"On cpu:{number} at mesh coordinates (a, b,) = ({a}, {b}):\n"
+        assert f"{at}{2 * block}\n" in seen[0]
+        assert f"{at}{x[:2, b : b + 1] + x[2:, b : b + 1]}\n" in seen[1]
+    irax.jit(mapped)(x)
+    assert "Traced<float32[2,1]" in seen[2]
+
+
 def test_ppermute_along_two_axes():
     perm = [(0, 1), (1, 3), (3, 0)]
 

@@ -92,8 +92,8 @@ _REASONS = {
         "extend.core: JaxprTypeError check_jaxpr",
     ),
     "it is an option of JAX's that irax has no counterpart of": (
-        ": allow_f16_reductions array_garbage_collection_guard enable_checks thread_guard",
-        ": jax2tf_associative_scan_reductions no_execution",
+        ": allow_f16_reductions array_garbage_collection_guard thread_guard",
+        ": jax2tf_associative_scan_reductions",
         ": softmax_custom_jvp",
     ),
     "use the platform's tools: irax run --time, perf, Tracy": (": monitoring",),

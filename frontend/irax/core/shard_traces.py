@@ -30,6 +30,7 @@ class ShardTrace(Trace):
         self,
         sizes: Mapping[str, int],
         arguments: Sequence[tuple[Known, Spec]],
+        devices: Sequence[str],
         *args: Any,
         **kwargs: Any,
     ) -> None:
@@ -38,12 +39,14 @@ class ShardTrace(Trace):
         Args:
             sizes: the sizes of the axes that divide arrays, by name.
             arguments: the whole arrays, and their divisions.
+            devices: the names of the devices.
             args: as of any trace.
             kwargs: as of any trace.
         """
         super().__init__(*args, **kwargs)
         self._sizes = sizes
         self._arguments = arguments
+        self._devices = devices
         self._of_devices: dict[tuple[int, ...], dict[mlir.Value, np.ndarray]] = {}
         """The values that are known of each device, by its place."""
 
@@ -53,6 +56,28 @@ class ShardTrace(Trace):
         """
         if self._varying is None or self._varying.of(value):
             return None
+        first, *others = (x for _, x in self._of_each_device(value))
+        if first is None or any(x is None or x.tobytes() != first.tobytes() for x in others):
+            return None
+        return first
+
+    def text(self, value: mlir.Value) -> str | None:
+        """Return the elements of a value on each device, if the whole arrays are known."""
+        if not are_shards_at_once() or self.parent is not None:
+            return None
+        names = "".join(f"{name}, " for name in self._sizes).rstrip()
+        blocks = []
+        for device, (place, x) in zip(self._devices, self._of_each_device(value), strict=False):
+            if x is None:
+                return None
+            at = f"mesh coordinates ({names}) = {(*place.values(),)}"
+            blocks.append(f"On {device} at {at}:\n{x}\n")
+        return "\n".join(blocks)
+
+    def _of_each_device(
+        self, value: mlir.Value
+    ) -> list[tuple[Mapping[str, int], np.ndarray | None]]:
+        """The elements of a value on each device, by its place; None where they are not known."""
         pairs = zip(self.block.arguments, self._arguments, strict=False)  # captures come later
         wholes: dict[mlir.Value, tuple[Known, Spec]] = dict(pairs)
 
@@ -70,7 +95,4 @@ class ShardTrace(Trace):
             known = self._of_devices.setdefault(tuple(place.values()), {})
             return evaluate_value(value, known, argument, self.builder.evaluator)
 
-        first, *others = (x for _, x in lockstep.for_each_device(self._sizes, run))
-        if first is None or any(x is None or x.tobytes() != first.tobytes() for x in others):
-            return None
-        return first
+        return lockstep.for_each_device(self._sizes, run)

@@ -280,6 +280,10 @@ class Trace(Interpreter):
         """Return what `concretize` does, where Python is to choose by it."""
         return self.concretize(value)
 
+    def text(self, value: mlir.Value) -> str | None:
+        """Return the text of a value's elements; None where these are not known to a reader."""
+        return None
+
     def has_derivative(self, value: mlir.Value) -> bool:
         """Return True if a derivative that is being taken may depend on a value."""
 

@@ -15,7 +15,7 @@ _OFF = (
     *("experimental_unsafe_xla_runtime_errors", "force_dcn_cross_host_transfers"),
     *("jax2tf_associative_scan_reductions", "ragged_dot_use_gpu_pallas_triton_lowering"),
     *("remove_custom_partitioning_ptr_from_cache_key",),
-    *("distributed_debug", "enable_checks", "enable_pgle", "enable_recoverability"),
+    *("distributed_debug", "enable_pgle", "enable_recoverability"),
     *("export_ignore_forward_compatibility", "log_checkpoint_residuals", "mosaic_allow_hlo"),
     *("pallas_enable_debug_checks", "pallas_poison_buffers", "pallas_verbose_errors"),
     *("raise_persistent_cache_errors", "refs_to_pins", "remat3", "scan3"),
@@ -89,7 +89,7 @@ _REASONS = {
     "devices are those that are there": ("mock_gpu_topology", "mock_num_gpu_processes"),
     "irax has no counterpart of it": (
         *("array_garbage_collection_guard", "disable_bwd_checks"),
-        *("explicit_x64_dtypes", "mutable_array_checks", "no_execution", "thread_guard"),
+        *("explicit_x64_dtypes", "mutable_array_checks", "thread_guard"),
     ),
 }
 ABSENT = {name: reason for reason, names in _REASONS.items() for name in names}

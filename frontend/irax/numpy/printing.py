@@ -10,6 +10,7 @@ import numpy as np
 
 from irax import errors
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.tracing import Tracer
 from irax.typing import ArrayLike
 
 _PREFIX = "Array("
@@ -34,8 +35,13 @@ def representation(x: ConcreteArray) -> str:
 
 
 def text(x: Array) -> str:
-    """Return the elements as NumPy prints them; for a traced array, its type."""
-    return str(x.value) if isinstance(x, ConcreteArray) else repr(x)
+    """Return the elements as NumPy prints them; for a traced array, its type. In a function of
+    shards that is called outside of traces, return the elements on each device.
+    """
+    if isinstance(x, ConcreteArray):
+        return str(x.value)
+    known = x.home.text(x.value) if isinstance(x, Tracer) else None
+    return repr(x) if known is None else known
 
 
 def formatted(x: Array, spec: str) -> str:

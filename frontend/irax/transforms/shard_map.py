@@ -185,6 +185,15 @@ class Setting:
         """The sizes of the manual axes, by their names in the IR."""
         return {text_of(axis): self.mesh.shape[axis] for axis in self.manual}
 
+    def names(self) -> list[str]:
+        """The names of the devices, by their places along the manual axes; of those that share a
+        place, the first.
+        """
+        if self.devices is None:
+            return []
+        others = tuple(0 if a not in self.manual else slice(None) for a in self.mesh.axis_names)
+        return [f"{d.platform}:{d.id}" for d in self.devices.devices[others].flat]
+
     def is_local(self) -> bool:
         """Return True if this process has all elements of arrays on the devices."""
         return self.devices is not None and not self.devices.is_multi_process
@@ -264,7 +273,7 @@ def call_on_shards(
             inputs,
             "shard_map",
             setting.function,
-            trace_type=functools.partial(ShardTrace, setting.sizes(), wholes),
+            trace_type=functools.partial(ShardTrace, setting.sizes(), wholes, setting.names()),
         )
     if setting.check_vma:
         _check_varying(setting, traced, found)
