@@ -18,11 +18,13 @@ with _uncollected():
     from irax.config import default_matmul_precision as default_matmul_precision
     from irax.config import default_prng_impl as default_prng_impl
     from irax.config import disable_jit as disable_jit
+    from irax.config import enable_checks as enable_checks
     from irax.config import enable_custom_prng as enable_custom_prng
     from irax.config import enable_x64 as enable_x64
     from irax.config import explain_cache_misses as explain_cache_misses
     from irax.config import legacy_prng_key as legacy_prng_key
     from irax.config import log_compiles as log_compiles
+    from irax.config import no_execution as no_execution
     from irax.config import no_tracing as no_tracing
     from irax.config import numpy_dtype_promotion as numpy_dtype_promotion
     from irax.config import numpy_rank_promotion as numpy_rank_promotion

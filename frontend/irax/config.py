@@ -29,11 +29,13 @@ __all__ = [
     "default_matmul_precision",
     "default_prng_impl",
     "disable_jit",
+    "enable_checks",
     "enable_custom_prng",
     "enable_x64",
     "explain_cache_misses",
     "legacy_prng_key",
     "log_compiles",
+    "no_execution",
     "no_tracing",
     "numpy_dtype_promotion",
     "numpy_rank_promotion",
@@ -336,6 +338,44 @@ def log_compiles(new_val: bool = True) -> AbstractContextManager[None]:
         True
     """
     return _override("log_compiles", new_val)
+
+
+def enable_checks(new_val: bool = True) -> AbstractContextManager[None]:
+    """Set JAX's option of this name for the length of a `with` block. It changes nothing.
+
+    Args:
+        new_val: True or False.
+
+    Raises:
+        TypeError: the value isn't a bool.
+
+    Example:
+        >>> from irax.config import config, enable_checks
+        >>> with enable_checks(True):
+        ...     config.enable_checks
+        True
+    """
+    return _override("enable_checks", new_val)
+
+
+def no_execution(new_val: bool = True) -> AbstractContextManager[None]:
+    """Refuse to run compiled programs, for the length of a `with` block.
+
+    Operations outside of jitted functions, which NumPy computes, go on.
+
+    Args:
+        new_val: True to refuse it.
+
+    Raises:
+        TypeError: the value isn't a bool.
+
+    Example:
+        >>> from irax.config import config, no_execution
+        >>> with no_execution(True):
+        ...     config.no_execution
+        True
+    """
+    return _override("no_execution", new_val)
 
 
 def no_tracing(new_val: bool = True) -> AbstractContextManager[None]:

@@ -183,6 +183,18 @@ def test_what_is_logged(caplog):
         f(2)
 
 
+def test_no_execution():
+    f = irax.jit(lambda x: x + 1)
+    for _ in range(2):
+        with irax.no_execution(), pytest.raises(RuntimeError, match="no_execution"):
+            f(2)
+        assert f(2) == 3
+    with irax.no_execution():
+        assert irax.eval_shape(f, 2).shape == ()
+    with irax.enable_checks():
+        assert irax.config.enable_checks
+
+
 def test_debug_log(caplog):
     with caplog.at_level(logging.INFO, "irax.debug"):
         irax.debug.log("x = {x}", x=jnp.float32(1.5))

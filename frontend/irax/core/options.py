@@ -114,6 +114,8 @@ class Config(threading.local):
             on "one_buffer", as a program for one device, or in "threads", one for each.
         legacy_prng_key: "allow" keys of raw words, "warn" of them, or make them an "error".
         log_compiles: log what is traced and compiled, and how long it takes.
+        enable_checks: accepted for JAX's sake, without effect: what irax checks, it checks always.
+        no_execution: raise an error where a compiled program would run.
         no_tracing: raise an error where a jitted function would be traced.
         progress: tell on a terminal of compilations that take more than two seconds.
         num_cpu_devices: how many devices the processor is, to be set before they are asked for;
@@ -164,6 +166,8 @@ class Config(threading.local):
     )
     legacy_prng_key: str = _choice_from_environment("legacy_prng_key", "allow")
     log_compiles: bool = _from_environment("log_compiles")
+    enable_checks: bool = _from_environment("enable_checks")
+    no_execution: bool = _from_environment("no_execution")
     no_tracing: bool = _from_environment("no_tracing")
     num_cpu_devices: int = -1
     progress: bool = _from_environment("progress", True)
@@ -343,6 +347,7 @@ SEEN_IN_TRACES = (
 
 _OF_CALLS = (
     *("disable_jit", "debug_nans", "debug_infs", "default_device", "spmd", "profiling"),
+    "no_execution",
     *GUARDS_OF_DIRECTIONS,
 )
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from irax.config import config
-from irax.core import nans
+from irax.core import nans, source
 from irax.core.array import ConcreteArray, device_of
 from irax.core.avals import ShapedArray
 from irax.core.explicit_axes import are_in_types
@@ -100,6 +100,11 @@ class Program:
         It runs on the device that is asked for, unless arguments were put on another one; to be
         `fixed` on the one makes that an error.
         """
+        if config.no_execution:
+            raise RuntimeError(
+                f"jit: {self.traced.name} would run at {source.user_line()}, and the option "
+                "no_execution is on"
+            )
         program = self.programs.get(asked)
         if program is None:
             there = None if fixed else self._there(leaves)
