@@ -254,3 +254,18 @@ def test_two_branches_return_what_is_behind_a_barrier():
     np.testing.assert_array_equal(one, [1, 2, 3])
     np.testing.assert_array_equal(other, x)
     np.testing.assert_array_equal(f(x, False, True)[1], [2, 3, 4])
+
+
+@pytest.mark.parametrize("p", [True, False])
+def test_a_branch_returns_a_barrier_of_what_is_used_later(p: bool):
+    @irax.jit
+    def f(p, a, x):
+        y = x @ x
+        others = [lambda a, y: a, lambda a, y: lax.optimization_barrier(y)]
+        return lax.cond(p, *others, a, y) + y, lax.switch(p * 2, [*others, others[1]], a, y) - y
+
+    a, x = np.random.default_rng(0).integers(-3, 4, (2, 200, 200)).astype(np.float32)
+    y = x @ x
+    first, second = f(p, a, x)
+    np.testing.assert_array_equal(first, (a if p else y) + y)
+    np.testing.assert_array_equal(second, (y if p else a) - y)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Module
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.annotate import is_for_all_sizes
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.carries.copies import after
+from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
 
-_BARRIER = "util.optimization_barrier"
+_BARRIER, _IF = "util.optimization_barrier", "scf.if"
 
 
 @register_pass
@@ -37,3 +38,27 @@ class Lift(Pass):
                 for result, operand in held:
                     result.replace_all_uses_with(operand)
                 operation.erase()
+        for branch in [o for o in nested(module.operation) if o.name == _IF]:
+            _keep_branch(branch)
+
+
+def _keep_branch(branch: Operation) -> None:
+    """Keep IREE from making selects of results that come from outside of both branches: from here
+    on it cannot form kernels of these, and fails ("circular dependency"). A result that is one
+    value is that, and a kernel that does nothing makes another in a branch.
+    """
+    ends = [mlir.terminator(r.blocks[0]) for r in branch.regions if r.blocks]
+    for i, result in enumerate(branch.results):
+        values = [end.operands[i] for end in ends]
+        if len(set(values)) == 1:
+            result.replace_all_uses_with(values[0])
+        elif isinstance(result.type, mlir.RankedTensorType) and not any(
+            _is_inside(x, branch) for x in values
+        ):
+            with InsertionPoint(ends[0]), branch.location:
+                ends[0].operands[i] = after(values[0], (), ())
+
+
+def _is_inside(x: Value, branch: Operation) -> bool:
+    source = mlir.definition(x)
+    return source is not None and branch in enclosing(source)
