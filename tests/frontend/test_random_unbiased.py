@@ -111,3 +111,16 @@ def test_bounds_in_and_out_of_tails():
             np.testing.assert_allclose(irax.grad(total)(place), exact, rtol=1e-6)
     half = random.truncated_normal(KEY, 5.0, jnp.inf, (64,), "bfloat16")
     assert np.unique(np.asarray(half).astype(float)).size > 5
+
+
+@pytest.mark.parametrize("size", [1e7, 1e8])
+def test_counts_of_large_means(size):
+    with unbiased_random():
+        poisson = random.poisson(KEY, jnp.full(10_000, size, "float32"))
+        half = random.binomial(KEY, jnp.full(10_000, size, "float32"), 0.5)
+    apart = (np.asarray(poisson, float) - size) / size**0.5
+    assert scipy.stats.kstest(apart, "norm").pvalue > 1e-3
+    apart = (np.asarray(half, float) - size / 2) / (size / 4) ** 0.5
+    assert scipy.stats.kstest(apart, "norm").pvalue > 1e-3
+    plain = np.asarray(random.poisson(KEY, jnp.full(10_000, size, "float32")), float)
+    assert abs(plain.std() / size**0.5 - 1) > 0.05  # JAX's

@@ -130,8 +130,9 @@ class Config(threading.local):
         transfer_guard_device_to_device: the same for copies of arrays to other devices.
         transfer_guard_device_to_host: the same for copies from devices other than the processor.
         unbiased_random: draw integers without the bias that large ranges have in JAX, and floats of
-            fewer than 32 bits as finely as float32 (`irax.random.bernoulli` of bfloat16). Off, keys
-            give JAX's numbers.
+            fewer than 32 bits as finely as float32 (`irax.random.bernoulli` of bfloat16); Poisson
+            and binomial numbers of means of 1e7 by densities that keep their digits. Off, keys give
+            JAX's numbers.
         untraced_starts: run a function that another process traced without tracing it, where that
             is known to be the same (see docs/compile-times.md).
         traceback_filtering: how irax's own frames are hidden in tracebacks. "quiet_remove_frames"

@@ -10,6 +10,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import dtypes, lax
+from irax.config import config
 from irax.core.array import Array, as_array
 from irax.core.explicit_axes import layout_is_stated
 from irax.core.key_arrays import KeyArray
@@ -20,6 +21,7 @@ from irax.random.arguments import dtype_of, shape_of
 from irax.random.basic import uniform
 from irax.random.keys import Key, one_key, split_key
 from irax.typing import ArrayLike, DTypeLike, Shape
+from irax_compiler.importing import import_module
 
 F32 = np.dtype(np.float32)
 
@@ -120,8 +122,18 @@ def _poisson_by_products(key: KeyArray, lam: Array, dtype: np.dtype[Any]) -> Arr
     return count - np.ones((), dtype)
 
 
+def _precise_densities() -> Any:
+    """Return formulas of densities whose terms do not cancel, where the option asks for them: JAX's
+    have lost their digits at means of 1e7.
+    """
+    if not config.unbiased_random:
+        return None
+    return import_module("irax.scipy.special.differences")
+
+
 def _poisson_by_rejection(key: KeyArray, lam: Array) -> Array:
     """Hörmann's algorithm PTRS, for means from 10 on."""
+    precise = _precise_densities()
     log_lam = jnp.log(lam)
     b = 0.931 + 2.53 * jnp.sqrt(lam)
     a = -0.059 + 0.02483 * b
@@ -132,7 +144,10 @@ def _poisson_by_rejection(key: KeyArray, lam: Array) -> Array:
         edge = 0.5 - jnp.abs(u)
         k = jnp.floor((2 * a / edge + b) * u + lam + 0.43)
         height = jnp.log(v * inverse_alpha / (a / (edge * edge) + b))
-        density = -lam + k * log_lam - lax.lgamma(k + 1)
+        if precise:
+            density = -precise.poisson_loss(jnp.maximum(k, 0), lam)
+        else:
+            density = -lam + k * log_lam - lax.lgamma(k + 1)
         inside = ~((k < 0) | ((edge < 0.013) & (v > edge)))
         return k, ((edge >= 0.07) & (v <= sure)) | (inside & (height <= density))
 
@@ -230,6 +245,7 @@ def _binomial_by_sums(key: KeyArray, n: Array, q: Array) -> Array:
 
 def _binomial_by_rejection(key: KeyArray, n: Array, q: Array) -> Array:
     """Hörmann's algorithm BTRS, for means from 10 on."""
+    precise = _precise_densities()
     deviation = jnp.sqrt(n * q * (1 - q))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * q
@@ -243,7 +259,17 @@ def _binomial_by_rejection(key: KeyArray, n: Array, q: Array) -> Array:
         edge = 0.5 - jnp.abs(u)
         k = jnp.floor((2 * a / edge + b) * u + centre)
         height = jnp.log(v * alpha / (a / (edge * edge) + b))
-        density = (
+        if precise:
+            inner = jnp.clip(k, 0, n)
+            chances = [precise.log_choices(n, x, q, n - x, 1 - q) for x in (inner, mode)]
+            density = chances[0] - chances[1]
+        else:
+            density = plain_density(k)
+        inside = (k >= 0) & (k <= n)
+        return k, ((edge >= 0.07) & (v <= sure)) | (inside & (height <= density))
+
+    def plain_density(k: Array) -> Array:
+        return (
             (mode + 0.5) * jnp.log((mode + 1) / (odds * (n - mode + 1)))
             + (n + 1) * jnp.log((n - mode + 1) / (n - k + 1))
             + (k + 0.5) * jnp.log(odds * (n - k + 1) / (k + 1))
@@ -252,8 +278,6 @@ def _binomial_by_rejection(key: KeyArray, n: Array, q: Array) -> Array:
             - _stirling_error(k)
             - _stirling_error(n - k)
         )
-        inside = (k >= 0) & (k <= n)
-        return k, ((edge >= 0.07) & (v <= sure)) | (inside & (height <= density))
 
     return _rejection(key, n, propose)
 

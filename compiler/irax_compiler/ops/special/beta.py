@@ -12,7 +12,7 @@ from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.core import Tangent, UnsupportedOp
 from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.ops.special import chlo_functions
-from irax_compiler.ops.special.gamma import stirling_error
+from irax_compiler.ops.special.gamma import log_of_quotient, stirling_error
 from irax_compiler.ops.special.series import ByFormula, State, in_float64, repeat
 from irax_compiler.ops.transformation import Differentiation, Evaluation
 
@@ -24,7 +24,8 @@ def _factor(a: Number, b: Number, x: Number) -> Number:
     n = p + q
     log_1p = elementwise.log_plus_one
     # How far x is from its mean, a / (a + b).
-    apart = p * function(log_1p, (x * n - p) / p) + q * function(log_1p, (p - x * n) / q)
+    above = x * n - p
+    apart = p * log_of_quotient(x * n, p, above) + q * log_of_quotient((1.0 - x) * n, q, -above)
     error = stirling_error(n) - stirling_error(p) - stirling_error(q)
     root = function(elementwise.sqrt, p / n * q / (2 * np.pi))
     stirling = root * function(elementwise.exponential, apart + error)

@@ -32,12 +32,20 @@ def stirling_error(x: Number) -> Number:
     return inverse * polynomial(inverse * inverse, _STIRLING)
 
 
+def log_of_quotient(total: Number, part: Number, apart: Number) -> Number:
+    """log(total / part), where apart is total - part: exact where that is small."""
+    ratio = apart / part
+    far = ratio < -0.5
+    log = function(elementwise.log, where(far, total / part, 1.0))
+    return where(far, log, function(elementwise.log_plus_one, where(far, 0.0, ratio)))
+
+
 def _factor(a: Number, x: Number) -> Number:
     """x**a exp(-x) / gamma(a + 1)."""
     large = a > 10.0
     safe = where(large, a, 10.0)
     apart = (x - safe) / safe
-    near = safe * (function(elementwise.log_plus_one, apart) - apart)
+    near = safe * (log_of_quotient(x, safe, x - safe) - apart)
     root = function(elementwise.rsqrt, safe * (2 * np.pi))
     stirling = root * function(elementwise.exponential, near - stirling_error(safe))
     exponent = a * function(elementwise.log, x) - x - function(chlo_functions.lgamma, a + 1.0)

@@ -232,9 +232,14 @@ def boxcox1p(x: ArrayLike, lmbda: ArrayLike) -> Array:
 
 
 def _of_logarithm(logarithm: Array, power: Array) -> Array:
-    flat = jnp.equal(power, 0)
-    safe = jnp.where(flat, 1.0, power)
-    return jnp.where(flat, logarithm, jnp.divide(jnp.expm1(jnp.multiply(safe, logarithm)), safe))
+    product = jnp.multiply(power, logarithm)
+    # The two first terms of its series, where the product is small or underflows.
+    flat = jnp.less(jnp.abs(product), float(jnp.finfo(logarithm.dtype).eps) / 2)
+    flat = jnp.logical_or(flat, jnp.equal(power, 0))
+    half = jnp.where(jnp.isinf(logarithm), 0.0, jnp.multiply(0.5, product))
+    near = jnp.multiply(logarithm, jnp.add(1, half))
+    safe, product = jnp.where(flat, 1.0, power), jnp.where(flat, 0.0, product)
+    return jnp.where(flat, near, jnp.divide(jnp.expm1(product), safe))
 
 
 def softmax(x: ArrayLike, /, *, axis: int | tuple[int, ...] | None = None) -> Array:
