@@ -37,7 +37,18 @@ CASES = [
         tolerance=0,
         differentiable=False,  # they are too near each other for differences
     ),
-    Case("next-after-anywhere", next_after, [f64(5), f64(5)], np.nextafter, tolerance=0),
+    Case(  # of a square: alone, it is linear but for rounding
+        "next-after-square",
+        """
+        func.func @main(%x: tensor<5xf64>, %y: tensor<5xf64>) -> tensor<5xf64> {
+          %0 = stablehlo.multiply %x, %x : tensor<5xf64>
+          %1 = chlo.next_after %0, %y : tensor<5xf64>, tensor<5xf64> -> tensor<5xf64>
+          return %1 : tensor<5xf64>
+        }""",
+        [f64(5), f64(5)],
+        lambda x, y: np.nextafter(x * x, y),
+        tolerance=0,
+    ),
     Case(
         "next-after-f32",
         next_after,

@@ -255,7 +255,13 @@ def mish(x: ArrayLike) -> Array:
     Array(0., dtype=float32, weak_type=True)
     """
     array = inexact("mish", x)
-    return jnp.multiply(array, jnp.tanh(softplus(array)))
+    # tanh(log(1 + exp(x))) by e = exp(-|x|), of quotients whose derivatives do not cancel.
+    e = jnp.exp(jnp.negative(jnp.where(jnp.less(array, 0), jnp.negative(array), array)))
+    square = jnp.square(e)
+    above = jnp.subtract(1, jnp.multiply(e, jnp.divide(e, jnp.add(jnp.add(square, e), 0.5))))
+    share = jnp.add(square, jnp.multiply(2, e))
+    below = jnp.divide(share, jnp.add(share, 2))
+    return jnp.multiply(array, jnp.where(jnp.less(array, 0), below, above))
 
 
 @elementwise

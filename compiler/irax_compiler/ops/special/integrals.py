@@ -116,7 +116,8 @@ class Expi(Smooth):
         return where(x.equals(x), value, np.nan)
 
     def slopes(self, y: Number, x: Number) -> list[Number | None]:
-        return [exp(x) / x]
+        half = exp(x * 0.5)  # exp(x) may overflow where the quotient does not
+        return [half / x * half]
 
 
 # ---- sine and cosine -----------------------------------------------------------------------------
@@ -155,9 +156,12 @@ class SineIntegral(Smooth):
         return _odd(x, where(close, near, far))
 
     def slopes(self, y: Number, x: Number) -> list[Number | None]:
-        at_zero = x.equals(0)
-        other = where(at_zero, 1.0, x)
-        return [where(at_zero, 1.0, sine(other) / other)]
+        near = abs(x) < 1.5
+        other = where(near, 1.0, x)
+        # By its series where derivatives of the quotient cancel.
+        square = where(near, x, 0.0) * where(near, x, 0.0)
+        series = [(-1) ** k / math.factorial(2 * k + 1) for k in range(_count(x, 7, 12))]
+        return [where(near, polynomial(square, series), sine(other) / other)]
 
 
 @register_composed
@@ -265,8 +269,15 @@ class Spence(Smooth):
         return where(x >= 0, value, np.nan)
 
     def slopes(self, y: Number, x: Number) -> list[Number | None]:
-        other = where(x.equals(1), 2.0, x)
-        return [where(x.equals(1), -1.0, log(other) / (1.0 - other))]
+        apart = x - 1.0
+        near = abs(apart) < 0.5
+        other = where(near, 2.0, x)
+        # log(x) = 2 artanh(w) for w = (x - 1) / (x + 1), by its series where derivatives cancel.
+        inverse = 1.0 / (where(near, apart, 0.0) + 2.0)
+        w = where(near, apart, 0.0) * inverse
+        series = [1 / (2 * k + 1) for k in range(_count(x, 8, 18))]
+        close = polynomial(w * w, series) * inverse * -2.0
+        return [where(near, close, log(other) / (1.0 - other))]
 
 
 expn: Callable[..., Value] = Expn()

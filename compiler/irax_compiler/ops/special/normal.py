@@ -55,6 +55,17 @@ def scaled(minus_iz: Number) -> Number:
     return (total * inverse * 2.0 + 1 / _ROOT_PI) * inverse
 
 
+def scaled_slope(minus_iz: Number) -> Number:
+    """The derivative of `scaled`, which as -2 i z w(z) and a constant would cancel far from 0."""
+    length, coefficients = _weideman(24 if is_single(minus_iz) else 64)
+    inverse = 1.0 / (minus_iz + length)
+    place = (length - minus_iz) * inverse
+    total = polynomial(place, coefficients)
+    change = polynomial(place, [k * c for k, c in enumerate(coefficients)][1:])
+    growth = (change * inverse * -length - total) * inverse * 4.0
+    return (growth - 1 / _ROOT_PI) * inverse * inverse
+
+
 # ---- without the factor exp(-x**2) ---------------------------------------------------------------
 
 
@@ -75,7 +86,9 @@ class Erfcx(Smooth):
         return _erfcx(x)
 
     def slopes(self, y: Number, x: Number) -> list[Number | None]:
-        return [x * y * 2.0 - 2 / _ROOT_PI]
+        far = (x > 1) & (x < np.inf)
+        near = where(far, 0.0, x) * y * 2.0 - 2 / _ROOT_PI
+        return [where(far, scaled_slope(where(far, x, 1.0)), near)]
 
 
 @register_composed
@@ -113,7 +126,11 @@ class Dawsn(Smooth):
         return where(near, small, far)
 
     def slopes(self, y: Number, x: Number) -> list[Number | None]:
-        return [1.0 - x * y * 2.0]
+        far = (abs(x) > 2) & (abs(x) < np.inf)
+        outer = where(far, abs(x), 2.0)
+        # w(x) by -i x: its derivative in x is that times -i.
+        change = function(elementwise.real, scaled_slope(complex_number(outer * 0.0, -outer)))
+        return [where(far, change * (-_ROOT_PI / 2), 1.0 - where(far, 0.0, x) * y * 2.0)]
 
 
 # ---- the normal distribution ---------------------------------------------------------------------
