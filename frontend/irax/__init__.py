@@ -22,6 +22,7 @@ with _uncollected():
     from irax.config import enable_custom_prng as enable_custom_prng
     from irax.config import enable_x64 as enable_x64
     from irax.config import explain_cache_misses as explain_cache_misses
+    from irax.config import explicit_x64_dtypes as explicit_x64_dtypes
     from irax.config import legacy_prng_key as legacy_prng_key
     from irax.config import log_compiles as log_compiles
     from irax.config import no_execution as no_execution

@@ -33,6 +33,7 @@ __all__ = [
     "enable_custom_prng",
     "enable_x64",
     "explain_cache_misses",
+    "explicit_x64_dtypes",
     "legacy_prng_key",
     "log_compiles",
     "no_execution",
@@ -300,6 +301,25 @@ def explain_cache_misses(new_val: bool = True) -> AbstractContextManager[None]:
         True
     """
     return _override("explain_cache_misses", new_val)
+
+
+def explicit_x64_dtypes(new_val: str) -> AbstractContextManager[None]:
+    """Say what 64-bit dtypes that are asked for by name are while 64-bit types are off, for the
+    length of a `with` block.
+
+    Args:
+        new_val: "warn" of them and narrow them, make them an "error", or "allow" them.
+
+    Raises:
+        ValueError: the value isn't one of these.
+
+    Example:
+        >>> from irax.config import config, explicit_x64_dtypes
+        >>> with explicit_x64_dtypes("allow"):
+        ...     config.explicit_x64_dtypes
+        'allow'
+    """
+    return _override("explicit_x64_dtypes", new_val)
 
 
 def legacy_prng_key(new_val: str) -> AbstractContextManager[None]:

@@ -183,6 +183,24 @@ def test_what_is_logged(caplog):
         f(2)
 
 
+def test_64_bit_dtypes_that_are_asked_for():
+    with pytest.warns(UserWarning, match="so it becomes float32"):
+        assert jnp.zeros(2, "float64").dtype == "float32"
+    with irax.explicit_x64_dtypes("error"):
+        with pytest.raises(ValueError, match=r"zeros: the dtype float64 .* ask for float32"):
+            jnp.zeros(2, "float64")
+        assert jnp.zeros(2, float).dtype == "float32"
+    with irax.explicit_x64_dtypes("allow"):
+        x = jnp.arange(3, dtype="int64") << jnp.array(40, "int64")
+        assert x.dtype == "int64"
+        np.testing.assert_array_equal(x, np.arange(3) << 40)
+        total = irax.jit(lambda x: (x.astype("float64") + 1).sum())(x)
+        assert (total.dtype, total) == ("float64", 3 * 2.0**40 + 3)
+        assert jnp.ones(2).dtype == "float32"
+    with pytest.raises(ValueError, match="explicit_x64_dtypes"):
+        irax.explicit_x64_dtypes("never")
+
+
 def test_no_execution():
     f = irax.jit(lambda x: x + 1)
     for _ in range(2):

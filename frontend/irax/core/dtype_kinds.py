@@ -103,8 +103,9 @@ def canonicalize_dtype(dtype: Any, allow_extended_dtype: bool = False) -> np.dty
 def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
     """Return `canonicalize_dtype(dtype)`, for a dtype that a user asks the function `what` for.
 
-    Where that is narrower there is a UserWarning at the user's line. Python's int, float and
-    complex ask for no width, so they are fine.
+    Where that is narrower there is a UserWarning at the user's line, unless the option
+    `explicit_x64_dtypes` says otherwise. Python's int, float and complex ask for no width, so they
+    are fine.
 
     Args:
         dtype: a dtype.
@@ -112,6 +113,7 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
 
     Raises:
         TypeError: `dtype` is not a dtype.
+        ValueError: it is narrower, and that is an "error".
 
     Example:
         >>> from irax.dtypes import requested_dtype
@@ -128,14 +130,16 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
     available = canonical(wanted, config.enable_x64)
     asks_for_width = not (isinstance(dtype, type) and dtype in (int, float, complex))
     if asks_for_width and not isinstance(wanted, KeyType) and available != wanted.newbyteorder("="):
+        if config.explicit_x64_dtypes == "allow":
+            return wanted.newbyteorder("=")
+        told = f"{what}: the dtype {wanted.name} was asked for, but 64-bit types are off"
+        cure = 'turn them on: irax.config.update("enable_x64", True)'
+        if config.explicit_x64_dtypes == "error":
+            raise ValueError(f"{told}; ask for {available.name}, or {cure}")
         from irax.core import source
 
-        source.warn(
-            f"{what}: the dtype {wanted.name} was asked for, but 64-bit types are off, so it "
-            f"becomes {available.name}; ask for that one, or turn them on: "
-            'irax.config.update("enable_x64", True)',
-            UserWarning,
-        )
+        so = f"{told}, so it becomes {available.name}; ask for that one, or {cure}"
+        source.warn(so, UserWarning)
     return available
 
 

@@ -47,6 +47,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "default_prng_impl": (
         *("threefry2x32", "threefry4x32", "philox2x32", "philox4x32", "rbg", "unsafe_rbg"),
     ),
+    "explicit_x64_dtypes": ("warn", "error", "allow"),
     "legacy_prng_key": ("allow", "warn", "error"),
     "numpy_dtype_promotion": ("standard", "strict"),
     "numpy_rank_promotion": ("allow", "warn", "raise"),
@@ -112,6 +113,8 @@ class Config(threading.local):
             its own for sizes whose calls take long, or are many: another thread compiles it.
         spmd: how programs for several devices run where these are the processor of this process:
             on "one_buffer", as a program for one device, or in "threads", one for each.
+        explicit_x64_dtypes: "warn" where a 64-bit dtype is asked for by name and 64-bit types are
+            off, make it an "error", or "allow" it.
         legacy_prng_key: "allow" keys of raw words, "warn" of them, or make them an "error".
         log_compiles: log what is traced and compiled, and how long it takes.
         enable_checks: accepted for JAX's sake, without effect: what irax checks, it checks always.
@@ -165,6 +168,7 @@ class Config(threading.local):
     explain_cache_misses: bool = _from_environment(
         "explain_cache_misses", _from_environment("explain")
     )
+    explicit_x64_dtypes: str = _choice_from_environment("explicit_x64_dtypes", "warn")
     legacy_prng_key: str = _choice_from_environment("legacy_prng_key", "allow")
     log_compiles: bool = _from_environment("log_compiles")
     enable_checks: bool = _from_environment("enable_checks")
@@ -339,7 +343,7 @@ class Config(threading.local):
 
 _OPTIONS = tuple(Config.__annotations__)
 SEEN_IN_TRACES = (
-    *("enable_x64", "threefry_partitionable", "default_matmul_precision"),
+    *("enable_x64", "threefry_partitionable", "default_matmul_precision", "explicit_x64_dtypes"),
     *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
     *("enable_custom_prng", "check_static_indices", "random_seed_offset"),
     *("default_prng_impl", "unbiased_random", "mesh", "entered_mesh", "abstract_mesh"),

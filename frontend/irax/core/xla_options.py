@@ -89,7 +89,7 @@ _REASONS = {
     "devices are those that are there": ("mock_gpu_topology", "mock_num_gpu_processes"),
     "irax has no counterpart of it": (
         *("array_garbage_collection_guard", "disable_bwd_checks"),
-        *("explicit_x64_dtypes", "mutable_array_checks", "thread_guard"),
+        *("mutable_array_checks", "thread_guard"),
     ),
 }
 ABSENT = {name: reason for reason, names in _REASONS.items() for name in names}
