@@ -10,6 +10,15 @@ func.func @update_of_argument(%x: tensor<8x4xf32>, %u: tensor<2x4xf32>, %i: tens
 // CHECK:        [[FRESH:%\w+]] = stablehlo.select [[ALWAYS]], [[X]],
 // CHECK:        stablehlo.dynamic_update_slice [[FRESH]], [[U]]
 
+// The condition counts in int64 where int32 cannot: it would not hold beyond 2^31 elements.
+func.func @update_of_large_argument(%x: tensor<2147483653xi8>, %u: tensor<1xi8>, %i: tensor<i64>) -> tensor<2147483653xi8> {
+  %0 = stablehlo.dynamic_update_slice %x, %u, %i : (tensor<2147483653xi8>, tensor<1xi8>, tensor<i64>) -> tensor<2147483653xi8>
+  return %0 : tensor<2147483653xi8>
+}
+// CHECK:      func.func @update_of_large_argument
+// CHECK:        stablehlo.iota dim = 0 : tensor<2147483653xi64>
+// CHECK:        stablehlo.compare GE,
+
 // A donated argument may change.
 func.func @update_of_donated(%x: tensor<8x4xf32> {iree.abi.consume}, %u: tensor<2x4xf32>, %i: tensor<i32>) -> tensor<8x4xf32> {
   %0 = stablehlo.dynamic_update_slice %x, %u, %i, %i : (tensor<8x4xf32>, tensor<2x4xf32>, tensor<i32>, tensor<i32>) -> tensor<8x4xf32>

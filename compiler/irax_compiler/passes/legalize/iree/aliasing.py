@@ -7,12 +7,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value, bytes_of, shape_of
 from irax_compiler.ops import comparison
-from irax_compiler.ops.core import Memory, full, full_like
+from irax_compiler.ops.core import Memory, dtype_of_places, full, full_like
 from irax_compiler.ops.registry import all_traits, traits_of
 from irax_compiler.ops.shape import Iota
 from irax_compiler.passes.constant_folding import keep_unknown
@@ -160,18 +158,19 @@ def copy(x: Value, number: int) -> Value:
     Where `x` is computed elementwise the choice becomes part of that, and costs next to nothing.
     Copies of one array must stay apart: each has another condition, and so has each `number`.
     """
-    shape, int32 = shape_of(x), np.dtype(np.int32)
+    shape = shape_of(x)
     if 0 in shape:
         return x
     unknown = next((n for n in shape if is_symbolic(n)), None)
     size = max(shape, default=1) if unknown is None else unknown
+    dtype = dtype_of_places(size)
     if size == unknown or size > 1:
-        index = Iota(shape, int32, shape.index(size))()
+        index = Iota(shape, dtype, shape.index(size))()
     else:
-        zero = full(shape, 0, int32)
+        zero = full(shape, 0, dtype)
         index = mlir.emit("stablehlo.optimization_barrier", [zero], results=[zero.type]).results[0]
     before = sum(use.owner.operation.name == "stablehlo.select" for use in x.uses)
-    always = comparison.greater_equal(index, full(shape, -before - 1024 * number, int32))
+    always = comparison.greater_equal(index, full(shape, -before - 1024 * number, dtype))
     keep_unknown(always)
     return comparison.select(always, x, full_like(x, 1 if _is_zeros(x) else 0))
 
