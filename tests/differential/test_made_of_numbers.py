@@ -100,3 +100,18 @@ def test_a_loop_begins_as_a_number_that_is_used_after_it(dtype):
     x = np.zeros((300, 400), dtype)
     x[7, 9] = 1
     np.testing.assert_array_equal(total(x, 3, np.array(2, dtype)), np.array(7 + 2, dtype))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.complex128])
+def test_a_loop_begins_as_what_is_used_after_it(dtype):
+    """A kernel makes it, and another uses it with the result of the loop."""
+
+    @irax.jit
+    def total(x, n, y):
+        start = lax.optimization_barrier(y + 1)
+        step = lambda i, sums: sums + jnp.sum(x * (sums + 1), dtype=dtype)
+        return lax.fori_loop(0, n, step, start) * start
+
+    x = np.zeros((300, 400), dtype)
+    x[7, 9] = 1
+    np.testing.assert_array_equal(total(x, 3, np.array(2, dtype)), np.array(31 * 3, dtype))

@@ -43,6 +43,7 @@ from irax_compiler.passes.carries.memory import (
     is_array,
     roots,
     ties,
+    unshaped,
     uses_of,
 )
 from irax_compiler.passes.carries.order import Order
@@ -54,7 +55,7 @@ LARGE = 1 << 12
 _LATE = 8
 """The most dispatches that the end of a step may wait for."""
 _GIVEN_TO_HOST = "hal.tensor.export"
-_FILLS = ("arith.constant", "flow.tensor.splat")
+_MADE = ("arith.constant", "flow.tensor.splat", "flow.dispatch")
 _BARRIER = "flow.tensor.barrier"
 
 
@@ -126,7 +127,7 @@ class _Carries:
         for i in self._repeated():
             if self.extents[self.loop.arguments[i]] is not None:
                 self._copy_first(i)
-        self._copy_fills()
+        self._copy_shared()
         return self.copies
 
     def owned(self) -> set[Value]:
@@ -157,20 +158,20 @@ class _Carries:
                 _put_barrier(argument, self.extents[x] or ())
         for i in set(repeated) & set(self._repeated()):
             self._copy_first(i)
-        self._copy_fills()
+        self._copy_shared()
         return self.copies
 
-    def _copy_fills(self) -> None:
-        """Have arrays begin as copies of those that are filled with a number and used after the
-        loop, too. IREE makes such an array in each group of kernels. Where one that uses it also
-        uses what the loop returns, it fails, unless the loop has the array behind a barrier:
-        "circular dependency".
+    def _copy_shared(self) -> None:
+        """Have arrays begin as copies of those that the program makes and uses after the loop, too.
+        IREE makes an array with what uses it: one that is filled with a number in each group of
+        kernels, others in the last such group. Where that also uses what the loop returns, it
+        fails, unless the loop has the array behind a barrier: "circular dependency".
         """
         loop = self.loop.operation
         for i, x in enumerate(self.loop.arguments):
             first = loop.operands[self.loop.begins[i]]
-            source = mlir.definition(first)
-            if source is None or source.name not in _FILLS or self.extents[x] is None:
+            source = mlir.definition(unshaped(first))
+            if source is None or source.name not in _MADE or self.extents[x] is None:
                 continue
             is_held = all(user.name == _BARRIER for user in mlir.users(x))
             is_array = isinstance(x.type, mlir.RankedTensorType)
