@@ -120,3 +120,31 @@ def test_near_zero_and_one():
         # Where these vanish, float32 knows no more of their arguments.
         least = 0.1 if name in ("log", "arccos", "arccosh") else 0
         assert np.max(off / np.maximum(size, least)) < 3e-6, name
+
+
+OF_LARGE = {
+    "sqrt": (jnp.sqrt, np.sqrt),
+    "rsqrt": (irax.lax.rsqrt, lambda z: 1 / np.sqrt(z)),
+    "arcsin": (jnp.arcsin, np.arcsin),
+    "arccos": (jnp.arccos, np.arccos),
+    "arcsinh": (jnp.arcsinh, np.arcsinh),
+    "arccosh": (jnp.arccosh, np.arccosh),
+    "sign": (jnp.sign, lambda z: z / abs(z)),
+    "quotient": (lambda z: z / z, lambda z: z / z),
+    "half": (lambda z: z / (2 + 2j), lambda z: z / np.clongdouble(2 + 2j)),
+    "inverse": (lambda z: 1e30j / z, lambda z: np.clongdouble(1e30j) / z),
+}
+
+
+@pytest.mark.parametrize("name", OF_LARGE)
+def test_numbers_whose_magnitude_is_no_float(name):
+    """Their functions are finite all the same."""
+    most = float(np.finfo(np.float32).max)
+    parts = [(a * most, b * most) for a in (0.9, -0.9) for b in (0.9, -0.9, 0.3)]
+    places = np.array([complex(a, b) for a, b in [*parts, (most, 1), (-2, -most)]], np.complex64)
+    ours, exact = OF_LARGE[name]
+    found, expected = irax.jit(ours)(places), exact(places.astype(np.clongdouble))
+    for part in (np.real, np.imag):
+        tolerance = 4e-7 * np.abs(expected) if name in ("quotient", "half") else 0
+        error = np.abs(part(np.asarray(found)) - part(expected))
+        assert (error <= 1e-6 * np.abs(part(expected)) + tolerance + 1.2e-38).all()

@@ -216,8 +216,11 @@ def _turned(z: Complex) -> Complex:
 def _square_root(z: Complex) -> Complex:
     a, b = z
     large, _, ratio = _sizes(a, b)
-    half_size = large * 0.5 * function(elementwise.sqrt, ratio * ratio + 1)
-    root = function(elementwise.sqrt, abs(a) * 0.5 + half_size)
+    # An eighth of the sum is a float where the half is not, and a half where the eighth is 0.
+    is_large = large > 1
+    share, factor = where(is_large, _full(a, 0.125), 0.5), where(is_large, _full(a, 2.0), 1.0)
+    size = large * share * function(elementwise.sqrt, ratio * ratio + 1)
+    root = function(elementwise.sqrt, abs(a) * share + size) * factor
     root = where(_is_infinite(a), np.inf, root)
     other = where(root.equals(0), abs(b), abs(b) / root * 0.5)
     negative = is_negative(a)
@@ -232,35 +235,52 @@ def _around(z: Complex) -> tuple[Complex, Complex]:
     return _square_root((1 - a, -b)), _square_root((a + 1, b))
 
 
+def _is_far(z: Complex) -> Number:
+    """True where 1 makes no difference to the square of a number, which may overflow."""
+    is_large = _sizes(*z)[0] > _WITH_SQUARE[z[0].dtype]
+    return is_large | _is_infinite(z[0]) | _is_infinite(z[1])
+
+
+def _reduced(z: Complex) -> tuple[Complex, Number]:
+    """Return a number times a factor, and that: a quarter where the magnitude may overflow."""
+    a, b = z
+    large, _, _ = _sizes(a, b)
+    factor = where(large > float(np.finfo(a.dtype).max) / 8, _full(a, 0.25), 1.0)
+    return (a * factor, b * factor), factor
+
+
+def _far_area(z: Complex) -> Number:
+    """Return the inverse hyperbolic cosine of the magnitude of a number that is far from 0."""
+    return _log_magnitude(z) + float(np.log(2))
+
+
 def _arc_cosine(z: Complex) -> Complex:
     a, b = z
     (p, q), (r, s) = _around(z)
-    is_infinite = _is_infinite(a) | _is_infinite(b)
-    real = where(is_infinite, _angle((a, abs(b))), _angle((r, p)) * 2)
+    is_far = _is_far(z)
+    real = where(is_far, _angle((a, abs(b))), _angle((r, p)) * 2)
     real = where(a.equals(0), np.pi / 2, real)
-    return real, -_with_infinity(is_infinite, function(chlo_functions.asinh, s * p - r * q), b)
+    near = function(chlo_functions.asinh, s * p - r * q)
+    return real, -where(is_far, copy_sign(_far_area(z), b), near)
 
 
 def _arc_sine(z: Complex) -> Complex:
     a, b = z
     (p, q), (r, s) = _around(z)
-    is_infinite = _is_infinite(a) | _is_infinite(b)
-    real = where(is_infinite, _angle((abs(b), a)), _angle((p * r - q * s, a)))
-    imaginary = _with_infinity(is_infinite, function(chlo_functions.asinh, p * s - q * r), b)
+    is_far = _is_far(z)
+    real = where(is_far, _angle((abs(b), a)), _angle((p * r - q * s, a)))
+    near = function(chlo_functions.asinh, p * s - q * r)
+    imaginary = where(is_far, copy_sign(_far_area(z), b), near)
     return where(a.equals(0), a, real), imaginary
 
 
 def _arc_hyperbolic_cosine(z: Complex) -> Complex:
     a, b = z
     (p, q), (r, s) = _square_root((a - 1, b)), _square_root((a + 1, b))
-    is_infinite = _is_infinite(a) | _is_infinite(b)
-    real = where(is_infinite, np.inf, function(chlo_functions.asinh, p * r + q * s))
-    imaginary = where(is_infinite, _angle(z), _angle((r, q)) * 2)
+    is_far = _is_far(z)
+    real = where(is_far, _far_area(z), function(chlo_functions.asinh, p * r + q * s))
+    imaginary = where(is_far, _angle(z), _angle((r, q)) * 2)
     return real, where(a.equals(0), copy_sign(_full(b, np.pi / 2), b), imaginary)
-
-
-def _with_infinity(is_infinite: Number, x: Number, sign: Number) -> Number:
-    return where(is_infinite, copy_sign(_full(x, np.inf), sign), x)
 
 
 def _arc_hyperbolic_tangent(z: Complex) -> Complex:
@@ -295,8 +315,8 @@ def _arc_tangent(z: Complex) -> Complex:
 
 def _sign(z: Complex) -> Complex:
     """Divide the number by its magnitude; along an axis where one part is infinite."""
-    a, b = z
-    size = _magnitude(z)
+    (a, b), _ = _reduced(z)
+    size = _magnitude((a, b))
     is_zero = a.equals(0) & b.equals(0)
     along = _is_infinite(a) & _is_finite(b)
     across = _is_infinite(b) & _is_finite(a)
@@ -307,14 +327,16 @@ def _sign(z: Complex) -> Complex:
 
 
 def _quotient(z: Complex, w: Complex) -> Complex:
-    (a, b), (c, d) = z, w
+    ((a, b), given), ((c, d), taken) = _reduced(z), _reduced(w)
     swapped = abs(c) < abs(d)
     p, q = where(swapped, d, c), where(swapped, c, d)
     x, y = where(swapped, b, a), where(swapped, a, b)
     ratio = q / p
     divisor = p + q * ratio
     rest = y - x * ratio
-    real, imaginary = (x + y * ratio) / divisor, where(swapped, -rest, rest) / divisor
+    factor = taken / given
+    real = (x + y * ratio) / divisor * factor
+    imaginary = where(swapped, -rest, rest) / divisor * factor
     is_zero = c.equals(0) & d.equals(0)
     return where(is_zero, a / abs(c), real), where(is_zero, b / abs(c), imaginary)
 
