@@ -72,7 +72,7 @@ class CheckedResiduals(Residuals):
         assert found == fewest_bytes(dependents, read - dependents.values)
 
 
-@batches(20, few=100)
+@batches(20, few=40)
 def test_derivatives_are_those_of_forward_mode(numbers: Sequence[int]):
     """The linear part, given what is saved, does what the tangents of forward mode are."""
     for f in functions(RESIDUALS, 21, numbers):

@@ -4,13 +4,10 @@ functions compute, by nothing of irax's.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-
-Arrays = Any
 
 
 def scan(body: Callable[..., Any], carry: Any, rows: Any, length: int) -> tuple[Any, Any]:
@@ -105,7 +102,7 @@ def windows(
 def reduce_window(
     x: Any,
     init: Any,
-    combiner: Callable[..., Any],
+    combiner: np.ufunc,
     extents: Sequence[int],
     strides: Sequence[int],
     padding: Sequence[tuple[int, int]],
@@ -182,11 +179,7 @@ def optimization_barrier(x: Any) -> Any:
     return x
 
 
-def cumulative(x: Any, combiner: Callable[..., Any], axis: int, reverse: bool) -> Any:
+def cumulative(x: Any, combiner: np.ufunc, axis: int, reverse: bool) -> Any:
     x = np.flip(x, axis) if reverse else x
     found = combiner.accumulate(x, axis, dtype=x.dtype)
     return np.flip(found, axis) if reverse else found
-
-
-def products(sizes: Sequence[int]) -> Any:
-    return itertools.product(*map(range, sizes))

@@ -10,7 +10,8 @@ numbers in float64 and complex128, that has derivatives.
     f = RandomFunction(EXACT, seed)
     f(IRAX, *f.arguments())     f(PLAIN, *f.arguments())
 
-`random_steps.py` has the steps and the kinds of functions.
+`random_steps.py` has the kinds of functions and their steps, `random_control.py` loops and
+branches.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ BF16 = np.dtype(ml_dtypes.bfloat16)
 DTYPES = {
     **dict.fromkeys(map(np.dtype, ("float64",)), 6),
     **dict.fromkeys(map(np.dtype, ("float32", "int32")), 3),
-    **dict.fromkeys(map(np.dtype, ("float16", BF16, "int8", "uint8", "int16", "bool")), 1),
+    **dict.fromkeys(map(np.dtype, ("float16", "bfloat16", "int8", "uint8", "int16", "bool")), 1),
     **dict.fromkeys(map(np.dtype, ("int64", "uint32", "complex64", "complex128")), 1),
 }
 """The dtypes of arrays, each with how often they have it."""

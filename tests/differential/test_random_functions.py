@@ -33,7 +33,7 @@ def wide() -> Iterator[None]:
         yield
 
 
-@batches(100, few=200)
+@batches(100, few=100)
 def test_the_evaluator_agrees_with_numpy(numbers: Sequence[int]) -> None:
     for kind, label in ((random_steps.EXACT, 1), (random_steps.SMOOTH, 2)):
         for f in functions(kind, label, numbers):
