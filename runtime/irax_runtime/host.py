@@ -75,13 +75,31 @@ def first(keys: Array, *, dimension: int, count: int) -> Array:
     return np.moveaxis(found, -1, dimension).astype(_place_dtype(length))
 
 
+def _first_equal(row: Array, x: Any, count: int) -> Array:
+    """The places of the `count` first elements that equal a number; there are as many."""
+    found: list[Array] = []
+    for start in range(0, len(row), _PART):
+        found.append(start + np.flatnonzero(row[start : start + _PART] == x)[:count])
+        count -= len(found[-1])
+        if not count:
+            break
+    return np.concatenate(found)
+
+
+_PART = 1 << 16
+"""The elements that are compared at a time."""
+
+
 def _first_of_row(row: Array, count: int) -> Array:
     # Of the smallest numbers of `width` parts, the last of the `count` first is a bound.
     width = max(count, 1024)
     depth = len(row) // width
     if depth >= 4:
         parts = row[: width * depth].reshape(depth, width).min(axis=0)
-        row_of = np.flatnonzero(row <= np.partition(parts, count - 1)[count - 1])
+        bound = np.partition(parts, count - 1)[count - 1]
+        row_of = np.flatnonzero(row < bound)
+        if len(row_of) < count:  # there may be very many that are equal to the bound
+            row_of = np.append(row_of, _first_equal(row, bound, count - len(row_of)))
     else:
         row_of = np.arange(len(row))
     found = row[row_of]
