@@ -31,6 +31,8 @@ _LARGE = {np.dtype(np.float32): 80.0, np.dtype(np.float64): 700.0}
 """The numbers above which the square of the exponential overflows, while its product with a sine
 may not."""
 
+_LOG_16 = float(np.log(16))
+
 _WITH_SQUARE = {np.dtype(np.float32): 4e18, np.dtype(np.float64): 3e153}
 """The largest numbers whose square is a float."""
 
@@ -249,37 +251,42 @@ def _reduced(z: Complex) -> tuple[Complex, Number]:
     return (a * factor, b * factor), factor
 
 
-def _far_area(z: Complex) -> Number:
-    """Return the inverse hyperbolic cosine of the magnitude of a number that is far from 0."""
-    return _log_magnitude(z) + float(np.log(2))
+def _inverse_of_sum(z: Complex, pairs: Sequence[tuple[Number, Number]], sign: Number) -> Number:
+    """Return asinh(p r + q s) for pairs (p, r) and (q, s), parts of square roots near z, whose
+    products may overflow. It is infinite where z is, with a sign.
+    """
+    is_far = _is_far(z)
+    share, rest = where(is_far, _full(z[0], 1 / 16), 1.0), where(is_far, _full(z[0], _LOG_16), 0.0)
+    (p, r), (q, s) = pairs
+    size = function(chlo_functions.asinh, p * share * r + q * share * s)
+    found = size + copy_sign(rest, sign)
+    is_infinite = _is_infinite(z[0]) | _is_infinite(z[1])
+    return where(is_infinite, copy_sign(_full(found, np.inf), sign), found)
 
 
 def _arc_cosine(z: Complex) -> Complex:
     a, b = z
     (p, q), (r, s) = _around(z)
     is_far = _is_far(z)
-    real = where(is_far, _angle((a, abs(b))), _angle((r, p)) * 2)
-    real = where(a.equals(0), np.pi / 2, real)
-    near = function(chlo_functions.asinh, s * p - r * q)
-    return real, -where(is_far, copy_sign(_far_area(z), b), near)
+    angle = _angle((where(is_far, a, r), where(is_far, abs(b), p)))
+    real = where(a.equals(0), np.pi / 2, angle * where(is_far, _full(a, 1.0), 2.0))
+    return real, -_inverse_of_sum(z, [(s, p), (-r, q)], b)
 
 
 def _arc_sine(z: Complex) -> Complex:
     a, b = z
     (p, q), (r, s) = _around(z)
-    is_far = _is_far(z)
-    real = where(is_far, _angle((abs(b), a)), _angle((p * r - q * s, a)))
-    near = function(chlo_functions.asinh, p * s - q * r)
-    imaginary = where(is_far, copy_sign(_far_area(z), b), near)
-    return where(a.equals(0), a, real), imaginary
+    real = _angle((where(_is_far(z), abs(b), p * r - q * s), a))
+    return where(a.equals(0), a, real), _inverse_of_sum(z, [(p, s), (-q, r)], b)
 
 
 def _arc_hyperbolic_cosine(z: Complex) -> Complex:
     a, b = z
     (p, q), (r, s) = _square_root((a - 1, b)), _square_root((a + 1, b))
     is_far = _is_far(z)
-    real = where(is_far, _far_area(z), function(chlo_functions.asinh, p * r + q * s))
-    imaginary = where(is_far, _angle(z), _angle((r, q)) * 2)
+    real = _inverse_of_sum(z, [(p, r), (q, s)], _full(a, 1.0))
+    angle = _angle((where(is_far, a, r), where(is_far, b, q)))
+    imaginary = angle * where(is_far, _full(a, 1.0), 2.0)
     return real, where(a.equals(0), copy_sign(_full(b, np.pi / 2), b), imaginary)
 
 
