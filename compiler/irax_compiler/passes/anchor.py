@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Type, Value
-from irax_compiler.passes.carries.copies import after
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Type
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.fills import calls_host
 
 _KERNEL = "flow.dispatch"
 _EMPTY = "flow.tensor.alloca"
@@ -27,10 +25,6 @@ class Anchor(Pass):
     than copy a result for what writes over it, and then takes the first of several results for the
     one that was to be copied. Later it finds that the kernels are equal and makes them one, so that
     what should have had a copy writes over what others read.
-
-    Where several blocks of a function have such kernels, the array goes through a kernel that does
-    nothing, for the reason for which the pass fills has one: IREE would forget the uses in loops
-    and branches.
     """
 
     name: ClassVar[str] = "anchor"
@@ -49,22 +43,8 @@ class Anchor(Pass):
         entries = {str(entry) for kernel in kernels for entry in _entries(kernel)}
         for entry in entries & functions.keys():
             _take_array(functions[entry])
-        for view in list(module.body.operations):
-            own = [o for o in nested(view.operation) if o in kernels]
-            is_shared = len({o.block for o in own}) > 1 or (own and calls_host(view.operation))
-            array = _held(view.operation) if is_shared else None
-            for kernel in own:
-                _give_array(kernel, array)
-
-
-def _held(function: Operation) -> Value:
-    """Build an array at the start of a function that is made once."""
-    with InsertionPoint.at_block_begin(mlir.body(function)), function.location:
-        return after(_empty(), (), ())
-
-
-def _empty() -> Value:
-    return mlir.emit(_EMPTY, [], {}, [mlir.parse_type(_ARRAY)]).results[0]
+        for kernel in kernels:
+            _give_array(kernel)
 
 
 def _takes_array(dispatch: Operation) -> bool:
@@ -92,8 +72,8 @@ def _erase_arguments(block: Block, count: int) -> None:
         block.erase_argument(0)
 
 
-def _give_array(dispatch: Operation, array: Value | None) -> None:
-    """Replace a dispatch by one that has one more array, the first: the given one, or a new one."""
+def _give_array(dispatch: Operation) -> None:
+    """Replace a dispatch by one that has one more array, the first."""
     sizes: Any = dispatch.attributes["operandSegmentSizes"]
     workload, count, *others = sizes
     attributes = {name: dispatch.attributes[name] for name in dispatch.attributes}
@@ -101,7 +81,8 @@ def _give_array(dispatch: Operation, array: Value | None) -> None:
     attributes["operandSegmentSizes"] = mlir.parse_attribute(f"array<i32: {segments}>")
     operands = list(dispatch.operands)
     with InsertionPoint(dispatch), dispatch.location:
-        operands.insert(workload, _empty() if array is None else array)
+        array = mlir.emit(_EMPTY, [], {}, [mlir.parse_type(_ARRAY)]).results[0]
+        operands.insert(workload, array)
         types = [x.type for x in dispatch.results]
         made = mlir.emit(_KERNEL, operands, attributes, types)
     for old, new in zip(dispatch.results, made.results, strict=True):

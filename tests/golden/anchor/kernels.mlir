@@ -55,7 +55,7 @@ util.func public @main(%n: i64, %i: i32, %w: index, %x: tensor<6xf32>) -> (tenso
 // CHECK-NEXT:    flow.dispatch @e::@e(%{{.*}}) : (tensor<6xf32>) -> tensor<6xf32>
 // CHECK-NEXT:    util.return [[K]]#1, [[L]]#1,
 
-// Kernels of several blocks have one array, which is made once.
+// Each kernel has an array of its own, in loops too.
 util.func public @loop(%n: index, %i: i64) -> tensor<6xf32> {
   %zero = arith.constant 0 : index
   %one = arith.constant 1 : index
@@ -68,8 +68,8 @@ util.func public @loop(%n: index, %i: i64) -> tensor<6xf32> {
   util.return %1 : tensor<6xf32>
 }
 // CHECK-LABEL: util.func public @loop(
-// CHECK:         [[E:%\w+]] = flow.tensor.empty : tensor<1xi32>
-// CHECK-NEXT:    [[A:%\w+]] = flow.dispatch @after_0::@after_0([[E]]) : (tensor<1xi32>) -> [[E]]
-// CHECK:         flow.dispatch @k::@k([[A]],
+// CHECK:         [[E:%\w+]] = flow.tensor.alloca : tensor<1xi32>
+// CHECK-NEXT:    flow.dispatch @k::@k([[E]],
 // CHECK:         scf.for
-// CHECK-NEXT:      flow.dispatch @k::@k([[A]],
+// CHECK-NEXT:      [[F:%\w+]] = flow.tensor.alloca : tensor<1xi32>
+// CHECK-NEXT:      flow.dispatch @k::@k([[F]],
