@@ -80,7 +80,6 @@ READS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Any]] = {
     ),
     "nonzero": (lambda x: jnp.nonzero(x, size=3)[0], (), [7, N - 2, 0]),
     "argmax": (jnp.argmax, (), N - 2),
-    "searchsorted": (lambda x: jnp.searchsorted(x[-9:], np.int8(5)), (), 9),
     "sum": (lambda x: x.sum(dtype=np.int64), (), 6),
     "reversed": (lambda x: x[::-1][:3], (), [0, 5, 0]),
     "rolled": (lambda x: jnp.roll(x, 3)[:4], (), [0, 5, 0, 0]),
