@@ -92,20 +92,25 @@ def truncated_normal(
     low, high = (convert(as_array(v, "truncated_normal"), dtype) for v in (lower, upper))
     sizes = shape_of("truncated_normal", shape, low, high)
     sqrt2 = np.array(math.sqrt(2), dtype)
-    low, high = broadcast_to(low, sizes), broadcast_to(high, sizes)
+    # Of one shape, that of the bounds: known ones stay small.
+    shared = jnp.broadcast_shapes(low.shape, high.shape)
+    low, high = broadcast_to(low, shared), broadcast_to(high, shared)
     in_tail = (low > _TAIL) | (high < -_TAIL)
     wide = jnp.where(in_tail, -1, low), jnp.where(in_tail, 1, high)
-    least, largest = (bind(chlo_functions.erf, v / sqrt2) for v in wide)
+    ends = (bind(chlo_functions.erf, v / sqrt2) for v in wide)
+    least, largest = (broadcast_to(v, sizes) for v in ends)
     share = uniform(key, sizes, dtype)
     u = jnp.maximum(least, share * (largest - least) + least)
     found = sqrt2 * bind(chlo_functions.erf_inv, u)
 
     def of_tails() -> Array:
-        mirrored = low > 0
-        near, far = jnp.where(mirrored, -low, high), jnp.where(mirrored, -high, low)
+        lower, upper = broadcast_to(low, sizes), broadcast_to(high, sizes)
+        mirrored = lower > 0
+        near, far = jnp.where(mirrored, -lower, upper), jnp.where(mirrored, -upper, lower)
         working = F32 if dtype.itemsize < 4 else dtype
         tail = convert(_of_tail(*(convert(x, working) for x in (share, near, far))), dtype)
-        return jnp.where(in_tail, jnp.where(mirrored, -tail, tail), found)
+        chosen = broadcast_to(in_tail, sizes)
+        return jnp.where(chosen, jnp.where(mirrored, -tail, tail), found)
 
     found = lax.cond(jnp.any(in_tail), of_tails, lambda: found)
     infinity = np.array(np.inf, dtype)

@@ -141,6 +141,12 @@ def _slope_in_mean(x: Array, mean: Array) -> Array:
     return jnp.where(none, 1.0, ratio)
 
 
+def poisson_loss_of_many(k: Array, mean: Array) -> Array:
+    """Return `poisson_loss(k, mean)`, for k of at least `LARGE`."""
+    excess = jnp.multiply(0.5, jnp.log(k)) + _HALF_LOG_2_PI + stirling_error(k)
+    return jnp.add(deviance(k, mean), excess)
+
+
 @custom_jvp
 def poisson_loss(k: Array, mean: Array) -> Array:
     """Return log(gamma(k + 1)) - k log(mean) + mean, for k above -1: minus the logarithm of the

@@ -14,7 +14,7 @@ from irax.scipy.special.differences import (
     LARGE,
     log1p_of_square,
     log_choices,
-    poisson_loss,
+    poisson_loss_of_many,
     scaled_gammaln_difference,
 )
 from irax.scipy.stats.distribution import Distribution
@@ -212,8 +212,8 @@ expon: Distribution = Distribution(
 
 
 def _gamma_logpdf(z: Array, a: Array) -> Array:
-    large = jnp.greater(a, LARGE)
-    far = -poisson_loss(jnp.where(large, a - 1, 1.0), jnp.where(large, z, 1.0))
+    large = jnp.greater(a, LARGE + 1)
+    far = -poisson_loss_of_many(jnp.where(large, a - 1, 1.0), jnp.where(large, z, 1.0))
     near, z = jnp.where(large, 1.0, a), jnp.where(large, 1.0, z)
     return jnp.where(large, far, special.xlogy(near - 1, z) - z - special.gammaln(near))
 
