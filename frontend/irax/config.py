@@ -308,16 +308,16 @@ def explicit_x64_dtypes(new_val: str) -> AbstractContextManager[None]:
     length of a `with` block.
 
     Args:
-        new_val: "warn" of them and narrow them, make them an "error", or "allow" them.
+        new_val: "warn" of them and narrow them, or make them an "error".
 
     Raises:
         ValueError: the value isn't one of these.
 
     Example:
         >>> from irax.config import config, explicit_x64_dtypes
-        >>> with explicit_x64_dtypes("allow"):
+        >>> with explicit_x64_dtypes("error"):
         ...     config.explicit_x64_dtypes
-        'allow'
+        'error'
     """
     return _override("explicit_x64_dtypes", new_val)
 

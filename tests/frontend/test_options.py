@@ -190,15 +190,8 @@ def test_64_bit_dtypes_that_are_asked_for():
         with pytest.raises(ValueError, match=r"zeros: the dtype float64 .* ask for float32"):
             jnp.zeros(2, "float64")
         assert jnp.zeros(2, float).dtype == "float32"
-    with irax.explicit_x64_dtypes("allow"):
-        x = jnp.arange(3, dtype="int64") << jnp.array(40, "int64")
-        assert x.dtype == "int64"
-        np.testing.assert_array_equal(x, np.arange(3) << 40)
-        total = irax.jit(lambda x: (x.astype("float64") + 1).sum())(x)
-        assert (total.dtype, total) == ("float64", 3 * 2.0**40 + 3)
-        assert jnp.ones(2).dtype == "float32"
     with pytest.raises(ValueError, match="explicit_x64_dtypes"):
-        irax.explicit_x64_dtypes("never")
+        irax.explicit_x64_dtypes("allow")
 
 
 def test_no_execution():

@@ -479,3 +479,9 @@ def test_arrays_of_float0_are_stacked_and_sliced():
     assert irax.pmap(lambda x: zeros)(X).shape == (3, 3, 2)
     with pytest.raises(ValueError, match="axis 0 is out of range: a scalar has no axes"):
         irax.vmap(lambda x, t: x)(X, np.zeros((), irax.dtypes.float0))
+
+
+def test_gradients_of_wide_arrays_while_64_bit_types_are_off():
+    with irax.enable_x64(True):
+        x = jnp.arange(3.0)
+    np.testing.assert_array_equal(irax.grad(jnp.sum)(x), np.ones(3))

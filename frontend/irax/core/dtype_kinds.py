@@ -130,8 +130,6 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
     available = canonical(wanted, config.enable_x64)
     asks_for_width = not (isinstance(dtype, type) and dtype in (int, float, complex))
     if asks_for_width and not isinstance(wanted, KeyType) and available != wanted.newbyteorder("="):
-        if config.explicit_x64_dtypes == "allow":
-            return wanted.newbyteorder("=")
         told = f"{what}: the dtype {wanted.name} was asked for, but 64-bit types are off"
         cure = 'turn them on: irax.config.update("enable_x64", True)'
         if config.explicit_x64_dtypes == "error":

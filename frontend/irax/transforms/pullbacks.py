@@ -15,6 +15,7 @@ from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
 from irax.core.module_builder import ModuleBuilder
+from irax.core.promotion import convert
 from irax.core.shardings import Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.execution.jit_shardings import constrained
@@ -110,6 +111,8 @@ def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str
         if not is_inexact(aval):
             continue
         array = as_array(leaf, what)
+        if array.dtype == dtypes.canonicalize_dtype(aval.dtype):
+            array = convert(array, aval.dtype)  # a result of 64 bits, while these are off
         if (array.shape, array.dtype) != (aval.shape, aval.dtype):
             raise ValueError(f"{what} has type {array.aval}; expected {aval}, as the result has")
         arrays.append(array)
