@@ -60,7 +60,7 @@ class Widen(Pass):
             for operation in inner:
                 _widen_results(operation)
             for argument, dtype in given:
-                with InsertionPoint.at_block_begin(mlir.body(function)), mlir.UNKNOWN:
+                with InsertionPoint.at_block_begin(mlir.body(function)), function.location:
                     _replace(argument, lambda x, dtype=dtype: _low_bits(x, dtype))
             mlir.set_function_type(function)
 
