@@ -15,6 +15,7 @@ from benchmarks.families import (
     random_numbers,
     recurrent,
     reductions,
+    scans,
     stencils,
     training,
 )
@@ -30,6 +31,7 @@ FAMILIES: dict[str, list[Program]] = {
     "training": training.PROGRAMS,
     "recurrent": recurrent.PROGRAMS,
     "loops": loops.PROGRAMS,
+    "scans": scans.PROGRAMS,
     "indexed": indexed.PROGRAMS,
     "carried": carried.PROGRAMS,
     "stencils": stencils.PROGRAMS,

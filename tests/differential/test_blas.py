@@ -21,6 +21,7 @@ from irax_compiler.iree import blas
 from irax_compiler.lowering import lower
 from irax_compiler.passes.blas import calls as passes
 from irax_compiler.passes.blas import convolutions, measured, windows
+from irax_compiler.passes.blas.layouts import Matrices, Product
 from irax_runtime import libraries
 from irax_runtime.iree import cpu
 
@@ -402,3 +403,11 @@ def test_convolutions(always, monkeypatch, dtype, cases):
         assert calls(values, *arrays, name="convolution") == min(len(cases), 4)
     for got, exact in zip([*results[0], *results[1]], [*expected[0], *expected[1]], strict=True):
         np.testing.assert_allclose(got, exact, atol=1e-4 if dtype == "float32" else 1e-12)
+
+
+@pytest.mark.parametrize("columns", [(1, 1), (2, 1), (1, 2)])
+def test_small_matrices_are_not_worth_a_call_each(columns: tuple[int, int]) -> None:
+    """A transposed factor makes no difference to them: OpenBLAS takes 60 ns for each."""
+    forms = [Matrices(3 - c, c, (4,), 4 * 8192) for c in (*columns, 1)]
+    product = Product(np.dtype(np.float32), (8192,), 2, 2, 2, *forms)
+    assert not measured.pays(product, "float32")

@@ -77,6 +77,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             repetitions,
             simplify,
             split,
+            store,
             transpose,
             turns,
             vary,

@@ -37,6 +37,7 @@ from irax_compiler.passes.on_demand import OnDemand, has, has_many_arrays
 from irax_compiler.passes.partial_sums import PartialSums
 from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
+from irax_compiler.passes.store import Store
 from irax_compiler.targets.target import register
 
 NAME = "iree-cpu"
@@ -129,6 +130,7 @@ CPU = register(
             Elementwise(),
             Chain(),
             Host(),
+            Store(),
             Divide(),
             Barriers(),
             Donation(),

@@ -27,7 +27,12 @@ GAIN = 0.9
 
 TRANSPOSED = 1.3
 """The factor by which IREE's code is slower where a factor is a transposed matrix: 1.25 to 2.3 from
-64 to 256 rows on the right, 1.6 for 784x128x1024 on the left. The table has no such products."""
+64 to 256 rows on the right, 1.6 for 784x128x1024 on the left. The table has no such products. With
+smaller matrices it is as fast as with others."""
+LARGE = 64
+"""The rows, columns or terms from which a transposed factor makes IREE's code slower."""
+CALL = 4.6
+"""Microseconds of a call, which all times of products contain."""
 SIZED = 2.5
 """The factor by which IREE's code is slower where sizes are not known."""
 _OF_PRODUCTS = 1.0, 1.0, 1.0, 0.25
@@ -47,12 +52,10 @@ def pays(product: Product, dtype: str) -> bool:
     if not rows:
         return False
     *_, iree, blas = min(rows, key=lambda row: _distance(row, extents, _OF_PRODUCTS))
-    is_transposed = not product.is_of_vector and (product.lhs.columns, product.rhs.columns) != (
-        1,
-        1,
-    )
-    factor = (TRANSPOSED if is_transposed else 1) * (SIZED if product.is_sized else 1)
-    return blas < factor * iree
+    columns = product.lhs.columns, product.rhs.columns
+    is_slower = not product.is_of_vector and columns != (1, 1) and max(extents[1:]) >= LARGE
+    factor = (TRANSPOSED if is_slower else 1) * (SIZED if product.is_sized else 1)
+    return blas - CALL < factor * (iree - CALL)
 
 
 def pays_as_dispatch(batch: Batch) -> bool:
