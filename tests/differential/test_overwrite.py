@@ -125,7 +125,9 @@ def test_memory():
 
 
 def test_memory_of_carried_arrays():
-    """A step makes the product with the matrix, and no other array beside those that it carries."""
+    """A step makes the product with the matrix, and one other array beside those that it carries:
+    a kernel that sums many products does not write over its operands.
+    """
     b = np.ones((300, 400), np.float32)
 
     def product(x):
@@ -134,7 +136,7 @@ def test_memory_of_carried_arrays():
     solve = irax.jit(lambda b: irax.scipy.sparse.linalg.cg(product, b, maxiter=9)[0])
     memory = solve.lower(b).compile().memory_analysis()
     assert memory.output_size_in_bytes == b.nbytes
-    assert memory.temp_size_in_bytes < 3.1 * b.nbytes
+    assert memory.temp_size_in_bytes < 4.1 * b.nbytes
 
 
 def test_concatenations_of_one_size():
