@@ -232,3 +232,17 @@ func.func @pad_of_pad(%x: tensor<2x3xf32>) -> tensor<9x6xf32> {
 // CHECK:      func.func @pad_of_pad([[X:%\w+]]: tensor<2x3xf32>)
 // CHECK:        [[PAD:%\w+]] = stablehlo.pad [[X]], {{.*}}, low = [1, 1], high = [2, 2], interior = [4, 0] : (tensor<2x3xf32>, tensor<f32>) -> tensor<9x6xf32>
 // CHECK-NEXT:   return [[PAD]] : tensor<9x6xf32>
+
+// Rows of one element throughout, with what is beside them
+func.func @sort_of_equal(%x: tensor<3xf32>, %y: tensor<3x4xi32>) -> (tensor<3x4xf32>, tensor<3x4xi32>) {
+  %0 = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<3xf32>) -> tensor<3x4xf32>
+  %1:2 = "stablehlo.sort"(%0, %y) <{dimension = 1 : i64, is_stable = true}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>, %c: tensor<i32>, %d: tensor<i32>):
+    %2 = stablehlo.compare LT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %2 : tensor<i1>
+  }) : (tensor<3x4xf32>, tensor<3x4xi32>) -> (tensor<3x4xf32>, tensor<3x4xi32>)
+  return %1#0, %1#1 : tensor<3x4xf32>, tensor<3x4xi32>
+}
+// CHECK:      func.func @sort_of_equal([[X:%\w+]]: tensor<3xf32>, [[Y:%\w+]]: tensor<3x4xi32>)
+// CHECK-NEXT:   [[WIDE:%\w+]] = stablehlo.broadcast_in_dim [[X]]
+// CHECK-NEXT:   return [[WIDE]], [[Y]]

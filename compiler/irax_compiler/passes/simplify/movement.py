@@ -247,6 +247,24 @@ def sort_of_one(op: sort.Sort | sort.SortBy, *operands: Value) -> Sequence[Value
     return operands if shape_of(operands[0])[op.dimension] == 1 else None
 
 
+@rewrites(sort.Sort)
+def sort_of_equal(op: sort.Sort, *operands: Value) -> Sequence[Value] | None:
+    """sort(x, y) -> x, y, where all of a row of x is one element. IREE's compiler ends on those
+    that are broadcast numbers.
+    """
+    keys = operands[: op.order.num_keys]
+    return operands if all(_is_equal_along(x, op.dimension) for x in keys) else None
+
+
+def _is_equal_along(x: Value, dimension: int) -> bool:
+    """True for a constant or broadcast whose elements along a dimension are the same."""
+    source = made_by(x, shape.BroadcastInDim)
+    if source is None:
+        return mlir.splat(x) is not None
+    sizes = zip(source.op.broadcast_dimensions, shape_of(source.operand), strict=True)
+    return all(d != dimension or n == 1 for d, n in sizes)
+
+
 @rewrites(TopK)
 def top_k_of_one(op: TopK, x: Value) -> Sequence[Value] | None:
     """top_k(x) -> x, 0, where rows have one element, which is kept."""
