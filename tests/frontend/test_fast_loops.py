@@ -737,3 +737,19 @@ def test_a_small_array_of_which_two_updates_are_carried(count: int):
     with irax.disable_jit():
         expected = f(x, x + 1)
     np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_elements_of_vectors_of_bfloat16():
+    sizes = range(2, 18)
+
+    @irax.jit
+    def f(xs, n):
+        total = lax.fori_loop(0, n, lambda i, t: t + xs[0][i], xs[0][0])
+        return total, [(x[np.array([-1, 0])], x[-2], jnp.concatenate([x[1:], x[:1]])) for x in xs]
+
+    xs = [np.arange(n).astype(jnp.bfloat16) for n in sizes]
+    total, found = f(xs, 2)
+    assert total == 1
+    for n, parts in zip(sizes, found, strict=True):
+        for part, expected in zip(parts, ([n - 1, 0], n - 2, [*range(1, n), 0]), strict=True):
+            np.testing.assert_array_equal(part, np.asarray(expected, jnp.bfloat16))

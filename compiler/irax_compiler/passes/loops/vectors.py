@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.mlir import Operation, Type, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.core import no_calls
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
@@ -26,7 +26,9 @@ def picked(x: Value, places: np.ndarray) -> Value:
         return registers.spread(x, places.size)
     if places.size == 1:
         position = mlir.parse_attribute(f"array<i64: {places[0]}>")
-        return emit("vector.extract", x, to=x.type.element_type, static_position=position)
+        bits = _bits(x)
+        part = emit("vector.extract", bits, to=bits.type.element_type, static_position=position)
+        return _as(part, x.type.element_type)
     if np.array_equal(places, np.arange(size)):
         return x
     return shuffled(x, x, places)
@@ -50,8 +52,23 @@ def _as_vector(x: Value) -> Value:
 def shuffled(x: Value, y: Value, places: np.ndarray) -> Value:
     """Return a register with the elements at these indices of two vectors, one after the other."""
     mask = mlir.parse_attribute(f"array<i64: {', '.join(map(str, places))}>")
-    to = mlir.parse_type(f"vector<{places.size}x{x.type.element_type}>")
-    return emit("vector.shuffle", x, y, to=to, mask=mask)
+    x_bits, y_bits = _bits(x), _bits(y)
+    to = mlir.parse_type(f"vector<{places.size}x{x_bits.type.element_type}>")
+    found = emit("vector.shuffle", x_bits, y_bits, to=to, mask=mask)
+    return _as(found, mlir.parse_type(f"vector<{places.size}x{x.type.element_type}>"))
+
+
+def _bits(x: Value) -> Value:
+    """Return a vector of bfloat16 as its bits: LLVM ends the process where it takes some sizes of
+    such vectors apart.
+    """
+    if str(x.type.element_type) != "bf16":
+        return x
+    return _as(x, mlir.parse_type(str(x.type).replace("bf16", "i16")))
+
+
+def _as(x: Value, type_: Type) -> Value:
+    return x if x.type == type_ else emit("arith.bitcast", x, to=type_)
 
 
 def transposed(rows: Registers) -> list[Value]:
