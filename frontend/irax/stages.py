@@ -545,7 +545,9 @@ class CompiledForTopology(Stage):
         return self._program.optimized_hlo()
 
     def cost_analysis(self) -> dict[str, float]:
-        """Return the compiler's estimates of a call, such as `flops` and `optimal_seconds`."""
+        """Return the compiler's estimates of a call, such as `flops` and `optimal_seconds`; nan
+        where it has none.
+        """
         return self._program.cost_analysis()
 
     def memory_analysis(self) -> MemoryAnalysis:

@@ -71,7 +71,7 @@ def test_a_partitioned_program_compiles_for_all_chips(name: str, kind: str):
     module = mlir.parse_module(TRAINING)
     divided = lowering.partition(module, "main", {"d": count}, [weights, rows], [weights], "pjrt")
     lowered = lowering.lower(divided, "main", chips.target)
-    program = chips.compile(targets.compile(lowered, chips.target), count)
+    program = chips.compile(targets.compile(lowered, chips.target))
     assert program.serialize()
     hlo = program.optimized_hlo()
     assert f"replica_groups={{{{{','.join(map(str, range(count)))}}}}}" in hlo or (

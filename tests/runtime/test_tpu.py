@@ -4,7 +4,9 @@ end.
 
 from __future__ import annotations
 
+import math
 import os
+from collections.abc import Mapping
 
 import pytest
 from tests.runtime.pjrt_programs import ADD, needs_tpu_compiler, prints, python
@@ -27,11 +29,10 @@ def artefact(text: str, name: str) -> bytes:
     return pjrt.artefact(lower(mlir.parse_module(text), name, "tpu"))
 
 
-def divided() -> bytes:
-    """The artefact of a product whose contracted dimension four chips divide."""
+def divided(mesh: Mapping[str, int], axis: str) -> bytes:
+    """The artefact of a product whose contracted dimension an axis of a mesh divides."""
     whole = mlir.parse_module(DOT.replace("@dot", "@divided"))
-    layout = ((), ("chips",))
-    program = partition(whole, "divided", {"chips": 4}, [layout], [((), ())], "tpu")
+    program = partition(whole, "divided", mesh, [((), (axis,))], [((), ())], "tpu")
     return pjrt.artefact(lower(program, "divided", "tpu"))
 
 
@@ -42,7 +43,8 @@ from irax_runtime.pjrt.topology import topology_for
 
 DOT = {artefact(DOT, "dot")!r}
 ADD = {artefact(ADD, "add")!r}
-DIVIDED = {divided()!r}
+DOUBLES = {artefact(ADD.replace("f32", "f64"), "add")!r}
+DIVIDED = {divided({"chips": 4}, "chips")!r}
 
 def refused(use):
     try:
@@ -80,6 +82,20 @@ print(
 
 
 @needs_tpu_compiler
+def test_what_the_compiler_cannot_judge_is_unknown():
+    # XLA counts -1 for each conversion of a float64 to two parts and back.
+    compiles(
+        "nan True",
+        """
+import math
+costs = topology.compile(DOUBLES).cost_analysis()
+numbers = [value for value in costs.values() if not math.isnan(value)]
+print(costs["optimal_seconds"], numbers and min(numbers) >= 0)
+""",
+    )
+
+
+@needs_tpu_compiler
 def test_the_optimised_program_and_its_bytes():
     compiles(
         "HloModule main True True {'serialized': 'tpu', 'name': 'dot'}",
@@ -103,14 +119,68 @@ assert "compiled already" in refused(lambda: topology.compile(program.serialize(
 @needs_tpu_compiler
 def test_a_program_of_several_chips():
     compiles(
-        "262144 True",
+        "262144 4 True",
         """
-program = topology.compile(DIVIDED, chips=4)
+program = topology.compile(DIVIDED)
 text = program.optimized_hlo()
-told = refused(lambda: topology.compile(DIVIDED, chips=5))
+told = refused(lambda: topology_for("tpu", "v5e:1x1").compile(DIVIDED))
 collective = "all-reduce" in text or "all-gather" in text
-assert told == "chips=5: v5e:2x2x1 has 4", told
-print(program.memory_analysis()["argument_size_in_bytes"], collective)
+expected = "divided is a program of 4 devices (chips=4): v5e:1x1 has 1; expected a larger topology"
+assert told.startswith(expected), told
+print(program.memory_analysis()["argument_size_in_bytes"], program.count, collective)
+""",
+    )
+
+
+TOPOLOGIES = {
+    "v2:2x2x1": 8,  # two devices to a chip
+    "v3:2x2x1": 8,
+    "v4:2x2x1": 8,
+    "v5e:2x2x1": 4,
+    "v5e:4x2": 8,  # whose devices libtpu lists in another order than that of their numbers
+    "v5p:2x2x2": 8,
+    "v6e:2x4": 8,
+    "tpu7x:2x2x1": 8,
+}
+
+
+@needs_tpu_compiler
+def test_every_topology_takes_programs_of_every_mesh():
+    meshes = ("2", "2x2", "8", "2x2x2")
+    modules = {
+        (mesh, axis): divided(sizes, axis)
+        for mesh in meshes
+        for sizes in [dict(zip("abc", map(int, mesh.split("x")), strict=False))]
+        for axis in sizes
+    }
+    sizes = [math.prod(map(int, mesh.split("x"))) for mesh, _ in modules]
+    fitting = sum(size <= count for size in sizes for count in TOPOLOGIES.values())
+    compiles(
+        f"{fitting}",
+        f"""
+import math
+from irax_runtime.pjrt import topology as module
+
+MODULES = {modules!r}
+handed = []
+made = module.compile_options
+module.compile_options = lambda devices, settings: (
+    handed.append(list(devices)) or made(devices, settings)
+)
+compiled = 0
+for name, count in {TOPOLOGIES!r}.items():
+    topology = topology_for("tpu", name)
+    ids = [chip["id"] for chip in topology.chips]
+    assert ids == list(range(count)), (name, ids)
+    for (mesh, axis), artefact in MODULES.items():
+        needed = math.prod(map(int, mesh.split("x")))
+        if needed > count:
+            assert "expected a larger topology" in refused(lambda: topology.compile(artefact))
+            continue
+        assert topology.compile(artefact).count == needed
+        assert handed[-1] == ids[:needed], (name, mesh, handed[-1])
+        compiled += 1
+print(compiled)
 """,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from tests.runtime.pjrt_programs import needs_plugin, needs_tpu_compiler
 
@@ -20,6 +22,44 @@ def test_compile_for_a_tpu(irax, folder):
     inputs = ("--input", "4xf32=0", "--input", "4xf32=1")
     refused = irax("run", "m.pjrt", *inputs, "--device", "tpu")
     assert "no TPU on this machine" in refused.stderr
+
+
+@needs_tpu_compiler
+def test_what_the_compiler_cannot_judge_is_unknown(irax, folder):
+    text = (folder / "in.mlir").read_text()
+    (folder / "doubles.mlir").write_text(text.replace("f32", "f64"))
+    options = ["--device", "tpu", "--topology", "v5e:2x2x1", "-o", "m.pjrt"]
+    told = irax("compile", "doubles.mlir", *options).stderr
+    assert re.search(r"^at best +unknown$", told, re.MULTILINE), told
+    assert not re.search(r"-\d", told), told
+    told = irax("compile", "in.mlir", *options).stderr
+    assert re.search(r"^transcendental +4$", told, re.MULTILINE), told
+
+
+FUNCTION = """
+import irax
+from irax import lax
+from irax.sharding import PartitionSpec as P
+
+
+@irax.shard_map(in_specs=P("a", "b"), out_specs=P("a", "b"), check_vma=False)
+def exchanged(x):
+    x = lax.ppermute(lax.psum(x, "a"), "b", [(0, 1), (1, 0)])
+    x = lax.all_to_all(x, "a", 1, 0, tiled=True) + lax.axis_index("b")
+    return lax.psum_scatter(lax.all_gather(x, "b", tiled=True), "a", tiled=True)
+"""
+
+
+@needs_tpu_compiler
+def test_compile_for_the_devices_of_a_mesh(irax, folder):
+    (folder / "f.py").write_text(FUNCTION)
+    options = ["--device", "tpu", "--topology", "v5e:2x2", "-o", "m.pjrt", "--args", "f32[16,16]"]
+    done = irax("compile", "f.py:exchanged", "--mesh", "a=2,b=2", *options)
+    assert done.returncode == 0, done.stderr
+    assert "exchanged for 4 of TPU v5 lite of v5e:2x2 (4)" in done.stderr
+    refused = irax("compile", "f.py:exchanged", "--mesh", "a=2,b=4", *options)
+    assert refused.returncode != 0
+    assert "8 devices (a=2, b=4): v5e:2x2 has 4; expected a larger topology" in refused.stderr
 
 
 @needs_plugin

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,7 +14,8 @@ from irax_tools.sources import Source
 
 
 def compile_for(source: Source, platform: str, topology: str) -> CompiledForTopology:
-    """A function compiled by the plugin of a platform for a chip of a topology: `v5e:2x2x1`.
+    """A function compiled by the plugin of a platform for a chip of a topology, `v5e:2x2x1`, or for
+    the devices of its mesh.
 
     Raises RuntimeError or ValueError where there is no such plugin or topology.
     """
@@ -25,7 +27,8 @@ def report(program: CompiledForTopology) -> Iterator[str]:
     """A line for each thing that the compiler tells."""
     chips = program.topology.chips
     costs, memory = _costs(program), program.memory_analysis()
-    yield f"{program.name} for one {chips[0]['kind']} of {program.topology.name} ({len(chips)})"
+    count = "one" if program.count == 1 else f"{program.count} of"
+    yield f"{program.name} for {count} {chips[0]['kind']} of {program.topology.name} ({len(chips)})"
     for label, size in (
         ("code", memory["generated_code_size_in_bytes"]),
         ("arguments", memory["argument_size_in_bytes"]),
@@ -33,12 +36,20 @@ def report(program: CompiledForTopology) -> Iterator[str]:
         ("temporaries", memory["temp_size_in_bytes"]),
         ("peak memory", memory["peak_memory_in_bytes"]),
     ):
-        yield f"{label:14}{size:14,} bytes"
+        yield _line(label, size, " bytes")
     if costs:
-        yield f"{'flops':14}{costs.get('flops', 0):14,.0f}"
-        yield f"{'moved':14}{costs.get('bytes accessed', 0):14,.0f} bytes"
+        yield _line("flops", costs.get("flops", 0))
+        yield _line("transcendental", costs.get("transcendentals", 0))
+        yield _line("moved", costs.get("bytes accessed", 0), " bytes")
     if "optimal_seconds" in costs:
-        yield f"{'at best':14}{costs['optimal_seconds'] * 1e6:14,.2f} us"
+        yield _line("at best", costs["optimal_seconds"] * 1e6, " us", digits=2)
+
+
+def _line(label: str, number: float, unit: str = "", digits: int = 0) -> str:
+    """One of the compiler's estimates; nan is one that it does not know."""
+    if math.isnan(number):
+        return f"{label:14}{'unknown':>14}"
+    return f"{label:14}{number:14,.{digits}f}{unit}"
 
 
 def _costs(program: CompiledForTopology) -> dict[str, Any]:

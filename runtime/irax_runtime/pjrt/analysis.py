@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 from irax_runtime.pjrt import abi
@@ -38,11 +39,18 @@ def serialized(api: Api, executable: int) -> bytes:
 def costs(api: Api, executable: int) -> dict[str, Any]:
     """The compiler's estimates for one call: `flops`, `bytes accessed`, `optimal_seconds`, ...
 
+    XLA counts -1 for an operation that it cannot judge: a sum below zero is unknown, and nan here.
+
     Raises:
         PjrtError: the plugin does not tell.
     """
     found = api.call("Executable_GetCostAnalysis", executable=executable)
-    return named_values(found.properties, found.num_properties)
+    told = named_values(found.properties, found.num_properties)
+    return {name: math.nan if _is_below_zero(value) else value for name, value in told.items()}
+
+
+def _is_below_zero(value: Any) -> bool:
+    return isinstance(value, int | float) and value < 0
 
 
 def memory(api: Api, executable: int) -> dict[str, int]:

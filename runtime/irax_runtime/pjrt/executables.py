@@ -28,28 +28,33 @@ def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutab
     name = header["name"]
     if entry is not None and entry != name:
         raise ValueError(f"the program has no function {entry}; it has {name}")
-    made_by = header.get("serialized")
-    if made_by is None:
-        pointer = compile_for(device.client, [device.id], program)
-    else:
-        here = [device.client.platform, device.client.version]
-        if made_by != here:
-            theirs, ours = (" ".join(which).replace("\n", ", ") for which in (made_by, here))
-            raise ValueError(
-                f"the program was serialized by {theirs}; this is {ours}: compile it again"
-            )
-        pointer = _deserialize(device, program)
+    pointer = load_for(device.client, [device.id], header, program)
     device.client.adopt_executable(pointer)
     return PjrtExecutable(device, pointer, header)
 
 
-def compile_for(client: Client, devices: Sequence[int], program: bytes) -> int:
-    """Compile a program, with a replica on each of the devices of some numbers; return the loaded
-    executable.
+def load_for(client: Client, devices: Sequence[int], header: dict[str, Any], program: bytes) -> int:
+    """Load the two parts of an artefact, with a replica on each of the devices of some numbers;
+    return the loaded executable.
 
     Raises:
+        ValueError: it is for another number of devices, or was compiled by another plugin.
         PjrtError: the plugin cannot compile it; the message is the compiler's.
     """
+    programs.check_devices(header, len(devices))
+    made_by = header.get("serialized")
+    if made_by is None:
+        return _compile_for(client, devices, program)
+    here = [client.platform, client.version]
+    if made_by != here:
+        theirs, ours = (" ".join(which).replace("\n", ", ") for which in (made_by, here))
+        raise ValueError(
+            f"the program was serialized by {theirs}; this is {ours}: compile it again"
+        )
+    return _deserialize(client, devices, program)
+
+
+def _compile_for(client: Client, devices: Sequence[int], program: bytes) -> int:
     settings = of_plugin(client.platform).settings()
     if settings:
         try:
@@ -74,11 +79,11 @@ def _compile_with(
     ).executable
 
 
-def _deserialize(device: PjrtDevice, program: bytes) -> int:
-    options = compile_options([device.id])
-    return device.client.api.call(
+def _deserialize(client: Client, devices: Sequence[int], program: bytes) -> int:
+    options = compile_options(devices)
+    return client.api.call(
         "Executable_DeserializeAndLoad",
-        client=device.client.pointer,
+        client=client.pointer,
         serialized_executable=address(program),
         serialized_executable_size=len(program),
         overridden_serialized_compile_options=address(options),

@@ -7,13 +7,15 @@ or what a plugin gave when it was asked to serialize it.
 
 With it arguments are checked before a call: the plugin itself would take four bytes of integer for
 four bytes of float. `donated` lists the arguments whose memory the program may use for its results;
-`serialized` tells the platform, and the version of it, whose plugin compiled the program.
+`layouts` has the mesh of a program that several devices run together; `serialized` tells the
+platform, and the version of it, whose plugin compiled the program.
 """
 
 from __future__ import annotations
 
 import ctypes
 import json
+import math
 import re
 from typing import Any
 
@@ -46,6 +48,34 @@ def split(artefact: bytes) -> tuple[dict[str, Any], bytes]:
 def join(header: dict[str, Any], program: bytes) -> bytes:
     """The artefact of which `split` gives these."""
     return PREFIX + json.dumps(header).encode() + b"\n" + program
+
+
+def check_devices(header: dict[str, Any], count: int) -> None:
+    """Raises ValueError for a program of the devices of a mesh, on another number of devices: its
+    collectives would name replicas that are not there.
+    """
+    expected = device_count(header)
+    if "layouts" in header and count != expected:
+        raise ValueError(f"{header['name']} is a program of {of_mesh(header)}, got {count}")
+
+
+def of_mesh(header: dict[str, Any]) -> str:
+    """The devices of a program in words: `8 devices (data=4, model=2)`."""
+    axes = ", ".join(f"{name}={size}" for name, size in _mesh(header).items())
+    return f"{device_count(header)} devices ({axes})"
+
+
+def device_count(header: dict[str, Any]) -> int:
+    """The number of devices that run a program together.
+
+    >>> device_count({"layouts": {"mesh": {"data": 4, "model": 2}}}), device_count({})
+    (8, 1)
+    """
+    return math.prod(_mesh(header).values())
+
+
+def _mesh(header: dict[str, Any]) -> dict[str, int]:
+    return header.get("layouts", {}).get("mesh", {})
 
 
 def for_compiler(program: bytes) -> abi.Program:

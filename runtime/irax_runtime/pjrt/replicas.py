@@ -13,7 +13,7 @@ from irax_runtime import interruptible
 from irax_runtime.communication import current
 from irax_runtime.pjrt import abi, programs
 from irax_runtime.pjrt.buffers import PjrtBuffer
-from irax_runtime.pjrt.executables import compile_for, may_donate
+from irax_runtime.pjrt.executables import load_for, may_donate
 from irax_runtime.signature import parse_signature
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class PjrtReplicas:
         artefact: the program, as the target `pjrt` makes it.
 
     Raises:
-        ValueError: the bytes are no such program.
+        ValueError: the bytes are no such program, or one of another number of devices.
         PjrtError: the plugin cannot compile it.
     """
 
@@ -43,7 +43,7 @@ class PjrtReplicas:
         self.name: str = header["name"]
         self._results = parse_signature(header["results"])
         self._donated: list[int] = header.get("donated", [])
-        self._pointer = compile_for(self._client, numbers, program)
+        self._pointer = load_for(self._client, numbers, header, program)
         self._client.adopt_executable(self._pointer)
         self._execute = self._client.api.function("LoadedExecutable_Execute")
         self._waits_for_others = len(numbers) > len(devices)

@@ -9,6 +9,7 @@ A topology is what a plugin's compiler knows of a number of chips.
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
 import tempfile
 from pathlib import Path
@@ -66,7 +67,11 @@ class Topology:
         self.platform = text(found.platform_name, found.platform_name_size).lower()
         self.version = text(version.platform_version, version.platform_version_size)
         self.chips = self._chips()
-        """For each chip, its `kind` and its attributes."""
+        """For each chip, in the order of their numbers, its `id`, its `kind` and its attributes.
+
+        Programs are compiled for the first ones: libtpu ends the process for a number that is not
+        less than the count of those that a program is for.
+        """
         self._process = os.getpid()
 
     def __repr__(self) -> str:
@@ -85,12 +90,14 @@ class Topology:
             kind = call("DeviceDescription_Kind", device_description=one)
             told = call("DeviceDescription_Attributes", device_description=one)
             attributes = named_values(told.attributes, told.num_attributes)
-            chips.append({"kind": text(kind.device_kind, kind.device_kind_size), **attributes})
-        return chips
+            number = call("DeviceDescription_Id", device_description=one).id
+            kind_name = text(kind.device_kind, kind.device_kind_size)
+            chips.append({"id": number, "kind": kind_name, **attributes})
+        return sorted(chips, key=operator.itemgetter("id"))
 
-    def compile(self, artefact: bytes, chips: int = 1) -> CompiledForTopology:
-        """The program of an artefact of `target`, compiled for the topology's first chips, each of
-        which runs a replica.
+    def compile(self, artefact: bytes) -> CompiledForTopology:
+        """The program of an artefact of `target`, compiled for the topology's first chip, or for as
+        many as the program's mesh has devices, each of which runs a replica.
 
         Raises:
             ValueError: the bytes are no such artefact, or one that is compiled already; or the
@@ -100,11 +107,15 @@ class Topology:
         header, program = programs.split(artefact)
         if "serialized" in header:
             raise ValueError(f"{header['name']} has been compiled already")
-        if not 0 < chips <= len(self.chips):
-            raise ValueError(f"chips={chips}: {self.name} has {len(self.chips)}")
-        return CompiledForTopology(self, self._compile(program, chips), header, program, chips)
+        count = programs.device_count(header)
+        if count > len(self.chips):
+            raise ValueError(
+                f"{header['name']} is a program of {programs.of_mesh(header)}: {self.name} has "
+                f"{len(self.chips)}; expected a larger topology or a smaller mesh"
+            )
+        return CompiledForTopology(self, self._compile(program, count), header, program)
 
-    def _compile(self, program: bytes, chips: int, settings: Settings | None = None) -> int:
+    def _compile(self, program: bytes, count: int, settings: Settings | None = None) -> int:
         if os.getpid() != self._process:
             raise PjrtError(
                 abi.Error_Code.FAILED_PRECONDITION,
@@ -112,7 +123,7 @@ class Topology:
                 "processes that use it with multiprocessing.get_context('spawn')",
             )
         described = programs.for_compiler(program)
-        options = compile_options(range(chips), settings)
+        options = compile_options([chip["id"] for chip in self.chips[:count]], settings)
         return self.api.call(
             "Compile",
             topology=self.pointer,
@@ -123,15 +134,10 @@ class Topology:
 
 
 class CompiledForTopology:
-    """A program compiled for a chip of a topology: to be looked at, and taken to such a chip."""
+    """A program compiled for chips of a topology: to be looked at, and taken to such chips."""
 
     def __init__(
-        self,
-        topology: Topology,
-        pointer: int,
-        header: dict[str, Any],
-        program: bytes,
-        chips: int,
+        self, topology: Topology, pointer: int, header: dict[str, Any], program: bytes
     ) -> None:
         self.topology = topology
         self._pointer = pointer
@@ -140,7 +146,8 @@ class CompiledForTopology:
         self.results = parse_signature(header["results"])
         self._header = header
         self._program = program
-        self._chips = chips
+        self.count = programs.device_count(header)
+        """The number of chips that run it together."""
 
     def __repr__(self) -> str:
         return f"<program {self.name} for {self.topology.name}>"
@@ -179,7 +186,7 @@ class CompiledForTopology:
         """
         with tempfile.TemporaryDirectory(prefix="irax-hlo-") as folder:
             settings = {"xla_dump_to": folder, "xla_dump_hlo_as_text": True}
-            again = self.topology._compile(self._program, self._chips, settings)
+            again = self.topology._compile(self._program, self.count, settings)
             self.topology.api.call("Executable_Destroy", executable=again)
             for file in sorted(Path(folder).rglob("*.txt")):
                 if file.name.endswith("after_optimizations.txt"):
