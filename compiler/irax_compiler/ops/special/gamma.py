@@ -1,14 +1,16 @@
 """The incomplete gamma functions, and their derivatives with respect to the parameter.
 
 Where x is small next to a, a power series gives the lower function P(a, x); elsewhere a continued
-fraction the upper one, Q = 1 - P. Both iterate until they converge. Their common factor,
-x**a exp(-x) / gamma(a), is computed from the difference of x and a, which keeps its accuracy for
-large arguments.
+fraction the upper one, Q = 1 - P. Both iterate until they converge; where a is large, an integral
+takes their place (`peaks.py`). Their common factor, x**a exp(-x) / gamma(a), is computed from the
+difference of x and a, which keeps its accuracy for large arguments.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,7 +20,8 @@ from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.core import Tangent, UnsupportedOp
 from irax_compiler.ops.formula import Number, function, polynomial, where
 from irax_compiler.ops.special import chlo_functions
-from irax_compiler.ops.special.series import ByFormula, State, in_float64, repeat
+from irax_compiler.ops.special.peaks import LARGE, log_minus, outward
+from irax_compiler.ops.special.series import ByFormula, State, in_float64, is_single, repeat
 from irax_compiler.ops.transformation import Differentiation, Evaluation
 
 # ---- the factor in front -------------------------------------------------------------------------
@@ -32,22 +35,13 @@ def stirling_error(x: Number) -> Number:
     return inverse * polynomial(inverse * inverse, _STIRLING)
 
 
-def log_of_quotient(total: Number, part: Number, apart: Number) -> Number:
-    """log(total / part), where apart is total - part: exact where that is small."""
-    ratio = apart / part
-    far = ratio < -0.5
-    log = function(elementwise.log, where(far, total / part, 1.0))
-    return where(far, log, function(elementwise.log_plus_one, where(far, 0.0, ratio)))
-
-
 def _factor(a: Number, x: Number) -> Number:
     """x**a exp(-x) / gamma(a + 1)."""
     large = a > 10.0
     safe = where(large, a, 10.0)
-    apart = (x - safe) / safe
-    near = safe * (log_of_quotient(x, safe, x - safe) - apart)
-    root = function(elementwise.rsqrt, safe * (2 * np.pi))
-    stirling = root * function(elementwise.exponential, near - stirling_error(safe))
+    near = log_minus(safe, x / safe, (x - safe) / safe) - stirling_error(safe)
+    root = function(elementwise.rsqrt, safe) * float(1 / np.sqrt(2 * np.pi))
+    stirling = root * function(elementwise.exponential, near)
     exponent = a * function(elementwise.log, x) - x - function(chlo_functions.lgamma, a + 1.0)
     return where(large, stirling, function(elementwise.exponential, exponent))
 
@@ -86,10 +80,12 @@ def _fraction(a: Number, x: Number, active: Number, slope: bool) -> State:
     large = 1 / epsilon
     one, zero = a * 0.0 + 1.0, a * 0.0
     z = x + 1.0 - a
-    # the last two numerators, the last two denominators, their quotient; and derivatives of all
-    state: State = (one * 0.0, one, one, z, 1.0 / z)
+    inverse = 1.0 / z
+    # the last two numerators, the last two denominators, their quotient; and derivatives of all:
+    # divided by z, whose square may overflow
+    state: State = (zero, inverse, inverse, one, inverse)
     if slope:
-        state += (zero, zero, zero, zero - 1.0, 1.0 / (z * z))
+        state += (zero, zero, zero, -inverse, inverse * inverse)
 
     def step(n: Number, state: State) -> tuple[State, Number]:
         p1, p0, q1, q0, last, *slopes = state
@@ -113,19 +109,60 @@ def _fraction(a: Number, x: Number, active: Number, slope: bool) -> State:
     return (found[4], found[9]) if slope else (found[4],)
 
 
-def _lower_and_upper(a: Number, x: Number) -> tuple[Number, Number]:
-    """P and Q for a > 0 and x >= 0."""
+@lru_cache(maxsize=2)
+def _log_gamma_terms(count: int) -> list[float]:
+    """The coefficients of log(gamma(1 + a)) + log(1 + a) as a power series in a."""
+    edge = 1000  # up to there the zeta function is summed
+    terms = [0.0, 1 - float(np.euler_gamma)]
+    for n in range(2, count):
+        zeta = math.fsum(k**-n for k in range(2, edge))
+        zeta += edge ** (1 - n) / (n - 1) + edge**-n / 2 + n * edge ** (-n - 1) / 12
+        terms.append((-1) ** n * zeta / n)
+    return terms
+
+
+def _upper_of_small(a: Number, x: Number) -> Number:
+    """Q for a and x up to 1, which may be far smaller than 1."""
+    count, terms = (10, 24) if is_single(a) else (18, 52)
+    log_gamma = polynomial(a, _log_gamma_terms(terms)) - function(elementwise.log_plus_one, a)
+    lead = a * function(elementwise.log, x) - log_gamma
+    # The lower function is exp(lead) times 1 - a (x / (a + 1) - x**2 / (2 (a + 2)) + ...).
+    total = a * 0.0
+    for n in range(count, 0, -1):
+        total = (((-1.0) ** (n - 1) / math.factorial(n)) / (a + float(n)) + total) * x
+    rest = function(elementwise.exponential, lead) * a * total
+    return rest - function(elementwise.exponential_minus_one, lead)
+
+
+def _share(a: Number, x: Number, wants_upper: bool) -> Number:
+    """P, or Q = 1 - P, for a > 0 and x >= 0."""
     inner, safe_a, safe_x, inside = _regions(a, x)
+    large = safe_a > LARGE
+    short = inside & ~large
     factor = _factor(safe_a, safe_x)
-    (total,) = _series(safe_a, safe_x, inside & inner, slope=False)
-    (ratio,) = _fraction(safe_a, safe_x, inside & ~inner, slope=False)
-    lower, upper = factor * total, factor * safe_a * ratio
-    lower, upper = where(inner, lower, 1.0 - upper), where(inner, 1.0 - lower, upper)
-    at_zero, at_end = x.equals(0) | a.equals(np.inf), x.equals(np.inf) | a.equals(0)
-    lower = where(at_zero, 0.0, where(at_end, 1.0, lower))
-    upper = where(at_zero, 1.0, where(at_end, 0.0, upper))
-    wrong = (x < 0) | (a < 0) | ~x.equals(x) | ~a.equals(a) | at_zero & at_end
-    return where(wrong, np.nan, lower), where(wrong, np.nan, upper)
+    if wants_upper:
+        small = (safe_a <= 1.0) & (safe_x <= 1.0)
+        of_small = _upper_of_small(where(small, safe_a, 0.5), where(small, safe_x, 1.0))
+        summed = short & inner & ~small
+    else:
+        summed = short & inner
+    (total,) = _series(safe_a, safe_x, summed, slope=False)
+    (ratio,) = _fraction(safe_a, safe_x, short & ~inner, slope=False)
+    # From x outwards: the density x**(a - 1) exp(-x) has its peak at a - 1.
+    rise = safe_x - safe_a + 1.0
+    falls = rise >= 0
+    count, rate = where(large, safe_a, LARGE) - 1.0, where(falls, a * 0.0 + 1.0, -1.0)
+    outside = outward(abs(rise), [(count, rate)], inside & large) * safe_a
+    inner = large & ~falls | ~large & inner
+    share = factor * where(large, outside, where(inner, total, safe_a * ratio))
+    share = where(inner, 1.0 - share, share) if wants_upper else where(inner, share, 1.0 - share)
+    share = where(small, of_small, share) if wants_upper else share
+    none, all_ = x.equals(0) | a.equals(np.inf), x.equals(np.inf) | a.equals(0)
+    if wants_upper:
+        none, all_ = all_, none
+    share = where(none, 0.0, where(all_, 1.0, share))
+    wrong = (x < 0) | (a < 0) | ~x.equals(x) | ~a.equals(a) | none & all_
+    return where(wrong, np.nan, share)
 
 
 def _regions(a: Number, x: Number) -> tuple[Number, Number, Number, Number]:
@@ -184,10 +221,10 @@ class Igamma(ByFormula):
     name = "irax.igamma"
 
     def formula(self, a: Number, x: Number) -> Number:
-        return _lower_and_upper(a, x)[0]
+        return _share(a, x, wants_upper=False)
 
     def evaluate(self, call: Evaluation, a: np.ndarray, x: np.ndarray) -> np.ndarray:
-        return in_float64(self, "gammainc", a, x)
+        return in_float64(self, "gammainc", a, x, own=a > LARGE)
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
@@ -203,10 +240,10 @@ class Igammac(ByFormula):
     name = "irax.igammac"
 
     def formula(self, a: Number, x: Number) -> Number:
-        return _lower_and_upper(a, x)[1]
+        return _share(a, x, wants_upper=True)
 
     def evaluate(self, call: Evaluation, a: np.ndarray, x: np.ndarray) -> np.ndarray:
-        return in_float64(self, "gammaincc", a, x)
+        return in_float64(self, "gammaincc", a, x, own=a > LARGE)
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]

@@ -19,8 +19,10 @@ from irax_compiler.ops.structured import definition_call
 from irax_compiler.ops.transformation import Differentiation
 
 
-def _sum(numerators: Sequence[Number], denominator: Number, x: Number) -> Number:
-    """The sum of prod (a)_k / (b)_k x**k / k!, with (a)_k the Pochhammer symbol."""
+def _sum(
+    numerators: Sequence[Number], denominator: Number, x: Number, first: Number | None = None
+) -> Number:
+    """The sum of prod (a)_k / (b)_k x**k / k!, with (a)_k the Pochhammer symbol; times `first`."""
     small = float(np.finfo(x.dtype).eps) / 64
 
     def step(n: Number, state: State) -> tuple[State, Number]:
@@ -33,8 +35,8 @@ def _sum(numerators: Sequence[Number], denominator: Number, x: Number) -> Number
         total = total + term
         return (term, total), abs(term) > abs(total) * small
 
-    one = x * 0.0 + 1.0
-    return repeat((one, one), x.equals(x), step)[1]
+    start = x * 0.0 + 1.0 if first is None else first
+    return repeat((start, start), x.equals(x), step)[1]
 
 
 def _gamma_sign(x: Number) -> Number:
@@ -80,8 +82,9 @@ class Hyp1f1(_Hypergeometric):
 
     def formula(self, a: Number, b: Number, x: Number) -> Number:
         turned = x < 0  # Kummer's transformation: no terms cancel
-        total = _sum([where(turned, b - a, a)], b, abs(x))
-        return where(turned, function(elementwise.exponential, x) * total, total)
+        # Half of the exponent in front of the sum, which may overflow, and half behind it.
+        half = function(elementwise.exponential, where(turned, x * 0.5, 0.0))
+        return _sum([where(turned, b - a, a)], b, abs(x), half) * half
 
 
 @register_composed

@@ -52,14 +52,14 @@ def _fraction(n: Number, x: Number, count: int) -> Number:
 
 
 def _near(n: Number, x: Number) -> Number:
-    """E_n(x) for n of at least 1 and x up to 2, by its power series."""
+    """E_n(x) for n of at least 1 and x up to 1, by its power series; terms cancel above."""
     power = n - 1.0
     half = power * 0.5
     sign = where(half.equals(function(elementwise.floor, half)), power * 0.0 + 1.0, -1.0)
     size = exp(power * log(x) - function(chlo_functions.lgamma, n))
     total = sign * size * (function(chlo_functions.digamma, n) - log(x))
     term = x * 0.0 + 1.0
-    for k in range(_count(x, 14, 26)):
+    for k in range(_count(x, 11, 19)):
         bottom = float(k) - power
         at_power = bottom.equals(0)
         total = total - where(at_power, 0.0, term / where(at_power, 1.0, bottom))
@@ -69,10 +69,10 @@ def _near(n: Number, x: Number) -> Number:
 
 def _expn(n: Number, x: Number) -> Number:
     safe_n = where(n > 1, n, 1.0)
-    close = (x > 0) & (x <= 2)
+    close = (x > 0) & (x <= 1)
     near = _near(safe_n, where(close, x, 1.0))
-    large = where(x > 2, x, 3.0)
-    far = exp(-large) * _fraction(safe_n, large, _count(x, 16, 46))
+    large = where(x > 1, x, 3.0)
+    far = exp(-large) * _fraction(safe_n, large, _count(x, 22, 82))
     value = where(close, near, where(x.equals(np.inf), 0.0, far))
     value = where(n.equals(0), exp(-x) / x, value)
     at_zero = where(n > 1, 1.0 / where(n > 1, n - 1.0, 1.0), np.inf)

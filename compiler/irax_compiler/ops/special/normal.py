@@ -102,6 +102,9 @@ class Wofz(Smooth):
         raised = where(upper, z, -z)
         re, im = function(elementwise.real, raised), function(elementwise.imag, raised)
         above = scaled(complex_number(im, -re))
+        # Of real numbers, the real part may be far smaller than the other.
+        on_axis = complex_number(exp(-(re * re)), function(elementwise.imag, above))
+        above = where(im.equals(0), on_axis, above)
         return where(upper, above, exp(-(z * z)) * 2.0 - above)
 
     def slopes(self, y: Number, z: Number) -> list[Number | None]:

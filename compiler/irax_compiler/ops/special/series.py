@@ -128,12 +128,18 @@ def is_single(x: Number) -> bool:
     return np.finfo(x.dtype).bits <= 32
 
 
-def in_float64(op: ByFormula, name: str, *operands: np.ndarray) -> np.ndarray:
+def in_float64(op: ByFormula, name: str, *operands: np.ndarray, own: np.ndarray) -> np.ndarray:
     """A function of scipy.special, of whose values narrower ones are rounded; the op's formula
-    where SciPy is missing.
+    where SciPy is missing, and where `own` is true: there it is better.
     """
+    wide = [x.astype(np.float64) for x in operands]
+    dtype = operands[0].dtype
     if scipy_module("special") is None:
-        return evaluate_definition(op, operands)[0]
-    wide = (x.astype(np.float64) for x in operands)
+        return evaluate_definition(op, wide)[0].astype(dtype)
     with np.errstate(all="ignore"):
-        return scipy_function(name)(*wide).astype(operands[0].dtype)
+        found = scipy_function(name)(*wide)
+        if own.any():
+            # Of the same shape, for which the formula may be known.
+            several = evaluate_definition(op, [np.where(own, x, x[own][0]) for x in wide])[0]
+            found = np.where(own, several, found)
+        return found.astype(dtype)

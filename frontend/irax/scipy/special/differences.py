@@ -46,6 +46,8 @@ def scaled_gammaln_difference(x: Array, d: Array) -> Array:
         jnp.log1p(jnp.where(back, 0.0, ratio)),
     )
     far = jnp.subtract(jnp.multiply(jnp.subtract(to, 0.5), growth), step)
+    # Next to large numbers, the ratio of small ones is subnormal.
+    far = jnp.where(jnp.less(jnp.abs(ratio), 1e-30), 0.0, far)
     far = jnp.add(far, jnp.subtract(stirling_error(to), stirling_error(from_)))
     begin, to = jnp.where(small, x, 1.0), jnp.where(small, end, 1.0)
     near = jnp.subtract(lax.lgamma(to), lax.lgamma(begin))
