@@ -175,6 +175,21 @@ def test_piecewise():
     check_equal(irax.grad(f, (0, 1))(np.zeros(3), 1.5), (np.full(3, 1.5), 0.0))
 
 
+def test_piecewise_at_once_has_the_meaning_of_traced_piecewise():
+    def f(x):
+        functions = [-1, lambda y: y - y.mean() + y.ndim, lambda y: 2 * y]
+        return jnp.piecewise(x, [x < 0, np.array([[True], [False]])], functions)
+
+    expected = np.where([[True], [False]], 0, np.where(X < 0, -1, 2 * X))
+    check_equal(f(X), expected)
+    check_equal(irax.jit(f)(X), expected)
+    for way in (f, irax.jit(f)):
+        assert way(np.arange(3, dtype=np.int32)).dtype == np.int32
+    for transform in (lambda g: g, irax.jit):
+        with pytest.raises(ValueError, match="broadcast"):
+            transform(lambda x: jnp.piecewise(x, [x > 0], [np.ones(4)]))(X)
+
+
 def test_complex_operands():
     def f(y, w, taken):
         return lax.cond(taken, lambda: jnp.abs(jnp.sqrt(y) * w) ** 2, lambda: jnp.real(y * w))

@@ -9,6 +9,7 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array
+from irax.core.dispatch import staged
 from irax.core.operands import as_arrays, judge_ranks
 from irax.core.places import widened, within, wrapped
 from irax.core.promotion import broadcast_to, convert, promote_dtypes
@@ -149,12 +150,26 @@ def piecewise(
 
         return of_element
 
-    number: Any = len(masks)
-    for i, mask in enumerate(masks):
-        number = where(mask, i, number)
-    # As branches, functions have no derivatives at elements that another one is for.
-    chosen = vectorize(lambda i, x: lax.switch(i, [branch(f) for f in functions], x))
-    return chosen(number, values)
+    def at_once() -> Array:
+        # No derivative is taken of this: elements may be chosen from the results of all functions.
+        # Numbers need no call for each element.
+        *chosen, result = (
+            vectorize(branch(f))(values) if callable(f) or np.ndim(f) else branch(f)(values)
+            for f in functions
+        )
+        for mask, part in zip(masks, chosen, strict=True):
+            result = where(mask, part, result)
+        return result
+
+    def switched() -> Array:
+        number: Any = len(masks)
+        for i, mask in enumerate(masks):
+            number = where(mask, i, number)
+        # As branches, functions have no derivatives at elements that another one is for.
+        chosen = vectorize(lambda i, x: lax.switch(i, [branch(f) for f in functions], x))
+        return chosen(number, values)
+
+    return staged(at_once, lambda _: switched(), [values, *masks])
 
 
 def _is_flag(x: Any) -> bool:
