@@ -140,12 +140,9 @@ def _share(a: Number, x: Number, wants_upper: bool) -> Number:
     large = safe_a > LARGE
     short = inside & ~large
     factor = _factor(safe_a, safe_x)
+    small, summed = (safe_a <= 1.0) & (safe_x <= 1.0), short & inner
     if wants_upper:
-        small = (safe_a <= 1.0) & (safe_x <= 1.0)
-        of_small = _upper_of_small(where(small, safe_a, 0.5), where(small, safe_x, 1.0))
-        summed = short & inner & ~small
-    else:
-        summed = short & inner
+        summed = summed & ~small
     (total,) = _series(safe_a, safe_x, summed, slope=False)
     (ratio,) = _fraction(safe_a, safe_x, short & ~inner, slope=False)
     # From x outwards: the density x**(a - 1) exp(-x) has its peak at a - 1.
@@ -156,7 +153,9 @@ def _share(a: Number, x: Number, wants_upper: bool) -> Number:
     inner = large & ~falls | ~large & inner
     share = factor * where(large, outside, where(inner, total, safe_a * ratio))
     share = where(inner, 1.0 - share, share) if wants_upper else where(inner, share, 1.0 - share)
-    share = where(small, of_small, share) if wants_upper else share
+    if wants_upper:
+        of_small = _upper_of_small(where(small, safe_a, 0.5), where(small, safe_x, 1.0))
+        share = where(small, of_small, share)
     none, all_ = x.equals(0) | a.equals(np.inf), x.equals(np.inf) | a.equals(0)
     if wants_upper:
         none, all_ = all_, none

@@ -174,7 +174,15 @@ def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
     >>> irax.scipy.special.zeta(2.0).round(4)
     Array(1.6449, dtype=float32, weak_type=True)
     """
-    return lax.zeta(*floats("zeta", x, 1.0 if q is None else q))
+    s, q = floats("zeta", x, 1.0 if q is None else q)
+    # Of a large exponent only the first term counts, and the sum's other terms overflow.
+    limits = jnp.finfo(s.dtype)
+    steep = jnp.logical_and(jnp.greater(s, float(limits.maxexp)), jnp.greater(q, 0))
+    endless = jnp.logical_and(jnp.equal(q, np.inf), jnp.greater(s, 1))
+    known = jnp.logical_or(steep, endless)
+    first = jnp.power(jnp.where(known, q, 1.0), jnp.negative(jnp.where(known, s, 2.0)))
+    plain = lax.zeta(jnp.where(known, 2.0, s), jnp.where(known, 1.0, q))
+    return jnp.where(jnp.less(s, 1), np.nan, jnp.where(known, first, plain))
 
 
 def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
