@@ -17,6 +17,8 @@ TPU = register(
             tpu.double_fourier_transform,
             tpu.select_and_scatter_by_definition,
             *sets.XLA,
+            tpu.convolution_of_long_integers,
+            tpu.contraction_of_long_integers,
         ),
     )
 )

@@ -50,3 +50,34 @@ func.func @select_and_scatter(%x: tensor<4x4xf32>, %s: tensor<2x2xf32>, %init: t
 // CHECK:      func.func @select_and_scatter
 // CHECK-NOT:    stablehlo.select_and_scatter
 // CHECK:        stablehlo.scatter
+
+// A product of 64-bit integers is a sum of products of elements.
+func.func @product(%x: tensor<4x3xi64>, %y: tensor<3x2xi64>) -> tensor<4x2xi64> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<4x3xi64>, tensor<3x2xi64>) -> tensor<4x2xi64>
+  return %0 : tensor<4x2xi64>
+}
+// CHECK:      func.func @product
+// CHECK:        %[[X:.*]] = stablehlo.broadcast_in_dim %arg0, dims = [0, 2]
+// CHECK:        %[[Y:.*]] = stablehlo.broadcast_in_dim %arg1, dims = [2, 1]
+// CHECK:        stablehlo.multiply %[[X]], %[[Y]] : tensor<4x2x3xi64>
+// CHECK:        stablehlo.reduce
+// CHECK:        return
+
+// One of 32-bit integers stays as it is.
+func.func @short_product(%x: tensor<4x3xi32>, %y: tensor<3x2xi32>) -> tensor<4x2xi32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<4x3xi32>, tensor<3x2xi32>) -> tensor<4x2xi32>
+  return %0 : tensor<4x2xi32>
+}
+// CHECK:      func.func @short_product
+// CHECK:        stablehlo.dot_general %arg0, %arg1
+
+// A convolution of them is a sum of such products, one for each element of the window.
+func.func @convolution(%x: tensor<1x8x1xui64>, %y: tensor<2x1x1xui64>) -> tensor<1x7x1xui64> {
+  %0 = stablehlo.convolution(%x, %y) dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f], window = {} {batch_group_count = 1 : i64, feature_group_count = 1 : i64} : (tensor<1x8x1xui64>, tensor<2x1x1xui64>) -> tensor<1x7x1xui64>
+  return %0 : tensor<1x7x1xui64>
+}
+// CHECK:      func.func @convolution
+// CHECK-NOT:    stablehlo.convolution
+// CHECK-COUNT-2: stablehlo.multiply
+// CHECK-NOT:    stablehlo.multiply
+// CHECK:        return

@@ -177,6 +177,20 @@ def _as_images(op: Convolution, x: Value, y: Value) -> Value:
     return shape.reshape(found, (n, length, features))
 
 
+def as_products(op: Convolution, operation: Operation) -> Value:
+    """Build a convolution of a kernel that is not reversed from products of matrices: one for each
+    element of the window or of the result, whichever are fewer.
+    """
+    (result,) = operation.results
+    if any(0 in shape_of(x) for x in (*operation.operands, result)):
+        return full(shape_of(result), 0, op.dtype)
+    x, y = operation.operands
+    out, window = _extents(op, operation)
+    is_small = math.prod(out) < math.prod(window)
+    form = _product_for_each_place if is_small else _product_for_each_element
+    return form(op, x, y, out, window)
+
+
 def _extents(op: Convolution, operation: Operation) -> tuple[Dimensions, Dimensions]:
     """Return the spatial extents of the result and of the kernel."""
     out, y = shape_of(operation.results[0]), shape_of(operation.operands[1])

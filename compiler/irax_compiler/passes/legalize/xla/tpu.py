@@ -9,12 +9,17 @@ from collections.abc import Sequence
 import numpy as np
 
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.computation import named
+from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.indexing.select_and_scatter import SelectAndScatter
 from irax_compiler.ops.reductions import cumulative, reduce
+from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.iree import convolution_forms
 from irax_compiler.passes.legalize.numerics import fourier
 from irax_compiler.passes.rewriting import Replacement, read_as
 
@@ -77,3 +82,46 @@ def select_and_scatter_by_definition(operation: Operation) -> Sequence[Value] | 
     if bare >= 2 and not _is_in_parts(dtype_of(operation.results[0])):
         return None
     return op.define(list(operation.operands))
+
+
+@legalizes("stablehlo.convolution", kind="missing", of="XLA")
+def convolution_of_long_integers(operation: Operation) -> Sequence[Value] | None:
+    """Convolve 64-bit integers by products of matrices: XLA has no such convolutions on TPUs."""
+    op = read_as(Convolution, operation)
+    if op is None or not _is_long_integer(op.dtype):
+        return None
+    return [convolution_forms.as_products(op, operation)]
+
+
+@legalizes("stablehlo.dot_general", "stablehlo.dot", kind="missing", of="XLA")
+def contraction_of_long_integers(operation: Operation) -> Sequence[Value] | None:
+    """Multiply 64-bit integers elementwise and add them up: XLA multiplies no matrices of them on
+    TPUs. It fuses the two, so that the products take no memory.
+    """
+    op = read_as(DotGeneral, operation)
+    if op is None or not _is_long_integer(op.dtype):
+        return None
+    x, y = (conversion.convert(operand, op.dtype) for operand in operation.operands)
+    dims, left, right = op.dimensions, shape_of(x), shape_of(y)
+    lhs_free, rhs_free = dims.lhs_free(len(left)), dims.rhs_free(len(right))
+    kept = len(dims.lhs_batching) + len(lhs_free) + len(rhs_free)
+    lhs_places = dims.lhs_batching + lhs_free + dims.lhs_contracting
+    rhs_places = dims.rhs_batching + dims.rhs_contracting + rhs_free
+    batched, contracted = len(dims.lhs_batching), len(dims.lhs_contracting)
+    inner = tuple(range(kept, kept + contracted))
+    beside = tuple(range(batched + len(lhs_free), kept))
+    sizes = *shape_of(operation.results[0]), *(left[d] for d in dims.lhs_contracting)
+
+    def spread(operand: Value, places: Sequence[int], onto: Sequence[int]) -> Value:
+        where = dict(zip(places, onto, strict=True))
+        return shape.BroadcastInDim(sizes, tuple(where[d] for d in sorted(where)))(operand)
+
+    factors = (
+        spread(x, lhs_places, (*range(batched + len(lhs_free)), *inner)),
+        spread(y, rhs_places, (*range(batched), *inner, *beside)),
+    )
+    return [reduce_sum(elementwise.multiply(*factors), inner)]
+
+
+def _is_long_integer(dtype: np.dtype) -> bool:
+    return dtype.kind in "iu" and dtype.itemsize == 8
