@@ -25,6 +25,7 @@ DTYPES = [
     *(np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32, np.uint64),
     *(np.float16, np.float32, np.float64, np.complex64, np.complex128),
     *(ml_dtypes.bfloat16, ml_dtypes.float8_e4m3fn, ml_dtypes.float8_e5m2),
+    *(ml_dtypes.float8_e3m4, ml_dtypes.float8_e4m3),
 ]
 LENT = (200, 100)  # large enough to be used where it is
 F32 = np.float32
@@ -223,6 +224,32 @@ def test_deleted_buffers():
     np.testing.assert_array_equal(shown, ones(3))
 
 
+NARROW = """
+func.func @f(%x: tensor<256xELEMENT>, %y: tensor<4096xf32>)
+    -> (tensor<256xf32>, tensor<256xELEMENT>, tensor<4096xELEMENT>) {
+  %0 = stablehlo.convert %x : (tensor<256xELEMENT>) -> tensor<256xf32>
+  %1 = stablehlo.add %x, %x : tensor<256xELEMENT>
+  %2 = stablehlo.convert %y : (tensor<4096xf32>) -> tensor<4096xELEMENT>
+  return %0, %1, %2 : tensor<256xf32>, tensor<256xELEMENT>, tensor<4096xELEMENT>
+}
+"""
+
+
+@pytest.mark.parametrize("element", ["f8E3M4", "f8E4M3"])
+def test_narrow_floats_are_those_of_ml_dtypes(element: str):
+    name = {"f8E3M4": "float8_e3m4", "f8E4M3": "float8_e4m3"}[element]
+    every = np.arange(256, dtype=np.uint8).view(getattr(ml_dtypes, name))
+    wide = np.concatenate([np.linspace(-300, 300, 2048), np.geomspace(1e-6, 1e6, 2048)])
+    wide = wide.astype(F32)
+    program = device().load(artefact(NARROW.replace("ELEMENT", element), "f"))
+    found = program([device().put(every), device().put(wide)])
+    with np.errstate(over="ignore"):
+        expected = every.astype(F32), every + every, wide.astype(every.dtype)
+    for one, other in zip(found, expected, strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one.numpy().astype(F32), other.astype(F32))
+
+
 # ---- donation ----
 
 
@@ -240,6 +267,33 @@ def test_a_donated_argument_is_gone_and_its_memory_used_again():
         x.numpy()
     np.testing.assert_array_equal(y.numpy(), ones(*LENT))
     assert device().load(donating(0)).memory_analysis()["alias_size_in_bytes"] == 200 * 100 * 4
+
+
+OTHERS = """
+func.func @others(%x: tensor<200x100xf32>, %y: tensor<3xf32>)
+    -> (tensor<100x200xi32>, tensor<i32>) {
+  %0 = stablehlo.transpose %x, dims = [1, 0] : (tensor<200x100xf32>) -> tensor<100x200xf32>
+  %1 = stablehlo.convert %0 : (tensor<100x200xf32>) -> tensor<100x200xi32>
+  %2 = stablehlo.constant dense<5> : tensor<i32>
+  return %1, %2 : tensor<100x200xi32>, tensor<i32>
+}
+"""
+
+
+def test_memory_is_used_again_for_a_result_of_another_type():
+    given = pjrt.artefact(lower(mlir.parse_module(OTHERS), "others", "pjrt"), (0, 1))
+    program = device().load(given)
+    values = np.arange(20000, dtype=F32).reshape(LENT)
+    x, y = device().put(values), device().put(ones(3))
+    result, _ = program([x, y])
+    np.testing.assert_array_equal(result.numpy(), values.T)
+    assert x.is_deleted()
+    assert not y.is_deleted()  # there is no result of 12 bytes
+    assert program.memory_analysis()["alias_size_in_bytes"] == values.nbytes
+    again = device().put(values)
+    shown = again.numpy()
+    program([again, y])[0].wait()
+    np.testing.assert_array_equal(shown, values)
 
 
 def test_what_others_see_is_not_donated():

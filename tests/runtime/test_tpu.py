@@ -11,7 +11,7 @@ from collections.abc import Mapping
 import pytest
 from tests.runtime.pjrt_programs import ADD, needs_tpu_compiler, prints, python
 
-from irax_compiler import mlir
+from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower, partition
 from irax_compiler.targets import pjrt
 from irax_runtime.pjrt import tpu
@@ -92,6 +92,42 @@ costs = topology.compile(DOUBLES).cost_analysis()
 numbers = [value for value in costs.values() if not math.isnan(value)]
 print(costs["optimal_seconds"], numbers and min(numbers) >= 0)
 """,
+    )
+
+
+NARROW = """
+func.func @f(%x: tensor<4x8xELEMENT>, %y: tensor<4x8xf32>)
+    -> (tensor<4x4xf32>, tensor<4x8xELEMENT>) {
+  %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [1]
+    : (tensor<4x8xELEMENT>, tensor<4x8xELEMENT>) -> tensor<4x4xf32>
+  %1 = stablehlo.convert %y : (tensor<4x8xf32>) -> tensor<4x8xELEMENT>
+  %2 = stablehlo.add %x, %1 : tensor<4x8xELEMENT>
+  return %0, %2 : tensor<4x4xf32>, tensor<4x8xELEMENT>
+}
+"""
+
+
+@needs_tpu_compiler
+def test_narrow_floats_compile():
+    modules = [
+        targets.compile(lower(mlir.parse_module(NARROW.replace("ELEMENT", e)), "f", "tpu"), "tpu")
+        for e in ("f4E2M1FN", "f8E3M4", "f8E4M3")
+    ]
+    compiles("3", f"print(len([topology.compile(module) for module in {modules!r}]))")
+
+
+@needs_tpu_compiler
+def test_the_compiler_uses_donated_memory_for_a_result_of_another_type():
+    text = """
+      func.func @f(%x: tensor<512x256xf32>) -> tensor<256x512xi32> {
+        %0 = stablehlo.convert %x : (tensor<512x256xf32>) -> tensor<512x256xi32>
+        %1 = stablehlo.transpose %0, dims = [1, 0] : (tensor<512x256xi32>) -> tensor<256x512xi32>
+        return %1 : tensor<256x512xi32>
+      }"""
+    given = pjrt.artefact(lower(mlir.parse_module(text), "f", "tpu"), (0,))
+    compiles(
+        str(512 * 256 * 4),
+        f"print(topology.compile({given!r}).memory_analysis()['alias_size_in_bytes'])",
     )
 
 

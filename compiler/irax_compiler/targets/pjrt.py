@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from irax_compiler.passes.core import nested
 from irax_compiler.passes.host import is_host_call
 from irax_compiler.passes.legalize.xla import sets
 from irax_compiler.passes.standard import standard_passes
-from irax_compiler.targets.target import Target, register
+from irax_compiler.targets.target import OF_THE_EVALUATOR, Target, register
 
 ENTRY = "main"
 """The name that plugins require of a program's function."""
@@ -34,7 +35,14 @@ class PjrtTarget(Target):
         return artefact(module, donated)
 
 
-PJRT = register(PjrtTarget(name="pjrt", passes=standard_passes("pjrt"), legalizations=sets.XLA))
+PJRT = register(
+    PjrtTarget(
+        name="pjrt",
+        lacks=OF_THE_EVALUATOR - {"float8_e3m4", "float8_e4m3"},
+        passes=standard_passes("pjrt"),
+        legalizations=sets.XLA,
+    )
+)
 
 
 def artefact(module: Module, donated: Sequence[int] = ()) -> bytes:
@@ -68,23 +76,31 @@ def artefact(module: Module, donated: Sequence[int] = ()) -> bytes:
 
 
 def _donate(entry: mlir.Operation, donated: Sequence[int]) -> list[int]:
-    """Marks each donated argument with the result that takes its memory; lists those there are."""
+    """Marks each donated argument with the result that takes its memory, which is one of its type,
+    or lets the compiler choose where only another has as many bytes; lists those there are.
+    """
     arguments = mlir.arguments(entry)
     free = dict(enumerate(mlir.result_types(entry)))
-    taken: dict[int, int] = {}
+    marks: dict[int, dict[str, mlir.Attribute]] = {}
     for i in sorted(donated):
-        for number, type_ in free.items():
-            if type_ == arguments[i].type:
-                taken[i] = number
-                del free[number]
-                break
-    if taken:
-        marks = [
-            {"tf.aliasing_output": mlir.parse_attribute(f"{taken[i]} : i32")} if i in taken else {}
-            for i in range(len(arguments))
-        ]
-        entry.attributes["arg_attrs"] = mlir.array([mlir.dictionary(mark) for mark in marks])
-    return list(taken)
+        same = next((n for n, type_ in free.items() if type_ == arguments[i].type), None)
+        if same is not None:
+            marks[i] = {"tf.aliasing_output": mlir.parse_attribute(f"{same} : i32")}
+            del free[same]
+    for i in sorted({*donated} - {*marks}):
+        size = _bytes(arguments[i].type)
+        as_large = next((n for n, type_ in free.items() if _bytes(type_) == size), None)
+        if as_large is not None:
+            marks[i] = {"jax.buffer_donor": mlir.parse_attribute("true")}
+            del free[as_large]
+    if marks:
+        each = [mlir.dictionary(marks.get(i, {})) for i in range(len(arguments))]
+        entry.attributes["arg_attrs"] = mlir.array(each)
+    return sorted(marks)
+
+
+def _bytes(type_: mlir.Type) -> int:
+    return math.prod(mlir.shape_of_type(type_)) * mlir.dtype_of_type(type_).itemsize
 
 
 def _check_stays_on_device(module: Module) -> None:

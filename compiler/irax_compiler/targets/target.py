@@ -21,7 +21,7 @@ OF_THE_EVALUATOR = frozenset(
         *("float8_e3m4", "float8_e4m3", "float8_e8m0fnu"),
     ]
 )
-"""The dtypes that the evaluator alone computes with."""
+"""The dtypes that the evaluator computes with, and few compilers."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,6 +30,8 @@ _TYPES = {
     "C64": "complex<f32>",
     "C128": "complex<f64>",
     "F8E5M2": "f8E5M2",
+    "F8E3M4": "f8E3M4",
+    "F8E4M3": "f8E4M3",
     "F8E4M3FN": "f8E4M3FN",
     "F8E4M3B11FNUZ": "f8E4M3B11FNUZ",
     "F8E5M2FNUZ": "f8E5M2FNUZ",
