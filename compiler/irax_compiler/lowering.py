@@ -20,6 +20,7 @@ from irax_compiler.passes.core import (
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.donation import donate
 from irax_compiler.passes.dynamic_shapes import NotDynamic
+from irax_compiler.passes.encode import Encode
 from irax_compiler.passes.lanes import Lanes
 from irax_compiler.passes.partition import (
     Partition,
@@ -88,8 +89,8 @@ def notes(module: Module, func: str, target: str = "iree-cpu") -> dict[str, str]
     `func`, whose sizes are known: reflection attributes (see `Annotate`).
     """
     copy = alone(module, func, is_foreign=False)
-    plain = (REMOVE_DEAD_FUNCTIONS, Decompose(target), INLINE, REMOVE_DEAD_FUNCTIONS, Widen())
-    run_passes(copy, (*plain, Annotate()))
+    plain = (REMOVE_DEAD_FUNCTIONS, Decompose(target), INLINE, REMOVE_DEAD_FUNCTIONS)
+    run_passes(copy, (*plain, Widen(), Encode(target), Annotate()))
     return reflection(find_function(copy, func))
 
 

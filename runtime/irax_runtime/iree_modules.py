@@ -65,13 +65,20 @@ def no_element_type(dtype: np.dtype[Any], device: object) -> TypeError:
     return TypeError(f"put: {device!r} takes no arrays of dtype {dtype}")
 
 
-_IN_BYTES = {"int2": "int8", "int4": "int8", "uint2": "uint8", "uint4": "uint8"}
+_IN_BYTES = {
+    **dict.fromkeys(("int2", "int4"), "int8"),
+    **dict.fromkeys(("uint2", "uint4"), "uint8"),
+    **dict.fromkeys(("float4_e2m1fn", "float6_e2m3fn", "float6_e3m2fn"), "uint8"),
+    **dict.fromkeys(("float8_e3m4", "float8_e4m3", "float8_e8m0fnu"), "uint8"),
+    "float8_e4m3b11fnuz": "uint8",
+}
 
 
 @cache
 def forms_in_bytes(dtype: np.dtype[Any]) -> tuple[Any, np.dtype[Any]]:
     """Return IREE's element type for arrays of a dtype on the CPU, None where there is none, and
-    the `plain` dtype. Integers of fewer than 8 bits are bytes there, as in NumPy's arrays.
+    the `plain` dtype. Integers of fewer than 8 bits are bytes there, as in NumPy's arrays, and
+    so are the narrow floats that the compiler encodes.
     """
     stored = np.dtype(_IN_BYTES.get(dtype.name, dtype)) if dtype.isbuiltin == 2 else dtype
     return _element_types()[0].get(stored), plain(dtype)

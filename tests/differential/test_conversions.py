@@ -121,6 +121,7 @@ def test_iree_agrees_with_the_evaluator(source: np.dtype) -> None:
         f"{source} {x[i]} to {y.dtype}: {buffer.numpy()[i]}; expected {y[i]}"
         for buffer, y in zip(buffers, evaluator(source.name, [x]), strict=True)
         for i in np.flatnonzero(~same(buffer.numpy(), y))
+        if x[i] == x[i] or np.isnan(np.array(np.nan, y.dtype))  # others have a zero of any sign
     ]
     assert not wrong, "\n".join(wrong[:40])
 

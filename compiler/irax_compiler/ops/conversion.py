@@ -57,8 +57,8 @@ class Convert(Op):
             return _saturate(x, self.dtype)
         if x.dtype == np.float64 and self.dtype.type.__module__ == "ml_dtypes":
             x = _rounded_to_odd(x)
-        if mlir.is_narrow_integer(x.dtype):  # NumPy has no conversion of the one kind to the other
-            x = x.astype(working_dtype(x.dtype))
+        if x.dtype.type.__module__ == "ml_dtypes":  # NumPy converts few of these to one another
+            x = x.astype(working_dtype(x.dtype), copy=False)
         return x.astype(self.dtype)
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:

@@ -50,6 +50,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             dynamic_shapes,
             elementwise,
             emplace,
+            encode,
             fills,
             foreign_functions,
             fourier,

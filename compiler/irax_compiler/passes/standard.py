@@ -13,6 +13,7 @@ from irax_compiler.passes.core import CSE, INLINE, REMOVE_DEAD_FUNCTIONS, Native
 from irax_compiler.passes.decompose import Decompose
 from irax_compiler.passes.dynamic_forms import DynamicForms
 from irax_compiler.passes.dynamic_shapes import DynamicShapes
+from irax_compiler.passes.encode import Encode
 from irax_compiler.passes.inline_sized import InlineSized
 from irax_compiler.passes.lanes import Lanes
 from irax_compiler.passes.legalize import Legalize, LegalizeChlo
@@ -64,6 +65,7 @@ def standard_passes(
         OnDemand("defer", _HAS_LOOPS),
         Callbacks(),
         Widen(),
+        Encode(target),
         *((folding, Outline(), Decompose(target), INLINE, components) if calls_formulas else ()),
         LegalizeChlo(),
         EXPAND_CHLO,
@@ -95,6 +97,7 @@ def dynamic_passes(target: str, kernels: tuple[Pass, ...] = ()) -> tuple[Pass, .
         InlineSized(),
         REMOVE_DEAD_FUNCTIONS,
         Widen(),
+        Encode(target),
         DynamicForms(),
         LegalizeChlo(),
         EXPAND_CHLO,

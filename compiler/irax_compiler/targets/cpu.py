@@ -10,7 +10,6 @@ from irax_compiler.iree import tiling
 from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite, has_large_arrays
 from irax_compiler.iree.pipelines import ALLOCATION
 from irax_compiler.iree.target import (
-    LACKS_ARRAYS_OF,
     SUBBYTE,
     IreeTarget,
     made_after,
@@ -38,9 +37,12 @@ from irax_compiler.passes.partial_sums import PartialSums
 from irax_compiler.passes.reductions import Reductions
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
 from irax_compiler.passes.store import Store
-from irax_compiler.targets.target import register
+from irax_compiler.targets.target import OF_THE_EVALUATOR, register
 
 NAME = "iree-cpu"
+
+IN_BYTES = OF_THE_EVALUATOR | {"float8_e4m3b11fnuz"}
+"""Floats that IREE has no kernels for, or no arrays of."""
 
 CHIPS = (
     ("host", "generic", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4")
@@ -113,8 +115,10 @@ class CpuTarget(IreeTarget):
 CPU = register(
     CpuTarget(
         name=NAME,
-        lacks_arrays_of=LACKS_ARRAYS_OF - SUBBYTE,
-        callbacks_lack=SUBBYTE,
+        lacks=frozenset(),
+        lacks_arrays_of=frozenset(),
+        in_bytes=IN_BYTES,
+        callbacks_lack=SUBBYTE | IN_BYTES,
         passes=(
             *standard_passes(NAME, calls_formulas=True, kernels_of_loops=True),
             HostSteps(),

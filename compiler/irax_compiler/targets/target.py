@@ -21,7 +21,7 @@ OF_THE_EVALUATOR = frozenset(
         *("float8_e3m4", "float8_e4m3", "float8_e8m0fnu"),
     ]
 )
-"""The dtypes that the evaluator computes with, and few compilers."""
+"""The dtypes that the evaluator computes with as they are, and few compilers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +43,8 @@ class Target:
     """The dtypes that its programs cannot compute with."""
     lacks_arrays_of: frozenset[str] = frozenset()
     """The dtypes that are good inside its programs, but not as their arguments and results."""
+    in_bytes: frozenset[str] = frozenset()
+    """The floats that its programs have as bytes, and compute with in float32."""
     callbacks_lack: frozenset[str] = frozenset()
     """The further dtypes of which callbacks take and return no arrays."""
     host_functions: Mapping[str, str] = field(default_factory=dict)

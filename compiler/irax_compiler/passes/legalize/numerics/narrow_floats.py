@@ -14,6 +14,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, inexact
 from irax_compiler.ops import conversion
 from irax_compiler.ops.formula import Number, copy_sign, where
 from irax_compiler.ops.registry import read
+from irax_compiler.passes.float_codes import rounded_to_odd
 from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
@@ -43,12 +44,7 @@ def convert_of_double_to_narrow(operation: Operation) -> Sequence[Value] | None:
     target = dtype_of(operation.results[0])
     if x.dtype != F64 or not inexact(target) or target.itemsize > 2:
         return None
-    near = x.to(F32)
-    back, bits = near.to(F64), near.bits(np.int32)
-    kept = back.equals(x) | (bits & 1).equals(1)
-    # One of the two floats around x is odd. As integers they are neighbours, by their sizes.
-    neighbour = where(abs(back) > abs(x), bits - 1, bits + 1)
-    return [where(kept, near, neighbour.bits(F32)).to(target).value]
+    return [rounded_to_odd(x).to(target).value]
 
 
 @legalizes("stablehlo.convert", kind="missing", of="IREE")
