@@ -17,6 +17,7 @@ from irax_runtime.memory import aligned_copy, aligned_empty
 from irax_runtime.pjrt.abi import Error_Code
 from irax_runtime.pjrt.errors import OutOfMemoryError, PjrtError
 from irax_runtime.pjrt.options import compile_options
+from irax_runtime.signature import dtype_of_name
 
 pytestmark = needs_plugin
 
@@ -248,6 +249,38 @@ def test_narrow_floats_are_those_of_ml_dtypes(element: str):
     for one, other in zip(found, expected, strict=True):
         assert one.dtype == other.dtype
         np.testing.assert_array_equal(one.numpy().astype(F32), other.astype(F32))
+
+
+NARROW_SUMS = """
+func.func @f(%x: tensor<64xELEMENT>) -> (tensor<ELEMENT>, tensor<1xELEMENT>, tensor<1xELEMENT>) {
+  %zero = stablehlo.constant dense<0.0> : tensor<ELEMENT>
+  %start = stablehlo.constant dense<0.0> : tensor<1xELEMENT>
+  %places = stablehlo.constant dense<0> : tensor<64x1xi32>
+  %0 = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<64xELEMENT>, tensor<ELEMENT>) -> tensor<ELEMENT>
+  %1 = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 64>}> ({
+  ^bb0(%a: tensor<ELEMENT>, %b: tensor<ELEMENT>):
+    %s = stablehlo.add %a, %b : tensor<ELEMENT>
+    stablehlo.return %s : tensor<ELEMENT>
+  }) : (tensor<64xELEMENT>, tensor<ELEMENT>) -> tensor<1xELEMENT>
+  %2 = "stablehlo.scatter"(%start, %places, %x) <{
+    scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0],
+      scatter_dims_to_operand_dims = [0], index_vector_dim = 1>
+  }> ({
+  ^bb0(%a: tensor<ELEMENT>, %b: tensor<ELEMENT>):
+    %s = stablehlo.add %a, %b : tensor<ELEMENT>
+    stablehlo.return %s : tensor<ELEMENT>
+  }) : (tensor<1xELEMENT>, tensor<64x1xi32>, tensor<64xELEMENT>) -> tensor<1xELEMENT>
+  return %0, %1, %2 : tensor<ELEMENT>, tensor<1xELEMENT>, tensor<1xELEMENT>
+}
+"""
+
+
+@pytest.mark.parametrize("element", ["f8E4M3", "f8E4M3FN", "f8E5M2"])
+def test_sums_of_narrow_floats_do_not_stop_growing(element: str):
+    program = device().load(artefact(NARROW_SUMS.replace("ELEMENT", element), "f"))
+    for result in program([device().put(np.ones(64, dtype_of_name(element)))]):
+        assert result.numpy().astype(F32).reshape(()) == 64
 
 
 # ---- donation ----

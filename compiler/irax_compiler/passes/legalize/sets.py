@@ -37,6 +37,10 @@ from irax_compiler.passes.legalize.numerics import (
 )
 
 CHLO: tuple[Legalization, ...] = (
+    # Before the next one, which rounds in combiners.
+    products.narrow_reduction,
+    products.narrow_windows,
+    products.narrow_scatter,
     floats.float8_function,
     floats.digamma_at_zero,
     complex_functions.complex_function_of_chlo,
