@@ -393,7 +393,7 @@ def zeta(x: ArrayLike, q: ArrayLike) -> Array:
     return _of_two("lax.zeta", zeta_function.zeta, x, q)
 
 
-def _of_two(what: str, op: Op, x: ArrayLike, y: ArrayLike) -> Array:
+def _of_two(what: str, op: Any, x: ArrayLike, y: ArrayLike) -> Array:
     return apply(op, *strict(what, x, y), what=what, accepts=FLOAT)
 
 

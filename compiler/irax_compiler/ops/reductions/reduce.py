@@ -205,9 +205,10 @@ def fold(
     combiner: str, x: np.ndarray, dimensions: Sequence[int], initial: np.ndarray
 ) -> np.ndarray:
     """Return `x` with some dimensions reduced in NumPy, from an initial scalar on."""
+    start: Any = initial[()]
     if combiner == "add":
-        return blocked.total(x, dimensions, initial[()])
-    return COMBINERS[combiner].reduce(x, tuple(dimensions), x.dtype, initial=initial[()])
+        return blocked.total(x, dimensions, start)
+    return COMBINERS[combiner].reduce(x, tuple(dimensions), x.dtype, initial=start)
 
 
 def attains(x: Value, extremum: Value) -> Value:

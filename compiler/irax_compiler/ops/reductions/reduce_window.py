@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -42,6 +42,8 @@ from irax_compiler.ops.transformation import (
     Transposition,
 )
 from irax_compiler.sizes import at_least, is_symbolic
+
+T = TypeVar("T")
 
 
 def _computation(operation: Operation) -> str | Computation:
@@ -335,11 +337,9 @@ _FEW = 64
 """The most elements of a window of which each is a slice of the array, in NumPy."""
 
 
-def in_pairs(
-    fold: Callable[..., Sequence[np.ndarray]], parts: Iterable[Sequence[np.ndarray]]
-) -> Sequence[np.ndarray]:
+def in_pairs(fold: Callable[..., Sequence[T]], parts: Iterable[Sequence[T]]) -> Sequence[T]:
     """Fold parts in their order, neighbours pairwise, so that rounding errors stay small."""
-    stack: list[tuple[int, Sequence[np.ndarray]]] = []
+    stack: list[tuple[int, Sequence[T]]] = []
     for part in parts:
         size, folded = 1, part
         while stack and stack[-1][0] == size:
