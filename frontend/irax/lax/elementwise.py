@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 import operator
+from typing import Any
 
 import numpy as np
 
