@@ -50,7 +50,7 @@ def test_numbers_of_all_widths_become_operands():
     for dtype in ("int8", "float16", "float64"):
         with irax.enable_x64(True):
             x = jnp.array([1, 2, 0], dtype)
-            assert len(kernels(function, x)) <= 6
+            assert len(kernels(function, x)) <= 7  # float16 is added up in float32
             with irax.disable_jit():
                 expected = np.asarray(function(x))
             np.testing.assert_allclose(irax.jit(function)(x), expected, rtol=2e-3)

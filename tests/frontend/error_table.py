@@ -148,6 +148,8 @@ PROVOKED: dict[str, list[str]] = {
     "irax.numpy.save": ["jnp.save(io.BytesIO(), jnp.float8_e5m2(1))"],
     "irax.numpy.load": ["jnp.load('absent.npy')"],
     "irax.export.load": ["irax.export.load('absent.irax')", "irax.export.load(io.__file__)"],
+    "irax.lax.broadcasted_iota": ["lax.broadcasted_iota('int32', (2**31 + 1,), 0)"],
+    "irax.dtypes.requested_dtype": ["irax.dtypes.requested_dtype(jnp.ones(2), 'f')"],
     "irax.lax.psend": [
         "lax.psend(1.0, 'i', [(0, 0)])",
         "irax.vmap(lambda x: lax.psend('text', 'i', [(0, 0)]), axis_name='i')(jnp.ones(1))",

@@ -117,11 +117,11 @@ def test_donated_arguments_are_gone_whichever_program_runs(at_once):
 
 
 def test_a_program_for_each_size_where_the_target_has_no_other():
-    counted, times = traced(lambda x: jnp.sort(x)[::-1])
+    counted, times = traced(lambda x: jnp.fft.fft(x).real)
     f = irax.jit(counted, dynamic_shapes={"x": "n"})
     for n in (1, 5, 6):
         x = array(n)
-        np.testing.assert_array_equal(f(x), np.sort(x)[::-1])
+        np.testing.assert_allclose(f(x), np.fft.fft(x).real, rtol=1e-4, atol=1e-4)
     assert len(times) == 1
     (told,) = irax.explain(f).sizes
     assert told.startswith("(float32[n]) is compiled for each size: ")
@@ -646,8 +646,6 @@ def largest(x):
 ROWS, IMAGES, MATRICES = ("n, 6", "float32"), ("n, 8, 8, 4", "float32"), ("n, 4, 4", "float32")
 COMPLEX = "n, 6", "complex64"
 REFINED = {
-    "sort": (lambda x: jnp.sort(x, 1), ROWS),
-    "top_k": (lambda x: irax.lax.top_k(x, 2), ROWS),
     "fft": (jnp.fft.fft, COMPLEX),
     "cumulative sum of complex": (lambda x: jnp.cumsum(x, 0), COMPLEX),
     "qr": (jnp.linalg.qr, MATRICES),
@@ -659,6 +657,8 @@ REFINED = {
     "bits": (lambda x: irax.lax.bitcast_convert_type(x, "int8"), ROWS),
 }
 ONE = {
+    "sort": (lambda x: jnp.sort(x, 1), ROWS),
+    "top_k": (lambda x: irax.lax.top_k(x, 2), ROWS),
     "argmax": (lambda x: jnp.argmax(x, 0), ROWS),
     "searchsorted": (lambda x: jnp.searchsorted(jnp.arange(5.0), x[:, 0]), ROWS),
     "complex": (lambda x: jnp.abs(jnp.exp(x) @ x.T[:, ::-1]), COMPLEX),

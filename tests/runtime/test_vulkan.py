@@ -226,7 +226,7 @@ func.func @main(%x: tensor<9000xf32>) -> tensor<2xf32> {
   %zero = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = "stablehlo.reduce_window"(%x, %zero) <{window_dimensions = array<i64: 8999>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %1 = stablehlo.add %a, %b : tensor<f32>
+    %1 = stablehlo.maximum %a, %b : tensor<f32>
     stablehlo.return %1 : tensor<f32>
   }) : (tensor<9000xf32>, tensor<f32>) -> tensor<2xf32>
   return %0 : tensor<2xf32>

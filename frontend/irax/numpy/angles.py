@@ -106,7 +106,7 @@ def sinc(x: ArrayLike, /) -> Array:
     # By its series where derivatives of the quotient cancel.
     squared = square(multiply(where(near, number, 0), np.pi))
     is_double = number.dtype.itemsize > 4 + 4 * (number.dtype.kind == "c")
-    series = number.dtype.type(0)
+    series = multiply(squared, 0)
     for k in reversed(range(12 if is_double else 7)):
         series = add(multiply(squared, series), (-1) ** k / math.factorial(2 * k + 1))
     return where(near, series, far)
