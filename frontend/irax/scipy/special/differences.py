@@ -109,11 +109,15 @@ def log1p_minus(x: Array) -> Array:
     return jnp.where(near, close, jnp.subtract(jnp.log1p(far), far))
 
 
-@custom_jvp
 def deviance(x: Array, mean: Array) -> Array:
     """Return x log(x / mean) - x + mean, which is 0 where they are equal, for numbers that are not
     negative.
     """
+    return _deviance(x, mean)
+
+
+@custom_jvp
+def _deviance(x: Array, mean: Array) -> Array:
     # Half of each: their sum may overflow.
     half, half_mean = jnp.multiply(x, 0.5), jnp.multiply(mean, 0.5)
     total = jnp.add(half, half_mean)
@@ -131,7 +135,7 @@ def deviance(x: Array, mean: Array) -> Array:
     return jnp.where(endless, np.inf, jnp.where(near, close, far))
 
 
-deviance.defjvps(
+_deviance.defjvps(
     lambda dx, _, x, mean: jnp.multiply(dx, log_ratio(x, mean)),
     lambda dmean, _, x, mean: jnp.multiply(dmean, _slope_in_mean(x, mean)),
 )
@@ -149,13 +153,17 @@ def poisson_loss_of_many(k: Array, mean: Array) -> Array:
     return jnp.add(deviance(k, mean), excess)
 
 
-@custom_jvp
 def poisson_loss(k: Array, mean: Array) -> Array:
     """Return log(gamma(k + 1)) - k log(mean) + mean, for k above -1: minus the logarithm of the
     probability of k by Poisson's distribution.
 
     `poisson_loss(n, n)` is the logarithm of n! next to (n / e)**n.
     """
+    return _poisson_loss(k, mean)
+
+
+@custom_jvp
+def _poisson_loss(k: Array, mean: Array) -> Array:
     large = jnp.greater_equal(k, LARGE)
     many, far_mean = jnp.where(large, k, float(LARGE)), jnp.where(large, mean, float(LARGE))
     none = jnp.logical_and(jnp.equal(k, 0), jnp.logical_not(jnp.isnan(mean)))
@@ -182,7 +190,7 @@ def _slope_in_k(k: Array, mean: Array) -> Array:
     return jnp.where(large, jnp.add(log_ratio(many, far_mean), rest), plain)
 
 
-poisson_loss.defjvps(
+_poisson_loss.defjvps(
     lambda dk, _, k, mean: jnp.multiply(dk, _slope_in_k(k, mean)),
     lambda dmean, _, k, mean: jnp.multiply(dmean, _slope_in_mean(k, mean)),
 )
