@@ -6,6 +6,8 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import lax
+from irax.execution import backend
+from irax_compiler import api
 from irax_compiler.ops.control_flow import long_loops
 
 STEPS = long_loops.MANY
@@ -96,3 +98,13 @@ def test_derivatives(compiled):
     np.testing.assert_allclose(irax.grad(product)(2.0), expected, rtol=1e-3)
     np.testing.assert_allclose(irax.jvp(product, (2.0,), (1.0,))[1], expected, rtol=1e-3)
     assert compiled
+
+
+def test_loops_that_the_compiler_refuses_go_on(compiled, monkeypatch):
+    def refuse(*_):
+        raise api.CompileError("refused")
+
+    monkeypatch.setattr(backend, "compile", refuse)
+    found = lax.while_loop(lambda c: c[1] < STEPS, lambda c: (c[0] * 3 % 1009, c[1] + 1), (1, 0))
+    assert found == (pow(3, STEPS, 1009), STEPS)
+    assert compiled == [None]

@@ -97,12 +97,11 @@ def _folded(
     rest = total // sizes[longest]
     if rest >= BLOCK:  # the others are a block
         inner = _reduce(op, others, xs, neutral)
-        remaining = (longest - sum(d < longest for d in others),)
     else:
         blocks = [in_blocks(x, longest, BLOCK // rest, y) for x, y in zip(xs, neutral, strict=True)]
         inside = (*(d + (d > longest) for d in others), longest + 1)
         inner = _reduce(op, inside, blocks, neutral)
-        remaining = (longest - sum(d < longest for d in others),)
+    remaining = (longest - sum(d < longest for d in others),)
     return _reduce(op, remaining, inner, neutral, inits)
 
 

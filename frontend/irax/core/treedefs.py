@@ -140,8 +140,8 @@ def flatten_with_accessors(
 
 
 def with_foreign(is_leaf: Callable[[Any], bool] | None) -> Callable[[Any], bool]:
-    """Return a function that is True for leaves: for what are nodes of optree's and no pytrees of
-    JAX's, too.
+    """Return `is_leaf`, extended to objects that optree takes apart and JAX does not: see
+    `is_foreign`.
     """
     return lambda x: (is_leaf is not None and is_leaf(x)) or is_foreign(type(x))
 

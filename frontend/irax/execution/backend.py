@@ -190,8 +190,16 @@ def loaded(artefact: bytes, name: str, device: Device) -> Executable | None:
 
 
 def _compiled_loop(module: mlir.Module, name: str) -> long_loops.Compiled:
+    """Compile the rest of a loop for the processor.
+
+    Raises:
+        UnsupportedOp: IREE does not compile it; the evaluator goes on.
+    """
     device = runtime_devices.devices("cpu")[0]
-    executable = compile(module, name, device)
+    try:
+        executable = compile(module, name, device)
+    except api.CompileError as error:
+        raise UnsupportedOp(str(error)) from error
 
     def run(operands: long_loops.Arrays) -> long_loops.Arrays:
         return [x.numpy() for x in executable.run([device.put(np.asarray(x)) for x in operands])]

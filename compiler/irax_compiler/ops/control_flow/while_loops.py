@@ -82,12 +82,11 @@ class While(RegionOp):
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         condition, body = self.programs
         carry, captured = operands[: self.num_operands], operands[self.num_operands :]
-        work = long_loops.Work(len(condition.steps) + len(body.steps))
         return long_loops.repeat(
             lambda carry: condition.run([*carry, *captured], call)[0],
             lambda carry: body.run([*carry, *captured], call),
             carry,
-            work,
+            long_loops.Work(len(condition.steps) + len(body.steps)),
             lambda carry: long_loops.rest(self, call, [*carry, *captured]),
         )
 
