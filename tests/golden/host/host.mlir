@@ -6,7 +6,7 @@ func.func @main(%x: tensor<8xi32>) -> tensor<8xi32> {
   return %1 : tensor<8xi32>
 }
 // CHECK:      func.func @main
-// CHECK-SAME:   irax.host = "[[\22sort\22, {\22dimension\22: 0}, \22i32[8]\22, \22i32[8]\22]]"
+// CHECK-SAME:   irax.host = "{{\[\[}}\22sort\22, {\22dimension\22: 0}, \22i32[8]\22, \22i32[8]\22]]"
 // CHECK:        [[Y:%\w+]] = call @irax_host.f0(%arg0)
 // CHECK:        stablehlo.custom_call @other.thing([[Y]])
 // CHECK:      func.func private @irax_host.f0(tensor<8xi32>) -> tensor<8xi32>
