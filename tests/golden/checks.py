@@ -99,7 +99,7 @@ def spaced(text: str) -> str:
 
 @dataclass
 class Matching:
-    """The state of a comparison: a position in what was printed, and `end`, the next label's end."""
+    """The state of a comparison: a position in what was printed, and the end of the region."""
 
     output: str
     position: int = 0
