@@ -2,6 +2,7 @@
 #
 #   make demo     train a small network on handwritten digits
 #   make test     run the test suite
+#                 DURATIONS=build/durations.txt: what took the processor's time
 #   make oracle   install JAX, so that `make test` compares with it too
 #   make fuzz     compile all forms of all cases and thousands of random programs: takes half an hour
 #   make sweep    run thousands of JAX's own functions, as it lowers them, against its results
@@ -21,6 +22,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 PYTEST_ARGS ?=
+DURATIONS ?=
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
@@ -51,7 +53,8 @@ demo: $(VENV)/installed-examples
 	@$(BIN)/python examples/digits.py
 
 test: $(VENV)/installed-test
-	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist load $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist load \
+	  $(if $(DURATIONS),-p tests.durations --durations-table='$(DURATIONS)') $(PYTEST_ARGS)
 
 oracle: $(VENV)/installed-oracle
 
