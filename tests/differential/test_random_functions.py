@@ -127,3 +127,12 @@ def test_gradients_are_finite_differences(numbers: Sequence[int]) -> None:
         pairs = zip(slopes, directions, strict=True)
         found = sum(float(np.sum(np.real(np.asarray(s)) * d)) for s, d in pairs)
         assert abs(found - (left + right) / 2) < 2e-3 * scale, str(f)
+
+
+@pytest.mark.slow
+def test_a_second_derivative_with_a_kernel_of_many_steps() -> None:
+    """IREE needs more than ten rounds of simplifying for its convolutions."""
+    f = RandomFunction(random_steps.SMOOTH, (6, 4, 503))
+    function, arrays = _second(f), f.arguments()
+    expected = [np.asarray(x) for x in function(*map(jnp.asarray, arrays))]
+    check([Trial(str(f), function, arrays, expected, is_rounded=True)])

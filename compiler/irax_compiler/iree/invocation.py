@@ -20,6 +20,9 @@ from irax_compiler.iree.pipelines import (
     phases_after,
 )
 
+_RUNS = 4
+"""The number of times that passes are run which fail without a word."""
+
 
 class CompileError(RuntimeError):
     """IREE could not compile a module. The message has its diagnostics, with source locations."""
@@ -123,10 +126,18 @@ class Invocation:
             self.begin_after(phase)
 
     def run_pipeline(self, passes: str) -> None:
-        """Run passes on the module. Raise CompileError where one fails."""
+        """Run passes on the module. Raise CompileError where one fails.
+
+        A pass that applies patterns for so many rounds and finds more to do, such as IREE's
+        `iree-util-fold-globals` for large kernels, fails without a word. It goes on where it was.
+        """
         run = _function("RunPassPipeline", ctypes.c_bool, ctypes.c_char_p)
-        if not run(self._inner._inv_p, passes.encode()):
-            raise self.failure(*([] if self.errors else [f"this IREE cannot run {passes}"]))
+        for _ in range(_RUNS):
+            if run(self._inner._inv_p, passes.encode()):
+                return
+            if self.errors:
+                raise self.failure()
+        raise self.failure(f"this IREE cannot run {passes}")
 
     def text(self) -> str:
         """The module as it is now, printed."""
