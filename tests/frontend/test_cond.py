@@ -269,3 +269,32 @@ def test_a_branch_returns_a_barrier_of_what_is_used_later(p: bool):
     first, second = f(p, a, x)
     np.testing.assert_array_equal(first, (a if p else y) + y)
     np.testing.assert_array_equal(second, (y if p else a) - y)
+
+
+def test_nested_branches_choose_constants():
+    """IREE refused them, whichever of the branches returns the constant."""
+    constant = np.array([2, 7], np.int32)
+    returns = {
+        "x": lambda x: x,
+        "least": lambda x: jnp.minimum(x, 1),
+        "constant": lambda _: constant,
+    }
+    names = [
+        (("x", "x"), ("least", "least"), ("least", "constant")),
+        (("x", "x"), ("constant", "constant"), ("constant", "least")),
+        (("constant", "x"), ("least", "least"), ("x", "constant")),
+    ]
+
+    @irax.jit
+    def f(x):
+        branches = [
+            [lambda x, pair=pair: tuple(returns[name](x) for name in pair) for pair in triple]
+            for triple in names
+        ]
+        return [lax.switch(jnp.max(x), three, x) for three in branches]
+
+    for x in ([0, -1], [1, 0], [2, 5]):
+        values = {"x": np.array(x), "least": np.minimum(x, 1), "constant": constant}
+        for triple, pair in zip(names, f(np.array(x, np.int32)), strict=True):
+            for name, found in zip(triple[min(max(x), 2)], pair, strict=True):
+                np.testing.assert_array_equal(found, values[name])

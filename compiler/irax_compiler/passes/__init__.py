@@ -65,6 +65,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             loop_invariant_code_motion,
             loops,
             merge,
+            nested_constants,
             outline,
             overwrite,
             partial_sums,

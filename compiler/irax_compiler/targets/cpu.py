@@ -61,9 +61,20 @@ def passes_on_flow() -> Sequence[Pass]:
         from irax_compiler.passes.fills import Fills
         from irax_compiler.passes.lift import Lift
         from irax_compiler.passes.merge import Merge
+        from irax_compiler.passes.nested_constants import NestedConstants
         from irax_compiler.passes.overwrite import Overwrite
 
-    return (Lift(), CSE, Fills(), Overwrite(), Carries(), Merge(), Emplace(), Balance())
+    return (
+        Lift(),
+        CSE,
+        NestedConstants(),
+        Fills(),
+        Overwrite(),
+        Carries(),
+        Merge(),
+        Emplace(),
+        Balance(),
+    )
 
 
 def passes_on_allocations() -> Sequence[Pass]:
