@@ -2,6 +2,7 @@
 #
 #   make demo     train a small network on handwritten digits
 #   make test     run the test suite
+#                 ROOM=reductions: the tests of a pass, or of another room, alone
 #                 DURATIONS=build/durations.txt: what took the processor's time
 #   make oracle   install JAX, so that `make test` compares with it too
 #   make fuzz     compile all forms of all cases and thousands of random programs: takes half an hour
@@ -22,6 +23,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= auto
 PYTEST_ARGS ?=
+ROOM ?=
 DURATIONS ?=
 BENCH_ARGS ?=
 
@@ -54,6 +56,7 @@ demo: $(VENV)/installed-examples
 
 test: $(VENV)/installed-test
 	@$(BIN)/python -m pytest --numprocesses $(JOBS) --dist load \
+	  $(if $(ROOM),-p tests.rooms --room '$(ROOM)') \
 	  $(if $(DURATIONS),-p tests.durations --durations-table='$(DURATIONS)') $(PYTEST_ARGS)
 
 oracle: $(VENV)/installed-oracle

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import hypothesis
 import pytest
+from tests.sampling import mark_slow
 
 # A compile in the middle of an example is no reason to fail it for being slow.
 hypothesis.settings.register_profile("irax", deadline=None)
@@ -42,6 +43,7 @@ def lowered_anew(request: pytest.FixtureRequest) -> Iterator[None]:
     kept_programs.key = key
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest selects by marker
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Tests that need what is not there are skipped. Tests on Vulkan come last: with Mesa's driver
     for the processor, a process that has opened a device keeps two cores busy until it ends. They
@@ -53,6 +55,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if mark.args[0]:
                 item.add_marker(pytest.mark.skip(reason=mark.args[0]))
     items.sort(key=lambda item: "vulkan" in item.nodeid)
+    mark_slow(items)
 
 
 def pytest_collection() -> None:

@@ -105,6 +105,7 @@ def test_layouts(always, number, dtype, tolerance):
         assert error.max() <= tolerance * np.abs(expected).max(), sums
 
 
+@pytest.mark.slow
 def test_several_workgroups(always):
     """Shares of rows, columns and batches, the last of them smaller; factors that a program made
     itself lie somewhere in its memory.
@@ -151,6 +152,7 @@ def _epilogues(np, products, bases, rate):
         ][i % 5]()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float64", 1e-14)])
 def test_epilogues(always, dtype, tolerance):
     """Elementwise operations on products are part of their dispatches, in any layout."""
@@ -267,6 +269,7 @@ def test_threads(always):
             np.testing.assert_allclose(got, x @ y, atol=1e-3)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("chip", ["generic", "x86-64-v3"])
 def test_chips(always, chip):
     if chip not in targets.find("iree-cpu").chips:  # pyright: ignore

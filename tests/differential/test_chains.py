@@ -81,6 +81,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("function", "shapes", "kernels"), CASES)
 def test_parts(function, shapes, kernels, dtype):
@@ -99,6 +100,7 @@ def test_parts(function, shapes, kernels, dtype):
         np.testing.assert_allclose(x, y, tolerance, tolerance * np.abs(y).max())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_complex_products(dtype):
     """Their factors are in memory of the workgroup's own, written before the loop over items."""
@@ -143,6 +145,7 @@ def test_in_a_loop():
     np.testing.assert_allclose(found[1], query, 1e-4, 1e-5)
 
 
+@pytest.mark.slow
 def test_gradients():
     generator = np.random.default_rng(2)
     arrays = [generator.standard_normal((2, 100, 8, 32)).astype(np.float32) for _ in range(3)]

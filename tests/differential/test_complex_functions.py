@@ -61,6 +61,7 @@ def expected_of(function, dtype):
         return wide.astype(np.finfo(dtype).dtype if wide.dtype.kind == "f" else dtype)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_formula(name, dtype):
@@ -136,6 +137,7 @@ OF_LARGE = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", OF_LARGE)
 def test_numbers_whose_magnitude_is_no_float(name):
     """Their functions are finite all the same."""

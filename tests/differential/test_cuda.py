@@ -134,6 +134,7 @@ def test_races_are_found() -> None:
     assert not races(kernel.format(" bar.sync 0;\n"))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["iree-hip", "iree-metal"])
 def test_others_compile(target: str) -> None:
     lacks = targets.find(target).lacks

@@ -100,6 +100,7 @@ def agree(found: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return same | subnormal | near
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_powers_are_right_but_for_the_last_digit(dtype: str) -> None:
     rng = np.random.default_rng(0)

@@ -58,6 +58,7 @@ def svd(x):
 PROGRAMS = [cholesky, lu, lu_of_used, solve, triangular, qr, eigh, svd]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", [(5, 5), (64, 64), (97, 97), (3, 70, 70)])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_values(program, shape):
@@ -71,6 +72,7 @@ def test_values(program, shape):
     np.testing.assert_array_equal(given, x)
 
 
+@pytest.mark.slow
 def test_complex_numbers():
     generator = np.random.default_rng(0)
     x = (generator.standard_normal((70, 70)) + 1j * generator.standard_normal((70, 70))) / 20
@@ -90,6 +92,7 @@ def test_no_factor():
     np.testing.assert_array_equal(np.triu(found, 1), 0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", [lu, solve], ids=lambda f: f.__name__)
 def test_batches_of_many(program):
     """Each workgroup has several matrices."""

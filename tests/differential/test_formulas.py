@@ -88,6 +88,7 @@ def test_kernels_that_call_formulas(size: int, dtype: str, tolerance: float):
     check(mlir.parse_module(every(size, dtype)), arrays, tolerance)
 
 
+@pytest.mark.slow
 def test_kernels_that_call_formulas_of_complex_numbers():
     x = np.linspace(0.1, 0.9, 150) + 1j * np.linspace(-0.5, 0.5, 150)
     check(mlir.parse_module(every_of_complex(150)), [x.astype(np.complex64)], 1e-4)
@@ -168,6 +169,7 @@ def faddeeva(size: int, count: int) -> mlir.Module:
     return module
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("size", "count"), [(1, 3), (200, 20)])
 def test_series_of_complex_numbers_are_functions_of_kernels(size: int, count: int):
     """A few of long formulas are functions, too."""

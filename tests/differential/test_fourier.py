@@ -39,6 +39,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("name", "shape"), [("fft", (100_000,)), ("ifft", (64, 1024)), ("fft2", (2, 96, 80))]
 )

@@ -66,6 +66,7 @@ def sort(shape: str, dtype: str, dimension: int, direction: str) -> str:
     }}"""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("length", [2, 3, 7, 8, 63, 64, 65, 257])
 @pytest.mark.parametrize("dtype", ["f32", "i8", "bf16"])
 def test_sorting_by_exchanges(length: int, dtype: str) -> None:

@@ -162,6 +162,7 @@ def compiled(functions: Sequence[Function], ready: mlir.Module) -> bytes:
         raise AssertionError("\n".join(refused) or "only all together") from None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("functions", MODULES.values(), ids=MODULES)
 def test_iree_agrees_with_the_evaluator(functions: Sequence[Function]) -> None:
     module, ready, names = lowered(functions)
@@ -188,6 +189,7 @@ def _rounding(dtype: np.dtype) -> float:
     return (2 if dtype.itemsize < 4 else 100) * epsilon(dtype)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("text", ["i2", "i4", "ui2", "ui4"])
 def test_integers_of_few_bits_have_a_byte_each_at_the_boundary(text: str) -> None:
     dtype, t = mlir.DTYPES[text], f"tensor<19x{text}>"

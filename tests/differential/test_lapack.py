@@ -97,6 +97,7 @@ def assert_close(found: Any, expected: Any) -> None:
 CASES = {**DIFFERENTIABLE, **OTHERS}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CASES)
 def test_value(name: str) -> None:
     f, *arguments = CASES[name]
@@ -105,6 +106,7 @@ def test_value(name: str) -> None:
     assert_close(Evaluator(module)("main", arguments), expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["solve", "qr-complete", "eig"])
 def test_on_iree(name: str) -> None:
     f, *arguments = CASES[name]
@@ -113,6 +115,7 @@ def test_on_iree(name: str) -> None:
     assert_close([b.numpy() for b in program([cpu().put(x) for x in arguments])], expected)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
 def test_reverse_mode(name: str) -> None:
     f, x, *others = DIFFERENTIABLE[name]

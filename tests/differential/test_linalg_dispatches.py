@@ -116,6 +116,7 @@ def test_factorizations(dtype):
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 def test_solutions(dtype):
     a, b = positive(2, 9, 9, dtype=dtype), drawn(2, 9, 4, dtype=dtype)

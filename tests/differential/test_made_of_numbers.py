@@ -25,6 +25,7 @@ def check(found, expected):
         np.testing.assert_array_equal(np.asarray(a), b, strict=True)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_an_update_leaves_equal_arrays_as_they_are(dtype):
     @irax.jit
@@ -54,6 +55,7 @@ def test_gradient_of_a_convolution_beside_floor_division():
     check((value, *gradients), expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_loops_that_stack_constants(dtype):
     """A stack that is returned and used again is its kernel's second result."""
@@ -77,6 +79,7 @@ def test_loops_that_stack_constants(dtype):
     check(scanned(x), [y, updated, np.array([5, 6, 1]), np.array([6, 7, 7])])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float32])
 def test_a_stack_as_small_as_the_counter(dtype):
     @irax.jit
@@ -89,6 +92,7 @@ def test_a_stack_as_small_as_the_counter(dtype):
     check(first(x), [np.concatenate([x, stack[:1]]), stack])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_loop_begins_as_a_number_that_is_used_after_it(dtype):
     @irax.jit
@@ -102,6 +106,7 @@ def test_a_loop_begins_as_a_number_that_is_used_after_it(dtype):
     np.testing.assert_array_equal(total(x, 3, np.array(2, dtype)), np.array(7 + 2, dtype))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float64, np.complex128])
 def test_a_loop_begins_as_what_is_used_after_it(dtype):
     """A kernel makes it, and another uses it with the result of the loop."""

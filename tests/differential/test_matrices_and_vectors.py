@@ -23,6 +23,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float16", 1e-3)])
 def test_products(monkeypatch, dtype, tolerance):
     monkeypatch.setattr(products, "LEAST_MATRIX", 2)

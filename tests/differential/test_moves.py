@@ -107,6 +107,7 @@ def _copies(x, y):
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "number, dtype", [*enumerate([np.int8, np.float32, np.complex64, np.bool_])]
 )
@@ -120,6 +121,7 @@ def test_copies_of_parts(number: int, dtype: type) -> None:
         np.testing.assert_array_equal(a, b, err_msg=f"result {place}")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dtype", [np.bool_, np.float32, np.complex64])
 @pytest.mark.parametrize(
     "of", [jnp.exp, jnp.real, jnp.negative, lambda x: x.astype(np.int8), lambda x: x != 0]
@@ -139,6 +141,7 @@ def test_functions_of_a_reshaped_array_and_of_its_broadcast(of, dtype: type) -> 
     np.testing.assert_allclose(several, np.tile(expected, (5, 1)), rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "of",
     [
@@ -160,6 +163,7 @@ def test_updates_of_parts(of) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(15,), (9, 40)])
 def test_derivative_of_every_other_element_from_a_computed_place_on(shape: tuple[int, ...]) -> None:
     def loss(x, i):
@@ -196,6 +200,7 @@ def _gaps_as_signed(x):
     return jnp.zeros((80, 9), np.int32).at[2:49, 1:7].set(there)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize(
     ("program", "dtype"),
     [

@@ -149,6 +149,7 @@ def test_transpose(case: Case, wrt: tuple[int, ...]) -> None:
     np.testing.assert_allclose(dot(u, y), dot(transposed, [x[i] for i in wrt]), rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.filterwarnings("ignore::irax_compiler.passes.jvp.LostDerivative")
 @cases(INEXACT)
 def test_vjp_is_the_transpose_of_jvp(case: Case) -> None:
@@ -173,6 +174,7 @@ def test_vjp_is_the_transpose_of_jvp(case: Case) -> None:
         )
 
 
+@pytest.mark.sampled(2)
 @cases(DIFFERENTIABLE)
 def test_vjp_of_vjp(case: Case) -> None:
     rng = case.rng()
@@ -230,6 +232,7 @@ def check_batch(
             assert_near(part, expected[lane], tolerance)
 
 
+@pytest.mark.sampled(2)
 @cases(sample(WITH_OPERANDS, 2))
 def test_batch(case: Case) -> None:
     module = case.module()
@@ -246,6 +249,7 @@ def test_batch(case: Case) -> None:
         check_batch(module, evaluator, "main", inputs, axes, case.tolerance)
 
 
+@pytest.mark.sampled(2)
 @cases(sample(DIFFERENTIABLE, 3))
 @pytest.mark.parametrize("mode", ["jvp", "vjp"])
 def test_batch_of_derivative(case: Case, mode: str) -> None:

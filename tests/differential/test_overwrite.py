@@ -81,6 +81,7 @@ def several_results(x, y):
 PROGRAMS = [chain, used_again, of_arguments, in_loop, carried, begun, in_branches, several_results]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("size", SIZES, ids=str)
 def test_values(program, size):
@@ -100,6 +101,7 @@ def test_values(program, size):
     np.testing.assert_array_equal(given[1], y)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [5000, (500, 10)])
 def test_constants_that_are_made_by_equal_kernels(n):
     """IREE computes them once, and merges the equal kernels of all."""
@@ -139,6 +141,7 @@ def test_memory_of_carried_arrays():
     assert memory.temp_size_in_bytes < 4.1 * b.nbytes
 
 
+@pytest.mark.slow
 def test_concatenations_of_one_size():
     """The kernels of their parts write to their places: nothing keeps a part of the program."""
     x = np.random.default_rng(0).standard_normal(10_000).astype(np.float32)

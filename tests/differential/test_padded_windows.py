@@ -43,6 +43,7 @@ def average(x):
     return jnp.divide(*sums)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", [(2, 7, 9, 3), (2, 33, 40, 16), (3, 56, 57, 65)])
 @pytest.mark.parametrize(
     "program", [depthwise, strided, largest, average], ids=lambda f: f.__name__
@@ -57,6 +58,7 @@ def test_values(program, shape):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("program", [depthwise, largest], ids=lambda f: f.__name__)
 def test_memory(program):
     """There is no padded copy."""
@@ -65,6 +67,7 @@ def test_memory(program):
     assert memory.temp_size_in_bytes == 0
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("fill", [-np.inf, 0.0, 1.5])
 @pytest.mark.parametrize("edges", [(0, 0, 1), (1, 2, 2), (2, 1, 0)])
 def test_windows_of_padded(fill, edges):
@@ -102,6 +105,7 @@ def test_windows_of_an_updated_array():
     np.testing.assert_allclose(irax.jit(program)(x), expected, rtol=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.uint32])
 @pytest.mark.parametrize("reverse", [False, True])
 def test_cumulative_extrema_of_unsigned_numbers(dtype: type, reverse: bool):
@@ -114,6 +118,7 @@ def test_cumulative_extrema_of_unsigned_numbers(dtype: type, reverse: bool):
     np.testing.assert_array_equal(irax.jit(program)(x), expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.uint32, np.float32])
 @pytest.mark.parametrize("ends", [(39, 2), (39, -2), (2, 39)])
 def test_windows_of_all_elements_of_another_number(dtype: type, ends: tuple[int, int]):

@@ -29,6 +29,7 @@ WITHOUT_DECOMPOSITION = {"irax.eig", "irax.schur"}
 DIVIDED = [c for c in CASES if c.operands and not WITHOUT_DECOMPOSITION & set(c.op_names)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "case", DIVIDED if ALL_FORMS else DIVIDED[::5], ids=lambda c: f"{c.family}-{c.name}"
 )

@@ -39,6 +39,7 @@ def is_refused(function: Function) -> bool:
     return case.family == "callback" or (case.family == "factorizations" and by_lapack_alone)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("functions", MODULES.values(), ids=MODULES)
 def test_pjrt_agrees_with_the_evaluator(functions: Sequence[Function]) -> None:
     wrong = []

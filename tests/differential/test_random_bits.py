@@ -9,6 +9,7 @@ from irax_compiler.ops.random_bits import RngBitGenerator
 STATE = np.array([1 + (2 << 32), 3 + (4 << 32)], np.uint64)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", [(), (1,), (4, 3), (3, 4), (3, 5), (5, 3, 3), (0, 3)])
 @pytest.mark.parametrize("dtype", ["u4", "u8"])
 @pytest.mark.parametrize("algorithm", ["THREE_FRY", "PHILOX", "DEFAULT"])

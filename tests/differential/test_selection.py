@@ -35,6 +35,7 @@ def _finite(x: np.ndarray) -> np.ndarray:
     return np.nan_to_num(x.astype(np.float64), nan=1e301, posinf=1e300, neginf=-1e300)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("length", [23, 32, 63])
 def test_short_rows(length):
     dtypes = ("float32", "int32", "uint32", "int16", "uint8", "float16", "float64", "int64")
@@ -69,6 +70,7 @@ def test_first_elements():
         np.testing.assert_array_equal(values, np.take_along_axis(x, wanted, 1))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("descending", [False, True])
 def test_first_of_equal_numbers(descending):
     """Zeros are equal, and so are numbers that are none, whatever their signs."""

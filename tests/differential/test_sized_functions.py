@@ -111,6 +111,7 @@ def cases(rng: random.Random, specs: Sequence[Any]) -> list[tuple[dict[str, int]
     return [(values, given) for values, given in made if sum(x.size for x in given) < 3000]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(EXAMPLES or 12))
 def test_traced_for_all_sizes(seed: int):
     with irax.enable_x64(True):

@@ -37,6 +37,7 @@ def exact(x, y):
     return x.astype(np.int64) @ y.astype(np.int64)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("m", "k", "n"), CASES)
 def test_of_all_signs_and_layouts(m, k, n):
     def products(pairs):
@@ -62,6 +63,7 @@ def test_the_largest_sums(dtype):
     np.testing.assert_array_equal(found, exact(x, y))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("result", ["int8", "uint8", "int16", "uint32"])
 def test_other_results_are_the_low_bits(result):
     dtype = "int8" if result == "int8" else "uint8"

@@ -40,6 +40,7 @@ def program(operation: str, operands: str, attributes: str, body: str, results: 
 }}"""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "text",
     [

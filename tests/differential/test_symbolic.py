@@ -167,6 +167,7 @@ def drawn(case: Case, types: Sequence[Any]) -> Arrays:
     return arrays
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "case",
     sample([case for case in CASES if isinstance(case.subject, Op)], 20),

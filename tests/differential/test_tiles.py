@@ -72,6 +72,7 @@ def multiplied(x, y, bias, many, matrices):
     return g, many @ matrices, x.T @ g, g @ y.T
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("dtype", "error"), [("float32", 1e-3), ("float64", 1e-11)])
 def test_products(dtype, error):
     generator = np.random.default_rng(0)
@@ -87,6 +88,7 @@ def test_products(dtype, error):
         np.testing.assert_allclose(x, expected, rtol=0, atol=error)
 
 
+@pytest.mark.slow
 def test_every_rest_of_a_panel():
     """Products by transposes, whose last panel has one row, a few, a block of them, or many."""
     dtype = np.dtype(np.float32)
@@ -111,6 +113,7 @@ def test_every_rest_of_a_panel():
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("chip", "strip"), [(AVX2, 1 << 18), (AVX512, 1 << 18), (AVX512, 0)])
 def test_values(arrays, chip, strip, monkeypatch):
     """Kernels pad images; where rows are too long for that, they read a padded array."""

@@ -32,6 +32,7 @@ def drawn(dtype, n, seed=0):
     return x
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("n", [5, 40])
 @pytest.mark.parametrize("dtype", UNSIGNED)
 @pytest.mark.parametrize("wide", ["float32", "int32"])
@@ -55,6 +56,7 @@ def test_of_uint32(wide):
     np.testing.assert_array_equal(found, x.astype(np.int64) @ (x % 2).astype(np.int64))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("n", [6, 70])
 @pytest.mark.parametrize("right", ["int8", "uint8"])
 @pytest.mark.parametrize("left", ["int8", "uint8"])

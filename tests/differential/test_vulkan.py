@@ -122,6 +122,7 @@ def taken(functions: Sequence[Function]) -> list[Function]:
     return rest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("functions", MODULES.values(), ids=MODULES)
 def test_vulkan_agrees_with_the_evaluator(functions: Sequence[Function]) -> None:
     functions = taken(functions)

@@ -38,6 +38,7 @@ OF_4_BITS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("case", OF_4_BITS, ids=lambda case: case.name)
 def test_cases_in_bytes(case: Case) -> None:
     arrays = case.arrays(case.rng())

@@ -144,6 +144,7 @@ def test_any_numbers_are_batched_as_loops_would(seed: int) -> None:
                 np.testing.assert_array_equal(result, evaluator("main", lane)[0])
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_any_numbers_have_the_values_and_derivatives_of_jax(seed: int) -> None:
     jax = pytest.importorskip("jax", reason="JAX, the oracle, is not installed")

@@ -85,6 +85,7 @@ def run_by_xla(module: mlir.Module, name: str, arrays: Arrays) -> Arrays:
 CHOSEN = functions()
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("function", CHOSEN, ids=map(str, CHOSEN))
 def test_xla_agrees_with_the_evaluator(function: Function) -> None:
     module = mlir.new_module()

@@ -1,0 +1,45 @@
+"""The tests of a room, such as a pass: `make test ROOM=reductions`.
+
+They are found by the room's name: its folder of golden files, the files `test_<room>*.py`, those
+that import it from a package, and those that say `pytest.mark.room("reductions")`, such as a test
+that is named after what it compiles.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+
+def belongs(path: Path, room: str) -> bool:
+    """True if a file has tests of the room."""
+    if path.name == "test_golden.py":
+        return (path.parent / room.replace("_", "-")).is_dir()
+    name = re.escape(room.replace("-", "_"))
+    if re.match(rf"test_{name}(_|\.)", path.name):
+        return True
+    imported = (
+        rf"^\s*(from|import) irax\w*\.([\w.]+\.)?{name}\b"
+        rf"|^\s*from irax_\w+(\.\w+)* import .*\b{name}\b"
+    )
+    marked = rf"\bmark\.room\([^)]*\"{name}\""
+    return re.search(f"{imported}|{marked}", path.read_text("utf-8"), re.MULTILINE) is not None
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--room", help="run the tests of a room alone, such as those of a pass")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    is_test = collection_path.is_file() and collection_path.name.startswith("test_")
+    if (room := config.getoption("room")) and is_test and not belongs(collection_path, room):
+        return True
+    return None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if room := config.getoption("room"):
+        folder = f"[{room.replace('_', '-')}/"
+        items[:] = [i for i in items if "/test_golden.py::" not in i.nodeid or folder in i.nodeid]
