@@ -1,8 +1,8 @@
 """The tests of a room, such as a pass: `make test ROOM=reductions`.
 
-They are found by the room's name: its folder of golden files, the files `test_<room>*.py`, those
-that import it from a package, and those that say `pytest.mark.room("reductions")`, such as a test
-that is named after what it compiles.
+They are found by the room's name: golden files in its folder or with it in their pipeline, files
+`test_<room>*.py`, those that import it from a package, and those that say
+`pytest.mark.room("reductions")`, such as a test that is named after what it compiles.
 """
 
 from __future__ import annotations
@@ -12,11 +12,13 @@ from pathlib import Path
 
 import pytest
 
+GOLDEN = Path(__file__).parent / "golden"
+
 
 def belongs(path: Path, room: str) -> bool:
     """True if a file has tests of the room."""
-    if path.name == "test_golden.py":
-        return (path.parent / room.replace("_", "-")).is_dir()
+    if path.parent == GOLDEN:
+        return any(is_golden(file, room) for file in GOLDEN.rglob("*.mlir"))
     name = re.escape(room.replace("-", "_"))
     if re.match(rf"test_{name}(_|\.)", path.name):
         return True
@@ -26,6 +28,13 @@ def belongs(path: Path, room: str) -> bool:
     )
     marked = rf"\bmark\.room\([^)]*\"{name}\""
     return re.search(f"{imported}|{marked}", path.read_text("utf-8"), re.MULTILINE) is not None
+
+
+def is_golden(file: Path, room: str) -> bool:
+    """True if it is a golden file of the room."""
+    name = room.replace("_", "-")
+    runs = rf"^// RUN: .*[\",]{re.escape(name)}[\",{{]"
+    return file.parent.name == name or bool(re.search(runs, file.read_text("utf-8"), re.MULTILINE))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,5 +50,9 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if room := config.getoption("room"):
-        folder = f"[{room.replace('_', '-')}/"
-        items[:] = [i for i in items if "/test_golden.py::" not in i.nodeid or folder in i.nodeid]
+        items[:] = [item for item in items if item.path.parent != GOLDEN or _is_golden(item, room)]
+
+
+def _is_golden(item: pytest.Item, room: str) -> bool:
+    found = re.search(r"\[(.+\.mlir)\]", item.nodeid)
+    return found is not None and is_golden(GOLDEN / found[1], room)
