@@ -248,8 +248,8 @@ def bench(
 )
 @click.argument("arguments", metavar="SCRIPT ...", nargs=-1, type=click.UNPROCESSED)
 def python_(arguments: tuple[str, ...]) -> None:
-    """Run a Python program that imports jax on irax: a script with its arguments, -m MODULE or
-    -c CODE.
+    """Run a Python program that imports jax on irax: a script with its arguments, -m MODULE,
+    -c CODE, or - for standard input, after options of Python's own (-W ignore).
     """
     from irax.compat.running import run
 
