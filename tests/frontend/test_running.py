@@ -48,7 +48,7 @@ def files(tmp_path, monkeypatch):
     ids=lambda arguments: " ".join(arguments)[:20],
 )
 def test_programs_run_as_pythons(arguments, files):
-    """The same output, warnings, traceback and exit code."""
+    """Output, warnings, traceback and exit code are the same."""
     expected = python(*arguments, given=PROGRAM)
     done = python(*IRAX, *arguments, given=PROGRAM)
     assert done.stdout == expected.stdout

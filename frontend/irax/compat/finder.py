@@ -4,7 +4,8 @@
 JAX's own way, and the very module `irax.NAME` otherwise; or an object of that name, where irax has
 an object for a module of JAX's (`jax.scipy.stats.norm`). `jaxlib` is `irax.compat.jaxlib`.
 `jax._src.NAME` is `jax.NAME` unless there is an `irax.compat.jax._src.NAME`. A module that is
-`ABSENT` stands for those below it, too.
+`ABSENT` stands for those below it, too. Internal modules whose names stand elsewhere are gathered
+(`internals.py`), and classes say JAX's names (`identities.py`).
 """
 
 from __future__ import annotations
@@ -16,10 +17,11 @@ from email.message import Message
 from functools import cache
 from importlib import metadata, util
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
 from types import ModuleType
 from typing import Any
 
+from irax.compat import identities, internals
 from irax.core import options
 
 JAX_VERSION = "0.10.2"
@@ -73,11 +75,35 @@ class _Alias(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         found = _found(self._home)
-        if module.__name__.startswith("jax.numpy"):  # whose names libraries copy
-            for name in dir(found):
-                getattr(found, name)
+        name = module.__name__
+        if name.startswith("jax.numpy"):  # whose names libraries copy
+            for public in dir(found):
+                getattr(found, public)
+            identities.name_after(found)
         # the import system returns what stands here, and leaves irax's module as it is
-        sys.modules[module.__name__] = found
+        sys.modules[name] = found
+
+
+class _Gathering(Loader):
+    """A loader of internal modules, whose names stand in several modules of irax."""
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        own = _found(f"{_LAYOUT}.{spec.name}")
+        if own is None and spec.name not in internals.HOMES:
+            home = home_of(spec.name)
+            own = None if home is None else _found(home)
+        return internals.Gathered(spec.name, own)
+
+    def exec_module(self, module: ModuleType) -> None:
+        pass
+
+
+class _Named(SourceFileLoader):
+    """A loader of a module of irax's whose classes say JAX's names."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        identities.apply(module)
 
 
 class _Distribution(metadata.Distribution):
@@ -107,9 +133,17 @@ class _Finder(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        if fullname in identities.CLASSES or fullname in identities.PUBLIC:
+            spec = PathFinder.find_spec(fullname, path, target)
+            if spec is not None and spec.origin is not None:
+                spec.loader = _Named(fullname, spec.origin)
+            return spec
         if fullname.partition(".")[0] not in _NAMES:
             return None
         home = home_of(fullname)
+        is_no_package = home is None or not hasattr(_found(home), "__path__")
+        if fullname in internals.HOMES or (is_no_package and internals.is_package(fullname)):
+            return ModuleSpec(fullname, _Gathering(), is_package=True)
         if home is None:
             raise ModuleNotFoundError(
                 f"No module named {fullname!r}: irax stands for JAX here, and has no such module",
@@ -147,4 +181,5 @@ def install() -> None:
             "in the program, before libraries that import jax"
         )
     options.take_jax_environment()
+    identities.apply_to_loaded()
     sys.meta_path.insert(0, _FINDER)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,9 @@ class ShapedArray:
         own["memory_kind"], own["told"] = memory_kind, sharding
         # looked up in every call of a function outside of traces, and of a jitted one
         own["_hash"] = hash((shape, dtype, weak_type, vma))
+
+    def __reduce__(self) -> Any:
+        return partial(ShapedArray, weak_type=self.weak_type), (self.shape, self.dtype)
 
     def __hash__(self) -> int:
         return self._hash  # pyright: ignore[reportAttributeAccessIssue]
@@ -186,11 +189,13 @@ class ShapedArray:
             return str(self.shape[number])
         return f"{self.shape[number]}@{axes if isinstance(axes, str) else ','.join(map(str, axes))}"
 
-    def __repr__(self) -> str:
+    def __str__(self) -> str:
         dimensions = ",".join(map(self._dimension, range(self.ndim)))
         varying = "{V:" + ",".join(sorted(self.vma)) + "}" if self.vma else ""
         weak = " (weak)" if self.weak_type else ""
         return f"{self.dtype.name}{self._space()}[{dimensions}]{varying}{weak}"
+
+    __repr__ = __str__
 
 
 def _short_name(name: str) -> str:
@@ -294,6 +299,17 @@ class ShapeDtypeStruct:
         placed = f", sharding={self.sharding}" if self.sharding is not None else ""
         weak = ", weak_type=True" * self.weak_type
         return f"ShapeDtypeStruct(shape={self.shape}, dtype={self.dtype.name}{placed}{weak})"
+
+    def __getstate__(self) -> tuple[None, dict[str, Any]]:
+        """The fields in the form of JAX, whose class has slots."""
+        told = {"shape": self.shape, "dtype": self.dtype, "weak_type": self.weak_type}
+        of_jax = {"_sharding": self.sharding, "_dll": None, "manual_axis_type": None}
+        return None, {**told, **of_jax, "is_ref": False}
+
+    def __setstate__(self, state: tuple[None, dict[str, Any]]) -> None:
+        fields = state[1]
+        self.shape, self.dtype = fields["shape"], fields["dtype"]
+        self.sharding, self.weak_type = fields["_sharding"], fields["weak_type"]
 
     def _key(self) -> tuple[Any, ...]:
         return tuple(getattr(self, name) for name in self._FIELDS)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakSet
 
-from irax.core import array_trees, source
+from irax.core import array_trees, origins, source
 from irax.core.array import Array, as_array
 from irax.core.copies import OfThisProcess
 from irax.core.dispatch import call
@@ -72,7 +72,7 @@ def closed_over(function: Any, *others: Any) -> list[Array]:
 
 
 def _package(function: Any) -> str:
-    return _top(getattr(function, "__module__", None) or "")
+    return _top(origins.module_of(function))
 
 
 def _top(module: str) -> str:

@@ -87,9 +87,6 @@ class KeyArray(Array):
     def __deepcopy__(self, memo: Any) -> KeyArray:
         return self.copy()
 
-    def __reduce__(self) -> Any:
-        return KeyArray, (self.data, self.key_type)
-
     def block_until_ready(self) -> KeyArray:
         """The keys, once they are computed."""
         self.data.block_until_ready()

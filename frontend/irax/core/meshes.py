@@ -10,7 +10,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -123,6 +123,13 @@ class AbstractDevice:
             f"platform={self.platform})"
         )
 
+    def __getstate__(self) -> list[Any]:
+        """The fields in the form of JAX, whose class has slots."""
+        return [self.device_kind, self.num_cores, self.platform]
+
+    def __setstate__(self, state: list[Any]) -> None:
+        vars(self).update(zip(("device_kind", "num_cores", "platform"), state, strict=True))
+
 
 class AbstractMesh(BaseMesh):
     """A mesh of devices that are not known: the names, sizes and types of its axes.
@@ -140,23 +147,37 @@ class AbstractMesh(BaseMesh):
     AbstractMesh('data': 2, 'model': 4, axis_types=(Auto, Auto))
     """
 
-    def __init__(
-        self,
+    _sizes: tuple[int, ...]
+    axis_names: tuple[str, ...]
+    axis_types: tuple[AxisType, ...]
+    abstract_device: AbstractDevice | None
+
+    def __new__(
+        cls,
         axis_sizes: Sequence[int],
         axis_names: Sequence[Any],
         axis_types: AxisType | Sequence[AxisType] | None = None,
         *,
         abstract_device: AbstractDevice | None = None,
-    ) -> None:
+    ) -> Self:
+        self = super().__new__(cls)
         if len(axis_sizes) != len(axis_names):
             raise ValueError(
                 f"AbstractMesh: expected a size for each of the axes {tuple(axis_names)}, got "
                 f"{tuple(axis_sizes)}"
             )
         self._sizes = tuple(int(size) for size in axis_sizes)
-        self.axis_names: tuple[str, ...] = _names(axis_names)
-        self.axis_types: tuple[AxisType, ...] = _types(self.axis_names, axis_types)
-        self.abstract_device: AbstractDevice | None = abstract_device
+        self.axis_names = _names(axis_names)
+        self.axis_types = _types(self.axis_names, axis_types)
+        self.abstract_device = abstract_device
+        return self
+
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        told = (self._sizes, self.axis_names, self.axis_types)
+        return told, {"abstract_device": self.abstract_device}
+
+    def __getstate__(self) -> None:
+        """Nothing is left to pickle."""
 
     @property
     def axis_sizes(self) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 
 class _Unconstrained:
@@ -55,13 +55,15 @@ class PartitionSpec:
     reduced: frozenset[Any]
     unreduced: frozenset[Any]
 
-    def __init__(
-        self, *partitions: Any, unreduced: Iterable[Any] = (), reduced: Iterable[Any] = ()
-    ) -> None:
+    def __new__(
+        cls, *partitions: Any, unreduced: Iterable[Any] = (), reduced: Iterable[Any] = ()
+    ) -> Self:
+        self = super().__new__(cls)
         for name, axes in (("unreduced", unreduced), ("reduced", reduced)):
             if not isinstance(axes, set | frozenset | tuple) or (isinstance(axes, tuple) and axes):
                 raise TypeError(f"PartitionSpec: expected a set of axes for {name}, got {axes!r}")
         self._set(tuple(map(_canonical, partitions)), frozenset(unreduced), frozenset(reduced))
+        return self
 
     def _set(
         self, partitions: tuple[Any, ...], unreduced: frozenset[Any], reduced: frozenset[Any]
@@ -142,8 +144,11 @@ class PartitionSpec:
     def __hash__(self) -> int:
         return hash(self._key())
 
-    def __reduce__(self) -> Any:
-        return _rebuilt, (self._partitions, self.unreduced, self.reduced)
+    def __getnewargs_ex__(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        return self._partitions, {"unreduced": self.unreduced, "reduced": self.reduced}
+
+    def __getstate__(self) -> None:
+        """Nothing is left to pickle."""
 
     def __repr__(self) -> str:
         entries = repr(self._partitions)[1:-1]
@@ -155,10 +160,6 @@ class PartitionSpec:
 
 
 P = PartitionSpec
-
-
-def _rebuilt(partitions: tuple[Any, ...], unreduced: Any, reduced: Any) -> PartitionSpec:
-    return PartitionSpec(*partitions, unreduced=unreduced, reduced=reduced)
 
 
 def _canonical(entry: Any) -> Any:

@@ -120,6 +120,9 @@ class Ref:
     def __len__(self) -> int:
         return self.shape[0]
 
+    def __iter__(self) -> Iterator[Array]:
+        return iter(self.value)
+
     def __getitem__(self, index: Any) -> Array:
         return self.value[index]
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from irax.config import config
+from irax.core import origins
 from irax.core.wrapping import wraps
 from irax_runtime.device import Device
 
@@ -122,9 +123,9 @@ def _is_users(x: Any) -> bool:
     """Return True for a function of the user's, or one of irax's that wraps it."""
     if not callable(x) or isinstance(x, type | np.dtype | Device):
         return False
-    if type(x).__module__.startswith("irax."):
+    if origins.module_of(type(x)).startswith("irax."):
         return hasattr(x, "__wrapped__") and type(x) not in _library_classes
-    home = sys.modules.get(getattr(x, "__module__", None) or "")
+    home = sys.modules.get(origins.module_of(x))
     by_name = getattr(home, getattr(x, "__name__", ""), None) is x
     if by_name and home is not None and home.__name__.startswith("irax"):
         return False

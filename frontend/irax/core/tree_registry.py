@@ -34,8 +34,19 @@ _Class = TypeVar("_Class", bound=type)
 # ---- Key paths ----
 
 
+class _Step:
+    """A base of the steps of key paths, which are pickled as tuples of their fields."""
+
+    def __getstate__(self) -> tuple[Any, ...]:
+        return tuple(vars(self).values())
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        fields: Any = type(self)
+        vars(self).update(zip(fields.__dataclass_fields__, state, strict=True))
+
+
 @dataclass(frozen=True)
-class SequenceKey:
+class SequenceKey(_Step):
     """The step to an element of a tuple or list: `[idx]`."""
 
     idx: int
@@ -45,7 +56,7 @@ class SequenceKey:
 
 
 @dataclass(frozen=True)
-class DictKey:
+class DictKey(_Step):
     """The step to a value of a dict: `[key]`."""
 
     key: Hashable
@@ -55,7 +66,7 @@ class DictKey:
 
 
 @dataclass(frozen=True)
-class GetAttrKey:
+class GetAttrKey(_Step):
     """The step to a field of a named tuple, dataclass or other object: `.name`."""
 
     name: str
@@ -65,7 +76,7 @@ class GetAttrKey:
 
 
 @dataclass(frozen=True)
-class FlattenedIndexKey:
+class FlattenedIndexKey(_Step):
     """The step to a child that has only its number, in a class registered without keys."""
 
     key: int

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from irax.config import config
-from irax.core import array_trees, source
+from irax.core import array_trees, origins, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.interpreters.replay import Replay
 from irax.core.key_arrays import KeyArray
@@ -128,7 +128,8 @@ def public(
     """Return `value`, wrapped by `kind` if it is a function of the package or of `also`."""
     if not inspect.isfunction(value):
         return value
-    ours = value.__module__.startswith(package) or value.__module__ in also
+    home = origins.module_of(value)
+    ours = home.startswith(package) or home in also
     return _public(value, package, kind) if ours else value
 
 

@@ -24,9 +24,15 @@ from irax_compiler.ops import dot as ops
 class Precision(enum.Enum):
     """The precision of products of floats, on hardware that can trade it for speed."""
 
-    DEFAULT = "DEFAULT"
-    HIGH = "HIGH"
-    HIGHEST = "HIGHEST"
+    DEFAULT = 0
+    HIGH = 1
+    HIGHEST = 2
+
+    def __repr__(self) -> str:
+        return f"Precision.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
 
 
 _BY_NAME = {
@@ -64,7 +70,7 @@ def precision_pair(what: str, precision: PrecisionLike) -> tuple[str, str] | Non
         ) from None
     if left is None and right is None:
         return None
-    return (left or Precision.DEFAULT).value, (right or Precision.DEFAULT).value
+    return (left or Precision.DEFAULT).name, (right or Precision.DEFAULT).name
 
 
 @takes_out_sharding("lax.dot_general")

@@ -68,11 +68,11 @@ class ScatterDimensionNumbers(NamedTuple):
 class GatherScatterMode(enum.Enum):
     """The treatment of windows that do not lie within the operand."""
 
-    CLIP = "clip"
+    CLIP = 1
     """They are moved inside."""
-    FILL_OR_DROP = "fill"
+    FILL_OR_DROP = 2
     """A gather returns a fill value for them; a scatter drops them."""
-    PROMISE_IN_BOUNDS = "promise_in_bounds"
+    PROMISE_IN_BOUNDS = 3
     """The caller promises that there are none."""
 
     @staticmethod
@@ -80,14 +80,21 @@ class GatherScatterMode(enum.Enum):
         """Return the mode of a name: "clip", "fill" or "drop" (also None), "promise_in_bounds"."""
         if isinstance(mode, GatherScatterMode):
             return mode
-        if mode is None or mode == "drop":
-            return GatherScatterMode.FILL_OR_DROP
-        try:
-            return GatherScatterMode(mode)
-        except ValueError:
+        found = _MODES.get(mode)
+        if found is None:
             raise ValueError(
                 f"mode must be 'clip', 'fill', 'drop' or 'promise_in_bounds', got {mode!r}"
-            ) from None
+            )
+        return found
+
+
+_MODES = {
+    None: GatherScatterMode.FILL_OR_DROP,
+    "clip": GatherScatterMode.CLIP,
+    "drop": GatherScatterMode.FILL_OR_DROP,
+    "fill": GatherScatterMode.FILL_OR_DROP,
+    "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS,
+}
 
 
 def _integers(what: str, indices: ArrayLike) -> Array:

@@ -235,11 +235,16 @@ def _reduce(x: Array) -> Any:
             f"a traced array of type {x.aval} has no elements to pickle, at {source.user_line()}: "
             "return it from the transformed function first"
         )
-    return _from_pickle, (x.contiguous, x.weak_type)
+    return _reconstruct_array, (*x.contiguous.__reduce__(), {"weak_type": x.weak_type})
 
 
-def _from_pickle(elements: np.ndarray[Any, Any], weak_type: bool) -> Array:
-    return ConcreteArray(elements, weak_type)
+def _reconstruct_array(
+    make: Callable[..., Any], args: tuple[Any, ...], state: Any, aval_state: dict[str, Any]
+) -> Array:
+    """Return a pickled array: what NumPy pickles, and the rest of its type, in JAX's form."""
+    elements = make(*args)
+    elements.__setstate__(state)
+    return ConcreteArray(elements, aval_state["weak_type"])
 
 
 # ---- containers ----------------------------------------------------------------------------------

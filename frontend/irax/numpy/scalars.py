@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copyreg
 from typing import Any
 
 import numpy as np
@@ -47,13 +46,8 @@ class ScalarType(type):
         return NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.dtype)
-
-    def __reduce__(self) -> Any:
-        return _scalar_type, (self.dtype,)
-
-
-copyreg.pickle(ScalarType, ScalarType.__reduce__)
+        # NumPy's dtypes have another hash than their types, which these stand for.
+        return hash(self.dtype.type)
 
 
 def _scalar_type(dtype: Any) -> ScalarType:

@@ -55,6 +55,7 @@ from irax.random.normals import normal as normal
 from irax.random.normals import orthogonal as orthogonal
 from irax.random.normals import truncated_normal as truncated_normal
 from irax.random.normals import wald as wald
+from irax.random.pickles import register as _register_pickles
 from irax.random.selection import categorical as categorical
 from irax.random.selection import choice as choice
 from irax.random.selection import permutation as permutation
@@ -67,4 +68,5 @@ _replay_functions(
     ),
 )
 
+_register_pickles(wrap_key_data)
 __getattr__: _GetAttr = _refuse_names(__name__)

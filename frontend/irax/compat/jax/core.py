@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from irax.compat.jax.api_util import DebugInfo as DebugInfo
+from irax.compat.jax.interpreters.tracers import Tracer as Tracer
 from irax.core.avals import ShapedArray as ShapedArray
 from irax.core.dimensions import max_dim as max_dim
 from irax.core.dimensions import min_dim as min_dim
 from irax.core.tracing import Trace as Trace
-from irax.core.tracing import Tracer as Tracer
 from irax.core.tracing import ensure_compile_time_eval as ensure_compile_time_eval
 from irax.core.tracing import outside_traces
 from irax.core.tracing import trace_state_clean as trace_state_clean

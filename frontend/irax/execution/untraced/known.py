@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from irax.core import origins
 from irax.core.tree_registry import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
 from irax.execution.untraced.reading import NotDescribed
 
@@ -33,7 +34,7 @@ _AT_FIRST = dict(vars(builtins))
 
 def module_of(kind: type) -> str:
     """Return the name of the module of a class; "" where a class that is written in C has none."""
-    return str(getattr(kind, "__module__", ""))
+    return origins.module_of(kind)
 
 
 def _is_of_c(value: Any) -> bool:
@@ -267,7 +268,7 @@ def library_function(function: Any) -> str | None:
     Raises:
         NotDescribed: it is one that may do more than a trace shows.
     """
-    module, name = function.__module__, function.__qualname__
+    module, name = origins.module_of(function), origins.name_of(function)
     inner = function if type(function) is FunctionType else function.__wrapped__
     if type(inner) is not FunctionType:
         return None

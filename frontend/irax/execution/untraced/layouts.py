@@ -6,6 +6,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
+from irax.core import origins
 from irax.execution.untraced import known
 from irax.execution.untraced.reading import NotDescribed
 
@@ -41,4 +42,4 @@ def check_layout(kind: type, place: str) -> None:
 
 def name_of(kind: type) -> str:
     """Return the name of a class, with its module."""
-    return f"{kind.__module__}.{kind.__qualname__}"
+    return f"{origins.module_of(kind)}.{origins.name_of(kind)}"

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from irax.core import origins
 from irax.execution.untraced import known
 from irax.execution.untraced.layouts import BASES, CONTENT, check_layout, name_of
 from irax.execution.untraced.parts import DESCRIBE, PLAIN, Parts
@@ -309,11 +310,11 @@ class Walk(Parts):
             return
         module = known.module_of(x)
         if known.is_own(module):
-            if not known.found_by_name(x, module, x.__qualname__):
+            if not known.found_by_name(x, module, origins.name_of(x)):
                 raise NotDescribed(f"{x!r} is not irax's class of this name")
             if name_of(x) not in _HOLDERS:
-                known.check_pure(module, x.__name__)
-            self.add(f"class {module}.{x.__qualname__}")
+                known.check_pure(module, origins.name_of(x))
+            self.add(f"class {module}.{origins.name_of(x)}")
             return
         with self.at(f"the class {x.__qualname__}"):
             self._users_class(x)
@@ -353,7 +354,11 @@ class Walk(Parts):
             self._dtype(x.dtype)
             self.add(f"number {x.tobytes().hex()}")
             return
-        name = known.is_library_instance(x) if known.is_own(kind.__module__) else known.of_numpy(x)
+        name = (
+            known.is_library_instance(x)
+            if known.is_own(known.module_of(kind))
+            else known.of_numpy(x)
+        )
         if name is not None:
             self.add(f"library {name}")
             return

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import irax.numpy as jnp
+from irax.compat.jax.interpreters.tracers import BatchTracer as BatchTracer
 from irax.extend.application import AxisData as AxisData
 from irax.extend.rules import axis_batching_rules as axis_primitive_batchers
 from irax.extend.rules import batching_rules as primitive_batchers
@@ -13,6 +14,7 @@ from irax.extend.rules import fancy_batching_rules as fancy_primitive_batchers
 
 __all__ = [
     "AxisData",
+    "BatchTracer",
     "axis_primitive_batchers",
     "bdim_at_front",
     "broadcast",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from irax.compat.jax.interpreters.tracers import Tracer as DynamicJaxprTracer
 from irax.core.avals import ShapedArray
-from irax.core.tracing import Tracer as DynamicJaxprTracer
 from irax.jaxprs.language import ClosedJaxpr, Jaxpr
 from irax.jaxprs.make import flat_jaxpr
 from irax.jaxprs.partial import known_results, needed_equations
