@@ -35,7 +35,9 @@ print(jax.jit(jax.grad(jnp.sin))(0.0))
 1.0
 ```
 
-`irax python script.py` (or `python -m irax.compat script.py`) runs a program in the same way.
+`irax python script.py` (or `python -m irax.compat script.py`) runs a program in the same way, and
+takes what `python` takes: its own options (`-W ignore`), `-m package`, `-c code`, and `-` for
+standard input. A traceback is the program's own.
 Install the libraries without their dependency on JAX: `pip install --no-deps optax`.
 
 Options have JAX's names, in `jax.config.update` and in environment variables (`JAX_ENABLE_X64`,
@@ -44,6 +46,11 @@ Options have JAX's names, in `jax.config.update` and in environment variables (`
 being asked. Options that are about XLA alone, such as `jax_memory_fitting_level` or
 `jax_persistent_cache_min_compile_time_secs`, are taken and change nothing
 ([the list](../frontend/irax/core/xla_options.py)).
+
+Classes of arrays, traced arrays, keys, shardings and devices say the modules and names of JAX's, by
+which libraries choose what to do, and pickles of arrays, keys, specs and functions are read by JAX,
+as JAX's are by irax. [Names that libraries use](compatibility-names.md) lists those of JAX's names
+that are missing.
 
 To write a program for irax itself, see [Moving from JAX](moving-from-jax.md).
 

@@ -51,13 +51,19 @@ def home_of(name: str) -> str | None:
     return found
 
 
+def _module(home: str) -> ModuleType | None:
+    """Return the module of a name; None for none."""
+    try:
+        return None if util.find_spec(home) is None else importlib.import_module(home)
+    except ModuleNotFoundError:  # its parent is not there, or is no package
+        return None
+
+
 def _found(home: str) -> Any:
     """Return the module of a name, or the object that irax has in place of one; None for none."""
-    try:
-        if util.find_spec(home) is not None:
-            return importlib.import_module(home)
-    except ModuleNotFoundError:  # its parent is not there, or is no package
-        pass
+    module = _module(home)
+    if module is not None:
+        return module
     parent, _, last = home.rpartition(".")
     found = getattr(sys.modules.get(parent), last, None)
     is_function = callable(found) and not isinstance(found, type)
@@ -88,7 +94,7 @@ class _Gathering(Loader):
     """A loader of internal modules, whose names stand in several modules of irax."""
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
-        own = _found(f"{_LAYOUT}.{spec.name}")
+        own = _module(f"{_LAYOUT}.{spec.name}")
         if own is None and spec.name not in internals.HOMES:
             home = home_of(spec.name)
             own = None if home is None else _found(home)
@@ -140,9 +146,11 @@ class _Finder(MetaPathFinder):
             return spec
         if fullname.partition(".")[0] not in _NAMES:
             return None
+        if fullname in internals.HOMES:
+            return ModuleSpec(fullname, _Gathering(), is_package=True)
         home = home_of(fullname)
         is_no_package = home is None or not hasattr(_found(home), "__path__")
-        if fullname in internals.HOMES or (is_no_package and internals.is_package(fullname)):
+        if is_no_package and internals.is_package(fullname):
             return ModuleSpec(fullname, _Gathering(), is_package=True)
         if home is None:
             raise ModuleNotFoundError(

@@ -30,14 +30,16 @@ _GENERATORS = ("irax.random", "irax.compat.jax._src.random.generators")
 _CORE = ("irax.compat.jax.core", "irax.extend.core", "irax.sharding", "irax.ref", "irax")
 _MESHES = ("irax.sharding", "irax.core.meshes", "irax.compat.jax.interpreters.pxla", "irax")
 _EXPORT = ("irax.export", "irax.core.dimensions")
-_SPARSE = ("irax.experimental.sparse",)
+_SPARSE = ("irax.experimental.sparse", "irax.experimental.sparse.primitives")
 
 HOMES: dict[str, tuple[str, ...]] = {
     **{f"jax._src.numpy.{name}": ("irax.numpy",) for name in _NUMPY.split()},
     **{f"jax._src.lax.{name}": ("irax.compat.jax.lax",) for name in _LAX.split()},
     **{f"jax._src.random.{name}": _GENERATORS for name in _RANDOM.split()},
     "jax._src.abstract_arrays": _CORE,
+    "jax._src.ad_checkpoint": ("irax.ad_checkpoint", "irax.extend.core.primitives", "irax"),
     "jax._src.ad_util": (
+        "irax.extend.core.primitives",
         "irax.custom_derivatives",
         "irax.compat.jax.custom_derivatives",
         "irax.compat.jax.interpreters.ad",
@@ -53,7 +55,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "jax._src.debugging": ("irax.debug",),
     "jax._src.distributed": ("irax.distributed",),
     "jax._src.dtypes": ("irax.dtypes", "irax.compat.jax._src.numpy.util", "irax.numpy"),
-    "jax._src.effects": ("irax.extend.core",),
+    "jax._src.effects": (),
     "jax._src.environment_info": ("irax",),
     "jax._src.export": _EXPORT,
     "jax._src.export._export": _EXPORT,
@@ -70,7 +72,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "jax._src.lib.xla_client": ("irax.compat.jaxlib.xla_client",),
     "jax._src.lib.xla_extension": ("irax.compat.jaxlib.xla_client",),
     "jax._src.lib._jax": ("irax.compat.jaxlib._jax",),
-    "jax._src.linear_util": ("irax.extend.linear_util",),
+    "jax._src.linear_util": ("irax.extend.linear_util", "irax.compat.jax.core"),
     "jax._src.mesh": _MESHES,
     "jax._src.mesh_utils": ("irax.experimental.mesh_utils",),
     "jax._src.named_sharding": ("irax.sharding",),
@@ -83,10 +85,11 @@ HOMES: dict[str, tuple[str, ...]] = {
     "jax._src.prng": ("irax.compat.jax._src.random.prng", "irax.random"),
     "jax._src.scipy.optimize.minimize": ("irax.scipy.optimize",),
     "jax._src.scipy.stats._core": ("irax.scipy.stats",),
-    "jax._src.shard_map": ("irax.compat.jax.experimental.shard_map", "irax"),
+    "jax._src.shard_map": ("irax",),
     "jax._src.sharding": ("irax.sharding",),
     "jax._src.sharding_impls": _MESHES,
     "jax._src.source_info_util": ("irax.extend.source_info_util",),
+    "jax._src.stages": ("irax.stages",),
     "jax._src.state.discharge": ("irax.ref",),
     "jax._src.state.indexing": ("irax", "irax.ref"),
     "jax._src.state.primitives": ("irax.ref",),

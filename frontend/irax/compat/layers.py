@@ -9,6 +9,8 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
+from irax.compat import internals
+
 GetAttr = Callable[[str], Any]
 """The `__getattr__` of a module."""
 
@@ -39,6 +41,9 @@ def modules_of(package: str) -> GetAttr:
     """Return the `__getattr__` of a package, which imports its modules when they are first used."""
 
     def __getattr__(name: str) -> Any:
+        as_jax = f"{package}.{name}".removeprefix("irax.compat.")
+        if as_jax in internals.HOMES:
+            return importlib.import_module(as_jax)
         if name.startswith("__") or find_spec(f"{package}.{name}") is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
         return importlib.import_module(f"{package}.{name}")

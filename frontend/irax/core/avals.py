@@ -70,7 +70,12 @@ class ShapedArray:
         sharding: NamedSharding | None = None,
         vma: frozenset[str] = frozenset(),
         memory_kind: str = MEMORY_KIND,
+        *,
+        memory_space: Space | None = None,
     ) -> None:
+        """`memory_space` is JAX's way of telling the memory."""
+        if memory_space is not None:
+            memory_kind = memory_space.kind
         if not isinstance(dtype, np.dtype | dtypes.KeyType):
             dtype = dtypes.canonicalize_dtype(dtype)
         own = self.__dict__  # set in this way, since the fields are frozen
@@ -238,10 +243,16 @@ class ShapeDtypeStruct:
         *,
         sharding: Any = None,
         weak_type: bool = False,
+        manual_axis_type: ManualAxisType | None = None,
+        is_ref: bool = False,
     ) -> None:
         """`sharding` is where such an array is: a sharding, or a `PartitionSpec` for the context's
-        mesh; None says nothing of that.
+        mesh; None says nothing of that. `manual_axis_type` is accepted and says nothing.
         """
+        if is_ref:
+            raise NotImplementedError(
+                "ShapeDtypeStruct: is_ref=True is not supported: pass the Ref, or its elements"
+            )
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: expected a dtype, got None")
         self.shape: tuple[int, ...] = tuple(shape)

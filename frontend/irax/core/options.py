@@ -195,7 +195,7 @@ class Config(threading.local):
     untraced_starts: bool = _from_environment("untraced_starts")
     traceback_filtering: str = _choice_from_environment("traceback_filtering", "auto")
 
-    def update(self, name: str, value: Any) -> None:
+    def update(self, name: str, val: Any) -> None:
         """Set an option for the whole process.
 
         A thread inside a `with` block that overrides the option sees the new value after it.
@@ -203,7 +203,7 @@ class Config(threading.local):
         Args:
             name: the option; a prefix `irax_` or `jax_` is ignored. JAX's options that are about
                 XLA alone (`core.xla_options`) are kept, and change nothing.
-            value: True or False; for `default_device` a device, a platform or None; for options
+            val: True or False; for `default_device` a device, a platform or None; for options
                 with names for values one of these.
 
         Raises:
@@ -218,9 +218,9 @@ class Config(threading.local):
         """
         name = _option(name)
         if name in xla_options.DEFAULTS:
-            setattr(Config, name, value)
+            setattr(Config, name, val)
             return
-        value = checked(name, value)
+        value = checked(name, val)
         if name in _EFFECTS:
             _EFFECTS[name](value)
         if name == "transfer_guard":
@@ -281,6 +281,15 @@ class Config(threading.local):
             'allow'
         """
         return getattr(Config, _option(name))
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """The values of all options for the whole process, by JAX's names.
+
+        >>> irax.config.values["jax_numpy_rank_promotion"]
+        'allow'
+        """
+        return {f"jax_{name}": self.read(name) for name in (*_OPTIONS, *xla_options.DEFAULTS)}
 
     def config_with_absl(self) -> None:
         """Declares the options as flags of absl's: see `irax.flags`."""

@@ -12,7 +12,7 @@ operation, and transformations run the rules (`rules.py`) that they need.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind, staged
@@ -33,17 +33,17 @@ class Primitive:
     multiple_results: bool = False
     call_primitive: bool = False
     map_primitive: bool = False
+    abstract_eval: Callable[..., Any] | None = None
+    """Returns the types of the results, and effects, of the types of the operands."""
 
     def __init__(self, name: str) -> None:
         self.name: str = name
-        self.impl: Callable[..., Any] = self._without_impl
-        self.abstract_eval: Callable[..., Any] | None = None
-        """Returns the types of the results, and effects, of the types of the operands."""
 
     def __repr__(self) -> str:
         return self.name
 
-    def _without_impl(self, *args: Any, **params: Any) -> NoReturn:
+    def impl(self, *args: Any, **params: Any) -> Any:
+        """Return the results: `def_impl` sets this, or a subclass defines it."""
         raise NotImplementedError(
             f"Evaluation rule for '{self.name}' not implemented: give the primitive one with "
             "def_impl"
@@ -51,7 +51,7 @@ class Primitive:
 
     def def_impl(self, impl: Callable[..., Any]) -> Callable[..., Any]:
         """Set the function that computes the results, and return it."""
-        self.impl = impl
+        self.impl = impl  # pyright: ignore[reportAttributeAccessIssue]
         return impl
 
     def def_abstract_eval(self, abstract_eval: Callable[..., Any]) -> Callable[..., Any]:

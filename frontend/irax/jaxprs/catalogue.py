@@ -23,6 +23,7 @@ _OTHER = {
 
 _WITHOUT = (
     "add_jaxvals after_all all_gather all_to_all approx_top_k argmax argmin axis_index",
+    "cholesky_update lu_pivots_to_permutation ormqr symmetric_product",
     "copy core_call create_token cumlogsumexp cummax cummin cumprod cumsum custom_lin",
     "dce_sink device_put empty2 eq_to exp2 get integer_pow le_to linear_solve lt_to",
     "nextafter pmax pmin ppermute psum ragged_all_to_all random_bits random_fold_in",

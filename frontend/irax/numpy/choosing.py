@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ def select(
 
 def choose(
     a: ArrayLike,
-    choices: Array | np.ndarray[Any, Any] | Sequence[ArrayLike],
+    choices: Array | np.ndarray[Any, Any] | Iterable[ArrayLike],
     out: None = None,
     mode: str = "raise",
 ) -> Array:
@@ -75,7 +75,8 @@ def choose(
     (number,) = as_arrays([a], "choose")
     if not dtypes.issubdtype(number.dtype, np.integer):
         raise ValueError(f"choose: expected integers to choose by, got {number.dtype}")
-    arrays = promote_dtypes(*(choices[i] for i in range(len(choices))), what="choose")
+    parts = choices if isinstance(choices, Array | np.ndarray) else list(choices)
+    arrays = promote_dtypes(*(parts[i] for i in range(len(parts))), what="choose")
     if mode == "raise":
         why = "choose with mode 'raise' needs the integers; give mode='clip' or 'wrap'"
         known = number.concrete(why, errors.ConcretizationTypeError)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array as python_array
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -171,7 +173,12 @@ def astype(
 
 
 def _is_sequence(x: Any) -> bool:
-    return isinstance(x, list | tuple | range)
+    if isinstance(x, list | tuple | range):
+        return True
+    return isinstance(x, Sequence | deque) and not (
+        isinstance(x, str | bytes | bytearray | memoryview | python_array)
+        or any(hasattr(x, name) for name in ("__array__", "__jax_array__", "__irax_array__"))
+    )
 
 
 def _from_object(x: Any) -> Array:
@@ -251,7 +258,9 @@ def _from_numbers(x: Any, dtype: np.dtype[Any] | None) -> Array:
 
 
 def _type_of(leaf: Any) -> Any:
-    return leaf.dtype if isinstance(leaf, np.generic) else type(leaf)
+    if isinstance(leaf, np.generic):
+        return leaf.dtype
+    return next(kind for kind in (bool, int, float, complex) if isinstance(leaf, kind))
 
 
 def _leaves(x: Any) -> Iterator[Any]:

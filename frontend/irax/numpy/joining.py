@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,10 @@ def _sequence(name: str, arrays: Any) -> list[Array]:
             raise TypeError(f"{name}: expected a sequence of arrays, got a scalar")
         return [lax.index_in_dim(x, i, keepdims=False) for i in range(x.shape[0])]
     if not isinstance(arrays, list | tuple):
-        raise TypeError(f"{name}: expected a list or tuple of arrays, got {arrays!r}")
+        is_collection = hasattr(arrays, "__len__") and hasattr(arrays, "__iter__")
+        if not is_collection or isinstance(arrays, str | bytes | Mapping):
+            raise TypeError(f"{name}: expected a list or tuple of arrays, got {arrays!r}")
+        arrays = list(arrays)
     if not arrays:
         raise ValueError(f"{name}: expected at least one array, got an empty sequence")
     return as_arrays(arrays, name)

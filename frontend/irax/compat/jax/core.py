@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from abc import ABCMeta
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from irax.compat.jax.api_util import DebugInfo as DebugInfo
 from irax.compat.jax.interpreters.tracers import Tracer as Tracer
+from irax.core import axis_names
 from irax.core.avals import ShapedArray as ShapedArray
+from irax.core.dimensions import is_zero
 from irax.core.dimensions import max_dim as max_dim
 from irax.core.dimensions import min_dim as min_dim
 from irax.core.tracing import Trace as Trace
@@ -43,6 +45,8 @@ from irax.extend.core import unmapped_aval as unmapped_aval
 from irax.extend.core import valid_jaxtype as valid_jaxtype
 from irax.jaxprs.language import Atom as Atom
 from irax.jaxprs.running import eval_jaxpr as eval_jaxpr
+from irax_compiler.sizes import InconclusiveDimensionOperation as InconclusiveDimensionOperation
+from irax_compiler.sizes import is_symbolic
 
 pytype_aval_mappings: dict[type, Any] = {np.ndarray: get_aval}
 """Accepted: irax does not look at it."""
@@ -57,6 +61,48 @@ class AbstractValue(metaclass=ABCMeta):  # noqa: B024
 
 
 AbstractValue.register(ShapedArray)
+
+
+class AbstractToken(AbstractValue):
+    """The type of tokens, which order effects: no equation of irax's has one."""
+
+
+abstract_token: AbstractToken = AbstractToken()
+
+
+class JaxprTypeError(TypeError):
+    """The error of a jaxpr whose types do not fit."""
+
+
+class JaxprEqnContext:
+    """The state of the options in which an equation was made: irax's equations have none."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        pass
+
+
+def is_constant_dim(d: Any) -> bool:
+    """Return True for a size that is a number, and no expression of names."""
+    return not is_symbolic(d)
+
+
+def is_constant_shape(s: Sequence[Any]) -> bool:
+    """Return True for a shape whose sizes are numbers."""
+    return all(map(is_constant_dim, s))
+
+
+def definitely_equal_shape(s1: Sequence[Any], s2: Sequence[Any]) -> bool:
+    """Return True for shapes that are known to be equal."""
+    return len(s1) == len(s2) and all(is_zero(a - b) for a, b in zip(s1, s2, strict=True))
+
+
+def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
+    """Return the names of the axes that the code is mapped over."""
+    return [axis[0] for axis in axis_names.bound()]
+
+
+def check_jaxpr(jaxpr: Any) -> None:
+    """Accepted: the equations of irax's jaxprs are made of verified operations."""
 
 
 def is_concrete(x: Any) -> bool:

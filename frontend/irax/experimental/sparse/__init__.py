@@ -4,6 +4,8 @@ x = BCOO.fromdense(jnp.eye(3))
 x @ v, x.T, x.sum(), x.todense(), sparsify(jnp.sin)(x)
 """
 
+from typing import Any as _Any
+
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.experimental.sparse import linalg, methods
@@ -76,6 +78,7 @@ from irax.experimental.sparse.structure import (
     bcoo_transpose,
 )
 from irax.experimental.sparse.windows import bcoo_conv_general_dilated, bcoo_gather
+from irax_compiler.importing import import_module as _import_module
 
 methods.attach()
 
@@ -137,4 +140,12 @@ __all__ = [
     "value_and_grad",
 ]
 
-__getattr__: _GetAttr = _refuse_names(__name__)
+_absent: _GetAttr = _refuse_names(__name__)
+
+
+def __getattr__(name: str) -> _Any:
+    """Import primitives when they are first used."""
+    if not name.endswith("_p"):
+        return _absent(name)
+    primitives = _import_module(f"{__name__}.primitives").PRIMITIVES
+    return primitives[name] if name in primitives else _absent(name)

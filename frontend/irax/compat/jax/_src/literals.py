@@ -15,3 +15,7 @@ class TypedFloat(float):
 
 class TypedComplex(complex):
     """The class of no object."""
+
+
+class TypedNdArray:
+    """The class of no object."""

@@ -11,3 +11,13 @@ from irax.core.shardings import as_sharding
 def canonicalize_sharding(sharding: Any, api_name: str, *_: Any, **__: Any) -> Any:
     """Return a sharding; of a `PartitionSpec` one for the mesh of the context."""
     return None if sharding is None else as_sharding(api_name, sharding)
+
+
+class UnspecifiedValue:
+    """The class of the sharding that nobody has told."""
+
+    def __repr__(self) -> str:
+        return "UnspecifiedValue"
+
+
+UNSPECIFIED: UnspecifiedValue = UnspecifiedValue()

@@ -1,0 +1,81 @@
+"""Arguments of other types than arrays, lists and numbers, as JAX takes them."""
+
+import collections.abc
+import enum
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+
+
+class Size(enum.IntEnum):
+    SMALL = 1
+    LARGE = 3
+
+
+class Pair(collections.abc.Sequence):
+    def __init__(self, *parts):
+        self._parts = parts
+
+    def __len__(self):
+        return len(self._parts)
+
+    def __getitem__(self, index):
+        return self._parts[index]
+
+
+A, B = np.arange(3.0, dtype=np.float32), np.ones(3, np.float32)
+COLLECTIONS = {
+    "values": lambda: {"a": jnp.asarray(A), "b": B}.values(),
+    "deque": lambda: collections.deque([jnp.asarray(A), B]),
+    "sequence": lambda: Pair(A, jnp.asarray(B)),
+    "list of a user's": lambda: collections.UserList([A, B]),
+}
+JOINED = ("concatenate", "stack", "hstack", "vstack", "dstack", "column_stack")
+
+
+@pytest.mark.parametrize("kind", COLLECTIONS)
+def test_collections_of_arrays_are_joined(kind):
+    for name in JOINED:
+        found = getattr(jnp, name)(COLLECTIONS[kind]())
+        np.testing.assert_array_equal(found, getattr(np, name)([A, B]))
+
+
+def test_collections_become_arrays():
+    for kind in ("deque", "sequence", "list of a user's"):
+        np.testing.assert_array_equal(jnp.array(COLLECTIONS[kind]()), np.stack([A, B]))
+    np.testing.assert_array_equal(jnp.stack({1.0: 0, 2.0: 0}.keys()), [1, 2])
+    np.testing.assert_array_equal(jnp.choose(jnp.array([0, 1, 0]), iter([A, B])), [0, 1, 2])
+
+
+def test_generators_and_dicts_are_refused():
+    for wrong in ((x for x in [A, B]), {"a": A}, "ab"):
+        with pytest.raises(TypeError, match="concatenate: expected a list or tuple of arrays"):
+            jnp.concatenate(wrong)
+
+
+def test_members_of_enums():
+    found = jnp.array([Size.SMALL, Size.LARGE])
+    assert found.dtype == jnp.int32
+    assert found.tolist() == [1, 3]
+    assert jnp.asarray([[Size.LARGE], [2]]).tolist() == [[3], [2]]
+    assert irax.nn.one_hot(jnp.array([Size.SMALL]), 2).tolist() == [[0, 1]]
+
+
+def test_options_by_jax_names():
+    before = irax.config.values["jax_enable_checks"]
+    try:
+        irax.config.update(name="jax_enable_checks", val=not before)
+        assert irax.config.values["jax_enable_checks"] is not before
+    finally:
+        irax.config.update("enable_checks", before)
+
+
+def test_types_in_a_memory():
+    aval = irax.typeof(jnp.ones(2))
+    host = type(aval)((2,), aval.dtype, memory_space=irax.memory.Space.Host)
+    assert str(host) == "float32<host>[2]"
+    struct = irax.ShapeDtypeStruct((2,), "float32", manual_axis_type=None, is_ref=False)
+    assert struct == irax.ShapeDtypeStruct.like(jnp.ones(2))

@@ -1,0 +1,146 @@
+"""Names of JAX's that libraries import, under `irax.compat`."""
+
+import subprocess
+import sys
+
+import pytest
+from tests.ecosystem import names
+
+
+def _run(code: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-m", "irax.compat", "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=100,
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_names_that_libraries_import():
+    _run("""
+import collections, jax, jax.numpy as jnp, numpy as np
+import jax.experimental.shard_map, jax._src.shard_map
+from jax.experimental import shard_map
+assert callable(shard_map.shard_map) and jax.experimental.shard_map is shard_map
+from jax._src.core import is_constant_dim
+from jax.core import definitely_equal_shape, is_constant_shape
+n, = jax.export.symbolic_shape("n")
+assert is_constant_dim(3) and not is_constant_dim(n) and not is_constant_shape((2, n))
+assert definitely_equal_shape((n, 2), (n, 2)) and not definitely_equal_shape((2,), (3,))
+from jax._src.lib import xla_client
+from jax._src.lib.xla_client import XlaRuntimeError
+assert issubclass(XlaRuntimeError, RuntimeError)
+from jax._src.numpy.ufuncs import ufunc
+assert isinstance(jnp.add, ufunc)
+from jax.interpreters import pxla
+mesh = jax.sharding.Mesh(np.array(jax.devices()[:1]), ("x",))
+assert pxla.thread_resources.env.physical_mesh.empty
+with mesh:
+    assert pxla.thread_resources.env.physical_mesh is mesh
+from jax._src.mesh import thread_resources
+assert thread_resources is pxla.thread_resources
+from jax._src.util import merge_lists, partition_list, split_list, unzip2
+assert split_list([1, 2, 3, 4], [1, 2]) == [[1], [2, 3], [4]]
+parts = partition_list([True, False, True], [1, 2, 3])
+assert parts == ([2], [1, 3]) and merge_lists([True, False, True], *parts) == [1, 2, 3]
+assert unzip2([(1, 2), (3, 4)]) == ((1, 3), (2, 4))
+from jax._src.dtypes import to_complex_dtype
+assert to_complex_dtype(jnp.float32) == np.complex64
+from jax._src.effects import lowerable_effects
+class Mine(jax.extend.core.Effect): pass
+lowerable_effects.add_type(Mine)
+assert lowerable_effects.filter_in([Mine(), 1])[0].__class__ is Mine
+from jax.interpreters.batching import BatchTracer
+kinds = []
+jax.vmap(lambda x: kinds.append(isinstance(x, BatchTracer)) or x)(jnp.ones(2))
+jax.jit(lambda x: kinds.append(isinstance(x, BatchTracer)) or x)(jnp.ones(2))
+assert kinds == [True, False]
+keys = []
+jax.jit(lambda k: keys.append(isinstance(k, jax.core.Tracer)) or k)(jax.random.key(0))
+assert keys == [True] and not isinstance(jax.random.key(0), jax.core.Tracer)
+""")
+
+
+def test_subclasses_of_primitive_define_their_rules_as_methods():
+    _run("""
+import jax, jax.numpy as jnp
+class Double(jax.extend.core.Primitive):
+    def impl(self, x):
+        return 2 * x
+    def abstract_eval(self, x):
+        return x, set()
+double = Double("double")
+assert double.bind(3.0) == 6 and jax.jit(double.bind)(jnp.ones(2)).tolist() == [2, 2]
+bare = jax.extend.core.Primitive("bare")
+try:
+    bare.bind(1.0)
+except NotImplementedError as error:
+    assert "def_impl" in str(error)
+bare.def_impl(lambda x: x)
+assert bare.bind(1.0) == 1
+""")
+
+
+SPARSE = """
+import jax, jax.numpy as jnp, numpy as np
+from jax.experimental import sparse
+from jax.experimental.sparse import bcoo, coo, csr
+from jax.experimental.sparse.coo import COOInfo, coo_todense_p
+from jax.experimental.sparse.util import SparseInfo
+m = np.array([[0.0, 1, 2], [3, 0, 0]], np.float32)
+data, row, col, indptr = np.array([1, 2, 3], np.float32), [0, 0, 1], [1, 2, 0], [0, 2, 3]
+row, col, indptr = (np.array(x, np.int32) for x in (row, col, indptr))
+places = np.stack([row, col], 1)
+v, b = np.arange(1.0, 4, dtype=np.float32), np.arange(6.0, dtype=np.float32).reshape(3, 2)
+info, known = COOInfo((2, 3), True, False), SparseInfo((2, 3), True, True)
+numbers = (((1,), (0,)), ((), ()))
+general = dict(dimension_numbers=numbers, preferred_element_type=np.dtype("float32"))
+def check(name, expected, *args, **params):
+    primitive = getattr(sparse, name)
+    bind = lambda *a: primitive.bind(*a, **params)
+    for found in (bind(*args), jax.jit(bind)(*args)):
+        found, wanted = (x if isinstance(x, (list, tuple)) else [x] for x in (found, expected))
+        for x, y in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(x, y)
+assert coo_todense_p is sparse.coo_todense_p and bcoo.bcoo_todense_p is sparse.bcoo_todense_p
+check("coo_todense_p", m, data, row, col, spinfo=info)
+check("coo_matvec_p", m @ v, data, row, col, v, spinfo=info, transpose=False)
+check("coo_matmat_p", m @ b, data, row, col, b, spinfo=info, transpose=False)
+check("coo_fromdense_p", [data, row, col], m, nse=3, index_dtype=np.int32)
+check("csr_todense_p", m, data, col, indptr, shape=(2, 3))
+check("csr_matvec_p", m.T @ v[:2], data, col, indptr, v[:2], shape=(2, 3), transpose=True)
+check("csr_matmat_p", m @ b, data, col, indptr, b, shape=(2, 3), transpose=False)
+check("csr_fromdense_p", [data, col, indptr], m, nse=3, index_dtype=np.int32)
+check("bcoo_todense_p", m, data, places, spinfo=known)
+check("bcoo_extract_p", data, places, m, assume_unique=True)
+check("bcoo_dot_general_p", m @ v, data, places, v, lhs_spinfo=known, **general)
+check("bcoo_transpose_p", [data, places[:, ::-1]], data, places, permutation=(1, 0), spinfo=known)
+check("bcoo_sort_indices_p", [data, places], data[::-1].copy(), places[::-1].copy(),
+      spinfo=SparseInfo((2, 3)))
+check("bcoo_sum_duplicates_p", [data, places], data, places, spinfo=known, nse=3)
+check("bcoo_dot_general_sampled_p", (b @ m)[row, col], b, m, places, dimension_numbers=numbers)
+options = dict(nse=3, n_batch=0, n_dense=0, index_dtype=np.int32)
+check("bcoo_fromdense_p", [data, places], m, **options)
+check("bcsr_fromdense_p", [data, col, indptr], m, **options)
+check("bcsr_todense_p", m, data, col, indptr, spinfo=known)
+check("bcsr_extract_p", data, col, indptr, m)
+check("bcsr_dot_general_p", m @ b, data, col, indptr, b, lhs_spinfo=known, **general)
+"""
+
+
+def test_sparse_primitives():
+    _run(SPARSE)
+
+
+@pytest.mark.slow
+def test_sparse_primitives_of_jax_agree():
+    pytest.importorskip("jax")
+    done = subprocess.run([sys.executable, "-c", SPARSE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.slow
+def test_the_page_of_names_is_of_today():
+    users = names.kept()
+    assert names.PAGE.read_text() == names.page(users, names.there(users))
