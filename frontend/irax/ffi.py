@@ -14,7 +14,7 @@ their names. It returns nothing. Numbers are passed by value, Python's as `int64
 have memory of their own, whose contents the function writes.
 
 A compiled program on the processor calls the function without Python. Handlers of XLA's foreign
-function interface, which take an `XLA_FFI_CallFrame`, cannot be called.
+function interface, which take an `XLA_FFI_CallFrame`, are called by `jax.ffi` of `irax.compat`.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def register_ffi_target(
         )
     if not isinstance(name, str):
         raise TypeError(f"register_ffi_target: name must be a str, got {name!r}")
-    function = _described(_address(fn))
+    function = _described(address_of(fn))
     if ops.FUNCTIONS.setdefault(name, function) != function:
         raise ValueError(
             f"register_ffi_target: {name!r} is registered for another function "
@@ -111,8 +111,19 @@ def register_ffi_target(
     _kept[name] = fn
 
 
-def _address(fn: Any) -> int:
-    """The place of a function's code."""
+def address_of(fn: Any) -> int:
+    """Return the address of a function's code.
+
+    Args:
+        fn: a function, as of `register_ffi_target`.
+
+    Raises:
+        TypeError: `fn` is no function of C's.
+
+    >>> import ctypes
+    >>> irax.ffi.address_of(ctypes.CFUNCTYPE(None)(lambda: None)) > 0
+    True
+    """
     if isinstance(fn, _POINTER):
         found = ctypes.cast(fn, ctypes.c_void_p).value
     elif type(fn).__name__ == "PyCapsule":
