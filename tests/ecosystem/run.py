@@ -17,7 +17,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 RECORDED = HERE / "recorded"
-TOOLS = ("documentation", "run", "speed", "steps", "suites", "table")
+TOOLS = ("documentation", "names", "run", "speed", "steps", "suites", "table")
 NAMES = sorted(p.stem for p in HERE.glob("[a-z]*.py") if p.stem not in TOOLS)
 PACKAGES = {
     "dm_pix": "dm-pix",
