@@ -79,3 +79,18 @@ def test_types_in_a_memory():
     assert str(host) == "float32<host>[2]"
     struct = irax.ShapeDtypeStruct((2,), "float32", manual_axis_type=None, is_ref=False)
     assert struct == irax.ShapeDtypeStruct.like(jnp.ones(2))
+
+
+def test_structs_as_arguments_of_jitted_functions_that_do_not_use_them():
+    struct = irax.ShapeDtypeStruct((3, 2), "float32")
+
+    @irax.jit
+    def f(tree, x):
+        return x * tree["a"].shape[0]
+
+    assert [float(f({"a": struct}, 2.0)) for _ in range(2)] == [6, 6]
+    assert float(f({"a": jnp.ones((3, 2))}, 2.0)) == 6
+    for used in (lambda x: x + 1, lambda x: x):
+        for _ in range(2):
+            with pytest.raises(TypeError, match="expected an array or a number, got ShapeDtype"):
+                irax.jit(used)(struct)

@@ -15,7 +15,7 @@ import numpy as np
 from irax import dtypes
 from irax.config import config
 from irax.core import transfer_guards
-from irax.core.avals import ShapedArray, aval_in_memory, aval_of_array
+from irax.core.avals import ShapedArray, ShapeDtypeStruct, aval_in_memory, aval_of_array
 from irax_runtime.device import MEMORY_KIND
 from irax_runtime.memory import own_copy
 from irax_runtime.mesh import MeshDevice, devices_of, moved
@@ -291,6 +291,11 @@ def _made(x: Any, what: str) -> Array:
     if convert is not None:
         return as_array(convert(), what)
     raise TypeError(f"{what}: expected an array or a number, got {x!r} of type {type(x).__name__}")
+
+
+def zeros_of(struct: ShapeDtypeStruct) -> ConcreteArray:
+    """Return an array of zeros of the type that a struct tells."""
+    return ConcreteArray(np.zeros(struct.shape, struct.dtype), struct.weak_type)
 
 
 def aval_of(x: Any, what: str = "argument") -> ShapedArray:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from irax import stages
 from irax.config import config
 from irax.core import array_trees, axis_names, dispatch, explicit_axes, refs, source
-from irax.core.array import as_array, device_of
+from irax.core.array import as_array, device_of, zeros_of
+from irax.core.avals import ShapeDtypeStruct
 from irax.core.dispatch import call
 from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.module_builder import ModuleBuilder
@@ -167,8 +168,11 @@ class PjitFunction(Generic[P, R]):
         try:
             key = (tree, static, config.traced, *map(signature_of, leaves))
         except TypeError:
-            self._check_leaves(leaves, tree)
-            raise
+            filled = self._filled(leaves, tree, static)
+            if filled is None:
+                self._check_leaves(leaves, tree)
+                raise
+            return self._call_outside(filled, tree, static, own, traced, state, count)
         compiled = self._cache.find(key)
         first: FirstCall | None = None
         if compiled is None and traced is None and config.untraced_starts:
@@ -199,6 +203,23 @@ class PjitFunction(Generic[P, R]):
         if bound is not None:
             self._bind(key, bound, result)
         return result
+
+    def _filled(
+        self, leaves: Sequence[Any], tree: Any, static: tuple[Any, ...]
+    ) -> list[Any] | None:
+        """Return the arguments with arrays in the places of `ShapeDtypeStruct`s, if there are such
+        and the function does not use their elements; else None.
+        """
+        places = [i for i, x in enumerate(leaves) if isinstance(x, ShapeDtypeStruct)]
+        filled = [zeros_of(x) if isinstance(x, ShapeDtypeStruct) else x for x in leaves]
+        try:
+            key = (tree, static, config.traced, *map(signature_of, filled))
+        except TypeError:  # of another argument
+            return None
+        if not places:
+            return None
+        program = self._cache.find(key) or self._trace(filled, tree, static, [])
+        return None if any(program.uses_argument(i) for i in places) else filled
 
     def _divides(self, leaves: Sequence[Any], own: tuple[Any, ...]) -> Sequence[bool] | None:
         """Return which leaves are divided as the function's options say, if the trace depends on

@@ -89,6 +89,12 @@ class Program:
         own = parameters[: len(parameters) - len(traced.captures)]
         return [ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in own]
 
+    def uses_argument(self, number: int) -> bool:
+        """Return True if the function uses the elements of a leaf of its arguments."""
+        traced = self.traced
+        parameters = mlir.arguments(mlir.functions(traced.builder.module)[traced.name])
+        return mlir.num_uses(parameters[number], 1) > 0
+
     def donated_avals(self) -> list[ShapedArray]:
         """The leaves whose memory may be used for results."""
         avals = self.argument_avals()
