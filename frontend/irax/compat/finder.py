@@ -141,8 +141,8 @@ class _Finder(MetaPathFinder):
     ) -> ModuleSpec | None:
         if fullname in identities.CLASSES or fullname in identities.PUBLIC:
             spec = PathFinder.find_spec(fullname, path, target)
-            if spec is not None and spec.origin is not None:
-                spec.loader = _Named(fullname, spec.origin)
+            if spec is not None and type(spec.loader) is SourceFileLoader:
+                spec.loader = _Named(fullname, spec.loader.path)
             return spec
         if fullname.partition(".")[0] not in _NAMES:
             return None
