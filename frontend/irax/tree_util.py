@@ -38,6 +38,7 @@ from irax.core.tree_registry import (
     register_pytree_with_keys_class,
     register_static,
 )
+from irax.core.treedef_pickles import register as _register_registry
 from irax.core.treedefs import PyTreeDef, flatten, flatten_with_accessors, unflatten, with_foreign
 
 __all__ = [
@@ -544,4 +545,5 @@ def structure_error(
 
 
 default_registry: PyTreeRegistry = PyTreeRegistry(tree_flatten, tree_flatten_with_path)
+_register_registry(default_registry)
 __getattr__: _GetAttr = _refuse_names(__name__)

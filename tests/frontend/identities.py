@@ -4,6 +4,7 @@ python identities.py FOLDER [OTHER]: writes facts.json and a pickle of each obje
 reads those of OTHER.
 """
 
+import collections
 import collections.abc
 import json
 import pickle
@@ -27,6 +28,7 @@ from jax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, PartitionS
 from jaxlib import _jax  # pyright: ignore[reportAttributeAccessIssue]
 from jaxlib.xla_client import Device
 
+Point = collections.namedtuple("Point", ["x", "y"])
 x = jnp.arange(3.0)
 key = jax.random.key(0)
 mesh = Mesh(np.array(jax.devices()[:1]), ("x",))
@@ -63,7 +65,9 @@ OBJECTS = {
     "aval": x.aval,
     "weak_aval": jnp.asarray(1.0).aval,
     "struct": jax.ShapeDtypeStruct((3,), np.float32, weak_type=True),
-    "treedef": jax.tree.structure({"a": [1, 2]}),
+    "treedef": jax.tree.structure({"b": (1, None, ()), "a": [2, Point(1, {})]}),
+    "leaf": jax.tree.structure(1),
+    "own treedef": jax.tree.structure(jax.tree_util.Partial(jax.nn.gelu, 1.0)),
     "partial": jax.tree_util.Partial(jax.nn.gelu, 1.0),
     "dict key": jax.tree_util.DictKey("a"),
     "sequence key": jax.tree_util.SequenceKey(1),

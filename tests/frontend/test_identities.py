@@ -16,7 +16,7 @@ from irax.core.array import ConcreteArray
 PROGRAM = Path(__file__).with_name("identities.py")
 OF_A_PROCESS = {"device", "mesh", "named sharding", "sharding", "shard", "ref", "custom_vjp"}
 """JAX pickles none of these, since it pickles no device."""
-NOT_READ = {"aval", "weak_aval", "at", "size", "treedef"}
+NOT_READ = {"aval", "weak_aval", "at", "size", "own treedef"}
 """Objects whose parts differ: pickled and read by each of the two alone."""
 DIFFERENT = {"class of traced keys", "bases of traced keys", "bases of shard", "function map"}
 """Facts in which irax's classes are others: typed keys of traced words are typed keys, shards are
@@ -88,6 +88,8 @@ def test_names_are_irax_own_without_compat():
         irax.tree_util.GetAttrKey("a"),
         irax.sharding.AbstractMesh((2,), ("x",)),
         irax.random.key(0).dtype,
+        irax.tree_util.tree_structure({"b": (1, None), "a": [2, {}]}),
+        irax.tree_util.tree_structure(irax.tree_util.Partial(jnp.sin, 1.0)),
         irax.lax.Precision.HIGH,
         irax.lax.GatherScatterMode.CLIP,
         jnp.bfloat16,

@@ -40,6 +40,7 @@ CLASSES: dict[str, dict[str, str]] = {
     },
     "irax.core.options": {"Config": "jax._src.config.Config"},
     "irax.core.partition_specs": {"PartitionSpec": "jax.P"},
+    "irax.core.pytree_registry": {"PyTreeRegistry": "jax._src.tree_util.PyTreeRegistry"},
     "irax.core.refs": {"Ref": "jax._src.core.Ref"},
     "irax.core.sharded": {"Shard": "jax._src.array.Shard"},
     "irax.core.shardings": {

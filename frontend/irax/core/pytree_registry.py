@@ -22,10 +22,15 @@ class PyTreeRegistry:
         >>> default_registry.flatten_one_level(3)
     """
 
+    __module__ = "irax.tree_util"  # where it is pickled from, by the name of the only one
+
     flatten: Callable[..., tuple[list[Any], PyTreeDef]]
     """Takes a pytree to its leaves and its structure, as `tree_flatten`."""
     flatten_with_path: Callable[..., tuple[list[tuple[KeyPath, Any]], PyTreeDef]]
     """Does so with the keys that lead to each leaf, as `tree_flatten_with_path`."""
+
+    def __reduce__(self) -> str:
+        return "default_registry"
 
     def flatten_one_level(self, tree: Any) -> tuple[tuple[Any, ...], Any] | None:
         """Return the children of a container and its static data; None for a leaf."""

@@ -13,6 +13,8 @@ from typing import Any
 
 import optree
 
+from irax.core import treedef_pickles
+
 
 class PyTreeDef:
     """The structure of a pytree: hashable, and equal for pytrees of the same structure.
@@ -83,8 +85,11 @@ class PyTreeDef:
     def __repr__(self) -> str:
         return f"PyTreeDef({_text(self.spec)})"
 
-    def __reduce__(self) -> tuple[type[PyTreeDef], tuple[optree.PyTreeSpec]]:
-        return PyTreeDef, (self.spec,)
+    def __reduce__(self) -> Any:
+        return treedef_pickles.reduced(PyTreeDef, self.spec)
+
+    def __setstate__(self, state: tuple[Any, Any]) -> None:
+        self.spec = treedef_pickles.spec_of(state[1])
 
 
 def unflatten(spec: optree.PyTreeSpec, leaves: Iterable[Any]) -> Any:
