@@ -72,7 +72,8 @@ class Durations:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         name = report.nodeid
-        self.seconds[name] = self.seconds.get(name, 0.0) + report.processor_seconds
+        taken = getattr(report, "processor_seconds", 0.0)  # a process that ended measured nothing
+        self.seconds[name] = self.seconds.get(name, 0.0) + taken
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:

@@ -15,6 +15,12 @@ class OutOfMemoryError(RuntimeError, MemoryError):
     """A device has too little memory left; the process can go on."""
 
 
+class DeviceLostError(RuntimeError):
+    """A device was lost, as after a fault of its driver, with the arrays in its memory. It takes
+    others afterwards.
+    """
+
+
 class DeviceClient:
     """The client of a platform's devices: `device.client`."""
 

@@ -13,6 +13,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
@@ -22,7 +23,7 @@ from iree.runtime._binding import disable_leak_checker
 
 from irax_runtime import interruptible
 from irax_runtime import iree_modules as modules
-from irax_runtime.device import HasMemories, OutOfMemoryError
+from irax_runtime.device import DeviceLostError, HasMemories, OutOfMemoryError
 from irax_runtime.devices import PlatformClient, numbered
 from irax_runtime.iree_drivers import Found, available, failures
 from irax_runtime.iree_modules import plain
@@ -54,6 +55,14 @@ def devices(platform: IreePlatform) -> tuple[GpuDevice, ...]:
         return tuple(map(GpuDevice, available(platform)))
 
 
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A device as IREE has opened it, until it is lost."""
+
+    device: Any
+    module: Any
+
+
 class GpuDevice(HasMemories):
     """A device of one of IREE's drivers, as `devices` finds them."""
 
@@ -70,12 +79,7 @@ class GpuDevice(HasMemories):
         self.target = found.target
         self._found = found
         self._instance = rt.VmInstance()
-        self._device = found.open()
-        # A device must outlive its buffers, also those that are left when Python exits: it is
-        # never freed, and the bindings must not complain about that.
-        disable_leak_checker()
-        ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._device))
-        self._module = rt.create_hal_module(self._instance, self._device)
+        self.opened = self._open()
         self._in_flight: deque[Any] = deque()
         self._lock = threading.RLock()  # buffers are freed at any time, also where it is held
         self._bytes_in_use = 0
@@ -83,6 +87,14 @@ class GpuDevice(HasMemories):
         self._is_forked = False
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._abandon)
+
+    def _open(self) -> Opened:
+        device = self._found.open()
+        # A device must outlive its buffers, also those that are left when Python exits: it is
+        # never freed, and the bindings must not complain about that.
+        disable_leak_checker()
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(device))
+        return Opened(device, rt.create_hal_module(self._instance, device))
 
     def _abandon(self) -> None:
         """In a forked process, which has none of the driver's threads."""
@@ -118,42 +130,42 @@ class GpuDevice(HasMemories):
         self.check_process()
         element = modules.element_type(array.dtype, self)
         usage = _MAPPED_USAGE if self._is_unified else _DEVICE_USAGE
-        memory = self.allocate(array.nbytes, _DEVICE_MEMORY, usage)
+        opened = self.opened
+        memory = self.allocate(array.nbytes, _DEVICE_MEMORY, usage, opened)
         if array.nbytes and self._is_unified:
             _write(memory, array)
         elif array.nbytes:
-            staging = self.allocate(array.nbytes, _HOST_MEMORY, _STAGING_USAGE)
+            staging = self.allocate(array.nbytes, _HOST_MEMORY, _STAGING_USAGE, opened)
             _write(staging, array)
-            _await(self.copy(staging, memory, rt.HalFence(0)))
+            self.copy(staging, memory, opened)
         view = rt.HalBufferView(memory, array.shape, element)
-        return GpuBuffer(view, TensorType(array.dtype, array.shape), self, None)
+        return GpuBuffer(view, TensorType(array.dtype, array.shape), self, opened, None)
 
     def _can_be_mapped(self) -> bool:
         """Return True if the host can map the device's own memory, through its caches."""
         try:
-            memory = self.allocate(256, _DEVICE_MEMORY, _MAPPED_USAGE)
+            memory = self.allocate(256, _DEVICE_MEMORY, _MAPPED_USAGE, self.opened)
         except RuntimeError:
             return False
         return bool(int(memory.memory_type()) & int(rt.MemoryType.HOST_CACHED))
 
-    def allocate(self, size: int, kind: int, usage: int) -> Any:
+    def allocate(self, size: int, kind: int, usage: int, opened: Opened) -> Any:
         """Memory of a size in bytes. Raises OutOfMemoryError where there is too little."""
         try:
-            return self._device.allocator.allocate_buffer(
+            return opened.device.allocator.allocate_buffer(
                 memory_type=kind, allowed_usage=usage, allocation_size=size
             )
         except RuntimeError as error:
-            raise self.error(error) from None
+            raise self.error(error, opened) from None
 
-    def copy(self, source: Any, target: Any, after: Any) -> Any:
-        """Has memory copied once a fence has been reached; the fence of that."""
-        done = self.fence()
-        self._device.queue_copy(source, target, after, done)
-        return done
-
-    def fence(self) -> Any:
-        """A new fence, that nothing has reached yet."""
-        return rt.HalFence.create_at(self._device.create_semaphore(0), 1)
+    def copy(self, source: Any, target: Any, opened: Opened) -> None:
+        """Copies memory, and waits until that is done."""
+        try:
+            done = new_fence(opened)
+            opened.device.queue_copy(source, target, rt.HalFence(0), done)
+            _await(done)
+        except RuntimeError as error:
+            raise self.error(error, opened) from None
 
     def enter(self, fence: Any) -> None:
         """Takes note of a program in the queue; waits for an older one where there are too many."""
@@ -169,9 +181,22 @@ class GpuDevice(HasMemories):
         with self._lock:
             self._bytes_in_use += size
 
-    def error(self, error: Exception) -> RuntimeError:
-        """The exception to raise for an error of IREE's."""
+    def check_opened(self, opened: Opened) -> None:
+        """Raises DeviceLostError if the device has been lost since it was opened so."""
+        if opened is not self.opened:
+            raise DeviceLostError(
+                f"{self!r} was lost, with this array: make it again, or have it on another device"
+            )
+
+    def error(self, error: Exception, opened: Opened) -> RuntimeError:
+        """The exception to raise for an error of IREE's. A lost device is opened anew."""
         text = " ".join(str(error).split())
+        if "DEVICE_LOST" in text:
+            with self._lock:
+                if opened is self.opened:
+                    self.opened = self._open()
+                    self._in_flight.clear()
+            return DeviceLostError(f"{self!r} was lost, with the arrays in its memory: {text}")
         if "RESOURCE_EXHAUSTED" in text or "OUT_OF_DEVICE_MEMORY" in text or "OUT_OF_HOST" in text:
             return OutOfMemoryError(f"{self!r} does not have the memory: {text}")
         return RuntimeError(f"{self!r}: {text}")
@@ -202,23 +227,26 @@ class GpuDevice(HasMemories):
             text = " ".join(str(error).split())
             raise ValueError(f"not a program for {self!r}: {text[:300]}") from None
 
-    def new_context(self, module: Any) -> Any:
+    def new_context(self, module: Any, opened: Opened) -> Any:
         """An instance of a program on this device."""
-        return rt.VmContext(self._instance, [self._module, module])
+        return rt.VmContext(self._instance, [opened.module, module])
 
 
 class GpuBuffer:
     """An array in the memory of a device. Its elements may still be being computed."""
 
-    __slots__ = ("_fence", "_numpy", "_view", "device", "dtype", "shape")
+    __slots__ = ("_fence", "_numpy", "_view", "device", "dtype", "opened", "shape")
 
-    def __init__(self, view: Any, type_: TensorType, device: GpuDevice, fence: Any) -> None:
+    def __init__(
+        self, view: Any, type_: TensorType, device: GpuDevice, opened: Opened, fence: Any
+    ) -> None:
         """Takes a buffer over, of which the elements are there once `fence` has been reached."""
         self._view = view
         self._fence = fence
         self.shape = type_.shape
         self.dtype = type_.dtype
         self.device = device
+        self.opened = opened
         self._numpy: np.ndarray[Any, Any] | None = None
         device.account(self._size)
 
@@ -258,11 +286,9 @@ class GpuBuffer:
         device.check_process()
         if not self._size:
             return np.empty(self.shape, self.dtype)
-        staging = device.allocate(self._size, _HOST_MEMORY, _STAGING_USAGE)
-        try:
-            _await(device.copy(self._view.get_buffer(), staging, rt.HalFence(0)))
-        except RuntimeError as error:
-            raise device.error(error) from None
+        device.check_opened(self.opened)
+        staging = device.allocate(self._size, _HOST_MEMORY, _STAGING_USAGE, self.opened)
+        device.copy(self._view.get_buffer(), staging, self.opened)
         mapped = staging.map()
         return np.array(mapped.asarray(list(self.shape), plain(self.dtype))).view(self.dtype)
 
@@ -278,7 +304,7 @@ class GpuBuffer:
         try:
             _await(self._fence)
         except RuntimeError as error:
-            raise self.device.error(error) from None
+            raise self.device.error(error, self.opened) from None
         self._fence = None
 
     def is_deleted(self) -> bool:
@@ -307,7 +333,8 @@ class GpuExecutable:
         self._run = self._invoke if reflection.get("irax.takes") == "moments" else self._wait_for
         self._is_queued = reflection.get("iree.abi.model") == "coarse-fences"
         # A context serves one call at a time; each call takes one that is free, or makes one more.
-        self._contexts = [device.new_context(module)]
+        opened = device.opened
+        self._contexts = {opened: [device.new_context(module, opened)]}
         self.arguments = modules.signature(reflection, "irax.args")
         self.results = modules.signature(reflection, "irax.results")
         self._num_results = len(self.results or ()) or 4
@@ -329,41 +356,50 @@ class GpuExecutable:
         """Run without checking the arguments: for callers that know that they fit."""
         device = self.device
         device.check_process()
+        opened = device.opened
+        for argument in arguments:
+            device.check_opened(argument.opened)
         inputs = rt.VmVariantList(len(arguments) + 2)
         for argument in arguments:
             inputs.push_ref(argument.ref)
         waiting = list({id(f): f for x in arguments if (f := x.pending) is not None}.values())
-        fence = None
+        done = None
         if self._is_queued:
-            fence = device.fence()
+            done = new_fence(opened)
             inputs.push_ref((rt.HalFence.join(waiting) if waiting else rt.HalFence(0)).ref)
-            inputs.push_ref(fence.ref)
+            inputs.push_ref(done.ref)
         else:
             for x in arguments:
                 x.wait()
         outputs = rt.VmVariantList(self._num_results)
-        self._run(inputs, outputs)
-        if fence is not None:
-            device.enter(fence)
+        self._run(inputs, outputs, opened)
+        if done is not None:
+            device.enter(done)
         views = [outputs.get_as_object(i, rt.HalBufferView) for i in range(len(outputs))]
         types = self.results or map(modules.type_of_view, views)
-        return [GpuBuffer(v, t, device, fence) for v, t in zip(views, types, strict=True)]
+        return [GpuBuffer(v, t, device, opened, done) for v, t in zip(views, types, strict=True)]
 
-    def _wait_for(self, inputs: Any, outputs: Any) -> None:
+    def _wait_for(self, inputs: Any, outputs: Any, opened: Opened) -> None:
         """Programs with loops stay in the call until the condition of the last step is known."""
-        interruptible.run(self._invoke, inputs, outputs)
+        interruptible.run(self._invoke, inputs, outputs, opened)
 
-    def _invoke(self, inputs: Any, outputs: Any) -> None:
+    def _invoke(self, inputs: Any, outputs: Any, opened: Opened) -> None:
+        free = self._contexts.setdefault(opened, [])
         try:
-            context = self._contexts.pop()
+            context = free.pop()
         except IndexError:
-            context = self.device.new_context(self._module)
+            context = self.device.new_context(self._module, opened)
         try:
             context.invoke(self._function, inputs, outputs)
         except (RuntimeError, ValueError, IndexError) as error:  # as IREE's status is
-            raise self.device.error(error) from None
+            raise self.device.error(error, opened) from None
         finally:
-            self._contexts.append(context)
+            free.append(context)
+
+
+def new_fence(opened: Opened) -> Any:
+    """A new fence of a device, that nothing has reached yet."""
+    return rt.HalFence.create_at(opened.device.create_semaphore(0), 1)
 
 
 def _await(fence: Any) -> None:

@@ -9,6 +9,7 @@ import itertools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from tests.differential.harness import CASES, Case, assert_near
 from tests.differential.test_iree import UNDETERMINED, Function
 from tests.differential.test_pjrt import expected_of
 from tests.differential.test_pjrt import is_refused as needs_host
-from tests.runtime.vulkan_programs import device, needs_vulkan
+from tests.runtime.vulkan_programs import again_if_lost, device, needs_vulkan
 from tests.sampling import ALL_FORMS
 
 from irax_compiler import mlir, targets
@@ -122,6 +123,11 @@ def taken(functions: Sequence[Function]) -> list[Function]:
     return rest
 
 
+def _results(artefact: bytes, name: str, arrays: Sequence[Any]) -> list[Any]:
+    program = device().load(artefact, name)
+    return [result.numpy() for result in program([device().put(a) for a in arrays])]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("functions", MODULES.values(), ids=MODULES)
 def test_vulkan_agrees_with_the_evaluator(functions: Sequence[Function]) -> None:
@@ -139,13 +145,13 @@ def test_vulkan_agrees_with_the_evaluator(functions: Sequence[Function]) -> None
     wrong = []
     for function, name in zip(functions, names, strict=True):
         arrays = function.arguments()
-        results = device().load(artefact, name)([device().put(a) for a in arrays])
+        results = again_if_lost(partial(_results, artefact, name, arrays))
         expected = expected_of(mlir.clone_module(module), function, name, arrays)
         try:
             for result, value in zip(results, expected, strict=True):
                 assert result.dtype == value.dtype
                 tolerance = max(function.case.tolerance or 0, test_iree._rounding(value.dtype))
-                assert_near(result.numpy(), value, tolerance)
+                assert_near(result, value, tolerance)
         except AssertionError as error:
             wrong.append(f"{function}: {error}")
     assert not wrong, "\n".join(wrong)

@@ -362,8 +362,8 @@ def test_programs_are_compiled_once_on_a_machine(tmp_path):
     import irax, irax.numpy as jnp, numpy as np
     from irax_runtime.pjrt import executables
     compiled = []
-    compile = executables.compile_for
-    executables.compile_for = lambda *args: compiled.append(args) or compile(*args)
+    compile = executables._compile_for
+    executables._compile_for = lambda *args: compiled.append(args) or compile(*args)
     step = irax.jit(lambda x, y: x + y, donate_argnums=0, backend="pjrt:cpu")
     x = irax.device_put(jnp.ones(3), "pjrt:cpu")
     print(step(x, 1.0), len(compiled))

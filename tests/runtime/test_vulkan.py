@@ -17,7 +17,7 @@ from irax_compiler.iree import spirv
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
 from irax_runtime import iree_drivers, iree_gpu
-from irax_runtime.device import OutOfMemoryError
+from irax_runtime.device import DeviceLostError, OutOfMemoryError
 from irax_runtime.platforms import METAL
 
 DOUBLE = """
@@ -102,8 +102,25 @@ def test_memory_is_counted():
 @needs_vulkan
 def test_too_little_memory_is_an_error_and_the_process_goes_on():
     with pytest.raises(OutOfMemoryError, match="does not have the memory"):
-        device().allocate(1 << 45, iree_gpu._DEVICE_MEMORY, iree_gpu._DEVICE_USAGE)
+        device().allocate(1 << 45, iree_gpu._DEVICE_MEMORY, iree_gpu._DEVICE_USAGE, device().opened)
     np.testing.assert_array_equal(run(DOUBLE, np.ones(4, np.float32))[0], np.full(4, 2))
+
+
+@needs_vulkan
+def test_a_device_that_was_lost_takes_other_arrays():
+    program = load(DOUBLE)
+    x = device().put(np.ones(4, np.float32))
+    (pending,) = program([x])
+    lost = RuntimeError("INTERNAL; VK_ERROR_DEVICE_LOST; vkQueueSubmit")
+    error = device().error(lost, x.opened)
+    assert isinstance(error, DeviceLostError)
+    assert "was lost, with the arrays in its memory" in str(error)
+    device().error(lost, x.opened)  # a second fault of the same loss opens nothing
+    for use in (lambda: program([x]), x.numpy, pending.numpy):
+        with pytest.raises(DeviceLostError, match="make it again"):
+            use()
+    y = device().put(np.full(4, 3, np.float32))
+    np.testing.assert_array_equal(program([y])[0].numpy(), np.full(4, 6))
 
 
 # ---- programs ------------------------------------------------------------------------------------

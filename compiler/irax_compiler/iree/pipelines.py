@@ -40,14 +40,16 @@ TIDY = "any(canonicalize,iree-util-simplify-global-accesses)"
 operations stay apart."""
 
 
-def cleanup(*more: str, merges: bool = True) -> str:
+def cleanup(*more: str, merges: bool = True, solves_sizes: bool = False) -> str:
     """Return the passes that IREE runs between the steps of a phase, and then `more`. Unless one
-    `merges`, equal operations stay apart.
+    `merges`, equal operations stay apart. One that `solves_sizes` finds those that loops carry.
     """
     # Simplify-global-accesses is for functions and initializers, so the others are, too. A pipeline
     # for each of the two would collect the patterns of all operations twice.
     equal = "cse," if merges else ""
     passes = f"canonicalize,{equal}iree-util-simplify-global-accesses,iree-util-apply-patterns"
+    if solves_sizes:
+        passes += ",iree-util-optimize-int-arithmetic"
     steps = (f"any({passes})", "iree-util-fold-globals", "iree-util-fuse-globals", *more)
     return ",".join(steps)
 
@@ -78,7 +80,14 @@ def allocation(clean: str, tidy: str, last: str) -> str:
     )
 
 
-_ALLOCATE = allocation(cleanup("iree-util-ipo"), TIDY, cleanup("iree-util-ipo", merges=False))
+_ALLOCATE = allocation(
+    cleanup("iree-util-ipo", solves_sizes=True),
+    TIDY,
+    cleanup("iree-util-ipo", merges=False),
+)
+"""The passes for programs of all kinds. Sizes are solved before arrays are allocated: the pass
+`iree-stream-refine-usage` of IREE 3.13 ends the process for nested loops that carry sizes."""
+
 SCHEDULE = ",".join(
     (
         "iree-hal-resolve-device-promises,iree-stream-tensor-transformation-pipeline",

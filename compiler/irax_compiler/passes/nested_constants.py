@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.carries.copies import copied
 from irax_compiler.passes.core import Pass, nested, register_pass
 
@@ -28,15 +28,15 @@ class NestedConstants(Pass):
     def run(self, module: Module) -> None:
         for branch in [o for o in nested(module.operation) if o.name == _BRANCH]:
             for i, result in enumerate(branch.results):
-                ends = [_end(region) for region in branch.regions]
+                ends = [_end(region.blocks[0]) for region in branch.regions]
                 chosen = [end.operands[i] for end in ends]
                 if _is_yielded(result) or any(_is_made_by(x, {_BRANCH}) for x in chosen):
                     for end in ends:
                         _copy_constant(end, i)
 
 
-def _end(region: mlir.Region) -> Operation:
-    return list(region.blocks[0].operations)[-1].operation
+def _end(block: Block) -> Operation:
+    return list(block.operations)[-1].operation
 
 
 def _is_made_by(x: Value, names: set[str]) -> bool:
@@ -46,8 +46,9 @@ def _is_made_by(x: Value, names: set[str]) -> bool:
 
 def _is_yielded(x: Value) -> bool:
     """True if a branch yields what is a result of another."""
-    users = [use.owner.operation for use in x.uses]
-    return any(o.name == _YIELD and o.parent.operation.name == _BRANCH for o in users)
+    users = [use.owner.operation for use in x.uses if use.owner.name == _YIELD]
+    parents = [user.parent for user in users]
+    return any(p is not None and p.operation.name == _BRANCH for p in parents)
 
 
 def _copy_constant(end: Operation, i: int) -> None:
