@@ -39,6 +39,7 @@ def triple(x):
     return x * 3
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["float32", "int8", "float16"])
 def test_masks_are_left_to_processors_that_have_them(dtype):
     x = np.zeros(1_000_003, dtype)
@@ -63,36 +64,42 @@ def test_reductions_of_columns_mask_the_last_vector_alone():
     assert not whole.search(kernels["x86-64-v4"])
 
 
-@pytest.mark.parametrize("columns", [3, 16, 20, 1000])
-def test_reductions_of_any_number_of_columns_are_right(columns):
-    x = np.random.default_rng(columns).standard_normal((37, columns)).astype(np.float32)
-    powers = np.exp(x.astype(np.float64))
-    (found,) = run(softmax, x)
-    np.testing.assert_allclose(found, powers / powers.sum(0), rtol=1e-5)
+def test_reductions_of_any_number_of_columns_are_right():
+    generator = np.random.default_rng(3)
+    arrays = [generator.standard_normal((37, n)).astype(np.float32) for n in (3, 16, 20, 1000)]
+
+    def function(*arrays):
+        return [softmax(x) for x in arrays]
+
+    for x, found in zip(arrays, run(function, *arrays), strict=True):
+        powers = np.exp(x.astype(np.float64))
+        np.testing.assert_allclose(found, powers / powers.sum(0), rtol=1e-5)
 
 
-@pytest.mark.parametrize("size", [1, 7, 4095, 4097, 70_001])
-def test_results_of_odd_sizes_are_right(size):
+def test_results_of_odd_sizes_are_right():
     """Each of these ends in a part of a vector; 4,096 elements are a workgroup's."""
-    generator = np.random.default_rng(size)
-    x = generator.integers(-100, 100, size).astype(np.int8)
-    y = generator.standard_normal(size).astype(np.float32)
+    generator = np.random.default_rng(7)
+    sizes = [1, 7, 4095, 4097, 70_001]
+    whole = [generator.integers(-100, 100, n).astype(np.int8) for n in sizes]
+    real = [generator.standard_normal(n).astype(np.float32) for n in sizes]
 
-    def function(x, y):
-        return x * 3 + 1, jnp.clip(y, -1, 1) * x > 0.3, jnp.sum(y * y)
+    def function(*arrays):
+        pairs = zip(arrays[: len(sizes)], arrays[len(sizes) :], strict=True)
+        return [(x * 3 + 1, jnp.clip(y, -1, 1) * x > 0.3, jnp.sum(y * y)) for x, y in pairs]
 
-    found = run(function, x, y)
-    np.testing.assert_array_equal(found[0], (x * 3 + 1).astype(np.int8))
-    np.testing.assert_array_equal(found[1], np.clip(y, -1, 1) * x > 0.3)
-    np.testing.assert_allclose(found[2], np.sum(y.astype(np.float64) ** 2), rtol=1e-5)
-
-
-def repeated(x):
-    return jnp.repeat(x, 3, axis=0)
+    results = iter(run(function, *whole, *real))
+    for x, y in zip(whole, real, strict=True):
+        np.testing.assert_array_equal(next(results), (x * 3 + 1).astype(np.int8))
+        np.testing.assert_array_equal(next(results), np.clip(y, -1, 1) * x > 0.3)
+        np.testing.assert_allclose(next(results), np.sum(y.astype(np.float64) ** 2), rtol=1e-5)
 
 
-@pytest.mark.parametrize("rows", [3, 50])
-def test_repeated_rows_are_right(rows):
-    x = np.random.default_rng(rows).integers(0, 255, (rows, 1003)).astype(np.uint8)
-    (found,) = run(repeated, x)
-    np.testing.assert_array_equal(found, np.repeat(x, 3, axis=0))
+def test_repeated_rows_are_right():
+    generator = np.random.default_rng(3)
+    arrays = [generator.integers(0, 255, (rows, 1003)).astype(np.uint8) for rows in (3, 50)]
+
+    def repeated(*arrays):
+        return [jnp.repeat(x, 3, axis=0) for x in arrays]
+
+    for x, found in zip(arrays, run(repeated, *arrays), strict=True):
+        np.testing.assert_array_equal(found, np.repeat(x, 3, axis=0))

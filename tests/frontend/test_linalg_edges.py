@@ -244,25 +244,26 @@ SINGULAR = {
 @pytest.mark.parametrize("name", SINGULAR)
 def test_second_derivatives_of_determinants(name):
     x = SINGULAR[name](jnp.asarray(drawn(4, 4)))
-    # Halves of differences by 1 are exact for a polynomial of degree 1 in each element.
-    found = np.asarray(irax.hessian(jnp.linalg.det)(x))
-    steps = np.eye(16).reshape(4, 4, 4, 4)
-    for row, column in itertools.product(range(4), range(4)):
-        step = steps[row, column]
-        change = (minors(np.asarray(x) + step) - minors(np.asarray(x) - step)) / 2
-        close(found[row, column], change)
+    assert_changes_of_minors(irax.hessian(jnp.linalg.det)(x), x)
 
 
 @pytest.mark.usefixtures("doubles")
 def test_second_derivatives_of_determinants_of_complex_matrices():
     x = drawn(4, 4) + 1j * drawn(4, 4).T
     x[3] = x[0]
+    gradient = irax.grad(jnp.linalg.det, holomorphic=True)
+    assert_changes_of_minors(irax.jit(irax.jacfwd(gradient, holomorphic=True))(x), x)
 
-    def hessian(f):
-        f = irax.grad(f, holomorphic=True)
-        return irax.jit(irax.jacfwd(f, holomorphic=True))(x)
 
-    close(hessian(jnp.linalg.det), hessian(leibniz))
+def assert_changes_of_minors(hessian, x):
+    """Compare with halves of differences by 1: they are exact for a polynomial of degree 1 in each
+    element.
+    """
+    found, x = np.asarray(hessian), np.asarray(x)
+    steps = np.eye(16).reshape(4, 4, 4, 4)
+    for row, column in itertools.product(range(4), range(4)):
+        step = steps[row, column]
+        close(found[row, column], (minors(x + step) - minors(x - step)) / 2)
 
 
 @pytest.mark.slow
