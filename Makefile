@@ -5,6 +5,7 @@
 #                 ROOM=reductions: the tests of a pass, or of another room, alone
 #                 DURATIONS=build/durations.txt: what took the processor's time
 #   make oracle   install JAX, so that `make test` compares with it too
+#   make parity   compare names, members and parameters of the JAX installed with irax's
 #   make fuzz     compile all forms of all cases and thousands of random programs: takes half an hour
 #   make sweep    run thousands of JAX's own functions, as it lowers them, against its results
 #   make upstream run what legalizations work around: which are still needed?
@@ -28,7 +29,7 @@ DURATIONS ?=
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle fuzz sweep upstream docs site dist ecosystem suites lint format bench clean
+.PHONY: help demo test oracle parity fuzz sweep upstream docs site dist ecosystem suites lint format bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -60,6 +61,9 @@ test: $(VENV)/installed-test
 	  $(if $(DURATIONS),-p tests.durations --durations-table='$(DURATIONS)') $(PYTEST_ARGS)
 
 oracle: $(VENV)/installed-oracle
+
+parity: $(VENV)/installed-test $(VENV)/installed-oracle
+	@$(BIN)/python -m tests.parity build/parity.md
 
 # `make fuzz FUZZ=100 SEED=1` for fewer programs, and the same ones again.
 FUZZ ?= 1000

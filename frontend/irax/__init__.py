@@ -38,6 +38,8 @@ with _uncollected():
     from irax.core.avals import ShapeDtypeStruct as ShapeDtypeStruct
     from irax.core.closures import closure_convert as closure_convert
     from irax.core.explicit_axes import typeof as typeof
+    from irax.core.meshes import get_abstract_mesh as get_abstract_mesh
+    from irax.core.meshes import use_abstract_mesh as use_abstract_mesh
     from irax.core.partition_specs import PartitionSpec as P
     from irax.core.sharded import Shard as Shard
     from irax.core.shardings import NamedSharding as NamedSharding
@@ -63,6 +65,7 @@ with _uncollected():
     from irax.execution.jit import block_until_ready as block_until_ready
     from irax.execution.jit import jit as jit
     from irax.execution.jitted import clear_caches as clear_caches
+    from irax.execution.make_meshes import get_mesh as get_mesh
     from irax.execution.make_meshes import make_mesh as make_mesh
     from irax.execution.make_meshes import set_mesh as set_mesh
     from irax.execution.processes import host_count as host_count

@@ -42,10 +42,10 @@ def home_of(name: str) -> str | None:
     if name in _NAMES:
         return f"{_LAYOUT}.{name}"
     above = home_of(name.rpartition(".")[0])
-    if above is None or getattr(_found(above), "ABSENT", False):
+    if above is None or getattr(stands_at(above), "ABSENT", False):
         return above
     homes = (f"{_LAYOUT}.{name}", name.replace("jax", "irax", 1))
-    found = next((home for home in homes if _found(home) is not None), None)
+    found = next((home for home in homes if stands_at(home) is not None), None)
     if found is None and name.startswith(_INTERNALS):
         return home_of("jax." + name.removeprefix(_INTERNALS))
     return found
@@ -59,7 +59,7 @@ def _module(home: str) -> ModuleType | None:
         return None
 
 
-def _found(home: str) -> Any:
+def stands_at(home: str) -> Any:
     """Return the module of a name, or the object that irax has in place of one; None for none."""
     module = _module(home)
     if module is not None:
@@ -80,7 +80,7 @@ class _Alias(Loader):
         return None
 
     def exec_module(self, module: ModuleType) -> None:
-        found = _found(self._home)
+        found = stands_at(self._home)
         name = module.__name__
         if name.startswith("jax.numpy"):  # whose names libraries copy
             for public in dir(found):
@@ -97,7 +97,7 @@ class _Gathering(Loader):
         own = _module(f"{_LAYOUT}.{spec.name}")
         if own is None and spec.name not in internals.HOMES:
             home = home_of(spec.name)
-            own = None if home is None else _found(home)
+            own = None if home is None else stands_at(home)
         return internals.Gathered(spec.name, own)
 
     def exec_module(self, module: ModuleType) -> None:
@@ -149,7 +149,7 @@ class _Finder(MetaPathFinder):
         if fullname in internals.HOMES:
             return ModuleSpec(fullname, _Gathering(), is_package=True)
         home = home_of(fullname)
-        is_no_package = home is None or not hasattr(_found(home), "__path__")
+        is_no_package = home is None or not hasattr(stands_at(home), "__path__")
         if is_no_package and internals.is_package(fullname):
             return ModuleSpec(fullname, _Gathering(), is_package=True)
         if home is None:

@@ -443,6 +443,10 @@ def use_abstract_mesh(mesh: AbstractMesh) -> Iterator[AbstractMesh]:
 
     Raises:
         ValueError: it is none, or is of another number of devices than the mesh of the context.
+
+    >>> with irax.use_abstract_mesh(irax.sharding.AbstractMesh((2,), ("x",))):
+    ...     print(irax.get_abstract_mesh().axis_names)
+    ('x',)
     """
     if not isinstance(mesh, AbstractMesh):
         raise ValueError(f"use_abstract_mesh: expected an AbstractMesh, got {mesh!r}")

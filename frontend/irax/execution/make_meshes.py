@@ -12,11 +12,13 @@ import numpy as np
 from irax.config import config
 from irax.core.dispatch import staged
 from irax.core.meshes import AxisType, Mesh, current_mesh
+from irax.core.renamed import renamed
 from irax.execution import backend
 
 
+@renamed(axis_shapes="axis_sizes")
 def make_mesh(
-    axis_shapes: Sequence[int],
+    axis_sizes: Sequence[int],
     axis_names: Sequence[str],
     axis_types: tuple[AxisType, ...] | None = None,
     *,
@@ -25,7 +27,7 @@ def make_mesh(
     """Return a mesh of the first of the devices that there are.
 
     Args:
-        axis_shapes: the number of devices along each axis.
+        axis_sizes: the number of devices along each axis.
         axis_names: the names of the axes.
         axis_types: an `AxisType` for each axis; by default `Explicit`.
         devices: the devices to take; by default those of `irax.devices()`.
@@ -36,9 +38,9 @@ def make_mesh(
     >>> irax.make_mesh((1, 1), ("data", "model"))
     Mesh(axis_sizes=(1, 1), axis_names=('data', 'model'), axis_types=(Explicit, Explicit))
     """
-    if not all(isinstance(size, int | np.integer) for size in axis_shapes):
-        raise ValueError(f"make_mesh: axis_shapes must be a sequence of ints, got {axis_shapes!r}")
-    shape = tuple(int(size) for size in axis_shapes)
+    if not all(isinstance(size, int | np.integer) for size in axis_sizes):
+        raise ValueError(f"make_mesh: axis_sizes must be a sequence of ints, got {axis_sizes!r}")
+    shape = tuple(int(size) for size in axis_sizes)
     names = (axis_names,) if isinstance(axis_names, str) else tuple(axis_names)
     types = (AxisType.Explicit,) * len(names) if axis_types is None else axis_types
     return Mesh(device_mesh("make_mesh", shape, devices), names, types)

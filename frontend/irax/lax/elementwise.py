@@ -337,7 +337,9 @@ atanh: Unary = unary(
     "atanh", chlo_functions.atanh, INEXACT, "The number whose hyperbolic tangent is x."
 )
 erf: Unary = unary("erf", chlo_functions.erf, FLOAT, "The error function.")
-erfc: Unary = unary("erfc", chlo_functions.erfc, FLOAT, "1 - erf(x), accurate for large x.")
+erfc: UnaryInexact = unary_inexact(
+    "erfc", chlo_functions.erfc, FLOAT, "1 - erf(x), accurate for large x."
+)
 erf_inv: Unary = unary("erf_inv", chlo_functions.erf_inv, FLOAT, "The number whose erf is x.")
 lgamma: Unary = unary(
     "lgamma", chlo_functions.lgamma, FLOAT, "The logarithm of the absolute gamma function."

@@ -85,7 +85,9 @@ def sort_key_val(
     return sort((keys, values), dimension, is_stable)
 
 
-def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> tuple[Array, Array]:
+def top_k(
+    operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True
+) -> tuple[Array, Array]:
     """Return the k largest elements along an axis, in descending order, and their indices.
 
     Of equal elements the one that comes first goes first. Floats are in IEEE 754's total order, as
@@ -96,6 +98,7 @@ def top_k(operand: ArrayLike, k: int, *, axis: int = -1) -> tuple[Array, Array]:
         operand: an array of integers or floats.
         k: the number of elements.
         axis: the axis along which to select.
+        is_stable: of no effect: equal elements keep their order in any case.
 
     Raises:
         TypeError: complex numbers, or k is not an int.

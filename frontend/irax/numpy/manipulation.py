@@ -244,7 +244,7 @@ def _at_least(name: str, rank: int, arrays: Sequence[ArrayLike]) -> Any:
             return lax.reshape(x, (1, x.size, 1) if x.ndim < 2 else (*x.shape, 1))
         return lax.reshape(x, (1,) * (rank - x.ndim) + x.shape)
 
-    results = [grown(x) for x in as_arrays(arrays, name)]
+    results = tuple(grown(x) for x in as_arrays(arrays, name))
     return results[0] if len(results) == 1 else results
 
 
@@ -255,7 +255,7 @@ def atleast_1d(*arys: ArrayLike) -> Any:
         arys: arrays or numbers.
 
     Returns:
-        An array for each, in a list; the array itself if there is one.
+        An array for each, in a tuple; the array itself if there is one.
 
     Raises:
         TypeError: not an array or a number.
@@ -273,7 +273,7 @@ def atleast_2d(*arys: ArrayLike) -> Any:
         arys: arrays or numbers.
 
     Returns:
-        An array for each, in a list; the array itself if there is one.
+        An array for each, in a tuple; the array itself if there is one.
 
     Raises:
         TypeError: not an array or a number.
@@ -292,7 +292,7 @@ def atleast_3d(*arys: ArrayLike) -> Any:
         arys: arrays or numbers.
 
     Returns:
-        An array for each, in a list; the array itself if there is one.
+        An array for each, in a tuple; the array itself if there is one.
 
     Raises:
         TypeError: not an array or a number.
@@ -465,14 +465,14 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     return _broadcast_shapes(*sizes, what="broadcast_shapes") if sizes else ()
 
 
-def broadcast_arrays(*args: ArrayLike) -> list[Array]:
+def broadcast_arrays(*args: ArrayLike) -> tuple[Array, ...]:
     """Broadcast arrays to one shape; each keeps its dtype.
 
     Args:
         args: arrays or numbers.
 
     Returns:
-        A list of arrays of one shape.
+        A tuple of arrays of one shape.
 
     Raises:
         TypeError: an argument is not an array or a number.
@@ -483,9 +483,9 @@ def broadcast_arrays(*args: ArrayLike) -> list[Array]:
     """
     arrays = as_arrays(args, "broadcast_arrays")
     if not arrays:
-        return []
+        return ()
     target = _broadcast_shapes(*(x.shape for x in arrays), what="broadcast_arrays")
-    return [_broadcast_to(x, target) for x in arrays]
+    return tuple(_broadcast_to(x, target) for x in arrays)
 
 
 # ---- reversing -----------------------------------------------------------------------------------

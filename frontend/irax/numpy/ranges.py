@@ -245,7 +245,7 @@ def geomspace(
 
 def meshgrid(
     *xi: ArrayLike, copy: bool = True, sparse: bool = False, indexing: str = "xy"
-) -> list[Array]:
+) -> tuple[Array, ...]:
     """Return the coordinates of the points of a grid, given those along each axis.
 
     With "xy" indexing the first coordinate goes along the second dimension, as in a picture; with
@@ -258,16 +258,16 @@ def meshgrid(
         indexing: "xy" or "ij".
 
     Returns:
-        An array for each argument, of the shape of the grid.
+        A tuple of an array for each argument, of the shape of the grid.
 
     Raises:
         TypeError: not vectors.
         ValueError: an array of more than one dimension, or `indexing` is neither "xy" nor "ij".
 
     >>> irax.numpy.meshgrid(irax.numpy.arange(2), irax.numpy.arange(1), indexing="ij")
-    [Array([[0],
+    (Array([[0],
            [1]], dtype=int32), Array([[0],
-           [0]], dtype=int32)]
+           [0]], dtype=int32))
     """
     if indexing not in ("xy", "ij"):
         raise ValueError(f"meshgrid: indexing must be 'xy' or 'ij', got {indexing!r}")
@@ -287,7 +287,7 @@ def meshgrid(
         thin = lax.reshape(x, own)
         grid = thin if sparse else broadcast_to(thin, tuple(shape))
         grids.append(apart_from(x, grid) if copy else grid)
-    return grids
+    return tuple(grids)
 
 
 def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False) -> Any:
