@@ -38,6 +38,8 @@ with _uncollected():
     from irax.core.avals import ShapeDtypeStruct as ShapeDtypeStruct
     from irax.core.closures import closure_convert as closure_convert
     from irax.core.explicit_axes import typeof as typeof
+    from irax.core.hints import CompilerEffortLevel as CompilerEffortLevel
+    from irax.core.hints import Inline as Inline
     from irax.core.meshes import get_abstract_mesh as get_abstract_mesh
     from irax.core.meshes import use_abstract_mesh as use_abstract_mesh
     from irax.core.partition_specs import PartitionSpec as P

@@ -38,6 +38,7 @@ from irax.execution.jit import jit
 from irax.execution.jitted import PjitFunction
 from irax.execution.symbolic_shapes import is_symbolic_dim as is_symbolic_dim
 from irax.execution.symbolic_shapes import symbolic_args_specs as symbolic_args_specs
+from irax.execution.symbolic_shapes import symbolic_dim_bounds as symbolic_dim_bounds
 from irax.execution.symbolic_shapes import symbolic_shape as symbolic_shape
 from irax.ir import LoadedFunction, as_argument
 from irax.transforms import autodiff

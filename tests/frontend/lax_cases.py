@@ -17,6 +17,11 @@ def _ones(x):
     return np.bitwise_count(x.view(f"u{x.dtype.itemsize}"))
 
 
+def _polynomial(x, coefficients):
+    """Evaluate a polynomial of coefficients in ascending order."""
+    return np.polynomial.polynomial.polyval(x, coefficients)
+
+
 # ---- elementwise ---------------------------------------------------------------------------------
 
 for shape in ((), (2, 3), (0, 2)):
@@ -26,7 +31,7 @@ for shape in ((), (2, 3), (0, 2)):
     cases("neg=negative", Q(*shape))
     cases("exp expm1 sin cos tan sinh cosh tanh", Q(*shape, high=1), loose=9)
     cases("exp2 cbrt", F(*shape), loose=4)
-    cases("log log1p sqrt reciprocal", Q(*shape, low=0.5), loose=9)
+    cases("log log2 log1p sqrt reciprocal", Q(*shape, low=0.5), loose=9)
     cases("asin=arcsin acos=arccos atanh=arctanh", S(*shape, low=-0.9, high=0.9), loose=4)
     cases("acosh=arccosh", S(*shape, low=1.5), loose=4)
     cases("asinh=arcsinh atan=arctan", S(*shape), loose=4)
@@ -40,6 +45,10 @@ for shape in ((), (2, 3), (0, 2)):
     case("integer_pow", S(*shape), 3, reference=np.power, loose=4)
     case("stop_gradient", S(*shape), reference=lambda x: x, smooth=False)
     _special.cases("logistic=expit erf erfc", S(*shape), loose=9)
+    case("one_minus_square", N(*shape), reference=lambda x: 1 - x * x, smooth=False, loose=4)
+    case("one_minus_square", S(*shape), reference=lambda x: 1 - x * x, loose=9)
+    case("polynomial", S(*shape), [1.0, 5.0, 2.0], reference=_polynomial, loose=9)
+    case("polynomial", S(*shape), [0.5] * 12, reference=_polynomial, loose=20)
     _special.cases("erf_inv=erfinv", S(*shape, low=-0.9, high=0.9), loose=9)
     _special.cases("lgamma=gammaln digamma", S(*shape, low=0.5), loose=20)
     _special.cases("bessel_i0e=i0e bessel_i1e=i1e", S(*shape), loose=9)

@@ -272,6 +272,13 @@ case("argsort", R(2, 3), axis=None, stable=True)
 case("sort_complex", N(4), smooth=False)
 case("lexsort", I(3, 4))
 case("partition", R(5), 4, reference=lambda x, k: np.sort(x), smooth=False)
+case("minmax", R(3, 4), axis=1, reference=lambda x, axis: (x.min(axis), x.max(axis)))
+case("top_k", S(5), 2, reference=lambda x, k: (np.sort(x)[:-3:-1], np.argsort(x)[:-3:-1]))
+case(
+    *("top_k", S(5), 2),
+    mode="smallest",
+    reference=lambda x, k, mode: (np.sort(x)[:2], np.argsort(x)[:2]),
+)
 case("argpartition", S(5), 4, reference=lambda x, k: np.argsort(x))
 for side in ("left", "right"):
     case("searchsorted", R(5, ascending=True), R(2, 3), side=side)

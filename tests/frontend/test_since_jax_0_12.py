@@ -50,3 +50,87 @@ def test_hints_of_order_and_accuracy():
     assert sorted(indices.tolist()) == [1, 2]
     found = lax.erfc(0.5, accuracy=lax.AccuracyMode.HIGHEST)
     np.testing.assert_allclose(found, 0.47950012, rtol=1e-6)
+
+
+def test_elements_of_one_end():
+    x = np.array([[1, 5, 3, 5], [2, 2, 9, 0]], np.int32)
+    for dtype in (np.int8, np.uint8, np.float16, np.float32, np.int32):
+        values, places = jnp.top_k(x.astype(dtype), 2, mode="smallest")
+        np.testing.assert_array_equal(values, [[1, 3], [0, 2]])
+        np.testing.assert_array_equal(places, [[0, 2], [3, 0]])
+        assert values.dtype == dtype
+    values, places = jnp.top_k(x, 1, axis=0)
+    np.testing.assert_array_equal(values, [[2, 5, 9, 5]])
+    np.testing.assert_array_equal(places, [[1, 0, 1, 0]])
+    odd = np.array([1, np.nan, -np.inf, -np.nan, 0, -0.0], np.float32)
+    found, places = jnp.top_k(odd, 6, mode="smallest")
+    np.testing.assert_array_equal(found, [-np.inf, 0, 0, 1, np.nan, np.nan])
+    assert places.tolist() == [2, 5, 4, 0, 1, 3]
+    assert jnp.top_k(np.array([True, False]), 1, mode="smallest")[1].tolist() == [1]
+    for wrong, options, message in (
+        (odd, {"mode": "middle"}, "mode must be"),
+        (x * 1j, {}, "no order"),
+        (odd[:1], {}, "k must be 0 to 1"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            jnp.top_k(wrong, 2, **options)
+
+
+def test_both_ends():
+    x = np.array([[1, 5, 3], [2, 9, 0]], np.int32)
+    low, high = jnp.minmax(x, axis=1, initial=(1, 6), where=x != 9)
+    np.testing.assert_array_equal(low, [1, 0])
+    np.testing.assert_array_equal(high, [6, 6])
+    assert all(jnp.isnan(end) for end in jnp.minmax(np.array([1, np.nan])))
+    with pytest.raises(ValueError, match="initial"):
+        jnp.minmax(x, where=x > 1)
+
+
+def test_squares_near_one_and_derivatives_near_zero():
+    near = np.float32(1 - 2**-20)
+    assert lax.one_minus_square(near) == 1 - float(near) ** 2  # representable
+    assert irax.grad(lax.one_minus_square)(np.float32(1e-9)) == np.float32(-2e-9)
+    assert lax.one_minus_square(np.int8(7)) == -48
+    with pytest.raises(TypeError, match="expected arrays of numbers"):
+        lax.one_minus_square(True)
+
+
+def test_polynomials():
+    rng = np.random.default_rng(0)
+    x, last = rng.normal(size=(2, 3)), rng.normal(size=(1, 3))
+    expected = 1 + x * (2 + x * last)
+    np.testing.assert_allclose(lax.polynomial(x, [1, 2, last]), expected, rtol=1e-5)
+    assert lax.polynomial(np.float16(3), [np.float32(1), 2]).dtype == np.float16
+    np.testing.assert_array_equal(lax.polynomial(x, []), np.zeros((2, 3)))
+    found = irax.grad(lambda c: lax.polynomial(2.0, c))(jnp.ones(20))
+    np.testing.assert_array_equal(found, 2.0 ** np.arange(20))
+    with pytest.raises(TypeError, match="as many dimensions as x"):
+        lax.polynomial(x, [last[0]])
+    with pytest.raises(TypeError, match="x must be complex"):
+        lax.polynomial(x, [2j])
+
+
+def test_logarithms_keep_weak_types():
+    assert jnp.log2(8.0).weak_type
+    assert lax.log2(8.0).weak_type
+    np.testing.assert_allclose(lax.log2(-2 + 0j), 1 + np.pi / np.log(2) * 1j, rtol=1e-6)
+
+
+def test_small_arguments_of_erfcinv():
+    mpmath = pytest.importorskip("mpmath")
+    for y in (1e-30, 1e-5, 0.3, 1.0, 1.7):
+        with mpmath.workdps(50):
+            expected = float(mpmath.erfinv(1 - mpmath.mpf(y)))
+        found = irax.scipy.special.erfcinv(y)
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-7)
+    with pytest.raises(ValueError, match="real numbers"):
+        irax.scipy.special.erfcinv(1j)
+
+
+def test_bounds_of_dimensions():
+    n, m = irax.export.symbolic_shape("n, m", constraints=["n >= 8", "n <= 10"])
+    assert irax.export.symbolic_dim_bounds(n - 1) == (7, 9)
+    assert irax.export.symbolic_dim_bounds(-m) == (-np.inf, -1)
+    assert irax.export.symbolic_dim_bounds(3) == (3, 3)
+    with pytest.raises(TypeError, match="an int or a dimension"):
+        irax.export.symbolic_dim_bounds("n")

@@ -28,6 +28,11 @@ _REASONS = {
         "experimental: EArray array_serialization colocated_python",
         "extend: lowering mlir random",
     ),
+    "sums that are still to be taken are the only kind": ("sharding: UnreducedKind",),
+    "types along explicit axes say which collectives there are": ("sharding: no_collectives",),
+    "a collective ends when its result is read: irax.lax.psum_scatter": (
+        "lax: psum_scatter_start",
+    ),
     "jaxprs run as functions: irax.extend.core.jaxpr_as_fun": ("core: eval_jaxpr",),
     "it names a type of Python, for annotations: use typing.Any, or irax.extend.core": (
         "core: Atom ParamDict Value",
@@ -50,14 +55,14 @@ _REASONS = {
         "extend.backend: clear_in_memory_compilation_cache",
     ),
     "programs run whole on the device of their arguments": (
-        "experimental: compute_on control_deps scheduling_groups transfer",
+        "experimental: compute_on overlap scheduling_groups thunky transfer",
     ),
     "state how arrays are divided: irax.shard_map and irax.lax.with_sharding_constraint": (
-        "experimental: custom_partitioning shard_alike",
+        "experimental: custom_partitioning",
         "extend: sharding",
     ),
     "use mutable arrays, irax.new_ref, and pytrees of one's own": (
-        "experimental: cur_qdd hijax primal_tangent_dtype",
+        "experimental: hijax primal_tangent_dtype",
     ),
     "keys that are used again are not found": ("experimental: key_reuse",),
     "use irax.profiler, irax.explain, and irax run --time": ("experimental: profiler roofline",),
@@ -70,7 +75,6 @@ _REASONS = {
     "irax compile --topology compiles for chips that are not here": ("experimental: topologies",),
     "XLA alone reads such metadata": ("experimental: xla_metadata",),
     "a platform is added as docs/devices.md says": (
-        ": cloud_tpu_init",
         "extend.backend: register_backend_cache register_backend_factory",
     ),
     "it is a program of JAX's: the command irax has irax's": (": collect_profile tools",),
@@ -80,8 +84,11 @@ _REASONS = {
     ),
     "it is internal to JAX and has no counterpart": (
         ": make_user_context",
+        "ad_checkpoint: checkpoint_name_fwd",
+        "ffi: abstract_token",
+        "extend.core: create_call_primitive eval_jaxpr_transpose register_call_primitive_rules",
         "debug: DebugEffect OrderedDebugEffect",
-        "extend.core: AbstractToken DebugInfo Effects call_impl nonempty_axis_env_DO_NOT_USE",
+        "extend.core: AbstractToken DebugInfo Effects nonempty_axis_env_DO_NOT_USE",
         "extend.core: unsafe_am_i_under_a_jit_DO_NOT_USE unsafe_am_i_under_a_vmap_DO_NOT_USE",
         "extend.core: unsafe_get_axis_names_DO_NOT_USE",
         "extend.source_info_util: NameStack current_name_stack extend_name_stack new_name_stack",
@@ -98,7 +105,8 @@ _REASONS = {
     ),
     "use the platform's tools: irax run --time, perf, Tracy": (": monitoring",),
     "a profile is a file that stop_trace writes: nothing serves it, and it has no options": (
-        "profiler: ProfileData ProfileEvent ProfileOptions ProfilePlane register_subprocess",
+        "profiler: ProfileData ProfileEvent ProfileLine ProfileOptions ProfilePlane",
+        "profiler: ProfileSession export_profile_data register_subprocess",
         "profiler: start_server stop_server",
     ),
     "a C function has irax's signature, not XLA's: irax.ffi.register_ffi_target": (

@@ -10,6 +10,7 @@ from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 from irax.core import array_trees
 from irax.core.array import Array, ConcreteArray
 from irax.core.flattening import name_of
+from irax.core.hints import Inline
 from irax.core.layouts import sharding_of_format
 from irax.core.placement import device_of_shardings
 from irax.core.tracebacks import api_boundary
@@ -35,7 +36,7 @@ class JitOptions(TypedDict, total=False):
     donate_argnums: int | Sequence[int] | None
     donate_argnames: str | Iterable[str] | None
     keep_unused: bool
-    inline: bool
+    inline: bool | Inline
     device: Device | None
     backend: str | None
     compiler_options: dict[str, Any] | None
@@ -66,7 +67,7 @@ def jit(
     donate_argnums: int | Sequence[int] | None = None,
     donate_argnames: str | Iterable[str] | None = None,
     keep_unused: bool = False,
-    inline: bool = False,
+    inline: bool | Inline = False,
     device: Device | None = None,
     backend: str | None = None,
     compiler_options: dict[str, Any] | None = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
@@ -23,6 +24,31 @@ def is_symbolic_dim(p: Any) -> TypeGuard[Size]:
     True
     """
     return isinstance(p, Size)
+
+
+def symbolic_dim_bounds(dimension: Any) -> tuple[float, float]:
+    """Return what is known of a dimension: the least and the largest number that it can be, -inf
+    and inf where nothing is.
+
+    Args:
+        dimension: an int, or a dimension.
+
+    Raises:
+        TypeError: it is neither.
+
+    >>> n, m = irax.export.symbolic_shape("n, m", constraints=["n >= 8", "n <= 10"])
+    >>> irax.export.symbolic_dim_bounds(2 * n + m)
+    (17, inf)
+    """
+    if is_symbolic_dim(dimension):
+        return dimension.scope.bounds(dimension)
+    try:
+        size = operator.index(dimension)
+    except TypeError as error:
+        raise TypeError(
+            f"symbolic_dim_bounds: expected an int or a dimension, got {dimension!r}"
+        ) from error
+    return size, size
 
 
 def symbolic_shape(

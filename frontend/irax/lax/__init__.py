@@ -38,6 +38,9 @@ from irax.lax.complex_numbers import complex as complex
 from irax.lax.complex_numbers import conj as conj
 from irax.lax.complex_numbers import imag as imag
 from irax.lax.complex_numbers import real as real
+from irax.lax.compositions import log2 as log2
+from irax.lax.compositions import one_minus_square as one_minus_square
+from irax.lax.compositions import polynomial as polynomial
 from irax.lax.contraction import DotDimensionNumbers as DotDimensionNumbers
 from irax.lax.contraction import Precision as Precision
 from irax.lax.contraction import PrecisionLike as PrecisionLike

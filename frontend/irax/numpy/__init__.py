@@ -332,6 +332,8 @@ if _TYPE_CHECKING:
     from irax.numpy.editing import put_along_axis as put_along_axis
     from irax.numpy.editing import resize as resize
     from irax.numpy.editing import trim_zeros as trim_zeros
+    from irax.numpy.extremes import minmax as minmax
+    from irax.numpy.extremes import top_k as top_k
     from irax.numpy.files import frombuffer as frombuffer
     from irax.numpy.files import fromfile as fromfile
     from irax.numpy.files import fromfunction as fromfunction

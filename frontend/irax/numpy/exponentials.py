@@ -66,7 +66,7 @@ def log2(x: ArrayLike, /) -> Array:
     >>> jnp.log2(jnp.array([1.0, 8.0]))
     Array([0., 3.], dtype=float32)
     """
-    return _in_units(log(x), math.log(2))
+    return lax.log2(floats("log2", x))
 
 
 @elementwise

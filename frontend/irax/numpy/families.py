@@ -12,6 +12,7 @@ _FAMILIES = {
         "append compress delete extract fill_diagonal insert place put put_along_axis resize "
         "trim_zeros"
     ),
+    "extremes": "minmax top_k",
     "files": "frombuffer fromfile fromfunction fromiter fromstring load save savez",
     "histograms": "bincount digitize histogram histogram2d histogram_bin_edges histogramdd",
     "index_tricks": (

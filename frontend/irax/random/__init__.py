@@ -38,6 +38,7 @@ from irax.random.gammas import gamma as gamma
 from irax.random.gammas import generalized_normal as generalized_normal
 from irax.random.gammas import loggamma as loggamma
 from irax.random.gammas import t as t
+from irax.random.keys import Key as Key
 from irax.random.keys import PRNGKey as PRNGKey
 from irax.random.keys import clone as clone
 from irax.random.keys import fold_in as fold_in

@@ -50,6 +50,7 @@ from irax.scipy.special.logarithms import xlogy as xlogy
 from irax.scipy.special.normal import dawsn as dawsn
 from irax.scipy.special.normal import erf as erf
 from irax.scipy.special.normal import erfc as erfc
+from irax.scipy.special.normal import erfcinv as erfcinv
 from irax.scipy.special.normal import erfcx as erfcx
 from irax.scipy.special.normal import erfinv as erfinv
 from irax.scipy.special.normal import log_ndtr as log_ndtr

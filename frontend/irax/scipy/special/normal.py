@@ -60,6 +60,23 @@ def erfinv(x: ArrayLike) -> Array:
     return lax.erf_inv(*floats("erfinv", x))
 
 
+def erfcinv(y: ArrayLike) -> Array:
+    """The inverse of erfc, precise where `y` is small.
+
+    Args:
+        y: an array of real numbers, or a number.
+
+    Raises:
+        TypeError: not an array or a number.
+        ValueError: complex numbers.
+
+    >>> irax.scipy.special.erfcinv(0.5).round(4)
+    Array(0.4769, dtype=float32)
+    """
+    (y,) = floats("erfcinv", y, error=ValueError)
+    return jnp.subtract(0.0, jnp.divide(ndtri(jnp.divide(y, 2)), _ROOT_2))
+
+
 # ---- without the factor exp(-x**2) --------------------------------------------------------------
 
 
