@@ -34,27 +34,31 @@ def _dispatches(f: Any, x: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize(("shape", "axis"), SHAPES, ids=str)
-def test_functions(shape: tuple[int, ...], axis: int, name: str):
+def test_functions(name: str):
     running, function = FUNCTIONS[name]
-    x = np.random.default_rng(0).integers(0, 9, shape).astype(np.int32)
-    found, wanted = irax.jit(_repeated(running, axis))(x), x
-    for i in range(4):
-        wanted = function.accumulate(wanted, axis) % 5 - i
-    np.testing.assert_array_equal(found, wanted)
+    generator = np.random.default_rng(0)
+    arrays = [generator.integers(0, 9, shape).astype(np.int32) for shape, _ in SHAPES]
+    loops = [_repeated(running, axis) for _, axis in SHAPES]
+    results = irax.jit(lambda *xs: [f(x) for f, x in zip(loops, xs, strict=True)])(*arrays)
+    for found, wanted, (shape, axis) in zip(results, arrays, SHAPES, strict=True):
+        for i in range(4):
+            wanted = function.accumulate(wanted, axis) % 5 - i
+        np.testing.assert_array_equal(found, wanted, f"{shape} along {axis}")
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.bool_, np.uint8])
-def test_dtypes(dtype: Any):
-    x = np.random.default_rng(0).integers(0, 2, (3, 200)).astype(dtype)
+def test_dtypes():
+    whole = np.random.default_rng(0).integers(0, 2, (3, 200))
+    arrays = [whole.astype(dtype) for dtype in (np.float32, np.float64, np.bool_, np.uint8)]
+
+    def repeated(x: Any) -> Any:
+        return irax.lax.fori_loop(0, 3, lambda _, x: irax.lax.cummax(x, axis=1)[:, ::-1], x)
+
     with irax.enable_x64():
-        found = irax.jit(
-            lambda x: irax.lax.fori_loop(0, 3, lambda _, x: irax.lax.cummax(x, axis=1)[:, ::-1], x)
-        )(x)
-    wanted = x
-    for _ in range(3):
-        wanted = np.maximum.accumulate(wanted, 1)[:, ::-1]
-    np.testing.assert_array_equal(found, wanted)
+        results = irax.jit(lambda *xs: [repeated(x) for x in xs])(*arrays)
+    for found, wanted in zip(results, arrays, strict=True):
+        for _ in range(3):
+            wanted = np.maximum.accumulate(wanted, 1)[:, ::-1]
+        np.testing.assert_array_equal(found, wanted)
 
 
 def test_backwards():

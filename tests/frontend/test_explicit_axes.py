@@ -326,12 +326,17 @@ CURES = {
 @pytest.mark.parametrize("name", CURES)
 def test_results_are_divided_as_a_call_says(name: str):
     call, expected = CURES[name]
+    assert spec_of(call(put(ROWS, 4, 8))) == expected
+
+
+def test_programs_divide_results_as_calls_say():
     x = put(ROWS, 4, 8)
-    assert spec_of(call(x)) == expected
-    found = irax.jit(call)(x)
-    assert found.sharding.spec == expected
-    with irax.set_mesh(mesh(AxisType.Auto)):
-        np.testing.assert_allclose(found, call(irax.device_put(np.asarray(x))), rtol=1e-6)
+    results = irax.jit(lambda x: {name: call(x) for name, (call, _) in CURES.items()})(x)
+    for name, (call, expected) in CURES.items():
+        assert results[name].sharding.spec == expected, name
+        with irax.set_mesh(mesh(AxisType.Auto)):
+            wanted = call(irax.device_put(np.asarray(x)))
+        np.testing.assert_allclose(results[name], wanted, rtol=1e-6, err_msg=name)
 
 
 CHANGED = {
@@ -497,11 +502,12 @@ def test_shards_are_divided_as_types_tell():
 
 def test_one_hot_vectors_are_divided_as_is_asked():
     labels = irax.device_put(jnp.arange(4), P("x"))
-    for asked in (P("x", "y"), P(None, "y"), P("y", "x")):
-        for f in (irax.nn.one_hot, irax.jit(irax.nn.one_hot, static_argnums=1)):
-            assert f(labels, 4).sharding.spec == P("x", None)
-        found = irax.jit(lambda x, s=asked: irax.nn.one_hot(x, 4, out_sharding=s))(labels)
-        assert found.sharding.spec == asked
+    for f in (irax.nn.one_hot, irax.jit(irax.nn.one_hot, static_argnums=1)):
+        assert f(labels, 4).sharding.spec == P("x", None)
+    asked = [P("x", "y"), P(None, "y"), P("y", "x")]
+    results = irax.jit(lambda x: [irax.nn.one_hot(x, 4, out_sharding=s) for s in asked])(labels)
+    for found, spec in zip(results, asked, strict=True):
+        assert found.sharding.spec == spec
         np.testing.assert_array_equal(found, np.eye(4))
 
 
@@ -523,29 +529,31 @@ SHARDS = {
 }
 
 
-@pytest.mark.parametrize("name", SHARDS)
-@pytest.mark.parametrize("is_jitted", [False, True])
-@pytest.mark.parametrize("is_set", [False, True])
+@pytest.mark.parametrize("is_jitted, is_set", [(False, False), (False, True), (True, True)])
 def test_types_of_shards_along_axes_that_are_not_mapped(
-    name: str, is_jitted: bool, is_set: bool, explicit: Mesh
+    is_jitted: bool, is_set: bool, explicit: Mesh
 ):
     """As in JAX 0.10.2."""
-    f, in_spec, out_spec, expected = SHARDS[name]
-    (axis,) = {a for entry in in_spec for a in ([entry] if entry else [])}
     x = put(P("x", "y"), 8, 8)
 
-    def mapped(x: Any) -> Any:
+    def mapped(name: str, x: Any) -> Any:
+        f, in_spec, out_spec, expected = SHARDS[name]
+        (axis,) = {a for entry in in_spec for a in ([entry] if entry else [])}
         found = irax.shard_map(
             f, mesh=explicit, in_specs=in_spec, out_specs=out_spec, axis_names={axis}
         )(x)
-        assert spec_of(found) == expected
+        assert spec_of(found) == expected, name
         return found
 
-    with irax.set_mesh(explicit if is_set or is_jitted else None):
-        found = (irax.jit(mapped) if is_jitted else mapped)(x)
-    assert found.sharding.spec == expected
-    if f is twice:
-        np.testing.assert_array_equal(found, 2 * np.asarray(x))
+    def all_mapped(x: Any) -> Any:
+        return {name: mapped(name, x) for name in SHARDS}
+
+    with irax.set_mesh(explicit if is_set else None):
+        results = (irax.jit(all_mapped) if is_jitted else all_mapped)(x)
+    for name, (f, *_, expected) in SHARDS.items():
+        assert results[name].sharding.spec == expected, name
+        if f is twice:
+            np.testing.assert_array_equal(results[name], 2 * np.asarray(x), name)
 
 
 def test_gradients_of_functions_of_some_axes():
@@ -574,13 +582,16 @@ def test_layouts_of_shards_that_do_not_follow():
 def test_specs_may_have_nones_beyond_the_dimensions():
     """As in JAX 0.10.2."""
     x = put(ROWS, 8, 8)
-    for call in (
-        lambda x: irax.reshard(x, P(None, "x", None)),
-        lambda x: jnp.matmul(x.T, x, out_sharding=P(None, "x", None)),
-        lambda x: jnp.sin(irax.reshard(jnp.float32(1), P(None))) + irax.reshard(x, COLUMNS),
-    ):
-        for f in (call, irax.jit(call)):
-            assert f(x).sharding.spec == COLUMNS
+
+    def calls(x: Any) -> list[Any]:
+        return [
+            irax.reshard(x, P(None, "x", None)),
+            jnp.matmul(x.T, x, out_sharding=P(None, "x", None)),
+            jnp.sin(irax.reshard(jnp.float32(1), P(None))) + irax.reshard(x, COLUMNS),
+        ]
+
+    for run in (calls, irax.jit(calls)):
+        assert [found.sharding.spec for found in run(x)] == [COLUMNS] * 3
     with pytest.raises(ValueError, match="for arrays of at least 3 dimensions"):
         irax.reshard(x, P(None, None, "x"))
 

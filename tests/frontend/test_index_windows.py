@@ -41,21 +41,30 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("name", CASES)
-def test_beside_other_indices(name):
-    ours, numpys = CASES[name]
+def read(i):
+    return {name: jnp.asarray(X)[ours(i)] for name, (ours, _) in CASES.items()}
+
+
+def added(i):
+    return {name: jnp.asarray(X).at[ours(i)].add(2.0) for name, (ours, _) in CASES.items()}
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, irax.jit], ids=["evaluated", "compiled"])
+def test_beside_other_indices(transform):
+    both = transform(lambda i: (read(i), added(i)))
     for start in (0, 1):
-        expected = X[numpys(start)]
-        for transform in (lambda f: f, irax.jit):
-            np.testing.assert_array_equal(
-                transform(lambda i: jnp.asarray(X)[ours(i)])(start), expected
-            )
-            added = X.copy()
-            np.add.at(added, numpys(start), 2.0)
-            found = transform(lambda i: jnp.asarray(X).at[ours(i)].add(2.0))(start)
-            np.testing.assert_array_equal(found, added)
-    many = irax.vmap(lambda i: jnp.asarray(X)[ours(i)])(jnp.array([0, 1]))
-    np.testing.assert_array_equal(many, np.stack([X[numpys(0)], X[numpys(1)]]))
+        parts, sums = both(start)
+        for name, (_, numpys) in CASES.items():
+            np.testing.assert_array_equal(parts[name], X[numpys(start)], name)
+            wanted = X.copy()
+            np.add.at(wanted, numpys(start), 2.0)
+            np.testing.assert_array_equal(sums[name], wanted, name)
+
+
+def test_batches_beside_other_indices():
+    for name, many in irax.vmap(read)(jnp.array([0, 1])).items():
+        wanted = [X[CASES[name][1](start)] for start in (0, 1)]
+        np.testing.assert_array_equal(many, np.stack(wanted), name)
 
 
 def test_updates_out_of_range():
