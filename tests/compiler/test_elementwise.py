@@ -47,11 +47,13 @@ def _check(length: int, dtype: Any) -> None:
         np.testing.assert_array_equal(np.asarray(found), wanted)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("length", LENGTHS)
 def test_views_of_rows(length: int):
     _check(length, np.float32)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int16, ml_dtypes.bfloat16])
 def test_views_of_dtypes(dtype: Any):
     _check(77, dtype)
@@ -92,17 +94,17 @@ def test_axes():
     assert axes((4, 5, 6), [(30, 6, 1), (1, 0, 0)]) == [Axis(4, 0), Axis(30, 2)]
 
 
-@pytest.mark.parametrize("size", [4096, 10_007])
-def test_several_results_that_share_operations(size: int):
-    x = _drawn((size,), np.float32)
+def test_several_results_that_share_operations():
+    arrays = [_drawn((size,), np.float32) for size in (4096, 10_007)]
 
     def function(np_: Any, x: Any) -> Any:
         root, is_large = np_.sqrt(x), x > 4
         return root, np_.where(is_large, root * x, x), is_large, is_large | (x < 2)
 
-    results = irax.jit(lambda x: function(jnp, x))(x)
-    for found, wanted in zip(results, function(np, x), strict=True):
-        np.testing.assert_array_equal(np.asarray(found), wanted)
+    results = irax.jit(lambda *xs: [function(jnp, x) for x in xs])(*arrays)
+    for founds, x in zip(results, arrays, strict=True):
+        for found, wanted in zip(founds, function(np, x), strict=True):
+            np.testing.assert_array_equal(np.asarray(found), wanted)
 
 
 def _complex_results(np_: Any, z: Any, w: Any, number: Any) -> list[Any]:
@@ -120,6 +122,7 @@ def _complex_results(np_: Any, z: Any, w: Any, number: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 @pytest.mark.parametrize("length", [100, 64, 5])
 def test_complex_numbers(length: int, dtype: Any):

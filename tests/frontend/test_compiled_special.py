@@ -68,6 +68,7 @@ NAMES = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", NAMES)
 def test_compiled_as_evaluated(name: str) -> None:
     function = getattr(special, name)

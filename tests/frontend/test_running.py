@@ -35,6 +35,7 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "program.py").write_text(PROGRAM)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -169,6 +169,7 @@ def test_changed_functions_are_traced(what):
     same(now, traced(changed, X))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("what", REFUSED)
 def test_what_is_not_understood_is_traced(what):
     for _ in range(2):

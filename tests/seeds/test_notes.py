@@ -196,6 +196,7 @@ def test_devices():
     assert len(irax.devices()) == irax.local_device_count() == 1
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "setting",
     [
