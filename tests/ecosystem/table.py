@@ -40,6 +40,10 @@ takes what `python` takes: its own options (`-W ignore`), `-m package`, `-c code
 standard input. A traceback is the program's own.
 Install the libraries without their dependency on JAX: `pip install --no-deps optax`.
 
+irax follows JAX 0.12.0.1, and `jax.__version__` says so. `irax.compat.install("0.10.2")`, or the
+environment variable `IRAX_JAX_VERSION`, has it say another version, for libraries that choose by
+it. Names and parameters of 0.10 are there still, with a warning where they have new names.
+
 Options have JAX's names, in `jax.config.update` and in environment variables (`JAX_ENABLE_X64`,
 `JAX_PLATFORMS`). `jax_compilation_cache_dir`, `jax_compilation_cache_max_size` and
 `jax_enable_compilation_cache` choose where compiled programs are kept, which irax does without

@@ -1,5 +1,6 @@
 """irax.compat: `import jax` gives irax, in processes of their own."""
 
+import os
 import subprocess
 import sys
 
@@ -76,6 +77,28 @@ def test_modules_are_those_of_irax():
     done = python("-W", "error", "-c", PROGRAM)
     assert done.returncode == 0, done.stderr
     assert done.stdout == "['jax', 'jax._src']\n"
+
+
+def test_the_version_of_jax_that_libraries_are_told():
+    code = """
+import sys, irax.compat
+irax.compat.install(*sys.argv[1:])
+import jax, jaxlib, importlib.metadata as metadata
+from jax.version import __version_info__
+assert jax.__version_info__ is __version_info__
+print(jax.__version__, jaxlib.__version__, metadata.version("jax"), __version_info__)
+"""
+    done = python("-c", code)
+    assert done.stdout == "0.12.0.1 0.12.0.1 0.12.0.1 (0, 12, 0, 1)\n", done.stderr
+    done = python("-c", code, "0.10.2")
+    assert done.stdout == "0.10.2 0.10.2 0.10.2 (0, 10, 2)\n", done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "IRAX_JAX_VERSION": "new"},
+    )
+    assert "a version of JAX is such as 0.12.0.1, got 'new'" in done.stderr
 
 
 def test_internal_modules_that_libraries_import():

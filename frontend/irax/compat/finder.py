@@ -11,6 +11,7 @@ an object for a module of JAX's (`jax.scipy.stats.norm`). `jaxlib` is `irax.comp
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from email.message import Message
@@ -24,8 +25,10 @@ from typing import Any
 from irax.compat import identities, internals
 from irax.core import options
 
-JAX_VERSION = "0.10.2"
+JAX_VERSION = "0.12.0.1"
 """The version of JAX whose interface irax has, which libraries ask for."""
+VERSION_VARIABLE = "IRAX_JAX_VERSION"
+"""The environment variable that sets another version."""
 
 _NAMES = ("jax", "jaxlib")
 _LAYOUT = "irax.compat"
@@ -123,7 +126,7 @@ class _Distribution(metadata.Distribution):
         message = Message()
         message["Metadata-Version"] = "2.1"
         message["Name"] = self._name
-        message["Version"] = JAX_VERSION
+        message["Version"] = told_version()
         return message
 
     def read_text(self, filename: str) -> str | None:
@@ -165,15 +168,29 @@ class _Finder(MetaPathFinder):
 
 
 _FINDER = _Finder()
+_told: list[str] = [JAX_VERSION]
 
 
-def install() -> None:
+def told_version() -> str:
+    """Return the version that `jax.__version__` tells.
+
+    >>> told_version() == JAX_VERSION
+    True
+    """
+    return _told[0]
+
+
+def install(version: str | None = None) -> None:
     """Let `import jax` import irax, in this process, whether JAX is installed or not. Options are
     taken from JAX's environment variables (`JAX_ENABLE_X64`, `JAX_PLATFORMS`), too.
 
+    Args:
+        version: the version that `jax.__version__` tells libraries that choose by it. The default
+            is that of the environment variable `IRAX_JAX_VERSION`, or the one that irax follows.
+
     Raises:
         ImportError: JAX itself has been imported already.
-        ValueError: a variable has a value that its option has not.
+        ValueError: a variable has a value that its option has not, or the version is none.
 
     Example:
         >>> import irax.compat
@@ -188,6 +205,10 @@ def install() -> None:
             f"irax.compat.install(): {' and '.join(there)} had been imported before. Call it first "
             "in the program, before libraries that import jax"
         )
+    version = version or os.environ.get(VERSION_VARIABLE, JAX_VERSION)
+    if not all(part.isdecimal() for part in version.split(".")):
+        raise ValueError(f"irax.compat: a version of JAX is such as {JAX_VERSION}, got {version!r}")
+    _told[0] = version
     options.take_jax_environment()
     identities.apply_to_loaded()
     sys.meta_path.insert(0, _FINDER)

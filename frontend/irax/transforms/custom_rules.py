@@ -32,6 +32,8 @@ class Ruled(ForwardsDefinitions):
 
     symbolic_zeros = False
     """True if its rules get and return zeros as `SymbolicZero`s."""
+    has_forward_mode = False
+    """True if a rule for reverse mode leaves forward mode to the function."""
 
     @api_boundary
     def __init__(

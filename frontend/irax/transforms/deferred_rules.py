@@ -115,6 +115,7 @@ class DeferredRules:
     ) -> None:
         self.ruled, self.given, self.results = ruled, given, traced.results
         self.out_tree, self.outside = out_tree, list(outside)
+        self.has_forward_mode = ruled.has_forward_mode
         self.key = f"{traced.name}#{_PROCESS}.{next(_numbers)}"
         self.is_recursive = any(other.ruled is ruled for other in _state.writing)
         self.lanes: dict[Any, Any] = {}

@@ -44,6 +44,8 @@ class DeferredRules(Protocol):
     is_recursive: bool
     """True if the call stands within the function's own rules: to write such rules out would never
     end."""
+    has_forward_mode: bool
+    """True if the rule is for reverse mode, and forward mode is that of the function."""
     lanes: dict[Any, DeferredRules]
     """These rules for lanes, by what is mapped; they live as long as these do."""
 
@@ -142,6 +144,20 @@ class DeferredVjp(Deferred):
 
     name = "irax.deferred.custom_vjp"
 
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        rules = RULES.get(self.rules)
+        if rules is None or not rules.has_forward_mode:
+            return super().jvp(transform, primals, tangents)
+        types = tuple(mlir.result_types(transform.functions[self.function]))
+        return transform.ask(Call(self.function, types), primals, tangents)
+
+    def linearize(
+        self, transform: Linearization, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return super().jvp(transform, primals, tangents)
+
 
 @dataclass(eq=False)
 class _Lanes:
@@ -154,6 +170,7 @@ class _Lanes:
     def __post_init__(self) -> None:
         self.key = f"{self.rules.key}.lanes#{id(self)}"
         self.is_recursive = self.rules.is_recursive
+        self.has_forward_mode = self.rules.has_forward_mode
         self.lanes: dict[Any, DeferredRules] = {}
         RULES[self.key] = self
 

@@ -1,11 +1,10 @@
 """The module `jax`: all of `irax`, and what JAX's layout has besides."""
 
 import irax
-from irax.compat.finder import JAX_VERSION
+from irax.compat.jax.version import __version__ as __version__
+from irax.compat.jax.version import __version_info__ as __version_info__
 from irax.compat.layers import GetAttr, in_front_of
 
-__version__ = JAX_VERSION
-__version_info__: tuple[int, ...] = tuple(int(part) for part in JAX_VERSION.split("."))
 __getattr__: GetAttr = in_front_of(__name__, irax)
 
 

@@ -1,5 +1,5 @@
 """The version of jaxlib."""
 
-from irax.compat.finder import JAX_VERSION
+from irax.compat.finder import told_version
 
-__version__ = JAX_VERSION
+__version__ = told_version()

@@ -9,6 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from irax.compat.hi_prims import GradAccum as GradAccum
+from irax.compat.hi_prims import HiPrim as HiPrim
+from irax.compat.hi_prims import NullAccum as NullAccum
+from irax.compat.hi_prims import ValAccum as ValAccum
+from irax.compat.hi_prims import jvp_from_lin as jvp_from_lin
+from irax.compat.hi_prims import linearize_from_jvp as linearize_from_jvp
+from irax.compat.hi_prims import vjp_from_jvp as vjp_from_jvp
+from irax.compat.hi_prims import vjp_from_lin as vjp_from_lin
 from irax.compat.jax.core import AbstractValue as AbstractValue
 from irax.compat.jax.core import ShapedArray as ShapedArray
 from irax.core import hi_types, hi_values
@@ -29,6 +37,10 @@ class HiPrimitive(Primitive):
     def bind(self, *args: Any, **params: Any) -> Any:
         """Call `impl`."""
         return hi_values.bound(self.impl, args, params)
+
+
+VJPHiPrimitive: type[HiPrim] = HiPrim
+"""The name of `HiPrim` before JAX 0.12."""
 
 
 class HiType(AbstractValue):
