@@ -245,9 +245,9 @@ def _missing(operation: HiPrim, name: str) -> NotImplementedError:
 Rule = Callable[..., Any]
 """A method of an operation."""
 vjp_from_jvp: tuple[Rule, Rule] = (HiPrim.vjp_fwd, HiPrim.vjp_bwd_retval)
-"""The rules for reverse mode of a class that has `jvp`: the transpose of this."""
+"""The rules for reverse mode of a class that has `jvp`: its transpose."""
 vjp_from_lin: tuple[Rule, Rule] = vjp_from_jvp
-"""The same for a class that has `lin` and `linearized`."""
+"""The rules for reverse mode of a class that has `lin` and `linearized`: their transpose."""
 linearize_from_jvp: tuple[Rule, Rule] = (HiPrim.lin, HiPrim.linearized)
 """The linear part of a class that has `jvp`."""
 jvp_from_lin: Rule = HiPrim.jvp
