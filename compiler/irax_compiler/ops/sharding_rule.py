@@ -58,9 +58,11 @@ def same_along(
     operands: Sequence[Shape],
     results: Sequence[Shape],
     gathered: Iterable[int] = (),
+    stated: bool = False,
 ) -> ShardingRule:
     """Return the rule of an op that handles each index of some dimensions by itself, and leaves
-    those that are `gathered` divided as they were. The operands that are scalars are not divided.
+    those that are `gathered` divided as they were; `stated` says that types do not follow these.
+    The operands that are scalars are not divided.
     """
     mixed = frozenset(gathered)
     kept = {*dimensions, *mixed}
@@ -68,6 +70,7 @@ def same_along(
         tuple(along(kept if shape else (), len(shape)) for shape in operands),
         tuple(along(kept, len(shape)) for shape in results),
         gathered=mixed,
+        stated=mixed if stated else frozenset(),
     )
 
 
@@ -79,6 +82,15 @@ def same_in_all(
     """
     others = set(range(len(results[0]))) - set(dimensions)
     return same_along(dimensions, operands, results, others)
+
+
+def with_own_factors(array: Factors, taken: Iterable[int | None]) -> tuple[Factors, frozenset[int]]:
+    """Give the dimensions of an array that have no factor one that is not taken; return the factors
+    and the new ones among them.
+    """
+    free = 1 + max((f for f in taken if f is not None), default=-1)
+    found = tuple(free + d if f is None else f for d, f in enumerate(array))
+    return found, frozenset(f for f in found if f >= free)
 
 
 def of_matrices(operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
@@ -115,7 +127,7 @@ def reshaped(before: Shape, after: Shape) -> ShardingRule:
     old: list[int | None] = [None] * len(before)
     new: list[int | None] = [None] * len(after)
     count = 0
-    for of_old, of_new in _runs(before, after):
+    for of_old, of_new in runs(before, after):
         first = next((d for d in of_old if before[d] != 1), None)
         other = next((d for d in of_new if after[d] != 1), None)
         if first is not None and other is not None:
@@ -124,8 +136,8 @@ def reshaped(before: Shape, after: Shape) -> ShardingRule:
     return ShardingRule((tuple(old),), (tuple(new),))
 
 
-def _runs(before: Shape, after: Shape) -> Iterator[tuple[range, range]]:
-    """The shortest runs of dimensions that become runs of the same size."""
+def runs(before: Shape, after: Shape) -> Iterator[tuple[range, range]]:
+    """Find the shortest runs of dimensions that become runs of the same size."""
     i = j = 0
     while i < len(before) and j < len(after):
         end_i, end_j = i + 1, j + 1

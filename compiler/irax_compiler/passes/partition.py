@@ -12,8 +12,7 @@ rule is computed from whole arrays, by all devices: that is right, if slow.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import zip_longest
-from math import prod
+from itertools import takewhile, zip_longest
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -43,6 +42,7 @@ from irax_compiler.ops.control_flow.shard_map import (
 from irax_compiler.ops.core import Op, UnsupportedOp, full
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.ops.reshaped_parts import reshaped_layouts
 from irax_compiler.ops.sharding_rule import ShardingRule
 from irax_compiler.ops.structured import call_function
 from irax_compiler.passes.core import Pass, nested, register_pass
@@ -220,6 +220,8 @@ class _Partitioner:
         if isinstance(op, ShardMap):
             return self._shard_map(op, operands)
         shapes = [shape_of(x) for x in operation.operands], [shape_of(x) for x in operation.results]
+        if isinstance(op, shape.Reshape) and all(shapes[0][0]):
+            return [self._reshape(op, operands[0])]
         rule = op.sharding_rule(*shapes)
         if rule is None or all(x.spec == replicated(len(x.spec)) for x in operands):
             return self._whole(operation, env)
@@ -269,7 +271,15 @@ class _Partitioner:
             found = [_combined(next(iter(combined.values())), x, start) for x in found]
         wanted = map(spec_of, rule.results)
         pairs = zip(map(Shards, found, specs), wanted, strict=True)
-        return [Shards(self._at(x, spec), spec) for x, spec in pairs]
+        is_broadcast = isinstance(op, shape.BroadcastInDim)
+        return [Shards(self._at(x, spec), spec, is_broadcast) for x, spec in pairs]
+
+    def _reshape(self, op: shape.Reshape, x: Shards) -> Shards:
+        before = x.whole_shape(self._mesh)
+        layouts = reshaped_layouts(before, op.shape, x.spec, self._mesh)
+        extents = sharded(op.shape, layouts.found, self._mesh)
+        made = Shards(shape.reshape(self._at(x, layouts.given), extents), layouts.found)
+        return Shards(self._at(made, layouts.wanted), layouts.wanted, x.is_broadcast)
 
     def _chosen_axes(
         self,
@@ -277,33 +287,54 @@ class _Partitioner:
         operands: Sequence[Shards],
         results: Sequence[tuple[int, ...]],
     ) -> dict[int, tuple[str, ...]]:
-        """The axes along which the dimensions of each factor are divided. The largest operands keep
-        their layouts; an axis divides one factor of an array, or one of an op that reduces.
+        """The axes along which the dimensions of each factor are divided, as Shardy chooses them:
+        where operands differ, those that all have in common; operands that are broadcast follow the
+        others. An axis divides one factor of an array, or one of an op that reduces: one of the
+        results before others.
         """
-        extents: dict[int, list[int]] = {}
-        shapes = [*(x.whole_shape(self._mesh) for x in operands), *results]
-        for sizes, factors in zip(shapes, (*rule.operands, *rule.results), strict=True):
-            for size, factor in zip(sizes, factors, strict=True):
-                if factor is not None:
-                    extents.setdefault(factor, []).append(size)
+        own, spread = (
+            _axes_of_factors(rule, operands, False),
+            _axes_of_factors(rule, operands, True),
+        )
+        wanted = {**own, **{f: axes for f, axes in spread.items() if f not in own}}
+        extents = self._extents(rule, operands, results)
         chosen: dict[int, tuple[str, ...]] = {}
         together = [set(factors) for factors in (*rule.operands, *rule.results)]
 
-        def are_free(axes: Sequence[str], factor: int) -> bool:
-            return not any(
-                set(axes) & set(used)
-                for other, used in chosen.items()
+        def taken(factor: int) -> set[str]:
+            return {
+                axis
+                for other, axes in chosen.items()
                 if rule.reduced or any({factor, other} <= factors for factors in together)
-            )
+                for axis in axes
+            }
 
-        pairs = zip(operands, rule.operands, strict=True)
-        for x, all_factors in sorted(pairs, key=lambda pair: -prod(shape_of(pair[0].value))):
-            for axes, factor in zip(x.spec, all_factors, strict=True):
-                if factor is None or factor in chosen or not are_free(axes, factor):
-                    continue
-                if axes and all(n % parts(axes, self._mesh) == 0 for n in extents[factor]):
-                    chosen[factor] = axes
+        def order(factor: int) -> tuple[Any, ...]:
+            count = 1 if rule.reduced else parts(_compatible(wanted[factor]), self._mesh)
+            is_result = any(factor in factors for factors in rule.results)
+            return not is_result, factor in rule.gathered, factor not in own, -count
+
+        for factor in sorted(wanted, key=order):
+            axes = _before(taken(factor), _compatible(wanted[factor]))
+            while any(n % parts(axes, self._mesh) for n in extents[factor]):
+                axes = axes[:-1]
+            chosen[factor] = axes
         return chosen
+
+    def _extents(
+        self,
+        rule: ShardingRule,
+        operands: Sequence[Shards],
+        results: Sequence[tuple[int, ...]],
+    ) -> dict[int, list[int]]:
+        """The sizes of the dimensions of each factor that may be divided."""
+        found: dict[int, list[int]] = {}
+        shapes = [*(x.whole_shape(self._mesh) for x in operands), *results]
+        for i, factors in enumerate((*rule.operands, *rule.results)):
+            for size, factor in zip(shapes[i], factors, strict=True):
+                if factor is not None and (i >= len(operands) or factor not in rule.gathered):
+                    found.setdefault(factor, []).append(size)
+        return found
 
     # -- ops with functions and regions --
 
@@ -375,6 +406,36 @@ class _Partitioner:
             specs = common
             found = choose(operation.name, self._at(chooser, ()), branches)
         return list(map(Shards, found, specs))
+
+
+def _axes_of_factors(
+    rule: ShardingRule, operands: Sequence[Shards], is_broadcast: bool
+) -> dict[int, list[tuple[str, ...]]]:
+    """The axes along which operands are divided in the dimensions of each factor: operands that
+    are broadcast, or the others.
+    """
+    found: dict[int, list[tuple[str, ...]]] = {}
+    for x, factors in zip(operands, rule.operands, strict=True):
+        for axes, factor in zip(x.spec, factors, strict=True):
+            if factor is not None and axes and x.is_broadcast == is_broadcast:
+                found.setdefault(factor, []).append(axes)
+    return found
+
+
+def _before(taken: Collection[str], axes: Sequence[str]) -> tuple[str, ...]:
+    """The axes before the first one that is taken."""
+    return tuple(takewhile(lambda axis: axis not in taken, axes))
+
+
+def _compatible(found: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+    """The longest of some lists of axes as far as the others begin alike, or end."""
+    axes: list[str] = []
+    while here := {of_one[len(axes)] for of_one in found if len(of_one) > len(axes)}:
+        if len(here) > 1:
+            break
+        axes.extend(here)
+        found = [of_one for of_one in found if len(of_one) >= len(axes)]
+    return tuple(axes)
 
 
 def _erase_definition(x: Value) -> None:

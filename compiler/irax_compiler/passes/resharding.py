@@ -27,6 +27,8 @@ class Shards:
     value: Value
     """The shard of this device."""
     spec: Spec
+    is_broadcast: bool = False
+    """True if the array was made of a smaller one: its layout follows those of others."""
 
     def whole_shape(self, mesh: Mesh) -> tuple[int, ...]:
         """The shape of the array."""

@@ -36,7 +36,7 @@ from irax_compiler.ops.core import (
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.reductions.building import combiner_region
 from irax_compiler.ops.registry import computed, register_class
-from irax_compiler.ops.sharding_rule import Shape, ShardingRule
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, with_own_factors
 from irax_compiler.ops.structured import DefinedOp
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 from irax_compiler.sizes import at_least
@@ -277,20 +277,27 @@ class Scatter(Op):
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
         """Windows that are combined may be divided among devices, each of which begins with
-        neutral elements.
+        neutral elements. The result is divided as the array is, which is written to as a whole.
         """
         x, indices, windows = operands
         sizes = self.dims.sizes(x, windows)
         array, vectors, updates = self.dims.factors(x, indices, sizes, windows)
         combined = frozenset(f for f in vectors if f is not None and f not in array)
+        reduced = {}
         if self.combiner in ("add", "maximum", "minimum"):
             reduced = dict.fromkeys(sorted(combined), self.combiner)
-            return ShardingRule(
-                (array, vectors, updates), (array,), reduced, init=0, stated=combined
-            )
-        vectors = tuple(None if f in combined else f for f in vectors)
-        updates = tuple(None if f in combined else f for f in updates)
-        return ShardingRule((array, vectors, updates), (array,))
+        else:
+            vectors = tuple(None if f in combined else f for f in vectors)
+            updates = tuple(None if f in combined else f for f in updates)
+        array, written = with_own_factors(array, (*array, *vectors, *updates))
+        return ShardingRule(
+            (array, vectors, updates),
+            (array,),
+            reduced,
+            init=0 if reduced else None,
+            gathered=written,
+            stated=written | frozenset(reduced),
+        )
 
     def evaluate(
         self, call: Evaluation, x: np.ndarray, indices: np.ndarray, updates: np.ndarray

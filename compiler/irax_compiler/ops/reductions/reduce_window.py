@@ -108,9 +108,10 @@ class ReduceWindow(DefinedOp):
             *(window.sizes, window.strides, window.base_dilations, window.padding), strict=True
         )
         kept = [d for d, of_one in enumerate(along) if of_one == (1, 1, 1, (0, 0))]
-        # Where a window holds a whole dimension, as in a cumulative sum, it must not be divided.
-        parts = [d for d, n in enumerate(operands[0]) if d not in kept and window.sizes[d] < n]
-        return same_along(kept, operands, results, parts)
+        parts = [d for d in range(len(operands[0])) if d not in kept]
+        # Where a window holds a whole dimension, as in a cumulative sum, its type does not follow.
+        whole = any(window.sizes[d] >= operands[0][d] for d in parts)
+        return same_along(kept, operands, results, parts, stated=whole)
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         half = len(operands) // 2

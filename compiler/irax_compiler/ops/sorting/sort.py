@@ -135,8 +135,9 @@ class Sort(Op):
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
         rank = len(results[0])
-        kept = [d for d in range(rank) if d != self.dimension % rank]
-        return same_along(kept, operands, results)
+        sorted_along = self.dimension % rank
+        kept = [d for d in range(rank) if d != sorted_along]
+        return same_along(kept, operands, results, [sorted_along], stated=True)
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         operands, axis = shape.align(transform.size, operands, axes)
