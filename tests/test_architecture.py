@@ -377,6 +377,7 @@ def test_a_forbidden_import_is_found(importer: str, source: str, rule: str):
     assert violation.startswith(f"{len(source.splitlines())}: ")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "module", ["evaluate", "ops", "targets", "lowering", "passes", "kept_programs"]
 )

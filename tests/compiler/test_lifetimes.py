@@ -66,6 +66,7 @@ def with_late_operands(x):
     return jnp.tanh(jnp.where(is_large, jnp.sort(z, 1), y) + x)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "step",
     [chain, held_over_a_loop, in_branches, updated, in_turn, gathered, with_late_operands],

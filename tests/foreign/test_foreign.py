@@ -67,6 +67,7 @@ def test_portable_artifacts(name):
     close(found, [*of(arrays, "result"), *of(arrays, "gradient")], name)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_jvp(name):
     source, arrays = foreign(name)
@@ -76,6 +77,7 @@ def test_jvp(name):
         close(program(derive.jvp(source, None), device)(inputs), expected, name)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_vjp(name):
     source, arrays = foreign(name)
@@ -98,6 +100,7 @@ def test_grad_of_scalars(name):
     close([cotangent * x for x in found], of(arrays, "gradient"), name)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_vmap(name):
     source, arrays = foreign(name)

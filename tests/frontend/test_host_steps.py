@@ -32,6 +32,7 @@ def noting(when, seen, fails=False):
     return body
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "when",
     [
@@ -199,6 +200,7 @@ def to_host(seen: list[tuple[str, float]]) -> Call:
     return call
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("form", FORMS)
 def test_calls_of_each_form_are_those_of_each_step(form):
     x = jnp.float32(1.5)

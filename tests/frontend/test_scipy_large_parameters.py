@@ -123,6 +123,7 @@ def exact_and_allowed(name, row, eps):
     return float(expected), float(allowed)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("every", [11, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 @pytest.mark.parametrize("name", EXACT)

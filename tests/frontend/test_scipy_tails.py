@@ -45,6 +45,7 @@ ROWS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 @pytest.mark.parametrize("name, function, exact", ROWS)
 def test_values_and_derivatives(name, function, exact, kind):

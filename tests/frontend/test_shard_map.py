@@ -39,6 +39,7 @@ def test_all_programs_are_recorded():
     assert EXPECTED.keys() == PROGRAMS.keys()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str):
     compare(name, PROGRAMS[name]())

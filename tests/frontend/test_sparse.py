@@ -14,28 +14,29 @@ V = np.array([1, 2, 3], np.float32)
 W = np.arange(6, dtype=np.float32).reshape(3, 2)
 
 
-@pytest.mark.parametrize(
-    "f",
-    [
-        lambda x: x @ V,
-        lambda x: x @ W,
-        lambda x: W.T @ x.T,
-        lambda x: jnp.arange(4.0) @ x,
-        lambda x: sparse.todense(x.T),
-        lambda x: sparse.todense(2 * x / 4),
-        lambda x: sparse.todense(-x * DENSE),
-        lambda x: sparse.todense(x + x - x * 3),
-        lambda x: x + np.ones_like(DENSE),
-        lambda x: x.sum(),
-        lambda x: sparse.todense(x.sum(0)),
-        lambda x: x @ jnp.ones((2, 3, 2)),
-        lambda x: jnp.ones((2, 2, 4)) @ x,
-    ],
-)
-def test_operations_are_those_of_dense_arrays(f):
-    x = BCOO.fromdense(DENSE)
-    for found in (f(x), irax.jit(f)(x)):
-        np.testing.assert_allclose(found, f(jnp.asarray(DENSE)), rtol=1e-6)
+OF_ONE = [
+    lambda x: x @ V,
+    lambda x: x @ W,
+    lambda x: W.T @ x.T,
+    lambda x: jnp.arange(4.0) @ x,
+    lambda x: sparse.todense(x.T),
+    lambda x: sparse.todense(2 * x / 4),
+    lambda x: sparse.todense(-x * DENSE),
+    lambda x: sparse.todense(x + x - x * 3),
+    lambda x: x + np.ones_like(DENSE),
+    lambda x: x.sum(),
+    lambda x: sparse.todense(x.sum(0)),
+    lambda x: x @ jnp.ones((2, 3, 2)),
+    lambda x: jnp.ones((2, 2, 4)) @ x,
+]
+
+
+@pytest.mark.parametrize("transform", [lambda f: f, irax.jit], ids=["evaluated", "compiled"])
+def test_operations_are_those_of_dense_arrays(transform):
+    results = transform(lambda x: [f(x) for f in OF_ONE])(BCOO.fromdense(DENSE))
+    for number, (found, f) in enumerate(zip(results, OF_ONE, strict=True)):
+        wanted = f(jnp.asarray(DENSE))
+        np.testing.assert_allclose(found, wanted, rtol=1e-6, err_msg=str(number))
 
 
 def test_its_form():
@@ -280,14 +281,14 @@ INDICES = [
 
 
 @pytest.mark.parametrize("n_batch", [0, 1])
-@pytest.mark.parametrize("index", INDICES)
-def test_arrays_as_indices(index, n_batch):
+def test_arrays_as_indices(n_batch):
     x = np.arange(12.0).reshape(3, 4) * (np.arange(12).reshape(3, 4) % 3 > 0)
     mat = sparse.BCOO.fromdense(jnp.asarray(x), n_batch=n_batch)
-    expected = x[tuple(np.asarray(i) if isinstance(i, irax.Array) else i for i in index)]
-    np.testing.assert_array_equal(mat[index].todense(), expected)
-    found = irax.jit(lambda mat: mat[index].todense())(mat)
-    np.testing.assert_array_equal(found, expected)
+    read = lambda mat: [mat[index].todense() for index in INDICES]
+    for index, eager, compiled in zip(INDICES, read(mat), irax.jit(read)(mat), strict=True):
+        expected = x[tuple(np.asarray(i) if isinstance(i, irax.Array) else i for i in index)]
+        np.testing.assert_array_equal(eager, expected)
+        np.testing.assert_array_equal(compiled, expected)
     numbers = lax.GatherDimensionNumbers((1,), (0,), (0,))
     with pytest.raises(NotImplementedError, match="mode=fill is not supported"):
         sparse.bcoo_gather(mat, jnp.array([[1]]), numbers, (1, 4), mode="fill")
@@ -300,9 +301,10 @@ def test_convolutions(padding):
     expected = lax.conv_general_dilated(row, kernel, (1,), padding)
     f = sparse.sparsify(lambda x, k: lax.conv_general_dilated(x, k, (1,), padding))
     mats = sparse.BCOO.fromdense(row), sparse.BCOO.fromdense(kernel)
-    for x, k in (mats, (row, mats[1]), (mats[0], kernel)):
-        np.testing.assert_allclose(f(x, k).todense(), expected)
-        np.testing.assert_allclose(irax.jit(f)(x, k).todense(), expected)
+    pairs = [mats, (row, mats[1]), (mats[0], kernel)]
+    for transform in (lambda f: f, irax.jit):
+        for found in transform(lambda pairs: [f(x, k) for x, k in pairs])(pairs):
+            np.testing.assert_allclose(found.todense(), expected)
     with pytest.raises(NotImplementedError, match="expected rows of shape"):
         sparse.bcoo_conv_general_dilated(mats[0], kernel, window_strides=(2,), padding=padding)
     convolved = sparse.sparsify(jnp.convolve)(mats[0].reshape(5), jnp.array([1.0, 2.0]))

@@ -366,6 +366,7 @@ def takes_a_key(key):
     return irax.random.normal(key, (3,)), {"n": 1}
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("function", "args", "kwargs"),
     [
