@@ -189,7 +189,7 @@ def _call(
         )
     arrays, static, in_tree = callbacks.split((args, kwargs))
     there = callbacks.HostFunction(function, what, callbacks.where(), in_tree, static, None)
-    callbacks.call(there, partial(Callback, kind="debug", ordered=bool(ordered)), arrays, [])
+    callbacks.call("debug", there, partial(Callback, ordered=bool(ordered)), arrays, [])
 
 
 def _print(

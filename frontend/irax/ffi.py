@@ -32,7 +32,7 @@ from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
-from irax.core.dispatch import beside, bind, staged
+from irax.core.dispatch import acting, beside, bind, staged
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.execution.callbacks import expected_result
@@ -286,7 +286,10 @@ def ffi_call(
             types = tuple(mlir.tensor_type(shape, dtype) for shape, dtype in results)
             return list(bind(op(types=types), *arrays))
 
-        found = staged(run, write, arrays)
+        if has_side_effect:
+            found = acting(run, write, arrays, reads=False)
+        else:
+            found = staged(run, write, arrays)
         return found if has_several else found[0]
 
     return call

@@ -260,6 +260,7 @@ class LoadedFunction(OfThisProcess):
         return staged(
             lambda: self._results(arrays, weak),
             lambda _: call(self._builder, self.__name__, arrays, weak),
+            arrays,
         )
 
     def _results(self, arrays: Sequence[Array], weak: Sequence[bool]) -> list[Array]:

@@ -392,7 +392,7 @@ def test_nothing_runs_while_a_function_is_traced():
     irax.make_ir(lambda x: tape.record(x))(1.0)
     irax.eval_shape(lambda x: tape.record(x), 1.0)
     with pytest.raises(irax.errors.ConcretizationTypeError):
-        irax.grad(lambda x: x if io_callback(lambda: 1.0, SCALAR) > 0 else -x)(1.0)
+        irax.jit(lambda x: x if io_callback(lambda: 1.0, SCALAR) > 0 else -x)(1.0)
     assert tape.calls == []
 
 

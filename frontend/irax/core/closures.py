@@ -14,10 +14,10 @@ from weakref import WeakSet
 from irax.core import array_trees, origins, source
 from irax.core.array import Array, as_array
 from irax.core.copies import OfThisProcess
-from irax.core.dispatch import call
+from irax.core.dispatch import call, runs_at_once
 from irax.core.flattening import FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Traced, Tracer, trace_function
+from irax.core.tracing import Input, Traced, Tracer, trace_function, trace_state_clean
 from irax_compiler import mlir
 from irax_compiler.ops.structured import adapted
 
@@ -69,6 +69,16 @@ def closed_over(function: Any, *others: Any) -> list[Array]:
             if isinstance(x, types.FunctionType) and _package(x) == package != "irax":
                 pending += _named_globals(x)
     return list(found.values())
+
+
+def used_by(*functions: Any, args: Any = ()) -> list[Any]:
+    """Return the leaves of a call's arguments, and the traced arrays that the functions hold, by
+    which a call of these belongs to a trace.
+    """
+    if trace_state_clean() or not runs_at_once():
+        return []  # all calls are alike
+    held = [x for function in functions for x in closed_over(function)]
+    return array_trees.tree_leaves(args) + held
 
 
 def _package(function: Any) -> str:

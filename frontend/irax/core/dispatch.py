@@ -1,7 +1,9 @@
 """Dispatch: each operation is given to one interpreter. Nobody else asks which.
 
 Inside of a trace it is the trace; outside, the device that operands were put on, or else NumPy.
-Where a trace is suspended to compute at once, it is still the one for traced operands.
+Of a partial trace that is so for operations on its values alone: others are those of the trace
+around, and outside of all they run at once. Where a trace is suspended to compute at once, it is
+still the one for traced operands.
 """
 
 from __future__ import annotations
@@ -11,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from irax.core.array import Array, ConcreteArray
+from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.interpreters.device import Compile, OnDevice
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
 from irax.core.module_builder import ModuleBuilder
 from irax.core.sharded import device_of_place
-from irax.core.tracing import Tracer, concrete_array, innermost
+from irax.core.tracing import Trace, Tracer, concrete_array, innermost
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.numpy_call import NumpyCall
 from irax_runtime.device import Device
@@ -39,15 +41,55 @@ def use_compiler(compile: Compile, current_device: Callable[[], Device]) -> None
 def current(operands: Sequence[Any] = ()) -> Interpreter:
     """Return the interpreter of an operation on these operands."""
     trace = innermost.trace
-    if trace is not None:
+    if trace is not None and not trace.is_partial:
         return trace
+    if trace is not None or innermost.suspended is not None:
+        trace = trace_of(operands)
+        if trace is not None:
+            return trace
     for x in operands:
         kind = type(x)
         if (kind is ConcreteArray or kind is KeyArray) and x.committed:
             return _ON_DEVICE
-        if kind is Tracer and innermost.suspended is not None:
-            return innermost.suspended
     return _NUMPY
+
+
+def runs_at_once() -> bool:
+    """Return True if operations on arrays that are not traced run at once."""
+    return innermost.trace is None or innermost.trace.is_partial
+
+
+def trace_of(operands: Sequence[Any]) -> Trace | None:
+    """Return the trace that an operation on these operands belongs to; None if it runs at once."""
+    trace = innermost.trace
+    if trace is not None and not trace.is_partial:
+        return trace
+    innermost_one = trace = trace or innermost.suspended
+    if trace is None:
+        return None
+    homes = [x.home for x in map(_traced, operands) if x is not None]
+    if not homes:
+        return None
+    while trace is not None and trace.is_partial:
+        if any(home is trace for home in homes):
+            return trace
+        trace = trace.parent
+    return trace or innermost_one  # which says what is wrong with an array of no trace around
+
+
+_UNTRACED = frozenset({ConcreteArray, np.ndarray, bool, int, float, complex, type(None)})
+
+
+def _traced(x: Any) -> Tracer | None:
+    """Return an operand as a traced array; None for one that is not traced."""
+    kind = type(x)
+    if kind is KeyArray:
+        x = x.data
+    elif kind not in _UNTRACED and (
+        hasattr(kind, "__irax_array__") or hasattr(kind, "__jax_array__")
+    ):
+        x = as_array(x)
+    return x if type(x) is Tracer else None
 
 
 def bind(
@@ -85,11 +127,28 @@ def _in_place(builder: ModuleBuilder, operands: Sequence[Array]) -> Sequence[Arr
 def staged(
     run: Callable[[], R], write: Callable[[ModuleBuilder], R], operands: Sequence[Any] = ()
 ) -> R:
-    """Return `run()` outside of traces, and `write(module)` in a trace. It is for calls of the
-    user's functions that are one operation of a program, and for functions that run in other steps
-    in Python. Traced `operands` are written into a suspended trace too.
+    """Return `run()` where an operation on the operands runs at once, and `write(module)` where it
+    belongs to a trace. It is for calls of the user's functions that are one operation of a program,
+    and for functions that run in other steps in Python.
     """
     return current(operands).staged(run, write)
+
+
+def acting(
+    run: Callable[[], R], write: Callable[[ModuleBuilder], R], operands: Sequence[Any], reads: bool
+) -> R:
+    """Return what `staged` does, for what has side effects: they keep their order. What only
+    `reads` its operands runs at once where their elements are known.
+    """
+    trace = innermost.trace
+    if trace is None or not trace.is_partial:
+        return staged(run, write, operands)
+    if trace.has_effects():
+        with trace.taking_all():
+            return trace.staged(run, write)
+    if reads and all(x is None or x.is_known for x in map(_traced, operands)):
+        return run()
+    return staged(run, write, operands)
 
 
 def shortcut(

@@ -22,4 +22,4 @@ def in_memory(x: Array, kind: str) -> Array:
         builder.has_memories = True
         return bind(InMemory(wanted.kind, own.kind), x, weak_type=x.weak_type)
 
-    return staged(lambda: x, write)
+    return staged(lambda: x, write, [x])

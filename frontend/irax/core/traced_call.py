@@ -23,16 +23,18 @@ class TracedCall:
         args: Sequence[Any],
         kwargs: dict[str, Any] | None = None,
         inputs: Callable[[Sequence[Array], Sequence[str]], list[Input]] = known_inputs,
+        partial: bool = False,
     ) -> None:
         """`what` is the function of irax's that traces, for errors; `inputs` says what the trace
-        knows of the arrays: by default their values too.
+        knows of the arrays: by default their values too. It is of all operations, or a `partial`
+        one of those that depend on the arrays.
         """
         leaves, self.in_tree = array_trees.tree_flatten((tuple(args), kwargs or {}))
         names = argument_names(tuple(args), kwargs)
         self.arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
         self._flat = FlatFunction(function, self.in_tree)
         given = inputs(self.arrays, names)
-        self.traced = trace_function(self._flat, given, what, name_of(function))
+        self.traced = trace_function(self._flat, given, what, name_of(function), partial=partial)
 
     @property
     def out_tree(self) -> Any:
@@ -45,7 +47,7 @@ class TracedCall:
 
     def bind(self, op: Op) -> Any:
         """Return what the function returns, as the results of an op of its arrays and captures."""
-        found = bind(op, *self.arrays, *self.traced.captures)
+        found = bind(op, *self.arrays, *self.traced.captures, builder=self.traced.builder)
         results = [found] if isinstance(found, Array) else found
         weak = self.traced.weak
         typed = [r.with_weak_type(w) for r, w in zip(results, weak, strict=True)]

@@ -112,12 +112,12 @@ def ensure_compile_time_eval() -> Iterator[None]:
 
 
 @contextmanager
-def resumed() -> Iterator[Trace]:
-    """Resume the trace that `ensure_compile_time_eval` suspends, for the length of a block."""
-    trace = innermost.suspended
-    assert trace is not None
-    with _innermost_is(trace, None):
-        yield trace
+def resumed() -> Iterator[None]:
+    """Resume the trace that `ensure_compile_time_eval` suspends, if it does, for the length of a
+    block.
+    """
+    with _innermost_is(innermost.trace or innermost.suspended, None):
+        yield
 
 
 class Trace(Interpreter):
@@ -130,10 +130,13 @@ class Trace(Interpreter):
         builder: ModuleBuilder,
         parent: Trace | None,
         entered_by: frozenset[str] = frozenset(),
+        is_partial: bool = False,
     ) -> None:
         self.kind = kind
         self.builder = builder
         self.parent = parent
+        self.is_partial = is_partial
+        """True if only operations on values of this trace belong to it."""
         self.open = True
         self.captures: list[Array] = []
         self._captured: dict[int, mlir.Value] = {}
@@ -296,6 +299,21 @@ class Trace(Interpreter):
 
         return activity.has_derivative(value, of_argument)
 
+    @contextmanager
+    def taking_all(self) -> Iterator[None]:
+        """In a `with` block, all operations belong to this trace, which is partial."""
+        self.is_partial = False
+        try:
+            yield
+        finally:
+            self.is_partial = True
+
+    def has_effects(self) -> bool:
+        """Return True if the function, or one around it, has side effects so far."""
+        if effects.has_effects(self.function):
+            return True
+        return self.parent is not None and self.parent.has_effects()
+
     def unknown_arguments(self) -> list[str]:
         """Return the names of the arguments whose values are unknown."""
         return [n for v, n in self.argument_names.items() if v not in self._sources]
@@ -335,6 +353,13 @@ class Tracer(Array):
     def _trace(self) -> Trace:
         """The trace it belongs to, under the name that libraries for JAX know."""
         return self.home
+
+    @property
+    def is_known(self) -> bool:
+        """True if its elements are known as it depends on arrays with elements alone, and the trace
+        is of what is differentiated.
+        """
+        return self.home.is_partial and self.home.concretize(self.value) is not None
 
     def __repr__(self) -> str:
         return f"Traced<{self.aval}> in {self.home.kind}"
@@ -535,8 +560,11 @@ def trace_function(
     builder: ModuleBuilder | None = None,
     trace_type: Callable[..., Trace] = Trace,
     entered_by: frozenset[str] = frozenset(),
+    partial: bool = False,
 ) -> Traced:
     """Traces `function`, which takes and gives a flat sequence of arrays, into a new function.
+
+    With `partial` only what depends on its arguments is traced, unless the trace around takes all.
 
     With `fresh_module` it goes into a module of its own, otherwise into that of the trace around;
     outside of all traces into that of `builder`, if it is given. Devices may differ along the axes
@@ -548,7 +576,8 @@ def trace_function(
     if share and parent is not None:
         builder = parent.builder
     builder = builder or ModuleBuilder()
-    trace = trace_type(kind, name, builder, parent, entered_by)
+    is_partial = partial and (parent is None or parent.is_partial)
+    trace = trace_type(kind, name, builder, parent, entered_by, is_partial)
     innermost.trace = trace
     try:
         tracers = [trace.add_argument(given) for given in inputs]

@@ -21,7 +21,7 @@ import numpy as np
 from irax import dtypes
 from irax.core import array_trees, source
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.dispatch import beside, bind, staged
+from irax.core.dispatch import acting, beside, bind, staged
 from irax.core.meshes import get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
 from irax.core.shardings import SingleDeviceSharding
@@ -88,8 +88,8 @@ def pure_callback(
         )
     if sharding is not None:
         _check_sharding(what, sharding)
-    make = partial(ops.Callback, kind="pure", vmap_method=vmap_method or "")
-    return _called(what, make, callback, result_shape_dtypes, args, kwargs)
+    make = partial(ops.Callback, vmap_method=vmap_method or "")
+    return _called(what, "pure", make, callback, result_shape_dtypes, args, kwargs)
 
 
 def _check_sharding(what: str, sharding: Any) -> None:
@@ -145,8 +145,8 @@ def io_callback(
         raise NotImplementedError(
             f"io_callback: sharding={sharding!r} is not supported; expected None"
         )
-    make = partial(ops.Callback, kind="io", ordered=bool(ordered))
-    return _called("io_callback", make, callback, result_shape_dtypes, args, kwargs)
+    make = partial(ops.Callback, ordered=bool(ordered))
+    return _called("io_callback", "io", make, callback, result_shape_dtypes, args, kwargs)
 
 
 def effects_barrier() -> None:
@@ -160,6 +160,7 @@ def effects_barrier() -> None:
 
 def _called(
     what: str,
+    kind: str,
     make: Callable[..., ops.Callback],
     function: Callable[..., Any],
     result_shape_dtypes: Any,
@@ -180,7 +181,7 @@ def _called(
     ]
     out_tree = array_trees.tree_structure(_as_tuples(result_shape_dtypes))
     host_function = HostFunction(function, what, where(), in_tree, (), out_tree)
-    found = call(host_function, make, arrays, expected)
+    found = call(kind, host_function, make, arrays, expected)
     return array_trees.tree_unflatten(array_trees.tree_structure(result_shape_dtypes), found)
 
 
@@ -285,13 +286,14 @@ def _as_tuples(tree: Any) -> Any:
 
 
 def call(
+    kind: str,
     function: HostFunction,
     make: Callable[..., ops.Callback],
     arrays: Sequence[Array],
     expected: Expected,
 ) -> list[Array]:
-    """The results: at once outside of all traces; inside one, a call of it is written down, as the
-    op that `make` gives for a key and the types of the results.
+    """The results of a callback of a kind: at once outside of all traces; inside one, a call of it
+    is written down, as the op that `make` gives for its kind, a key and the types of the results.
     """
 
     def run() -> list[Array]:
@@ -303,9 +305,11 @@ def call(
         registered, key = _registered(function)
         builder.kept.append(registered)
         types = tuple(mlir.tensor_type(shape, dtype) for shape, dtype in expected)
-        return list(bind(make(key=key, types=types), *arrays))
+        return list(bind(make(key=key, types=types, kind=kind), *arrays))
 
-    return staged(run, write)
+    if kind == "pure":
+        return staged(run, write, arrays)
+    return acting(run, write, arrays, reads=kind == "debug")
 
 
 def split(tree: Any) -> tuple[list[Array], tuple[tuple[int, Any], ...], Any]:

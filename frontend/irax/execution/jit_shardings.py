@@ -84,7 +84,7 @@ def on_devices(x: Array, sharding: Sharding) -> Array:
             builder.name_place(sharding.mesh)
         return x
 
-    return staged(put, note)
+    return staged(put, note, [x])
 
 
 def _moved(x: Array, result: Array) -> Array:
@@ -114,7 +114,7 @@ def constrained(x: Array, sharding: Sharding) -> Array:
     if isinstance(sharding, NamedSharding) and not sharding.mesh.axis_names:
         return x  # as the type of an array says outside of meshes
     if isinstance(x, ConcreteArray):
-        return staged(lambda: placed(x, sharding), lambda _: _constraint(x, sharding))
+        return staged(lambda: placed(x, sharding), lambda _: _constraint(x, sharding), [x])
     return _constraint(x, sharding)
 
 
@@ -165,7 +165,7 @@ def divided_arguments(what: str, divisions: Divisions, args: tuple[Any, ...]) ->
     """
     leaves, tree = array_trees.tree_flatten(args)
     wanted = divisions.of(tree, args)
-    is_traced = staged(lambda: False, lambda _: True)  # a trace says so in any case
+    is_traced = staged(lambda: False, lambda _: True, leaves)  # a trace says so in any case
     found = [
         x if s is None or (not is_traced and is_placed(x, s)) else _divided_argument(what, x, s)
         for x, s in zip(leaves, wanted, strict=True)

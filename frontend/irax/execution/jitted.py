@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 from irax import stages
 from irax.config import config
 from irax.core import array_trees, axis_names, dispatch, explicit_axes, refs, source
-from irax.core.array import as_array, device_of, zeros_of
+from irax.core.array import Array, as_array, device_of, zeros_of
 from irax.core.avals import ShapeDtypeStruct
-from irax.core.dispatch import call
+from irax.core.dispatch import call, runs_at_once, trace_of
 from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.shardings import Sharding
 from irax.core.tracebacks import api_boundary, hide_frames
-from irax.core.tracing import Trace, Tracer, current_trace, innermost, resumed, trace_function
+from irax.core.tracing import Trace, current_trace, innermost, resumed, trace_function
 from irax.core.wrapping import SignatureOfWrapped
 from irax.execution import bound_call, jit_refs, replay, reports
 from irax.execution.bound_call import OTHER, BoundCall, flattened
@@ -114,7 +114,7 @@ class PjitFunction(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            if innermost.trace is None:
+            if runs_at_once():
                 for call in self._cache.recent:  # as `called` does: a function less in each call
                     result = call(args, kwargs)
                     if result is not OTHER:
@@ -142,11 +142,9 @@ class PjitFunction(Generic[P, R]):
             result, traced = jit_refs.call(function, known, compile, ahead, leaves, tree, static)
             if result is not OTHER:
                 return result
-        trace = current_trace()
+        trace = trace_of(leaves)
         if trace is not None:
-            return self._call_traced(trace, leaves, tree, static, traced)
-        if innermost.suspended is not None and any(isinstance(x, Tracer) for x in leaves):
-            with resumed() as trace:
+            with resumed():
                 return self._call_traced(trace, leaves, tree, static, traced)
         state = config.state
         with explicit_axes.by_mesh_of(leaves):
@@ -175,7 +173,8 @@ class PjitFunction(Generic[P, R]):
             return self._call_outside(filled, tree, static, own, traced, state, count)
         compiled = self._cache.find(key)
         first: FirstCall | None = None
-        if compiled is None and traced is None and config.untraced_starts:
+        starts = config.untraced_starts and innermost.trace is None
+        if compiled is None and traced is None and starts:
             from irax.execution.untraced.first_calls import FirstCall
 
             given = (self._fun, self._cache, key, leaves, tree, static, count)
@@ -190,6 +189,8 @@ class PjitFunction(Generic[P, R]):
                 if first is not None:
                     first.begin()
                 new = self._trace(leaves, tree, static, spans, traced=traced)
+            if new.traced.captures_tracers():
+                return _called(new, list(map(as_array, leaves)))
             compiled = self._cache.keep(key, new)
             self._check_donations(compiled)
         fixed = self._device is not None
@@ -331,9 +332,7 @@ class PjitFunction(Generic[P, R]):
             spans = reports.missed(self._fun, self._cache.history, key, is_part=True)
             compiled = self._trace(arrays, tree, static, spans, among is not None, traced)
             compiled = self._kept(among, key, compiled)
-        own = compiled.traced
-        results = call(own.builder, own.name, [*arrays, *own.captures], own.weak)
-        return array_trees.tree_unflatten(compiled.out_tree, results)
+        return _called(compiled, arrays)
 
     def _kept(self, among: dict[Any, Any] | None, key: Any, compiled: Program) -> Program:
         """Keep the traced program of a call inside of a trace. Where that is of a jitted function,
@@ -466,6 +465,13 @@ class PjitFunction(Generic[P, R]):
         """Clear the traces and programs of this function."""
         self._cache.clear()
         self._with_refs.clear()
+
+
+def _called(program: Program, arrays: Sequence[Array]) -> Any:
+    """Call a program as a part of the trace that its arguments or captures belong to."""
+    own = program.traced
+    results = call(own.builder, own.name, [*arrays, *own.captures], own.weak)
+    return array_trees.tree_unflatten(program.out_tree, results)
 
 
 @contextmanager

@@ -22,11 +22,12 @@ import numpy as np
 from irax.config import config
 from irax.core import array_trees, origins, source
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.dispatch import runs_at_once
 from irax.core.interpreters.replay import Replay
 from irax.core.key_arrays import KeyArray
 from irax.core.strictness import library
 from irax.core.tracebacks import hide_frames
-from irax.core.tracing import Input, Traced, concrete_array, current_trace, trace_function
+from irax.core.tracing import Input, Traced, concrete_array, trace_function
 from irax_compiler import api, mlir, straight
 from irax_compiler.evaluate import Program
 from irax_compiler.ops.transformation import Evaluation
@@ -64,7 +65,7 @@ def replayed(function: _Function, numbers_vary: bool = False) -> _Function:
     @functools.wraps(plain)
     def replaying(*args: Any, **kwargs: Any) -> Any:
         try:
-            if current_trace() is not None or config.stepwise:
+            if config.stepwise or not runs_at_once():
                 return function(*args, **kwargs)
             arrays: list[Any] = []
             key: list[Any] = [config.traced, *kwargs]

@@ -15,7 +15,7 @@ from irax import dtypes
 from irax.core import array_trees, source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
-from irax.core.closures import captures_first
+from irax.core.closures import captures_first, used_by
 from irax.core.dispatch import bind, staged
 from irax.core.flattening import known_inputs, name_of
 from irax.core.module_builder import ModuleBuilder
@@ -91,9 +91,12 @@ def custom_linear_solve(
         names, consts = captures_first(traced)
         function, equations, *others = names
         op = LinearSolve(function, equations, len(consts), *(others or (None, None)))
-        return solver.results(bind(op, *consts, *unknown.arrays), traced[0])
+        return solver.results(
+            bind(op, *consts, *unknown.arrays, builder=traced[0].builder), traced[0]
+        )
 
-    return staged(run, write)
+    functions = matvec, solve, transpose_solve
+    return staged(run, write, used_by(*functions, args=b))
 
 
 def custom_root(
@@ -159,9 +162,11 @@ def custom_root(
         ]
         (function, equation, tangents), consts = captures_first(traced)
         op = Root(function, equation, tangents, len(consts))
-        return solver.results(bind(op, *consts, *unknown.arrays), traced[0])
+        return solver.results(
+            bind(op, *consts, *unknown.arrays, builder=traced[0].builder), traced[0]
+        )
 
-    return staged(run, write)
+    return staged(run, write, used_by(f, solve, tangent_solve, args=initial_guess))
 
 
 class _Unknown:

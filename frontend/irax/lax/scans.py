@@ -261,7 +261,11 @@ def repeat(
     if unroll == 1:
         return repeated()
     # Only compiled loops are faster when written out.
-    return staged(repeated, lambda _: _in_blocks(step, carry, xs, length, reverse, unroll))
+    return staged(
+        repeated,
+        lambda _: _in_blocks(step, carry, xs, length, reverse, unroll),
+        [*carry, *xs, *step.captures],
+    )
 
 
 def _in_blocks(

@@ -11,6 +11,7 @@ import numpy as np
 
 from irax.core import array_trees
 from irax.core.array import Array, as_array
+from irax.core.closures import used_by
 from irax.core.dispatch import bind, staged
 from irax.core.flattening import abstract_inputs
 from irax.core.module_builder import ModuleBuilder
@@ -149,7 +150,8 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
             }
             return traced_call.bind(Composite(traced.name, types, tuple(attributes.items())))
 
-        return staged(lambda: decomposition(*args, **kwargs), write)
+        run = functools.partial(decomposition, *args, **kwargs)
+        return staged(run, write, used_by(decomposition, args=args))
 
     return composed
 

@@ -241,7 +241,7 @@ def _stop_gradient(x: Any) -> Array:
     x = still_open(array_of("lax.stop_gradient", x))
     if not dtypes.issubdtype(x.dtype, np.inexact):
         return x
-    return staged(lambda: x, lambda _: bind(marks.stop_gradient, x, weak_type=x.weak_type))
+    return staged(lambda: x, lambda _: bind(marks.stop_gradient, x, weak_type=x.weak_type), [x])
 
 
 # ---- shapes --------------------------------------------------------------------------------------

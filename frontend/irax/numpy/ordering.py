@@ -310,7 +310,7 @@ def _halving(x: Array, values: Array, side: str, unrolled: bool) -> Array:
 
     if unrolled:
         return written_out()
-    return staged(written_out, lambda _: lax.fori_loop(0, steps, step, bounds)[0])
+    return staged(written_out, lambda _: lax.fori_loop(0, steps, step, bounds)[0], [x, values])
 
 
 def _by_sorting(x: Array, values: Array, side: str) -> Array:

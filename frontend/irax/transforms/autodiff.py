@@ -304,7 +304,7 @@ def _vjp(
     """The outputs of a function that `_checked` gave, and its pullback. The inputs `boxed` are
     elements of Refs.
     """
-    traced_call = TracedCall(what, function, primals, inputs=differentiated_inputs)
+    traced_call = TracedCall(what, function, primals, inputs=differentiated_inputs, partial=True)
     traced, arrays = traced_call.traced, traced_call.arrays
     tokens = [] if found is None else found.tokens
     given = [x for token in tokens for x in token.given]
@@ -422,7 +422,7 @@ def _push(
     fun: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool
 ) -> tuple[Any, Any]:
     traced_call = TracedCall(
-        "jvp", _checked(fun, "jvp", has_aux), primals, inputs=differentiated_inputs
+        "jvp", _checked(fun, "jvp", has_aux), primals, inputs=differentiated_inputs, partial=True
     )
     traced, arrays = traced_call.traced, traced_call.arrays
     structure = array_trees.tree_structure(primals)
@@ -512,7 +512,11 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     """
     check_callable(fun, "linearize")
     traced_call = TracedCall(
-        "linearize", _checked(fun, "linearize", has_aux), primals, inputs=differentiated_inputs
+        "linearize",
+        _checked(fun, "linearize", has_aux),
+        primals,
+        inputs=differentiated_inputs,
+        partial=True,
     )
     traced, arrays = traced_call.traced, traced_call.arrays
     num_results = _num_results(traced_call.out_tree, has_aux)

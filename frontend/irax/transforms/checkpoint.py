@@ -14,6 +14,7 @@ import numpy as np
 from irax.core import array_trees, ref_functions, refs
 from irax.core.array import as_array
 from irax.core.avals import ShapedArray
+from irax.core.closures import used_by
 from irax.core.dispatch import bind, staged
 from irax.core.flattening import bind_others, name_of
 from irax.core.memory_spaces import space_of
@@ -298,7 +299,7 @@ def checkpoint(
             named = {n: x if n in static_names else _arrays(x) for n, x in kwargs.items()}
             return fun(*given, **named)
 
-        return staged(run, write)
+        return staged(run, write, used_by(fun, args=(args, kwargs)))
 
     return checkpointed
 
@@ -376,4 +377,4 @@ def checkpoint_name(x: Any, name: str) -> Any:
         array = as_array(leaf, "checkpoint_name")
         return bind(marks.Name(name), array, weak_type=array.weak_type)
 
-    return staged(lambda: x, lambda _: array_trees.tree_map(named, x))
+    return staged(lambda: x, lambda _: array_trees.tree_map(named, x), array_trees.tree_leaves(x))

@@ -14,7 +14,7 @@ from typing import Any
 
 from irax.core import array_trees, ref_functions, refs
 from irax.core.array import Array
-from irax.core.closures import closed_over, with_captures
+from irax.core.closures import closed_over, used_by, with_captures
 from irax.core.dispatch import bind, staged
 from irax.core.flattening import FlatFunction, known_inputs, name_of
 from irax.core.module_builder import ModuleBuilder
@@ -90,7 +90,11 @@ class Ruled(ForwardsDefinitions):
         """Calls the function."""
         self.check_rules()
         args = self._positional(args, kwargs)
-        return staged(lambda: self.fun(*args), lambda builder: self._write(builder, args))
+        return staged(
+            lambda: self.fun(*args),
+            lambda builder: self._write(builder, args),
+            [x.value if isinstance(x, refs.Ref) else x for x in used_by(self.fun, args=args)],
+        )
 
     def _write(self, builder: ModuleBuilder, args: tuple[Any, ...]) -> Any:
         """Writes a call that has the rules into a trace."""
@@ -103,7 +107,7 @@ class Ruled(ForwardsDefinitions):
         arrays = given.arrays(others)
         again = same_call(self, given)
         if again is not None:
-            results = self._bound(again, again.function, arrays)
+            results = self._bound(builder, again, again.function, arrays)
             return array_trees.tree_unflatten(again.out_tree, results)
         flat = FlatFunction(lambda *others: self.fun(*given.joined(others)), given.in_tree)
         inputs = known_inputs(arrays, given.names, differentiated=False)
@@ -115,7 +119,8 @@ class Ruled(ForwardsDefinitions):
         if len(outside) > len(captured):
             function = with_captures(traced, outside, len(arrays), f"{function}.whole")
         builder.kept.append(rules)
-        return array_trees.tree_unflatten(flat.out_tree, self._bound(rules, function, arrays))
+        results = self._bound(builder, rules, function, arrays)
+        return array_trees.tree_unflatten(flat.out_tree, results)
 
     def _write_of_refs(
         self, builder: ModuleBuilder, fixed: tuple[Any, ...], boxed: ref_functions.Arguments
@@ -127,9 +132,11 @@ class Ruled(ForwardsDefinitions):
         call.write(states, list(boxed.refs.refs))
         return out
 
-    def _bound(self, rules: DeferredRules, function: str, arrays: Sequence[Array]) -> list[Array]:
+    def _bound(
+        self, builder: ModuleBuilder, rules: DeferredRules, function: str, arrays: Sequence[Array]
+    ) -> list[Array]:
         op = self.deferred(function, function, rules.key, len(arrays))
-        results = bind(op, *arrays, *rules.outside)
+        results = bind(op, *arrays, *rules.outside, builder=builder)
         return [r.with_weak_type(a.weak_type) for r, a in zip(results, rules.results, strict=True)]
 
     def _positional(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:

@@ -12,6 +12,7 @@ import numpy as np
 from irax.core import array_trees
 from irax.core.array import ConcreteArray, as_array
 from irax.core.avals import ShapedArray
+from irax.core.closures import used_by
 from irax.core.dispatch import staged
 from irax.core.flattening import name_of
 from irax.core.module_builder import ModuleBuilder
@@ -81,7 +82,11 @@ class custom_vmap(ForwardsDefinitions):
                 f"{', '.join(bound.kwargs)}; its rule knows arguments by position alone"
             )
         args = bound.args
-        return staged(lambda: self.fun(*args), lambda builder: self._write(builder, args))
+        return staged(
+            lambda: self.fun(*args),
+            lambda builder: self._write(builder, args),
+            used_by(self.fun, args=args),
+        )
 
     def _write(self, builder: ModuleBuilder, args: tuple[Any, ...]) -> Any:
         """Writes a call that has the rule into a trace."""

@@ -8,7 +8,7 @@ from typing import Any
 from irax.core import array_trees
 from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapeDtypeStruct
-from irax.core.closures import captures_first
+from irax.core.closures import captures_first, used_by
 from irax.core.dispatch import bind, staged
 from irax.core.flattening import FlatFunction, name_of
 from irax.core.module_builder import ModuleBuilder
@@ -52,7 +52,7 @@ def linear_call(
         arrays = [as_array(x, "linear_call: an argument") for x in array_trees.tree_leaves(args)]
         num_residuals = len(array_trees.tree_leaves(residual_args))
         op = LinearCall(forward, back, len(captures) + num_residuals)
-        found = bind(op, *captures, *arrays)
+        found = bind(op, *captures, *arrays, builder=function.builder)
         results = [found] if isinstance(found, Array) else found
         typed = [x.with_weak_type(w) for x, w in zip(results, function.weak, strict=True)]
         return array_trees.tree_unflatten(out_tree, typed)
@@ -60,7 +60,7 @@ def linear_call(
     def run() -> Any:
         return array_trees.tree_map(as_array, fun(residual_args, linear_args))
 
-    return staged(run, write)
+    return staged(run, write, used_by(fun, fun_transpose, args=(residual_args, linear_args)))
 
 
 def _traced(function: Callable[..., Any], args: tuple[Any, Any]) -> tuple[Traced, Any]:

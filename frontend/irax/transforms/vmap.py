@@ -113,7 +113,8 @@ def over_lanes(
         ]
         divided = axis_names.lanes_divided_along(along)
         with axis_names.binding(axis_name, given.size), divided:
-            traced = trace_function(given.call, inputs, what, name_of(fun))
+            partial = axis_name is None  # operations may name the axis, and have no operands
+            traced = trace_function(given.call, inputs, what, name_of(fun), partial=partial)
         wanted = given.result_axes(what, out_axes, traced.results)
         named = "" if axis_name is None else axis_names.text_of(axis_name)
         mapped_axes = [*given.axes, *(None for _ in traced.captures)]

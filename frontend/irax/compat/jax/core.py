@@ -107,7 +107,7 @@ def check_jaxpr(jaxpr: Any) -> None:
 
 def is_concrete(x: Any) -> bool:
     """Return True for what has elements that are known."""
-    return not isinstance(x, Tracer)
+    return not isinstance(x, Tracer) or x.is_known
 
 
 @contextlib.contextmanager
