@@ -374,3 +374,40 @@ def table_in_a_checkpoint(jax: Any) -> list[Any]:
     saved = struck(jax, lambda: kept(jax, lambda f: jax.grad(jax.checkpoint(f))(2.0)))
     slope = jax.grad(lambda x: jax.checkpoint(lambda: x * x)())(1.0)
     return [saved, float(slope)]
+
+
+@program(DOUBLED, DOUBLED)
+def table_in_custom_rules(jax: Any) -> list[Any]:
+    tables: list[Any] = []
+
+    def table() -> Any:
+        tables.append(jax.numpy.arange(3.0) + 1)
+        return tables[-1]
+
+    @jax.custom_vjp
+    def f(x: Any) -> Any:
+        return jax.numpy.sum(table() * x)
+
+    def fwd(x: Any) -> Any:
+        return f(x), x
+
+    def bwd(x: Any, ct: Any) -> Any:
+        return (jax.numpy.sum(table()) * ct * x,)
+
+    f.defvjp(fwd, bwd)
+    jax.grad(f)(1.0)
+    return [(tables[0] * 2).tolist(), (tables[-1] * 2).tolist()]
+
+
+@program("UnexpectedTracerError", 1.0)
+def rule_that_closes_over_a_traced_value(jax: Any) -> list[Any]:
+    def product(x: Any, y: Any) -> Any:
+        @jax.custom_jvp
+        def g(y: Any) -> Any:
+            return x * y
+
+        g.defjvps(lambda t, ans, y: t * 3)
+        return g(y)
+
+    both = jax.grad(lambda x: product(x, x))
+    return [struck(jax, lambda: both(2.0)), float(jax.grad(lambda y: product(1.0, y) / 3)(2.0))]

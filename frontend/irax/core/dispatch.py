@@ -20,7 +20,7 @@ from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
 from irax.core.module_builder import ModuleBuilder
 from irax.core.sharded import device_of_place
-from irax.core.tracing import Trace, Tracer, concrete_array, innermost
+from irax.core.tracing import Scope, Trace, Tracer, concrete_array, innermost
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.numpy_call import NumpyCall
 from irax_runtime.device import Device
@@ -67,12 +67,10 @@ def trace_of(operands: Sequence[Any]) -> Trace | None:
     innermost_one = trace = trace or innermost.suspended
     if trace is None:
         return None
-    homes = [x.home for x in map(_traced, operands) if x is not None]
-    if not homes:
+    found = [x for x in map(_traced, operands) if x is not None]
+    if not found:
         return None
-    while trace is not None and trace.is_partial:
-        if any(home is trace for home in homes):
-            return trace
+    while trace is not None and not trace.owns(found):
         trace = trace.parent
     return trace or innermost_one  # which says what is wrong with an array of no trace around
 
@@ -143,7 +141,7 @@ def acting(
     trace = innermost.trace
     if trace is None or not trace.is_partial:
         return staged(run, write, operands)
-    if trace.has_effects():
+    if trace.scope is not Scope.OWN or trace.has_effects():  # a rule may stand for what is traced
         with trace.taking_all():
             return trace.staged(run, write)
     if reads and all(x is None or x.is_known for x in map(_traced, operands)):

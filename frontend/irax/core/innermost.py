@@ -1,12 +1,25 @@
-"""The trace that operations of a thread go to."""
+"""The innermost trace of a thread, and the operations that belong to a trace."""
 
 from __future__ import annotations
 
+import enum
 import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from irax.core.tracing import Trace
+
+
+class Scope(enum.Enum):
+    """The operations that belong to a trace, of those that belong to none within it."""
+
+    ALL = enum.auto()
+    """Every operation: the trace is a staging one."""
+    TRACED = enum.auto()
+    """Operations on traced arrays, of whichever trace: this one is partial, and its function may
+    get from outside what it reads itself, and nothing that is computed of that."""
+    OWN = enum.auto()
+    """Operations on values of the trace: it is a partial one, too."""
 
 
 class _Innermost(threading.local):

@@ -9,7 +9,7 @@ from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.flattening import FlatFunction, argument_names, known_inputs, name_of
-from irax.core.tracing import Input, trace_function
+from irax.core.tracing import Input, Scope, trace_function
 from irax_compiler.ops.core import Op
 
 
@@ -23,18 +23,18 @@ class TracedCall:
         args: Sequence[Any],
         kwargs: dict[str, Any] | None = None,
         inputs: Callable[[Sequence[Array], Sequence[str]], list[Input]] = known_inputs,
-        partial: bool = False,
+        scope: Scope = Scope.ALL,
     ) -> None:
         """`what` is the function of irax's that traces, for errors; `inputs` says what the trace
-        knows of the arrays: by default their values too. It is of all operations, or a `partial`
-        one of those that depend on the arrays.
+        knows of the arrays: by default their values too. Its `scope` says which operations belong
+        to it.
         """
         leaves, self.in_tree = array_trees.tree_flatten((tuple(args), kwargs or {}))
         names = argument_names(tuple(args), kwargs)
         self.arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
         self._flat = FlatFunction(function, self.in_tree)
         given = inputs(self.arrays, names)
-        self.traced = trace_function(self._flat, given, what, name_of(function), partial=partial)
+        self.traced = trace_function(self._flat, given, what, name_of(function), scope=scope)
 
     @property
     def out_tree(self) -> Any:

@@ -27,6 +27,7 @@ from irax.core.explicit_axes import (
     spec_of,
     type_of,
 )
+from irax.core.innermost import Scope as Scope
 from irax.core.innermost import innermost as innermost
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.memory_spaces import MemoriesInTrace, Space
@@ -130,13 +131,13 @@ class Trace(Interpreter):
         builder: ModuleBuilder,
         parent: Trace | None,
         entered_by: frozenset[str] = frozenset(),
-        is_partial: bool = False,
+        scope: Scope = Scope.ALL,
     ) -> None:
         self.kind = kind
         self.builder = builder
         self.parent = parent
-        self.is_partial = is_partial
-        """True if only operations on values of this trace belong to it."""
+        self.scope = scope
+        """The operations that belong to it."""
         self.open = True
         self.captures: list[Array] = []
         self._captured: dict[int, mlir.Value] = {}
@@ -301,12 +302,23 @@ class Trace(Interpreter):
 
     @contextmanager
     def taking_all(self) -> Iterator[None]:
-        """In a `with` block, all operations belong to this trace, which is partial."""
-        self.is_partial = False
+        """In a `with` block, all operations belong to this trace."""
+        before, self.scope = self.scope, Scope.ALL
         try:
             yield
         finally:
-            self.is_partial = True
+            self.scope = before
+
+    @property
+    def is_partial(self) -> bool:
+        """True if not all operations belong to it."""
+        return self.scope is not Scope.ALL
+
+    def owns(self, operands: Sequence[Tracer]) -> bool:
+        """Return True if an operation on these traced arrays belongs to it, as it belongs to no
+        trace within this one.
+        """
+        return self.scope is not Scope.OWN or any(x.home is self for x in operands)
 
     def has_effects(self) -> bool:
         """Return True if the function, or one around it, has side effects so far."""
@@ -560,11 +572,11 @@ def trace_function(
     builder: ModuleBuilder | None = None,
     trace_type: Callable[..., Trace] = Trace,
     entered_by: frozenset[str] = frozenset(),
-    partial: bool = False,
+    scope: Scope = Scope.ALL,
 ) -> Traced:
     """Traces `function`, which takes and gives a flat sequence of arrays, into a new function.
 
-    With `partial` only what depends on its arguments is traced, unless the trace around takes all.
+    Which operations are traced is as its `scope` says; all of them, if the trace around takes all.
 
     With `fresh_module` it goes into a module of its own, otherwise into that of the trace around;
     outside of all traces into that of `builder`, if it is given. Devices may differ along the axes
@@ -576,8 +588,9 @@ def trace_function(
     if share and parent is not None:
         builder = parent.builder
     builder = builder or ModuleBuilder()
-    is_partial = partial and (parent is None or parent.is_partial)
-    trace = trace_type(kind, name, builder, parent, entered_by, is_partial)
+    if parent is not None and not parent.is_partial:
+        scope = Scope.ALL
+    trace = trace_type(kind, name, builder, parent, entered_by, scope)
     innermost.trace = trace
     try:
         tracers = [trace.add_argument(given) for given in inputs]

@@ -20,7 +20,7 @@ from irax.core.flattening import bind_others, differentiated_inputs, name_of, no
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
-from irax.core.tracing import Traced
+from irax.core.tracing import Scope, Traced
 from irax.core.wrapping import wraps
 from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import (
@@ -304,7 +304,7 @@ def _vjp(
     """The outputs of a function that `_checked` gave, and its pullback. The inputs `boxed` are
     elements of Refs.
     """
-    traced_call = TracedCall(what, function, primals, inputs=differentiated_inputs, partial=True)
+    traced_call = TracedCall(what, function, primals, inputs=differentiated_inputs, scope=Scope.OWN)
     traced, arrays = traced_call.traced, traced_call.arrays
     tokens = [] if found is None else found.tokens
     given = [x for token in tokens for x in token.given]
@@ -422,7 +422,7 @@ def _push(
     fun: Callable[..., Any], primals: tuple[Any, ...], tangents: tuple[Any, ...], has_aux: bool
 ) -> tuple[Any, Any]:
     traced_call = TracedCall(
-        "jvp", _checked(fun, "jvp", has_aux), primals, inputs=differentiated_inputs, partial=True
+        "jvp", _checked(fun, "jvp", has_aux), primals, inputs=differentiated_inputs, scope=Scope.OWN
     )
     traced, arrays = traced_call.traced, traced_call.arrays
     structure = array_trees.tree_structure(primals)
@@ -516,7 +516,7 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         _checked(fun, "linearize", has_aux),
         primals,
         inputs=differentiated_inputs,
-        partial=True,
+        scope=Scope.OWN,
     )
     traced, arrays = traced_call.traced, traced_call.arrays
     num_results = _num_results(traced_call.out_tree, has_aux)

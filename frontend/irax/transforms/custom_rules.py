@@ -19,7 +19,7 @@ from irax.core.dispatch import bind, staged
 from irax.core.flattening import FlatFunction, known_inputs, name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import trace_function
+from irax.core.tracing import Scope, trace_function
 from irax.transforms.custom_arguments import Arguments, joined
 from irax.transforms.custom_refs import RefCall
 from irax.transforms.deferred_rules import DeferredRules, RuleCall, same_call
@@ -111,7 +111,7 @@ class Ruled(ForwardsDefinitions):
             return array_trees.tree_unflatten(again.out_tree, results)
         flat = FlatFunction(lambda *others: self.fun(*given.joined(others)), given.in_tree)
         inputs = known_inputs(arrays, given.names, differentiated=False)
-        traced = trace_function(flat, inputs, self.kind, name_of(self.fun))
+        traced = trace_function(flat, inputs, self.kind, name_of(self.fun), scope=Scope.TRACED)
         captured = traced.captures
         outside = list({id(x): x for x in [*captured, *closed_over(self, fixed)]}.values())
         rules = DeferredRules(self, given, arrays, traced, flat.out_tree, outside)

@@ -15,7 +15,7 @@ from irax.core import axis_names, module_builder, source
 from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
 from irax.core.module_builder import ModuleBuilder
-from irax.core.tracing import Input, Known, Traced, Tracer, trace_function
+from irax.core.tracing import Input, Known, Scope, Traced, Tracer, trace_function
 from irax.transforms.custom_arguments import Arguments
 from irax_compiler import api, mlir
 from irax_compiler.ops import shape
@@ -51,8 +51,9 @@ class RuleCall:
         """
         name, kind = f"{self.function}.{suffix}", self.rules.ruled.kind
         with self.rules.running():
+            scope = Scope.ALL if self.is_written else Scope.TRACED
             traced = trace_function(
-                rule, inputs, kind, name, fresh_module=True, builder=self.builder
+                rule, inputs, kind, name, fresh_module=True, builder=self.builder, scope=scope
             )
         if not traced.captures and not self.outside:
             return traced.name

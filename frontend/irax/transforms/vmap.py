@@ -22,7 +22,7 @@ from irax.core.explicit_axes import (
 )
 from irax.core.flattening import Arguments, FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, trace_function, trace_state_clean
+from irax.core.tracing import Input, Scope, trace_function, trace_state_clean
 from irax.core.wrapping import wraps
 from irax_compiler import api
 from irax_compiler.ops.control_flow.shard_map import axes_of
@@ -113,8 +113,9 @@ def over_lanes(
         ]
         divided = axis_names.lanes_divided_along(along)
         with axis_names.binding(axis_name, given.size), divided:
-            partial = axis_name is None  # operations may name the axis, and have no operands
-            traced = trace_function(given.call, inputs, what, name_of(fun), partial=partial)
+            # Operations may name the axis, and have no operands.
+            scope = Scope.OWN if axis_name is None else Scope.ALL
+            traced = trace_function(given.call, inputs, what, name_of(fun), scope=scope)
         wanted = given.result_axes(what, out_axes, traced.results)
         named = "" if axis_name is None else axis_names.text_of(axis_name)
         mapped_axes = [*given.axes, *(None for _ in traced.captures)]
