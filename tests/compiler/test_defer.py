@@ -12,6 +12,7 @@ XS = RNG.normal(size=(6, 2, 16)).astype(np.float32)
 W = RNG.normal(size=(16, 16)).astype(np.float32) / 4
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("rows", [6, 9])
 def test_sums_over_rows_in_either_order(reverse: bool, rows: int):

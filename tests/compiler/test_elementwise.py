@@ -158,6 +158,7 @@ def _joined(np_: Any, x: Any, y: Any, row: Any) -> list[Any]:
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", [(300, 101), (2000, 6), (5000, 3)])
 def test_concatenations_of_computed_values(shape: tuple[int, int]):
     generator = np.random.default_rng(0)
