@@ -68,6 +68,7 @@ def test_atan2_of_doubles():
     np.testing.assert_array_equal(np.signbit(result[numbers]), np.signbit(expected[numbers]))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("function", ["sin", "cos", "tan"])
 def test_trigonometric_function_of_doubles(function: str):
     generator = np.random.default_rng(0)

@@ -56,6 +56,7 @@ def imported(function: str, names: list[str]) -> list[str]:
     return run.stdout.split()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("function", "names"),
     [

@@ -87,6 +87,7 @@ def _check(x: np.ndarray) -> None:
         np.testing.assert_array_equal(np.asarray(result), program(np, x))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_shapes(shape: tuple[int, ...]):
     _check(_drawn(shape, np.float32))

@@ -207,6 +207,7 @@ def test_products_that_loops_read_again_are_not_overwritten() -> None:
     _check(results, x)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.float16])
 def test_short_rows_of_narrow_numbers(dtype: Any) -> None:
     x = _array((5000, 5), np.int16)

@@ -51,6 +51,7 @@ MADE: dict[str, Callable[[], Callable[..., Any]]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
 @pytest.mark.parametrize("made", MADE)
 def test_copies_of_functions_that_were_called(made: str, copied: Callable[[Any], Any]):

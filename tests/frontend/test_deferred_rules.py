@@ -82,6 +82,7 @@ def test_backward_rules_wait_for_a_cotangent():
     assert noting.ran == ["fwd"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("transform", [lambda f: f, irax.jit])
 def test_rules_that_call_their_function_with_another_one(kind, transform):
@@ -194,6 +195,7 @@ def of_global():
     return GLOBAL["z"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["jvp", "fwd", "bwd", "global", "module"])
 def test_rules_that_close_over_traced_values(kind):
     f = scaled(kind)

@@ -220,6 +220,7 @@ def test_a_fault_of_a_device_ends_the_job():
     assert "ended by ZeroDivisionError" in done.stderr or "device 3 of the mesh" in done.stderr
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "fault, message",
     [
@@ -243,6 +244,7 @@ IN_F_OR_G = "in jit of [fg]"
 """The program of a rank, which may be the first to see what is wrong, or the other."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", [2, 4])
 @pytest.mark.parametrize(
     "arguments, message",
