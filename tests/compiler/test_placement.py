@@ -69,6 +69,7 @@ def test_temporaries_are_in_memory_of_results():
     np.testing.assert_allclose(irax.jit(f)(x, w), f(x, w), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_large_kernels_do_not_run_at_once_where_this_takes_memory():
     """Windows of images are copied for one tap after the other."""
     x = np.random.default_rng(0).normal(size=(8, 28, 28, 64)).astype(np.float32)

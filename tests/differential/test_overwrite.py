@@ -126,6 +126,7 @@ def test_memory():
     assert memory.temp_size_in_bytes == x.nbytes
 
 
+@pytest.mark.slow
 def test_memory_of_carried_arrays():
     """A step makes the product with the matrix, and one other array beside those that it carries:
     a kernel that sums many products does not write over its operands.

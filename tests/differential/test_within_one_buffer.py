@@ -164,6 +164,7 @@ def test_copies_to_places_that_are_computed(extents):
             np.testing.assert_array_equal(donated(jnp.asarray(x), start, to), expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("extents", [(N,), pytest.param((700, 3), marks=pytest.mark.slow)], ids=str)
 def test_elements_at_places_that_are_computed(extents):
     """Gathered, and scattered to other places of the same array."""

@@ -190,6 +190,7 @@ def test_lanes_make_the_checks_of_their_own_steps_and_branches():
     assert str(message(loop, 3)[0].get()).startswith("no 3")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "f", [lambda x: x[500], lambda x: x.at[500].set(1.0), lambda x: x[None, 500, ..., 0]]
 )

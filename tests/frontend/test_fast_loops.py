@@ -253,6 +253,7 @@ def mixed(x, y):
     return lax.fori_loop(0, 4, step, (x, y, 0))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(5, 27), (16, 16)])
 def test_large_arrays_in_a_loop(shape):
     x, y = (RNG.normal(size=shape).astype(np.float32) for _ in range(2))
@@ -498,6 +499,7 @@ IN_PLACE = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("size", [9, 300])
 def test_updates_in_place_change_nothing_that_is_read_later(size):
     """All in one program, against the evaluator."""
@@ -530,6 +532,7 @@ def test_updates_in_place_of_lanes_and_their_gradients():
             np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.bool_, np.uint8, np.int16, np.float64, np.float16])
 def test_windows_of_any_dtype_in_place(dtype):
     x = RNG.integers(0, 2, (40, 6)).astype(dtype)
@@ -695,6 +698,7 @@ def test_a_condition_updates_what_is_carried(size: int):
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32"])
 def test_a_counter_as_an_unsigned_number(dtype):
     """Beside an array that is too large for a kernel the host counts."""

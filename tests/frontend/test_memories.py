@@ -303,6 +303,7 @@ OFFLOADED = ad_checkpoint.Offloadable("device", "pinned_host")
 OF_PRODUCTS = irax.checkpoint_policies.offload_dot_with_no_batch_dims("device", "pinned_host")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "policy, expected",
     [

@@ -151,6 +151,7 @@ def test_compiled_as_evaluated(dtype):
             )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [*ENCODED, "float4_e2m1fn", "float6_e3m2fn", "float6_e2m3fn"])
 def test_rounding_of_compiled_conversions(dtype):
     """To all numbers, what is halfway between two, and what is next to that; and back."""

@@ -360,6 +360,7 @@ def test_cumulative_truth(name):
     np.testing.assert_array_equal(result, getattr(np, name)(x, dtype=bool))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rows, columns", [(2, 2), (7, 7), (9, 3)])
 def test_reductions_of_what_turns_out_to_be_constant_have_all_terms(rows, columns):
     def sums(places):

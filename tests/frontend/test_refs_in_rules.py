@@ -118,6 +118,7 @@ def recorder(dtype):
     return scaled
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.int8, np.complex64])
 def test_order_and_dtypes(dtype):
     scaled = recorder(dtype)

@@ -26,6 +26,7 @@ def spec(x: irax.Array) -> Any:
     return x.sharding.spec if isinstance(x.sharding, NamedSharding) else None
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "make",
     [
@@ -147,6 +148,7 @@ def test_donated_arrays_are_deleted_once_they_are_elsewhere():
     assert not moved.is_deleted()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "put",
     [

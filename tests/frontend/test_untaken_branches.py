@@ -125,6 +125,7 @@ def test_gradients(f):
     check_equal(irax.linear_transpose(linear, X, 1.5)(1.0), expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("f", [by_number, in_scan, that_nobody_takes], ids=lambda f: f.__name__)
 def test_compiled_gradients(f):
     expected = irax.grad(one_by_one(f), (0, 1))(X, 1.5)

@@ -390,6 +390,7 @@ def test_pairs_on_the_device(outer, inner):
         np.testing.assert_allclose(irax.jit(g)(xs), g(xs), rtol=1e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(), (3,), (2, 3), (1000,)])
 def test_equal_carries_that_change_places(shape: tuple[int, ...]):
     """Swap carries that begin equal: an argument, constants, and equal expressions."""

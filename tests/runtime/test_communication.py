@@ -212,6 +212,7 @@ def test_devices_of_processes_communicate_as_numpy_says():
     assert done.stdout.count("checked") == 2
 
 
+@pytest.mark.slow
 def test_a_fault_of_a_device_ends_the_job():
     done = job(2, "devices", "raise")
     assert done.returncode != 0

@@ -133,6 +133,7 @@ def test_settings_that_are_malformed_are_told_of_what_they_are_for(monkeypatch):
     assert "expected name:path,name:path,..., got 'rubbish'" in line_of("pjrt:cuda")
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("libraries", ["absent", "empty", "others"])
 @pytest.mark.skipif(sys.platform != "linux", reason="libraries have other names elsewhere")
 @pytest.mark.skipif(not hasattr(_ctypes, "__file__"), reason="Python has no libraries of its own")

@@ -180,6 +180,7 @@ TOPOLOGIES = {
 }
 
 
+@pytest.mark.slow
 @needs_tpu_compiler
 def test_every_topology_takes_programs_of_every_mesh():
     meshes = ("2", "2x2", "8", "2x2x2")
