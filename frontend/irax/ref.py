@@ -29,13 +29,16 @@ __all__ = [
 
 
 @api_boundary
-def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None) -> Ref:
+def new_ref(
+    init_val: Any, *, memory_space: Any = None, kind: str | None = None, pin: bool = False
+) -> Ref:
     """Return a mutable array that begins as a copy of an array or a number.
 
     Args:
         init_val: the array.
         memory_space: accepted; it is the processor's memory.
         kind: accepted; all mutable arrays are of one kind.
+        pin: accepted; a mutable array stays where it is.
 
     Raises:
         TypeError: `init_val` is no array.
@@ -52,12 +55,13 @@ def new_ref(init_val: Any, *, memory_space: Any = None, kind: str | None = None)
 
 
 @api_boundary
-def empty_ref(ty: Any, memory_space: Any = None) -> Ref:
+def empty_ref(ty: Any, memory_space: Any = None, pin: bool = False) -> Ref:
     """Return a mutable array of a shape and dtype, with any elements.
 
     Args:
         ty: a `ShapeDtypeStruct`, or what else has a shape and a dtype.
         memory_space: of no effect.
+        pin: of no effect.
 
     Raises:
         TypeError: `ty` has no shape or no dtype.

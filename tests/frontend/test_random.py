@@ -111,7 +111,7 @@ DRAWS = {
         np.array([0, 1, -0.1, 1.1, 0.5, 0.5, 0.5, 0.5], "f"),
     ),
     "binomial f16": lambda r, k: r.binomial(k, 10, 0.4, (4,), np.float16),
-    "multinomial": lambda r, k: r.multinomial(k, 100, P / P.sum(), shape=(2, 4)),
+    "multinomial": lambda r, k: r.multinomial(k, 100, np.tile(P / P.sum(), (2, 1))),
     "clone": lambda r, k: r.clone(k),
     "typed": lambda r, k: r.key_data(r.split(r.fold_in(r.wrap_key_data(k), 3), (2, 1))),
 }

@@ -101,9 +101,7 @@ DISCRETE = {
         stats.rv_discrete(values=([0, 1, 2], [0.5, 0.2, 0.3])),
     ),
     "multinomial": (
-        lambda k, n: random.multinomial(k, 9, np.array([0.5, 0.2, 0.3], "f"), shape=(*n, 3))[
-            ..., 1
-        ],
+        lambda k, n: random.multinomial(k, 9, np.array([0.5, 0.2, 0.3], "f"), shape=n)[..., 1],
         stats.binom(9, 0.2),
     ),
 }

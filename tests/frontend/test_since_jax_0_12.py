@@ -134,3 +134,62 @@ def test_bounds_of_dimensions():
     assert irax.export.symbolic_dim_bounds(3) == (3, 3)
     with pytest.raises(TypeError, match="an int or a dimension"):
         irax.export.symbolic_dim_bounds("n")
+
+
+def test_results_that_are_added_up_over_lanes():
+    x = np.arange(3, dtype=np.float32)
+
+    def each(x):
+        return x, 1.0, 2 * x, x > 0
+
+    found = irax.vmap(each, out_axes=(None, None, 0, None), sum_match=True)(x)
+    assert (found[0], found[1], found[3]) == (3, 1, 2)
+    np.testing.assert_array_equal(found[2], 2 * x)
+    assert found[3].dtype == np.int32
+    matrix = irax.jit(irax.vmap(lambda x: x + jnp.zeros(2), out_axes=None, sum_match=True))(x)
+    np.testing.assert_array_equal(matrix, [3, 3])
+    with pytest.raises(ValueError, match="depends on a mapped argument"):
+        irax.vmap(lambda x: x, out_axes=None)(x)
+
+
+def test_negative_indices_wrap_in_every_mode():
+    x, places = np.arange(6.0).reshape(2, 3), np.array([[-1], [-1]])
+    for mode in (None, "fill", "clip", "promise_in_bounds"):
+        found = jnp.take_along_axis(x, places, 1, mode=mode)
+        np.testing.assert_array_equal(found, np.take_along_axis(x, places, 1))
+    found = jnp.take_along_axis(x, places, 1, mode="clip", wrap_negative_indices=False)
+    np.testing.assert_array_equal(found, [[0], [3]])
+
+
+def test_methods_of_drawing():
+    key = irax.random.key(0)
+    for name, parameters in (
+        ("gamma", (2.0,)),
+        ("loggamma", (2.0,)),
+        ("beta", (2.0, 3.0)),
+        ("chisquare", (2.0,)),
+        ("poisson", (2.0,)),
+    ):
+        draw = getattr(irax.random, name)
+        assert draw(key, *parameters, method="approximate") == draw(key, *parameters)
+        with pytest.raises(ValueError, match="'exact' or 'approximate', got 'fast'"):
+            draw(key, *parameters, method="fast")
+
+
+def test_the_shape_of_multinomial_is_without_outcomes():
+    key, p = irax.random.key(0), jnp.array([0.5, 0.2, 0.3])
+    for shape in ((), (4,), (4, 1)):
+        found = irax.random.multinomial(key, 5.0, p, shape=shape)
+        assert found.shape == (*shape, 3)
+        np.testing.assert_array_equal(found.sum(-1), np.full(shape, 5))
+    assert irax.random.multinomial(key, 5.0, p).shape == (3,)
+
+
+def test_hints_that_change_nothing():
+    assert irax.new_ref(1.0, pin=True)[...] == irax.new_ref(1.0)[...]
+    assert irax.empty_ref(irax.ShapeDtypeStruct((2,), "float32"), pin=True).shape == (2,)
+    keys = np.array([[2, 1, 0], [0, 1, 0]])
+    np.testing.assert_array_equal(jnp.lexsort(keys, batch_size=1), np.lexsort(keys))
+    f = irax.custom_vjp(lambda x: x)
+    f.defvjp(lambda x: (x, None), lambda _, ct: (3 * ct,), generic_batching=True)
+    assert irax.grad(f)(1.0) == 3

@@ -9,10 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler import effects, mlir
-from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.collective import axes_in
+from irax_compiler.ops.conversion import convert
 from irax_compiler.ops.core import Axis
 from irax_compiler.ops.derived import Batched
+from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.shape import Constant, batched_at, insert
 from irax_compiler.ops.structured import Call
 from irax_compiler.passes.core import (
@@ -68,6 +70,7 @@ def derive_batched(
     axis_name: str = "",
     mesh_axes: Sequence[str] = (),
     over_devices: bool = False,
+    sum_match: bool = False,
 ) -> Batched:
     """Add the batched form of a function to its module, as a private function.
 
@@ -81,11 +84,13 @@ def derive_batched(
         axis_name: the name of the axis, over which collectives become operations.
         mesh_axes: the axes of a mesh along which shard_maps have the mapped axis divided.
         over_devices: lanes are devices, of which each makes its own calls of the host.
+        sum_match: results that have lanes, where `out_axes` is None, are added up over them.
     """
     function = find_function(module, func)
     places = _axes("in_axes", in_axes, mlir.arguments(function), func)
     wanted = _axes("out_axes", out_axes, returned(function), func)
     deriver = BatchDeriver(module, size, {func: wanted}, axis_name, tuple(mesh_axes), over_devices)
+    deriver.sum_match = sum_match
     return deriver.function(func, places)
 
 
@@ -118,6 +123,9 @@ class BatchDeriver(Deriver[Batched]):
     divided along `mesh_axes`. If `over_devices`, lanes are devices, of which each makes its own
     calls of the host.
     """
+
+    sum_match = False
+    """True if results that have lanes, where `out_axes` is None, are added up."""
 
     def __init__(
         self,
@@ -177,6 +185,9 @@ class BatchDeriver(Deriver[Batched]):
     def _place(self, result: Value, axis: Axis, wanted: Axis) -> Value:
         if wanted is not None:
             return batched_at(result, axis, self.size, wanted)
+        if axis is not None and self.sum_match:
+            is_bool = dtype_of(result) == np.bool
+            return reduce_sum(convert(result, np.dtype(np.int32)) if is_bool else result, [axis])
         if axis is not None:
             raise PassError(
                 f"out_axes: None was asked for a result of type {result.type} that depends on a "

@@ -178,12 +178,13 @@ def _checked(name: str, a: ArrayLike, kth: int, axis: int) -> Array:
     return x
 
 
-def lexsort(keys: Any, axis: int = -1) -> Array:
+def lexsort(keys: Any, axis: int = -1, *, batch_size: int = 16) -> Array:
     """Return the indices that sort by the last key, then by the one before it, and so on.
 
     Args:
         keys: a sequence of arrays of one shape, or an array, whose rows are the keys.
         axis: the axis of a key along which to sort.
+        batch_size: of no effect: all keys are compared in one sort.
 
     Returns:
         Indices, in the shape of a key.

@@ -144,7 +144,7 @@ def take_along_axis(
     mode: str | None = None,
     fill_value: Any = None,
     *,
-    wrap_negative_indices: bool | None = None,
+    wrap_negative_indices: bool = True,
 ) -> Array:
     """Take elements along an axis, at indices that differ for each position of the other axes.
 
@@ -154,8 +154,8 @@ def take_along_axis(
         axis: the axis; None to flatten both.
         mode: as in `take`; "one_hot" is "fill" with zeros.
         fill_value: as in `take`.
-        wrap_negative_indices: True if negative indices count from the end, the default but for the
-            mode "promise_in_bounds"; otherwise they are out of range.
+        wrap_negative_indices: True if negative indices count from the end; otherwise they are out
+            of range.
 
     Raises:
         TypeError: indices that are not integers.
@@ -185,8 +185,6 @@ def take_along_axis(
     size = x.shape[axis]
     if mode == "one_hot":
         mode, fill_value = "fill", 0
-    if wrap_negative_indices is None:
-        wrap_negative_indices = mode != "promise_in_bounds"
     places, inside = _places(what, index, size, mode, wrap_negative_indices)
 
     def without(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -57,6 +57,12 @@ _KINDS: dict[Any, tuple[Any, str]] = {
 }
 
 
+def check_method(what: str, method: str) -> None:
+    """Raises ValueError unless a method of drawing is one that JAX has."""
+    if method not in ("exact", "approximate"):
+        raise ValueError(f"{what}: method must be 'exact' or 'approximate', got {method!r}")
+
+
 def parameters(what: str, dtype: np.dtype[Any], **named: Any) -> list[Array]:
     """Return parameters of a distribution in the dtype of its numbers.
 

@@ -17,7 +17,7 @@ from irax.core.key_arrays import KeyArray
 from irax.core.operands import inexact_dtype
 from irax.core.promotion import broadcast_to, convert
 from irax.execution.jit_shardings import takes_out_sharding
-from irax.random.arguments import dtype_of, shape_of
+from irax.random.arguments import check_method, dtype_of, shape_of
 from irax.random.basic import uniform
 from irax.random.keys import Key, one_key, split_key
 from irax.typing import ArrayLike, DTypeLike, Shape
@@ -73,6 +73,7 @@ def poisson(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
+    method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
     """Draw integers of the Poisson distribution.
@@ -82,11 +83,12 @@ def poisson(
         lam: the mean, not negative. (Where it is negative or nan the result is -1, as JAX's.)
         shape: the shape of the result, to which lam broadcasts; by default that of lam.
         dtype: an integer dtype.
+        method: "exact" or "approximate", which draws the same numbers.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         TypeError: `key` is not a key, or `lam` is not an array.
-        ValueError: `dtype` has no integers.
+        ValueError: `dtype` has no integers, or there is no such method.
 
     Knuth's products of uniform numbers for small means; for others Hörmann, "The transformed
     rejection method for generating Poisson random variables" (1993).
@@ -94,6 +96,7 @@ def poisson(
     >>> int(irax.random.poisson(irax.random.key(0), 0.0))
     0
     """
+    check_method("poisson", method)
     dtype = dtype_of("poisson", dtype, np.integer)
     lam = as_array(lam, "poisson: lam")
     sizes = shape_of("poisson", shape, lam)
@@ -313,8 +316,8 @@ def multinomial(
         key: a key.
         n: the numbers of trials.
         p: probabilities of the outcomes, of shape (..., k), with sum 1.
-        shape: the shape of the result, to which p broadcasts, and n without the last dimension; by
-            default that of p.
+        shape: the shape of the result without its last dimension, that of the outcomes, to which n
+            broadcasts, and p without its last dimension; by default that of p.
         dtype: the dtype of the result, the default one of floats.
         unroll: of the loop over outcomes: see `irax.lax.scan`.
 
@@ -328,9 +331,10 @@ def multinomial(
     n, p = (_inexact(f"multinomial: {name}", v) for name, v in (("n", n), ("p", p)))
     common = dtypes.result_type(n, p)
     n, p = convert(n, common), convert(p, common)
-    sizes = shape_of("multinomial", p.shape if shape is None else shape, p)
     if not p.ndim:
         raise ValueError("multinomial: p must be a vector, or a batch of them, got a scalar")
+    whole = p.shape if shape is None else (*shape_of("multinomial", shape), p.shape[-1])
+    sizes = shape_of("multinomial", whole, p)
     shape_of("multinomial", sizes[:-1], n)
     n = broadcast_to(n, sizes[:-1])
     p = jnp.moveaxis(broadcast_to(p, sizes), -1, 0)

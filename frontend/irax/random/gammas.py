@@ -18,7 +18,7 @@ from irax.core.promotion import broadcast_to, convert
 from irax.core.strictness import library
 from irax.custom_derivatives import custom_jvp
 from irax.execution.jit_shardings import takes_out_sharding
-from irax.random.arguments import dtype_of, parameters, shape_of
+from irax.random.arguments import check_method, dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.continuous import exponential
 from irax.random.keys import Key, one_key, split_key
@@ -34,6 +34,7 @@ def gamma(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
+    method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the gamma distribution, with density proportional to x**(a - 1) exp(-x).
@@ -43,17 +44,19 @@ def gamma(
         a: positive; the numbers have derivatives in it.
         shape: the shape of the result, to which a broadcasts; by default that of a.
         dtype: a floating-point dtype.
+        method: "exact" or "approximate", which draws the same numbers.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         TypeError: `key` is not a key, or `a` is not an array.
-        ValueError: `dtype` has no floats.
+        ValueError: `dtype` has no floats, or there is no such method.
 
     Marsaglia and Tsang, "A simple method for generating gamma variables" (2000).
 
     >>> bool(irax.random.gamma(irax.random.key(0), 2.0) > 0)
     True
     """
+    check_method("gamma", method)
     return _gammas("gamma", False, key, a, shape, dtype)
 
 
@@ -64,6 +67,7 @@ def loggamma(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
+    method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
     """Draw the logarithms of floats of the gamma distribution, also for `a` so small that those are
@@ -74,15 +78,17 @@ def loggamma(
         a: positive; the numbers have derivatives in it.
         shape: the shape of the result, to which a broadcasts; by default that of a.
         dtype: a floating-point dtype.
+        method: "exact" or "approximate", which draws the same numbers.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         TypeError: `key` is not a key, or `a` is not an array.
-        ValueError: `dtype` has no floats.
+        ValueError: `dtype` has no floats, or there is no such method.
 
     >>> bool(irax.random.loggamma(irax.random.key(0), 1e-6) < -100)
     True
     """
+    check_method("loggamma", method)
     return _gammas("loggamma", True, key, a, shape, dtype)
 
 
@@ -164,6 +170,7 @@ def beta(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
+    method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
     """Draw floats in (0, 1) of the beta distribution, with density proportional to x**(a - 1) (1 -
@@ -175,15 +182,17 @@ def beta(
         b: positive.
         shape: the shape of the result, to which both broadcast; by default their own.
         dtype: a floating-point dtype.
+        method: "exact" or "approximate", which draws the same numbers.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         TypeError: `key` is not a key, or `a` or `b` is not an array of real numbers.
-        ValueError: `dtype` has no floats.
+        ValueError: `dtype` has no floats, or there is no such method.
 
     >>> bool(irax.random.beta(irax.random.key(0), 2.0, 3.0) < 1)
     True
     """
+    check_method("beta", method)
     dtype = dtype_of("beta", dtype)
     a, b = parameters("beta", dtype, a=a, b=b)
     sizes = shape_of("beta", shape, a, b)
@@ -233,6 +242,7 @@ def chisquare(
     shape: Shape | None = None,
     dtype: DTypeLike | None = None,
     *,
+    method: str = "exact",
     out_sharding: Any = None,
 ) -> Array:
     """Draw floats of the chi-square distribution with `df` degrees of freedom.
@@ -242,15 +252,17 @@ def chisquare(
         df: positive.
         shape: the shape of the result, to which df broadcasts; by default that of df.
         dtype: a floating-point dtype.
+        method: "exact" or "approximate", which draws the same numbers.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
         TypeError: `key` is not a key, or `df` is not an array of real numbers.
-        ValueError: `dtype` has no floats.
+        ValueError: `dtype` has no floats, or there is no such method.
 
     >>> bool(irax.random.chisquare(irax.random.key(0), 2.0) > 0)
     True
     """
+    check_method("chisquare", method)
     dtype = dtype_of("chisquare", dtype)
     (df,) = parameters("chisquare", dtype, df=df)
     half = df / np.array(2, dtype)

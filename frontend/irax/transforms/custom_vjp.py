@@ -55,6 +55,7 @@ class custom_vjp(Ruled):
         bwd: Callable[..., Any],
         symbolic_zeros: bool = False,
         optimize_remat: bool = False,
+        generic_batching: bool = False,
     ) -> None:
         """Sets the rules: `fwd(*args)` returns the result and residuals (a pytree of arrays);
         `bwd(*nondiff, residuals, cotangent)` a tuple with a cotangent for each argument, or None
@@ -64,7 +65,8 @@ class custom_vjp(Ruled):
         With `symbolic_zeros`, `fwd` gets a `CustomVJPPrimal` for each array, which says whether a
         derivative is taken with respect to it, and `bwd` a `SymbolicZero` for each cotangent that
         is zero or of an integer result; `bwd` may return such zeros. `optimize_remat` is accepted
-        for JAX's sake: what `fwd` computes and a checkpoint does not need again is always left out.
+        for JAX's sake: what `fwd` computes and a checkpoint does not need again is always left out,
+        and so is `generic_batching`: lanes of rules are always those of any function.
         """
         self.fwd, self.bwd, self.symbolic_zeros = fwd, bwd, symbolic_zeros
 

@@ -54,7 +54,8 @@ def vmap(
         axis_size: its size; needed only where no argument is mapped.
         spmd_axis_name: an axis of a mesh, or a tuple of these, along which the mapped axis is
             divided among devices where a sharding is given inside of `fun`.
-        sum_match: accepted for JAX's sake, without effect.
+        sum_match: True to add up results over the lanes where `out_axes` is None, and the lanes
+            change them.
 
     Returns:
         The mapped function.
@@ -68,7 +69,9 @@ def vmap(
     """
     several = spmd_axis_name if isinstance(spmd_axis_name, tuple) else (spmd_axis_name,)
     mesh_axes = tuple(axis_names.text_of(name) for name in several if name is not None)
-    return over_lanes("vmap", fun, in_axes, out_axes, axis_name, axis_size, mesh_axes)
+    return over_lanes(
+        "vmap", fun, in_axes, out_axes, axis_name, axis_size, mesh_axes, False, sum_match
+    )
 
 
 def over_lanes(
@@ -80,6 +83,7 @@ def over_lanes(
     axis_size: int | None,
     mesh_axes: tuple[str, ...] = (),
     over_devices: bool = False,
+    sum_match: bool = False,
 ) -> Callable[..., Any]:
     """Return `vmap(fun, ...)` for the transformation `what`, as error messages call it. If
     `over_devices`, each lane makes its own calls of the host.
@@ -99,7 +103,15 @@ def over_lanes(
             pure = boxed.of_arrays(what, fun)
             axes = (out_axes, own)
             lanes = over_lanes(
-                what, pure, in_axes, axes, axis_name, axis_size, mesh_axes, over_devices
+                what,
+                pure,
+                in_axes,
+                axes,
+                axis_name,
+                axis_size,
+                mesh_axes,
+                over_devices,
+                sum_match,
             )
             out, states = lanes(*boxed.args, **boxed.kwargs)
             boxed.refs.write(states)
@@ -129,6 +141,7 @@ def over_lanes(
                 named,
                 along,
                 over_devices,
+                sum_match,
             )
         except api.PassError as error:
             raise ValueError(f"{what}: {error}") from None

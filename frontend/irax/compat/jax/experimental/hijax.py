@@ -98,6 +98,6 @@ def aval_property(fget: Callable[..., Any]) -> property:
     return property(fget)
 
 
-def register_hitype(cls: type, typeof: Callable[[Any], Any]) -> None:
+def register_hitype(val_cls: type, typeof_fn: Callable[[Any], Any]) -> None:
     """Declare a class of values, by the function that returns a value's type."""
-    hi_types.register(cls, typeof)
+    hi_types.register(val_cls, typeof_fn)
