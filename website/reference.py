@@ -20,7 +20,7 @@ from tests.differential.device_table import DEVICES
 from tests.frontend.api_table import MODULES as OF_JAX
 from tests.frontend.api_table import recorded
 
-OWN = ("irax.ir",)
+OWN = ("irax.ir", "irax.sparse")
 """Modules that are irax's alone."""
 MODULES = [*(name.replace("jax", "irax", 1) for name in OF_JAX), *OWN]
 TARGETS = Path(__file__).parents[1] / "docs" / "targets.json"

@@ -62,6 +62,10 @@ from irax_compiler.spans import spanned
 from irax_compiler.targets import compile
 
 if TYPE_CHECKING:
+    from irax_compiler.coloring import COLUMN_ORDERS as COLUMN_ORDERS
+    from irax_compiler.coloring import color_columns as color_columns
+    from irax_compiler.coloring import color_stars as color_stars
+    from irax_compiler.coloring import in_column as in_column
     from irax_compiler.iree.invocation import CompileError
     from irax_compiler.lowering import (
         check,
@@ -76,8 +80,10 @@ if TYPE_CHECKING:
     from irax_compiler.passes.canonicalize import Canonicalize
     from irax_compiler.passes.decompose import Decompose
     from irax_compiler.passes.donation import overwritten as overwritten
+    from irax_compiler.passes.jacobian import derive_jacobian
     from irax_compiler.passes.refine import is_sized, refined, values_for
     from irax_compiler.passes.simplify import Simplify
+    from irax_compiler.passes.sparsity import pattern_of
     from irax_compiler.passes.split import arguments_read as arguments_read
 
 _LATER = {
@@ -88,10 +94,13 @@ _LATER = {
     "signature": "passes.annotate",
     "Canonicalize": "passes.canonicalize",
     "Decompose": "passes.decompose",
+    "derive_jacobian": "passes.jacobian",
+    "pattern_of": "passes.sparsity",
     "overwritten": "passes.donation",
     "Simplify": "passes.simplify",
     "arguments_read": "passes.split",
     "CompileError": "iree.invocation",
+    **dict.fromkeys(("COLUMN_ORDERS", "color_columns", "color_stars", "in_column"), "coloring"),
     **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.refine"),
 }
 """The modules of names that are imported when they are first used: a process that finds its
@@ -128,6 +137,7 @@ __all__ = [
     "check_mapped",
     "compile",
     "cost_of",
+    "derive_jacobian",
     "evaluate",
     "find_function",
     "hlo_text",
@@ -145,6 +155,7 @@ __all__ = [
     "parse_pipeline",
     "partition",
     "passes",
+    "pattern_of",
     "refined",
     "remove_dead_operations",
     "reverse",

@@ -62,6 +62,24 @@ def black_scholes(module: ModuleType, figures: Figures) -> None:
     np.testing.assert_allclose(found, np.exp(-rate * time) * mean, rtol=1e-5)
 
 
+def bratu(module: ModuleType, figures: Figures) -> None:
+    assert figures["colors"] <= 8
+    assert figures["error of its limit"] < 0.02
+    # The equations by matrices, and SciPy's solver without a Jacobian.
+    n, middle = 7, 1.2
+    line = np.diag([-2.0] * n) + np.eye(n, k=1) + np.eye(n, k=-1)
+    laplace = (np.kron(line, np.eye(n)) + np.kron(np.eye(n), line)) * (n + 1) ** 2
+
+    def equations(x: np.ndarray) -> np.ndarray:
+        u, strength = x[:-1], x[-1]
+        return np.append(laplace @ u + strength * np.exp(u), u[n * n // 2] - middle)
+
+    with irax.enable_x64():
+        found, _ = module.solve(np.zeros(n * n + 1), middle)
+    expected = scipy.optimize.fsolve(equations, np.append(np.full(n * n, 0.5), 5), xtol=1e-12)
+    np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
+
+
 def gaussian_process(module: ModuleType, figures: Figures) -> None:
     x, y = (a.astype(float) for a in module.measure(40))
 
@@ -267,6 +285,7 @@ PROGRAMS: dict[str, Callable[[ModuleType, Figures], None]] = {
     check.__name__: check
     for check in (
         black_scholes,
+        bratu,
         conv_net,
         dqn,
         gaussian_process,
@@ -285,7 +304,7 @@ PROGRAMS: dict[str, Callable[[ModuleType, Figures], None]] = {
 LONG = {
     **dict.fromkeys(("conv_net", "dqn", "lattice_boltzmann", "spline_fit"), all_forms),
     **dict.fromkeys(("gpt", "vae", "gaussian_process", "ray_marcher"), pytest.mark.slow),
-    **dict.fromkeys(("n_body", "black_scholes", "kalman_filter"), pytest.mark.slow),
+    **dict.fromkeys(("n_body", "black_scholes", "bratu", "kalman_filter"), pytest.mark.slow),
 }
 """Examples that take long to compile; others use the same operations."""
 

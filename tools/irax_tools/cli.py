@@ -25,7 +25,8 @@ def main(debug: bool) -> None:
 
 
 for command in (
-    *(transformations.grad, transformations.jvp, transformations.vjp, transformations.vmap),
+    *(transformations.grad, transformations.jacobian, transformations.jvp),
+    *(transformations.vjp, transformations.vmap),
     *(modules.diff, modules.info, modules.opt, modules.show),
     *(costs.cost, failures.check, failures.reduce),
     *(programs.bench, programs.compile_, programs.python_, programs.run),

@@ -1,4 +1,4 @@
-"""The functions that `irax grad`, `vjp`, `jvp` and `vmap` make of a function.
+"""The functions that `irax grad`, `vjp`, `jvp`, `jacobian` and `vmap` make of a function.
 
 Each is a module whose one public function is @main, and as simple as the passes make it: so one
 command's output is another's input.
@@ -80,6 +80,18 @@ def jvp(source: Source, wrt: Sequence[int] | None) -> Source:
     """
     checked = _checked(source, wrt)
     return _derived(source, lambda m: api.jvp(m, source.func, checked).name, "jvp")
+
+
+def jacobian(source: Source, wrt: Sequence[int] | None, sparse: bool = False) -> Source:
+    """The function of the arguments that returns the Jacobian with respect to those in `wrt`: a
+    matrix or, if `sparse`, its elements, their rows and their columns.
+    """
+    checked = _checked(source, wrt)
+
+    def add_jacobian(module: Module) -> str:
+        return api.derive_jacobian(module, source.func, checked, dense=not sparse).name
+
+    return _derived(source, add_jacobian, "jacobian")
 
 
 def vmap(

@@ -22,6 +22,7 @@ from irax_compiler.ops.core import (
     only,
     zeros_like,
 )
+from irax_compiler.ops.links import Links, Pairs, Use
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
@@ -107,6 +108,14 @@ class Select(Op):
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
         return np.where
+
+    def links(self, use: Use) -> Links:
+        chooser = use.values[0]
+        if chooser is None:
+            return super().links(use)
+        taken = np.broadcast_to(chooser == (use.number == 1), tuple(use.shape)).reshape(-1)
+        (there,) = np.nonzero(taken)
+        return [Pairs(there, there, taken.size)]
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]

@@ -26,6 +26,7 @@ from irax_compiler.ops import conversion, dot, shape, slicing
 from irax_compiler.ops.attributes import I64, I64S, PAIRS, AttributeCodec, attribute, result_dtype
 from irax_compiler.ops.core import Axis, Linear, Op, Tangent, no_calls, working_dtype
 from irax_compiler.ops.linear import Bilinear
+from irax_compiler.ops.links import Links, Pairs, Use, along_window, places, through, windows
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule
 from irax_compiler.ops.transformation import Batching, Evaluation
@@ -179,6 +180,62 @@ class Convolution(Bilinear):
         product = np.moveaxis(product, 0, -2).reshape(batch, *out, -1)
         product = product.transpose(np.argsort([dims.out[0], *dims.out[2:], dims.out[1]]))
         return product.astype(self.dtype, copy=False)
+
+    def links(self, use: Use) -> Links:
+        """Link the array by its windows, and by the elements of the kernel that are not zero."""
+        dims = self.dimensions
+        if use.number:
+            return through([dims.rhs[0]], [dims.out[1]], use.shape, use.results[0])
+        extents = [use.shape[d] for d in dims.lhs]
+        count = [use.results[0][d] for d in dims.out]
+        found = []
+        for linked, at in self._taps(use):
+            ranges = [self._features(linked, extents, count)]
+            for d, taps in enumerate(at):
+                if self.reversal[d]:
+                    taps = use.operands[1][dims.rhs[d + 2]] - 1 - taps
+                ranges.append(
+                    along_window(
+                        extents[d + 2],
+                        count[d + 2],
+                        taps * self.rhs_dilation[d],
+                        self.strides[d],
+                        self.lhs_dilation[d],
+                        self.padding[d][0],
+                    )
+                )
+            merged, counts = ((math.prod(n[:2]), *n[2:]) for n in (extents, count))
+            found.append(windows(merged, counts, ranges))
+        here = places(use.results[0]).transpose(dims.out).reshape(-1)
+        there = places(use.shape).transpose(dims.lhs).reshape(-1)
+        results = np.concatenate([here[pairs.results] for pairs in found])
+        operands = np.concatenate([there[pairs.operands] for pairs in found])
+        return [Pairs(results, operands, here.size)]
+
+    def _taps(self, use: Use) -> list[tuple[np.ndarray, list[np.ndarray]]]:
+        """Parts of the kernel: which output and input features each links, and its places in each
+        dimension. There is one part, unless some elements are known to be zero.
+        """
+        dims, kernel = self.dimensions, use.values[1]
+        features, in_group, *taps = (use.operands[1][d] for d in dims.rhs)
+        if kernel is None or (kernel != 0).all():
+            return [(np.ones((features, in_group), bool), list(map(np.arange, taps)))]
+        there = (kernel != 0).transpose(dims.rhs)
+        return [(there[(..., *tap)], [np.array([t]) for t in tap]) for tap in np.ndindex(*taps)]
+
+    def _features(
+        self, linked: np.ndarray, extents: Sequence[int], count: Sequence[int]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Pairs of places in batch and features, as one dimension, of the result and the array."""
+        features, in_group = linked.shape
+        out, inside = np.nonzero(linked)
+        batch = np.arange(count[0])[:, None]
+        group = out // max(features // self.feature_group_count, 1)
+        batch_group = out // max(features // self.batch_group_count, 1)
+        of_array = batch + batch_group * count[0]
+        within = inside + (group * in_group if self.feature_group_count > 1 else 0)
+        results, operands = batch * features + out, of_array * extents[1] + within
+        return results.reshape(-1), operands.reshape(-1)
 
     def _spread(self, x: np.ndarray) -> np.ndarray:
         """[batch, *spatial, feature], padded and dilated."""

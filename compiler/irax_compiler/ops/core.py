@@ -25,6 +25,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import long_runs
 from irax_compiler.ops.attributes import I64, I64S, decoders, encoded
+from irax_compiler.ops.links import Links, Use, by_dimensions, elementwise, moved
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, pointwise
 from irax_compiler.ops.transformation import (
     Batching,
@@ -323,6 +324,16 @@ class Op:
         arrays.
         """
         return pointwise(operands, results) if self.elementwise else None
+
+    def links(self, use: Use) -> Links:
+        """Return the elements of an operand that each element of a result is computed from, where
+        the op is linear in it.
+        """
+        if self.elementwise:
+            return elementwise(use, self.is_product)
+        if self.moves:
+            return moved(partial(self.evaluate, no_calls), use)
+        return by_dimensions(self.sharding_rule(use.operands, use.results), use)
 
     def on_shards(self, operands: Sequence[Shape], results: Sequence[Shape]) -> Op:
         """Return the op that gives shards of these shapes: by default, with the field `shape`

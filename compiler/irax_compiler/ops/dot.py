@@ -22,6 +22,7 @@ from irax_compiler.ops import conversion, shape
 from irax_compiler.ops.attributes import AttributeCodec, attribute, numbers, result_dtype
 from irax_compiler.ops.core import ArrayType, Axis, Linear, Op, Tangent, Widened, working_dtype
 from irax_compiler.ops.linear import Bilinear
+from irax_compiler.ops.links import Links, Pairs, Use, places
 from irax_compiler.ops.reductions import blocked
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule
@@ -129,6 +130,33 @@ class DotGeneral(Bilinear):
         y = y.reshape(*batch, math.prod(contracted), math.prod(columns))
         product = matmul(x, y).reshape(batch + rows + columns)
         return product.astype(self.dtype, copy=False)
+
+    def links(self, use: Use) -> Links:
+        """By the elements of the other operand that are not zero, where it is known."""
+        other = use.values[1 - use.number]
+        if other is None:
+            return super().links(use)
+        *orders, num_batching, num_contracting = _layout(self.dimensions, *map(len, use.operands))
+        arrays = [places(use.shape), other != 0]
+        x, y = (
+            a.transpose(order)
+            for a, order in zip(arrays if use.number == 0 else arrays[::-1], orders, strict=True)
+        )
+        batch, free = x.shape[:num_batching], x.ndim - num_contracting
+        rows, contracted = x.shape[num_batching:free], x.shape[free:]
+        columns = y.shape[num_batching + num_contracting :]
+        x = x.reshape(*map(math.prod, (batch, rows, contracted)))
+        y = y.reshape(*map(math.prod, (batch, contracted, columns)))
+        if use.number == 0:
+            b, k, n = (i[:, None] for i in np.nonzero(y))
+            m = np.arange(x.shape[1])
+            own = x[b, m, k]
+        else:
+            b, m, k = (i[:, None] for i in np.nonzero(x))
+            n = np.arange(y.shape[2])
+            own = y[b, k, n]
+        results = (b * x.shape[1] + m) * y.shape[2] + n
+        return [Pairs(results.ravel(), own.ravel(), math.prod(use.results[0]))]
 
     def prepared(self, *operands: ArrayType) -> Callable[..., Any]:
         x, y = operands

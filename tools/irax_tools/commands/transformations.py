@@ -89,6 +89,38 @@ def jvp(
     _write(derive.jvp(sources.load(source, arguments, func), wrt), output, locations)
 
 
+@options.command(example="irax jacobian in.mlir --sparse -o elements_rows_columns.mlir")
+@options.source
+@options.arguments
+@options.func
+@options.wrt
+@click.option(
+    "--sparse",
+    is_flag=True,
+    help="Return the elements that can be other than zero, their rows and their columns.",
+)
+@options.output
+@options.locations
+def jacobian(
+    source: str,
+    arguments: str | None,
+    func: str | None,
+    wrt: tuple[int, ...] | None,
+    sparse: bool,
+    output: str,
+    locations: bool,
+) -> None:
+    """Write the Jacobian of a function, as @main.
+
+    It takes the function's arguments. A row is an element of the results, a column one of the
+    arguments, one array after the other. A sparse one takes a tangent for each group of columns
+    that share no row.
+    """
+    from irax_tools import derive, sources
+
+    _write(derive.jacobian(sources.load(source, arguments, func), wrt, sparse), output, locations)
+
+
 @options.command(example="irax grad in.mlir --wrt 0 | irax vmap --in-axes 0,None --size 8")
 @options.source
 @options.arguments

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
 from typing import Any, ClassVar
 
@@ -30,9 +31,11 @@ from irax_compiler.ops.core import (
     UnsupportedOp,
     dtype_of_places,
     full,
+    no_calls,
     working_dtype,
     zeros_like,
 )
+from irax_compiler.ops.links import Links, Pairs, Use, moved, places
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.reductions.building import combiner_region
 from irax_compiler.ops.registry import computed, register_class
@@ -158,6 +161,11 @@ class Gather(Op):
         )
         arranged = frozenset(f for f in indices if f is not None and f not in array)
         return ShardingRule((array, indices), (windows,), stated=arranged)
+
+    def links(self, use: Use) -> Links:
+        if use.values[1] is None:
+            return super().links(use)
+        return moved(partial(self.evaluate, no_calls), use)
 
     def on_shards(self, operands: Sequence[Shape], results: Sequence[Shape]) -> Gather:
         window = iter(self.dims.window_dims)
@@ -312,6 +320,19 @@ class Scatter(Op):
         fold = reduce.COMBINERS[self.combiner]
         fold.at(out.reshape(-1), places, rows.astype(wide, copy=False))
         return out.astype(x.dtype, copy=False)
+
+    def links(self, use: Use) -> Links:
+        array, _, windows = use.operands
+        indices, count = use.values[1], prod(array)
+        if indices is None:
+            return super().links(use) if use.number else []
+        written, (elements,) = flat_updates(self.dims, array, indices, [places(windows)])
+        if use.number:
+            return [Pairs(written, elements, count)]
+        kept = np.ones(count, bool)
+        kept[written] = self.combiner != "set"
+        (there,) = np.nonzero(kept)
+        return [Pairs(there, there, count)]
 
     def rounds(self, dtype: np.dtype, indices: Sequence[int]) -> bool:
         """True if partial results are rounded in a dtype: a sum of bfloat16 stops at 256. They are

@@ -28,6 +28,7 @@ from irax_compiler.ops.core import (
     zeros_like,
 )
 from irax_compiler.ops.indexing import gather_scatter
+from irax_compiler.ops.links import Links, Use, along_window, windows
 from irax_compiler.ops.reductions import cumulative, reduce, window_shapes
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.reductions.windows import Window
@@ -112,6 +113,22 @@ class ReduceWindow(DefinedOp):
         # Where a window holds a whole dimension, as in a cumulative sum, its type does not follow.
         whole = any(window.sizes[d] >= operands[0][d] for d in parts)
         return same_along(kept, operands, results, parts, stated=whole)
+
+    def links(self, use: Use) -> Links:
+        if use.number >= len(use.operands) // 2:
+            return super().links(use)
+        window, count = self.window, use.results[0]
+        ranges = [
+            along_window(n, count[d], np.arange(size) * dilation, stride, base, low)
+            for d, (n, size, dilation, stride, base, (low, _)) in enumerate(
+                zip(
+                    *(use.shape, window.sizes, window.dilations, window.strides),
+                    *(window.base_dilations, window.padding),
+                    strict=True,
+                )
+            )
+        ]
+        return [windows(use.shape, count, ranges)]
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         half = len(operands) // 2

@@ -1,0 +1,127 @@
+"""Colors of a pattern's rows or columns, by which few products give all elements of a matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from irax.core.tracebacks import api_boundary
+from irax.sparse.patterns import SparsityPattern
+from irax_compiler import api
+
+Mode = Literal["auto", "fwd", "rev", "symmetric"]
+MODES = ("auto", "fwd", "rev", "symmetric")
+_ORDERS = ("auto", "natural", "largest_first", "smallest_last")
+_FEW = 200_000
+"""The most elements for which all orders are tried."""
+
+
+@dataclass(frozen=True, eq=False)
+class Coloring:
+    """Colors of the columns or rows of a pattern."""
+
+    pattern: SparsityPattern
+    mode: Literal["fwd", "rev", "symmetric"]
+    """fwd: of columns, for products with the matrix; rev: of rows, for products with its transpose;
+    symmetric: of columns, of which those of a color may share rows that others have elements of.
+    """
+    colors: np.ndarray
+    num_colors: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "num_colors", int(self.colors.max(initial=-1)) + 1)
+
+    def seeds(self, dtype: Any = np.float32) -> np.ndarray:
+        """Return the directions of the products: a row for each color, which has ones at its rows
+        or columns.
+        """
+        found = np.zeros((self.num_colors, self.colors.size), dtype)
+        found[self.colors, np.arange(self.colors.size)] = 1
+        return found
+
+    def places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return where the elements of the pattern are among the products: the color, and the place
+        in the product, for each.
+
+        Raises:
+            ValueError: the colors do not tell all elements apart.
+        """
+        pattern, colors = self.pattern, self.colors
+        if self.mode == "rev":
+            rows, cols = pattern.T.rows, pattern.T.cols
+            alone = api.in_column(pattern.T.toscipy(), colors)
+            order = np.lexsort((rows, cols))
+            found = colors[pattern.rows], pattern.cols
+            alone = alone[order]
+        else:
+            alone = api.in_column(pattern.toscipy(), colors)
+            found = colors[pattern.cols], pattern.rows
+        if self.mode == "symmetric":
+            found = (
+                np.where(alone, found[0], colors[pattern.rows]),
+                np.where(alone, found[1], pattern.cols),
+            )
+            order = np.lexsort((pattern.rows, pattern.cols))  # the transposed place of each
+            alone = alone | alone[order]
+        if not alone.all():
+            i = int(np.argmin(alone))
+            raise ValueError(
+                f"places: the colors do not tell element ({pattern.rows[i]}, {pattern.cols[i]}) "
+                "from others of its row; expected those that `color` gives for the pattern"
+            )
+        return found
+
+    def __repr__(self) -> str:
+        return f"Coloring(num_colors={self.num_colors}, mode={self.mode!r})"
+
+
+@api_boundary
+def color(pattern: SparsityPattern, mode: Mode = "auto", order: str = "auto") -> Coloring:
+    """Return colors of a pattern's columns or rows, by which few products give all elements.
+
+    Args:
+        pattern: the pattern.
+        mode: "fwd" for columns, "rev" for rows, "auto" for what takes fewer colors; "symmetric" for
+            a symmetric matrix: a star coloring, which takes fewer still.
+        order: the order in which the first free color is given: "natural", "largest_first",
+            "smallest_last"; "auto" for the best of these, of the first two for large patterns.
+
+    Raises:
+        ValueError: an unknown mode or order, or a pattern that is not symmetric for "symmetric".
+
+    >>> color(SparsityPattern.fromdense(np.eye(5))).num_colors
+    1
+    """
+    if mode not in MODES:
+        raise ValueError(f"color: mode={mode!r}; expected {', '.join(map(repr, MODES))}")
+    if order not in _ORDERS:
+        raise ValueError(f"color: order={order!r}; expected {', '.join(map(repr, _ORDERS))}")
+    if mode == "auto":
+        columns = color(pattern, "fwd", order)
+        if columns.num_colors <= np.bincount(pattern.cols).max(initial=0):
+            return columns  # rows cannot have fewer: those of a column's elements differ
+        return min(columns, color(pattern, "rev", order), key=lambda c: c.num_colors)
+    matrix = pattern.toscipy()
+    if mode == "rev":
+        matrix = pattern.T.toscipy()
+    if mode == "symmetric" and (pattern.shape[0] != pattern.shape[1] or (matrix != matrix.T).nnz):
+        raise ValueError(
+            f"color: the pattern of shape {pattern.shape} is not symmetric, as mode='symmetric' "
+            "expects; use mode='auto'"
+        )
+    assign = api.color_stars if mode == "symmetric" else api.color_columns
+    names = [order]
+    if order == "auto":
+        names = _ORDERS[1:] if pattern.nnz <= _FEW else _ORDERS[1:3]
+    least = 0 if mode == "symmetric" else np.diff(matrix.indptr).max(initial=0)
+    best = None
+    for name in names:
+        found = assign(matrix, api.COLUMN_ORDERS[name](matrix))
+        if best is None or found.max(initial=-1) < best.max(initial=-1):
+            best = found
+        if best.max(initial=-1) < least:  # columns of one row differ
+            break
+    assert best is not None
+    return Coloring(pattern, mode, best)

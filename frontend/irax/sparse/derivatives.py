@@ -1,0 +1,261 @@
+"""Jacobians and Hessians as sparse matrices, by one product for each color."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+
+from irax import tree_util
+from irax.core.array import Array
+from irax.core.flattening import bind_others, normalize_argnums
+from irax.core.tracebacks import api_boundary
+from irax.core.wrapping import wraps
+from irax.execution.jit import jit
+from irax.flatten_util import ravel_pytree
+from irax.sparse.colors import MODES, Coloring, Mode, color
+from irax.sparse.patterns import SparsityPattern, pattern_of, symmetric
+from irax.transforms.autodiff import ArgNums, grad, jvp, vjp
+from irax.transforms.differentiable import check_callable, check_differentiable
+from irax.transforms.vmap import vmap
+
+Format = Literal["bcoo", "bcsr", "scipy", "dense"]
+_FORMATS = ("bcoo", "bcsr", "scipy", "dense")
+
+
+@api_boundary
+def jacobian(
+    fun: Callable[..., Any],
+    argnums: ArgNums = 0,
+    *,
+    mode: Mode = "auto",
+    format: Format = "bcoo",
+    coloring: Coloring | None = None,
+) -> Callable[..., Any]:
+    """Return a function that computes the Jacobian of `fun` as a sparse matrix.
+
+    The pattern and its colors are found at the first call for arguments of some shapes, and kept,
+    as `jit` keeps what it compiled.
+
+    Args:
+        fun: a function of pytrees of floating-point arrays.
+        argnums: which positional arguments to differentiate with respect to.
+        mode: "fwd" for directional derivatives, "rev" for cotangents; "auto" for what takes fewer.
+        format: "bcoo" or "bcsr" of `irax.experimental.sparse`, "scipy" for a `csr_array`, "dense".
+        coloring: colors to use in place of those found here.
+
+    Returns:
+        A function that returns a matrix of shape `(size of the result, size of the arguments)`.
+
+    Raises:
+        TypeError: `fun` is not a function; on a call, an argument is not floating-point.
+        ValueError: an unknown mode or format, or colors of another shape.
+
+    >>> jacobian(lambda x: x**2)(irax.numpy.arange(3.0)).todense()
+    Array([[0., 0., 0.],
+           [0., 2., 0.],
+           [0., 0., 4.]], dtype=float32)
+    """
+    both = value_and_jacobian(fun, argnums, mode=mode, format=format, coloring=coloring)
+
+    @api_boundary
+    @wraps(fun)
+    def sparse_jacobian(*args: Any, **kwargs: Any) -> Any:
+        return both(*args, **kwargs)[1]
+
+    return sparse_jacobian
+
+
+@api_boundary
+def value_and_jacobian(
+    fun: Callable[..., Any],
+    argnums: ArgNums = 0,
+    *,
+    mode: Mode = "auto",
+    format: Format = "bcoo",
+    coloring: Coloring | None = None,
+) -> Callable[..., Any]:
+    """Return a function that computes the value of `fun` and its Jacobian, as `jacobian` does.
+
+    >>> value, matrix = value_and_jacobian(lambda x: x[:2] * x[1:])(irax.numpy.arange(3.0))
+    >>> value, matrix.nse
+    (Array([0., 2.], dtype=float32), 4)
+    """
+    _check("jacobian", mode, format)
+
+    def differentiated(fun: Callable[..., Any], _: int) -> Callable[..., Any]:
+        return fun
+
+    def found(function: Callable[..., Any], chosen: tuple[Any, ...]) -> Coloring:
+        return color(pattern_of(function, chosen, False), mode)
+
+    derivative = _ByColors("jacobian", fun, argnums, coloring, differentiated, found)
+
+    @api_boundary
+    @wraps(fun)
+    def value_and_matrix(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        chosen, value, elements = derivative(args, kwargs)
+        return value, _matrix(chosen.pattern, elements, format)
+
+    return value_and_matrix
+
+
+@api_boundary
+def hessian(
+    fun: Callable[..., Any],
+    argnums: ArgNums = 0,
+    *,
+    format: Format = "bcoo",
+    coloring: Coloring | None = None,
+) -> Callable[..., Any]:
+    """Return a function that computes the Hessian of a scalar function as a sparse matrix, by
+    products of it with the sums of the columns of each color of a star coloring.
+
+    Args:
+        fun: a function of pytrees of floating-point arrays, to a scalar.
+        argnums: which positional arguments to differentiate with respect to.
+        format: as of `jacobian`.
+        coloring: colors to use in place of those found here.
+
+    Raises:
+        TypeError, ValueError: as of `jacobian`; the result is not a scalar.
+
+    >>> hessian(lambda x: irax.numpy.sum(x[1:] * x[:-1]))(irax.numpy.ones(3)).todense()
+    Array([[0., 1., 0.],
+           [1., 0., 1.],
+           [0., 1., 0.]], dtype=float32)
+    """
+    _check("hessian", "auto", format)
+
+    def differentiated(fun: Callable[..., Any], count: int) -> Callable[..., Any]:
+        return grad(fun, argnums=tuple(range(count)))
+
+    def found(function: Callable[..., Any], chosen: tuple[Any, ...]) -> Coloring:
+        return color(symmetric(pattern_of(function, chosen, False)), "symmetric")
+
+    derivative = _ByColors("hessian", fun, argnums, coloring, differentiated, found)
+
+    @api_boundary
+    @wraps(fun)
+    def sparse_hessian(*args: Any, **kwargs: Any) -> Any:
+        chosen, _, elements = derivative(args, kwargs)
+        return _matrix(chosen.pattern, elements, format)
+
+    return sparse_hessian
+
+
+class _ByColors:
+    """The elements of a derivative, for arguments of any shapes: the coloring and the program for
+    some are found once.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        fun: Callable[..., Any],
+        argnums: ArgNums,
+        coloring: Coloring | None,
+        differentiated: Callable[[Callable[..., Any], int], Callable[..., Any]],
+        found: Callable[[Callable[..., Any], tuple[Any, ...]], Coloring],
+    ) -> None:
+        """`differentiated` is the function whose Jacobian is computed, for one of some number of
+        arguments; `found` are the colors of it, unless a coloring is given.
+        """
+        check_callable(fun, what)
+        self._what, self._fun, self._argnums = what, fun, argnums
+        self._coloring, self._differentiated, self._found = coloring, differentiated, found
+        self._kept: dict[Any, tuple[Coloring, Callable[..., Any]]] = {}
+
+    def __call__(self, args: Any, kwargs: Any) -> tuple[Coloring, Any, Array]:
+        """Return the coloring, the value of the differentiated function, and the elements."""
+        numbers = normalize_argnums(self._argnums, len(args), self._what)
+        chosen = tuple(args[i] for i in numbers)
+        check_differentiable(chosen, numbers, self._what, allow_int=False, kinds="f")
+        key = _signature((args, kwargs))
+        if key not in self._kept:
+            self._kept[key] = self._new(args, kwargs, numbers, chosen)
+        coloring, compute = self._kept[key]
+        value, elements = compute((args, kwargs), *chosen)
+        return coloring, value, elements
+
+    def _new(
+        self, args: Any, kwargs: Any, numbers: tuple[int, ...], chosen: tuple[Any, ...]
+    ) -> tuple[Coloring, Callable[..., Any]]:
+        def function(others: Any, *given: Any) -> Any:
+            its_args, its_kwargs = others
+            bound = bind_others(self._fun, its_args, its_kwargs, numbers)
+            return self._differentiated(bound, len(given))(*given)
+
+        coloring = self._coloring
+        if coloring is None:
+            coloring = self._found(lambda *given: function((args, kwargs), *given), chosen)
+        width = sum(int(np.size(x)) for x in tree_util.tree_leaves(chosen))
+        if coloring.pattern.shape[1] != width:
+            raise ValueError(
+                f"{self._what}: coloring has a pattern of shape {coloring.pattern.shape}, and the "
+                f"arguments have {width} elements; expected as many columns"
+            )
+        products = _rows if coloring.mode == "rev" else _columns
+        return coloring, jit(products(function, coloring))
+
+
+def _check(what: str, mode: str, format: str) -> None:
+    if mode not in MODES[:3]:
+        modes = ", ".join(map(repr, MODES[:3]))
+        raise ValueError(f"{what}: mode={mode!r}; expected {modes}")
+    if format not in _FORMATS:
+        formats = ", ".join(map(repr, _FORMATS))
+        raise ValueError(f"{what}: format={format!r}; expected {formats}")
+
+
+def _signature(arguments: Any) -> Any:
+    leaves, tree = tree_util.tree_flatten(arguments)
+    return tree, tuple((np.shape(x), str(getattr(x, "dtype", type(x)))) for x in leaves)
+
+
+def _columns(function: Callable[..., Any], coloring: Coloring) -> Callable[..., Any]:
+    """The value of a function, and the elements of its Jacobian by directional derivatives."""
+    colors, places = coloring.places()
+
+    def compute(others: Any, *given: Any) -> tuple[Any, Array]:
+        vector, unravel = ravel_pytree(given)
+
+        def push(direction: Any) -> tuple[Any, Array]:
+            value, tangent = jvp(lambda *x: function(others, *x), given, unravel(direction))
+            return value, ravel_pytree(tangent)[0]
+
+        value, products = vmap(push, out_axes=(None, 0))(coloring.seeds(vector.dtype))
+        return value, products[colors, places]
+
+    return compute
+
+
+def _rows(function: Callable[..., Any], coloring: Coloring) -> Callable[..., Any]:
+    """The value of a function, and the elements of its Jacobian by cotangents."""
+    colors, places = coloring.places()
+
+    def compute(others: Any, *given: Any) -> tuple[Any, Array]:
+        value, pull = vjp(lambda *x: function(others, *x), *given)
+        vector, unravel = ravel_pytree(value)
+        products = vmap(lambda ct: ravel_pytree(pull(unravel(ct)))[0])(coloring.seeds(vector.dtype))
+        return value, products[colors, places]
+
+    return compute
+
+
+def _matrix(pattern: SparsityPattern, elements: Any, format: str) -> Any:
+    from irax.experimental.sparse import BCOO, BCSR
+
+    if format == "scipy":
+        from scipy.sparse import csr_array
+
+        return csr_array((np.asarray(elements), (pattern.rows, pattern.cols)), pattern.shape)
+    indices = np.stack([pattern.rows, pattern.cols], 1).astype(np.int32)
+    found = BCOO((elements, indices), shape=pattern.shape, indices_sorted=True, unique_indices=True)
+    match format:
+        case "bcsr":
+            return BCSR.from_bcoo(found)
+        case "dense":
+            return found.todense()
+    return found

@@ -1,0 +1,204 @@
+"""Sparsity patterns: the places of a derivative's elements that can be other than zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from irax.core import array_trees
+from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.flattening import (
+    FlatFunction,
+    abstract_inputs,
+    bind_others,
+    known_inputs,
+    name_of,
+    normalize_argnums,
+)
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import Traced, trace_function
+from irax.core.wrapping import wraps
+from irax.transforms.autodiff import ArgNums, grad
+from irax.transforms.differentiable import check_callable, check_differentiable
+from irax_compiler import api
+
+if TYPE_CHECKING:
+    import scipy.sparse
+
+_PRINTED = 64
+"""The most rows and columns that a pattern prints as dots."""
+
+
+@dataclass(frozen=True, eq=False)
+class SparsityPattern:
+    """The places of a matrix's elements that can be other than zero, in row-major order.
+
+    >>> pattern = sparsity(lambda x: x[1:] - x[:-1])(irax.numpy.ones(4))
+    >>> pattern
+    SparsityPattern(shape=(3, 4), nnz=6)
+    ⠙⠦
+    """
+
+    rows: np.ndarray
+    """The row of each element: int64."""
+    cols: np.ndarray
+    """The column of each element: int64."""
+    shape: tuple[int, int]
+
+    @property
+    def nnz(self) -> int:
+        """The number of elements."""
+        return self.rows.size
+
+    @classmethod
+    def fromdense(cls, matrix: Any) -> SparsityPattern:
+        """Return the pattern of a matrix that NumPy takes."""
+        there = np.asarray(matrix) != 0
+        if there.ndim != 2:
+            raise ValueError(f"fromdense: matrix has shape {there.shape}; expected two dimensions")
+        rows, cols = np.nonzero(there)
+        return cls(rows, cols, (there.shape[0], there.shape[1]))
+
+    @classmethod
+    def fromscipy(cls, matrix: Any) -> SparsityPattern:
+        """Return the pattern of a matrix of `scipy.sparse`."""
+        from scipy.sparse import csr_array
+
+        sums = csr_array(matrix)
+        sums.sum_duplicates()
+        found: Any = sums.tocoo()
+        rows, cols = (np.asarray(x, np.int64) for x in (found.row, found.col))
+        return cls(rows, cols, (found.shape[0], found.shape[1]))
+
+    def toscipy(self) -> scipy.sparse.csr_array:
+        """Return a matrix of booleans of `scipy.sparse`."""
+        from scipy.sparse import csr_array
+
+        return csr_array((np.ones(self.nnz, bool), (self.rows, self.cols)), shape=self.shape)
+
+    def todense(self) -> np.ndarray:
+        """Return a matrix of booleans."""
+        found = np.zeros(self.shape, bool)
+        found[self.rows, self.cols] = True
+        return found
+
+    @property
+    def T(self) -> SparsityPattern:
+        """The pattern of the transposed matrix."""
+        return SparsityPattern.fromscipy(self.toscipy().T)
+
+    def spy(self) -> str:
+        """Return a picture in characters of two by four dots; a large matrix is made smaller."""
+        rows, cols = self.shape
+        scale = max(1, -(-max(rows, cols) // _PRINTED))
+        dots = np.zeros((-(-rows // (4 * scale)) * 4, -(-cols // (2 * scale)) * 2), bool)
+        dots[self.rows // scale, self.cols // scale] = True
+        cells = dots.reshape(dots.shape[0] // 4, 4, -1, 2).transpose(0, 2, 1, 3)
+        # The numbers of a Braille character's dots: down the left side, then the right, then below.
+        weights = np.array([[1, 8], [2, 16], [4, 32], [64, 128]])
+        codes = (cells * weights).sum((2, 3)) + 0x2800
+        return "\n".join("".join(map(chr, line)) for line in codes)
+
+    def __repr__(self) -> str:
+        return f"SparsityPattern(shape={self.shape}, nnz={self.nnz})\n{self.spy()}"
+
+
+@api_boundary
+def sparsity(
+    fun: Callable[..., Any], argnums: ArgNums = 0, *, local: bool = False
+) -> Callable[..., SparsityPattern]:
+    """Return a function that finds the sparsity pattern of the Jacobian of `fun`.
+
+    The pattern has every element that is other than zero for some arguments, and may have others:
+    what depends on an index that is not known may depend on the whole row.
+
+    Args:
+        fun: a function of pytrees of arrays.
+        argnums: which positional arguments to differentiate with respect to.
+        local: find the pattern at the arguments, instead of for all of their shapes: branches and
+            comparisons are those of that point, and a factor that is zero there has no element.
+
+    Raises:
+        TypeError: `fun` is not a function; on a call, an argument is not floating-point.
+        ConcretizationTypeError: on a call, `local` of an argument that is traced.
+
+    >>> sparsity(lambda x: x * x[::-1])(irax.numpy.ones(3)).todense().astype(int)
+    array([[1, 0, 1],
+           [0, 1, 0],
+           [1, 0, 1]])
+    """
+    check_callable(fun, "sparsity")
+
+    @api_boundary
+    @wraps(fun)
+    def pattern(*args: Any, **kwargs: Any) -> SparsityPattern:
+        numbers = normalize_argnums(argnums, len(args), "sparsity")
+        function = bind_others(fun, args, kwargs, numbers)
+        chosen = tuple(args[i] for i in numbers)
+        check_differentiable(chosen, numbers, "sparsity", allow_int=False, kinds="f")
+        return pattern_of(function, chosen, local)
+
+    return pattern
+
+
+@api_boundary
+def hessian_sparsity(
+    fun: Callable[..., Any], argnums: ArgNums = 0, *, local: bool = False
+) -> Callable[..., SparsityPattern]:
+    """Return a function that finds the sparsity pattern of the Hessian of `fun`: that of its
+    gradient's Jacobian, which is symmetric. It takes the arguments of `sparsity`.
+
+    >>> hessian_sparsity(lambda x: (x[0] * x[1]) ** 2 + 3 * x[2])(irax.numpy.ones(3)).nnz
+    4
+    """
+    check_callable(fun, "hessian_sparsity")
+
+    @api_boundary
+    @wraps(fun)
+    def pattern(*args: Any, **kwargs: Any) -> SparsityPattern:
+        numbers = normalize_argnums(argnums, len(args), "hessian_sparsity")
+        function = bind_others(fun, args, kwargs, numbers)
+        chosen = tuple(args[i] for i in numbers)
+        check_differentiable(chosen, numbers, "hessian_sparsity", allow_int=False, kinds="f")
+        gradient = grad(function, argnums=tuple(range(len(chosen))))
+        return symmetric(pattern_of(gradient, chosen, local))
+
+    return pattern
+
+
+def symmetric(pattern: SparsityPattern) -> SparsityPattern:
+    """Return a pattern with the transposed place of each of its elements."""
+    found = pattern.toscipy()
+    return SparsityPattern.fromscipy(found + found.T)
+
+
+def pattern_of(
+    function: Callable[..., Any], chosen: tuple[Any, ...], local: bool
+) -> SparsityPattern:
+    """Return the pattern of a function's Jacobian with respect to all its arguments, or the one at
+    these arguments if `local`.
+    """
+    traced, arrays = _traced(function, chosen, local)
+    known = [
+        np.asarray(x) if isinstance(x, ConcreteArray) and (local or i >= len(arrays)) else None
+        for i, x in enumerate([*arrays, *traced.captures])
+    ]
+    wrt = range(len(arrays))
+    return SparsityPattern.fromscipy(api.pattern_of(traced.builder.module, traced.name, wrt, known))
+
+
+def _traced(
+    function: Callable[..., Any], chosen: tuple[Any, ...], local: bool
+) -> tuple[Traced, list[Array]]:
+    """Return the function, traced in a module of its own for all arguments of some shapes or, if
+    `local`, for these alone, and its arguments' arrays.
+    """
+    leaves, tree = array_trees.tree_flatten((chosen, {}))
+    arrays = [as_array(x, "sparsity") for x in leaves]
+    flat = FlatFunction(function, tree)
+    names = [f"argument {i}" for i in range(len(arrays))]
+    given = (known_inputs if local else abstract_inputs)(arrays, names)
+    return trace_function(flat, given, "sparsity", name_of(function), fresh_module=True), arrays

@@ -1,0 +1,140 @@
+"""Sparsity patterns: no element of a derivative is missing, and few are there that are zero."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+import pytest
+from tests.differential.harness import CASES, Case
+from tests.differential.random_functions import IRAX
+from tests.differential.random_steps import RESIDUALS
+from tests.differential.trials import batches, functions
+from tests.sampling import ALL_FORMS
+
+import irax
+from irax_compiler import api, mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.passes import sparsity
+from irax_compiler.passes.sparsity import pattern_of
+
+EVERY = 1 if ALL_FORMS else 5
+DIFFERENTIABLE = [c for c in CASES if c.has_derivative][::EVERY]
+
+
+def jacobian(module: mlir.Module, func: str, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """The Jacobian of a function with respect to all its floats, a column at a time."""
+    linearized = api.linearize(module, func)
+    evaluator = Evaluator(module)
+    results = mlir.result_types(mlir.functions(module)[func])
+    found = evaluator(linearized.forward, arrays)
+    residuals = found[len(results) :]
+    active = [x for x, flag in zip(arrays, linearized.active, strict=True) if flag]
+    columns = []
+    for i, x in enumerate(active):
+        for place in range(x.size):
+            tangents = [np.zeros(y.shape, y.dtype) for y in active]
+            tangents[i].reshape(-1)[place] = 1
+            moved = iter(evaluator(linearized.linear, [*residuals, *tangents]))
+            parts = [
+                np.ravel(next(moved)) if flag else np.zeros(prod(mlir.shape_of_type(t)))
+                for t, flag in zip(results, linearized.results, strict=True)
+            ]
+            columns.append(np.concatenate([*parts, np.zeros(0)]))
+    size = sum(prod(mlir.shape_of_type(t)) for t in results)
+    return np.stack(columns, 1) if columns else np.zeros((size, 0))
+
+
+def nonzero(module: mlir.Module, func: str, arrays: Sequence[np.ndarray]) -> np.ndarray:
+    """True for the elements of the Jacobian other than zero; nan is a zero times infinity."""
+    return np.nan_to_num(jacobian(module, func, arrays), nan=0.0) != 0
+
+
+@pytest.mark.parametrize("case", DIFFERENTIABLE, ids=lambda c: c.name)
+def test_no_element_is_missing(case: Case) -> None:
+    arrays = [np.asarray(x) for x in case.arrays(case.rng())]
+    try:
+        there = nonzero(case.module(), "main", arrays)
+    except UnsupportedOp:
+        with pytest.raises(UnsupportedOp):
+            pattern_of(case.module())
+        return
+    for known in [(), arrays]:
+        pattern = pattern_of(case.module(), known=known).toarray()
+        assert pattern.shape == there.shape
+        assert not (there & ~pattern).any()
+
+
+@batches(10, few=20)
+def test_no_element_of_random_functions_is_missing(numbers: Sequence[int]) -> None:
+    for f in functions(RESIDUALS, 57, numbers):
+        arrays = f.arguments()
+        with irax.enable_x64():
+            ir = irax.make_ir(lambda *xs, f=f: f(IRAX, *xs))(*arrays)
+        given = len(mlir.arguments(mlir.functions(ir.module)[ir.func]))
+        if given > len(arrays):
+            continue  # it has large constants, which are arguments
+        there = nonzero(mlir.clone_module(ir.module), ir.func, arrays)
+        for known in [(), arrays]:
+            pattern = pattern_of(mlir.clone_module(ir.module), ir.func, None, known).toarray()
+            assert not (there & ~pattern).any(), f
+
+
+def pattern(body: str, x: str = "4xf32", result: str = "4xf32", known: bool = False) -> str:
+    """The pattern of the derivative of a function, as rows of digits."""
+    text = f"func.func @main(%x: tensor<{x}>) -> tensor<{result}> {{\n{body}\n}}"
+    module = api.parse(text)
+    (type_,) = (a.type for a in mlir.arguments(mlir.functions(module)["main"]))
+    arrays = [np.arange(1, 1 + prod(mlir.shape_of_type(type_)), dtype=np.float32)]
+    found = pattern_of(module, known=[a.reshape(type_.shape) for a in arrays] if known else ())
+    return " ".join("".join(map(str, row)) for row in found.toarray().astype(int))
+
+
+LOOP = """
+  %i = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%k = %i, %c = %x) : tensor<i32>, tensor<4xf32>
+  cond {
+    %n = stablehlo.constant dense<2> : tensor<i32>
+    %p = stablehlo.compare LT, %k, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %k, %one : tensor<i32>
+    %a = stablehlo.dynamic_slice %c, %k, sizes = [1] : (tensor<4xf32>, tensor<i32>) -> tensor<1xf32>
+    %d = stablehlo.dynamic_update_slice %c, %a, %next : (tensor<4xf32>, tensor<1xf32>, tensor<i32>)
+      -> tensor<4xf32>
+    stablehlo.return %next, %d : tensor<i32>, tensor<4xf32>
+  }
+  return %r#1 : tensor<4xf32>"""
+
+
+def test_products_with_known_zeros_have_no_elements() -> None:
+    text = """
+      %k = stablehlo.constant dense<[1.0, 0.0, 2.0, 0.0]> : tensor<4xf32>
+      %y = stablehlo.multiply %x, %k : tensor<4xf32>
+      return %y : tensor<4xf32>"""
+    assert pattern(text) == "1000 0000 0010 0000"
+    text = """
+      %m = stablehlo.constant dense<[[1.0, 0.0, 0.0, 3.0], [0.0, 0.0, 2.0, 0.0]]> : tensor<2x4xf32>
+      %y = stablehlo.dot_general %m, %x, contracting_dims = [1] x [0]
+        : (tensor<2x4xf32>, tensor<4xf32>) -> tensor<2xf32>
+      return %y : tensor<2xf32>"""
+    assert pattern(text, result="2xf32") == "1001 0010"
+
+
+def test_loops_are_followed_step_by_step(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert pattern(LOOP) == "1000 1000 1000 0001"
+    # All steps together: an element may come from any place.
+    monkeypatch.setattr(sparsity, "MOST_STEPS", 0)
+    assert pattern(LOOP) == "1111 1111 1111 1111"
+
+
+def test_at_a_point_branches_are_those_of_that_point() -> None:
+    text = """
+      %y = stablehlo.reverse %x, dims = [0] : tensor<4xf32>
+      %m = stablehlo.maximum %x, %y : tensor<4xf32>
+      return %m : tensor<4xf32>"""
+    assert pattern(text) == "1001 0110 0110 1001"
+    assert pattern(text, known=True) == "0001 0010 0010 0001"

@@ -1,0 +1,249 @@
+"""Sparse Jacobians and Hessians beside dense ones, and colors beside what is known of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import irax
+import irax.numpy as jnp
+from irax import sparse
+from irax.sparse import Coloring, SparsityPattern, derivatives
+
+RNG = np.random.default_rng(0)
+
+
+def bratu(u):
+    """A nonlinear equation on a grid: five unknowns in a row."""
+    p = jnp.pad(u, 1)
+    around = p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]
+    return 4 * u - around - 0.1 * jnp.exp(u)
+
+
+def rosenbrock(x):
+    return jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
+
+
+def dense(jacobian, size):
+    """The matrix of what `irax.jacfwd` returns for one array and one array."""
+    return np.asarray(jacobian).reshape(size, -1)
+
+
+# ---- patterns ----
+
+
+def test_patterns_are_those_of_the_equations():
+    pattern = sparse.sparsity(bratu)(np.zeros((3, 4), np.float32))
+    line = np.eye(3, k=1) + np.eye(3, k=-1)
+    other = np.eye(4, k=1) + np.eye(4, k=-1)
+    grid = np.kron(line, np.eye(4)) + np.kron(np.eye(3), other) + np.eye(12)
+    np.testing.assert_array_equal(pattern.todense(), grid != 0)
+    chain = np.eye(5) + np.eye(5, k=1) + np.eye(5, k=-1)
+    found = sparse.hessian_sparsity(rosenbrock)(np.zeros(5, np.float32))
+    np.testing.assert_array_equal(found.todense(), chain != 0)
+
+
+def test_patterns_are_for_all_arguments_or_at_some():
+    def f(x):
+        return irax.lax.cond(x[0] > 0, lambda x: x * x[::-1], lambda x: x, x)
+
+    x = jnp.array([1.0, 0.0, 2.0])
+    everywhere = sparse.sparsity(f)(x)
+    assert everywhere.todense().astype(int).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
+    assert sparse.sparsity(f, local=True)(x).nnz == 4
+    assert sparse.sparsity(f, local=True)(-x).todense().astype(int).tolist() == np.eye(3).tolist()
+
+
+def test_what_a_function_closes_over_is_known():
+    scale = np.array([1.0, 0.0, 2.0], np.float32)
+    assert sparse.sparsity(lambda x: scale * x)(np.ones(3)).nnz == 2
+    mask = np.eye(20, dtype=np.float32)
+    assert sparse.sparsity(lambda x: mask @ x)(np.ones(20)).nnz == 20
+    inside = jnp.asarray(mask)
+    assert sparse.sparsity(lambda x: inside @ x)(np.ones(20)).nnz == 20
+
+
+def test_patterns_of_pytrees_and_several_arguments():
+    def f(x, y, n):
+        return {"a": x["p"] * y, "b": x["q"] ** n}
+
+    x = {"p": np.ones(2, np.float32), "q": np.float32(1)}
+    pattern = sparse.sparsity(f, argnums=(0, 1))(x, np.ones(2, np.float32), 2)
+    assert pattern.todense().astype(int).tolist() == [
+        [1, 0, 0, 1, 0],
+        [0, 1, 0, 0, 1],
+        [0, 0, 1, 0, 0],
+    ]
+
+
+def test_patterns_print_as_dots():
+    pattern = SparsityPattern.fromdense(np.eye(8))
+    assert repr(pattern) == "SparsityPattern(shape=(8, 8), nnz=8)\n⠑⢄⠀⠀\n⠀⠀⠑⢄"
+    wide = SparsityPattern(np.arange(1000), np.arange(1000), (1000, 1000))
+    assert max(map(len, wide.spy().splitlines())) <= 32
+    assert (wide.toscipy() != wide.T.toscipy()).nnz == 0
+
+
+# ---- colors ----
+
+
+def groups(coloring: Coloring) -> int:
+    """The most columns of one color that share a row."""
+    matrix = coloring.pattern.todense()
+    if coloring.mode == "rev":
+        matrix = matrix.T
+    sums = [matrix[:, coloring.colors == c].sum(1).max(initial=0) for c in set(coloring.colors)]
+    return max(sums, default=0)
+
+
+patterns = st.builds(
+    lambda seed, m, n, share: SparsityPattern.fromdense(
+        np.random.default_rng(seed).random((m, n)) < share
+    ),
+    st.integers(0, 10**6),
+    st.integers(1, 12),
+    st.integers(1, 12),
+    st.floats(0, 0.6),
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(patterns, st.sampled_from(["natural", "largest_first", "smallest_last", "auto"]))
+def test_colors_tell_all_elements_apart(pattern, order):
+    matrix = np.where(pattern.todense(), RNG.uniform(1, 2, pattern.shape), 0)
+    for mode in ("fwd", "rev"):
+        coloring = sparse.color(pattern, mode, order)
+        assert groups(coloring) <= 1
+        products = coloring.seeds(float) @ (matrix.T if mode == "fwd" else matrix)
+        np.testing.assert_array_equal(products[coloring.places()], matrix[matrix != 0])
+    square = pattern.todense()[: min(pattern.shape), : min(pattern.shape)]
+    values = RNG.uniform(1, 2, square.shape)
+    symmetric = np.where(square | square.T, values + values.T, 0)
+    coloring = sparse.color(SparsityPattern.fromdense(symmetric), "symmetric", order)
+    products = coloring.seeds(float) @ symmetric
+    np.testing.assert_array_equal(products[coloring.places()], symmetric[symmetric != 0])
+
+
+def test_few_colors_do():
+    banded = SparsityPattern.fromdense(abs(np.subtract.outer(np.arange(50), np.arange(50))) <= 2)
+    assert sparse.color(banded, "fwd").num_colors == 5
+    assert sparse.color(banded, "symmetric").num_colors == 5
+    arrow = np.eye(30)
+    arrow[0] = arrow[:, 0] = 1
+    assert sparse.color(SparsityPattern.fromdense(arrow)).num_colors == 30
+    assert sparse.color(SparsityPattern.fromdense(arrow), "symmetric").num_colors == 2
+    row = np.ones((1, 30))
+    coloring = sparse.color(SparsityPattern.fromdense(row))
+    assert (coloring.mode, coloring.num_colors) == ("rev", 1)
+
+
+# ---- derivatives ----
+
+
+@pytest.mark.parametrize("mode", ["auto", "fwd", "rev"])
+def test_jacobians_are_the_dense_ones(mode):
+    u = RNG.normal(size=(4, 5)).astype(np.float32)
+    expected = dense(irax.jacfwd(bratu)(u), u.size)
+    value, found = sparse.value_and_jacobian(bratu, mode=mode)(u)
+    np.testing.assert_allclose(found.todense(), expected, rtol=1e-5)
+    np.testing.assert_allclose(value, bratu(jnp.asarray(u)), rtol=1e-5, atol=1e-6)
+    assert found.nse == 20 + 2 * (4 * 4 + 3 * 5)
+
+
+def test_formats_have_the_same_elements():
+    u = RNG.normal(size=(3, 3)).astype(np.float32)
+    expected = np.asarray(sparse.jacobian(bratu, format="dense")(u))
+    for format in ("bcoo", "bcsr", "scipy"):
+        found = sparse.jacobian(bratu, format=format)(u).todense()
+        np.testing.assert_array_equal(np.asarray(found), expected)
+
+
+def test_hessians_are_the_dense_ones():
+    x = RNG.normal(size=12).astype(np.float32)
+    found = sparse.hessian(rosenbrock)(x)
+    np.testing.assert_allclose(found.todense(), irax.hessian(rosenbrock)(x), rtol=1e-4, atol=1e-3)
+    assert found.nse == 12 + 2 * 11
+
+
+def test_jacobians_of_pytrees():
+    def f(x, scale):
+        return {"a": x["p"][::-1] * x["q"], "b": jnp.sin(x["p"]) * scale}
+
+    x = {"p": RNG.normal(size=3).astype(np.float32), "q": np.float32(2)}
+    found = sparse.jacobian(f)(x, 3.0).todense()
+    p = np.asarray(x["p"])
+    expected = np.zeros((6, 4), np.float32)
+    expected[[0, 1, 2], [2, 1, 0]] = 2
+    expected[:3, 3] = p[::-1]
+    expected[[3, 4, 5], [0, 1, 2]] = 3 * np.cos(p)
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_sparse_derivatives_inside_of_transformations():
+    u = RNG.normal(size=(3, 3)).astype(np.float32)
+    jacobian = sparse.jacobian(bratu)
+
+    def total(u):
+        return jnp.sum(jacobian(u).data ** 2)
+
+    np.testing.assert_allclose(irax.jit(total)(u), total(u), rtol=1e-6)
+
+    def plain(u):
+        return jnp.sum(irax.jacfwd(bratu)(u) ** 2)
+
+    np.testing.assert_allclose(irax.grad(total)(u), irax.grad(plain)(u), rtol=1e-5, atol=1e-5)
+    many = RNG.normal(size=(2, 3, 3)).astype(np.float32)
+    found = irax.vmap(lambda u: jacobian(u).todense())(many)
+    np.testing.assert_allclose(found[1], jacobian(many[1]).todense(), rtol=1e-6)
+
+
+def test_a_pattern_is_found_once_for_each_shape(monkeypatch):
+    found = []
+    original = derivatives.pattern_of
+    monkeypatch.setattr(
+        derivatives, "pattern_of", lambda *args: found.append(args) or original(*args)
+    )
+    jacobian = sparse.jacobian(bratu)
+    for _ in range(2):
+        jacobian(np.ones((2, 2), np.float32))
+        jacobian(np.ones((2, 3), np.float32))
+    assert len(found) == 2
+
+
+def test_colors_can_be_given():
+    u = np.zeros((2, 3), np.float32)
+    coloring = sparse.color(sparse.sparsity(bratu)(u), "rev")
+    found = sparse.jacobian(bratu, coloring=coloring)(u).todense()
+    np.testing.assert_array_equal(found, sparse.jacobian(bratu)(u).todense())
+    with pytest.raises(ValueError, match=r"shape \(6, 6\), and the arguments have 4 elements"):
+        sparse.jacobian(bratu, coloring=coloring)(np.zeros((2, 2), np.float32))
+    same = Coloring(coloring.pattern, "fwd", np.zeros(6, np.int64))
+    with pytest.raises(ValueError, match=r"do not tell element \(0, 0\) from others of its row"):
+        same.places()
+
+
+# ---- what is refused ----
+
+
+@pytest.mark.parametrize(
+    "call, error, match",
+    [
+        (lambda: sparse.jacobian(3), TypeError, "jacobian"),
+        (lambda: sparse.sparsity(jnp.sin)(1), TypeError, "float"),
+        (lambda: sparse.jacobian(jnp.sin, mode="up"), ValueError, "mode='up'; expected 'auto'"),
+        (lambda: sparse.jacobian(jnp.sin, format="csc"), ValueError, "format='csc'; expected"),
+        (lambda: sparse.hessian(jnp.sin)(np.ones(2, np.float32)), TypeError, "scalar"),
+        (
+            lambda: sparse.color(SparsityPattern.fromdense([[1, 1], [0, 1]]), "symmetric"),
+            ValueError,
+            "not symmetric",
+        ),
+        (lambda: sparse.color(SparsityPattern.fromdense([[1]]), order="x"), ValueError, "order="),
+        (lambda: SparsityPattern.fromdense([1]), ValueError, r"shape \(1,\); expected two"),
+    ],
+)
+def test_wrong_arguments_are_named(call, error, match):
+    with pytest.raises(error, match=match):
+        call()
