@@ -1,4 +1,4 @@
-"""irax grad, vjp, jvp and vmap: what they write, and how they are piped."""
+"""irax grad, vjp, jvp, jacobian and vmap: what they write, and how they are piped."""
 
 from __future__ import annotations
 
@@ -49,6 +49,18 @@ def test_jvp(folder, irax):
     inputs = (*INPUTS, "--input", "4xf32=1,2,3,4")
     _, slope = results(folder, irax, module, *inputs, count=2)
     np.testing.assert_allclose(slope, SLOPES * W @ [1, 2, 3, 4], rtol=1e-5)
+
+
+def test_a_sparse_jacobian_of_a_gradient(folder, irax):
+    gradient = irax("grad", "in.mlir", "--wrt", "0").stdout
+    sparse = irax("jacobian", "-", "--sparse", "--wrt", "0", stdin=gradient).stdout
+    elements, rows, columns = results(folder, irax, sparse, *INPUTS, count=3)
+    assert rows.tolist() == columns.tolist() == [0, 1, 2, 3]
+    expected = -2 * np.tanh(X * W) * SLOPES * W**2
+    np.testing.assert_allclose(elements, expected, rtol=1e-4, atol=1e-6)
+    dense = irax("jacobian", "-", "--wrt", "0", stdin=gradient).stdout
+    (matrix,) = results(folder, irax, dense, *INPUTS, count=1)
+    np.testing.assert_array_equal(matrix, np.diag(elements))
 
 
 def test_a_pipe_needs_no_names(folder, irax):
@@ -178,6 +190,7 @@ UNKNOWN = """func.func @main(%x: tensor<f32>) -> tensor<f32> {
         (["grad", "in.mlir", "--args", "f32[]"], "", USAGE, "--args goes with FILE.py:FUNCTION"),
         (["grad", "f.py"], "", USAGE, "which function? expected f.py:FUNCTION"),
         (["grad"], "", FAILURE, "-: empty; expected a module"),
+        (["jacobian"], COMPLEX, FAILURE, "dtypes complex64, float32; expected one real dtype"),
         (["vmap", "in.mlir"], "", USAGE, "Missing option '--size'"),
         (["vmap", "in.mlir", "--size", "0"], "", USAGE, "0 is not in the range x>=1"),
         (["vmap", "in.mlir", "--size", "2", "--in-axes", "x"], "", USAGE, "numbers such as 0,None"),
