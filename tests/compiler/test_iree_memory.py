@@ -156,6 +156,7 @@ def test_memory_that_is_allocated_at_a_time(name: str):
     assert peak_memory(mlir.parse_module(text)) == size
 
 
+@pytest.mark.slow
 def test_parts_that_follow_each_other_share_memory():
     """A solver on the host divides a program into parts, whose temporaries do not add up."""
 

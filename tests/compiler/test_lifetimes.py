@@ -96,6 +96,7 @@ def test_memory():
     assert temporaries(chain) <= 5 * X.nbytes
 
 
+@pytest.mark.slow
 def test_results_are_in_the_place_of_operands():
     def step(x):
         y = jnp.sort(x, 0)
@@ -118,6 +119,7 @@ def test_gathered_elements_are_in_the_place_of_indices():
     assert temporaries(step, x) < 1.5 * x.nbytes
 
 
+@pytest.mark.slow
 def test_what_a_later_operation_needs_is_computed_there():
     """Neither a broadcast number nor a comparison with what is carried on is stored before."""
 

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 
 import irax
 import irax.numpy as jnp
@@ -41,6 +42,7 @@ def test_numbers_that_became_operands_are_right():
     np.testing.assert_array_equal(irax.jit(chain)(x), expected)
 
 
+@pytest.mark.slow
 def test_numbers_of_all_widths_become_operands():
     def function(x):
         for i in range(COUNT):

@@ -169,6 +169,7 @@ def test_kernels_that_are_loops_already_are_not_tiled():
     assert kernels == text.count("pipeline = #iree_codegen.no_pipeline") > 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_compiles_and_ends():
     source = """
@@ -246,6 +247,7 @@ def test_passes_that_do_not_settle_are_given_up(monkeypatch, tmp_path, phase):
     assert pipelines.WITHOUT_ITERATION[phase] in ran
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", [lambda i, t: i + 1.0, lambda i, t: jnp.asarray(t)[i] * 2])
 def test_numbers_that_groups_of_kernels_and_a_loop_use(number):
     """IREE lost an array of a number that two groups of kernels use, and a loop between them."""
@@ -345,6 +347,7 @@ def pipelines_of(module: Module, monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return ran
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("function", [elementwise, several])
 def test_straight_programs_are_those_of_all_steps(function, monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")

@@ -101,6 +101,7 @@ def test_parts_of_rows_that_are_not_whole_vectors():
         np.testing.assert_array_equal(f(x), x + np.roll(x, 1, 1))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, ml_dtypes.bfloat16])
 def test_dtypes(dtype: Any):
     _check(_drawn((70, 83), dtype))

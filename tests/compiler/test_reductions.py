@@ -176,6 +176,7 @@ def test_short_rows() -> None:
     _check(lambda x: [jnp.max(x, -1), jnp.sum(x, -1)], bad)
 
 
+@pytest.mark.slow
 def test_products_are_overwritten_after_they_are_read() -> None:
     x = _array((150, 130), np.float32) / 9
 

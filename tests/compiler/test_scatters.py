@@ -35,6 +35,7 @@ def _drawn(dtype: Any, *row: int) -> list[np.ndarray]:
     return [x, i, j, v]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.float32, np.int16, np.float64])
 def test_chains(dtype: Any):
     arguments = _drawn(dtype)

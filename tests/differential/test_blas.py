@@ -256,6 +256,7 @@ def test_training_step(always):
         np.testing.assert_allclose(got, expected, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_threads(always):
     """Many threads call one program, on both of IREE's drivers."""
     for size in (40, 400):

@@ -104,6 +104,7 @@ def test_batches_of_many(program):
         np.testing.assert_allclose(a, b, rtol=1e-2, atol=2e-3)
 
 
+@pytest.mark.slow
 def test_memory():
     """Factors are where the matrix was, and there is no transposed copy."""
     x = np.ones((256, 256), np.float32)

@@ -129,6 +129,7 @@ check("bcsr_dot_general_p", m @ b, data, col, indptr, b, lhs_spinfo=known, **gen
 """
 
 
+@pytest.mark.slow
 def test_sparse_primitives():
     _run(SPARSE)
 

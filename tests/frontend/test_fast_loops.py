@@ -118,6 +118,7 @@ def test_rows_of_many_elements(width, reverse, few, monkeypatch):
         np.testing.assert_allclose(found, np.array(wanted), rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("by_blas", ["on", "off"])
 def test_matrices_are_transposed_before_the_loop(by_blas, monkeypatch):
     monkeypatch.setenv(blas.VARIABLE, by_blas)
@@ -513,6 +514,7 @@ def test_updates_in_place_change_nothing_that_is_read_later(size):
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6, err_msg=make.__name__)
 
 
+@pytest.mark.slow
 def test_updates_in_place_of_lanes_and_their_gradients():
     places, values = RNG.integers(-4, 9, (3, 6)), RNG.uniform(size=(3, 6)).astype(np.float32)
 
@@ -588,6 +590,7 @@ def test_a_sum_bounds_a_loop_of_unknown_length():
     np.testing.assert_allclose(f(x), weights / weights.sum(), rtol=1e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["zeros", "computed"])
 def test_small_arrays_that_begin_as_one_beside_a_large_one(kind: str):
     def run(x, np=jnp):

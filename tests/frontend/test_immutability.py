@@ -29,6 +29,7 @@ UPDATES = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("return_argument", [False, True])
 def test_arguments_keep_their_elements(return_argument):
     rng = np.random.default_rng(0)

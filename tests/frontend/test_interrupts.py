@@ -38,6 +38,7 @@ def test_functions_of_libraries_are_interrupted():
     assert lines("libraries") == ["interrupted", "interrupted", "2.0"]
 
 
+@pytest.mark.slow
 def test_operations_outside_of_jit_are_interrupted():
     assert lines("eager") == ["interrupted"] * 5 + ["2.0"]
 

@@ -23,6 +23,7 @@ def matrix(method):
     return DEFINITE if method is cg else GENERAL
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("transform", [lambda f: f, irax.jit], ids=["evaluator", "iree"])
 def test_solutions(method, transform):

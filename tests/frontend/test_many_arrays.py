@@ -57,6 +57,7 @@ def test_an_expression_may_have_any_number_of_results() -> None:
     np.testing.assert_allclose(np.stack(irax.jit(prefixes)(arrays)), expected, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_any_number_of_complex_elements_may_be_computed_and_joined() -> None:
     rng = np.random.default_rng(0)
     z = (rng.normal(size=COUNT) + 1j * rng.normal(size=COUNT)).astype(np.complex64)
@@ -72,6 +73,7 @@ def test_any_number_of_complex_elements_may_be_computed_and_joined() -> None:
     np.testing.assert_allclose(joined, z * np.arange(1, COUNT + 1), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_any_number_of_single_elements_may_be_compared_and_written() -> None:
     x, places = np.arange(100, dtype=np.float32), np.arange(70, dtype=np.int32)
 
@@ -113,6 +115,7 @@ def test_functions_of_hundreds_of_arrays_take_lists() -> None:
     assert "irax.lists" in str(lower(module, next(iter(mlir.functions(module)))))
 
 
+@pytest.mark.slow
 def test_memory_of_functions_of_hundreds_of_arrays() -> None:
     arrays = [np.ones(256, np.float32)] * 300
     compiled = irax.jit(lambda xs: [-x for x in xs[:200]]).lower(arrays).compile()
@@ -136,6 +139,7 @@ def test_many_arrays_are_reduced_together(count: int) -> None:
         np.testing.assert_array_equal(x, wanted[places, range(3)])
 
 
+@pytest.mark.slow
 def test_equal_steps_of_an_optimizer_are_compiled_once() -> None:
     """Leaves of two shapes in no regular order, with the norm of all gradients: a call of Adam's
     step computes some of them.

@@ -187,6 +187,7 @@ def test_on_iree(names):
     np.testing.assert_allclose(slopes, expected, rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(), (200,)])
 def test_three_values_through_a_branch_on_iree(shape):
     """IREE itself loses the buffers of a branch that hands on three values as they are."""

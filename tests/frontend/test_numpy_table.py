@@ -30,6 +30,7 @@ def test_values(name):
         case_checks.check_values(case)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", NAMES)
 def test_values_in_64_bits(name):
     for case in of(name):
@@ -37,12 +38,14 @@ def test_values_in_64_bits(name):
             case_checks.check_values_in_64_bits(case)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", sorted({c.name for c in CASES if c.traced and c.smooth}))
 def test_derivatives(name):
     for case in of(name, traced=True, smooth=True):
         case_checks.check_derivatives(case)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", sorted({c.name for c in CASES if c.traced}))
 def test_batches(name):
     for case in of(name, traced=True):

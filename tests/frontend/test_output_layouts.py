@@ -46,6 +46,7 @@ SUMS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("one", "other", "expected"), SUMS)
 def test_operands_that_are_divided_otherwise(one: P, other: P, expected: P) -> None:
     assert run(jnp.add, [one, other]) == expected

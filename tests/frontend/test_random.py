@@ -206,6 +206,7 @@ def test_compiled_draws_are_the_same():
         np.testing.assert_allclose(eager, compiled, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_booleans_beside_bytes_of_them():
     """A kernel of IREE's cannot return both."""
 

@@ -126,6 +126,7 @@ def test_minima_of_steep_functions() -> None:
 LIMITED = "l-bfgs-experimental-do-not-rely-on-this"
 
 
+@pytest.mark.slow
 def test_minima_without_a_matrix() -> None:
     with irax.enable_x64(True):
         start = np.linspace(0.2, 0.7, 6)

@@ -45,6 +45,7 @@ def test_programs(name: str):
     compare(name, PROGRAMS[name]())
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name.startswith("pmap")])
 def test_programs_in_threads(name: str):
     with config.scoped("spmd", "threads"):
@@ -329,6 +330,7 @@ def test_specs_of_arguments_follow_along_explicit_axes_alone():
                 f(jnp.arange(8.0))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("run", [lambda f: f, irax.jit])
 def test_sums_are_of_what_differs_along_all_axes_or_none(run: Any):
     def sums(f: Any, ins: Any, **options: Any) -> Any:

@@ -206,6 +206,7 @@ def test_random_collectives_are_as_numpy_says(ranks: Any):
     assert list(ranks(20)) == list(range(20))
 
 
+@pytest.mark.slow
 def test_devices_of_processes_communicate_as_numpy_says():
     done = job(2, "devices")
     assert done.returncode == 0, done.stderr

@@ -365,6 +365,7 @@ step(X, 1).block_until_ready()
     return done.stdout.splitlines()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "calls", ["step(X, 100_000)", "[step(X, 1000) for _ in range(5)]"], ids=["long", "many"]
 )
