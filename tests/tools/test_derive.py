@@ -190,7 +190,7 @@ UNKNOWN = """func.func @main(%x: tensor<f32>) -> tensor<f32> {
         (["grad", "in.mlir", "--args", "f32[]"], "", USAGE, "--args goes with FILE.py:FUNCTION"),
         (["grad", "f.py"], "", USAGE, "which function? expected f.py:FUNCTION"),
         (["grad"], "", FAILURE, "-: empty; expected a module"),
-        (["jacobian"], COMPLEX, FAILURE, "dtypes complex64, float32; expected one real dtype"),
+        (["jacobian"], COMPLEX, FAILURE, "of dtypes complex64; expected one real dtype"),
         (["vmap", "in.mlir"], "", USAGE, "Missing option '--size'"),
         (["vmap", "in.mlir", "--size", "0"], "", USAGE, "0 is not in the range x>=1"),
         (["vmap", "in.mlir", "--size", "2", "--in-axes", "x"], "", USAGE, "numbers such as 0,None"),
