@@ -73,7 +73,7 @@ def test_incomplete_beta(kind: str) -> None:
 
 def test_distributions_of_large_parameters() -> None:
     # Near their medians.
-    for function, args in (
+    cases = [
         (stats.chi2.cdf, (2e10, 2e10)),
         (stats.chi2.sf, (2e10, 2e10)),
         (stats.gamma.cdf, (1e10, 1e10)),
@@ -81,17 +81,19 @@ def test_distributions_of_large_parameters() -> None:
         (stats.poisson.cdf, (1e10, 1e10)),
         (stats.beta.cdf, (0.5, 1e9, 1e9)),
         (stats.beta.sf, (0.5, 1e9, 1e9)),
-    ):
-        numbers = [jnp.float32(v) for v in args]
-        for run in (function, irax.jit(function)):
-            np.testing.assert_allclose(run(*numbers), 0.5, atol=5e-6)
+    ]
+    numbers = [[jnp.float32(v) for v in args] for _, args in cases]
+    results = lambda numbers: [f(*row) for (f, _), row in zip(cases, numbers, strict=True)]
+    np.testing.assert_allclose(results(numbers), [0.5] * len(cases), atol=5e-6)
+    np.testing.assert_allclose(irax.jit(results)(numbers), [0.5] * len(cases), atol=5e-6)
 
 
 def test_other_functions_compiled_as_evaluated() -> None:
-    x = np.float32([1.5, 2.0, 2.5])
-    np.testing.assert_allclose(irax.jit(special.exp1)(x), scipy.special.exp1(x), 2e-6)
-    one = np.float32(1.0)
-    found = irax.jit(special.hyp1f1)(0 * one, one, np.float32(-88.0))
-    np.testing.assert_allclose(float(found), 1.0, 1e-5)
-    w = np.asarray(irax.jit(special.wofz)(np.complex64([2.5, 20.0])))
+    x, one = np.float32([1.5, 2.0, 2.5]), np.float32(1.0)
+    exp1, hyp1f1, w = irax.jit(
+        lambda x, row, z: (special.exp1(x), special.hyp1f1(*row), special.wofz(z))
+    )(x, (0 * one, one, np.float32(-88.0)), np.complex64([2.5, 20.0]))
+    np.testing.assert_allclose(exp1, scipy.special.exp1(x), 2e-6)
+    np.testing.assert_allclose(float(hyp1f1), 1.0, 1e-5)
+    w = np.asarray(w)
     np.testing.assert_allclose(w.real, np.exp([-6.25, -400.0]), 1e-6, 1e-37)

@@ -1,7 +1,5 @@
 """irax.numpy.linalg's factorizations and what is made of them, against NumPy."""
 
-import functools
-
 import numpy as np
 import pytest
 
@@ -111,11 +109,11 @@ def test_compiled():
 @pytest.mark.parametrize("size, dtype", [(2, "float32"), (6, "complex64"), (40, "float32")])
 def test_not_positive_definite_is_a_triangle_of_nan(size, dtype):
     x = -jnp.eye(size, dtype=dtype)
-    for factor in (jnp.linalg.cholesky, functools.partial(jnp.linalg.cholesky, upper=True)):
-        triangle = np.tril if factor is jnp.linalg.cholesky else np.triu
-        expected = triangle(np.full((size, size), np.nan))
-        for found in (factor(x), irax.jit(factor)(x)):
-            np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))
+    both = lambda x: (jnp.linalg.cholesky(x), jnp.linalg.cholesky(x, upper=True))
+    whole = np.full((size, size), np.nan)
+    for found in (both(x), irax.jit(both)(x)):
+        for factor, expected in zip(found, (np.tril(whole), np.triu(whole)), strict=True):
+            np.testing.assert_array_equal(np.isnan(factor), np.isnan(expected))
 
 
 @pytest.mark.parametrize(
@@ -166,6 +164,7 @@ def test_gradients_of_solve_exchange_rows_in_their_memory():
     np.testing.assert_allclose(irax.jit(irax.grad(loss))(a), expected, rtol=2e-2, atol=1e-2)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("n", "dtype"), [(40, "float32"), (300, "float32"), (300, "complex64")])
 def test_eigenvectors_take_little_memory(n, dtype):
     """LAPACK's arrays are on the stack, or a matrix of what is between its routines."""
