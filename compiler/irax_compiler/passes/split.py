@@ -292,7 +292,9 @@ class _Builder:
             for operation in operations:
                 mlir.copy(operation, env)
             for _, x in results:
-                _export(env[x], filled, next(places))
+                # IREE gives an array that it returns another type than one for other parts.
+                is_taken = not sources(x, updated=False).isdisjoint(env.keys() & {*taken})
+                _export(copy(env[x], 0) if is_taken else env[x], filled, next(places))
         mlir.finish_function(function, [env[x] for x in given])
         table = [*(flow.number[x] for x in arguments), *(p for p, _ in results)]
         return _Call(self._one_of_equal(name, function), table, taken, given)
