@@ -244,6 +244,7 @@ def test_processes_that_part_end_the_job(mesh_job: MeshJob, fault: str):
     assert re.search(FAULTS[fault], done.stderr), report(done)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("devices", [1, 2])
 @pytest.mark.parametrize(
     "size, message",

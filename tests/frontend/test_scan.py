@@ -347,6 +347,7 @@ def test_results_of_one_type_are_apart_where_the_host_reads_others():
         np.testing.assert_allclose(sums[i], np.convolve(factor * x, np.ones(31), "same"), atol=1e-3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("loss", [irax.nn.softplus, jnp.abs, lambda z: jnp.where(z > 0, z * z, 0)])
 def test_derivatives_of_steps_of_newton(loss):
     x = RNG.normal(size=(16, 5)).astype(np.float32)
@@ -368,6 +369,7 @@ def test_derivatives_of_steps_of_newton(loss):
     np.testing.assert_allclose(irax.jit(irax.grad(scanned))(x), expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_derivatives_of_damped_steps_of_newton():
     x = RNG.normal(size=(16, 5)).astype(np.float32)
 
