@@ -150,6 +150,7 @@ def test_random_programs(seed: int):
             np.testing.assert_array_equal(x, y)
 
 
+@pytest.mark.slow
 def test_a_training_step_has_one_sum_of_small_gradients():
     sizes = (8, 16, 16, 4)
 

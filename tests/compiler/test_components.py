@@ -13,6 +13,7 @@ from irax_compiler.pipeline import run_pipeline
 NUMBERS = st.sampled_from([0.0, 1.0, -1.0, 2.0, -3.0, np.inf, np.nan])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("many", [1, 2])
 @settings(max_examples=50)
 @given(st.data())

@@ -41,6 +41,7 @@ def test_sums_over_rows_in_either_order(reverse: bool, rows: int):
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("first, last", [(0, 6), (1, 6), (0, 5)])
 def test_sums_of_some_rows(first: int, last: int):
     def run(w):
@@ -54,6 +55,7 @@ def test_sums_of_some_rows(first: int, last: int):
     np.testing.assert_allclose(irax.jit(run)(W), run(W), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_gradient_stacks_no_inputs():
     """They are there already."""
     xs = np.concatenate([XS] * 20)

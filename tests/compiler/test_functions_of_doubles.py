@@ -15,6 +15,7 @@ import irax.numpy as jnp
 _SPECIAL = (0.0, -0.0, np.inf, -np.inf, np.nan, 709.78, 709.79, 1e308, -1e308, 5e-324, -1e-310)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("function", "reference", "units"),
     [

@@ -92,6 +92,7 @@ def test_pipelines_make_the_programs_that_phases_make(function, monkeypatch):
     assert len(by_phases["code"]) > 1000
 
 
+@pytest.mark.slow
 def test_sessions_serve_for_several_programs(monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     monkeypatch.setattr(sessions, "_waiting", OrderedDict())

@@ -57,6 +57,7 @@ def planned(f, *arguments):
     return irax.jit(f).lower(*arguments).compile().memory_analysis()
 
 
+@pytest.mark.slow
 def test_temporaries_are_in_memory_of_results():
     x = np.random.default_rng(0).normal(size=(2, 16, 24, 24)).astype(np.float32)
     w = np.random.default_rng(1).normal(size=(16, 16, 3, 3)).astype(np.float32)

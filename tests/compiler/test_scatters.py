@@ -84,6 +84,7 @@ def test_loops():
     np.testing.assert_array_equal(found[1], before)
 
 
+@pytest.mark.slow
 def test_a_chain_is_in_the_memory_of_its_result():
     def f(x: Any, i: Any, j: Any, v: Any) -> Any:
         return x.at[i].add(v).at[j].add(v).at[i].max(v)

@@ -124,6 +124,7 @@ def test_products_of_long_sequences_take_a_part_of_their_memory():
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_products_in_a_kernel_take_the_memory_of_a_few_rows():
     xs = RNG.normal(size=(60, 64)).astype(np.float32)
     w = RNG.normal(size=(64, 256)).astype(np.float32) / 8
@@ -142,6 +143,7 @@ def test_products_in_a_kernel_take_the_memory_of_a_few_rows():
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reverse", [False, True])
 def test_products_are_in_the_memory_of_what_steps_write(reverse):
     xs = RNG.normal(size=(40, 64)).astype(np.float32)

@@ -45,6 +45,7 @@ def test_a_folder_that_is_missing(tmp_path):
     assert f"to {missing}: No such file or directory: make room" in told(TMPDIR=missing)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="sizes are limited otherwise")
 def test_files_that_may_not_be_large():
     assert "File too large: make room there, or name another folder" in told("100000")

@@ -37,6 +37,7 @@ def _compiled(n: int, dtype: str) -> str:
     return "compiled"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("n", "dtype"), [(33, "i4"), (45, "i4"), (17, "i8")])
 def test_llvm_compiles_chains_in_little_time(n: int, dtype: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")

@@ -3,6 +3,7 @@ elements, rows folded in two parts, products taken out of loops.
 """
 
 import numpy as np
+import pytest
 
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
@@ -76,6 +77,7 @@ def test_few_elements_with_results_that_are_alike() -> None:
     check(module, arrays)
 
 
+@pytest.mark.slow
 def test_rows_of_any_length() -> None:
     shapes = {(3, 100): (1,), (5, 7, 37): (1, 2), (4, 6, 35): (0, 2), (261,): (0,), (33, 40): (0,)}
     module = mlir.new_module()

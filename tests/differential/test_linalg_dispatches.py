@@ -136,6 +136,7 @@ def test_solutions(dtype):
     )
 
 
+@pytest.mark.slow
 def test_failures():
     """A matrix without a result gets nan, or what division by zero makes of it; others of the batch
     are as they were.

@@ -101,6 +101,7 @@ def test_values(program, size):
     np.testing.assert_array_equal(given[1], y)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [5000, (500, 10)])
 def test_constants_that_are_made_by_equal_kernels(n):

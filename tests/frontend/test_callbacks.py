@@ -148,6 +148,7 @@ def test_a_callback_that_runs_while_a_function_is_traced_is_not_traced():
 # ---- errors --------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(2)
 @BOTH
 @pytest.mark.parametrize(
     ("returned", "error", "message"),

@@ -160,6 +160,7 @@ def places() -> list[Any]:
     return [cpu(0), cpu(1), *rows, NamedSharding(mesh_of(AxisType.Auto), P(None, "a"))]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", range(5))
 def test_arrays_that_were_put_somewhere_take_the_short_way(number, monkeypatch):
     place = places()[number]

@@ -211,6 +211,7 @@ assert np.isclose(scalar.params_fn(state), 0.99)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 def test_transposed_convolutions_of_the_example_libraries():
     code = """
 import numpy as np, jax, jax.numpy as jnp

@@ -279,6 +279,7 @@ def test_python_branches_on_what_rules_are_given_outside_of_jit():
         irax.jit(irax.grad(f))(2.0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("where", ["bwd", "fwd"])
 def test_rules_that_close_over_what_is_differentiated(where):
     def slope(y):

@@ -102,6 +102,7 @@ def test_print_under_vmap(jit, lines):
     assert lines()[:4] == ["0 0", "1 0", "0 1", "1 1"]
 
 
+@pytest.mark.sampled(2)
 @BOTH
 @pytest.mark.parametrize("checkpoint", [lambda f: f, irax.checkpoint], ids=["", "checkpoint"])
 def test_derivatives_are_taken_past_a_print(jit, checkpoint, lines):
@@ -145,6 +146,7 @@ def test_reverse_mode_of_loops_with_prints(jit, lines):
     assert lines() == ["0", "1", "2"]
 
 
+@pytest.mark.sampled(2)
 @BOTH
 def test_a_rule_may_print(jit, lines):
     @irax.custom_jvp
@@ -339,6 +341,7 @@ def nans():
         yield
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("nans")
 @BOTH
 def test_the_operation_that_makes_a_nan_is_named(jit):

@@ -275,6 +275,7 @@ def test_the_processor_as_several_devices():
     prints(refused, code, IRAX_CPU_DEVICES="none")
 
 
+@pytest.mark.slow
 @needs_plugin
 def test_each_of_several_devices_runs_programs_of_its_own():
     code = """

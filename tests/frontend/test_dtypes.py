@@ -402,6 +402,7 @@ def test_arrays_of_integers_of_few_bits_in_compiled_programs(name):
         irax.jit(called).lower(x).compile()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("narrow", ["int4", "uint4", "int2", "uint2"])
 def test_views_of_narrow_integers(narrow):
     """jit's shifts beside NumPy's bits."""

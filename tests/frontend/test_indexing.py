@@ -744,6 +744,7 @@ def test_reads_of_arrays_without_elements_are_errors():
         jnp.zeros(0).at[0].set(1.0)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("traced", [False, True])
 def test_changes_are_computed_in_the_common_dtype(traced):
     """As in JAX: the result alone is converted, not the values."""

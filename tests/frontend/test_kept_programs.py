@@ -228,6 +228,7 @@ def test_programs_with_rules_are_not_lowered_again(refused):
     irax.tree.map(np.testing.assert_array_equal, found, expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("cut", [0, 1000, None])
 def test_whole_files_that_do_not_load_are_compiled_again(folder, cut):
     def model():

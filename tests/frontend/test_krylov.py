@@ -33,6 +33,7 @@ def test_solutions(method, transform):
     np.testing.assert_allclose(x, np.linalg.solve(a, B), atol=1e-5)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("method", METHODS)
 def test_derivatives_are_those_of_the_solution(method):
     a = matrix(method)

@@ -106,6 +106,7 @@ def test_compiled():
     close(gradient, expected_gradient)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("size, dtype", [(2, "float32"), (6, "complex64"), (40, "float32")])
 def test_not_positive_definite_is_a_triangle_of_nan(size, dtype):
     x = -jnp.eye(size, dtype=dtype)

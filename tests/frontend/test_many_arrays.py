@@ -22,6 +22,7 @@ def _arrays(*shape: int) -> list[Any]:
     return [rng.normal(size=shape).astype(np.float32) for _ in range(COUNT)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", [(), (16,), (300,)])
 def test_an_expression_may_read_any_number_of_arrays(shape: tuple[int, ...]) -> None:
     arrays = _arrays(*shape)
@@ -29,6 +30,7 @@ def test_an_expression_may_read_any_number_of_arrays(shape: tuple[int, ...]) -> 
     np.testing.assert_allclose(irax.jit(lambda a: sum(a))(arrays), expected, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_loops_and_branches_may_use_any_number_of_arrays() -> None:
     arrays = _arrays(300)
     total = np.sum(np.stack(arrays), 0)
@@ -123,6 +125,7 @@ def test_memory_of_functions_of_hundreds_of_arrays() -> None:
     assert memory.argument_size_in_bytes == memory.output_size_in_bytes == 200 << 10
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", [8, 9, 40])
 def test_many_arrays_are_reduced_together(count: int) -> None:
     """The elements where the first array is greatest."""

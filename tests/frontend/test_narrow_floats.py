@@ -17,7 +17,7 @@ DTYPES += ENCODED
 ROWS = np.array([[2, np.nan, 4], [np.nan, 1, 0.5], [1, 2, 2]])
 
 
-SLOW = [*ENCODED[:2], "float8_e4m3fnuz"]
+SLOW = [*ENCODED[:2], "float8_e4m3fnuz", "float8_e5m2fnuz"]
 """Dtypes that slow tests alone compile: their code is that of others."""
 WAYS = [
     pytest.param(

@@ -184,6 +184,7 @@ def test_errors_of_several_devices(call, message):
         call()
 
 
+@pytest.mark.slow
 def test_more_slices_than_devices_are_an_error():
     code = """if True:
         import irax, numpy as np

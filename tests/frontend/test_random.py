@@ -191,6 +191,7 @@ def test_typed_keys():
     np.testing.assert_array_equal(drawn, np.stack([random.normal(k, (2,)) for k in keys]))
 
 
+@pytest.mark.slow
 def test_compiled_draws_are_the_same():
     def draw(key):
         k1, k2 = random.split(key)

@@ -87,6 +87,7 @@ def test_the_option_changes_nothing_else():
 TAILS = [(4.5, 5.0), (6.0, np.inf), (6.0, 6.1), (-np.inf, -8.0), (20.0, 30.0), (-40.0, -39.0)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 def test_normal_numbers_of_tails(kind):
     compiled = irax.jit(lambda a, b: random.truncated_normal(KEY, a, b, (5000,), kind))

@@ -72,6 +72,7 @@ def test_backward_passes_write(function, jit: bool):
     np.testing.assert_allclose(found, np.cos(np.sin(1)) * np.cos(1), rtol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("jit", [False, True])
 def test_backward_passes_write_to_rows_and_views(jit: bool):
     def f(x, table):

@@ -67,6 +67,7 @@ def test_programs_run_as_pythons(arguments, files):
     assert "KeyError: 'missing'" in done.stderr
 
 
+@pytest.mark.slow
 def test_syntax_errors_are_shown_as_pythons():
     code = "x = (1,\ny = 2"
     assert python(*IRAX, "-c", code).stderr == python("-c", code).stderr

@@ -209,6 +209,7 @@ def test_the_older_name():
     np.testing.assert_allclose(total(np.arange(4.0)), [6.0])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("check_vma", [True, False])
 def test_derivatives_in_lanes_that_a_mesh_divides(check_vma: bool):
     def loss(w: irax.Array, x: irax.Array) -> irax.Array:

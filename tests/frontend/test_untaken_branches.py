@@ -139,6 +139,7 @@ SECOND = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "f", [by_condition, nested, in_fori_loop, of_what_has_no_tangent], ids=lambda f: f.__name__
 )

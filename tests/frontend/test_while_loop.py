@@ -195,6 +195,7 @@ def test_reverse_mode_keeps_the_square_root_of_the_states():
     assert kept(False) > 900
 
 
+@pytest.mark.slow
 def test_host_functions_in_a_loop_that_begins_with_constants():
     """IREE refused a buffer of the host's in the place of a constant, folded or computed once."""
 

@@ -121,6 +121,7 @@ def test_faults_of_threads_end_the_run(program: Any, error: Any, message: str):
     assert group.run(lambda c: c.rank) == [0, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_rank_that_hangs_does_not_keep_the_process():
     code = """
         from tests.runtime.test_communication import *

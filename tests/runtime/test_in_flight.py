@@ -375,6 +375,7 @@ def test_the_process_ends_with_calls_in_flight(calls):
     assert time.perf_counter() - start < 60
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_process_has_the_results():
     code = """

@@ -90,6 +90,7 @@ def test_a_meter_that_ran_out_is_full_again():
         assert len(free) == 1
 
 
+@pytest.mark.slow
 def test_loops_over_constants_run_in_calls():
     """IREE would run them when it loads the program, before that has a meter."""
     keys = irax.random.split(irax.random.key(3), 7)

@@ -238,6 +238,7 @@ print(sum(a.sum() for a in arrays))
     assert float(in_new_process(source)) == -32
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_forked_process_runs_programs():
     source = """

@@ -113,5 +113,6 @@ def test_a_program_runs_with_as_many_threads_fixed_to_no_processor() -> None:
     assert python(PROGRAM, IRAX_NUM_THREADS="3").stdout == "500.0\n3 True\n"
 
 
+@pytest.mark.slow
 def test_one_thread_is_the_caller() -> None:
     assert python(PROGRAM, IRAX_NUM_THREADS="1").stdout.startswith("500.0\n")
