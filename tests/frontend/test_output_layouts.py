@@ -11,7 +11,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import P, lax
-from irax.sharding import AxisType, Mesh, NamedSharding
+from irax.sharding import AbstractMesh, AxisType, Mesh, NamedSharding, use_abstract_mesh
 from irax_runtime.iree import cpu
 
 DEVICES = np.array([cpu(n) for n in range(8)], dtype=object)
@@ -131,3 +131,39 @@ def test_dimensions_that_are_divided_along_three_axes(
     again = run(lambda x: x.reshape(shape).reshape(16, 16), [spec], THREE)
     if P(("a", "b", "c")) == spec:
         assert again == spec
+
+
+EXPLICIT = Mesh(DEVICES.reshape(4, 2), ("x", "y"), axis_types=(AxisType.Explicit,) * 2)
+JOINED = AbstractMesh((8,), ("A",), axis_types=(AxisType.Explicit,))
+OTHERWISE = AbstractMesh((2, 4), ("a", "b"), axis_types=(AxisType.Explicit,) * 2)
+
+
+def test_another_mesh_whose_axes_join_those_of_the_program() -> None:
+    @irax.jit
+    def rows(x: irax.Array) -> irax.Array:
+        with use_abstract_mesh(JOINED):
+            return irax.reshard(x, P("A")) * 2
+
+    @irax.jit
+    def there_and_back(x: irax.Array) -> irax.Array:
+        return irax.reshard(rows(x), P("y", "x")) + 1
+
+    with irax.set_mesh(EXPLICIT):
+        given = irax.device_put(X, NamedSharding(EXPLICIT, P("x", "y")))
+        for call, spec, expected in (
+            (rows, BOTH, X * 2),
+            (there_and_back, P("y", "x"), X * 2 + 1),
+        ):
+            found = call(given)
+            assert found.sharding == NamedSharding(EXPLICIT, spec)
+            for shard in found.addressable_shards:
+                np.testing.assert_array_equal(shard.data, expected[shard.index])
+
+
+def test_another_mesh_that_divides_devices_otherwise() -> None:
+    def rows(x: irax.Array) -> irax.Array:
+        with use_abstract_mesh(OTHERWISE):
+            return irax.reshard(x, P("a"))
+
+    with irax.set_mesh(EXPLICIT), pytest.raises(ValueError, match="join its axes in the other"):
+        irax.jit(rows)(irax.device_put(X, NamedSharding(EXPLICIT, P("x"))))

@@ -12,7 +12,7 @@ rule is computed from whole arrays, by all devices: that is right, if slow.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from itertools import takewhile, zip_longest
+from itertools import chain, takewhile, zip_longest
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -28,7 +28,7 @@ from irax_compiler.layouts import (
 )
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
-from irax_compiler.ops.collective import AllReduce
+from irax_compiler.ops.collective import AllReduce, axes_in
 from irax_compiler.ops.control_flow.branches import choose
 from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.control_flow.shard_map import (
@@ -48,6 +48,7 @@ from irax_compiler.ops.structured import call_function
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.resharding import (
     Shards,
+    axes_of_other,
     parts,
     replicated,
     resharded,
@@ -339,15 +340,24 @@ class _Partitioner:
     # -- ops with functions and regions --
 
     def _shard_map(self, op: ShardMap, operands: Sequence[Shards]) -> list[Shards]:
+        takes, gives = op.in_specs, op.out_specs
         if lacking := [n for n, size in op.mesh if size > 1 and n not in self._mesh]:
-            axes = ", ".join(f"{name}={size}" for name, size in self._mesh.items())
-            raise ValueError(
-                f"a program divides arrays along the axes {lacking}, but runs on a mesh with the "
-                f"axes {axes}: use one mesh in a program"
+            own = axes_of_other(dict(op.mesh), self._mesh)
+            if own is None or axes_in(self._functions[op.body]):
+                axes = ", ".join(f"{name}={size}" for name, size in self._mesh.items())
+                raise ValueError(
+                    f"a program divides arrays along the axes {lacking}, but runs on a mesh with "
+                    f"the axes {axes}: use one mesh in a program, or join its axes in the other"
+                )
+            takes, gives = (
+                tuple(
+                    tuple(tuple(chain(*(own[a] for a in axes))) for axes in spec) for spec in specs
+                )
+                for specs in (takes, gives)
             )
-        given = [self._at(x, spec) for x, spec in zip(operands, op.in_specs, strict=True)]
+        given = [self._at(x, spec) for x, spec in zip(operands, takes, strict=True)]
         found = call_function(self._functions, op.body, given)
-        return list(map(Shards, found, op.out_specs))
+        return list(map(Shards, found, gives))
 
     def _loop(self, operation: Operation, carry: Sequence[Shards], env: Env) -> list[Shards]:
         """Build a loop whose carry has the layout that it begins with; what is not divided then may

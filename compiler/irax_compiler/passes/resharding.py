@@ -55,6 +55,24 @@ def unsharded(shard: Sequence[int], spec: Spec, mesh: Mesh) -> tuple[int, ...]:
     return tuple(n * parts(axes, mesh) for n, axes in zip(shard, spec, strict=True))
 
 
+def axes_of_other(other: Mesh, mesh: Mesh) -> dict[str, tuple[str, ...]] | None:
+    """Return the axes of a mesh that each axis of another mesh of the same devices joins; None
+    where one is no product of such axes.
+    """
+    left = [(name, size) for name, size in mesh.items() if size > 1]
+    found: dict[str, tuple[str, ...]] = {}
+    for name, size in other.items():
+        joined: list[str] = []
+        while size > 1 and left and size % left[0][1] == 0:
+            own, count = left.pop(0)
+            joined.append(own)
+            size //= count
+        if size != 1:
+            return None
+        found[name] = tuple(joined)
+    return None if left else found
+
+
 def resharded(x: Shards, spec: Spec, mesh: Mesh) -> Value:
     """Build this device's shard of the same array in another layout.
 
