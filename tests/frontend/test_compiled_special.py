@@ -82,3 +82,13 @@ def test_compiled_as_evaluated(name: str) -> None:
     same = near | (eager == compiled) | np.isnan(eager) & np.isnan(compiled)
     bad = [(*operands[:, i].tolist(), eager[i], compiled[i]) for i in np.flatnonzero(~same)]
     assert not bad, bad[:5]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_zeta_at_poles_and_infinities(dtype: type) -> None:
+    s = np.array([1.5, 2, 2.5, 3, 100, np.inf, 1, 0.5, 2, np.nan], dtype)
+    q = np.array([0, -0.0, -1, -2, -np.inf, -0.5, 2, 0, np.nan, 0], dtype)
+    expected = [np.inf] * 7 + [np.nan] * 3
+    with irax.enable_x64(True):
+        np.testing.assert_array_equal(special.zeta(s, q), np.array(expected, dtype))
+        np.testing.assert_array_equal(irax.jit(special.zeta)(s, q), np.array(expected, dtype))

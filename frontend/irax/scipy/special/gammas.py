@@ -181,8 +181,15 @@ def zeta(x: ArrayLike, q: ArrayLike | None = None) -> Array:
     endless = jnp.logical_and(jnp.equal(q, np.inf), jnp.greater(s, 1))
     known = jnp.logical_or(steep, endless)
     first = jnp.power(jnp.where(known, q, 1.0), jnp.negative(jnp.where(known, s, 2.0)))
+    # At integers up to 0 a term is 1/0, and between them one is infinite in the limit.
+    below = jnp.less_equal(q, 0)
+    at_pole = jnp.logical_or(jnp.equal(jnp.floor(q), q), jnp.equal(s, np.inf))
+    is_pole = jnp.logical_and(below, jnp.logical_and(at_pole, jnp.greater_equal(s, 1)))
+    known = jnp.logical_or(known, is_pole)
     plain = lax.zeta(jnp.where(known, 2.0, s), jnp.where(known, 1.0, q))
-    return jnp.where(jnp.less(s, 1), np.nan, jnp.where(known, first, plain))
+    found = jnp.where(is_pole, np.inf, jnp.where(known, first, plain))
+    is_nan = jnp.logical_or(jnp.less(s, 1), jnp.logical_or(jnp.isnan(s), jnp.isnan(q)))
+    return jnp.where(is_nan, np.nan, found)
 
 
 def gammainc(a: ArrayLike, x: ArrayLike) -> Array:
