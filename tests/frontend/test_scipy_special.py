@@ -41,6 +41,7 @@ CASES = {
     "erf": (np.r_[ANY, EDGES],),
     "erfc": (np.r_[between(-5, 5), EDGES],),
     "erfcx": (np.r_[POSITIVE, between(-2, 2), 0, 1, np.inf],),
+    "erfcinv": (np.r_[2 * SHARE, 0, 2],),
     "erfinv": (np.r_[2 * SHARE - 1, -1, 1],),
     "exp1": (np.r_[POSITIVE, 0, -1, np.inf],),
     "expi": (np.r_[ANY, 0, np.inf],),
