@@ -2,8 +2,13 @@
 
 XLA's CPU compiler fuses an update with what it reads of the array that it updates, and then reads
 what it has just written (docs/differences.md), in jitted functions alone. So these are no oracle.
+
+The oracle is the newest JAX of the Python that runs: 0.12 from Python 3.12 on, 0.10.2 on 3.11. Here
+stands what tests know of the difference: names and parameters that 0.12 has and irax lacks, and
+what only 0.12 says of its objects.
 """
 
+import importlib.metadata
 from collections.abc import Callable
 from typing import Any
 
@@ -15,3 +20,42 @@ def results(function: Callable[..., Any], *arguments: Any) -> list[np.ndarray]:
     import jax
 
     return [np.asarray(x) for x in jax.tree_util.tree_leaves(function(*arguments))]
+
+
+def is_0_12() -> bool:
+    """Return True if the JAX installed is 0.12 or newer."""
+    try:
+        version = importlib.metadata.version("jax")
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return tuple(map(int, version.split(".")[:2])) >= (0, 12)
+
+
+LACKING = {
+    "vjp": "saveable_args=, in_nzs=: parts of a linearization that libraries put together",
+    "linearize": "in_nzs=: likewise",
+    "custom_gradient": "with_logs=, remat=, with_accums=: logs and places of cotangents",
+    "custom_derivatives.custom_gradient": "likewise",
+    "custom_vjp": "defvjp_with_logs, defvjp_with_accums, defremat: likewise",
+    "numpy.histogram": "out_sharding=",
+    "random.Key": "a name for annotations, which JAX's can be called as",
+    "profiler.trace": "a trace without log_dir, which is kept in memory",
+    "distributed.initialize": "certificates of connections",
+    "export.Exported": "in_shardings_jax without a mesh",
+    "stages.Traced": "closure_convert, physicalize, effects",
+}
+"""The parameters and methods that irax lacks, of functions and classes of JAX 0.12."""
+
+
+def lacking(module: str) -> set[str]:
+    """Return the functions and classes of a module of which irax lacks a part."""
+    within = module.removeprefix("jax").removeprefix(".")
+    parts = (name.rpartition(".") for name in LACKING)
+    return {name for of, _, name in parts if of == within}
+
+
+ARRAY_NAMES = {"__release_buffer__", "__reversed__", "unsafe_raw_buffer"} if is_0_12() else set()
+"""Members of arrays of JAX 0.12 that irax's lack."""
+OTHER_CLASSES = {"array class", "jaxpr"} if is_0_12() else set()
+"""Objects of which JAX 0.12 says another class: there is one of jaxprs, and arrays have a metaclass
+of their own."""

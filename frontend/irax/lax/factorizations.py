@@ -57,13 +57,14 @@ def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
             alone counts.
 
     Raises:
-        TypeError: not square matrices of floats or complex numbers.
+        TypeError: not an array of floats or complex numbers.
+        ValueError: not square matrices.
 
     >>> irax.lax.linalg.cholesky(jnp.array([[4.0, 2.0], [2.0, 2.0]]))
     Array([[2., 0.],
            [1., 1.]], dtype=float32)
     """
-    array = m.matrices("cholesky", m.inexact("cholesky", x), square=True, error=TypeError)
+    array = m.matrices("cholesky", m.inexact("cholesky", x), square=True, rank_error=ValueError)
     return bind(triangular.Cholesky(True), m.symmetrized(array) if symmetrize_input else array)
 
 
@@ -148,8 +149,8 @@ def eigh(
         implementation: a hint, which changes nothing.
 
     Raises:
-        TypeError: not square matrices of floats or complex numbers.
-        ValueError: `subset_by_index` is no range of the eigenvalues.
+        TypeError: not an array of floats or complex numbers.
+        ValueError: not square matrices, or `subset_by_index` is no range of the eigenvalues.
 
     >>> irax.lax.linalg.eigh(jnp.array([[2.0, 1.0], [1.0, 2.0]]))[1].round(5)
     Array([1., 3.], dtype=float32)
@@ -169,7 +170,7 @@ def eigvalsh(x: ArrayLike, *, lower: bool = True, symmetrize_input: bool = True)
 
 
 def _hermitian(what: str, x: ArrayLike, lower: bool, symmetrize: bool) -> Array:
-    array = m.matrices(what, m.inexact(what, x), square=True, error=TypeError)
+    array = m.matrices(what, m.inexact(what, x), square=True, rank_error=ValueError)
     if symmetrize:
         return m.symmetrized(array)
     return array if lower else m.adjoint(array)

@@ -23,13 +23,13 @@ _KINDS = ("float32", "float64", "complex64", "complex128")
 
 
 def matrices(
-    what: str, x: ArrayLike, square: bool = False, error: type[Exception] = ValueError
+    what: str, x: ArrayLike, square: bool = False, rank_error: type[Exception] = TypeError
 ) -> Array:
     """Return the array if its last two dimensions are matrices that LAPACK would take.
 
     Raises:
-        TypeError: another dtype, or no matrices.
-        ValueError: not square ones; or `error`, if it is given.
+        TypeError: another dtype, or no matrices; or `rank_error` for these.
+        ValueError: not square ones.
     """
     array = array_of(f"lax.linalg.{what}", x)
     if array.dtype.name not in _KINDS:
@@ -40,9 +40,9 @@ def matrices(
     kind = "square matrices" if square else "matrices"
     expected = f"lax.linalg.{what}: expected {kind} in the last two dimensions, got {array.shape}"
     if array.ndim < 2:
-        raise TypeError(expected)
+        raise rank_error(expected)
     if square and array.shape[-1] != array.shape[-2]:
-        raise error(expected)
+        raise ValueError(expected)
     return array
 
 

@@ -44,13 +44,13 @@ def _padded(x: Array, size: int) -> Array:
 # ---- values --------------------------------------------------------------------------------------
 
 
-def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
+def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int | None = None) -> Array:
     """Evaluate the polynomial with coefficients p at x.
 
     Args:
         p: the coefficients; several polynomials lie along the first axis.
         x: an array, broadcast with the other axes of `p`.
-        unroll: the number of steps in each step of the compiled loop.
+        unroll: the number of steps in each step of the compiled loop; 16 by default.
 
     Raises:
         TypeError: `p` or `x` is not an array.
@@ -59,6 +59,7 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     >>> irax.numpy.polyval(irax.numpy.array([1, 2, 3]), 10)
     Array(123, dtype=int32)
     """
+    steps = 16 if unroll is None else unroll
     coefficients, at = promote_dtypes(p, x, what="polyval")
     if not coefficients.ndim:
         raise ValueError("polyval: expected a vector of coefficients, got a scalar")
@@ -67,7 +68,7 @@ def polyval(p: ArrayLike, x: ArrayLike, *, unroll: int = 16) -> Array:
     weak = coefficients.weak_type and at.weak_type
 
     def formula(coefficients: Array, at: Array) -> Array:
-        return _horner(coefficients, at, shape, unroll)
+        return _horner(coefficients, at, shape, steps)
 
     return shortcut(op, coefficients, at, formula=formula, weak_type=weak)
 

@@ -244,7 +244,8 @@ def nonzero(a: ArrayLike, *, size: int | None = None, fill_value: Any = None) ->
     fills = fill_value if isinstance(fill_value, tuple) else (fill_value,) * mask.ndim
     if any(np.ndim(fill) for fill in fills):
         raise ValueError(f"nonzero: fill_value must be a number for each axis, got {fill_value}")
-    return tuple(logic.where(there, p, fill) for p, fill in zip(places, fills, strict=True))
+    filled = (logic.where(there, p, fill) for p, fill in zip(places, fills, strict=True))
+    return tuple(x.with_weak_type(False) for x in filled)
 
 
 def _first_places(mask: Array, size: int) -> tuple[Sequence[Array], Array]:

@@ -249,7 +249,7 @@ def _two(name: str, ar1: ArrayLike, ar2: ArrayLike) -> tuple[Array, Array]:
 def _length(name: str, size: int) -> int:
     length = canonical_int(name, "size", size)
     if length < 0:
-        raise TypeError(f"{name}: size must be at least 0, got {length}")
+        raise ValueError(f"{name}: size must be at least 0, got {length}")
     return length
 
 
