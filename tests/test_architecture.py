@@ -7,6 +7,7 @@ IREE runtime are each known in one place, so that another of their kind can take
 """
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Collection, Iterator, Mapping
@@ -57,6 +58,12 @@ def imports(tree: ast.AST) -> Iterator[tuple[int, str]]:
                 yield node.lineno, module
 
 
+@functools.cache
+def imported(source: str) -> tuple[tuple[int, str], ...]:
+    """All imports of a file: several tests ask for those of the same file."""
+    return tuple(imports(ast.parse(source)))
+
+
 def within(name: str, *modules: str) -> bool:
     return any(name == module or name.startswith(f"{module}.") for module in modules)
 
@@ -84,7 +91,7 @@ def violations(importer: PurePosixPath, source: str) -> list[str]:
     """`line: rule` for every import of the file that breaks one."""
     return [
         f"{line}: imports {name}, but {rule}"
-        for line, name in imports(ast.parse(source))
+        for line, name in imported(source)
         if (rule := broken_rule(importer, name))
     ]
 
@@ -118,7 +125,7 @@ def test_the_frontends_rooms_import_downwards():
         f"{path.relative_to(house)}: irax.{other}"
         for room, above in ABOVE.items()
         for path in (house / room).rglob("*.py")
-        for _, name in imports(ast.parse(path.read_text("utf-8")))
+        for _, name in imported(path.read_text("utf-8"))
         for other in above
         if within(name, f"irax.{other}")
     }
@@ -210,7 +217,7 @@ def inner_imports(package: str, source: str) -> list[str]:
     doors = [f"irax_compiler.{door}" for door in DOORS[package]]
     return [
         name
-        for _, name in imports(ast.parse(source))
+        for _, name in imported(source)
         if within(name, "irax_compiler") and name != "irax_compiler" and not within(name, *doors)
     ]
 
@@ -249,7 +256,10 @@ def at_run_time(tree: ast.AST) -> ast.AST:
     class Remove(ast.NodeTransformer):
         def visit_If(self, node: ast.If) -> Any:
             self.generic_visit(node)
-            return node.orelse if ast.unparse(node.test) == "TYPE_CHECKING" else node
+            match node.test:
+                case ast.Name(id="TYPE_CHECKING"):
+                    return node.orelse
+            return node
 
     return Remove().visit(tree)
 

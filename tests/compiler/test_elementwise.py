@@ -122,7 +122,7 @@ def _complex_results(np_: Any, z: Any, w: Any, number: Any) -> list[Any]:
     ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 @pytest.mark.parametrize("length", [100, 64, 5])
 def test_complex_numbers(length: int, dtype: Any):

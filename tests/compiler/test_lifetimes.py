@@ -108,6 +108,7 @@ def test_results_are_in_the_place_of_operands():
     assert temporaries(step) < 4 * X.nbytes
 
 
+@pytest.mark.slow
 def test_gathered_elements_are_in_the_place_of_indices():
     """The numbers that these are computed from are in no memory at all."""
 

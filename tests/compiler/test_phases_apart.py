@@ -248,7 +248,7 @@ def test_passes_that_do_not_settle_are_given_up(monkeypatch, tmp_path, phase):
     assert pipelines.WITHOUT_ITERATION[phase] in ran
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("number", [lambda i, t: i + 1.0, lambda i, t: jnp.asarray(t)[i] * 2])
 def test_numbers_that_groups_of_kernels_and_a_loop_use(number):
     """IREE lost an array of a number that two groups of kernels use, and a loop between them."""

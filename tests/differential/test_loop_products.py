@@ -25,7 +25,7 @@ def iterated(many, batch):
     return lax.fori_loop(0, 3, step, (*starts, batch[..., :19]))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.skipif(not chips.IS_X86, reason="the chips are of x86-64")
 @pytest.mark.parametrize("chip", CHIPS)
 @pytest.mark.parametrize(("dtype", "error"), [("float32", 1e-5), ("float64", 1e-13)])

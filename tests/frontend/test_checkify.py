@@ -162,6 +162,7 @@ def test_checks_leave_no_traced_arrays_behind():
     assert (other.get(), y) == (None, 2)
 
 
+@pytest.mark.slow
 def test_lanes_make_the_checks_of_their_own_steps_and_branches():
     def branch(x, limit, change):
         return lax.cond(x < 3, lambda x: (checkify.check(x < limit, "big"), x + change)[1], same, x)

@@ -140,7 +140,7 @@ def test_gmres_tells_of_nan():
         assert (info.dtype, int(info)) == (np.int32, expected)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "k"), [(50, 3), (40, 7)])
 def test_largest_eigenvalues(n, k):
     rng = np.random.default_rng(n)

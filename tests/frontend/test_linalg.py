@@ -150,6 +150,7 @@ def test_dtypes_that_lapack_does_not_have():
     assert jnp.linalg.inv(np.array([[2, 0], [0, 4]])).dtype == jnp.float32
 
 
+@pytest.mark.slow
 def test_gradients_of_solve_exchange_rows_in_their_memory():
     """No matrix of ones and zeros exchanges them."""
     a = np.random.default_rng(0).normal(size=(128, 128)).astype(np.float32)

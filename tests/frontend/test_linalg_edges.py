@@ -247,6 +247,7 @@ def test_second_derivatives_of_determinants(name):
     assert_changes_of_minors(irax.hessian(jnp.linalg.det)(x), x)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("doubles")
 def test_second_derivatives_of_determinants_of_complex_matrices():
     x = drawn(4, 4) + 1j * drawn(4, 4).T

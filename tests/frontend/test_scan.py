@@ -330,6 +330,7 @@ def test_a_row_that_is_a_view():
     np.testing.assert_array_equal(rows, np.tile(x[::-1][::3], (2, 1)))
 
 
+@pytest.mark.slow
 def test_results_of_one_type_are_apart_where_the_host_reads_others():
     x, factors = RNG.normal(size=20_000).astype(np.float32), np.array([1, 2, 3], np.float32)
 

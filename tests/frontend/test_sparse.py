@@ -295,7 +295,7 @@ def test_arrays_as_indices(n_batch):
         sparse.bcoo_gather(mat, jnp.array([[1]]), numbers, (1, 4), mode="fill")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("padding", ["SAME", "VALID", [(2, 1)], [(0, -1)]])
 def test_convolutions(padding):
     row = jnp.array([[[1.0, 0.0, 2.0, 0.0, 3.0]]])

@@ -313,7 +313,7 @@ def test_elements_of_arrays_that_may_be_empty():
     np.testing.assert_array_equal(read.call(jnp.ones((1, 3)), np.int32(4)), np.ones(3))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("constraints", "fits", "others"),
     [

@@ -43,6 +43,7 @@ def test_a_lane_that_has_ended_keeps_what_it_has():
     np.testing.assert_allclose(irax.jit(irax.vmap(f))(x, limit), found, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_barrier_waits_for_what_is_carried():
     def sums(start):
         def step(state):

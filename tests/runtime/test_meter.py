@@ -49,6 +49,7 @@ def handed_over(monkeypatch):
     return works
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("function", "times"), [(alone, 1), (within_another, 3)])
 def test_a_long_call_starts_anew_and_short_ones_do_not_wait(function, times, handed_over):
     for n, by_another in [(7, 0), (LONG, 1), (LONG, 2), (8, 3), (9, 3)]:

@@ -240,6 +240,7 @@ def printed_on_terminal(folder: Path, environment: dict[str, str], *options: str
     return text.decode()
 
 
+@pytest.mark.slow
 def test_colours_are_for_terminals(folder):
     assert "\x1b[" in printed_on_terminal(folder, {"NO_COLOR": ""})
     assert "\x1b[" not in printed_on_terminal(folder, {"NO_COLOR": "1"})

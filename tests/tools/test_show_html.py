@@ -408,6 +408,7 @@ def test_dispatches_are_a_flame_graph(browser, tmp_path):
     assert browser.errors == []
 
 
+@pytest.mark.slow
 def test_pages_without_times_have_no_flame_graph(browser, tmp_path):
     opened(browser, tmp_path, programs.mlp(tmp_path), Way())
     assert browser.evaluate("document.getElementById('flame').hidden")
