@@ -216,7 +216,6 @@ def _signature(arguments: Any) -> Any:
 
 def _columns(function: Callable[..., Any], coloring: Coloring) -> Callable[..., Any]:
     """The value of a function, and the elements of its Jacobian by directional derivatives."""
-    colors, places = coloring.places()
 
     def compute(others: Any, *given: Any) -> tuple[Any, Array]:
         vector, unravel = ravel_pytree(given)
@@ -226,22 +225,28 @@ def _columns(function: Callable[..., Any], coloring: Coloring) -> Callable[..., 
             return value, ravel_pytree(tangent)[0]
 
         value, products = vmap(push, out_axes=(None, 0))(coloring.seeds(vector.dtype))
-        return value, products[colors, places]
+        return value, _elements(products, coloring)
 
     return compute
 
 
 def _rows(function: Callable[..., Any], coloring: Coloring) -> Callable[..., Any]:
     """The value of a function, and the elements of its Jacobian by cotangents."""
-    colors, places = coloring.places()
 
     def compute(others: Any, *given: Any) -> tuple[Any, Array]:
         value, pull = vjp(lambda *x: function(others, *x), *given)
         vector, unravel = ravel_pytree(value)
         products = vmap(lambda ct: ravel_pytree(pull(unravel(ct)))[0])(coloring.seeds(vector.dtype))
-        return value, products[colors, places]
+        return value, _elements(products, coloring)
 
     return compute
+
+
+def _elements(products: Array, coloring: Coloring) -> Array:
+    """The elements of the matrix, from the products for each color."""
+    colors, places = coloring.places()
+    dtype = np.int32 if products.size <= np.iinfo(np.int32).max else np.int64
+    return products.ravel()[(colors * products.shape[1] + places).astype(dtype)]
 
 
 def _matrix(pattern: SparsityPattern, elements: Any, format: str) -> Any:
