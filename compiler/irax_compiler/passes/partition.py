@@ -42,10 +42,10 @@ from irax_compiler.ops.control_flow.shard_map import (
 from irax_compiler.ops.core import Op, UnsupportedOp, full
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.registry import read, traits_of
-from irax_compiler.ops.reshaped_parts import reshaped_layouts
 from irax_compiler.ops.sharding_rule import ShardingRule
 from irax_compiler.ops.structured import call_function
 from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.reshaped_parts import reshaped_layouts
 from irax_compiler.passes.resharding import (
     Shards,
     axes_of_other,
