@@ -50,8 +50,6 @@ REASONS: dict[str, str] = {
     "gammaln": "the second derivative is compiled from a series whose own error is 8 units.",
     "digamma": "the first derivative is compiled from a series whose own error is 8 units.",
     "expi": "within 5% of the largest number, the second derivative overflows too early.",
-    "i0e": "the slope is the difference of i1e and i0e, which cancels for large numbers.",
-    "i1e": "as that of i0e; the second derivative overflows near 0.",
     "erfcx": "derivatives are those of the rational function that is computed.",
     "dawsn": "as those of erfcx.",
     "log_ndtr": "the second derivative has that of erfcx.",

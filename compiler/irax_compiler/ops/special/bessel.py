@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -9,19 +10,26 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of
-from irax_compiler.ops import comparison, elementwise
+from irax_compiler.ops import comparison, conversion, elementwise
 from irax_compiler.ops.composite import register_composed
-from irax_compiler.ops.core import Tangent, full_like, only, working_dtype
-from irax_compiler.ops.elementwise import abs, add, divide, multiply, negate, sign, subtract
+from irax_compiler.ops.core import full_like, working_dtype
+from irax_compiler.ops.elementwise import abs, add, divide, multiply, sign, subtract
 from irax_compiler.ops.formula import Number
 from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.special.chlo_functions import chlo_function, chlo_unary, scipy_function
-from irax_compiler.ops.special.series import ByFormula
-from irax_compiler.ops.transformation import Differentiation, Evaluation
+from irax_compiler.ops.special.series import Smooth, is_single
+from irax_compiler.ops.transformation import Evaluation
 
 TERMS = 32
 BORDER = 8.0
 """The value of |x| at which one series ends and the other begins."""
+
+
+SLOPES = {True: (14.0, 20), False: (40.0, 36)}
+"""For floats of 32 bits, and for others: the value of |x| from which on derivatives are by Hankel's
+series, and the number of exponentials in them below it."""
+HANKEL = 16
+"""The number of terms of that series."""
 
 
 @cache
@@ -39,8 +47,12 @@ def _coefficients() -> tuple[np.ndarray, np.ndarray]:
 
 def _i0e(x: np.ndarray) -> np.ndarray:
     """The mean of exp(x (cos t - 1)), by the midpoint rule, exact to rounding for x up to 1e5."""
-    angles = np.pi * (np.arange(4096) + 0.5) / 4096
-    return np.exp(-2 * np.sin(angles / 2) ** 2 * x[:, None]).mean(-1)
+    return np.exp(-_points(4096) * x[:, None]).mean(-1)
+
+
+def _points(count: int) -> np.ndarray:
+    """Numbers 1 - cos t, for t in the middle of equal parts of half a turn."""
+    return 2 * np.sin(np.pi * (np.arange(count) + 0.5) / (2 * count)) ** 2
 
 
 def _series(coefficients: np.ndarray, u: Value) -> Value:
@@ -60,7 +72,7 @@ def _series(coefficients: np.ndarray, u: Value) -> Value:
 
 
 @register_composed
-class BesselI0e(ByFormula):
+class BesselI0e(Smooth):
     """exp(-|x|) I0(x)."""
 
     name = "irax.bessel_i0e"
@@ -83,26 +95,49 @@ class BesselI0e(ByFormula):
             return super().evaluate(call, x)
         return scipy_function("i0e")(x.astype(working_dtype(x.dtype))).astype(x.dtype)
 
-    def jvp(
-        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        results = transform.results(self, primals)
-        (x,) = primals
-        slope = subtract(bessel_i1e(x), multiply(sign(x), results[0]))
-        return results, [multiply(only(tangents), slope)]
+    def slopes(self, y: Number, *operands: Number) -> Sequence[Number | None]:
+        (x,) = operands
+        return [Number(multiply(sign(x.value), _slope(x.value, 0)))]
 
 
 bessel_i0e: Callable[[Value], Value] = BesselI0e()
 
 
+def _slope(x: Value, order: int) -> Value:
+    """The derivative of i0e or i1e at |x|, which is no difference of Bessel functions: these
+    cancel.
+    """
+    size = abs(x)
+    limit, count = SLOPES[is_single(Number(x))]
+    border = full_like(size, limit)
+    is_near = comparison.less_equal(size, border)
+    inside = comparison.select(is_near, size, border)
+    outside = comparison.select(is_near, border, size)
+    # The mean of exp(-s x), of which i1e is the sum with its derivative where x is positive.
+    s = _points(count)
+    near: Value = full_like(x, 0)
+    for rate, factor in zip(s, (s * (s - 1) if order else -s) / count, strict=True):
+        power = elementwise.exponential(multiply(inside, full_like(x, -rate)))
+        near = add(near, multiply(power, full_like(x, factor)))
+    over = divide(full_like(x, 1), outside)
+    far: Value = full_like(x, 0)
+    for term in reversed(_hankel(order)):
+        far = add(multiply(far, over), full_like(x, term))
+    far = multiply(far, multiply(over, elementwise.rsqrt(outside)))
+    return comparison.select(is_near, near, far)
+
+
+def _hankel(order: int) -> list[float]:
+    """The terms of the derivative times x**1.5, in 1 / x."""
+    terms = [1 / math.sqrt(2 * math.pi)]
+    for k in range(1, HANKEL):
+        terms.append(terms[-1] * ((2 * k - 1) ** 2 - 4 * order**2) / (8 * k))
+    return [-(k + 0.5) * term for k, term in enumerate(terms)]
+
+
 def _i1e_derivative(x: Value, y: Value) -> Value:
-    """i0e - i1e * (sign(x) + 1 / x), by the recurrence of I1; 1/2 at 0."""
-    one = full_like(x, 1)
-    at_zero = comparison.equal(x, full_like(x, 0))
-    safe = comparison.select(at_zero, one, x)
-    slope = add(sign(safe), divide(one, safe))
-    found = add(bessel_i0e(safe), negate(multiply(y, slope)))
-    return comparison.select(at_zero, full_like(x, 0.5), found)
+    wide = conversion.convert(x, working_dtype(dtype_of(x)))
+    return conversion.convert(_slope(wide, 1), dtype_of(x))
 
 
 bessel_i1e = chlo_unary("bessel_i1e", chlo_function("bessel_i1e", "i1e"), _i1e_derivative)
