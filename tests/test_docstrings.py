@@ -19,11 +19,12 @@ is "True if ...", "How many ..." is "The number of ...", "The same ..." names wh
 
 def docstrings(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """The line and the text of each docstring, those after assignments included."""
-    for node in ast.walk(tree):
-        for statement in node.body if isinstance(node, BLOCKS) else ():
-            match statement:
-                case ast.Expr(ast.Constant(str(text))):
-                    yield statement.lineno, text.strip()
+    for node in ast.iter_child_nodes(tree):
+        match node:
+            case ast.Expr(ast.Constant(str(text))) if isinstance(tree, BLOCKS):
+                yield node.lineno, text.strip()
+            case ast.stmt() | ast.ExceptHandler() | ast.match_case():  # expressions have none
+                yield from docstrings(node)
 
 
 def riddles(source: str) -> list[str]:

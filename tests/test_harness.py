@@ -8,7 +8,7 @@ from tests import durations
 from tests.rooms import belongs
 from tests.sampling import covering
 
-from irax_compiler.passes.core import PASSES
+from irax_compiler.passes import by_name
 
 TESTS = Path(__file__).parent
 
@@ -56,7 +56,7 @@ def test_tests_of_a_room(path: str, room: str, is_of_it: bool) -> None:
 
 def test_every_pass_has_tests_of_its_name() -> None:
     files = list(TESTS.rglob("test_*.py"))
-    assert [p for p in PASSES if not any(belongs(f, p) for f in files)] == []
+    assert [p for p in by_name() if not any(belongs(f, p) for f in files)] == []
 
 
 def test_the_table_of_durations() -> None:
