@@ -78,6 +78,13 @@ def value_and_jacobian(
 ) -> Callable[..., Any]:
     """Return a function that computes the value of `fun` and its Jacobian, as `jacobian` does.
 
+    Args:
+        fun: a function of pytrees of floating-point arrays.
+        argnums: which positional arguments to differentiate with respect to.
+        mode: as of `jacobian`.
+        format: as of `jacobian`.
+        coloring: colors to use in place of those found here.
+
     >>> value, matrix = value_and_jacobian(lambda x: x[:2] * x[1:])(irax.numpy.arange(3.0))
     >>> value, matrix.nse
     (Array([0., 2.], dtype=float32), 4)

@@ -119,11 +119,11 @@ def sparsity(
         fun: a function of pytrees of arrays.
         argnums: which positional arguments to differentiate with respect to.
         local: find the pattern at the arguments, instead of for all of their shapes: branches and
-            comparisons are those of that point, and a factor that is zero there has no element.
+            comparisons are those of that point, and a factor that is zero there has no element. Of
+            an argument that is traced, nothing but the shape is known.
 
     Raises:
         TypeError: `fun` is not a function; on a call, an argument is not floating-point.
-        ConcretizationTypeError: on a call, `local` of an argument that is traced.
 
     >>> sparsity(lambda x: x * x[::-1])(irax.numpy.ones(3)).todense().astype(int)
     array([[1, 0, 1],
@@ -149,7 +149,12 @@ def hessian_sparsity(
     fun: Callable[..., Any], argnums: ArgNums = 0, *, local: bool = False
 ) -> Callable[..., SparsityPattern]:
     """Return a function that finds the sparsity pattern of the Hessian of `fun`: that of its
-    gradient's Jacobian, which is symmetric. It takes the arguments of `sparsity`.
+    gradient's Jacobian, which is symmetric.
+
+    Args:
+        fun: a function of pytrees of floating-point arrays, to a scalar.
+        argnums: which positional arguments to differentiate with respect to.
+        local: as of `sparsity`.
 
     >>> hessian_sparsity(lambda x: (x[0] * x[1]) ** 2 + 3 * x[2])(irax.numpy.ones(3)).nnz
     4
