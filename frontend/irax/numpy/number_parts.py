@@ -288,7 +288,8 @@ def _gcd(x: Array, y: Array) -> Array:
         next_rest = lax.rem(divisor, where(done, 1, rest))
         return where(done, divisor, rest), where(done, 0, next_rest)
 
-    return lax.while_loop(goes_on, step, (x, y))[0] if x.size else x
+    # The least integer stays negative, and so do its remainders.
+    return abs(lax.while_loop(goes_on, step, (x, y))[0]) if x.size else x
 
 
 def lcm(x1: ArrayLike, x2: ArrayLike) -> Array:
