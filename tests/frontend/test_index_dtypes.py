@@ -139,6 +139,7 @@ FUNCTIONS = {
 """Functions of an array and indices, and what they give for indices in int64."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_indices_of_each_dtype(dtype):
     places = indices(dtype)
@@ -152,6 +153,7 @@ def test_indices_of_each_dtype(dtype):
             np.testing.assert_array_equal(found[name], FUNCTIONS[name][1](places), err_msg=name)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_counts_of_each_dtype(dtype):
     counts = np.array([100, 120, 90])

@@ -8,7 +8,7 @@ import irax
 import irax.scipy.special as special
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("count", [20, pytest.param(2000, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 @pytest.mark.parametrize("name", TABLES)

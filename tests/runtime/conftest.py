@@ -1,4 +1,4 @@
-"""Settings of the runtime's tests, which call `gc.collect()` hundreds of times."""
+"""Settings of the runtime's tests, which call `gc.collect()` often."""
 
 import gc
 

@@ -36,17 +36,17 @@ def ones(*shape: int, dtype: object = F32) -> np.ndarray:
     return np.ones(shape, dtype)
 
 
-@pytest.mark.parametrize("dtype", DTYPES, ids=lambda d: np.dtype(d).name)
 @pytest.mark.parametrize("shape", [(), (3,), (0, 2), (2, 3, 4), LENT], ids=str)
 @pytest.mark.parametrize("may_alias", [False, True])
-def test_round_trip(dtype: type, shape: tuple[int, ...], may_alias: bool):
+def test_round_trip(shape: tuple[int, ...], may_alias: bool):
     values = np.random.default_rng(0).uniform(-3, 3, shape).astype(F32)
-    array = aligned_copy(np.abs(values).astype(dtype))
-    back = device().put(array, may_alias).numpy()  # the buffer itself is dropped here
+    arrays = [aligned_copy(np.abs(values).astype(dtype)) for dtype in DTYPES]
+    backs = [device().put(x, may_alias).numpy() for x in arrays]  # the buffers are dropped here
     gc.collect()
-    assert (back.dtype, back.shape) == (array.dtype, array.shape)
-    assert back.tobytes() == array.tobytes()
-    assert not back.flags.writeable
+    for back, array in zip(backs, arrays, strict=True):
+        assert (back.dtype, back.shape) == (array.dtype, array.shape)
+        assert back.tobytes() == array.tobytes(), array.dtype
+        assert not back.flags.writeable
 
 
 @pytest.mark.parametrize("dtype", [F32, np.bool_, np.int64, np.complex64, ml_dtypes.bfloat16])
