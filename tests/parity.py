@@ -47,6 +47,40 @@ HEAD = """# What JAX {version} has and irax lacks
 """
 IGNORED = ("self", "cls", "args", "kwargs")
 """Parameters that no call names, as those that begin with an underscore."""
+REASONS = {
+    "it is of JAX's own tracing: irax traces to StableHLO": (
+        *("jax.core.ShapedArray", "jax.core.AbstractValue", "jax.core.Trace", "jax.core.Tracer"),
+        *("jax.ref.AbstractRef", "jax.extend.core.AbstractToken", "jax.extend.core.Token"),
+        *("jax.extend.core.DebugInfo", "jax.extend.core.Primitive", "jax.extend.linear_util"),
+        *("jax.extend.core.set_current_trace", "jax.extend.core.take_current_trace"),
+        *("jax.extend.core.primitives", "jax.extend.source_info_util", "jax.experimental.hijax"),
+        *("jax.api_util", "jax.ShapeDtypeStruct", "jax.custom_jvp"),
+    ),
+    "jaxprs are views of StableHLO, of two classes, as those of JAX 0.10": (
+        *("jax.extend.core.Jaxpr", "jax.extend.core.ClosedJaxpr", "jax.extend.core.Literal"),
+        *("jax.extend.core.Var", "jax.extend.core.DropVar"),
+    ),
+    "sums that are still to be taken are the only kind": (
+        *("jax.P", "jax.sharding.PartitionSpec", "jax.sharding.ManualAxisType"),
+    ),
+    "a mesh without devices has none": ("jax.sharding.AbstractMesh",),
+    "it is the state of a context, which ends by itself": ("jax.set_mesh", "jax.use_abstract_mesh"),
+    "it is of XLA's runtime": (
+        *("jax.Device", "jax.errors.JaxRuntimeError", "jax.experimental.layout"),
+        *("jax.experimental.xla_metadata", "jax.experimental.roofline", "jax.tree_util.PyTreeDef"),
+        *("jax.profiler.TraceAnnotation", "jax.profiler.StepTraceAnnotation"),
+        "jax.extend.backend",
+    ),
+    "it is a helper of its module": (
+        *("jax.experimental.multihost_utils", "jax.experimental.sparse"),
+        "jax.experimental.checkify.Error",
+    ),
+    "JAX's names for it differ between modules": ("jax.numpy.issubdtype",),
+    "arrays say it by their shardings": ("jax.Array", "jax.numpy.ndarray", "jax.sharding.Mesh"),
+    "a mutable array is added to in place: ref[...] += x": ("jax.Ref",),
+    "gathers by products are the compiler's to choose": ("jax.lax.GatherScatterMode",),
+}
+"""Why irax lacks members and parameters, by the beginning of the place."""
 BUILTINS = (type, int, str, Exception)
 """Classes whose members are Python's."""
 
@@ -61,10 +95,13 @@ class Row:
 
     def why(self) -> str:
         """The reason, which stands with the names of irax that refuse it; a question mark: none."""
-        name = self.where.removeprefix("jax.")
-        if self.kind != "name":
-            return LACKING.get(name, "?")
-        return why_absent(self.where.replace("jax", "irax", 1), self.what) or "?"
+        told = (
+            why_absent(self.where.replace("jax", "irax", 1), self.what)
+            if self.kind == "name"
+            else LACKING.get(self.where.removeprefix("jax."))
+        )
+        reasons = (reason for reason, places in REASONS.items() if self.where.startswith(places))
+        return told or next(reasons, "?")
 
 
 def modules() -> Iterator[types.ModuleType]:
