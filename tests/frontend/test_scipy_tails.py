@@ -1,4 +1,4 @@
-"""Logarithms of tails of gamma and beta distributions, which underflow, against mpmath."""
+"""Tails of distributions, which underflow or cancel, against mpmath."""
 
 import mpmath
 import numpy as np
@@ -79,3 +79,17 @@ def test_small_floats():
 def test_logarithms_of_probabilities_next_to_1():
     np.testing.assert_allclose(stats.cauchy.logcdf(np.float32(1e9)), -1 / (np.pi * 1e9), rtol=1e-6)
     np.testing.assert_allclose(stats.gamma.logcdf(np.float32(30), 1.0), -np.exp(-30), rtol=1e-5)
+
+
+@pytest.mark.parametrize("run", [lambda f: f, irax.jit])
+def test_far_tails_of_gumbel_and_gennorm(run):
+    z = np.array([5, 30, 60, 100, 1e4], np.float32)
+    expected = [float(mp.log(-mp.expm1(-mp.exp(-mp.mpf(v))))) for v in (5, 30, 60)]
+    expected += [-100, -1e4]
+    np.testing.assert_allclose(run(stats.gumbel_r.logsf)(z), expected, rtol=1e-6)
+    np.testing.assert_allclose(run(stats.gumbel_l.logcdf)(-z), expected, rtol=1e-6)
+    b = np.array([0.5, 2, 100, 1e4, 1e8], np.float32)
+    x = np.full(5, -1, np.float32)
+    below = [float(mp.gammainc(1 / mp.mpf(v), 1, regularized=True) / 2) for v in b.tolist()]
+    np.testing.assert_allclose(run(stats.gennorm.cdf)(x, b), below, rtol=1e-5)
+    np.testing.assert_allclose(run(stats.gennorm.cdf)(-x, b), 1 - np.array(below), rtol=1e-6)

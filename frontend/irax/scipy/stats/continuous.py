@@ -81,15 +81,19 @@ truncnorm: Distribution = Distribution(
     valid=jnp.less,
 )
 
+
+def _gennorm_cdf(x: Array, b: Array) -> Array:
+    tail = 0.5 * special.gammaincc(1 / b, jnp.power(jnp.abs(x), b))
+    return jnp.where(x < 0, tail, 1 - tail)
+
+
 gennorm: Distribution = Distribution(
     "gennorm",
     ("beta",),
     "logpdf pdf cdf",
     {
         "logpdf": lambda x, b: -_LOG_2 - special.gammaln(1 + 1 / b) - jnp.power(jnp.abs(x), b),
-        "cdf": lambda x, b: (
-            0.5 + 0.5 * jnp.sign(x) * special.gammainc(1 / b, jnp.power(jnp.abs(x), b))
-        ),
+        "cdf": _gennorm_cdf,
     },
     located=False,
     valid=_positive,
@@ -155,6 +159,14 @@ laplace: Distribution = Distribution(
     },
 )
 
+
+def _log_of_gumbel(z: Array) -> Array:
+    """log(1 - exp(-exp(z))), also where exp(z) underflows."""
+    is_far = z < -40
+    near = _log_of_complement(jnp.exp(jnp.where(is_far, -40, z)))
+    return jnp.where(is_far, z, near)
+
+
 gumbel_l: Distribution = Distribution(
     "gumbel_l",
     (),
@@ -162,7 +174,7 @@ gumbel_l: Distribution = Distribution(
     {
         "logpdf": lambda z: z - jnp.exp(z),
         "cdf": lambda z: -jnp.expm1(-jnp.exp(z)),
-        "logcdf": lambda z: _log_of_complement(jnp.exp(z)),
+        "logcdf": _log_of_gumbel,
         "sf": lambda z: jnp.exp(-jnp.exp(z)),
         "logsf": lambda z: -jnp.exp(z),
         "ppf": lambda q: jnp.log(-jnp.log1p(-q)),
@@ -179,7 +191,7 @@ gumbel_r: Distribution = Distribution(
         "cdf": lambda z: jnp.exp(-jnp.exp(-z)),
         "logcdf": lambda z: -jnp.exp(-z),
         "sf": lambda z: -jnp.expm1(-jnp.exp(-z)),
-        "logsf": lambda z: _log_of_complement(jnp.exp(-z)),
+        "logsf": lambda z: _log_of_gumbel(-z),
         "ppf": lambda q: -jnp.log(-jnp.log(q)),
     },
     first={"ppf": "p"},
