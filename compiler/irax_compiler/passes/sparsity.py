@@ -337,8 +337,9 @@ class Sparsity(Pass):
     def run(self, module: Module) -> None:
         work = mlir.clone_module(module)
         pattern = pattern_of(work, self.func, self.wrt).tocoo()
-        function = mlir.new_function(module, f"{self.func}.sparsity", [], public=True)
-        with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
+        name, location = f"{self.func}.sparsity", mlir.functions(module)[self.func].location
+        function = mlir.new_function(module, name, [], location, public=True)
+        with mlir.InsertionPoint(mlir.body(function)), location:
             places = [np.asarray(x, np.int64) for x in (pattern.row, pattern.col)]
             values = [constant(x) for x in places]
         mlir.finish_function(function, values)
