@@ -173,7 +173,7 @@ def test_forward_mode_of_a_custom_vjp_is_refused():
     "rule, message",
     [
         (lambda p, t: p[0], "must return a pair"),
-        (lambda p, t: ([p[0]], t[0]), "result of structure"),
+        (lambda p, t: ([p[0]], t[0]), "tangent of structure"),
         (lambda p, t: (p[0], (t[0], t[0])), "tangent of structure"),
         (lambda p, t: (p[0], jnp.ones(3)), r"tangent of type float32\[3\]; expected float32\[\]"),
     ],

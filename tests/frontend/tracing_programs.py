@@ -376,6 +376,63 @@ def table_in_a_checkpoint(jax: Any) -> list[Any]:
     return [saved, float(slope)]
 
 
+@program(["primal"], ["rule"], ["rule"])
+def calls_of_a_custom_jvp(jax: Any) -> list[Any]:
+    log: list[str] = []
+
+    @jax.custom_jvp
+    def f(x: Any) -> Any:
+        log.append("primal")
+        return x * x
+
+    @f.defjvp
+    def rule(primals: Any, tangents: Any) -> Any:
+        log.append("rule")
+        (x,), (t,) = primals, tangents
+        return x * x, 2 * x * t
+
+    def logged(run: Callable[[], Any]) -> list[str]:
+        log.clear()
+        run()
+        return list(log)
+
+    return [
+        logged(lambda: jax.vmap(f)(jax.numpy.arange(2.0))),
+        logged(lambda: jax.grad(f)(1.0)),
+        logged(lambda: jax.jvp(f, (1.0,), (1.0,))),
+    ]
+
+
+@program(["primal"], ["fwd", "bwd"])
+def calls_of_a_custom_vjp(jax: Any) -> list[Any]:
+    log: list[str] = []
+
+    @jax.custom_vjp
+    def f(x: Any) -> Any:
+        log.append("primal")
+        return x * x
+
+    def fwd(x: Any) -> Any:
+        log.append("fwd")
+        return x * x, x
+
+    def bwd(x: Any, ct: Any) -> Any:
+        log.append("bwd")
+        return (2 * x * ct,)
+
+    f.defvjp(fwd, bwd)
+
+    def logged(run: Callable[[], Any]) -> list[str]:
+        log.clear()
+        run()
+        return list(log)
+
+    return [
+        logged(lambda: jax.vmap(f)(jax.numpy.arange(2.0))),
+        logged(lambda: jax.grad(f)(1.0)),
+    ]
+
+
 @program(DOUBLED, DOUBLED)
 def table_in_custom_rules(jax: Any) -> list[Any]:
     tables: list[Any] = []

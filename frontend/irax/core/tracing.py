@@ -144,6 +144,7 @@ class Trace(Interpreter):
         self._sources: dict[mlir.Value, Known] = {}
         self._known: dict[mlir.Value, np.ndarray] = {}
         self._differentiated: dict[mlir.Value, bool] = {}
+        self._is_stated = False
         self.location = source.user_location()
         self.function = mlir.new_function(
             builder.module, builder.unique_name(name), [], self.location
@@ -293,12 +294,21 @@ class Trace(Interpreter):
 
         def of_argument(argument: mlir.Value) -> bool:
             differentiated = self._differentiated.get(argument)
-            if differentiated and self.open:
+            if differentiated and self.open and not self._is_stated:
                 return True
             origin = self._sources.get(argument)
             return differentiated is not False and origin is not None and origin.has_derivative()
 
         return activity.has_derivative(value, of_argument)
+
+    @contextmanager
+    def stated(self) -> Iterator[None]:
+        """In a `with` block, a rule states the derivative that this trace takes."""
+        self._is_stated = True
+        try:
+            yield
+        finally:
+            self._is_stated = False
 
     @contextmanager
     def taking_all(self) -> Iterator[None]:

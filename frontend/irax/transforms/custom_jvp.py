@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,10 +11,11 @@ import numpy as np
 from irax import dtypes, tree_util
 from irax.core import array_trees
 from irax.core.array import Array, aval_of
-from irax.core.flattening import name_of
+from irax.core.avals import ShapedArray
+from irax.core.flattening import name_of, returned_arrays
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input
-from irax.transforms.custom_arguments import is_inexact, of_type
+from irax.transforms.custom_arguments import Arguments, is_inexact, of_type
 from irax.transforms.custom_rules import Ruled
 from irax.transforms.deferred_rules import RuleCall
 from irax.transforms.symbolic_zeros import SymbolicZero, zeros
@@ -85,16 +86,31 @@ class custom_jvp(Ruled):
         given, count = call.given, len(call.inputs)
         moving = zip(given.avals, given.moving, strict=True)
         directions = [Input(a, None, "a tangent") for a, moves in moving if moves]
-        rule = call.trace(_FlatRule(self, call), [*call.inputs, *directions], count, "rule")
+        first = call.first
+        rule = first.name if first else None
+        if rule is None:
+            flat = _FlatRule(self, given, call.results, call.out_tree)
+            rule = call.trace(flat, [*call.inputs, *directions], count, "rule")
         return CustomJvp(call.function, rule, given.num_perturbed)
+
+    def before(self, given: Arguments) -> tuple[_FlatRule, list[Input]]:
+        tangents = [Input(a, None, "a tangent") for a in given.avals if is_inexact(a)]
+        return _FlatRule(self, given), tangents
 
 
 class _FlatRule:
     """The rule as a function of flat arrays: primals, then the tangents that are not zero."""
 
-    def __init__(self, ruled: custom_jvp, call: RuleCall) -> None:
-        self.ruled, self.given, self.results = ruled, call.given, call.results
-        self.out_tree, self.name = call.out_tree, name_of(ruled.fun)
+    def __init__(
+        self,
+        ruled: custom_jvp,
+        given: Arguments,
+        results: Sequence[ShapedArray] | None = None,
+        out_tree: Any = None,
+    ) -> None:
+        """`results` and `out_tree` are those of the function; None if the rule is to tell them."""
+        self.ruled, self.given, self.results = ruled, given, results
+        self.out_tree, self.name = out_tree, name_of(ruled.fun)
 
     def __call__(self, *leaves: Array) -> list[Array]:
         given, count = self.given, len(self.given.avals)
@@ -111,6 +127,9 @@ class _FlatRule:
                 f"{type(found).__name__}"
             )
         out, d_out = found
+        if self.results is None:
+            values, self.out_tree = returned_arrays(out, f"the rule of {self.name}")
+            self.results = [x.aval for x in values]
         pairs = zip(self._leaves(out, "result"), self.results, strict=True)
         values = [of_type(x, a, self.name, "result") for x, a in pairs]
         moved = [

@@ -10,21 +10,28 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
-from irax.core import array_trees, ref_functions, refs
+import numpy as np
+
+from irax.core import array_trees, ref_functions, refs, source
 from irax.core.array import Array
+from irax.core.avals import ShapedArray
 from irax.core.closures import closed_over, used_by, with_captures
-from irax.core.dispatch import bind, staged
+from irax.core.dispatch import bind, staged, trace_of
 from irax.core.flattening import FlatFunction, known_inputs, name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Scope, trace_function
+from irax.core.tracing import Input, Scope, Tracer, trace_function
 from irax.transforms.custom_arguments import Arguments, joined
 from irax.transforms.custom_refs import RefCall
-from irax.transforms.deferred_rules import DeferredRules, RuleCall, same_call
+from irax.transforms.deferred_rules import DeferredRules, First, RuleCall, same_call
 from irax.transforms.forwarding import ForwardsDefinitions
+from irax_compiler import mlir
+from irax_compiler.ops import shape
 from irax_compiler.ops.control_flow.deferred_rules import Deferred
+from irax_compiler.ops.structured import call_function
 
 
 class Ruled(ForwardsDefinitions):
@@ -79,6 +86,12 @@ class Ruled(ForwardsDefinitions):
         """Traces the rules; returns the operation that has them."""
         raise NotImplementedError
 
+    def before(self, given: Arguments) -> tuple[Any, list[Input]]:
+        """Return the rule that runs in place of the function, as a function of flat arrays and of
+        further inputs; its results begin with those of the function, of the structure `out_tree`.
+        """
+        raise NotImplementedError
+
     def of_refs(self, call: RefCall) -> Ruled:
         """Return a function of leaves, with such rules, for a call that has Refs."""
         raise TypeError(
@@ -109,6 +122,9 @@ class Ruled(ForwardsDefinitions):
         if again is not None:
             results = self._bound(builder, again, again.function, arrays)
             return array_trees.tree_unflatten(again.out_tree, results)
+        may_go_first = not self.symbolic_zeros and _are_differentiated(arrays)
+        if may_go_first and not closed_over(self, fixed):
+            return self._write_rule(builder, given, arrays)
         flat = FlatFunction(lambda *others: self.fun(*given.joined(others)), given.in_tree)
         inputs = known_inputs(arrays, given.names, differentiated=False)
         traced = trace_function(flat, inputs, self.kind, name_of(self.fun), scope=Scope.TRACED)
@@ -121,6 +137,30 @@ class Ruled(ForwardsDefinitions):
         builder.kept.append(rules)
         results = self._bound(builder, rules, function, arrays)
         return array_trees.tree_unflatten(flat.out_tree, results)
+
+    def _write_rule(self, builder: ModuleBuilder, given: Arguments, arrays: Sequence[Array]) -> Any:
+        """Writes a call whose derivative will be taken: its rule runs, and stands for the function,
+        which does not.
+        """
+        rule, tangents = self.before(given)
+        inputs = known_inputs(arrays, given.names)
+        name, count = name_of(self.fun), len(arrays)
+        trace = trace_of(arrays)
+        assert trace is not None
+        with trace.stated():
+            traced = trace_function(
+                rule, [*inputs, *tangents], self.kind, f"{name}.rule", scope=Scope.TRACED
+            )
+        whole = with_captures(traced, traced.captures, count, f"{name}.whole")
+        results = traced.results[: rule.out_tree.num_leaves]
+        directions = [x.aval for x in tangents]
+        function = _primal(builder, whole, count + len(traced.captures), directions, results, name)
+        primal = replace(traced, name=function, results=results)
+        rules = DeferredRules(self, given, arrays, primal, rule.out_tree, traced.captures)
+        rules.first = First(rule, whole, builder)
+        builder.kept.append(rules)
+        found = self._bound(builder, rules, function, arrays)
+        return array_trees.tree_unflatten(rule.out_tree, found)
 
     def _write_of_refs(
         self, builder: ModuleBuilder, fixed: tuple[Any, ...], boxed: ref_functions.Arguments
@@ -169,3 +209,35 @@ class Ruled(ForwardsDefinitions):
             )
         fixed = tuple(args[n] for n in sorted(numbers))
         return fixed, tuple(a for n, a in enumerate(args) if n not in numbers)
+
+
+def _are_differentiated(arrays: Sequence[Array]) -> bool:
+    """Return True if the trace that a call belongs to takes a derivative of its arguments."""
+    trace = trace_of(arrays)
+    if trace is None or trace.scope is not Scope.OWN:
+        return False
+    own = [x for x in arrays if isinstance(x, Tracer) and x.home is trace]
+    return any(trace.has_derivative(x.value) for x in own)
+
+
+def _primal(
+    builder: ModuleBuilder,
+    rule: str,
+    num_operands: int,
+    directions: Sequence[ShapedArray],
+    results: Sequence[ShapedArray],
+    name: str,
+) -> str:
+    """The name of a function that returns the first results of a rule, which it gives zeros as the
+    tangents that follow its operands.
+    """
+    functions = mlir.Functions(builder.module)
+    types = [x.type for x in mlir.arguments(functions[rule])][:num_operands]
+    unique = builder.unique_name(f"{name}.primal")
+    with source.user_location():
+        function = mlir.new_function(builder.module, unique, types, mlir.current_location())
+        with mlir.InsertionPoint(mlir.body(function)):
+            zeros = [shape.Constant(np.zeros(a.shape, a.dtype))() for a in directions]
+            found = call_function(functions, rule, [*mlir.arguments(function), *zeros])
+    mlir.finish_function(function, found[: len(results)])
+    return unique

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
-from irax.core.flattening import FlatFunction, name_of
+from irax.core.flattening import FlatFunction, name_of, returned_arrays
 from irax.core.module_builder import deriving
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Known, Traced, trace_function
 from irax.core.wrapping import wraps
-from irax.transforms.custom_arguments import check_cotangents, is_inexact, of_type
+from irax.transforms.custom_arguments import Arguments, check_cotangents, is_inexact, of_type
 from irax.transforms.custom_refs import RefCall
 from irax.transforms.custom_rules import Ruled
 from irax.transforms.deferred_rules import RuleCall
@@ -87,8 +87,12 @@ class custom_vjp(Ruled):
 
     def operation(self, call: RuleCall) -> CustomVjp | ForwardRuled:
         count = call.given.num_perturbed
-        forward = _FlatForward(self, call)
-        fwd = call.trace(forward, call.inputs, len(call.inputs), "fwd")
+        first = call.first
+        if first is not None:
+            forward, fwd = cast("_FlatForward", first.rule), first.name
+        else:
+            forward = _FlatForward(self, call.given, call.results, call.out_tree)
+            fwd = call.trace(forward, call.inputs, len(call.inputs), "fwd")
         backward = _Backward(self, call, forward)
         if call.is_written:
             bwd = backward([True] * sum(map(is_inexact, call.results)))
@@ -96,13 +100,23 @@ class custom_vjp(Ruled):
         call.builder.kept.append(backward)
         return ForwardRuled(call.function, fwd, backward.key, count)
 
+    def before(self, given: Arguments) -> tuple[_FlatForward, list[Input]]:
+        return _FlatForward(self, given), []
+
 
 class _FlatForward:
     """`fwd` as a function of flat arrays: to results, then residuals."""
 
-    def __init__(self, ruled: custom_vjp, call: RuleCall) -> None:
-        self.ruled, self.given, self.results = ruled, call.given, call.results
-        self.out_tree = call.out_tree
+    def __init__(
+        self,
+        ruled: custom_vjp,
+        given: Arguments,
+        results: Sequence[ShapedArray] | None = None,
+        out_tree: Any = None,
+    ) -> None:
+        """`results` and `out_tree` are those of the function; None if the rule is to tell them."""
+        self.ruled, self.given, self.results = ruled, given, results
+        self.out_tree = out_tree
         self.residual_tree: Any = None
         self.residuals: list[Any] = []
         """Numbers of Python stay what they are, and are no results."""
@@ -119,6 +133,9 @@ class _FlatForward:
                 f"custom_vjp: fwd of {name} must return a pair (result, residuals), got "
                 f"{type(found).__name__}"
             )
+        if self.results is None:
+            values, self.out_tree = returned_arrays(found[0], f"fwd of {name}")
+            self.results = [x.aval for x in values]
         out_leaves, structure = array_trees.tree_flatten(found[0])
         if structure != self.out_tree:
             raise TypeError(

@@ -24,6 +24,17 @@ from irax_compiler.ops.structured import adapted, call_function
 
 
 @dataclass(frozen=True)
+class First:
+    """A rule that was traced before its function, and stands for it."""
+
+    rule: Callable[..., Sequence[Array]]
+    """The rule as a function of flat arrays, which has run."""
+    name: str
+    """Its function in the module, with all values from outside as arguments."""
+    builder: ModuleBuilder
+
+
+@dataclass(frozen=True)
 class RuleCall:
     """A call of a function whose rules are to be traced."""
 
@@ -42,6 +53,14 @@ class RuleCall:
     def is_written(self) -> bool:
         """True if the module is to hold all rules, because it leaves the process."""
         return _state.writes
+
+    @property
+    def first(self) -> First | None:
+        """The rule, if it has been traced already, and its function is in the module."""
+        first = self.rules.first
+        if first is None or first.builder is not self.builder:
+            return None
+        return first if first.name in mlir.functions(self.builder.module) else None
 
     def trace(
         self, rule: Callable[..., Sequence[Array]], inputs: Sequence[Input], at: int, suffix: str
@@ -121,6 +140,7 @@ class DeferredRules:
         self.is_recursive = any(other.ruled is ruled for other in _state.writing)
         self.lanes: dict[Any, Any] = {}
         self.function = ""
+        self.first: First | None = None
         self._known = [Known.of(x) for x in arrays]
         self._axes = axis_names.bound()
         RULES[self.key] = self
