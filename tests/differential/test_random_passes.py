@@ -110,6 +110,12 @@ def test_components(
     check([trial], is_donated)
 
 
+@pytest.mark.slow
+def test_a_part_that_returns_what_another_part_made(few_parts: None) -> None:
+    f = RandomFunction(random_steps.EXACT, (3, 15, 3))
+    check([_joined([exact(f, lane) for lane in range(65)])])
+
+
 _SMALL = (random_steps.EXACT, random_steps.ALIKE)
 
 
