@@ -110,9 +110,11 @@ def test_components(
     check([trial], is_donated)
 
 
+@pytest.mark.parametrize("seed", [(3, 15, 3), (11, 15, 2)])
 @pytest.mark.slow
-def test_a_part_that_returns_what_another_part_made(few_parts: None) -> None:
-    f = RandomFunction(random_steps.EXACT, (3, 15, 3))
+def test_parts_that_were_refused(few_parts: None, seed: tuple[int, ...]) -> None:
+    """One returns what another part made, one has a reduction that uses a value from outside."""
+    f = RandomFunction(random_steps.EXACT, seed)
     check([_joined([exact(f, lane) for lane in range(65)])])
 
 

@@ -16,7 +16,7 @@ from irax_compiler import mlir
 from irax_compiler.effects import has_effects
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.registry import is_generated, traits_of
-from irax_compiler.passes.core import Pass, inputs, register_pass, walk
+from irax_compiler.passes.core import Pass, register_pass, walk
 from irax_compiler.passes.donated import mark_callees
 from irax_compiler.passes.on_demand import MANY_ARRAYS
 from irax_compiler.passes.split import ON_ITS_OWN, is_copied
@@ -117,7 +117,7 @@ def _edges(
     makers: dict[Value, int] = {}
     is_scalar: list[bool] = []
     for i, operation in enumerate(operations):
-        used = inputs(operation)
+        used = [*operation.operands, *(mlir.captured(operation) if operation.regions else ())]
         is_scalar.append(not any(map(shape_of, [*used, *operation.results])))
         for x in used:
             if x in makers:
@@ -163,7 +163,9 @@ class _Component:
         return self.depth, *described, *(numbers[x] for x in self.given())
 
     def _used(self) -> list[Value]:
-        return [x for o in self.operations for x in o.operands]
+        """Return the operands, and what regions use from outside, such as a sort's comparator."""
+        used = ((*o.operands, *(mlir.captured(o) if o.regions else ())) for o in self.operations)
+        return [x for values in used for x in values]
 
 
 def _described(operation: Operation, numbers: dict[Value, int]) -> Hashable:
