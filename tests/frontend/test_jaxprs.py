@@ -183,3 +183,154 @@ def test_equations_have_the_lines_they_come_from():
     assert summarize(first.source_info) == f"{__file__}:{line}"
     unknown = irax.extend.core.new_jaxpr_eqn([], [], None, {}, frozenset())
     assert summarize(unknown.source_info) == ""
+
+
+# ---- equations have JAX's names, operands and parameters ----
+
+GRID = np.arange(20, dtype=np.float32).reshape(4, 5)
+PICKED = lax.GatherDimensionNumbers((1,), (0,), (0,))
+DOT = (((1,), (0,)), ((), ()))
+FORMS = {
+    "broadcast_in_dim": (
+        lambda x: lax.broadcast_in_dim(x, (2, 4, 5), (1, 2)),
+        {"shape": (2, 4, 5), "broadcast_dimensions": (1, 2), "sharding": None},
+    ),
+    "reshape": (
+        lambda x: lax.reshape(x, (20,)),
+        {"new_sizes": (20,), "dimensions": None, "sharding": None},
+    ),
+    "transpose": (lambda x: lax.transpose(x, (1, 0)), {"permutation": (1, 0)}),
+    "rev": (lambda x: lax.rev(x, (0,)), {"dimensions": (0,)}),
+    "concatenate": (lambda x: lax.concatenate([x, x], 1), {"dimension": 1}),
+    "iota": (
+        lambda x: lax.iota(np.int32, 3),
+        {"dtype": np.dtype(np.int32), "shape": (3,), "dimension": 0, "sharding": None},
+    ),
+    "convert_element_type": (
+        lambda x: lax.convert_element_type(x, np.int32),
+        {"new_dtype": np.dtype(np.int32), "weak_type": False, "sharding": None},
+    ),
+    "bitcast_convert_type": (
+        lambda x: lax.bitcast_convert_type(x, np.int32),
+        {"new_dtype": np.dtype(np.int32)},
+    ),
+    "slice": (
+        lambda x: lax.slice(x, (1, 0), (4, 5)),
+        {"start_indices": (1, 0), "limit_indices": (4, 5), "strides": None},
+    ),
+    "pad": (
+        lambda x: lax.pad(x, np.float32(0), [(1, 2, 0), (0, -1, 1)]),
+        {"padding_config": ((1, 2, 0), (0, -1, 1))},
+    ),
+    "dynamic_slice": (lambda x: lax.dynamic_slice(x, (1, 0), (2, 2)), {"slice_sizes": (2, 2)}),
+    "gt": (lambda x: lax.gt(x, x[::-1]), {}),
+    "reduce_sum": (lambda x: lax.reduce_sum(x, (0,)), {"axes": (0,), "out_sharding": None}),
+    "reduce_max": (lambda x: lax.reduce_max(x, (1,)), {"axes": (1,)}),
+    "cumsum": (lambda x: lax.cumsum(x, 0, reverse=True), {"axis": 0, "reverse": True}),
+    "cummax": (lambda x: lax.cummax(x, 1), {"axis": 1, "reverse": False}),
+    "reduce_window_max": (
+        lambda x: lax.reduce_window(x, -np.inf, lax.max, (2, 1), (1, 2), "VALID"),
+        {
+            "window_dimensions": (2, 1),
+            "window_strides": (1, 2),
+            "padding": ((0, 0), (0, 0)),
+            "base_dilation": (1, 1),
+            "window_dilation": (1, 1),
+        },
+    ),
+    "dot_general": (
+        lambda x: lax.dot_general(x, x.T, DOT, precision="highest"),
+        {
+            "dimension_numbers": DOT,
+            "precision": (lax.Precision.HIGHEST, lax.Precision.HIGHEST),
+            "preferred_element_type": np.dtype(np.float32),
+            "out_sharding": None,
+        },
+    ),
+    "conv_general_dilated": (
+        lambda x: lax.conv_general_dilated(x[None, None], x[None, None, :2, :2], (1, 2), "VALID"),
+        {
+            "window_strides": (1, 2),
+            "padding": ((0, 0), (0, 0)),
+            "lhs_dilation": (1, 1),
+            "rhs_dilation": (1, 1),
+            "dimension_numbers": lax.ConvDimensionNumbers(*[(0, 1, 2, 3)] * 3),
+            "feature_group_count": 1,
+            "batch_group_count": 1,
+            "precision": None,
+            "preferred_element_type": np.dtype(np.float32),
+            "out_sharding": None,
+        },
+    ),
+    "gather": (
+        lambda x: lax.gather(x, np.array([[2], [0]]), PICKED, (1, 5), mode="clip"),
+        {
+            "dimension_numbers": PICKED,
+            "slice_sizes": (1, 5),
+            "unique_indices": False,
+            "indices_are_sorted": False,
+            "mode": lax.GatherScatterMode.CLIP,
+            "fill_value": None,
+        },
+    ),
+    "scatter-add": (
+        lambda x: lax.scatter_add(
+            x, np.array([[2], [0]]), x[:2], lax.ScatterDimensionNumbers((1,), (0,), (0,))
+        ),
+        {
+            "dimension_numbers": lax.ScatterDimensionNumbers((1,), (0,), (0,)),
+            "indices_are_sorted": False,
+            "unique_indices": False,
+            "mode": lax.GatherScatterMode.FILL_OR_DROP,
+            "update_jaxpr": None,
+            "update_consts": (),
+        },
+    ),
+    "sort": (
+        lambda x: lax.sort((x, x), num_keys=2),
+        {"dimension": 1, "is_stable": True, "num_keys": 2},
+    ),
+    "top_k": (lambda x: lax.top_k(x, 2), {"k": 2, "axis": 1}),
+}
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_parameters_are_jax_s(name):
+    f, expected = FORMS[name]
+    closed = irax.make_jaxpr(f)(GRID)
+    found = [eqn for eqn in closed.jaxpr.eqns if eqn.primitive.name == name]
+    assert found, [eqn.primitive.name for eqn in closed.jaxpr.eqns]
+    assert found[-1].params == expected
+    results = jaxpr_as_fun(closed)(GRID)
+    for a, b in zip(results, irax.tree_util.tree_leaves(f(jnp.asarray(GRID))), strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_primitives_are_those_that_modules_name():
+    closed = irax.make_jaxpr(FORMS["pad"][0])(GRID)
+    assert closed.jaxpr.eqns[-1].primitive is primitives.pad_p
+    closed = irax.make_jaxpr(FORMS["scatter-add"][0])(GRID)
+    assert closed.jaxpr.eqns[-1].primitive is primitives.scatter_add_p
+
+
+def test_the_cases_of_select_n_are_in_jax_s_order():
+    closed = irax.make_jaxpr(lambda p, x, y: jnp.where(p, x, y))(X > 0, X, -X)
+    (eqn,) = closed.jaxpr.eqns
+    assert eqn.primitive.name == "select_n"
+    assert eqn.invars == [closed.jaxpr.invars[i] for i in (0, 2, 1)]
+    np.testing.assert_array_equal(jaxpr_as_fun(closed)(X > 0, X, -X)[0], abs(X))
+
+
+def test_indices_without_a_dimension_of_vectors_get_one():
+    closed = irax.make_jaxpr(lambda x, i: x[i])(GRID, np.array([3, 1], np.int32))
+    *_, before, gather = closed.jaxpr.eqns
+    assert [before.primitive.name, gather.primitive.name] == ["reshape", "gather"]
+    assert gather.invars[1].aval.shape == (2, 1)
+    found = jaxpr_as_fun(closed)(GRID, np.array([3, -4], np.int32))[0]
+    np.testing.assert_array_equal(found, GRID[[3, 0]])
+
+
+def test_reductions_from_another_value_keep_it():
+    closed = irax.make_jaxpr(lambda x: lax.reduce(x, np.float32(2), lax.add, (0,)))(X)
+    np.testing.assert_allclose(jaxpr_as_fun(closed)(X)[0], X.sum() + 2)
+    assert "reduce_sum" not in [eqn.primitive.name for eqn in closed.jaxpr.eqns]

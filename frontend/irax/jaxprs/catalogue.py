@@ -6,6 +6,7 @@ from functools import cache
 
 from irax.extend.primitive import Primitive
 from irax.jaxprs import names, primitives
+from irax.jaxprs.forms import FORMS
 from irax_compiler.ops.composite import COMPOSED
 from irax_compiler.ops.registry import registered_names, traits_named
 from irax_compiler.ops.structured import StructuredOp
@@ -24,12 +25,12 @@ _OTHER = {
 _WITHOUT = (
     "add_jaxvals after_all all_gather all_to_all approx_top_k argmax argmin axis_index",
     "cholesky_update lu_pivots_to_permutation ormqr symmetric_product",
-    "copy core_call create_token cumlogsumexp cummax cummin cumprod cumsum custom_lin",
+    "copy core_call create_token cumlogsumexp custom_lin",
     "dce_sink device_put empty2 eq_to exp2 get integer_pow le_to linear_solve lt_to",
     "nextafter pmax pmin ppermute psum ragged_all_to_all random_bits random_fold_in",
-    "random_gamma random_seed random_split reduce reduce_window_max reduce_window_min",
-    "reduce_window_sum regularized_incomplete_beta remat rng_uniform scatter_add",
-    "scatter_max scatter_min scatter_mul scatter_sub select_and_gather_add",
+    "random_gamma random_seed random_split reduce",
+    "regularized_incomplete_beta remat rng_uniform",
+    "scatter_sub select_and_gather_add",
     "select_and_scatter_add sharding_constraint split squeeze stack stage stop_gradient",
     "swap threefry2x32 tile tridiagonal tridiagonal_solve unstack xla_pmap",
 )
@@ -41,9 +42,10 @@ def _all() -> dict[str, Primitive]:
     names_alone = (name for row in _WITHOUT for name in row.split())
     found: dict[str, Primitive] = {name: Primitive(name) for name in names_alone}
     for name in registered_names():
-        op = traits_named(name)
-        for own in names.names_of_op(name):
-            found.setdefault(own, primitives.of_op(own, op))
+        own = names.name_of_composite(name)
+        found.setdefault(own, primitives.of_op(own, traits_named(name)))
+    for cls, form in FORMS.items():
+        found |= {own.replace("-", "_"): primitives.of_form(own, cls) for own in form.all_names}
     for name, cls in COMPOSED.items():
         own = names.name_of_composite(name)
         is_structured = issubclass(cls, StructuredOp)

@@ -7,7 +7,6 @@ from typing import Any
 from irax_compiler.mlir import Operation
 from irax_compiler.ops.comparison import Compare
 from irax_compiler.ops.core import Op
-from irax_compiler.ops.reductions.reduce import COMBINERS, Reduce
 
 _NAMES = {
     "bitcast_convert": "bitcast_convert_type",
@@ -48,15 +47,11 @@ _COMPOSITES = {
     "irax.root": "custom_root",
 }
 
-_REDUCTIONS = {"add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min"}
-
 
 def name_of(operation: Operation, op: Op) -> str:
     """Return JAX's name of an operation, which `op` reads."""
-    if isinstance(op, Compare):
-        return op.comparison_direction.lower()
-    if isinstance(op, Reduce):
-        return f"reduce_{_REDUCTIONS.get(op.combiner, op.combiner)}"
+    if isinstance(op, Compare):  # in the total order of floats
+        return f"{op.comparison_direction.lower()}_to"
     if operation.name == "stablehlo.custom_call":
         target: Any = operation.attributes["call_target_name"]
         return target.value.rpartition(".")[2]
@@ -71,12 +66,3 @@ def name_of_composite(name: str) -> str:
     """
     last = name.rpartition(".")[2]
     return _COMPOSITES.get(name, _NAMES.get(last, last))
-
-
-def names_of_op(name: str) -> list[str]:
-    """Return JAX's names of the operations that have one name in the IR."""
-    if name == Compare.name:
-        return ["eq", "ne", "lt", "le", "gt", "ge"]
-    if name == Reduce.name:
-        return [f"reduce_{_REDUCTIONS.get(c, c)}" for c in COMBINERS]
-    return [name_of_composite(name)]

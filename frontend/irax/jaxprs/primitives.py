@@ -14,6 +14,7 @@ from irax.core.module_builder import ModuleBuilder
 from irax.execution.jit import jit
 from irax.extend.linear_util import wrap_init
 from irax.extend.primitive import Primitive
+from irax.jaxprs.forms import FORMS, Form
 from irax.jaxprs.language import ClosedJaxpr
 from irax.jaxprs.running import jaxpr_as_fun
 from irax.lax.branches import switch
@@ -25,6 +26,7 @@ from irax.transforms.custom_jvp import custom_jvp
 from irax.transforms.custom_vjp import custom_vjp
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation
+from irax_compiler.ops.core import Op
 
 
 class OpPrimitive(Primitive):
@@ -39,6 +41,27 @@ class OpPrimitive(Primitive):
         """Apply the op."""
         op = self.op(**params) if isinstance(self.op, type) else self.op
         return bind(op, *_arrays(args))
+
+
+class FormPrimitive(Primitive):
+    """A primitive that has JAX's operands and parameters."""
+
+    def __init__(self, name: str, op: type[Op]) -> None:
+        super().__init__(name)
+        self._form: Form = FORMS[op]
+        self.multiple_results: bool = op.num_results != 1 and not self._form.has_one_result
+
+    def bind(self, *args: Any, **params: Any) -> Any:
+        """Apply the op."""
+        arrays = self._form.arguments(self.name, _arrays(args))
+        found = bind(self._form.op(self.name, params, arrays), *arrays)
+        return found[0] if self._form.has_one_result else found
+
+
+@cache
+def of_form(name: str, op: type[Op]) -> FormPrimitive:
+    """Return the one primitive of a name, for a class of ops that has a form."""
+    return FormPrimitive(name, op)
 
 
 @cache
@@ -110,7 +133,7 @@ class _Scan(Primitive):
         reverse: bool,
         num_consts: int,
         num_carry: int,
-        **params: Any,
+        **params: Any,  # unroll, which changes nothing
     ) -> Any:
         """Run the loop."""
         consts, rest = args[:num_consts], args[num_consts:]

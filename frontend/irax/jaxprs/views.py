@@ -14,6 +14,7 @@ from irax.core.source import SourceInfo
 from irax.extend.application import Application
 from irax.extend.primitive import Primitive
 from irax.jaxprs import primitives
+from irax.jaxprs.forms import FORMS, Params, form_of
 from irax.jaxprs.language import Atom, ClosedJaxpr, DropVar, Jaxpr, JaxprEqn, Literal, Var
 from irax.jaxprs.names import name_of
 from irax_compiler import mlir
@@ -25,9 +26,8 @@ from irax_compiler.ops.control_flow.user_primitives import RULES, UserPrimitive
 from irax_compiler.ops.control_flow.while_loops import While
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.ops.shape import Reshape
 from irax_compiler.ops.structured import Call, StructuredOp
-
-Params = dict[str, Any]
 
 
 def jaxpr_of_function(
@@ -106,16 +106,24 @@ class _View:
             "reverse": op.reverse,
             "num_consts": op.num_consts,
             "num_carry": op.num_carry,
+            "unroll": 1,
         }
 
     def _plain_parts(
         self, operation: Operation, op: Op, operands: list[Value]
     ) -> tuple[Primitive, list[Value], Params]:
-        """Return the parts of an operation whose primitive has no form of its own."""
+        """Return the parts of an operation that holds no functions, or some that only its module
+        has.
+        """
+        found = form_of(op, operands)
+        if found is not None:
+            form, name = found
+            params = form.params(op, operands)
+            return primitives.of_form(name, type(op)), form.operands(operands), params
         name = name_of(operation, op)
         if isinstance(op, StructuredOp):
             whole = primitives.InModule(self.builder, operation, operands)
-            params: Params = {"operation": whole}
+            params = {"operation": whole}
             function = getattr(op, "function", None)
             if function and isinstance(op, ComposedOp):
                 params["call_jaxpr"] = whole.jaxpr = self.function(function)
@@ -143,23 +151,40 @@ class _Reading:
     def closed(self, block: Block) -> ClosedJaxpr:
         """Return the jaxpr."""
         *body, last = [o.operation for o in block.operations]
-        eqns = [e for operation in body if (e := self._equation(operation)) is not None]
+        eqns = [equation for operation in body for equation in self._equations(operation)]
         results = [self.env[v] for v in last.operands]
         return ClosedJaxpr(Jaxpr(self.constvars, self.invars, results, eqns), self.consts)
 
-    def _equation(self, operation: Operation) -> JaxprEqn | None:
+    def _equations(self, operation: Operation) -> list[JaxprEqn]:
         op = read(operation)
         if op.is_constant:
             self._constant(operation.results[0])
-            return None
+            return []
         primitive, operands, params = self.view.parts(operation, op)
+        line = SourceInfo(mlir.location_text(operation.location))
+        before, invars = self._reshaped(op, operands, line)
         outvars = [
             (Var if mlir.num_uses(v) else DropVar)(_aval(v, False)) for v in operation.results
         ]
-        invars = [self.env[v] for v in operands]
         self.env.update(zip(operation.results, outvars, strict=True))
-        line = SourceInfo(mlir.location_text(operation.location))
-        return JaxprEqn(invars, outvars, primitive, params, source_info=line)
+        return [*before, JaxprEqn(invars, outvars, primitive, params, source_info=line)]
+
+    def _reshaped(
+        self, op: Op, operands: Sequence[Value], line: SourceInfo
+    ) -> tuple[list[JaxprEqn], list[Atom]]:
+        """Return the equations that give operands the shapes that JAX's primitive takes, and what
+        the primitive is applied to.
+        """
+        invars = [self.env[v] for v in operands]
+        form = FORMS.get(type(op))
+        eqns = []
+        for i, extents in form.extents(op, operands).items() if form else ():
+            reshape = primitives.of_form("reshape", Reshape)
+            params = {"new_sizes": extents, "dimensions": None, "sharding": None}
+            outvar = Var(ShapedArray(extents, mlir.dtype_of(operands[i])))
+            eqns.append(JaxprEqn([invars[i]], [outvar], reshape, params, source_info=line))
+            invars[i] = outvar
+        return eqns, invars
 
     def _constant(self, value: Value) -> None:
         """A constant: a literal if its elements are all the same."""
