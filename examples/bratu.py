@@ -67,6 +67,11 @@ def branch(n, middles):
     return np.array(strengths), unknowns, most
 
 
+def step_and_arguments():
+    """The equations' left sides, and an example of their arguments."""
+    return equations, (np.zeros(7 * 7 + 1, "float32"), np.float32(0.1))
+
+
 def summit(middles, strengths):
     """The greatest lambda of the parabola through the greatest three."""
     i = int(np.argmax(strengths))

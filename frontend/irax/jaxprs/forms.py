@@ -137,7 +137,7 @@ def _with_init(combiner: str, args: list[Array]) -> list[Array]:
 
 
 def _window_name(op: ReduceWindow, operands: Sequence[Value]) -> str | None:
-    combiner = op.computation
+    combiner = str(op.computation)
     if combiner not in _FOLDS or not reduce.is_identity(combiner, operands[1]):
         return None
     if cumulative.run_of(op.window, shape_of(operands[0])) is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from irax_compiler.mlir import Operation
-from irax_compiler.ops.comparison import Compare
 from irax_compiler.ops.core import Op
 
 _NAMES = {
@@ -50,8 +49,6 @@ _COMPOSITES = {
 
 def name_of(operation: Operation, op: Op) -> str:
     """Return JAX's name of an operation, which `op` reads."""
-    if isinstance(op, Compare):  # in the total order of floats
-        return f"{op.comparison_direction.lower()}_to"
     if operation.name == "stablehlo.custom_call":
         target: Any = operation.attributes["call_target_name"]
         return target.value.rpartition(".")[2]

@@ -37,10 +37,13 @@ class OpPrimitive(Primitive):
         self.op: Any = op
         self.multiple_results: bool = op.num_results != 1
 
+    def made(self, params: dict[str, Any], args: Sequence[Any]) -> Op:
+        """Return the op with some parameters."""
+        return self.op(**params) if isinstance(self.op, type) else self.op
+
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the op."""
-        op = self.op(**params) if isinstance(self.op, type) else self.op
-        return bind(op, *_arrays(args))
+        return bind(self.made(params, args), *_arrays(args))
 
 
 class FormPrimitive(Primitive):
@@ -51,10 +54,14 @@ class FormPrimitive(Primitive):
         self._form: Form = FORMS[op]
         self.multiple_results: bool = op.num_results != 1 and not self._form.has_one_result
 
+    def made(self, params: dict[str, Any], args: Sequence[Any]) -> Op:
+        """Return the op with some parameters, for some arguments."""
+        return self._form.op(self.name, params, args)
+
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the op."""
         arrays = self._form.arguments(self.name, _arrays(args))
-        found = bind(self._form.op(self.name, params, arrays), *arrays)
+        found = bind(self.made(params, arrays), *arrays)
         return found[0] if self._form.has_one_result else found
 
 

@@ -118,12 +118,13 @@ class _View:
         found = form_of(op, operands)
         if found is not None:
             form, name = found
-            params = form.params(op, operands)
-            return primitives.of_form(name, type(op)), form.operands(operands), params
-        name = name_of(operation, op)
+            primitive = primitives.of_form(name, type(op))
+            return primitive, form.operands(operands), form.params(op, operands)
+        # What a form does not tell goes by the operation's own name.
+        name = op.name if type(op) in FORMS else name_of(operation, op)
         if isinstance(op, StructuredOp):
             whole = primitives.InModule(self.builder, operation, operands)
-            params = {"operation": whole}
+            params: Params = {"operation": whole}
             function = getattr(op, "function", None)
             if function and isinstance(op, ComposedOp):
                 params["call_jaxpr"] = whole.jaxpr = self.function(function)

@@ -63,7 +63,10 @@ def _has_nans(args: Sequence[Any], results: Sequence[Any]) -> tuple[Any, Sequenc
 
 # ---- indices -------------------------------------------------------------------------------------
 
-_INDEXING = ("dynamic_slice", "dynamic_update_slice", "gather", "scatter")
+_INDEXING = (
+    *("dynamic_slice", "dynamic_update_slice", "gather", "scatter"),
+    *("scatter-add", "scatter-mul", "scatter-min", "scatter-max"),
+)
 _INT32 = ShapedArray((), np.dtype(np.int32))
 
 
@@ -103,22 +106,17 @@ def _starts(eqn: JaxprEqn, args: Sequence[Any]) -> tuple[Any, list[int], list[in
         given = args[1:] if name == "dynamic_slice" else args[2:]
         sizes = params["slice_sizes"] if name == "dynamic_slice" else eqn.invars[1].aval.shape
         return jnp.stack([as_array(i) for i in given]), list(range(rank)), list(sizes)
-    dims = params["dims"]
-    starts = as_array(args[1])
-    if dims.index_vector_dim == starts.ndim:
-        starts = starts[..., None]
-    axes = list(dims.index_map)
-    starts = jnp.moveaxis(starts, dims.index_vector_dim, -1)
-    return starts, axes, [_window(eqn, axis) for axis in axes]
+    _, _, axes, *_ = params["dimension_numbers"]
+    return as_array(args[1]), list(axes), [_window(eqn, axis) for axis in axes]
 
 
 def _window(eqn: JaxprEqn, axis: int) -> int:
     """The size of a gather's or a scatter's window along an axis of the operand."""
-    dims = eqn.params["dims"]
+    window_dims, apart, _, batching, _ = eqn.params["dimension_numbers"]
     if eqn.primitive.name == "gather":
         return eqn.params["slice_sizes"][axis]
-    inserted = {*dims.collapsed_dims, *dims.operand_batching_dims}
+    inserted = {*apart, *batching}
     if axis in inserted:
         return 1
     kept = [d for d in range(len(eqn.invars[0].aval.shape)) if d not in inserted]
-    return eqn.invars[2].aval.shape[dims.window_dims[kept.index(axis)]]
+    return eqn.invars[2].aval.shape[window_dims[kept.index(axis)]]

@@ -31,9 +31,8 @@ from irax.experimental.sparse.structure import (
 from irax.experimental.sparse.windows import bcoo_conv_general_dilated, bcoo_gather
 from irax.jaxprs.language import Atom, ClosedJaxpr, JaxprEqn, Literal
 from irax.jaxprs.make import make_jaxpr
-from irax.jaxprs.primitives import OpPrimitive, call_p, cond_p, scan_p, while_p
+from irax.jaxprs.primitives import FormPrimitive, OpPrimitive, call_p, cond_p, scan_p, while_p
 from irax.lax.branches import switch
-from irax.lax.gathering import GatherDimensionNumbers
 from irax.lax.loops import while_loop
 from irax.lax.scans import scan
 
@@ -114,9 +113,8 @@ def _equation(eqn: JaxprEqn, args: list[Any]) -> list[Any]:
     if rule is not None:
         return [rule(*args, **eqn.params)]
     if len(args) == 1 and _keeps_zero(eqn, args[0]):
-        op: Any = eqn.primitive.op
-        made = op(**eqn.params) if isinstance(op, type) else op
-        return [elementwise(args[0], lambda x: _applied(eqn, [x])[0], made.is_linear_in([0]))]
+        op = eqn.primitive.made(eqn.params, args)
+        return [elementwise(args[0], lambda x: _applied(eqn, [x])[0], op.is_linear_in([0]))]
     if "jaxpr" in eqn.params:  # the call of a function, with rules for its derivatives
         return run(eqn.params["jaxpr"], args)
     raise NotImplementedError(
@@ -133,7 +131,8 @@ def _applied(eqn: JaxprEqn, args: Sequence[Any]) -> list[Any]:
 
 def _keeps_zero(eqn: JaxprEqn, operand: Any) -> bool:
     """Return True if an equation is an elementwise function that is zero at zero."""
-    if not isinstance(eqn.primitive, OpPrimitive) or eqn.outvars[0].aval.shape != operand.shape:
+    is_op = isinstance(eqn.primitive, OpPrimitive | FormPrimitive)
+    if not is_op or eqn.outvars[0].aval.shape != operand.shape:
         return False
     try:
         (zero,) = _applied(eqn, [jnp.zeros((), operand.dtype)])
@@ -149,8 +148,8 @@ def _transpose(x: BCOO, *, permutation: Sequence[int]) -> BCOO:
     return bcoo_transpose(x, permutation=permutation)
 
 
-def _reduce_sum(x: BCOO, init: Any, *, dimensions: Sequence[int], **_: Any) -> Any:
-    found = bcoo_reduce_sum(x, axes=dimensions)
+def _reduce_sum(x: BCOO, *, axes: Sequence[int], **_: Any) -> Any:
+    found = bcoo_reduce_sum(x, axes=axes)
     return found if found.ndim else found.todense()
 
 
@@ -160,15 +159,15 @@ def _broadcast_in_dim(
     return bcoo_broadcast_in_dim(x, shape=shape, broadcast_dimensions=broadcast_dimensions)
 
 
-def _reshape(x: BCOO, *, shape: Sequence[int], **_: Any) -> BCOO:
+def _reshape(x: BCOO, *, new_sizes: Sequence[int], **_: Any) -> BCOO:
     """Dimensions of length 1 come and go whatever they are; others are sparse."""
     kept = [n for n in x.shape if n != 1]
-    if kept == [n for n in shape if n != 1]:
+    if kept == [n for n in new_sizes if n != 1]:
         ones = [d for d, n in enumerate(x.shape) if n == 1]
         squeezed = bcoo_reduce_sum(x, axes=ones) if ones else x
-        places = [d for d, n in enumerate(shape) if n != 1]
-        return bcoo_broadcast_in_dim(squeezed, shape=shape, broadcast_dimensions=places)
-    return bcoo_reshape(x, new_sizes=shape)
+        places = [d for d, n in enumerate(new_sizes) if n != 1]
+        return bcoo_broadcast_in_dim(squeezed, shape=new_sizes, broadcast_dimensions=places)
+    return bcoo_reshape(x, new_sizes=new_sizes)
 
 
 def _concatenate(*xs: Any, dimension: int) -> BCOO:
@@ -203,53 +202,47 @@ def _rev(x: BCOO, *, dimensions: Sequence[int]) -> BCOO:
     return bcoo_rev(x, dimensions)
 
 
-def _dot_general(x: Any, y: Any, *, dimensions: Any, dtype: Any = None, **_: Any) -> Any:
-    numbers: Any = (
-        (dimensions.lhs_contracting, dimensions.rhs_contracting),
-        (dimensions.lhs_batching, dimensions.rhs_batching),
+def _dot_general(
+    x: Any, y: Any, *, dimension_numbers: Any, preferred_element_type: Any, **_: Any
+) -> Any:
+    return bcoo_dot_general(
+        x,
+        y,
+        dimension_numbers=dimension_numbers,
+        preferred_element_type=preferred_element_type,
     )
-    return bcoo_dot_general(x, y, dimension_numbers=numbers, preferred_element_type=dtype)
 
 
-def _gather(x: BCOO, indices: Any, *, dims: Any, slice_sizes: Sequence[int], **_: Any) -> BCOO:
+def _gather(
+    x: BCOO, indices: Any, *, dimension_numbers: Any, slice_sizes: Sequence[int], **_: Any
+) -> BCOO:
     if is_sparse(indices):
         raise NotImplementedError("sparsify: the indices of a gather must be dense")
-    numbers = GatherDimensionNumbers(
-        dims.window_dims,
-        dims.collapsed_dims,
-        dims.index_map,
-        dims.operand_batching_dims,
-        dims.indices_batching_dims,
-    )
-    last = dims.index_vector_dim
-    starts = indices[..., None] if last == indices.ndim else jnp.moveaxis(indices, last, -1)
-    return bcoo_gather(x, starts, numbers, slice_sizes, mode="clip")
+    return bcoo_gather(x, indices, dimension_numbers, slice_sizes, mode="clip")
 
 
 def _convolution(
     x: Any,
     kernel: Any,
     *,
-    dimensions: Any,
-    strides: Sequence[int],
+    dimension_numbers: Any,
+    window_strides: Sequence[int],
     padding: Any,
     lhs_dilation: Sequence[int],
     rhs_dilation: Sequence[int],
-    reversal: Sequence[bool],
     feature_group_count: int,
     batch_group_count: int,
     **_: Any,
 ) -> BCOO:
-    orders = dimensions.lhs, dimensions.rhs, dimensions.out
-    if any(reversal) or any(tuple(order) != (0, 1, 2) for order in orders):
+    if any(tuple(order) != (0, 1, 2) for order in dimension_numbers):
         raise NotImplementedError(
-            "sparsify: a convolution whose kernel is reversed or whose dimensions are in another "
-            "order than 'NCW', 'OIW' and 'NCW'"
+            "sparsify: a convolution whose dimensions are in another order than 'NCW', 'OIW' and "
+            "'NCW'"
         )
     return bcoo_conv_general_dilated(
         x,
         kernel,
-        window_strides=strides,
+        window_strides=window_strides,
         padding=padding,
         lhs_dilation=lhs_dilation,
         rhs_dilation=rhs_dilation,
