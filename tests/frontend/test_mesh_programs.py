@@ -99,18 +99,23 @@ def test_a_mesh_of_one_device_goes_together_with_it():
         np.testing.assert_array_equal(add(b, a), 2 * x)
 
 
-def test_a_program_names_one_mesh():
-    square, line = (
-        irax.sharding.Mesh(np.array([cpu(i) for i in range(4)]).reshape(shape), names)
-        for shape, names in (((2, 2), ("a", "b")), ((4,), ("line",)))
-    )
+def test_meshes_of_one_program():
+    """One mesh has the other's devices in its order, and its axes joined."""
+    devices = [cpu(i) for i in range(4)]
+    square = irax.sharding.Mesh(np.array(devices).reshape(2, 2), ("a", "b"))
 
-    def divided(x: Any) -> Any:
+    def divided(x: Any, line: irax.sharding.Mesh) -> Any:
         x = irax.lax.with_sharding_constraint(x, irax.NamedSharding(line, irax.P("line")))
         return irax.lax.with_sharding_constraint(x, irax.NamedSharding(square, irax.P("a")))
 
-    with pytest.raises(ValueError, match=r"along the axes \['line'\], but runs on a mesh with"):
-        irax.jit(divided)(np.ones((4, 4), np.float32))
+    x = np.arange(16, dtype=np.float32).reshape(4, 4)
+    line = irax.sharding.Mesh(np.array(devices), ("line",))
+    found = irax.jit(partial(divided, line=line))(x)
+    assert found.sharding == irax.NamedSharding(square, irax.P("a"))
+    np.testing.assert_array_equal(found, x)
+    turned = irax.sharding.Mesh(np.array(devices[::-1]), ("line",))
+    with pytest.raises(ValueError, match="runs on the devices of one mesh, or on one device"):
+        irax.jit(partial(divided, line=turned))(x)
 
 
 @every_mesh
