@@ -54,7 +54,7 @@ class Form:
     """True if the op returns a list and the primitive does not."""
 
 
-def form_of(op: Op, operands: Sequence[Value]) -> tuple[Form, str] | None:
+def form_of(op: Any, operands: Sequence[Any]) -> tuple[Form, str] | None:
     """Return the form of an op with some operands and the primitive's name; None if it has none."""
     form = FORMS.get(type(op))
     name = None if form is None else form.name(op, operands)

@@ -26,7 +26,6 @@ from irax.transforms.custom_jvp import custom_jvp
 from irax.transforms.custom_vjp import custom_vjp
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation
-from irax_compiler.ops.core import Op
 
 
 class OpPrimitive(Primitive):
@@ -37,7 +36,7 @@ class OpPrimitive(Primitive):
         self.op: Any = op
         self.multiple_results: bool = op.num_results != 1
 
-    def made(self, params: dict[str, Any], args: Sequence[Any]) -> Op:
+    def made(self, params: dict[str, Any], args: Sequence[Any]) -> Any:
         """Return the op with some parameters."""
         return self.op(**params) if isinstance(self.op, type) else self.op
 
@@ -49,12 +48,12 @@ class OpPrimitive(Primitive):
 class FormPrimitive(Primitive):
     """A primitive that has JAX's operands and parameters."""
 
-    def __init__(self, name: str, op: type[Op]) -> None:
+    def __init__(self, name: str, op: Any) -> None:
         super().__init__(name)
         self._form: Form = FORMS[op]
         self.multiple_results: bool = op.num_results != 1 and not self._form.has_one_result
 
-    def made(self, params: dict[str, Any], args: Sequence[Any]) -> Op:
+    def made(self, params: dict[str, Any], args: Sequence[Any]) -> Any:
         """Return the op with some parameters, for some arguments."""
         return self._form.op(self.name, params, args)
 
@@ -66,7 +65,7 @@ class FormPrimitive(Primitive):
 
 
 @cache
-def of_form(name: str, op: type[Op]) -> FormPrimitive:
+def of_form(name: str, op: Any) -> FormPrimitive:
     """Return the one primitive of a name, for a class of ops that has a form."""
     return FormPrimitive(name, op)
 
