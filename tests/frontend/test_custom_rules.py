@@ -422,3 +422,22 @@ def test_a_rule_whose_results_depend_on_tangents_has_no_reverse_mode():
     f.defjvp(lambda primals, tangents: (primals[0] + tangents[0], tangents[0]))
     with pytest.raises(NotImplementedError, match="computes results from tangents"):
         irax.grad(f)(1.0)
+
+
+def test_a_result_that_is_the_same_in_all_lanes_has_one_cotangent_a_lane():
+    """JAX 0.10.2 gives the rule the sum of all lanes in each."""
+
+    def plain(x, y):
+        return x * y, 3 * y
+
+    ruled = irax.custom_vjp(plain)
+    ruled.defvjp(
+        lambda x, y: (plain(x, y), (x, y)),
+        lambda saved, cts: (cts[0] * saved[1], cts[0] * saved[0] + 3 * cts[1]),
+    )
+
+    def total(y):
+        a, b = irax.vmap(lambda x: ruled(x, y))(jnp.array([1.0, 2.0, 3.0]))
+        return a.sum() + b.sum()
+
+    assert irax.grad(total)(2.0) == irax.jit(irax.grad(total))(2.0) == 15
