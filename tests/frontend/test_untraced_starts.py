@@ -33,6 +33,7 @@ from irax.execution.untraced import reading
 from irax.execution.untraced.reading import NotDescribed
 from irax.execution.untraced.records import Start
 
+pytestmark = pytest.mark.slow  # of an option that is off by default
 X = np.arange(3, dtype="float32")
 
 

@@ -111,6 +111,7 @@ def test_outcomes():
     assert outcome(wrong, "tpu").startswith("untried")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "target"), [("fixed_carry", "iree-cpu"), ("iota_of_narrow", "iree-vulkan")]
 )
