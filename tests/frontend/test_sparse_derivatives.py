@@ -78,6 +78,19 @@ def test_patterns_of_pytrees_and_several_arguments():
     ]
 
 
+def test_other_arguments_may_have_any_values():
+    """A pattern that is kept holds for the next call, whose arguments are others."""
+    x, nothing = np.ones(3, np.float32), np.zeros(3, np.float32)
+    factor = np.array([2, 3, 4], np.float32)
+    assert sparse.sparsity(lambda x, m: x * m)(x, nothing).nnz == 3
+    assert sparse.sparsity(lambda x, m: x * m, local=True)(x, nothing).nnz == 0
+    jacobian = sparse.jacobian(lambda x, m: x * m)
+    hessian = sparse.hessian(lambda x, *, m: jnp.sum(m * x**2))
+    for m in (nothing, factor):
+        np.testing.assert_array_equal(jacobian(x, m).todense(), np.diag(m))
+        np.testing.assert_array_equal(hessian(x, m=m).todense(), np.diag(2 * m))
+
+
 def test_patterns_print_as_dots():
     pattern = SparsityPattern.fromdense(np.eye(8))
     assert repr(pattern) == "SparsityPattern(shape=(8, 8), nnz=8)\n⠑⢄⠀⠀\n⠀⠀⠑⢄"

@@ -9,15 +9,22 @@ import numpy as np
 
 from irax import tree_util
 from irax.core.array import Array
-from irax.core.flattening import bind_others, normalize_argnums
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
 from irax.execution.jit import jit
 from irax.flatten_util import ravel_pytree
 from irax.sparse.colors import MODES, Coloring, Mode, color
-from irax.sparse.patterns import SparsityPattern, pattern_of, symmetric
-from irax.transforms.autodiff import ArgNums, grad, jvp, vjp
-from irax.transforms.differentiable import check_callable, check_differentiable
+from irax.sparse.patterns import (
+    SparsityPattern,
+    Subject,
+    differentiated,
+    gradient,
+    itself,
+    pattern_of,
+    symmetric,
+)
+from irax.transforms.autodiff import ArgNums, jvp, vjp
+from irax.transforms.differentiable import check_callable
 from irax.transforms.vmap import vmap
 
 Format = Literal["bcoo", "bcsr", "scipy", "dense"]
@@ -91,13 +98,10 @@ def value_and_jacobian(
     """
     _check("jacobian", mode, format)
 
-    def differentiated(fun: Callable[..., Any], _: int) -> Callable[..., Any]:
-        return fun
+    def colors(pattern: SparsityPattern) -> Coloring:
+        return color(pattern, mode)
 
-    def found(function: Callable[..., Any], chosen: tuple[Any, ...]) -> Coloring:
-        return color(pattern_of(function, chosen, False), mode)
-
-    derivative = _ByColors("jacobian", fun, argnums, coloring, differentiated, found)
+    derivative = _ByColors("jacobian", fun, argnums, coloring, itself, colors)
 
     @api_boundary
     @wraps(fun)
@@ -135,13 +139,10 @@ def hessian(
     """
     _check("hessian", "auto", format)
 
-    def differentiated(fun: Callable[..., Any], count: int) -> Callable[..., Any]:
-        return grad(fun, argnums=tuple(range(count)))
+    def colors(pattern: SparsityPattern) -> Coloring:
+        return color(symmetric(pattern), "symmetric")
 
-    def found(function: Callable[..., Any], chosen: tuple[Any, ...]) -> Coloring:
-        return color(symmetric(pattern_of(function, chosen, False)), "symmetric")
-
-    derivative = _ByColors("hessian", fun, argnums, coloring, differentiated, found)
+    derivative = _ByColors("hessian", fun, argnums, coloring, gradient, colors)
 
     @api_boundary
     @wraps(fun)
@@ -163,40 +164,34 @@ class _ByColors:
         fun: Callable[..., Any],
         argnums: ArgNums,
         coloring: Coloring | None,
-        differentiated: Callable[[Callable[..., Any], int], Callable[..., Any]],
-        found: Callable[[Callable[..., Any], tuple[Any, ...]], Coloring],
+        subject: Subject,
+        colors: Callable[[SparsityPattern], Coloring],
     ) -> None:
-        """`differentiated` is the function whose Jacobian is computed, for one of some number of
-        arguments; `found` are the colors of it, unless a coloring is given.
+        """`subject` is the function whose Jacobian is computed; unless a coloring is given,
+        `colors` makes one of its pattern.
         """
         check_callable(fun, what)
         self._what, self._fun, self._argnums = what, fun, argnums
-        self._coloring, self._differentiated, self._found = coloring, differentiated, found
+        self._coloring, self._subject, self._colors = coloring, subject, colors
         self._kept: dict[Any, tuple[Coloring, Callable[..., Any]]] = {}
 
     def __call__(self, args: Any, kwargs: Any) -> tuple[Coloring, Any, Array]:
-        """Return the coloring, the value of the differentiated function, and the elements."""
-        numbers = normalize_argnums(self._argnums, len(args), self._what)
-        chosen = tuple(args[i] for i in numbers)
-        check_differentiable(chosen, numbers, self._what, allow_int=False, kinds="f")
-        key = _signature((args, kwargs))
+        """Return the coloring, the value of the subject, and the elements."""
+        call = (args, kwargs)
+        function, chosen = differentiated(self._what, self._fun, self._argnums, args, self._subject)
+        key = _signature(call)
         if key not in self._kept:
-            self._kept[key] = self._new(args, kwargs, numbers, chosen)
+            self._kept[key] = self._new(function, call, chosen)
         coloring, compute = self._kept[key]
-        value, elements = compute((args, kwargs), *chosen)
+        value, elements = compute(call, *chosen)
         return coloring, value, elements
 
     def _new(
-        self, args: Any, kwargs: Any, numbers: tuple[int, ...], chosen: tuple[Any, ...]
+        self, function: Callable[..., Any], call: tuple[Any, Any], chosen: tuple[Any, ...]
     ) -> tuple[Coloring, Callable[..., Any]]:
-        def function(others: Any, *given: Any) -> Any:
-            its_args, its_kwargs = others
-            bound = bind_others(self._fun, its_args, its_kwargs, numbers)
-            return self._differentiated(bound, len(given))(*given)
-
         coloring = self._coloring
         if coloring is None:
-            coloring = self._found(lambda *given: function((args, kwargs), *given), chosen)
+            coloring = self._colors(pattern_of(function, call, chosen, False))
         width = sum(int(np.size(x)) for x in tree_util.tree_leaves(chosen))
         if coloring.pattern.shape[1] != width:
             raise ValueError(

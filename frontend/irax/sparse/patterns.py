@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irax.core import array_trees
-from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.array import ConcreteArray, as_array
 from irax.core.flattening import (
     FlatFunction,
     abstract_inputs,
+    argument_names,
     bind_others,
     known_inputs,
     name_of,
     normalize_argnums,
 )
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Traced, trace_function
+from irax.core.tracing import trace_function
 from irax.core.wrapping import wraps
 from irax.transforms.autodiff import ArgNums, grad
 from irax.transforms.differentiable import check_callable, check_differentiable
@@ -113,7 +114,8 @@ def sparsity(
     """Return a function that finds the sparsity pattern of the Jacobian of `fun`.
 
     The pattern has every element that is other than zero for some arguments, and may have others:
-    what depends on an index that is not known may depend on the whole row.
+    what depends on an index that is not known may depend on the whole row. Arguments that are not
+    differentiated are arrays, too, of any values; what `fun` closes over is known.
 
     Args:
         fun: a function of pytrees of arrays.
@@ -130,18 +132,7 @@ def sparsity(
            [0, 1, 0],
            [1, 0, 1]])
     """
-    check_callable(fun, "sparsity")
-
-    @api_boundary
-    @wraps(fun)
-    def pattern(*args: Any, **kwargs: Any) -> SparsityPattern:
-        numbers = normalize_argnums(argnums, len(args), "sparsity")
-        function = bind_others(fun, args, kwargs, numbers)
-        chosen = tuple(args[i] for i in numbers)
-        check_differentiable(chosen, numbers, "sparsity", allow_int=False, kinds="f")
-        return pattern_of(function, chosen, local)
-
-    return pattern
+    return _patterns("sparsity", fun, argnums, local, itself)
 
 
 @api_boundary
@@ -159,17 +150,12 @@ def hessian_sparsity(
     >>> hessian_sparsity(lambda x: (x[0] * x[1]) ** 2 + 3 * x[2])(irax.numpy.ones(3)).nnz
     4
     """
-    check_callable(fun, "hessian_sparsity")
+    patterns = _patterns("hessian_sparsity", fun, argnums, local, gradient)
 
     @api_boundary
     @wraps(fun)
     def pattern(*args: Any, **kwargs: Any) -> SparsityPattern:
-        numbers = normalize_argnums(argnums, len(args), "hessian_sparsity")
-        function = bind_others(fun, args, kwargs, numbers)
-        chosen = tuple(args[i] for i in numbers)
-        check_differentiable(chosen, numbers, "hessian_sparsity", allow_int=False, kinds="f")
-        gradient = grad(function, argnums=tuple(range(len(chosen))))
-        return symmetric(pattern_of(gradient, chosen, local))
+        return symmetric(patterns(*args, **kwargs))
 
     return pattern
 
@@ -180,30 +166,66 @@ def symmetric(pattern: SparsityPattern) -> SparsityPattern:
     return SparsityPattern.fromscipy(found + found.T)
 
 
-def pattern_of(
-    function: Callable[..., Any], chosen: tuple[Any, ...], local: bool
-) -> SparsityPattern:
-    """Return the pattern of a function's Jacobian with respect to all its arguments, or the one at
-    these arguments if `local`.
+Subject = Callable[[Callable[..., Any], int], Callable[..., Any]]
+"""The function whose Jacobian is taken, for one of a number of arguments: `itself`, `gradient`."""
+
+
+def itself(fun: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """Return the function."""
+    return fun
+
+
+def gradient(fun: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """Return the gradient of the function with respect to all its arguments."""
+    return grad(fun, argnums=tuple(range(count)))
+
+
+def differentiated(
+    what: str, fun: Callable[..., Any], argnums: ArgNums, args: Any, subject: Subject
+) -> tuple[Callable[..., Any], tuple[Any, ...]]:
+    """Return the subject of a call as a function of `(args, kwargs)` and then of the arguments that
+    are differentiated, and these.
     """
-    traced, arrays = _traced(function, chosen, local)
+    numbers = normalize_argnums(argnums, len(args), what)
+    chosen = tuple(args[i] for i in numbers)
+    check_differentiable(chosen, numbers, what, allow_int=False, kinds="f")
+
+    def function(call: tuple[Any, Any], *given: Any) -> Any:
+        return subject(bind_others(fun, *call, numbers), len(given))(*given)
+
+    return function, chosen
+
+
+def pattern_of(
+    function: Callable[..., Any], call: tuple[Any, Any], chosen: tuple[Any, ...], local: bool
+) -> SparsityPattern:
+    """Return the pattern of the Jacobian of a function that `differentiated` returned, for all
+    values of all arguments or, if `local`, at these.
+    """
+    leaves, tree = array_trees.tree_flatten(((call, *chosen), {}))
+    arrays = [as_array(x, "sparsity") for x in leaves]
+    inputs = (known_inputs if local else abstract_inputs)(
+        arrays, [*argument_names(*call), *argument_names(chosen)]
+    )
+    flat = FlatFunction(function, tree)
+    traced = trace_function(flat, inputs, "sparsity", name_of(function), fresh_module=True)
     known = [
         np.asarray(x) if isinstance(x, ConcreteArray) and (local or i >= len(arrays)) else None
         for i, x in enumerate([*arrays, *traced.captures])
     ]
-    wrt = range(len(arrays))
+    wrt = range(len(array_trees.tree_leaves(call)), len(arrays))
     return SparsityPattern.fromscipy(api.pattern_of(traced.builder.module, traced.name, wrt, known))
 
 
-def _traced(
-    function: Callable[..., Any], chosen: tuple[Any, ...], local: bool
-) -> tuple[Traced, list[Array]]:
-    """Return the function, traced in a module of its own for all arguments of some shapes or, if
-    `local`, for these alone, and its arguments' arrays.
-    """
-    leaves, tree = array_trees.tree_flatten((chosen, {}))
-    arrays = [as_array(x, "sparsity") for x in leaves]
-    flat = FlatFunction(function, tree)
-    names = [f"argument {i}" for i in range(len(arrays))]
-    given = (known_inputs if local else abstract_inputs)(arrays, names)
-    return trace_function(flat, given, "sparsity", name_of(function), fresh_module=True), arrays
+def _patterns(
+    what: str, fun: Callable[..., Any], argnums: ArgNums, local: bool, subject: Subject
+) -> Callable[..., SparsityPattern]:
+    check_callable(fun, what)
+
+    @api_boundary
+    @wraps(fun)
+    def pattern(*args: Any, **kwargs: Any) -> SparsityPattern:
+        function, chosen = differentiated(what, fun, argnums, args, subject)
+        return pattern_of(function, (args, kwargs), chosen, local)
+
+    return pattern
