@@ -6,7 +6,7 @@ differ, and each path of four vertices has three colors or more. An element is t
 column or in its transposed place.
 
 A. H. Gebremedhin, F. Manne, A. Pothen, What color is your Jacobian? Graph coloring for computing
-derivatives, SIAM Review 47 (2005), 629-705: section 3 on columns, algorithm 4.1 on stars.
+derivatives, SIAM Review 47 (2005), 629-705: section 3 on columns, section 4 on symmetric matrices.
 """
 
 from __future__ import annotations

@@ -332,8 +332,14 @@ class Op:
         if self.elementwise:
             return elementwise(use, self.is_product)
         if self.moves:
-            return moved(partial(self.evaluate, no_calls), use)
+            return self.moved_links(use)
         return by_dimensions(self.sharding_rule(use.operands, use.results), use)
+
+    def moved_links(self, use: Use) -> Links:
+        """Return the links of an operand whose elements are moved to places that the parameters and
+        known operands tell.
+        """
+        return moved(partial(self.evaluate, no_calls), use)
 
     def on_shards(self, operands: Sequence[Shape], results: Sequence[Shape]) -> Op:
         """Return the op that gives shards of these shapes: by default, with the field `shape`

@@ -132,7 +132,7 @@ class DotGeneral(Bilinear):
         return product.astype(self.dtype, copy=False)
 
     def links(self, use: Use) -> Links:
-        """By the elements of the other operand that are not zero, where it is known."""
+        """Link elements by those of the other operand that are not zero, where it is known."""
         other = use.values[1 - use.number]
         if other is None:
             return super().links(use)

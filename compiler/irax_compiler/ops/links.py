@@ -92,7 +92,7 @@ def elementwise(use: Use, is_product: bool) -> Links:
     if is_product:
         (other,) = (value for i, value in enumerate(use.values) if i != use.number)
         if other is not None:
-            there = there[np.broadcast_to(other != 0, tuple(use.results[0])).reshape(-1)]
+            there = there[np.broadcast_to(other != 0, tuple(use.results[use.result])).reshape(-1)]
     if prod(use.shape) == count:
         return [] if there.size == count else [Pairs(there, there, count)]
     return [Pairs(there, np.zeros_like(there), count)]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import numpy as np
 
@@ -24,11 +23,10 @@ from irax_compiler.ops.core import (
     Recomputation,
     Tangent,
     full,
-    no_calls,
     zeros_like,
 )
 from irax_compiler.ops.indexing import gather_scatter
-from irax_compiler.ops.links import Links, Use, moved
+from irax_compiler.ops.links import Links, Use
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, same_in_all, whole_dims
@@ -83,7 +81,7 @@ class DynamicSlice(Op):
 
     def links(self, use: Use) -> Links:
         is_known = all(start is not None for start in use.values[1:])
-        return moved(partial(self.evaluate, no_calls), use) if is_known else super().links(use)
+        return self.moved_links(use) if is_known else super().links(use)
 
     def on_shards(self, operands: Sequence[Shape], results: Sequence[Shape]) -> DynamicSlice:
         return DynamicSlice(results[0])
@@ -130,7 +128,7 @@ class DynamicUpdateSlice(Op):
 
     def links(self, use: Use) -> Links:
         if all(start is not None for start in use.values[2:]):
-            return moved(partial(self.evaluate, no_calls), use)
+            return self.moved_links(use)
         return super().links(use) if use.number else []
 
     def jvp(

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from math import prod
 from typing import Any, ClassVar
 
@@ -31,11 +30,10 @@ from irax_compiler.ops.core import (
     UnsupportedOp,
     dtype_of_places,
     full,
-    no_calls,
     working_dtype,
     zeros_like,
 )
-from irax_compiler.ops.links import Links, Pairs, Use, moved, places
+from irax_compiler.ops.links import Links, Pairs, Use, places
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.reductions.building import combiner_region
 from irax_compiler.ops.registry import computed, register_class
@@ -163,9 +161,8 @@ class Gather(Op):
         return ShardingRule((array, indices), (windows,), stated=arranged)
 
     def links(self, use: Use) -> Links:
-        if use.values[1] is None:
-            return super().links(use)
-        return moved(partial(self.evaluate, no_calls), use)
+        is_known = use.values[1] is not None
+        return self.moved_links(use) if is_known else super().links(use)
 
     def on_shards(self, operands: Sequence[Shape], results: Sequence[Shape]) -> Gather:
         window = iter(self.dims.window_dims)

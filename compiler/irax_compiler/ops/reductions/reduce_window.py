@@ -117,16 +117,15 @@ class ReduceWindow(DefinedOp):
     def links(self, use: Use) -> Links:
         if use.number >= len(use.operands) // 2:
             return super().links(use)
-        window, count = self.window, use.results[0]
+        window, count = self.window, use.results[use.result]
+        along = zip(
+            *(use.shape, count, window.sizes, window.dilations),
+            *(window.strides, window.base_dilations, window.padding),
+            strict=True,
+        )
         ranges = [
-            along_window(n, count[d], np.arange(size) * dilation, stride, base, low)
-            for d, (n, size, dilation, stride, base, (low, _)) in enumerate(
-                zip(
-                    *(use.shape, window.sizes, window.dilations, window.strides),
-                    *(window.base_dilations, window.padding),
-                    strict=True,
-                )
-            )
+            along_window(n, m, np.arange(size) * dilation, stride, base, low)
+            for n, m, size, dilation, stride, base, (low, _) in along
         ]
         return [windows(use.shape, count, ranges)]
 
