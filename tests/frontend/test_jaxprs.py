@@ -334,3 +334,20 @@ def test_reductions_from_another_value_keep_it():
     closed = irax.make_jaxpr(lambda x: lax.reduce(x, np.float32(2), lax.add, (0,)))(X)
     np.testing.assert_allclose(jaxpr_as_fun(closed)(X)[0], X.sum() + 2)
     assert "reduce_sum" not in [eqn.primitive.name for eqn in closed.jaxpr.eqns]
+
+
+@pytest.mark.parametrize(
+    ("name", "params"),
+    [
+        ("gather", {"mode": lax.GatherScatterMode.FILL_OR_DROP}),
+        ("scatter-add", {"mode": lax.GatherScatterMode.CLIP}),
+        ("reshape", {"dimensions": (1, 0)}),
+        ("top_k", {"axis": 0}),
+    ],
+)
+def test_parameters_that_an_operation_has_not_are_refused(name, params):
+    eqn = irax.make_jaxpr(FORMS[name][0])(GRID).jaxpr.eqns[-1]
+    given = [jnp.zeros(v.aval.shape, v.aval.dtype) for v in eqn.invars]
+    eqn.primitive.bind(*given, **eqn.params)
+    with pytest.raises(NotImplementedError, match=rf"{name}: bind takes .*, got .*irax.lax"):
+        eqn.primitive.bind(*given, **eqn.params | params)

@@ -65,6 +65,16 @@ def _named(name: str) -> Callable[[Any, Sequence[Value]], str]:
     return lambda op, operands: name
 
 
+def _expect(name: str, params: Params, key: str, *expected: Any) -> None:
+    """Raise NotImplementedError for a parameter that the op has not."""
+    value = params.get(key, expected[0])
+    if value not in expected:
+        told = " or ".join(map(str, expected))
+        raise NotImplementedError(
+            f"{name}: bind takes {key}={told}, got {value}: call the function of irax.lax"
+        )
+
+
 # ---- arrays taken apart and put together ---------------------------------------------------------
 
 
@@ -91,6 +101,11 @@ def _pad(name: str, params: Params, args: Sequence[Array]) -> Op:
     rows = params["padding_config"]
     low, high, inner = (tuple(row[i] for row in rows) for i in range(3))
     return slicing.Pad(low, high, inner)
+
+
+def _reshape(name: str, params: Params, args: Sequence[Array]) -> Op:
+    _expect(name, params, "dimensions", None)
+    return shape.Reshape(tuple(params["new_sizes"]))
 
 
 def _bitcast(name: str, params: Params, args: Sequence[Array]) -> Op:
@@ -289,6 +304,7 @@ def _window_dims(numbers: Sequence[Any], rank: int) -> WindowDims:
 
 
 def _gather(name: str, params: Params, args: Sequence[Array]) -> Op:
+    _expect(name, params, "mode", GatherScatterMode.CLIP, GatherScatterMode.PROMISE_IN_BOUNDS)
     dims = _window_dims(params["dimension_numbers"], args[1].ndim)
     is_sorted = bool(params.get("indices_are_sorted", False))
     return Gather(dims, tuple(params["slice_sizes"]), is_sorted)
@@ -326,6 +342,8 @@ def _scatter_params(op: Scatter, operands: Sequence[Value]) -> Params:
 
 
 def _scatter(name: str, params: Params, args: Sequence[Array]) -> Op:
+    modes = GatherScatterMode.FILL_OR_DROP, GatherScatterMode.PROMISE_IN_BOUNDS
+    _expect(name, params, "mode", *modes)
     combiner = next(c for c, own in _SCATTERS.items() if own == name.replace("_", "-"))
     dims = _window_dims(params["dimension_numbers"], args[1].ndim)
     is_sorted, unique = (bool(params.get(k)) for k in ("indices_are_sorted", "unique_indices"))
@@ -355,6 +373,11 @@ def _sort(name: str, params: Params, args: Sequence[Array]) -> Op:
     return Sort(params["dimension"], params["is_stable"], Order(params["num_keys"]))
 
 
+def _top_k(name: str, params: Params, args: Sequence[Array]) -> Op:
+    _expect(name, params, "axis", args[0].ndim - 1)
+    return TopK(params["k"])
+
+
 FORMS: dict[type[Op], Form] = {
     shape.BroadcastInDim: Form(
         ("broadcast_in_dim",),
@@ -372,7 +395,7 @@ FORMS: dict[type[Op], Form] = {
         ("reshape",),
         _named("reshape"),
         lambda op, _: {"new_sizes": op.shape, "dimensions": None, "sharding": None},
-        lambda _, p, args: shape.Reshape(tuple(p["new_sizes"])),
+        _reshape,
     ),
     shape.Iota: Form(
         ("iota",),
@@ -444,7 +467,7 @@ FORMS: dict[type[Op], Form] = {
         ("top_k",),
         _named("top_k"),
         lambda op, operands: {"k": op.k, "axis": len(shape_of(operands[0])) - 1},
-        lambda _, p, args: TopK(p["k"]),
+        _top_k,
     ),
 }
 """The ops that have a form."""
