@@ -1,6 +1,10 @@
 """Arrays given to other libraries and taken from them, without copies where that is possible."""
 
+import gc
+import hashlib
+import io
 import sys
+import zlib
 
 import ml_dtypes
 import numpy as np
@@ -203,9 +207,43 @@ def test_buffers():
         jnp.ones(3, "bfloat16").__buffer__(0)
 
 
-@pytest.mark.skipif(sys.version_info < (3, 12), reason="Python 3.11 takes buffers from C alone")
 def test_memoryview():
     x = jnp.arange(3)
     assert memoryview(x).tolist() == [0, 1, 2]
     assert memoryview(x).readonly
-    assert bytes(x) == x.tobytes()
+    assert bytes(x) == bytes(bytearray(x)) == x.tobytes()
+
+
+def test_functions_that_take_buffers():
+    x = jnp.arange(6, dtype="float32").reshape(2, 3).T
+    memory = np.arange(6, dtype="float32").reshape(2, 3).T.tobytes()
+    assert hashlib.sha256(x).digest() == hashlib.sha256(memory).digest()
+    assert zlib.crc32(x) == zlib.crc32(memory)
+    read = np.frombuffer(x, np.float32)
+    np.testing.assert_array_equal(read, [0, 3, 1, 4, 2, 5])
+    assert not read.flags.writeable
+    file = io.BytesIO()
+    file.write(x)
+    assert file.getvalue() == memory
+    with pytest.raises(TypeError, match="read-write"):
+        file.readinto(x)
+
+
+def test_a_buffer_keeps_its_elements():
+    view = memoryview(jnp.full(1000, 7))
+    gc.collect()
+    assert (view.nbytes, set(view.tolist())) == (8000, {7})
+
+
+def test_arrays_without_buffers():
+    # Python 3.11 has no way to say why.
+    refusal = BufferError if sys.version_info >= (3, 12) else SystemError
+    narrow, gone = jnp.ones(3, "bfloat16"), jnp.ones(3)
+    gone.delete()
+    with pytest.raises(refusal):
+        memoryview(narrow)
+    with pytest.raises((refusal, RuntimeError)):
+        memoryview(gone)
+    with pytest.raises(TypeError):
+        irax.jit(lambda x: memoryview(x).nbytes)(1.0)
+    assert np.asarray(narrow).dtype == narrow.dtype

@@ -6,6 +6,7 @@ Most are functions of `irax.numpy`, which imports this module last: by then they
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
@@ -17,6 +18,7 @@ from irax.core import source
 from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import bind
 from irax.core.promotion import convert
+from irax.core.python_buffers import give_buffers
 from irax.core.sharded import apart_from, copied
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import still_open
@@ -169,12 +171,16 @@ def _read_only(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _buffer(x: Array, flags: int, /) -> memoryview:
-    """Return a read-only buffer for `memoryview(x)` (from Python 3.12 on)."""
-    value = _array(x)
-    if not is_of_numpy(value.dtype):
-        raise BufferError(f"Python's buffers have no elements of dtype {value.dtype}")
-    memory: Any = value
+    """Return a read-only buffer for `memoryview(x)`."""
+    memory: Any = _exported(x)
     return memoryview(memory)
+
+
+def _exported(x: Array) -> np.ndarray[Any, Any]:
+    """Return an array that exports the elements in Python's buffer protocol."""
+    if not is_of_numpy(x.dtype):
+        raise BufferError(f"Python's buffers have no elements of dtype {x.dtype}")
+    return _array(x)
 
 
 def _dlpack(
@@ -467,6 +473,8 @@ def _attach() -> None:
         setattr(Array, name, api_boundary(method))
     for name, getter in (_PROPERTIES | placement.PROPERTIES).items():
         setattr(Array, name, property(api_boundary(getter)))
+    if sys.version_info < (3, 12):  # Python itself asks for `__buffer__` since
+        give_buffers(ConcreteArray, _exported)
 
 
 def _unary(function: str) -> Callable[[Any], Any]:
