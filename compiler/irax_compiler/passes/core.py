@@ -334,6 +334,18 @@ def nested(operation: Operation) -> Iterator[Operation]:
                 yield inner
 
 
+_EXECUTABLES = frozenset({"stream.executable", "flow.executable", "hal.executable"})
+
+
+def outside_kernels(module: Module) -> Iterator[Operation]:
+    """Return the operations of a module as `nested` does, but those inside executables."""
+    for view in module.body.operations:
+        inner = view.operation
+        if inner.name not in _EXECUTABLES:
+            yield from nested(inner)
+        yield inner
+
+
 def enclosing(operation: Operation) -> Iterator[Operation]:
     """Yield the operations that an operation is in, from the innermost."""
     parent: Any = operation.operation.parent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -118,13 +118,26 @@ class Executables:
     module: Module
     names: dict[str, str] = field(default_factory=dict)
     """Their names, by their code."""
+    described: dict[Hashable, str] = field(default_factory=dict)
+    """Their names, by what their code follows from."""
 
-    def add(self, kind: str, build: Callable[[str], Operation]) -> str:
+    def add(
+        self, kind: str, build: Callable[[str], Operation], description: Hashable | None = None
+    ) -> str:
         """Return the name of the executable that `build` adds under a name, or of an equal one.
+
+        Executables of one `description` are equal: the first of them is built.
 
         Raises:
             InconclusiveDimensionOperation: its form depends on sizes that are not known.
         """
+        if description is None:
+            return self._added(kind, build)
+        if description not in self.described:
+            self.described[description] = self._added(kind, build)
+        return self.described[description]
+
+    def _added(self, kind: str, build: Callable[[str], Operation]) -> str:
         name = mlir.unique_name(self.module, kind)
         try:
             executable = build(name)
@@ -147,6 +160,7 @@ class Executables:
         build: Callable[[list[Value]], None],
         sizes: Sequence[str],
         division: Division | None = None,
+        description: Hashable | None = None,
     ) -> str:
         """Return the name of an executable whose function `build` builds from its arrays; see
         `add` and `add_executable`.
@@ -160,6 +174,7 @@ class Executables:
             lambda name: add_executable(
                 self.module, name, counts, arrays, body, sizes=sizes, division=division
             ),
+            None if description is None else (description, tuple(sizes)),
         )
 
 

@@ -22,7 +22,7 @@ from irax_compiler.ops.core import UnsupportedOp, full
 from irax_compiler.ops.foreign_function import ForeignFunction, decode
 from irax_compiler.ops.registers import constant, index
 from irax_compiler.passes.annotate import add_reflection
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, outside_kernels, register_pass
 from irax_compiler.passes.executables import (
     Executables,
     add_executable,
@@ -48,7 +48,7 @@ class ForeignFunctions(Pass):
 
     def run(self, module: Module) -> None:
         executables, called = Executables(module), {}
-        for operation in [o for o in nested(module.operation) if is_host_call(o)]:
+        for operation in [o for o in outside_kernels(module) if is_host_call(o)]:
             name, described = read_host_call(operation)
             if name in ForeignFunction.imports:
                 symbol, parameters = described["symbol"], described["parameters"]

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Module, Operation, Type, Value
 from irax_compiler.passes.annotate import add_reflection, signature
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, outside_kernels, register_pass
 from irax_compiler.passes.rewriting import replace
 
 PREFIX = "irax_host."
@@ -58,7 +58,7 @@ class Host(Pass):
     name: ClassVar[str] = "host"
 
     def run(self, module: Module) -> None:
-        calls = [o for o in nested(module.operation) if is_host_call(o)]
+        calls = [o for o in outside_kernels(module) if is_host_call(o)]
         if not calls:
             return
         imports = [_import(module, call, number) for number, call in enumerate(calls)]

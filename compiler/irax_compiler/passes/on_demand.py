@@ -9,7 +9,7 @@ from itertools import islice
 from irax_compiler import mlir
 from irax_compiler.importing import import_module
 from irax_compiler.mlir import Module
-from irax_compiler.passes.core import PASSES, Pass, nested
+from irax_compiler.passes.core import PASSES, Pass, nested, outside_kernels
 
 MANY_ARRAYS = 256
 """The most arguments and results of a function that is compiled as a whole."""
@@ -45,7 +45,7 @@ class OnDemand(Pass):
 
 def has(*names: str) -> Callable[[Module], bool]:
     """Return a function that tells if a module has an operation of one of these names."""
-    return lambda module: any(o.name in names for o in nested(module.operation))
+    return lambda module: any(o.name in names for o in outside_kernels(module))
 
 
 def has_operations(count: int) -> Callable[[Module], bool]:

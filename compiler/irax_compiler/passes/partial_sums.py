@@ -18,7 +18,7 @@ from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.reductions import cumulative
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, outside_kernels, register_pass
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import is_symbolic
 
@@ -42,7 +42,7 @@ class PartialSums(Pass):
     name: ClassVar[str] = "partial-sums"
 
     def run(self, module: Module) -> None:
-        for operation in list(nested(module.operation)):
+        for operation in list(outside_kernels(module)):
             if operation.name not in (Reduce.name, DotGeneral.name):
                 continue
             with InsertionPoint(operation), operation.location:

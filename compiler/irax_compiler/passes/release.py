@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, outside_kernels, register_pass
 
 _TIMEPOINT = mlir.parse_type("!stream.timepoint")
 
@@ -23,7 +23,7 @@ class Release(Pass):
     name: ClassVar[str] = "release"
 
     def run(self, module: Module) -> None:
-        found = [o for o in nested(module.operation) if o.name == "stream.resource.dealloca"]
+        found = [o for o in outside_kernels(module) if o.name == "stream.resource.dealloca"]
         for operation in found:
             resource, _, *awaited = operation.operands
             if not mlir.is_argument(resource):

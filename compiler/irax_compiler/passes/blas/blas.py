@@ -13,7 +13,7 @@ from irax_compiler.mlir import Module
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.foreign import ForeignCall
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, outside_kernels, register_pass
 
 _REPLACED = Convolution.name, DotGeneral.name, ForeignCall.name
 """The names of operations that may be replaced."""
@@ -39,7 +39,7 @@ class Blas(Pass):
     always: bool = False
 
     def run(self, module: Module) -> None:
-        is_found = any(o.name in _REPLACED for o in nested(module.operation))
+        is_found = any(o.name in _REPLACED for o in outside_kernels(module))
         if not is_found or (blas.calls() is None and not self.always):
             return
         with alone():  # most programs do without these files

@@ -75,7 +75,10 @@ def _choose_driver(function: Operation) -> None:
 
 def _imports(module: Module) -> int:
     """Return the number of functions that a module's executables find in libraries."""
-    return sum(IMPORTED in o.attributes for o in nested(module.operation))
+    executables = (o for o in module.body.operations if o.operation.name == "stream.executable")
+    inner = (o for x in executables for o in x.operation.regions[0].blocks[0].operations)
+    modules = (o.operation for o in inner if o.operation.name == "builtin.module")
+    return sum(IMPORTED in o.attributes for m in modules for o in m.regions[0].blocks[0].operations)
 
 
 @dataclass
@@ -189,7 +192,9 @@ class _Calls:
         def build(name: str) -> Operation:
             return add_product(self.module, name, product, self.workers, epilogue, sizes)
 
-        return self.executables.add("product", build)
+        of_epilogue = () if epilogue is None else epilogue.description
+        known = (product, self.workers, tuple(sizes), of_epilogue)
+        return self.executables.add("product", build, None if of_epilogue is None else known)
 
 
 def _is_deep(terms: Any) -> bool:

@@ -8,7 +8,7 @@ anew for each, which takes longer.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -19,6 +19,7 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.passes import executables
 from irax_compiler.passes.core import nested
+from irax_compiler.passes.descriptions import Unknown, described
 from irax_compiler.passes.donated import is_donated
 from irax_compiler.passes.growth import Growth
 from irax_compiler.passes.loops.memory import bound, bound_type, held_dtype, is_plain, unbound
@@ -79,6 +80,22 @@ class Epilogue:
     def bound(self) -> list[Value]:
         """The arrays that are read, and the values that are given in memory of their own."""
         return [*self.arrays, *(x for x in self.given if x not in self.overwritten)]
+
+    @cached_property
+    def description(self) -> Hashable | None:
+        """The facts that its code follows from; None if they are not known."""
+        arrays = {x: i for i, x in enumerate(self.arrays)}
+        known: dict[Value, Hashable] = {x: a.described(x, arrays) for x, a in self.accesses.items()}
+        known[self.product] = self.product.type
+        try:
+            members = described(self.members, known)
+        except Unknown:
+            return None
+        results = [self.product, *(o.results[0] for o in self.members)]
+        numbers = {x: i for i, x in enumerate(results)}
+        given = tuple(numbers[x] for x in self.given)
+        overwritten = tuple((numbers[x], arrays[y]) for x, y in self.overwritten.items())
+        return members, tuple(known.values()), given, overwritten
 
     def memories(self, bindings: Sequence[Value]) -> dict[Value, Value]:
         """Build the memory of the arrays that are read, and of the values that are given."""

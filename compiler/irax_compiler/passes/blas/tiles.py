@@ -10,6 +10,7 @@ Geijn, 2008) without the copy of the left factor.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -68,6 +69,7 @@ class Shape:
     """The elements of a vector."""
 
     @classmethod
+    @functools.lru_cache(maxsize=1024)
     def best(cls, rows: int, columns: int, lanes: int, registers: int) -> Shape:
         """Return the shape with which lines of `rows` and `columns` take the least time on a
         processor with so many registers.

@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from irax_compiler.importing import alone
 from irax_compiler.mlir import Module
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, outside_kernels, register_pass
 
 
 @register_pass
@@ -24,7 +24,7 @@ class Chain(Pass):
     """The number of workgroups that run at a time; 0 means one per processor."""
 
     def run(self, module: Module) -> None:
-        dispatches = sum(o.name == "flow.dispatch" for o in nested(module.operation))
+        dispatches = sum(o.name == "flow.dispatch" for o in outside_kernels(module))
         if dispatches > 1:
             with alone():  # many programs do without these files
                 from irax_compiler.passes.chain.pairs import join

@@ -11,7 +11,7 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation, Value
 from irax_compiler.ops.registers import index
-from irax_compiler.passes.core import nested, walk
+from irax_compiler.passes.core import nested, outside_kernels, walk
 from irax_compiler.passes.division import Division
 from irax_compiler.passes.executables import Body, Executables, add_executable, plus
 from irax_compiler.passes.scf import for_each
@@ -66,7 +66,7 @@ class Kernel:
         operations = (o.operation for o in self.function.block.operations)
         return [o for o in operations if o != self.function]
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of operations."""
         return len(self.before) + sum(1 for _ in nested(self.loop))
@@ -167,7 +167,7 @@ class Kernels:
     def erase_unused(self) -> None:
         """Erase the kernels that are part of others alone."""
         if self.joined:
-            operations = nested(self.module.operation)
+            operations = outside_kernels(self.module)
             left = {name_of(o) for o in operations if o.name == DISPATCH}
             for name in self.joined - left:
                 self._executables[name].erase()

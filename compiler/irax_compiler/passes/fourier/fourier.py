@@ -8,7 +8,7 @@ from typing import ClassVar
 from irax_compiler.importing import alone
 from irax_compiler.mlir import Module
 from irax_compiler.ops.fft import Fft
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, outside_kernels, register_pass
 
 
 @register_pass
@@ -24,7 +24,7 @@ class Fourier(Pass):
     """The number of workgroups that share a transform; 0 means one per processor."""
 
     def run(self, module: Module) -> None:
-        if any(o.name == Fft.name for o in nested(module.operation)):
+        if any(o.name == Fft.name for o in outside_kernels(module)):
             with alone():  # most programs do without these files
                 from irax_compiler.passes.fourier.dispatches import write_dispatches
             write_dispatches(module, self.workers)

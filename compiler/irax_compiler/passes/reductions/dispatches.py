@@ -99,7 +99,8 @@ class _Calls:
         }
         sizes = sizes_of_function()
         name = self.executables.add_kernel(
-            "reduction", kernel.counts, bindings, kernel.build, sizes, kernel.division
+            *("reduction", kernel.counts, bindings, kernel.build, sizes, kernel.division),
+            description=kernel.description,
         )
         results = dispatch(name, operands, types, ties, sizes=sizes)
         if parts == 1:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -83,6 +83,11 @@ class Access:
     element for all."""
     start: Any = 0
     """The place of the first element."""
+
+    def described(self, x: Value, arrays: Mapping[Value, int]) -> Hashable:
+        """Return a description of the access for a value, by the numbers of arrays."""
+        array = None if self.array is None else (arrays[self.array], self.array.type)
+        return x.type, array, self.strides, self.start
 
     @classmethod
     def of_view(cls, x: Value, domain: Domain) -> Access | None:

@@ -8,7 +8,7 @@ of these, they share what is folded, and each gives results of its own.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import gcd, prod
@@ -20,6 +20,7 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.reductions.reduce import is_identity
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.passes import executables
+from irax_compiler.passes.descriptions import Unknown, described
 from irax_compiler.passes.division import Division, equal_parts
 from irax_compiler.passes.donated import WORTH_TAKING, in_memory_of
 from irax_compiler.passes.loops.memory import bound_type, held_dtype
@@ -116,6 +117,22 @@ class Kernel(ABC):
         values = [*self.cluster.accesses, *(o.results[0] for o in self.cluster.members)]
         whole = [x for x in values if self.domain.is_whole(x)] or values  # none if it is constant
         return VECTOR // max(held_dtype(x).itemsize for x in whole)
+
+    @property
+    def description(self) -> Hashable | None:
+        """The facts that the kernel's code follows from; None if they are not known."""
+        arrays = {x: i for i, x in enumerate(self.arrays)}
+        cluster = self.cluster
+        known = {x: a.described(x, arrays) for x, a in cluster.accesses.items()}
+        try:
+            members = described(cluster.members, known)
+        except Unknown:
+            return None
+        numbers = {o.results[0]: i for i, o in enumerate(cluster.members)}
+        given = tuple(numbers[x] for x in cluster.given)
+        overwritten = tuple((numbers[x], arrays[y]) for x, y in self.overwritten.items())
+        reads = tuple(known.values())
+        return type(self), self.shares, self.domain, members, reads, given, overwritten
 
     @property
     def division(self) -> Division | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from irax_compiler.mlir import Operation, Value
@@ -81,8 +81,10 @@ def phases(cluster: Cluster) -> list[Phase]:
     given = {x: levels[x] for x in cluster.given if cluster.domain.is_whole(x)}
     folding = {o: levels[o.results[0]] - 1 for o in cluster.reductions}
     wanted = [
-        {o.operands[0] for o, at in folding.items() if at == i}
-        | {x for x, at in given.items() if at == i}
+        dict.fromkeys(
+            [o.operands[0] for o, at in folding.items() if at == i]
+            + [x for x, at in given.items() if at == i]
+        )
         for i in range(1 + max([*folding.values(), *given.values()]))
     ]
     kept = _kept(whole, wanted, given)
@@ -136,7 +138,7 @@ def _finish(cluster: Cluster, levels: Mapping[Value, int], level: int) -> Finish
 
 
 def _kept(
-    whole: Sequence[Operation], wanted: Sequence[Set[Value]], given: Mapping[Value, int]
+    whole: Sequence[Operation], wanted: Sequence[Iterable[Value]], given: Mapping[Value, int]
 ) -> dict[Value, Value]:
     """Return values that are stored for later phases because they take long to compute, with the
     given ones in whose memory they are: themselves, or one that is stored when they are no longer
@@ -165,7 +167,7 @@ def _is_long(operation: Operation) -> bool:
 
 
 def _cone(
-    wanted: Set[Value], members: Sequence[Operation], known: Set[Value]
+    wanted: Iterable[Value], members: Sequence[Operation], known: Set[Value]
 ) -> tuple[list[Operation], list[Value]]:
     """Return the operations that compute some values from known ones, in order, and the values that
     they do not compute.

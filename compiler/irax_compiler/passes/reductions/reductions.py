@@ -8,7 +8,7 @@ from typing import ClassVar
 from irax_compiler.importing import alone
 from irax_compiler.mlir import Module
 from irax_compiler.ops.reductions.reduce import Reduce
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, outside_kernels, register_pass
 
 
 @register_pass
@@ -24,7 +24,7 @@ class Reductions(Pass):
     """The number of workgroups that share what is folded; 0 means one per processor."""
 
     def run(self, module: Module) -> None:
-        if any(o.name == Reduce.name for o in nested(module.operation)):
+        if any(o.name == Reduce.name for o in outside_kernels(module)):
             with alone():  # many programs do without these files
                 from irax_compiler.passes.reductions.dispatches import write_dispatches
             write_dispatches(module, self.workers)

@@ -1,0 +1,61 @@
+"""Descriptions of operations: equal ones compute the same from what they read.
+
+A pass that writes kernels knows by them that it has written one before, without writing it again to
+compare.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value
+
+Description = tuple[Hashable, ...]
+
+
+class Unknown(Exception):
+    """An operation reads a value of which nothing is known."""
+
+
+def described(operations: Iterable[Operation], known: Mapping[Value, Hashable]) -> Description:
+    """Return a description of operations, each after those whose results it reads.
+
+    `known` describes what they read from outside. Numbers and arrays of one number need not be in
+    it.
+
+    Raises:
+        Unknown: something else is read.
+    """
+    return _described(operations, dict(known))
+
+
+def _described(operations: Iterable[Operation], known: dict[Value, Hashable]) -> Description:
+    found: list[Hashable] = []
+    for operation in operations:
+        own: Any = operation.attributes
+        attributes = tuple((name, own[name]) for name in own)
+        read = tuple(_value(x, known) for x in operation.operands)
+        types = tuple(x.type for x in operation.results)
+        for i, x in enumerate(operation.results):
+            known[x] = (len(known), i)
+        regions: list[Hashable] = []
+        for region in operation.regions:
+            for block in region.blocks:
+                arguments = list(block.arguments)
+                for x in arguments:
+                    known[x] = (len(known), 0)
+                inner = (view.operation for view in block.operations)
+                regions.append((tuple(x.type for x in arguments), _described(inner, known)))
+        found.append((operation.name, attributes, read, types, tuple(regions)))
+    return tuple(found)
+
+
+def _value(x: Value, known: Mapping[Value, Hashable]) -> Hashable:
+    if x in known:
+        return known[x]
+    element = mlir.splat(x)
+    if element is None:
+        raise Unknown
+    return x.type, element.tobytes()
