@@ -56,6 +56,6 @@ def lacking(module: str) -> set[str]:
 
 ARRAY_NAMES = {"__release_buffer__", "__reversed__", "unsafe_raw_buffer"} if is_0_12() else set()
 """Members of arrays of JAX 0.12 that irax's lack."""
-OTHER_CLASSES = {"array class", "jaxpr"} if is_0_12() else set()
-"""Objects of which JAX 0.12 says another class: there is one of jaxprs, and arrays have a metaclass
-of their own."""
+OTHER_CLASSES = {"array class"} if is_0_12() else {"jaxpr"}
+"""Objects of which JAX says another class: arrays of 0.12 have a metaclass of their own, and 0.10 has
+another class of jaxprs with constants."""

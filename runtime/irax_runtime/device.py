@@ -145,6 +145,22 @@ class HasMemories:
 
     memory_kinds: tuple[str, ...] = (MEMORY_KIND,)
     """The names of its memories, the default one first."""
+    platform: str
+    id: int
+    process_index: int
+
+    def __str__(self) -> str:
+        return f"{self.platform}:{self.id}"
+
+    @property
+    def host_id(self) -> int:
+        """The number of the process, by an old name."""
+        return self.process_index
+
+    @property
+    def task_id(self) -> int:
+        """The number of the process, by another name."""
+        return self.process_index
 
     def default_memory(self) -> Memory:
         """The memory that arrays are in."""

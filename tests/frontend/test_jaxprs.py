@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests import oracle
 
 import irax
 import irax.numpy as jnp
@@ -21,15 +22,69 @@ def test_the_text_reads_as_a_jaxpr():
     assert str(irax.make_jaxpr(f)(X)) == (
         "{ lambda ; a:f32[3]. let\n"
         "    b:f32[3] = jit[\n"
-        "      jaxpr={ lambda ; a:f32[3]. let\n"
-        "          b:f32[3] = cos a\n"
-        "        in (b,) }\n"
         "      name=cos\n"
+        "      jaxpr={ lambda ; c:f32[3]. let d:f32[3] = cos c in (d,) }\n"
         "    ] a\n"
-        "    c:f32[3] = mul 2.0:f32[3] a\n"
-        "    d:f32[3] = add b c\n"
-        "  in (d,) }"
+        "    e:f32[3] = mul 2.0:f32[] a\n"
+        "    f:f32[3] = add b e\n"
+        "  in (f,) }"
     )
+
+
+TEXTS = {
+    "one line": lambda xp, lax, x: xp.sin(x) * 2,
+    "nothing": lambda xp, lax, x: (),
+    "results alone": lambda xp, lax, x: (x, 1, 2.0),
+    "80 columns": lambda xp, lax, x: lax.cumsum(xp.sin(x) + x),
+    "lines": lambda xp, lax, x: xp.sin(xp.cos(xp.sin(x))) * 2 + x * 3 - 4,
+    "no operand": lambda xp, lax, x: xp.zeros(3),
+    "parameters on lines": lambda xp, lax, x: xp.dot(x, x),
+    "parameters unsaid": lambda xp, lax, x: lax.broadcast_in_dim(x, (2, 3), (1,)) + 1,
+    "numbers beside arrays": lambda xp, lax, x: 1 / xp.maximum(x, 0.5) > 1,
+    "a constant": lambda xp, lax, x: x * np.array([3.0, 1, 2], np.float32),
+    "reductions": lambda xp, lax, x: (xp.max(x), xp.prod(x)),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_texts_are_those_of_jax(name):
+    jax = pytest.importorskip("jax")
+    f = TEXTS[name]
+    if not oracle.is_0_12():
+        pytest.skip("JAX 0.10 writes each equation on a line")
+    theirs = str(jax.make_jaxpr(lambda x: f(jax.numpy, jax.lax, x))(X))
+    assert str(irax.make_jaxpr(lambda x: f(jnp, lax, x))(X)) == theirs
+
+
+def test_a_jaxpr_with_its_constants_is_one_object():
+    table = np.array([3.0, 1, 2], np.float32)
+    closed = irax.make_jaxpr(lambda x: x * table)(X)
+    assert closed.jaxpr is closed
+    assert type(closed) is irax.extend.core.Jaxpr is irax.extend.core.ClosedJaxpr
+    assert [closed.num_consts, len(closed.constvars), len(closed.invars)] == [1, 1, 1]
+    assert closed.all_invars == [*closed.constvars, *closed.invars]
+    np.testing.assert_array_equal(closed.consts[0], table)
+    for other in (closed.with_consts([-table]), irax.extend.core.ClosedJaxpr(closed, [-table])):
+        np.testing.assert_array_equal(jaxpr_as_fun(other)(X)[0], X * -table)
+    np.testing.assert_array_equal(jaxpr_as_fun(closed)(X)[0], X * table)
+    for opened in (
+        closed.with_consts([]),
+        closed.replace(constvars=[], invars=closed.all_invars),
+        irax.extend.core.Jaxpr(closed.constvars, closed.invars, closed.outvars, closed.eqns),
+    ):
+        assert (opened.constvars, opened.invars) == ([], closed.all_invars)
+        np.testing.assert_array_equal(jaxpr_as_fun(opened)(table, X)[0], X * table)
+    without = closed.map_jaxpr(lambda j: j.replace(eqns=[], outvars=j.invars))
+    assert without.consts == closed.consts
+    np.testing.assert_array_equal(jaxpr_as_fun(without)(X)[0], X)
+
+
+def test_primitives_take_numbers_beside_arrays():
+    (eqn,) = irax.make_jaxpr(lambda x: x + 2.0)(X).eqns
+    assert [v.aval.shape for v in eqn.invars] == [(3,), ()]
+    np.testing.assert_array_equal(eqn.primitive.bind(X, np.float32(7), **eqn.params), X + 7)
+    assert repr(eqn.invars[1]) == "Literal(2.0)"
+    assert repr(eqn) == "a:f32[3] = add b 2.0:f32[]"
 
 
 FUNCTIONS = {
@@ -225,7 +280,7 @@ FORMS = {
     "dynamic_slice": (lambda x: lax.dynamic_slice(x, (1, 0), (2, 2)), {"slice_sizes": (2, 2)}),
     "gt": (lambda x: lax.gt(x, x[::-1]), {}),
     "reduce_sum": (lambda x: lax.reduce_sum(x, (0,)), {"axes": (0,), "out_sharding": None}),
-    "reduce_max": (lambda x: lax.reduce_max(x, (1,)), {"axes": (1,)}),
+    "reduce_max": (lambda x: lax.reduce_max(x, (1,)), {"axes": (1,), "out_sharding": None}),
     "cumsum": (lambda x: lax.cumsum(x, 0, reverse=True), {"axis": 0, "reverse": True}),
     "cummax": (lambda x: lax.cummax(x, 1), {"axis": 1, "reverse": False}),
     "reduce_window_max": (

@@ -193,3 +193,16 @@ def test_hints_that_change_nothing():
     f = irax.custom_vjp(lambda x: x)
     f.defvjp(lambda x: (x, None), lambda _, ct: (3 * ct,), generic_batching=True)
     assert irax.grad(f)(1.0) == 3
+
+
+def test_the_text_of_devices():
+    device = irax.devices()[0]
+    assert (str(device), repr(device)) == ("cpu:0", "CpuDevice(id=0)")
+    assert device.host_id == device.task_id == device.process_index == 0
+
+
+def test_triangles_have_the_dtype_of_floats():
+    assert jnp.tri(2).dtype == np.float32
+    with irax.enable_x64(True):
+        assert jnp.tri(2).dtype == np.float64
+    np.testing.assert_array_equal(jnp.tri(2, 3, dtype=int), np.tri(2, 3))

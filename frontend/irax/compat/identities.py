@@ -81,8 +81,7 @@ CLASSES: dict[str, dict[str, str]] = {
         "Zero": "jax._src.ad_util.Zero",
     },
     "irax.jaxprs.language": {
-        name: f"jax._src.core.{name}"
-        for name in ("ClosedJaxpr", "DropVar", "Jaxpr", "JaxprEqn", "Literal", "Var")
+        name: f"jax._src.core.{name}" for name in ("DropVar", "Jaxpr", "JaxprEqn", "Literal", "Var")
     },
     "irax.lax.accuracy": {
         name: f"jax._src.lax.lax.{name}"

@@ -133,8 +133,8 @@ def _reduce_name(op: reduce.Reduce, operands: Sequence[Value]) -> str | None:
 
 
 def _reduce_params(op: reduce.Reduce, operands: Sequence[Value]) -> Params:
-    sums = {"out_sharding": None} if op.combiner == "add" else {}
-    return {"axes": op.dimensions, **sums}
+    divided = {"out_sharding": None} if op.combiner in ("add", "maximum", "minimum") else {}
+    return {"axes": op.dimensions, **divided}
 
 
 def _combiner(name: str) -> str:

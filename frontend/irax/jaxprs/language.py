@@ -1,14 +1,10 @@
 """The parts of a jaxpr: variables, literals, equations.
 
-{ lambda ; a:f32[3]. let
-    b:f32[3] = sin a
-  in (b,) }
+{ lambda ; a:f32[3]. let b:f32[3] = sin a in (b,) }
 """
 
 from __future__ import annotations
 
-import itertools
-import string
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -18,6 +14,7 @@ import numpy as np
 from irax.core.array import aval_of
 from irax.core.avals import AbstractRef, ShapedArray
 from irax.core.source import SourceInfo
+from irax.jaxprs.text import Names, equation_text, jaxpr_text, literal_text
 
 
 class Var:
@@ -27,13 +24,21 @@ class Var:
         self.aval: Any = aval
 
     def __repr__(self) -> str:
-        return f"Var({id(self)}):{self.aval.str_short(short_dtypes=True)}"
+        return f"Var(id={id(self)}):{self.aval}"
+
+    def written(self, names: Names) -> str:
+        """The variable's name in a text."""
+        return names.of(self)
 
 
 class DropVar(Var):
     """Stands for a result that nothing uses."""
 
     def __repr__(self) -> str:
+        return "_"
+
+    def written(self, names: Names) -> str:
+        """The sign for it."""
         return "_"
 
 
@@ -45,7 +50,17 @@ class Literal:
         self.aval: ShapedArray = aval_of(val) if aval is None else aval
 
     def __repr__(self) -> str:
-        return f"{self.val}:{self.aval.str_short(short_dtypes=True)}"
+        return f"Literal({literal_text(self.val)})"
+
+    def scalar(self) -> Literal:
+        """Return the element of an array whose elements are all the same, as a literal."""
+        if not self.aval.shape:
+            return self
+        return Literal(np.asarray(self.val).reshape(-1)[0], self.aval.update(shape=()))
+
+    def written(self, names: Names) -> str:
+        """The constant and its type."""
+        return f"{literal_text(self.val)}:{self.aval.str_short(short_dtypes=True)}"
 
 
 Atom: TypeAlias = Var | Literal
@@ -95,36 +110,51 @@ def new_jaxpr_eqn(
     return eqn if source_info is None else eqn.replace(source_info=source_info)
 
 
-@dataclass(eq=False)
 class Jaxpr:
-    """A function as a list of equations, of `constvars` and `invars` to `outvars`."""
+    """A function as a list of equations, of `constvars`, whose values are `consts`, and `invars` to
+    `outvars`.
 
-    constvars: list[Var]
-    invars: list[Var]
-    outvars: list[Atom]
-    eqns: list[JaxprEqn]
-    effects: Any = frozenset()
-    debug_info: Any = None
-    is_high: bool = field(default=False, repr=False)
+    `Jaxpr(jaxpr, consts)` is `jaxpr.with_consts(consts)`.
+    """
 
-    def replace(self, **changed: Any) -> Jaxpr:
-        """Return a copy with some fields changed."""
-        return replace(self, **changed)
+    def __init__(
+        self,
+        constvars: Sequence[Var] | Jaxpr,
+        invars: Sequence[Any] | None = None,
+        outvars: Sequence[Atom] | None = None,
+        eqns: Sequence[JaxprEqn] | None = None,
+        effects: Any = frozenset(),
+        debug_info: Any = None,
+        is_high: bool = False,
+        consts: Sequence[Any] | None = None,
+    ) -> None:
+        if isinstance(constvars, Jaxpr):
+            given = (invars if consts is None else consts) or ()
+            vars(self).update(vars(constvars.with_consts(given)))
+            return
+        self.all_invars: list[Var] = [*constvars, *(invars or ())]
+        """The variables of the constants, then those of the arguments."""
+        self.consts: list[Any] = list(consts or ())
+        self.outvars: list[Atom] = list(outvars or ())
+        self.eqns: list[JaxprEqn] = list(eqns or ())
+        self.effects: Any = effects
+        self.debug_info: Any = debug_info
+        self.is_high: bool = is_high
 
-    def __repr__(self) -> str:
-        return jaxpr_text(self)
+    @property
+    def jaxpr(self) -> Jaxpr:
+        """Itself: a closed jaxpr is one, too."""
+        return self
 
-    def pretty_print(self, **options: Any) -> str:
-        """Return the text."""
-        return str(self)
+    @property
+    def constvars(self) -> list[Var]:
+        """The variables of the constants: as many as there are values."""
+        return self.all_invars[: len(self.consts)]
 
-
-class ClosedJaxpr:
-    """A jaxpr with the values of its `constvars`."""
-
-    def __init__(self, jaxpr: Jaxpr, consts: Sequence[Any]) -> None:
-        self.jaxpr: Jaxpr = jaxpr
-        self.consts: list[Any] = list(consts)
+    @property
+    def invars(self) -> list[Var]:
+        """The variables of the arguments."""
+        return self.all_invars[len(self.consts) :]
 
     @property
     def literals(self) -> list[Any]:
@@ -132,39 +162,59 @@ class ClosedJaxpr:
         return self.consts
 
     @property
-    def eqns(self) -> list[JaxprEqn]:
-        """The equations."""
-        return self.jaxpr.eqns
-
-    @property
-    def effects(self) -> Any:
-        """The side effects."""
-        return self.jaxpr.effects
+    def num_consts(self) -> int:
+        """The number of values of constants."""
+        return len(self.consts)
 
     @property
     def in_avals(self) -> list[ShapedArray]:
         """The types of the arguments."""
-        return [v.aval for v in self.jaxpr.invars]
+        return [v.aval for v in self.invars]
 
     @property
     def out_avals(self) -> list[ShapedArray]:
         """The types of the results."""
-        return [v.aval for v in self.jaxpr.outvars]
+        return [v.aval for v in self.outvars]
 
-    def replace(self, *, jaxpr: Jaxpr | None = None, consts: Any = None) -> ClosedJaxpr:
-        """Return a copy with another jaxpr or other constants."""
-        return ClosedJaxpr(jaxpr or self.jaxpr, self.consts if consts is None else consts)
+    def with_consts(self, consts: Sequence[Any]) -> Jaxpr:
+        """Return a copy with the values of the first of `all_invars`: the others are arguments.
 
-    def map_jaxpr(self, f: Callable[[Jaxpr], Jaxpr]) -> ClosedJaxpr:
-        """Return a copy in which a function has changed the jaxpr."""
-        return ClosedJaxpr(f(self.jaxpr), self.consts)
+        Args:
+            consts: the values.
+        """
+        return self.replace(consts=consts)
+
+    def replace(self, **changed: Any) -> Jaxpr:
+        """Return a copy with some fields changed; with fewer `constvars`, their values go, too."""
+        base = changed.pop("jaxpr", self)
+        consts = changed.pop("consts", self.consts)
+        if "constvars" in changed:
+            consts = consts[: len(changed["constvars"])]
+        fields = {
+            "constvars": base.constvars,
+            "invars": base.invars,
+            "outvars": base.outvars,
+            "eqns": base.eqns,
+            "effects": base.effects,
+            "debug_info": base.debug_info,
+            "is_high": base.is_high,
+        }
+        return Jaxpr(**fields | changed, consts=consts)
+
+    def map_jaxpr(self, f: Callable[[Jaxpr], Jaxpr]) -> Jaxpr:
+        """Return a copy in which a function has changed the jaxpr, with the same constants."""
+        return f(self).replace(consts=self.consts)
 
     def __repr__(self) -> str:
-        return str(self.jaxpr)
+        return jaxpr_text(self, Names())
 
     def pretty_print(self, **options: Any) -> str:
         """Return the text."""
         return str(self)
+
+
+ClosedJaxpr = Jaxpr
+"""The name that jaxprs with values of their constants had."""
 
 
 def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
@@ -177,8 +227,6 @@ def jaxprs_in_params(params: dict[str, Any]) -> Iterator[Jaxpr]:
         for item in value if isinstance(value, tuple | list) else [value]:
             if isinstance(item, Jaxpr):
                 yield item
-            elif isinstance(item, ClosedJaxpr):
-                yield item.jaxpr
 
 
 def subjaxprs(jaxpr: Jaxpr) -> Iterator[Jaxpr]:
@@ -198,89 +246,3 @@ def gensym(suffix: str = "") -> Callable[[ShapedArray], Var]:
         suffix: what the names of variables end with.
     """
     return Var
-
-
-# ---- text ----------------------------------------------------------------------------------------
-
-INDENT = "  "
-
-
-class Names:
-    """The names of variables: a, b, ..., z, ba, bb, ... in the order in which they are met."""
-
-    def __init__(self) -> None:
-        self._names: dict[Any, str] = {}
-        self._unused = _letters()
-
-    def __call__(self, atom: Any) -> str:
-        if isinstance(atom, Literal):
-            return f"{_literal(atom.val)}:{atom.aval.str_short(short_dtypes=True)}"
-        if isinstance(atom, DropVar):
-            return "_"
-        if atom not in self._names:
-            self._names[atom] = next(self._unused)
-        return self._names[atom]
-
-    def typed(self, atoms: Sequence[Any]) -> str:
-        """The variables with their types."""
-        return " ".join(f"{self(v)}:{v.aval.str_short(short_dtypes=True)}" for v in atoms)
-
-
-def _letters() -> Iterator[str]:
-    letters = string.ascii_lowercase
-    yield from letters
-    for length in itertools.count(2):
-        for first, *rest in itertools.product(letters[1:], *[letters] * (length - 1)):
-            yield "".join([first, *rest])
-
-
-def _literal(value: Any) -> str:
-    """The element of an array whose elements are all the same, or the array."""
-    elements = np.asarray(value).reshape(-1)
-    is_one = elements.size > 0 and bool((elements == elements[0]).all())
-    return str(elements[0].item()) if is_one else str(value)
-
-
-def jaxpr_text(jaxpr: Jaxpr, indent: str = "") -> str:
-    """Return the text of a jaxpr, whose first line goes on a line that is there."""
-    names = Names()
-    constants, arguments = names.typed(jaxpr.constvars), names.typed(jaxpr.invars)
-    head = (
-        f"{{ lambda {constants}; {arguments}. let"
-        if constants
-        else (f"{{ lambda ; {arguments}. let")
-    )
-    inner = indent + 2 * INDENT
-    body = "".join(f"\n{inner}{equation_text(e, names, inner)}" for e in jaxpr.eqns)
-    results = ", ".join(map(names, jaxpr.outvars)) + "," * (len(jaxpr.outvars) == 1)
-    if not jaxpr.eqns:
-        return f"{head} in ({results}) }}"
-    return f"{head}{body}\n{indent}{INDENT}in ({results}) }}"
-
-
-def equation_text(eqn: JaxprEqn, names: Names, indent: str) -> str:
-    """Return the text of an equation."""
-    own = getattr(eqn.primitive, "equation_text", None)
-    if own is not None:
-        return own(eqn, names)
-    operands = " ".join(map(names, eqn.invars))
-    results = names.typed(eqn.outvars)
-    nested = any(isinstance(v, Jaxpr | ClosedJaxpr) for v in eqn.params.values())
-    shown = [
-        f"{key}={_parameter(value, indent + INDENT)}" for key, value in sorted(eqn.params.items())
-    ]
-    if nested:
-        parameters = "[" + "".join(f"\n{indent}{INDENT}{p}" for p in shown) + f"\n{indent}]"
-    else:
-        parameters = f"[{' '.join(shown)}]" if shown else ""
-    return f"{results} = {eqn.primitive.name}{parameters} {operands}".rstrip()
-
-
-def _parameter(value: Any, indent: str) -> str:
-    if isinstance(value, ClosedJaxpr):
-        return jaxpr_text(value.jaxpr, indent)
-    if isinstance(value, Jaxpr):
-        return jaxpr_text(value, indent)
-    if isinstance(value, tuple) and any(isinstance(v, ClosedJaxpr) for v in value):
-        return "(" + " ".join(_parameter(v, indent) for v in value) + ")"
-    return value.name if isinstance(value, np.dtype) else str(value)

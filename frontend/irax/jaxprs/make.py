@@ -16,7 +16,7 @@ from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, trace_function
 from irax.core.wrapping import wraps
 from irax.execution.jit_parameters import parameters_of
-from irax.jaxprs.language import ClosedJaxpr
+from irax.jaxprs.language import Jaxpr
 from irax.jaxprs.mutable import with_refs
 from irax.jaxprs.views import jaxpr_of_function
 from irax.transforms.differentiable import check_callable
@@ -31,7 +31,7 @@ def make_jaxpr(
     return_shape: bool = False,
     abstracted_axes: Any = None,
 ) -> Callable[..., Any]:
-    """Return a function that traces `fun` and returns the equations, as a `ClosedJaxpr`.
+    """Return a function that traces `fun` and returns the equations, as a `Jaxpr`.
 
     Args:
         fun: a function of pytrees of arrays.
@@ -45,10 +45,7 @@ def make_jaxpr(
         NotImplementedError: `abstracted_axes` is given.
 
     >>> print(make_jaxpr(lambda x: irax.numpy.sin(x) + x)(1.0))
-    { lambda ; a:f32[]. let
-        b:f32[] = sin a
-        c:f32[] = add b a
-      in (c,) }
+    { lambda ; a:f32[]. let b:f32[] = sin a; c:f32[] = add b a in (c,) }
     """
     if abstracted_axes is not None:
         raise NotImplementedError(
@@ -106,7 +103,7 @@ class FlatResult:
 
 def flat_jaxpr(
     fun: Callable[..., Sequence[Any]], avals: Sequence[Any]
-) -> tuple[ClosedJaxpr, list[FlatResult]]:
+) -> tuple[Jaxpr, list[FlatResult]]:
     """Return the jaxpr of a function of arrays of given types, which returns a list of arrays; and
     what these are made of.
     """
@@ -132,7 +129,7 @@ def _traced(fun: Callable[..., Sequence[Array]], inputs: Sequence[Input], name: 
     return trace_function(fun, inputs, "make_jaxpr", name, fresh_module=True)
 
 
-def _view(traced: Traced, inputs: Sequence[Input]) -> ClosedJaxpr:
+def _view(traced: Traced, inputs: Sequence[Input]) -> Jaxpr:
     weak = [x.aval.weak_type for x in inputs]
     function = mlir.Functions(traced.builder.module)[traced.name]
     assert len(mlir.arguments(function)) == len(weak) + len(traced.captures)

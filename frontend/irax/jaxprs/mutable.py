@@ -16,7 +16,8 @@ from irax.core.array import Array
 from irax.core.ref_functions import Found
 from irax.core.refs import Given, Ref
 from irax.extend.primitive import Primitive
-from irax.jaxprs.language import Atom, ClosedJaxpr, DropVar, JaxprEqn, Names, Var
+from irax.jaxprs.language import Atom, DropVar, Jaxpr, JaxprEqn, Var
+from irax.jaxprs.text import Names
 from irax.transforms.symbolic_zeros import zeros
 
 
@@ -51,9 +52,7 @@ get_p: Primitive = _Get("get")
 swap_p: Primitive = _Swap("swap")
 
 
-def with_refs(
-    closed: ClosedJaxpr, found: Found, arguments: Mapping[int, Ref], num_results: int
-) -> ClosedJaxpr:
+def with_refs(closed: Jaxpr, found: Found, arguments: Mapping[int, Ref], num_results: int) -> Jaxpr:
     """Return the jaxpr of a function that touches Refs, from that of the function of their values
     that `traced_once` made.
 
@@ -95,4 +94,4 @@ def with_refs(
         outvars=jaxpr.outvars[:num_results],
         eqns=[*reads, *jaxpr.eqns, *writes],
     )
-    return ClosedJaxpr(changed, consts)
+    return changed.with_consts(consts)

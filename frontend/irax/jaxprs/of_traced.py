@@ -15,9 +15,7 @@ def _jaxpr(self: Traced) -> Any:
     """The function as a jaxpr, as `make_jaxpr` gives it.
 
     >>> print(irax.jit(irax.numpy.sin).trace(1.0).jaxpr)
-    { lambda ; a:f32[]. let
-        b:f32[] = sin a
-      in (b,) }
+    { lambda ; a:f32[]. let b:f32[] = sin a in (b,) }
     """
     views = import_module("irax.jaxprs.views")  # seldom asked for, and slow to import
     traced = self._traced.traced

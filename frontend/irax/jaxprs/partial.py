@@ -8,14 +8,14 @@ from typing import Any
 from irax.core import array_trees
 from irax.core.array import as_array
 from irax.core.avals import ShapedArray
-from irax.jaxprs.language import ClosedJaxpr, Jaxpr, JaxprEqn
+from irax.jaxprs.language import Jaxpr, JaxprEqn
 from irax.jaxprs.make import flat_jaxpr
 from irax.jaxprs.running import eval_jaxpr
 
 
 def known_results(
     fun: Callable[..., Sequence[Any]], avals: Sequence[ShapedArray]
-) -> tuple[ClosedJaxpr, list[tuple[ShapedArray, Any]]]:
+) -> tuple[Jaxpr, list[tuple[ShapedArray, Any]]]:
     """Return the jaxpr of a function of arrays of given types, and for each of its results the type
     and, where it does not depend on the arguments, the array; otherwise None.
     """

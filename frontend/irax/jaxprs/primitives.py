@@ -15,7 +15,7 @@ from irax.execution.jit import jit
 from irax.extend.linear_util import wrap_init
 from irax.extend.primitive import Primitive
 from irax.jaxprs.forms import FORMS, Form
-from irax.jaxprs.language import ClosedJaxpr
+from irax.jaxprs.language import Jaxpr
 from irax.jaxprs.running import jaxpr_as_fun
 from irax.lax.branches import switch
 from irax.lax.loops import while_loop
@@ -26,6 +26,8 @@ from irax.transforms.custom_jvp import custom_jvp
 from irax.transforms.custom_vjp import custom_vjp
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation
+from irax_compiler.ops.comparison import Select
+from irax_compiler.ops.shape import BroadcastInDim
 
 
 class OpPrimitive(Primitive):
@@ -42,7 +44,8 @@ class OpPrimitive(Primitive):
 
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the op."""
-        return bind(self.made(params, args), *_arrays(args))
+        op = self.made(params, args)
+        return bind(op, *_operands(op, _arrays(args)))
 
 
 class FormPrimitive(Primitive):
@@ -60,7 +63,8 @@ class FormPrimitive(Primitive):
     def bind(self, *args: Any, **params: Any) -> Any:
         """Apply the op."""
         arrays = self._form.arguments(self.name, _arrays(args))
-        found = bind(self.made(params, arrays), *arrays)
+        op = self.made(params, arrays)
+        found = bind(op, *_operands(op, arrays))
         return found[0] if self._form.has_one_result else found
 
 
@@ -84,7 +88,7 @@ class _Call(Primitive):
     def bind(
         self,
         *args: Any,
-        jaxpr: ClosedJaxpr | None = None,
+        jaxpr: Jaxpr | None = None,
         subfuns: Sequence[Any] = (),
         name: str = "",
         **params: Any,
@@ -102,8 +106,8 @@ class _While(Primitive):
     def bind(
         self,
         *args: Any,
-        cond_jaxpr: ClosedJaxpr,
-        body_jaxpr: ClosedJaxpr,
+        cond_jaxpr: Jaxpr,
+        body_jaxpr: Jaxpr,
         cond_nconsts: int,
         body_nconsts: int,
     ) -> Any:
@@ -121,7 +125,7 @@ class _While(Primitive):
 class _Cond(Primitive):
     multiple_results = True
 
-    def bind(self, *args: Any, branches: tuple[ClosedJaxpr, ...], **params: Any) -> Any:
+    def bind(self, *args: Any, branches: tuple[Jaxpr, ...], **params: Any) -> Any:
         """Run one of the branches."""
         index, *operands = args
         index = as_array(index).astype("int32")
@@ -134,7 +138,7 @@ class _Scan(Primitive):
     def bind(
         self,
         *args: Any,
-        jaxpr: ClosedJaxpr,
+        jaxpr: Jaxpr,
         length: int,
         reverse: bool,
         num_consts: int,
@@ -168,7 +172,7 @@ class InModule:
         self._operation: Operation = operation
         self._inputs: list[Any] = inputs
         self._function = ""
-        self.jaxpr: ClosedJaxpr | None = None
+        self.jaxpr: Jaxpr | None = None
         """The function that it calls, if it does."""
 
     def __repr__(self) -> str:
@@ -201,7 +205,7 @@ class InModulePrimitive(Primitive):
         self,
         *args: Any,
         operation: InModule,
-        call_jaxpr: ClosedJaxpr | None = None,
+        call_jaxpr: Jaxpr | None = None,
         **params: Any,
     ) -> Any:
         """Do what the operation does; if it calls a function, and is given another one than it was
@@ -245,3 +249,17 @@ def in_module(name: str) -> InModulePrimitive:
 
 def _arrays(args: Any) -> list[Array]:
     return [as_array(x, "an operand of a primitive") for x in args]
+
+
+def takes_numbers(op: Any) -> bool:
+    """Return True for an op whose primitive takes numbers beside arrays."""
+    return op.elementwise and not isinstance(op, Select)
+
+
+def _operands(op: Any, arrays: list[Array]) -> list[Array]:
+    """Return operands of one shape."""
+    shapes = {x.shape for x in arrays}
+    if len(shapes) != 2 or () not in shapes or not takes_numbers(op):
+        return arrays
+    shape = max(shapes, key=len)
+    return [x if x.shape else bind(BroadcastInDim(shape, ()), x) for x in arrays]

@@ -6,15 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irax.core.array import as_array
-from irax.jaxprs.language import Atom, ClosedJaxpr, Jaxpr, Literal, Var
+from irax.jaxprs.language import Atom, Jaxpr, Literal, Var
 
 
 def eval_jaxpr(
     jaxpr: Jaxpr, consts: Sequence[Any], *args: Any, propagate_source_info: bool = True
 ) -> list[Any]:
     """Return the results of a jaxpr, by applying the primitives of its equations in order."""
-    env: dict[Var, Any] = dict(zip(jaxpr.constvars, consts, strict=True))
-    env.update(zip(jaxpr.invars, args, strict=True))
+    given = [*consts, *args]
+    env: dict[Var, Any] = dict(zip(jaxpr.all_invars, given, strict=True))
 
     def read(atom: Atom) -> Any:
         return atom.val if isinstance(atom, Literal) else env[atom]
@@ -25,14 +25,14 @@ def eval_jaxpr(
         results = found if eqn.primitive.multiple_results else [found]
         env.update(zip(eqn.outvars, results, strict=True))
     results = [read(v) for v in jaxpr.outvars]
-    return _weakly_typed(jaxpr, args, results)
+    return _weakly_typed(jaxpr, given, results)
 
 
-def _weakly_typed(jaxpr: Jaxpr, args: Sequence[Any], results: list[Any]) -> list[Any]:
+def _weakly_typed(jaxpr: Jaxpr, given: Sequence[Any], results: list[Any]) -> list[Any]:
     """Return results with the weak types that they had when the function was traced, for arguments
     that are weakly typed where they were: operations of a module do not say it.
     """
-    for var, x in zip(jaxpr.invars, args, strict=True):
+    for var, x in zip(jaxpr.all_invars, given, strict=True):
         is_weak = getattr(var.aval, "weak_type", False)
         if is_weak and not getattr(x, "weak_type", isinstance(x, int | float | complex)):
             return results
@@ -42,11 +42,11 @@ def _weakly_typed(jaxpr: Jaxpr, args: Sequence[Any], results: list[Any]) -> list
     ]
 
 
-def jaxpr_as_fun(closed_jaxpr: ClosedJaxpr) -> Callable[..., list[Any]]:
+def jaxpr_as_fun(closed_jaxpr: Jaxpr) -> Callable[..., list[Any]]:
     """Return the function of a closed jaxpr, from arrays to a list of arrays.
 
     Args:
-        closed_jaxpr: a `ClosedJaxpr`.
+        closed_jaxpr: a `Jaxpr`.
 
     >>> jaxpr = irax.make_jaxpr(lambda x: x + 1)(1.0)
     >>> irax.extend.core.jaxpr_as_fun(jaxpr)(2.0)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from irax.core.array import as_array
 from irax.core.avals import ShapedArray
 from irax.core.module_builder import ModuleBuilder
 from irax.core.source import SourceInfo
@@ -15,8 +16,9 @@ from irax.extend.application import Application
 from irax.extend.primitive import Primitive
 from irax.jaxprs import primitives
 from irax.jaxprs.forms import FORMS, Params, form_of
-from irax.jaxprs.language import Atom, ClosedJaxpr, DropVar, Jaxpr, JaxprEqn, Literal, Var
+from irax.jaxprs.language import Atom, DropVar, Jaxpr, JaxprEqn, Literal, Var
 from irax.jaxprs.names import name_of
+from irax.jaxprs.primitives import takes_numbers
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
 from irax_compiler.ops.composite import ComposedOp
@@ -35,7 +37,7 @@ def jaxpr_of_function(
     name: str,
     consts: Sequence[Any] = (),
     weak_inputs: Sequence[bool] = (),
-) -> ClosedJaxpr:
+) -> Jaxpr:
     """Return a function of a module as a jaxpr. Its last arguments are the values `consts`."""
     function = mlir.Functions(builder.module)[name]
     return _View(builder).closed(mlir.body(function), [], consts, weak_inputs)
@@ -53,12 +55,12 @@ class _View:
         captured: Sequence[Value],
         consts: Sequence[Any] = (),
         weak: Sequence[bool] = (),
-    ) -> ClosedJaxpr:
+    ) -> Jaxpr:
         """Return the jaxpr of a block: of the values that it captures, then its arguments."""
         reading = _Reading(self, [*captured, *block.arguments], consts, weak)
         return reading.closed(block)
 
-    def function(self, name: str) -> ClosedJaxpr:
+    def function(self, name: str) -> Jaxpr:
         """Return the jaxpr of a function that an operation names."""
         return jaxpr_of_function(self.builder, name)
 
@@ -149,12 +151,12 @@ class _Reading:
         self.invars, self.constvars = given[:count], given[count:]
         self.env: dict[Value, Atom] = dict(zip(arguments, given, strict=True))
 
-    def closed(self, block: Block) -> ClosedJaxpr:
+    def closed(self, block: Block) -> Jaxpr:
         """Return the jaxpr."""
         *body, last = [o.operation for o in block.operations]
         eqns = [equation for operation in body for equation in self._equations(operation)]
         results = [self.env[v] for v in last.operands]
-        return ClosedJaxpr(Jaxpr(self.constvars, self.invars, results, eqns), self.consts)
+        return Jaxpr(self.constvars, self.invars, results, eqns, consts=self.consts)
 
     def _equations(self, operation: Operation) -> list[JaxprEqn]:
         op = read(operation)
@@ -185,6 +187,8 @@ class _Reading:
             outvar = Var(ShapedArray(extents, mlir.dtype_of(operands[i])))
             eqns.append(JaxprEqn([invars[i]], [outvar], reshape, params, source_info=line))
             invars[i] = outvar
+        if takes_numbers(op) and any(isinstance(v, Var) for v in invars):
+            invars = [v.scalar() if isinstance(v, Literal) else v for v in invars]
         return eqns, invars
 
     def _constant(self, value: Value) -> None:
@@ -197,7 +201,7 @@ class _Reading:
         constant = Var(aval)
         self.env[value] = constant
         self.constvars.append(constant)
-        self.consts.append(mlir.dense_to_numpy(definition))
+        self.consts.append(as_array(mlir.dense_to_numpy(definition)))
 
 
 def _aval(value: Value, weak: bool) -> ShapedArray:

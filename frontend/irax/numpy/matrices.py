@@ -74,14 +74,13 @@ def identity(n: int, dtype: DTypeLike | None = None) -> Array:
 
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:
-    """Return a matrix of N rows and M columns with ones on the diagonal number k and below; float32
-    by default.
+    """Return a matrix of N rows and M columns with ones on the diagonal number k and below.
 
     Args:
         N: the number of rows.
         M: the number of columns; N by default.
         k: the number of the diagonal; positive ones are above the main diagonal.
-        dtype: the dtype, float32 by default.
+        dtype: the dtype, by default that of Python's floats.
 
     Raises:
         TypeError: `N`, `M` or `k` is not an int, or `dtype` not a dtype.
@@ -92,7 +91,7 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
     """
     shape = canonical_shape("tri", (N, N if M is None else M))
     mask = matrices.is_lower(shape, k if isinstance(k, Array) else canonical_int("tri", "k", k))
-    return astype(mask, np.float32 if dtype is None else dtype)
+    return astype(mask, float if dtype is None else dtype)
 
 
 def _diagonal(k: Any, shape: tuple[int, ...]) -> Any:

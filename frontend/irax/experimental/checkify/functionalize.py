@@ -26,7 +26,7 @@ from irax.experimental.checkify.errors import (
     Site,
     user_checks,
 )
-from irax.jaxprs.language import Atom, ClosedJaxpr, JaxprEqn, Literal
+from irax.jaxprs.language import Atom, Jaxpr, JaxprEqn, Literal
 from irax.jaxprs.make import make_jaxpr
 from irax.jaxprs.primitives import call_p, cond_p, scan_p, while_p
 from irax.lax.branches import switch
@@ -84,7 +84,7 @@ class _Checked:
 
     # -- the checks, before anything runs --
 
-    def sites(self, closed: ClosedJaxpr) -> Iterator[Site]:
+    def sites(self, closed: Jaxpr) -> Iterator[Site]:
         """Return the checks in a jaxpr and in those within it."""
         for eqn in closed.eqns:
             if eqn.primitive is check_p:
@@ -109,9 +109,7 @@ class _Checked:
 
     # -- running --
 
-    def run(
-        self, closed: ClosedJaxpr, error: Error, args: Sequence[Any]
-    ) -> tuple[Error, list[Any]]:
+    def run(self, closed: Jaxpr, error: Error, args: Sequence[Any]) -> tuple[Error, list[Any]]:
         """Return the error and the results of a jaxpr."""
         jaxpr = closed.jaxpr
         env: dict[Any, Any] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
@@ -159,7 +157,7 @@ class _Checked:
     def cond(self, params: Any, error: Error, args: list[Any]) -> tuple[Error, list[Any]]:
         """Run one of several branches."""
 
-        def branch(jaxpr: ClosedJaxpr) -> Callable[..., Any]:
+        def branch(jaxpr: Jaxpr) -> Callable[..., Any]:
             def run(leaves: list[Any], operands: list[Any]) -> tuple[list[Any], list[Any]]:
                 after, results = self.run(jaxpr, error.with_leaves(leaves), operands)
                 return _arrays(after.leaves), results
@@ -231,13 +229,13 @@ def _arrays(leaves: Sequence[Any]) -> list[Any]:
     return [as_array(x) for x in leaves]
 
 
-def _inner(eqn: JaxprEqn) -> list[ClosedJaxpr]:
+def _inner(eqn: JaxprEqn) -> list[Jaxpr]:
     """The jaxprs that an equation holds."""
     values = [v for p in eqn.params.values() for v in (p if isinstance(p, tuple | list) else [p])]
-    return [v for v in values if isinstance(v, ClosedJaxpr)]
+    return [v for v in values if isinstance(v, Jaxpr)]
 
 
-def _has_checks(closed: ClosedJaxpr) -> bool:
+def _has_checks(closed: Jaxpr) -> bool:
     return any(
         eqn.primitive is check_p or any(map(_has_checks, _inner(eqn))) for eqn in closed.eqns
     )

@@ -13,7 +13,7 @@ from irax.core.array import as_array
 from irax.dtypes import float0
 from irax.execution.jit import jit
 from irax.experimental.jet.series import UNARY, Series, divide, product
-from irax.jaxprs.language import Atom, ClosedJaxpr, JaxprEqn, Literal
+from irax.jaxprs.language import Atom, Jaxpr, JaxprEqn, Literal
 from irax.jaxprs.primitives import OpPrimitive, call_p, cond_p, scan_p, while_p
 from irax.lax.branches import switch
 from irax.lax.loops import while_loop
@@ -22,7 +22,7 @@ from irax.transforms.autodiff import jvp
 from irax_compiler.ops.linear import Bilinear
 
 
-def run(closed: ClosedJaxpr, args: Sequence[Series], order: int) -> list[Series]:
+def run(closed: Jaxpr, args: Sequence[Series], order: int) -> list[Series]:
     """Return the series of a jaxpr's results."""
     jaxpr = closed.jaxpr
     consts = [constant(x, order) for x in closed.consts]
@@ -149,7 +149,7 @@ def _call(params: Any, args: list[Series], order: int) -> list[Series]:
 
 
 def _cond(params: Any, args: list[Series], order: int) -> list[Series]:
-    def branch(jaxpr: ClosedJaxpr) -> Callable[..., Any]:
+    def branch(jaxpr: Jaxpr) -> Callable[..., Any]:
         return lambda given: _whole(run(jaxpr, _longer(given, order), order))
 
     index, *operands = args

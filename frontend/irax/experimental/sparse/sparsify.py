@@ -29,7 +29,7 @@ from irax.experimental.sparse.structure import (
     bcoo_transpose,
 )
 from irax.experimental.sparse.windows import bcoo_conv_general_dilated, bcoo_gather
-from irax.jaxprs.language import Atom, ClosedJaxpr, JaxprEqn, Literal
+from irax.jaxprs.language import Atom, Jaxpr, JaxprEqn, Literal
 from irax.jaxprs.make import make_jaxpr
 from irax.jaxprs.primitives import FormPrimitive, OpPrimitive, call_p, cond_p, scan_p, while_p
 from irax.lax.branches import switch
@@ -89,7 +89,7 @@ def sparsify(f: Callable[..., Any], use_tracer: bool = False) -> Callable[..., A
     return sparsified
 
 
-def run(closed: ClosedJaxpr, args: Sequence[Any]) -> list[Any]:
+def run(closed: Jaxpr, args: Sequence[Any]) -> list[Any]:
     """Return the results of a jaxpr for arrays, sparse ones among them."""
     jaxpr = closed.jaxpr
     env: dict[Any, Any] = dict(zip(jaxpr.constvars, closed.consts, strict=True))
@@ -272,12 +272,12 @@ _RULES: dict[str, Rule] = {
 # ---- control flow --------------------------------------------------------------------------------
 
 
-def _call(args: list[Any], *, jaxpr: ClosedJaxpr, **_: Any) -> list[Any]:
+def _call(args: list[Any], *, jaxpr: Jaxpr, **_: Any) -> list[Any]:
     return run(jaxpr, args)
 
 
-def _cond(args: list[Any], *, branches: Sequence[ClosedJaxpr], **_: Any) -> list[Any]:
-    def branch(jaxpr: ClosedJaxpr) -> Callable[..., Any]:
+def _cond(args: list[Any], *, branches: Sequence[Jaxpr], **_: Any) -> list[Any]:
+    def branch(jaxpr: Jaxpr) -> Callable[..., Any]:
         return lambda *operands: run(jaxpr, operands)
 
     index, *operands = args
@@ -288,8 +288,8 @@ def _cond(args: list[Any], *, branches: Sequence[ClosedJaxpr], **_: Any) -> list
 def _while(
     args: list[Any],
     *,
-    cond_jaxpr: ClosedJaxpr,
-    body_jaxpr: ClosedJaxpr,
+    cond_jaxpr: Jaxpr,
+    body_jaxpr: Jaxpr,
     cond_nconsts: int,
     body_nconsts: int,
 ) -> list[Any]:
@@ -306,7 +306,7 @@ def _while(
 def _scan(
     args: list[Any],
     *,
-    jaxpr: ClosedJaxpr,
+    jaxpr: Jaxpr,
     length: int,
     reverse: bool,
     num_consts: int,

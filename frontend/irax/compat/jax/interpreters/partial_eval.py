@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from irax.compat.jax.interpreters.tracers import Tracer as DynamicJaxprTracer
 from irax.core.avals import ShapedArray
-from irax.jaxprs.language import ClosedJaxpr, Jaxpr
+from irax.jaxprs.language import Jaxpr
 from irax.jaxprs.make import flat_jaxpr
 from irax.jaxprs.partial import known_results, needed_equations
 
@@ -72,12 +72,12 @@ def trace_to_jaxpr_nounits(
 
 def convert_constvars_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
     """Return a jaxpr with its constants as first arguments."""
-    return jaxpr.replace(constvars=[], invars=[*jaxpr.constvars, *jaxpr.invars])
+    return jaxpr.with_consts([])
 
 
-def close_jaxpr(jaxpr: Jaxpr) -> ClosedJaxpr:
-    """Return a jaxpr without constants as a closed one."""
-    return ClosedJaxpr(jaxpr, [])
+def close_jaxpr(jaxpr: Jaxpr) -> Jaxpr:
+    """Return a jaxpr without the values of constants."""
+    return jaxpr.with_consts([])
 
 
 def dce_jaxpr(
