@@ -57,5 +57,5 @@ def lacking(module: str) -> set[str]:
 ARRAY_NAMES = {"__release_buffer__", "__reversed__", "unsafe_raw_buffer"} if is_0_12() else set()
 """Members of arrays of JAX 0.12 that irax's lack."""
 OTHER_CLASSES = {"array class"} if is_0_12() else {"jaxpr"}
-"""Objects of which JAX says another class: arrays of 0.12 have a metaclass of their own, and 0.10 has
-another class of jaxprs with constants."""
+"""Objects of which JAX says another class: arrays of 0.12 have a metaclass, and 0.10 has a second
+class of jaxprs."""
