@@ -304,6 +304,13 @@ def is_straight(text: str) -> bool:
     return is_one and not _has_loops(text) and not _has_branches(text)
 
 
+def has_functions(text: str) -> bool:
+    """Return True for the text of a module of several functions outside of kernels, and for the
+    empty one of a module that is too long to print.
+    """
+    return not text or len(_FUNCTION.findall(text)) > 1
+
+
 def folds_computed_elements(text: str) -> bool:
     """Return True for a module with reductions of arrays that are no arguments, and for one that is
     too long to print.

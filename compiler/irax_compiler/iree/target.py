@@ -46,6 +46,14 @@ def passes_on_stream() -> Sequence[Pass]:
     return (Release(),)
 
 
+def passes_on_functions() -> Sequence[Pass]:
+    """Return the passes on the dialect util that programs of several functions need."""
+    with alone():
+        from irax_compiler.passes.ties import Ties
+
+    return (Ties(),)
+
+
 def passes_on_folds() -> Sequence[Pass]:
     """Return the passes on the dialect flow that programs with reductions need."""
     with alone():
@@ -142,6 +150,7 @@ class IreeTarget(Target):
         """
         pays = compiler.has_branches_or_updates_or_is_long
         return (
+            made_after("input", passes_on_functions, compiler.has_functions),
             made_after("flow", passes_on_folds, compiler.folds_computed_elements),
             made_after("flow", self.flow_passes, pays),
             made_after("flow", passes_on_kernels, lambda text: True),

@@ -82,6 +82,7 @@ def by_name() -> Mapping[str, type[Pass]]:
             sparsity,
             split,
             store,
+            ties,
             transpose,
             turns,
             vary,
