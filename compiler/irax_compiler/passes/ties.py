@@ -1,4 +1,4 @@
-"""The pass ties, which keeps IREE from making the arguments of several calls one."""
+"""The pass ties, which keeps IREE from changing what functions take and return."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ _TIED, _OF_RESULTS = "tied_operands", "res_attrs"
 
 @register_pass
 class Ties(Pass):
-    """Has the functions of IREE's dialect util that are called more than once, and take a list
-    first, return that list, as an operand that is tied to a result.
+    """Has the private functions of IREE's dialect util that take a list first return that list, as
+    an operand that is tied to a result.
 
-    IREE 3.13's pass `iree-util-ipo` makes two arguments one if they are one value in the last calls
-    of a function, though they are two in the first. It also removes arguments that it has put in
-    the place of others, and ends the process. It leaves functions with tied operands alone.
+    IREE 3.13's pass `iree-util-ipo` leaves functions with tied operands alone. Of others, it makes
+    two arguments one if they are one value in the last calls of a function, though they are two in
+    the first. It replaces results by results that it removes, as it does arguments, and ends the
+    process.
     """
 
     name: ClassVar[str] = "ties"
@@ -36,14 +37,15 @@ class Ties(Pass):
             if function.name != "util.func":
                 continue
             own = calls[mlir.function_name(function)]
-            if len(own) > 1 and _takes_list(function):
+            if own and _takes_list(function):
                 _return_list(function)
                 for call in own:
                     _take_back(call)
 
 
 def _takes_list(function: Operation) -> bool:
-    taken = mlir.arguments(function)
+    has_body = len(function.regions[0].blocks) > 0
+    taken = mlir.arguments(function) if has_body else []
     return bool(taken) and taken[0].type == _LIST
 
 
