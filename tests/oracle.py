@@ -39,7 +39,6 @@ LACKING = {
     "custom_vjp": "defvjp_with_logs, defvjp_with_accums, defremat: likewise",
     "numpy.histogram": "out_sharding=",
     "random.Key": "a name for annotations, which JAX's can be called as",
-    "profiler.trace": "a trace without log_dir, which is kept in memory",
     "distributed.initialize": "certificates of connections",
     "export.Exported": "in_shardings_jax without a mesh",
     "stages.Traced": "closure_convert, physicalize, effects",

@@ -67,9 +67,9 @@ REASONS = {
     "it is of XLA's runtime": (
         *("jax.Device", "jax.errors.JaxRuntimeError", "jax.experimental.layout"),
         *("jax.experimental.xla_metadata", "jax.experimental.roofline", "jax.tree_util.PyTreeDef"),
-        *("jax.profiler.TraceAnnotation", "jax.profiler.StepTraceAnnotation"),
         "jax.extend.backend",
     ),
+    "profiles are in Chrome's format, not in XLA's": ("jax.profiler.ProfileData",),
     "it is a helper of its module": (
         *("jax.experimental.multihost_utils", "jax.experimental.sparse"),
         "jax.experimental.checkify.Error",

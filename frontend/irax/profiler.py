@@ -12,14 +12,11 @@ functions have none.
 from __future__ import annotations
 
 import functools
-import gzip
-import json
 import os
 import platform
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ContextDecorator, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
@@ -28,29 +25,166 @@ from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.execution.memory_profile import device_memory_profile as device_memory_profile
 from irax.execution.memory_profile import save_device_memory_profile as save_device_memory_profile
+from irax.execution.profile_server import ProfilerServer as _ProfilerServer
+from irax.execution.profiles import ProfileData as ProfileData
+from irax.execution.profiles import ProfileEvent as ProfileEvent
+from irax.execution.profiles import ProfileLine as ProfileLine
+from irax.execution.profiles import ProfileOptions as ProfileOptions
+from irax.execution.profiles import ProfilePlane as ProfilePlane
 from irax_compiler import spans
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 
-@dataclass(frozen=True)
-class _Profile:
-    """A profile that is being taken."""
+class ProfileSession:
+    """A profile that is taken from `start` to `stop`, or during a `with` block.
 
-    directory: Path
-    is_for_perfetto: bool
+    Args:
+        log_dir: the directory that it is written to; None to keep it in memory alone.
+        create_perfetto_link: not supported: open the file on https://ui.perfetto.dev.
+        create_perfetto_trace: write the profile as `perfetto_trace.json.gz` beside it, too.
+        profiler_options: what the profile has.
+
+    Raises:
+        NotImplementedError: `create_perfetto_link` is True.
+
+    >>> with irax.profiler.ProfileSession() as session:
+    ...     y = irax.jit(jnp.sin)(1.0).block_until_ready()
+    >>> [plane.name for plane in session.profile_data.planes]
+    ['/host:CPU']
+    """
+
+    def __init__(
+        self,
+        log_dir: str | os.PathLike[str] | None = None,
+        create_perfetto_link: bool = False,
+        create_perfetto_trace: bool = False,
+        profiler_options: ProfileOptions | None = None,
+    ) -> None:
+        _check_link(create_perfetto_link)
+        self._directory = None if log_dir is None else Path(log_dir)
+        self._is_for_perfetto = create_perfetto_trace
+        self._options = profiler_options or ProfileOptions()
+        self.profile_data: ProfileData | None = None
+        """The profile, once it was taken."""
+
+    @property
+    def is_running(self) -> bool:
+        """True while the profile is being taken."""
+        return _current is self
+
+    def start(self) -> None:
+        """Begin to take the profile.
+
+        Raises:
+            RuntimeError: a profile is being taken already.
+        """
+        global _current
+        if _current is not None:
+            place = _current._directory or "memory"
+            raise RuntimeError(
+                f"profiler.start_trace: a profile is being taken already, for {place}: "
+                "only one may be at a time"
+            )
+        _current = self
+        trace_events.start()
+
+    def stop(self) -> None:
+        """Stop taking the profile, and write it.
+
+        Raises:
+            RuntimeError: it is not being taken.
+        """
+        global _current
+        if _current is not self:
+            raise RuntimeError(
+                "profiler.stop_trace: no profile is being taken: call start_trace first"
+            )
+        _current = None
+        level = self._options.host_tracer_level
+        events = trace_events.stop()
+        if level < 2:
+            events = [e for e in events if e["ph"] == "M" or (level and e["cat"] == "user")]
+        self.profile_data = ProfileData(events)
+        if self._directory is not None:
+            self.export_profile_data(
+                self._directory,
+                create_perfetto_trace=self._is_for_perfetto,
+                session_id=self._options.session_id or None,
+            )
+
+    def export_profile_data(
+        self,
+        log_dir: str | os.PathLike[str],
+        create_perfetto_link: bool = False,
+        create_perfetto_trace: bool = False,
+        session_id: str | None = None,
+    ) -> None:
+        """Write the profile: see `irax.profiler.export_profile_data`."""
+        export_profile_data(self, log_dir, create_perfetto_link, create_perfetto_trace, session_id)
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
 
 
-_current: _Profile | None = None
+_current: ProfileSession | None = None
+
+
+def _check_link(create_perfetto_link: bool) -> None:
+    if create_perfetto_link:
+        raise NotImplementedError(
+            "profiler: the argument 'create_perfetto_link' is not supported: open the file that "
+            "stop_trace writes on https://ui.perfetto.dev"
+        )
+
+
+def export_profile_data(
+    profile_data: ProfileData | ProfileSession,
+    log_dir: str | os.PathLike[str],
+    create_perfetto_link: bool = False,
+    create_perfetto_trace: bool = False,
+    session_id: str | None = None,
+) -> None:
+    """Write a profile that is in memory.
+
+    Args:
+        profile_data: the profile, or the session that took it.
+        log_dir: the directory. The file is `plugins/profile/<time>/<host>.trace.json.gz` in it,
+            where TensorBoard looks for it.
+        create_perfetto_link: not supported.
+        create_perfetto_trace: write `perfetto_trace.json.gz` beside it, too.
+        session_id: the name of the folder, instead of the time.
+
+    Raises:
+        ValueError: the session has not taken its profile.
+        NotImplementedError: `create_perfetto_link` is True.
+    """
+    _check_link(create_perfetto_link)
+    if isinstance(profile_data, ProfileSession):
+        found = profile_data.profile_data
+        if found is None:
+            raise ValueError("export_profile_data: the session has no profile yet: stop it first")
+        profile_data = found
+    moment = session_id or time.strftime("%Y_%m_%d_%H_%M_%S")
+    folder = Path(log_dir) / "plugins" / "profile" / moment
+    content = profile_data.content()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{platform.node()}.trace.json.gz").write_bytes(content)
+    if create_perfetto_trace:
+        (folder / "perfetto_trace.json.gz").write_bytes(content)
 
 
 def start_trace(
     log_dir: str | os.PathLike[str],
     create_perfetto_link: bool = False,
     create_perfetto_trace: bool = False,
-    profiler_options: None = None,
-) -> None:
+    profiler_options: ProfileOptions | None = None,
+) -> ProfileSession:
     """Begin to take a profile, which `stop_trace` writes to a directory.
 
     Args:
@@ -58,31 +192,21 @@ def start_trace(
             where TensorBoard looks for it.
         create_perfetto_link: not supported: open the file on https://ui.perfetto.dev.
         create_perfetto_trace: write the profile as `perfetto_trace.json.gz` beside it, too.
-        profiler_options: not supported.
+        profiler_options: what the profile has.
 
     Raises:
         RuntimeError: a profile is being taken already.
-        NotImplementedError: an argument is not supported.
+        NotImplementedError: `create_perfetto_link` is True.
 
     >>> import tempfile
-    >>> irax.profiler.start_trace(tempfile.mkdtemp())
+    >>> session = irax.profiler.start_trace(tempfile.mkdtemp())
     >>> x = irax.jit(lambda x: x + 1)(1.0)
     >>> irax.profiler.stop_trace()
     """
-    if create_perfetto_link or profiler_options is not None:
-        name = "create_perfetto_link" if create_perfetto_link else "profiler_options"
-        raise NotImplementedError(
-            f"profiler.start_trace: the argument {name!r} is not supported: open the file that "
-            "stop_trace writes on https://ui.perfetto.dev"
-        )
-    global _current
-    if _current is not None:
-        raise RuntimeError(
-            f"profiler.start_trace: a profile is being taken already, for {_current.directory}: "
-            "only one may be at a time"
-        )
-    _current = _Profile(Path(log_dir), create_perfetto_trace)
-    trace_events.start()
+    options = (create_perfetto_link, create_perfetto_trace, profiler_options)
+    session = ProfileSession(log_dir, *options)
+    session.start()
+    return session
 
 
 def stop_trace() -> None:
@@ -91,47 +215,36 @@ def stop_trace() -> None:
     Raises:
         RuntimeError: no profile is being taken.
     """
-    global _current
-    profile, _current = _current, None
-    if profile is None:
-        raise RuntimeError("profiler.stop_trace: no profile is being taken: call start_trace first")
-    moment = time.strftime("%Y_%m_%d_%H_%M_%S")
-    folder = profile.directory / "plugins" / "profile" / moment
-    written = {"displayTimeUnit": "ms", "traceEvents": trace_events.stop()}
-    content = gzip.compress(json.dumps(written).encode())
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{platform.node()}.trace.json.gz").write_bytes(content)
-    if profile.is_for_perfetto:
-        (folder / "perfetto_trace.json.gz").write_bytes(content)
+    (_current or ProfileSession()).stop()
 
 
 @contextmanager
 def trace(
-    log_dir: str | os.PathLike[str],
+    log_dir: str | os.PathLike[str] | None = None,
     create_perfetto_link: bool = False,
     create_perfetto_trace: bool = False,
-    profiler_options: None = None,
-) -> Iterator[None]:
+    profiler_options: ProfileOptions | None = None,
+) -> Iterator[ProfileSession]:
     """Take a profile of a `with` block: see `start_trace`.
 
     Args:
-        log_dir: the folder that the profile is written to.
+        log_dir: the folder that the profile is written to; None to keep it in memory.
         create_perfetto_link: not supported.
         create_perfetto_trace: write the profile as `perfetto_trace.json.gz` beside it, too.
-        profiler_options: not supported.
+        profiler_options: what the profile has.
 
     Raises:
         RuntimeError: a profile is being taken already.
-        NotImplementedError: an argument is not supported.
+        NotImplementedError: `create_perfetto_link` is True.
 
-    >>> with irax.profiler.trace("/tmp/irax-profile"):
+    >>> with irax.profiler.trace() as session:
     ...     y = irax.jit(jnp.sin)(1.0).block_until_ready()
+    >>> session.profile_data.find_plane_with_name("/host:CPU").name
+    '/host:CPU'
     """
-    start_trace(log_dir, create_perfetto_link, create_perfetto_trace, profiler_options)
-    try:
-        yield
-    finally:
-        stop_trace()
+    options = (create_perfetto_link, create_perfetto_trace, profiler_options)
+    with ProfileSession(log_dir, *options) as session:
+        yield session
 
 
 class TraceAnnotation(ContextDecorator):
@@ -151,6 +264,15 @@ class TraceAnnotation(ContextDecorator):
 
     def __exit__(self, *_: object) -> None:
         spans.add("user", self._name, self._begin, self._details)
+
+    def set_metadata(self, **kwargs: Any) -> None:
+        """Show more with the span, in its block."""
+        self._details |= kwargs
+
+    @staticmethod
+    def is_enabled() -> bool:
+        """Return True while a profile is being taken."""
+        return _current is not None
 
 
 class StepTraceAnnotation(TraceAnnotation):
@@ -182,6 +304,53 @@ def annotate_function(
             return func(*args, **kwargs)
 
     return annotated
+
+
+_server: _ProfilerServer | None = None
+
+
+def start_server(port: int, requires_backend: bool = True) -> _ProfilerServer:
+    """Serve profiles of this process by HTTP: `GET /profile?duration_ms=1000` takes one; the
+    answer is the file that `stop_trace` would write.
+
+    Args:
+        port: the port, of this machine alone; 0 for any that is free.
+        requires_backend: of no effect.
+
+    Raises:
+        ValueError: there is a server already.
+        OSError: the port is taken.
+
+    >>> server = irax.profiler.start_server(0)
+    >>> irax.profiler.stop_server()
+    """
+    global _server
+    if _server is not None:
+        raise ValueError(f"start_server: there is a server already, at port {_server.port}")
+    _server = _ProfilerServer(port, _taken)
+    return _server
+
+
+def _taken(seconds: float) -> bytes:
+    """Take a profile for some seconds, and return the content of its file."""
+    session = ProfileSession()
+    with session:
+        time.sleep(seconds)
+    assert session.profile_data is not None
+    return session.profile_data.content()
+
+
+def stop_server() -> None:
+    """Stop the server.
+
+    Raises:
+        ValueError: there is none.
+    """
+    global _server
+    if _server is None:
+        raise ValueError("stop_server: there is no server: start_server starts one")
+    _server.stop()
+    _server = None
 
 
 __getattr__: _GetAttr = _refuse_names(__name__)

@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import urllib.error
+import urllib.request
 
 import numpy as np
 import pytest
@@ -82,6 +84,67 @@ def test_one_profile_at_a_time(tmp_path):
         profiler.start_trace(tmp_path, create_perfetto_link=True)
     with profiler.trace(tmp_path), pytest.raises(RuntimeError, match="already"):
         profiler.start_trace(tmp_path)
+
+
+def test_profiles_in_memory(tmp_path):
+    options = profiler.ProfileOptions()
+    options.session_id = "first"
+    with profiler.trace(profiler_options=options) as session:
+        assert session.is_running
+        assert profiler.TraceAnnotation.is_enabled()
+        with profiler.TraceAnnotation("mine", a=1) as span:
+            irax.jit(jnp.cos)(1.0)
+            span.set_metadata(b=2)
+    assert not session.is_running
+    assert not profiler.TraceAnnotation.is_enabled()
+    plane = session.profile_data.find_plane_with_name("/host:CPU")
+    assert session.profile_data.find_plane_with_name("/device:TPU:0") is None
+    found = {e.name: e for line in plane.lines for e in line.events}
+    mine = found["mine"]
+    assert dict(mine.stats) == {"a": "1", "b": "2"}
+    assert mine.start_ns <= found["cos"].start_ns <= found["cos"].end_ns <= mine.end_ns
+    session.export_profile_data(tmp_path, session_id="second")
+    (file,) = tmp_path.glob("plugins/profile/second/*.trace.json.gz")
+    read = profiler.ProfileData.from_file(file)
+    assert {e.name for p in read.planes for line in p.lines for e in line.events} == set(found)
+    file.write_bytes(b"{}")
+    with pytest.raises(ValueError, match=r"expected a file \*.trace.json.gz"):
+        profiler.ProfileData.from_file(file)
+    with pytest.raises(ValueError, match="no profile yet"):
+        profiler.ProfileSession().export_profile_data(tmp_path)
+
+
+@pytest.mark.parametrize(("level", "names"), [(0, []), (1, ["mine"]), (2, ["mine", "tanh"])])
+def test_levels_of_profiles(tmp_path, level, names):
+    f = irax.jit(jnp.tanh)
+    f(1.0)
+    options = profiler.ProfileOptions()
+    options.host_tracer_level, options.session_id = level, "session"
+    profiler.start_trace(tmp_path, profiler_options=options)
+    with profiler.TraceAnnotation("mine"):
+        f(1.0)
+    profiler.stop_trace()
+    assert sorted(e["name"] for e in events(tmp_path)) == names
+    assert (tmp_path / "plugins/profile/session").is_dir()
+
+
+def test_profiles_are_served():
+    server = profiler.start_server(0)
+    address = f"http://127.0.0.1:{server.port}"
+    try:
+        with pytest.raises(ValueError, match="a server already"):
+            profiler.start_server(0)
+        with urllib.request.urlopen(f"{address}/profile?duration_ms=20") as answer:
+            content = json.loads(gzip.decompress(answer.read()))
+        assert content["displayTimeUnit"] == "ms"
+        with pytest.raises(urllib.error.HTTPError, match="404"):
+            urllib.request.urlopen(f"{address}/profile?duration_ms=-1")
+        with profiler.trace(), pytest.raises(urllib.error.HTTPError, match="409"):
+            urllib.request.urlopen(f"{address}/profile?duration_ms=1")
+    finally:
+        profiler.stop_server()
+    with pytest.raises(ValueError, match="there is no server"):
+        profiler.stop_server()
 
 
 def fields(message):

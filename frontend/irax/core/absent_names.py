@@ -104,11 +104,7 @@ _REASONS = {
         ": softmax_custom_jvp",
     ),
     "use the platform's tools: irax run --time, perf, Tracy": (": monitoring",),
-    "a profile is a file that stop_trace writes: nothing serves it, and it has no options": (
-        "profiler: ProfileData ProfileEvent ProfileLine ProfileOptions ProfilePlane",
-        "profiler: ProfileSession export_profile_data register_subprocess",
-        "profiler: start_server stop_server",
-    ),
+    "a profile has the spans of its own process": ("profiler: register_subprocess",),
     "a C function has irax's signature, not XLA's: irax.ffi.register_ffi_target": (
         "ffi: build_ffi_lowering_function register_ffi_target_as_batch_partitionable",
         "ffi: register_ffi_type register_ffi_type_id",

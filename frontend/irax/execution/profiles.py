@@ -1,0 +1,152 @@
+"""Profiles in memory: planes, lines and events, as JAX's profiles have them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+_Event = Mapping[str, Any]
+"""An event in Chrome's trace format."""
+
+
+@dataclass
+class ProfileOptions:
+    """The options of a profile. `host_tracer_level` is 0 for nothing, 1 for the program's own
+    annotations, and 2 for all spans. `session_id` names the folder of the files. The other options
+    are of no effect: there are no spans of Python's calls, of data sets or of XLA's programs.
+
+    >>> options = irax.profiler.ProfileOptions()
+    >>> options.host_tracer_level = 1
+    """
+
+    host_tracer_level: int = 2
+    device_tracer_level: int = 1
+    python_tracer_level: int = 1
+    session_id: str = ""
+    enable_hlo_proto: bool = True
+    include_dataset_ops: bool = True
+    raise_error_on_start_failure: bool = False
+    repository_path: str = ""
+    duration_ms: int = 0
+    start_timestamp_ns: int = 0
+    advanced_configuration: dict[str, Any] = field(default_factory=dict)
+
+
+class ProfileEvent:
+    """A span of a profile."""
+
+    def __init__(self, event: _Event) -> None:
+        self._event = event
+
+    @property
+    def name(self) -> str:
+        """The name of the span."""
+        return self._event["name"]
+
+    @property
+    def start_ns(self) -> float:
+        """The time of its begin, in nanoseconds."""
+        return self._event["ts"] * 1000
+
+    @property
+    def duration_ns(self) -> float:
+        """The time that it took, in nanoseconds."""
+        return self._event["dur"] * 1000
+
+    @property
+    def end_ns(self) -> float:
+        """The time of its end, in nanoseconds."""
+        return self.start_ns + self.duration_ns
+
+    @property
+    def stats(self) -> Iterator[tuple[str, Any]]:
+        """The details that were given with it."""
+        return iter(self._event.get("args", {}).items())
+
+    def __repr__(self) -> str:
+        return f"<{self.name}: {self.duration_ns / 1000:g} us>"
+
+
+class ProfileLine:
+    """The spans of a thread."""
+
+    def __init__(self, name: str, events: Sequence[_Event]) -> None:
+        self.name: str = name
+        self._events = events
+
+    @property
+    def events(self) -> Iterator[ProfileEvent]:
+        """The spans."""
+        return map(ProfileEvent, self._events)
+
+
+class ProfilePlane:
+    """The threads of a process."""
+
+    def __init__(self, name: str, process: int, events: Sequence[_Event]) -> None:
+        self.name: str = name
+        self._process, self._events = process, events
+
+    @property
+    def lines(self) -> Iterator[ProfileLine]:
+        """The threads."""
+        names = {e["tid"]: e["args"]["name"] for e in self._events if e["ph"] == "M"}
+        for tid, name in names.items():
+            spans = [e for e in self._events if e["ph"] == "X" and e["tid"] == tid]
+            yield ProfileLine(name, spans)
+
+    @property
+    def stats(self) -> Iterator[tuple[str, Any]]:
+        """The number of the process."""
+        return iter([("process_id", self._process)])
+
+
+class ProfileData:
+    """A profile."""
+
+    def __init__(self, events: Sequence[_Event]) -> None:
+        self._events = list(events)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str]) -> ProfileData:
+        """Return the profile of a file `NAME.trace.json.gz`.
+
+        Args:
+            path: the file.
+
+        Raises:
+            ValueError: it is no such file.
+        """
+        try:
+            content = gzip.decompress(Path(path).read_bytes())
+            events = json.loads(content)["traceEvents"]
+        except (gzip.BadGzipFile, json.JSONDecodeError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"ProfileData.from_file: expected a file *.trace.json.gz, got {path}: {error}"
+            ) from None
+        return cls([e for e in events if e.get("ph") in ("M", "X")])
+
+    @property
+    def planes(self) -> Iterator[ProfilePlane]:
+        """The processes; there is one, the host's."""
+        for process in sorted({e["pid"] for e in self._events}):
+            events = [e for e in self._events if e["pid"] == process]
+            yield ProfilePlane("/host:CPU", process, events)
+
+    def find_plane_with_name(self, name: str) -> ProfilePlane | None:
+        """Return the plane of a name; None if there is none.
+
+        Args:
+            name: such as "/host:CPU".
+        """
+        return next((p for p in self.planes if p.name == name), None)
+
+    def content(self) -> bytes:
+        """Return the bytes of a file."""
+        written = {"displayTimeUnit": "ms", "traceEvents": self._events}
+        return gzip.compress(json.dumps(written).encode())
