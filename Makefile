@@ -72,7 +72,7 @@ SEED ?= $(shell date +%s)
 fuzz: $(VENV)/installed-test
 	@echo "Seed: $(SEED)"
 	@IRAX_ALL_FORMS=1 IRAX_FUZZ=$(FUZZ) IRAX_SEED=$(SEED) IRAX_DAMAGE=$(FUZZ) $(BIN)/python -m pytest \
-	  tests/differential tests/compiler/test_combine.py tests/compiler/test_residuals.py \
+	  tests/differential tests/compiler/test_combine_all_reduces.py tests/compiler/test_residuals.py \
 	  tests/frontend/test_numpy_table.py tests/frontend/test_function_table.py \
 	  tests/frontend/test_examples.py tests/frontend/test_parallel_gpt.py \
 	  tests/frontend/test_threads.py tests/tools/test_damage.py -m "" \

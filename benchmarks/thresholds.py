@@ -25,8 +25,8 @@ import numpy as np
 from benchmarks.results import processor
 from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
-from irax_compiler.passes.blas import Blas
-from irax_compiler.passes.blas.measured import TABLE
+from irax_compiler.passes.kernels.blas import Blas
+from irax_compiler.passes.kernels.blas.measured import TABLE
 from irax_runtime import libraries
 from irax_runtime.iree import cpu
 

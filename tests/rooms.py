@@ -1,4 +1,4 @@
-"""The tests of a room, such as a pass: `make test ROOM=reductions`.
+"""The tests of a room, such as a pass or a folder of passes: `make test ROOM=reductions`.
 
 They are found by the room's name: golden files in its folder or with it in their pipeline, files
 `test_<room>*.py`, those that import it from a package, and those that say
@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 GOLDEN = Path(__file__).parent / "golden"
+PASSES = Path(__file__).parents[1] / "compiler/irax_compiler/passes"
 
 
 def belongs(path: Path, room: str) -> bool:
@@ -31,10 +32,10 @@ def belongs(path: Path, room: str) -> bool:
 
 
 def is_golden(file: Path, room: str) -> bool:
-    """True if it is a golden file of the room."""
-    name = room.replace("_", "-")
-    runs = rf"^// RUN: .*[\",]{re.escape(name)}[\",{{]"
-    return file.parent.name == name or bool(re.search(runs, file.read_text("utf-8"), re.MULTILINE))
+    """True if it is a golden file of the room, or of a pass in it."""
+    names = [path.stem.replace("_", "-") for path in (Path(room), *(PASSES / room).glob("[!_]*"))]
+    runs = rf"^// RUN: .*[\",]({'|'.join(map(re.escape, names))})[\",{{]"
+    return file.parent.name in names or bool(re.search(runs, file.read_text("utf-8"), re.MULTILINE))
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

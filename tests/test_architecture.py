@@ -233,8 +233,8 @@ def test_the_compiler_is_used_through_its_doors(package: str):
 
 
 def test_an_import_of_the_compilers_inside_is_found():
-    source = "from irax_compiler import api\nfrom irax_compiler.passes.jvp import Jvp"
-    assert inner_imports("irax", source) == ["irax_compiler.passes.jvp.Jvp"]
+    source = "from irax_compiler import api\nfrom irax_compiler.passes.derive.jvp import Jvp"
+    assert inner_imports("irax", source) == ["irax_compiler.passes.derive.jvp.Jvp"]
 
 
 # ---- circles -------------------------------------------------------------------------------------
@@ -344,8 +344,8 @@ def test_files_are_short():
 @pytest.mark.parametrize(
     "importer, source",
     [
-        ("irax_compiler/passes/jvp.py", "import irax_compiler.mlir\nimport numpy as np"),
-        ("irax_compiler/passes/jvp.py", "from . import batch\nfrom ..ops import irax"),
+        ("irax_compiler/passes/derive/jvp.py", "import irax_compiler.mlir\nimport numpy as np"),
+        ("irax_compiler/passes/derive/jvp.py", "from . import batch\nfrom ..ops import irax"),
         ("irax_compiler/mlir/bindings.py", "from iree.compiler import ir, passmanager"),
         ("irax_compiler/iree/cpu.py", "from iree.compiler import api"),
         ("irax_compiler/iree/cpu.py", "from iree.compiler.tools import compile_str"),

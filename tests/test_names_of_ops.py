@@ -17,16 +17,25 @@ ALLOWED = {
     ("cost.py", "_COUNTED"): "dialects, not ops",
     ("effects.py", "_ACTIONS"): "operations that irax has no ops for",
     ("mlir/symbols.py", "_REFERENCES"): "the operations that may name functions",
-    ("passes/divide.py", "_APART"): "what IREE fuses; others count as fused, which is safe",
-    ("passes/dynamic_shapes.py", "_CALLS"): "what has no form for unknown sizes",
-    ("passes/dynamic_shapes.py", "_WITH_SIZED_OPERANDS"): "what IREE compiles for unknown sizes",
-    ("passes/encode.py", "_KEEP_BYTES"): "what moves bytes; others decode them, which is safe",
-    ("passes/encode.py", "_OF_OWN_BITS"): "what depends on the bits of a dtype",
-    ("passes/encode.py", "_READ"): "what the pass rewrites in ways of its own",
+    (
+        "passes/repairs/limit_fusion.py",
+        "_APART",
+    ): "what IREE fuses; others count as fused, which is safe",
+    ("passes/sizes/dynamic_shapes.py", "_CALLS"): "what has no form for unknown sizes",
+    (
+        "passes/sizes/dynamic_shapes.py",
+        "_WITH_SIZED_OPERANDS",
+    ): "what IREE compiles for unknown sizes",
+    (
+        "passes/legalize/encode.py",
+        "_KEEP_BYTES",
+    ): "what moves bytes; others decode them, which is safe",
+    ("passes/legalize/encode.py", "_OF_OWN_BITS"): "what depends on the bits of a dtype",
+    ("passes/legalize/encode.py", "_READ"): "what the pass rewrites in ways of its own",
     ("passes/legalize/iree/computations.py", "_COMPUTED"): "where IREE lacks some operations",
     ("passes/legalize/iree/convolution.py", "_moves"): "what IREE fuses wrongly",
     ("passes/legalize/numerics/complex_functions.py", "_FUNCTIONS"): "a formula for each",
-    ("passes/loops/clusters.py", "_is_of"): "what the pass itself builds",
+    ("passes/kernels/loops/clusters.py", "_is_of"): "what the pass itself builds",
 }
 """The places where names of several ops stand together, each with the reason."""
 

@@ -41,20 +41,14 @@ from irax_compiler.ops.derived import (
 )
 from irax_compiler.passes import Pass, PassError
 from irax_compiler.passes import by_name as passes
-from irax_compiler.passes.batch import check_mapped, derive_batched
-from irax_compiler.passes.core import (
-    CSE,
-    INLINE,
-    REMOVE_DEAD_FUNCTIONS,
-    find_function,
-    nested,
-)
-from irax_compiler.passes.deferred_rules import write_rules
-from irax_compiler.passes.jvp import active_arguments, derive_jvp
-from irax_compiler.passes.linearize import Linearize, derive_linearized
-from irax_compiler.passes.transpose import derive_transpose
-from irax_compiler.passes.user_lowerings import write_lowerings
-from irax_compiler.passes.vjp import derive_reversed, derive_vjp
+from irax_compiler.passes.core import CSE, INLINE, REMOVE_DEAD_FUNCTIONS, find_function, nested
+from irax_compiler.passes.derive.batch import check_mapped, derive_batched
+from irax_compiler.passes.derive.jvp import active_arguments, derive_jvp
+from irax_compiler.passes.derive.linearize import Linearize, derive_linearized
+from irax_compiler.passes.derive.transpose import derive_transpose
+from irax_compiler.passes.derive.vjp import derive_reversed, derive_vjp
+from irax_compiler.passes.host.deferred_rules import write_rules
+from irax_compiler.passes.host.user_lowerings import write_lowerings
 from irax_compiler.pipeline import parse_pipeline, run_passes, run_pipeline, text_of
 from irax_compiler.reading import read_module as parse
 from irax_compiler.sharded_types import AmbiguousLayoutError, ShardedTypes
@@ -76,32 +70,34 @@ if TYPE_CHECKING:
         notes,
         partition,
     )
-    from irax_compiler.passes.annotate import signature
-    from irax_compiler.passes.canonicalize import Canonicalize
-    from irax_compiler.passes.decompose import Decompose
-    from irax_compiler.passes.donation import overwritten as overwritten
-    from irax_compiler.passes.jacobian import derive_jacobian
-    from irax_compiler.passes.refine import is_sized, refined, values_for
-    from irax_compiler.passes.simplify import Simplify
-    from irax_compiler.passes.sparsity import pattern_of
-    from irax_compiler.passes.split import arguments_read as arguments_read
+    from irax_compiler.passes.derive.jacobian import derive_jacobian
+    from irax_compiler.passes.derive.sparsity import pattern_of
+    from irax_compiler.passes.host.annotate import signature
+    from irax_compiler.passes.host.donation import overwritten as overwritten
+    from irax_compiler.passes.legalize.decompose import Decompose
+    from irax_compiler.passes.optimize.canonicalize import Canonicalize
+    from irax_compiler.passes.optimize.simplify import Simplify
+    from irax_compiler.passes.optimize.split_large_signatures import (
+        arguments_read as arguments_read,
+    )
+    from irax_compiler.passes.sizes.refine import is_sized, refined, values_for
 
 _LATER = {
     **dict.fromkeys(
         ("check", "layouts_of", "layouts_of_results", "lower", "mesh_of", "notes", "partition"),
         "lowering",
     ),
-    "signature": "passes.annotate",
-    "Canonicalize": "passes.canonicalize",
-    "Decompose": "passes.decompose",
-    "derive_jacobian": "passes.jacobian",
-    "pattern_of": "passes.sparsity",
-    "overwritten": "passes.donation",
-    "Simplify": "passes.simplify",
-    "arguments_read": "passes.split",
+    "signature": "passes.host.annotate",
+    "Canonicalize": "passes.optimize.canonicalize",
+    "Decompose": "passes.legalize.decompose",
+    "derive_jacobian": "passes.derive.jacobian",
+    "pattern_of": "passes.derive.sparsity",
+    "overwritten": "passes.host.donation",
+    "Simplify": "passes.optimize.simplify",
+    "arguments_read": "passes.optimize.split_large_signatures",
     "CompileError": "iree.invocation",
     **dict.fromkeys(("COLUMN_ORDERS", "color_columns", "color_stars", "in_column"), "coloring"),
-    **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.refine"),
+    **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.sizes.refine"),
 }
 """The modules of names that are imported when they are first used: a process that finds its
 programs in the cache lowers nothing."""

@@ -47,9 +47,10 @@ def deferred(package: str, *names: str) -> tuple[ModuleType, ...]:
     for what few programs need.
 
         if TYPE_CHECKING:
-            from irax_compiler.passes.moves import gathers, scatters
+            from irax_compiler.passes.kernels.moves import gathers, scatters
         else:
-            gathers, scatters = deferred("irax_compiler.passes.moves", "gathers", "scatters")
+            moves = "irax_compiler.passes.kernels.moves"
+            gathers, scatters = deferred(moves, "gathers", "scatters")
     """
     return tuple(_Deferred(f"{package}.{name}") for name in names)
 

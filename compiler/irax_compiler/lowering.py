@@ -8,21 +8,15 @@ from irax_compiler import chips, mlir
 from irax_compiler.layouts import Mesh, StatedLayouts
 from irax_compiler.mlir import Module
 from irax_compiler.ops.control_flow.shard_map import Spec
-from irax_compiler.passes.annotate import Annotate, call_directly, reflection
-from irax_compiler.passes.check import Check
-from irax_compiler.passes.core import (
-    INLINE,
-    REMOVE_DEAD_FUNCTIONS,
-    Pass,
-    alone,
-    find_function,
-)
-from irax_compiler.passes.decompose import Decompose
-from irax_compiler.passes.donation import donate
-from irax_compiler.passes.dynamic_shapes import NotDynamic
-from irax_compiler.passes.encode import Encode
-from irax_compiler.passes.lanes import Lanes
-from irax_compiler.passes.partition import (
+from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS, Pass, alone, find_function
+from irax_compiler.passes.host.annotate import Annotate, call_directly, reflection
+from irax_compiler.passes.host.donation import donate
+from irax_compiler.passes.legalize.check import Check
+from irax_compiler.passes.legalize.decompose import Decompose
+from irax_compiler.passes.legalize.encode import Encode
+from irax_compiler.passes.legalize.widen import Widen
+from irax_compiler.passes.mesh.batch_shard_maps import BatchShardMaps
+from irax_compiler.passes.mesh.partition import (
     Partition,
     layouts_in,
     layouts_of_partitioned,
@@ -31,8 +25,8 @@ from irax_compiler.passes.partition import (
     mesh_in,
     state_layouts,
 )
-from irax_compiler.passes.refine import is_sized
-from irax_compiler.passes.widen import Widen
+from irax_compiler.passes.sizes.dynamic_shapes import NotDynamic
+from irax_compiler.passes.sizes.refine import is_sized
 from irax_compiler.pipeline import run_passes
 from irax_compiler.spans import span
 from irax_compiler.targets import find
@@ -146,6 +140,6 @@ def check(module: Module, func: str = "main") -> None:
 
     What just some targets have (a library of the CPU's) counts as what irax can run.
     """
-    without_composites = (Lanes(), REMOVE_DEAD_FUNCTIONS, Decompose("iree-cpu"))
+    without_composites = (BatchShardMaps(), REMOVE_DEAD_FUNCTIONS, Decompose("iree-cpu"))
     passes = (REMOVE_DEAD_FUNCTIONS, *without_composites, REMOVE_DEAD_FUNCTIONS, Check())
     run_passes(alone(module, func, is_foreign=True), passes)

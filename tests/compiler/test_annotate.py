@@ -3,7 +3,7 @@
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.passes.annotate import reflection
+from irax_compiler.passes.host.annotate import reflection
 from irax_compiler.pipeline import run_pipeline
 
 SCAN = """

@@ -12,8 +12,8 @@ import irax.numpy as jnp
 from irax import lax
 from irax_compiler import api, mlir
 from irax_compiler.mlir import Operation
-from irax_compiler.passes.descriptions import Unknown, described
-from irax_compiler.passes.executables import Executables
+from irax_compiler.passes.kernels.descriptions import Unknown, described
+from irax_compiler.passes.kernels.executables import Executables
 
 F32 = np.zeros((64, 64), np.float32)
 

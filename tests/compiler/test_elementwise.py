@@ -11,7 +11,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax_compiler import mlir
-from irax_compiler.passes.views import Axis, View, axes
+from irax_compiler.passes.kernels.views import Axis, View, axes
 
 LENGTHS = [1000, 64, 7]
 """The lengths of rows: with a rest of a vector, without, and shorter than one."""

@@ -9,7 +9,7 @@ from tests.differential.partitions import evaluate_partitioned
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.forms.manual import axes_of_groups
 from irax_compiler.lowering import layouts_of_results, lower, mesh_of, partition
-from irax_compiler.passes.lanes import Lanes
+from irax_compiler.passes.mesh.batch_shard_maps import BatchShardMaps
 from irax_compiler.reading import read_module
 
 PROGRAMS = Path(__file__).parent / "manual"
@@ -41,7 +41,7 @@ def test_programs(name: str):
     arguments, expected = EXPECTED[name]
     for result, other in zip(Evaluator(module)("main", arguments), expected, strict=True):
         np.testing.assert_array_equal(result, other)
-    Lanes().run(module)
+    BatchShardMaps().run(module)
     for result, other in zip(Evaluator(module)("main", arguments), expected, strict=True):
         np.testing.assert_array_equal(result, other)
 

@@ -26,14 +26,14 @@ from irax_compiler.ops.elementwise import Elementwise, add, divide, multiply, su
 from irax_compiler.ops.formula import Number
 from irax_compiler.ops.special.series import ByFormula
 from irax_compiler.ops.transformation import Differentiation, Evaluation
-from irax_compiler.passes.constant_folding import ConstantFolding
 from irax_compiler.passes.core import Pass, nested
-from irax_compiler.passes.linearize import Linearize
-from irax_compiler.passes.loop_invariant_code_motion import LoopInvariantCodeMotion
-from irax_compiler.passes.outline import Outline
-from irax_compiler.passes.simplify import Simplify
-from irax_compiler.passes.transpose import Transpose
-from irax_compiler.passes.widen import Widen
+from irax_compiler.passes.derive.linearize import Linearize
+from irax_compiler.passes.derive.transpose import Transpose
+from irax_compiler.passes.legalize.widen import Widen
+from irax_compiler.passes.optimize.constant_folding import ConstantFolding
+from irax_compiler.passes.optimize.loop_invariant_code_motion import LoopInvariantCodeMotion
+from irax_compiler.passes.optimize.outline import Outline
+from irax_compiler.passes.optimize.simplify import Simplify
 from irax_compiler.pipeline import run_passes
 from irax_compiler.targets import pjrt
 from irax_runtime.iree import cpu

@@ -14,7 +14,7 @@ from irax_compiler.passes.on_demand import (
     has_many_arrays,
     has_operations,
 )
-from irax_compiler.passes.repetitions import Repetitions
+from irax_compiler.passes.optimize.outline_sequences import OutlineSequences
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.pipeline import parse_pipeline, text_of
 from irax_compiler.targets import find
@@ -60,9 +60,15 @@ def imported(function: str, names: list[str]) -> list[str]:
 @pytest.mark.parametrize(
     ("function", "names"),
     [
-        ("lambda x: irax.lax.fori_loop(0, 3, lambda i, y: jnp.sin(y), x)", ["advance", "defer"]),
-        ("lambda x: jnp.sin(jnp.concatenate([x, x]))", ["piecewise", "turns"]),
-        ("lambda x: x @ jnp.sin(x) * jnp.cumsum(jnp.cumsum(x))", ["placement"]),
+        (
+            "lambda x: irax.lax.fori_loop(0, 3, lambda i, y: jnp.sin(y), x)",
+            ["optimize.hoist_row_products", "optimize.sink_outer_products"],
+        ),
+        (
+            "lambda x: jnp.sin(jnp.concatenate([x, x]))",
+            ["kernels.piecewise", "kernels.reverse_traversal"],
+        ),
+        ("lambda x: x @ jnp.sin(x) * jnp.cumsum(jnp.cumsum(x))", ["repairs.plan_buffers"]),
     ],
 )
 def test_a_first_call_imports_passes_that_have_something_to_do(function, names, monkeypatch):
@@ -94,7 +100,7 @@ def test_operations_and_arrays_are_counted():
 
 
 def test_repetitions_find_nothing_in_fewer_operations():
-    assert Repetitions.many * Repetitions.shortest == MANY_OPERATIONS
+    assert OutlineSequences.many * OutlineSequences.shortest == MANY_OPERATIONS
 
 
 def test_a_pipeline_has_passes_on_demand_as_what_they_stand_for():

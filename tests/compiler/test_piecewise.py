@@ -15,7 +15,7 @@ import irax.scipy.signal
 from irax_compiler import api, mlir
 from irax_compiler.iree.dispatches import dispatched
 from irax_compiler.mlir import dtype_of
-from irax_compiler.passes.piecewise.places import Box, Divided, Line, moved_from
+from irax_compiler.passes.kernels.piecewise.places import Box, Divided, Line, moved_from
 
 SHAPES = [(9000,), (70, 83), (12, 17, 40), (3000, 3), (2, 5000)]
 """Rows with a rest of a vector and shorter than one; lines, planes and volumes."""

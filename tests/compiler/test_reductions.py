@@ -12,8 +12,8 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax_compiler import mlir
-from irax_compiler.passes.reductions import dispatches as reductions
-from irax_compiler.passes.reductions.domains import Access, Domain, groups
+from irax_compiler.passes.kernels.reductions import dispatches as reductions
+from irax_compiler.passes.kernels.reductions.domains import Access, Domain, groups
 
 SHAPES = [(1, 129), (3, 77, 16), (8, 1, 40), (33, 130), (700, 257), (2, 31, 9, 8), (131080,)]
 """Odd sizes; of rows that a vector has too much room for; and one that workers divide."""

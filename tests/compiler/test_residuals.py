@@ -12,9 +12,9 @@ from tests.differential.trials import COUNT, SEED, Trial, batches, differences, 
 import irax
 from irax_compiler import api, mlir
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes import separation
-from irax_compiler.passes.linearity import Dependents
-from irax_compiler.passes.residuals import Residuals
+from irax_compiler.passes.derive import separation
+from irax_compiler.passes.derive.linearity import Dependents
+from irax_compiler.passes.derive.residuals import Residuals
 
 
 def random_program(seed: int) -> str:

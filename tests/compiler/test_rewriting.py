@@ -11,7 +11,7 @@ from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import rewrite_greedily, rewrite_in_order, rewrites
 
 

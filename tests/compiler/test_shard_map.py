@@ -1,4 +1,4 @@
-"""irax.shard_map in modules: the evaluator, which runs each device by itself, and `lanes`."""
+"""irax.shard_map in modules: the evaluator, which runs each device by itself, and `batch-shard-maps`."""
 
 from pathlib import Path
 
@@ -17,10 +17,10 @@ CT = [np.array([1, 10, 100], np.float32), np.arange(8, dtype=np.float32)]
 
 
 def module() -> mlir.Module:
-    return mlir.parse_module((GOLDEN / "lanes/shard_map.mlir").read_text())
+    return mlir.parse_module((GOLDEN / "batch-shard-maps/shard_map.mlir").read_text())
 
 
-@pytest.mark.parametrize("passes", ["vjp{func=main}", "vjp{func=main},lanes"])
+@pytest.mark.parametrize("passes", ["vjp{func=main}", "vjp{func=main},batch-shard-maps"])
 def test_values_and_cotangents(passes: str) -> None:
     program = module()
     run_pipeline(program, passes)
@@ -65,4 +65,4 @@ def test_an_error_on_one_device() -> None:
 def test_shards_that_do_not_fit() -> None:
     text = str(module()).replace("tensor<8x3xf32>", "tensor<9x3xf32>")
     with pytest.raises(NotImplementedError, match=r"parts of tensor<8x3xf32>; got tensor<9x3xf32>"):
-        run_pipeline(mlir.parse_module(text), "lanes")
+        run_pipeline(mlir.parse_module(text), "batch-shard-maps")

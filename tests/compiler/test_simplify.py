@@ -15,9 +15,9 @@ import pytest
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.registry import read
+from irax_compiler.passes.optimize.simplify import PATTERNS, simplify
+from irax_compiler.passes.optimize.simplify.constants import of_splats
 from irax_compiler.passes.rewriting import Pattern
-from irax_compiler.passes.simplify import PATTERNS, simplify
-from irax_compiler.passes.simplify.constants import of_splats
 from irax_compiler.pipeline import run_pipeline
 
 FOLDER = Path(__file__).parent.parent / "golden" / "simplify"

@@ -17,8 +17,8 @@ import irax
 from irax_compiler import api, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.passes import sparsity
-from irax_compiler.passes.sparsity import pattern_of
+from irax_compiler.passes.derive import sparsity
+from irax_compiler.passes.derive.sparsity import pattern_of
 
 EVERY = 1 if ALL_FORMS else 5
 DIFFERENTIABLE = [c for c in CASES if c.has_derivative][::EVERY]

@@ -9,7 +9,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import lax
-from irax_compiler.passes import advance
+from irax_compiler.passes.optimize import hoist_row_products
 
 RNG = np.random.default_rng(0)
 XS = RNG.normal(size=(12, 3, 5)).astype(np.float32)
@@ -93,11 +93,13 @@ FUNCTIONS = (*DIVIDED, backwards, by_counter, from_two, rows_of_carried)
 @pytest.mark.parametrize("derive", [itself, irax.jacrev, irax.jacfwd])
 def test_results_are_those_of_one_loop(function: Any, derive: Callable[..., Any], monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
-    monkeypatch.setattr(advance, "MOST_AT_ONCE", 2048)
-    monkeypatch.setattr(advance, "STRIPS", 3)
+    monkeypatch.setattr(hoist_row_products, "MOST_AT_ONCE", 2048)
+    monkeypatch.setattr(hoist_row_products, "STRIPS", 3)
     made = []
-    divided = advance.divided
-    monkeypatch.setattr(advance, "divided", lambda *given: made.append(divided(*given)) or made[-1])
+    divided = hoist_row_products.divided
+    monkeypatch.setattr(
+        hoist_row_products, "divided", lambda *given: made.append(divided(*given)) or made[-1]
+    )
     arguments = tuple(map(jnp.asarray, (XS, OTHERS, W, H)))
     found = irax.jit(derive(function))(*arguments)
     expected = derive(function)(*arguments)
@@ -159,14 +161,14 @@ def test_products_are_in_the_memory_of_what_steps_write(reverse):
 
 def test_strips_have_the_arrays_in_the_order_of_their_products(monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
-    monkeypatch.setattr(advance, "MOST_AT_ONCE", 2048)
-    monkeypatch.setattr(advance, "STRIPS", 3)
+    monkeypatch.setattr(hoist_row_products, "MOST_AT_ONCE", 2048)
+    monkeypatch.setattr(hoist_row_products, "STRIPS", 3)
     numbers = []
 
     def record(loop, how, size, arrays, most):
         numbers.extend(x.arg_number for x in arrays)
 
-    monkeypatch.setattr(advance, "divided", record)
+    monkeypatch.setattr(hoist_row_products, "divided", record)
 
     def program(w, h, *arrays):
         step = lambda h, rows: (jnp.tanh(h + sum(product(x, w) for x in rows)), None)

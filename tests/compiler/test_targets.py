@@ -23,7 +23,7 @@ PACKAGE = '''
 from dataclasses import dataclass
 
 from irax_compiler.ops.elementwise import negate, subtract
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets import Target, register
 
@@ -119,7 +119,7 @@ def test_what_is_not_there_is_told(name: str) -> None:
 
 @pytest.mark.parametrize("target", targets.all_targets(), ids=lambda target: target.name)
 def test_pipelines_are_text_and_back(target: targets.Target) -> None:
-    alone = [x.imported() if isinstance(x, OnDemand) else x for x in target.passes]
+    alone = [x.made() if isinstance(x, OnDemand) else x for x in target.passes]
     assert parse_pipeline(text_of(target.passes)) == alone
 
 

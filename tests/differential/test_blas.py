@@ -19,9 +19,9 @@ import irax.numpy as jnp
 from irax_compiler import mlir, targets
 from irax_compiler.iree import blas
 from irax_compiler.lowering import lower
-from irax_compiler.passes.blas import calls as passes
-from irax_compiler.passes.blas import convolutions, measured, windows
-from irax_compiler.passes.blas.layouts import Matrices, Product
+from irax_compiler.passes.kernels.blas import calls as passes
+from irax_compiler.passes.kernels.blas import convolutions, measured, windows
+from irax_compiler.passes.kernels.blas.layouts import Matrices, Product
 from irax_runtime import libraries
 from irax_runtime.iree import cpu
 

@@ -13,9 +13,9 @@ import irax.numpy as jnp
 from irax import lax
 from irax_compiler import mlir
 from irax_compiler.lowering import lower
-from irax_compiler.passes.blas import calls
-from irax_compiler.passes.chain import pairs
-from irax_compiler.passes.reductions import dispatches
+from irax_compiler.passes.kernels.blas import calls
+from irax_compiler.passes.kernels.fuse_kernels import pairs
+from irax_compiler.passes.kernels.reductions import dispatches
 
 
 @pytest.fixture(autouse=True)

@@ -21,7 +21,7 @@ from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.registry import names_of, registered_names, traits_named
 from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.legalize import LegalizeChlo
+from irax_compiler.passes.legalize.legalize import LegalizeChlo
 from irax_compiler.passes.standard import EXPAND_CHLO
 from irax_compiler.pipeline import run_passes
 

@@ -22,7 +22,7 @@ from irax_compiler import mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.passes.annotate import Annotate
+from irax_compiler.passes.host.annotate import Annotate
 from irax_compiler.pipeline import run_passes, run_pipeline, text_of
 
 TARGET = "iree-cuda:sm_80"

@@ -11,9 +11,9 @@ from tests.runtime.programs import load
 from irax_compiler import mlir
 from irax_compiler.iree import blas
 from irax_compiler.lowering import lower
-from irax_compiler.passes import executables
-from irax_compiler.passes.blas import calls as passes
-from irax_compiler.passes.host import host_call
+from irax_compiler.passes.host.host import host_call
+from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.blas import calls as passes
 from irax_runtime import linalg
 from irax_runtime.iree import cpu
 

@@ -16,8 +16,8 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax_compiler.evaluate import Evaluator
+from irax_compiler.passes.kernels.moves import copies, gathers
 from irax_compiler.passes.legalize.iree import moves
-from irax_compiler.passes.moves import copies, gathers
 from irax_runtime.iree import cpu
 
 FUNCTIONS = [

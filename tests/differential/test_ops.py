@@ -23,8 +23,8 @@ from tests.sampling import sample
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import Op
-from irax_compiler.passes.batch import BatchDeriver
-from irax_compiler.passes.jvp import JvpDeriver
+from irax_compiler.passes.derive.batch import BatchDeriver
+from irax_compiler.passes.derive.jvp import JvpDeriver
 from irax_compiler.pipeline import run_pipeline
 
 LANES = 3
@@ -148,7 +148,7 @@ def test_transpose(case: Case) -> None:
 
 
 @pytest.mark.sampled(2)
-@pytest.mark.filterwarnings("ignore::irax_compiler.passes.jvp.LostDerivative")
+@pytest.mark.filterwarnings("ignore::irax_compiler.passes.derive.jvp.LostDerivative")
 @cases(INEXACT)
 def test_vjp_is_the_transpose_of_jvp(case: Case) -> None:
     rng = case.rng()

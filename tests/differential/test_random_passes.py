@@ -18,15 +18,18 @@ from tests.differential.trials import SEED, Trial, batches, check, differences, 
 import irax
 import irax.numpy as jnp
 from irax.experimental import io_callback
-from irax_compiler.passes import by_name, components, donated, merge
-from irax_compiler.passes.blas import calls
-from irax_compiler.passes.chain import pairs
+from irax_compiler.passes import by_name
 from irax_compiler.passes.core import PASSES
-from irax_compiler.passes.elementwise import clusters, seeds
-from irax_compiler.passes.loops import kernels as loops
-from irax_compiler.passes.piecewise import search
-from irax_compiler.passes.reductions import dispatches
-from irax_compiler.passes.reductions import kernels as reductions
+from irax_compiler.passes.host import donated
+from irax_compiler.passes.kernels.blas import calls
+from irax_compiler.passes.kernels.elementwise import clusters, seeds
+from irax_compiler.passes.kernels.fuse_kernels import pairs
+from irax_compiler.passes.kernels.loops import kernels as loops
+from irax_compiler.passes.kernels.piecewise import search
+from irax_compiler.passes.kernels.reductions import dispatches
+from irax_compiler.passes.kernels.reductions import kernels as reductions
+from irax_compiler.passes.optimize.outline_components import OutlineComponents
+from irax_compiler.passes.repairs import merge_kernels
 
 
 @pytest.fixture(autouse=True)
@@ -61,7 +64,7 @@ def test_chain(two_workers: None, numbers: Sequence[int]) -> None:
 
 @pytest.fixture
 def few_kernels(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merge, "Merge", partial(merge.Merge, many=2))
+    monkeypatch.setattr(merge_kernels, "MergeKernels", partial(merge_kernels.MergeKernels, many=2))
 
 
 @batches(6, few=6)
@@ -94,7 +97,7 @@ def test_split(given_up: None, numbers: Sequence[int], is_donated: bool) -> None
 @pytest.fixture
 def few_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     by_name()
-    monkeypatch.setitem(PASSES, "components", partial(components.Components, many=3, bound=8))
+    monkeypatch.setitem(PASSES, "outline-components", partial(OutlineComponents, many=3, bound=8))
 
 
 @batches(5, few=5)

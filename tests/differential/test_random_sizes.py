@@ -23,7 +23,7 @@ from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.passes.core import PassError
-from irax_compiler.passes.refine import refined
+from irax_compiler.passes.sizes.refine import refined
 from irax_compiler.pipeline import run_pipeline
 from irax_compiler.sizes import InconclusiveDimensionOperation, SymbolicScope
 from irax_runtime.devices import devices

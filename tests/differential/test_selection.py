@@ -10,7 +10,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import lax
-from irax_compiler.passes.moves import selection
+from irax_compiler.passes.kernels.moves import selection
 
 COUNT = 5
 LENGTH = 677  # a number of vectors, and a rest

@@ -37,7 +37,7 @@ def test_devices_lanes_and_parts_agree(case: Case):
     specs = [divided(x.ndim) for x in arguments]
     module = module_of(case, SIZE)
     check(case, evaluate_partitioned(module, arguments, {AXIS: SIZE}, specs)[0], arguments)
-    run_pipeline(module, "lanes")
+    run_pipeline(module, "batch-shard-maps")
     check(case, Evaluator(module)("main", arguments), arguments)
 
 

@@ -19,7 +19,7 @@ from irax import export
 from irax.execution import backend
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.passes.refine import refined
+from irax_compiler.passes.sizes.refine import refined
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 DTYPES = ["float64", "float32", "int32", "int8", "bool", "float64", "complex64", "uint8"]

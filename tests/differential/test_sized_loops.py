@@ -17,7 +17,7 @@ import irax
 import irax.numpy as jnp
 from irax import export, lax
 from irax.execution import backend
-from irax_compiler.passes.refine import refined
+from irax_compiler.passes.sizes.refine import refined
 
 WIDTH, STEPS = 4, 5
 SIZES = (2000, 1, 7, 0, 33)

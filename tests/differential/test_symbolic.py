@@ -20,7 +20,7 @@ from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.passes.core import PassError
-from irax_compiler.passes.refine import refined
+from irax_compiler.passes.sizes.refine import refined
 from irax_compiler.pipeline import run_pipeline
 from irax_compiler.sizes import InconclusiveDimensionOperation, SymbolicScope
 

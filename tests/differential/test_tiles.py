@@ -12,7 +12,7 @@ import irax.numpy as jnp
 from irax import lax
 from irax_compiler import chips, mlir
 from irax_compiler.lowering import lower
-from irax_compiler.passes.blas import strips, tiles
+from irax_compiler.passes.kernels.blas import strips, tiles
 
 pytestmark = pytest.mark.skipif(not chips.IS_X86, reason="tiles are for x86-64")
 

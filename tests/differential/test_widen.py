@@ -9,7 +9,7 @@ from irax_compiler.lowering import lower
 from irax_compiler.mlir import InsertionPoint
 from irax_compiler.ops.conversion import convert
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.passes.widen import WIDE
+from irax_compiler.passes.legalize.widen import WIDE
 from irax_compiler.targets.cpu import CPU
 from irax_runtime.iree import cpu
 

@@ -11,7 +11,7 @@ import irax_runtime
 from irax import export, lax
 from irax.core import refs
 from irax.execution import backend, specialized
-from irax_compiler.passes.sized import lowering
+from irax_compiler.passes.sizes.lowering import lowering
 
 
 @pytest.fixture(autouse=True)

@@ -9,8 +9,8 @@ from irax import lax
 from irax_compiler import mlir
 from irax_compiler.iree import blas
 from irax_compiler.lowering import lower
+from irax_compiler.passes.kernels.loops import kernels
 from irax_compiler.passes.legalize.iree import products as vectors
-from irax_compiler.passes.loops import kernels
 
 RNG = np.random.default_rng(0)
 

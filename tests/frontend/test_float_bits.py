@@ -10,7 +10,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax, random
 from irax_compiler import api
-from irax_compiler.passes.jvp import LostDerivative
+from irax_compiler.passes.derive.jvp import LostDerivative
 
 X = np.array([0.3, -1.7, 12.0, -80.0], np.float32)
 SIGN = np.int32(-(2**31))

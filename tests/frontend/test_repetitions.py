@@ -13,7 +13,7 @@ from irax import numpy as jnp
 from irax_compiler import mlir
 from irax_compiler.lowering import lower
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.repetitions import Repetitions
+from irax_compiler.passes.optimize.outline_sequences import OutlineSequences
 
 
 def _repeated(count: int) -> Callable[..., Any]:
@@ -62,7 +62,7 @@ def test_a_repetition_is_two_operations():
     counts = []
 
     def count(text: str, module: mlir.Module) -> None:
-        if text.startswith(Repetitions.name):
+        if text.startswith(OutlineSequences.name):
             (main,) = (f for f in mlir.functions(module).values() if mlir.is_public(f))
             named = [o.name for o in nested(main)]
             counts.append(len(named) - named.count("stablehlo.constant"))

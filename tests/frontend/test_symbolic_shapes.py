@@ -11,7 +11,7 @@ import irax.numpy as jnp
 import irax_runtime
 from irax import errors, export
 from irax_compiler.evaluate import Evaluator
-from irax_compiler.passes.refine import refined
+from irax_compiler.passes.sizes.refine import refined
 
 TABLES = (lax_cases, linalg_cases, nn_cases, numpy_cases)
 SIZES = (1, 2, 5)

@@ -34,9 +34,9 @@ from irax_compiler import mlir, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.iree.invocation import CompileError
 from irax_compiler.lowering import lower
-from irax_compiler.passes.annotate import Annotate
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.host import Host, is_host_call
+from irax_compiler.passes.host.annotate import Annotate
+from irax_compiler.passes.host.host import Host, is_host_call
 from irax_runtime.device import Device
 from irax_runtime.devices import devices
 from irax_runtime.platforms import NoDevice

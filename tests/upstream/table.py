@@ -9,8 +9,8 @@ from pathlib import Path
 
 from tests.upstream.reproduction import Reproduction
 
-from irax_compiler.passes.legalization import Legalization
 from irax_compiler.passes.legalize import sets
+from irax_compiler.passes.legalize.legalization import Legalization
 from irax_compiler.targets import all_targets
 
 PATH = Path(__file__).parents[2] / "docs" / "legalizations.md"

@@ -13,7 +13,7 @@ from tests.upstream.reproduction import FOLDER, Reproduction, in_child, outcome
 
 from irax_compiler import chips, mlir
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.legalization import Legalization
+from irax_compiler.passes.legalize.legalization import Legalization
 from irax_compiler.pipeline import run_pipeline
 
 LEGALIZATIONS = [one for one, _ in table.legalizations().values()]

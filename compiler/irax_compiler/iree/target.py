@@ -33,39 +33,41 @@ PassMaker = Callable[[], Sequence[Pass]]
 def passes_on_flow() -> Sequence[Pass]:
     """Return the passes on the dialect flow that all devices need."""
     with alone():
-        from irax_compiler.passes.balance import Balance
+        from irax_compiler.passes.repairs.carry_unused_results import CarryUnusedResults
 
-    return (Balance(),)
+    return (CarryUnusedResults(),)
 
 
 def passes_on_stream() -> Sequence[Pass]:
     """Return the passes on the dialect stream that all devices need."""
     with alone():
-        from irax_compiler.passes.release import Release
+        from irax_compiler.passes.repairs.remove_loop_deallocations import RemoveLoopDeallocations
 
-    return (Release(),)
+    return (RemoveLoopDeallocations(),)
 
 
 def passes_on_functions() -> Sequence[Pass]:
     """Return the passes on the dialect util that programs of several functions need."""
     with alone():
-        from irax_compiler.passes.ties import Ties
+        from irax_compiler.passes.repairs.pin_signatures import PinSignatures
 
-    return (Ties(),)
+    return (PinSignatures(),)
 
 
 def passes_on_folds() -> Sequence[Pass]:
     """Return the passes on the dialect flow that programs with reductions need."""
     with alone():
-        from irax_compiler.passes.vary import Vary
+        from irax_compiler.passes.repairs.materialize_folded_constants import (
+            MaterializeFoldedConstants,
+        )
 
-    return (Vary(),)
+    return (MaterializeFoldedConstants(),)
 
 
 def passes_on_kernels() -> Sequence[Pass]:
     """Return the passes on the dialect flow that all programs need, the last ones."""
     with alone():
-        from irax_compiler.passes.anchor import Anchor
+        from irax_compiler.passes.repairs.anchor import Anchor
 
     return (Anchor(),)
 

@@ -1,15 +1,21 @@
-"""The passes. Each rewrites a StableHLO module into a StableHLO module."""
+"""The passes. Each rewrites a module into a module.
+
+A pass is in the file of its name in one of the rooms, and is found there: `outline-components` in
+`optimize/outline_components.py`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pkgutil import iter_modules
 
 from irax_compiler import extensions
-from irax_compiler.importing import alone
+from irax_compiler.importing import alone, import_module
 from irax_compiler.once import once
-from irax_compiler.passes.core import Pass, PassError
+from irax_compiler.passes.core import PASSES, Pass, PassError
 
-__all__ = ["Pass", "PassError", "by_name"]
+__all__ = ["Pass", "PassError", "by_name", "imported"]
 
 
 @once
@@ -21,74 +27,25 @@ def by_name() -> Mapping[str, type[Pass]]:
     'vjp'
     """
     with alone():
-        from irax_compiler.passes import (
-            advance,
-            alignments,
-            anchor,
-            annotate,
-            balance,
-            barriers,
-            batch,
-            blas,
-            callbacks,
-            canonicalize,
-            carries,
-            chain,
-            check,
-            combine,
-            communicate,
-            components,
-            configure,
-            constant_folding,
-            core,
-            decompose,
-            defer,
-            direct,
-            divide,
-            donation,
-            dynamic_forms,
-            dynamic_shapes,
-            elementwise,
-            emplace,
-            encode,
-            fills,
-            foreign_functions,
-            fourier,
-            host,
-            inline_sized,
-            jacobian,
-            jvp,
-            lanes,
-            legalize,
-            lift,
-            linearize,
-            link,
-            loop_invariant_code_motion,
-            loops,
-            merge,
-            nested_constants,
-            outline,
-            overwrite,
-            partial_sums,
-            partition,
-            piecewise,
-            placement,
-            prune,
-            reductions,
-            refine,
-            release,
-            repetitions,
-            simplify,
-            sparsity,
-            split,
-            store,
-            ties,
-            transpose,
-            turns,
-            vary,
-            vjp,
-            widen,
-        )
-
+        for room in _rooms():
+            for file in iter_modules(import_module(room).__path__):
+                import_module(f"{room}.{file.name}")
     extensions.load("irax.passes")
-    return core.PASSES
+    return PASSES
+
+
+def imported(name: str) -> type[Pass]:
+    """Return a pass of irax's by its name, and import no other.
+
+    >>> imported("outline-components").__module__
+    'irax_compiler.passes.optimize.outline_components'
+    """
+    if name not in PASSES:
+        file = name.replace("-", "_")
+        with alone():
+            import_module(next(m for room in _rooms() if find_spec(m := f"{room}.{file}")))
+    return PASSES[name]
+
+
+def _rooms() -> Iterator[str]:
+    return (f"{__name__}.{room.name}" for room in iter_modules(__path__) if room.ispkg)

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from itertools import islice
 
 from irax_compiler import mlir
-from irax_compiler.importing import import_module
 from irax_compiler.mlir import Module
-from irax_compiler.passes.core import PASSES, Pass, nested, outside_kernels
+from irax_compiler.passes import imported
+from irax_compiler.passes.core import Pass, nested, outside_kernels
 
 MANY_ARRAYS = 256
 """The most arguments and results of a function that is compiled as a whole."""
 
 MANY_OPERATIONS = 128
-"""The operations from which on the pass repetitions may find some."""
+"""The operations from which on the pass outline-sequences may find some."""
 
 
 @dataclass
@@ -31,12 +31,11 @@ class OnDemand(Pass):
 
     def run(self, module: Module) -> None:
         if self.has_work(module):
-            self.imported().run(module)
+            self.made().run(module)
 
-    def imported(self) -> Pass:
+    def made(self) -> Pass:
         """Return the pass itself."""
-        import_module(f"irax_compiler.passes.{self.wanted.replace('-', '_')}")
-        return PASSES[self.wanted](**dict.fromkeys(self.switches, True))
+        return imported(self.wanted)(**dict.fromkeys(self.switches, True))
 
     def __str__(self) -> str:
         options = " ".join(f"{name}=True" for name in self.switches)

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from irax_compiler.passes.annotate import Annotate
-from irax_compiler.passes.callbacks import Callbacks
-from irax_compiler.passes.canonicalize import Canonicalize
-from irax_compiler.passes.check import Check
-from irax_compiler.passes.combine import Combine
-from irax_compiler.passes.communicate import Communicate
-from irax_compiler.passes.constant_folding import ConstantFolding
 from irax_compiler.passes.core import CSE, INLINE, REMOVE_DEAD_FUNCTIONS, NativePass, Pass
-from irax_compiler.passes.decompose import Decompose
-from irax_compiler.passes.dynamic_forms import DynamicForms
-from irax_compiler.passes.dynamic_shapes import DynamicShapes
-from irax_compiler.passes.encode import Encode
-from irax_compiler.passes.inline_sized import InlineSized
-from irax_compiler.passes.lanes import Lanes
-from irax_compiler.passes.legalize import Legalize, LegalizeChlo
+from irax_compiler.passes.host.annotate import Annotate
+from irax_compiler.passes.host.callbacks import Callbacks
+from irax_compiler.passes.legalize.check import Check
+from irax_compiler.passes.legalize.decompose import Decompose
+from irax_compiler.passes.legalize.encode import Encode
+from irax_compiler.passes.legalize.legalize import Legalize, LegalizeChlo
+from irax_compiler.passes.legalize.widen import Widen
+from irax_compiler.passes.mesh.batch_shard_maps import BatchShardMaps
+from irax_compiler.passes.mesh.combine_all_reduces import CombineAllReduces
+from irax_compiler.passes.mesh.communicate import Communicate
 from irax_compiler.passes.on_demand import (
     MANY_OPERATIONS,
     OnDemand,
@@ -24,9 +20,13 @@ from irax_compiler.passes.on_demand import (
     has_many_arrays,
     has_operations,
 )
-from irax_compiler.passes.outline import Outline
-from irax_compiler.passes.simplify import Simplify
-from irax_compiler.passes.widen import Widen
+from irax_compiler.passes.optimize.canonicalize import Canonicalize
+from irax_compiler.passes.optimize.constant_folding import ConstantFolding
+from irax_compiler.passes.optimize.outline import Outline
+from irax_compiler.passes.optimize.simplify import Simplify
+from irax_compiler.passes.sizes.dynamic_forms import DynamicForms
+from irax_compiler.passes.sizes.dynamic_shapes import DynamicShapes
+from irax_compiler.passes.sizes.inline_sized import InlineSized
 
 FEW = 16
 """The most elements of a constant that may be part of a kernel where drivers compile kernels: one
@@ -50,23 +50,23 @@ def standard_passes(
     `Legalize` after the pass loops, and small products of rows are computed a few at a time.
     """
     folding = ConstantFolding(largest_constant)
-    components = OnDemand("components", has_many_arrays)
-    repetitions = OnDemand("repetitions", has_operations(MANY_OPERATIONS))
+    equal_parts = OnDemand("outline-components", has_many_arrays)
+    sequences = OnDemand("outline-sequences", has_operations(MANY_OPERATIONS))
     return (
         REMOVE_DEAD_FUNCTIONS,
-        Lanes(),
+        BatchShardMaps(),
         REMOVE_DEAD_FUNCTIONS,
         Decompose(target, elementwise=not calls_formulas),
         REMOVE_DEAD_FUNCTIONS,
         Check(target),
         INLINE,
         REMOVE_DEAD_FUNCTIONS,
-        OnDemand("advance", _HAS_LOOPS, ("kernels",) if kernels_of_loops else ()),
-        OnDemand("defer", _HAS_LOOPS),
+        OnDemand("hoist-row-products", _HAS_LOOPS, ("kernels",) if kernels_of_loops else ()),
+        OnDemand("sink-outer-products", _HAS_LOOPS),
         Callbacks(),
         Widen(),
         Encode(target),
-        *((folding, Outline(), Decompose(target), INLINE, components) if calls_formulas else ()),
+        *((folding, Outline(), Decompose(target), INLINE, equal_parts) if calls_formulas else ()),
         LegalizeChlo(),
         EXPAND_CHLO,
         CSE,
@@ -74,12 +74,12 @@ def standard_passes(
         folding,
         CSE,
         OnDemand("loop-invariant-code-motion", _HAS_LOOPS),
-        *((repetitions,) if calls_formulas else ()),
+        *((sequences,) if calls_formulas else ()),
         Legalize(target, "later" if kernels_of_loops else ""),
         *((folding,) if kernels_of_loops else ()),
         Canonicalize(),
         CSE,
-        Combine(target),
+        CombineAllReduces(target),
         Communicate(target),
         Annotate(),
     )

@@ -17,26 +17,32 @@ from irax_compiler.iree.target import (
 )
 from irax_compiler.mlir import Module
 from irax_compiler.ops.indexing.dynamic_slices import JOINTS
-from irax_compiler.passes.annotate import is_direct
-from irax_compiler.passes.barriers import Barriers
-from irax_compiler.passes.blas import Blas
-from irax_compiler.passes.chain import Chain
-from irax_compiler.passes.configure import Configure
 from irax_compiler.passes.core import CSE, Pass
-from irax_compiler.passes.divide import Divide
-from irax_compiler.passes.donation import Donation
-from irax_compiler.passes.dynamic_shapes import has_unknown_sizes
-from irax_compiler.passes.elementwise import Elementwise
-from irax_compiler.passes.foreign_functions import ForeignFunctions
-from irax_compiler.passes.fourier import Fourier
-from irax_compiler.passes.host import Host
-from irax_compiler.passes.legalize import Legalize, sets
-from irax_compiler.passes.loops import HostSteps, Loops, Meters, Rows
+from irax_compiler.passes.host.annotate import is_direct
+from irax_compiler.passes.host.donation import Donation
+from irax_compiler.passes.host.foreign_functions import ForeignFunctions
+from irax_compiler.passes.host.host import Host
+from irax_compiler.passes.kernels.blas import Blas
+from irax_compiler.passes.kernels.elementwise import Elementwise
+from irax_compiler.passes.kernels.fourier import Fourier
+from irax_compiler.passes.kernels.fuse_kernels import FuseKernels
+from irax_compiler.passes.kernels.loops import (
+    InterruptChecks,
+    Loops,
+    LowerCountedLoops,
+    PeelHostCalls,
+)
+from irax_compiler.passes.kernels.partial_sums import PartialSums
+from irax_compiler.passes.kernels.reductions import Reductions
+from irax_compiler.passes.legalize import sets
+from irax_compiler.passes.legalize.legalize import Legalize
 from irax_compiler.passes.on_demand import OnDemand, has, has_many_arrays
-from irax_compiler.passes.partial_sums import PartialSums
-from irax_compiler.passes.reductions import Reductions
+from irax_compiler.passes.repairs.barriers import Barriers
+from irax_compiler.passes.repairs.configure import Configure
+from irax_compiler.passes.repairs.limit_fusion import LimitFusion
+from irax_compiler.passes.repairs.store import Store
+from irax_compiler.passes.sizes.dynamic_shapes import has_unknown_sizes
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
-from irax_compiler.passes.store import Store
 from irax_compiler.targets.target import OF_THE_EVALUATOR, register
 
 NAME = "iree-cpu"
@@ -55,52 +61,52 @@ CHIPS = (
 def passes_on_flow() -> Sequence[Pass]:
     """Return the passes on IREE's dialect flow."""
     with alone():
-        from irax_compiler.passes.balance import Balance
-        from irax_compiler.passes.carries import Carries
-        from irax_compiler.passes.emplace import Emplace
-        from irax_compiler.passes.fills import Fills
-        from irax_compiler.passes.lift import Lift
-        from irax_compiler.passes.merge import Merge
-        from irax_compiler.passes.nested_constants import NestedConstants
-        from irax_compiler.passes.overwrite import Overwrite
+        from irax_compiler.passes.repairs.carry_unused_results import CarryUnusedResults
+        from irax_compiler.passes.repairs.merge_kernels import MergeKernels
+        from irax_compiler.passes.repairs.nested_constants import NestedConstants
+        from irax_compiler.passes.repairs.overwrite import Overwrite
+        from irax_compiler.passes.repairs.pin_splats import PinSplats
+        from irax_compiler.passes.repairs.pin_update_sources import PinUpdateSources
+        from irax_compiler.passes.repairs.remove_fusion_barriers import RemoveFusionBarriers
+        from irax_compiler.passes.repairs.update_carries_in_place import UpdateCarriesInPlace
 
     return (
-        Lift(),
+        RemoveFusionBarriers(),
         CSE,
         NestedConstants(),
-        Fills(),
+        PinSplats(),
         Overwrite(),
-        Carries(),
-        Merge(),
-        Emplace(),
-        Balance(),
+        UpdateCarriesInPlace(),
+        MergeKernels(),
+        PinUpdateSources(),
+        CarryUnusedResults(),
     )
 
 
 def passes_on_allocations() -> Sequence[Pass]:
     """Return the passes on IREE's dialect stream, once it has found the arrays of a program."""
     with alone():
-        from irax_compiler.passes.placement import Place
+        from irax_compiler.passes.repairs.plan_buffers import PlanBuffers
 
-    return (Place(),)
+    return (PlanBuffers(),)
 
 
 def passes_on_stream() -> Sequence[Pass]:
     """Return the passes on IREE's dialect stream."""
     with alone():
-        from irax_compiler.passes.alignments import Alignments
-        from irax_compiler.passes.link import Link
-        from irax_compiler.passes.release import Release
+        from irax_compiler.passes.repairs.alignments import Alignments
+        from irax_compiler.passes.repairs.link import Link
+        from irax_compiler.passes.repairs.remove_loop_deallocations import RemoveLoopDeallocations
 
-    return (Release(), Alignments(), Link())
+    return (RemoveLoopDeallocations(), Alignments(), Link())
 
 
 def passes_on_hal() -> Sequence[Pass]:
     """Return the passes on IREE's dialect hal."""
     with alone():
-        from irax_compiler.passes.direct import Direct
+        from irax_compiler.passes.repairs.strip_argument_checks import StripArgumentChecks
 
-    return (Direct(),)
+    return (StripArgumentChecks(),)
 
 
 class CpuTarget(IreeTarget):
@@ -132,26 +138,26 @@ CPU = register(
         callbacks_lack=SUBBYTE | IN_BYTES,
         passes=(
             *standard_passes(NAME, calls_formulas=True, kernels_of_loops=True),
-            HostSteps(),
+            PeelHostCalls(),
             Loops(),
             OnDemand("piecewise", has(*JOINTS)),
             Legalize(NAME, "now"),
-            Rows(),
+            LowerCountedLoops(),
             Fourier(),
             ForeignFunctions(),
             Blas(),
             Reductions(),
             PartialSums(),
             Elementwise(),
-            Chain(),
+            FuseKernels(),
             Host(),
             Store(),
-            Divide(),
+            LimitFusion(),
             Barriers(),
             Donation(),
-            OnDemand("turns", has("stream.executable")),
-            OnDemand("split", has_many_arrays),
-            Meters(),
+            OnDemand("reverse-traversal", has("stream.executable")),
+            OnDemand("split-large-signatures", has_many_arrays),
+            InterruptChecks(),
         ),
         dynamic_passes=dynamic_passes(NAME, (Blas(), Reductions(), Elementwise())),
         flow_passes=passes_on_flow,

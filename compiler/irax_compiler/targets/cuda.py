@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from irax_compiler.iree.target import ASYNCHRONOUS, IreeTarget
-from irax_compiler.passes.barriers import Barriers
-from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.legalize.gpu import sets
+from irax_compiler.passes.repairs.barriers import Barriers
+from irax_compiler.passes.repairs.limit_fusion import LimitFusion
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.target import register
 
@@ -26,7 +26,7 @@ NEWER = (
 CUDA = register(
     IreeTarget(
         name=NAME,
-        passes=(*standard_passes(NAME), Divide(), Barriers()),
+        passes=(*standard_passes(NAME), LimitFusion(), Barriers()),
         legalizations=sets.GPU,
         flags=("--iree-hal-target-device=cuda", ASYNCHRONOUS),
         chip_flag="--iree-cuda-target=",

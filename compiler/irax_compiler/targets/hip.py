@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from irax_compiler.iree.target import ASYNCHRONOUS, IreeTarget
-from irax_compiler.passes.barriers import Barriers
-from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.legalize.gpu import gpu, sets
+from irax_compiler.passes.repairs.barriers import Barriers
+from irax_compiler.passes.repairs.limit_fusion import LimitFusion
 from irax_compiler.passes.standard import standard_passes
 from irax_compiler.targets.target import register
 
@@ -24,7 +24,7 @@ CHIPS = (
 HIP = register(
     IreeTarget(
         name=NAME,
-        passes=(*standard_passes(NAME), Divide(), Barriers()),
+        passes=(*standard_passes(NAME), LimitFusion(), Barriers()),
         legalizations=(*sets.GPU, gpu.sign_of_doubles),
         flags=("--iree-hal-target-device=hip", ASYNCHRONOUS),
         chip_flag="--iree-rocm-target=",

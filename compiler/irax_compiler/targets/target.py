@@ -13,7 +13,7 @@ from irax_compiler import extensions
 from irax_compiler.importing import import_module
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import Pass
-from irax_compiler.passes.legalization import Legalization
+from irax_compiler.passes.legalize.legalization import Legalization
 
 OF_THE_EVALUATOR = frozenset(
     [

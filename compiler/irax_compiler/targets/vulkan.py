@@ -10,9 +10,9 @@ from irax_compiler.iree import spirv
 from irax_compiler.iree.target import ASYNCHRONOUS, DOUBLES, IreeTarget
 from irax_compiler.mlir import Module
 from irax_compiler.ops.core import UnsupportedOp
-from irax_compiler.passes.barriers import Barriers
-from irax_compiler.passes.divide import Divide
 from irax_compiler.passes.legalize.gpu import sets
+from irax_compiler.passes.repairs.barriers import Barriers
+from irax_compiler.passes.repairs.limit_fusion import LimitFusion
 from irax_compiler.passes.standard import FEW, standard_passes
 from irax_compiler.targets.target import OF_THE_EVALUATOR, register
 
@@ -48,7 +48,7 @@ class VulkanTarget(IreeTarget):
 VULKAN = register(
     VulkanTarget(
         name=NAME,
-        passes=(*standard_passes(NAME, largest_constant=FEW), Divide(), Barriers()),
+        passes=(*standard_passes(NAME, largest_constant=FEW), LimitFusion(), Barriers()),
         legalizations=sets.SPIRV,
         # There are no functions of float64, and on many devices no float64 at all.
         lacks=OF_THE_EVALUATOR | DOUBLES,

@@ -1,4 +1,4 @@
-// RUN: --pipeline "rows"
+// RUN: --pipeline "lower-counted-loops"
 
 // A loop that multiplies a vector by the columns of a matrix goes through the rows of a copy.
 func.func @main(%w: tensor<7000x7000xf32>, %c: tensor<7000xf32>) -> tensor<9x7000xf32> {

@@ -1,4 +1,4 @@
-// RUN: --pipeline "rows"
+// RUN: --pipeline "lower-counted-loops"
 
 // The rows of a loop that is no kernel are put where they belong, 64 bytes apart.
 func.func @main(%c: tensor<70008xf32>) -> tensor<6x70008xf32> {

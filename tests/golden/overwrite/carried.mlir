@@ -1,5 +1,5 @@
 // A kernel writes the next value of an array that a loop carries over the array, where the pass
-// `carries` lets it: others that read the array are waited for.
+// `update-carries-in-place` lets it: others that read the array are waited for.
 // RUN: --pipeline "overwrite"
 
 // CHECK:      func.func @scale(%{{\w+}}: !stream.binding) {

@@ -1,6 +1,6 @@
 // RUN: --pipeline "reductions{workers=1}"
 
-// Reductions in the body of a loop of the dialect scf, which the pass rows makes, are kernels too.
+// Reductions in the body of a loop of the dialect scf, which the pass lower-counted-loops makes, are kernels too.
 
 // CHECK-LABEL: func.func @rows
 // CHECK: scf.for

@@ -1,7 +1,3 @@
-"""Legalizations: rewrites of StableHLO into a form that a target compiles correctly, one small
-rewrite per defect.
+"""Legalization: rewrites of StableHLO into a form that a target compiles correctly, a small one for
+each defect.
 """
-
-from irax_compiler.passes.legalize.legalize import Legalize, LegalizeChlo
-
-__all__ = ["Legalize", "LegalizeChlo"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from irax_compiler.passes.legalization import Legalization
 from irax_compiler.passes.legalize.iree import (
     aliasing,
     broadcasts,
@@ -22,6 +21,7 @@ from irax_compiler.passes.legalize.iree import (
     sorting,
     triangular,
 )
+from irax_compiler.passes.legalize.legalization import Legalization
 from irax_compiler.passes.legalize.numerics import (
     complex_functions,
     complex_numbers,

@@ -15,8 +15,8 @@ from irax_compiler.mlir import Operation, Value, dtype_of, inexact
 from irax_compiler.ops import barrier, conversion, elementwise
 from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.ops.registry import read, traits_of
-from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.fusion import comes_from
+from irax_compiler.passes.legalize.legalization import legalizes
 
 F32 = np.dtype(np.float32)
 

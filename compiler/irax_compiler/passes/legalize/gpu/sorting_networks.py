@@ -19,8 +19,8 @@ from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import window_shapes
 from irax_compiler.ops.sorting import sort
-from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.sorting import keys_of
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 INT32 = np.dtype(np.int32)

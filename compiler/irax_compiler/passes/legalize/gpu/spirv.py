@@ -14,8 +14,8 @@ from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.formula import Number
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read, traits_of
-from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.convolution import apart
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 FLOAT32 = np.dtype(np.float32)

@@ -24,7 +24,7 @@ from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import reduce, reduce_window
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.sorting import sort
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 MOST_STEPS = 1 << 13

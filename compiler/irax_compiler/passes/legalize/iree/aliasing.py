@@ -13,10 +13,10 @@ from irax_compiler.ops import comparison
 from irax_compiler.ops.core import Memory, dtype_of_places, full, full_like
 from irax_compiler.ops.registry import all_traits, traits_of
 from irax_compiler.ops.shape import Iota
-from irax_compiler.passes.constant_folding import keep_unknown
 from irax_compiler.passes.core import enclosing
-from irax_compiler.passes.donated import is_donated
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.host.donated import is_donated
+from irax_compiler.passes.legalize.legalization import legalizes
+from irax_compiler.passes.optimize.constant_folding import keep_unknown
 from irax_compiler.sizes import is_symbolic
 
 _USERS = 64

@@ -9,7 +9,7 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import shape
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 

@@ -13,7 +13,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.conversion import ReducePrecision
 from irax_compiler.ops.formula import Number, copy_sign, function, where
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 _COMPUTED = ("stablehlo.scatter", "stablehlo.sort")

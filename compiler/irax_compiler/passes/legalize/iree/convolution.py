@@ -13,8 +13,8 @@ from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import conversion, elementwise, slicing
 from irax_compiler.ops.convolution import Convolution, dilated
 from irax_compiler.ops.core import full_like
-from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.fusion import comes_from
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 FLOAT32 = np.dtype(np.float32)

@@ -22,15 +22,15 @@ from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.convolution import ConvDimensions, Convolution, dilated
 from irax_compiler.ops.core import full
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
-from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.convolution import apart
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import is_symbolic
 
 if TYPE_CHECKING:
-    from irax_compiler.passes.blas import tiles
+    from irax_compiler.passes.kernels.blas import tiles
 else:
-    (tiles,) = deferred("irax_compiler.passes.blas", "tiles")
+    (tiles,) = deferred("irax_compiler.passes.kernels.blas", "tiles")
 
 MOST_PRODUCTS = 64
 """The most products, each of which is compiled separately."""

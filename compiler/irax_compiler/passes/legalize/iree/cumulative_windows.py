@@ -17,7 +17,7 @@ from irax_compiler.ops.core import full, working_dtype
 from irax_compiler.ops.reductions import cumulative, reduce
 from irax_compiler.ops.reductions.cumulative import Run
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 LONG = 1024

@@ -13,11 +13,12 @@ from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.structured import DefinedOp
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 MANY = 8
-"""The most arrays that are reduced by one kernel, which may read 24 arrays (see the pass `divide`).
+"""The most arrays that are reduced by one kernel, which may read 24 arrays (see the pass
+`limit-fusion`).
 """
 
 
@@ -90,7 +91,7 @@ def windows_of_splat(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.reduce", kind="missing", of="IREE")
 def reduction_of_many(operation: Operation) -> Sequence[Value] | None:
-    """Fold many arrays by elementwise operations, which the pass `divide` parts: a reduction of
+    """Fold many arrays by elementwise operations, which `limit-fusion` parts: a reduction of
     several arrays is one kernel, to which IREE binds no more than 32.
     """
     op = read_as(VariadicReduce, operation)

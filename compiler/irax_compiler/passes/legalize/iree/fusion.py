@@ -19,8 +19,8 @@ from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.aliasing import UPDATES
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes.comparison import bounds
 

@@ -15,8 +15,8 @@ from irax_compiler.ops.core import Op, constant, dtype_of_places, full, full_lik
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.registry import read
-from irax_compiler.passes.integer_bounds import bounds
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
+from irax_compiler.passes.optimize.integer_bounds import bounds
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import is_symbolic
 

@@ -8,9 +8,9 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Operation, Value, shape_of
 from irax_compiler.ops import barrier, comparison, shape
 from irax_compiler.passes.core import inputs, nested
-from irax_compiler.passes.host import is_host_call
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.host.host import is_host_call
 from irax_compiler.passes.legalize.iree import aliasing
+from irax_compiler.passes.legalize.legalization import legalizes
 
 
 @legalizes(

@@ -18,18 +18,18 @@ from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter, ScatterBy
 from irax_compiler.ops.size_code import usual
 from irax_compiler.ops.slicing import Pad, Reverse
 from irax_compiler.passes.core import enclosing
-from irax_compiler.passes.donated import is_donated
-from irax_compiler.passes.elementwise.joins import parts_of
-from irax_compiler.passes.elementwise.seeds import is_elementwise
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.host.donated import is_donated
+from irax_compiler.passes.kernels.elementwise.joins import parts_of
+from irax_compiler.passes.kernels.elementwise.seeds import is_elementwise
+from irax_compiler.passes.legalize.legalization import legalizes
+from irax_compiler.passes.optimize.simplify.matching import made_by
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.passes.simplify.matching import made_by
 
 if TYPE_CHECKING:
-    from irax_compiler.passes.moves import copies, gathers, scatters
+    from irax_compiler.passes.kernels.moves import copies, gathers, scatters
 else:
     copies, gathers, scatters = deferred(
-        "irax_compiler.passes.moves", "copies", "gathers", "scatters"
+        "irax_compiler.passes.kernels.moves", "copies", "gathers", "scatters"
     )
 
 FEW = 4

@@ -21,15 +21,15 @@ from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.registry import read, traits_of
-from irax_compiler.passes.legalization import legalizes
-from irax_compiler.passes.partial_sums import DEEP
+from irax_compiler.passes.kernels.partial_sums import DEEP
+from irax_compiler.passes.legalize.legalization import legalizes
+from irax_compiler.passes.optimize.simplify.matching import made_by
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.passes.simplify.matching import made_by
 
 if TYPE_CHECKING:
-    from irax_compiler.passes.blas import small_integers
+    from irax_compiler.passes.kernels.blas import small_integers
 else:
-    (small_integers,) = deferred("irax_compiler.passes.blas", "small_integers")
+    (small_integers,) = deferred("irax_compiler.passes.kernels.blas", "small_integers")
 
 FLOAT32 = np.dtype(np.float32)
 _EXACT = (FLOAT32, np.dtype(np.float64))

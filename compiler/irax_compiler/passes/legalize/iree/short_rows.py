@@ -18,9 +18,9 @@ from irax_compiler.ops import shape
 from irax_compiler.ops.core import Op, full
 from irax_compiler.ops.reductions.reduce import Reduce, is_identity
 from irax_compiler.ops.slicing import Slice
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
+from irax_compiler.passes.optimize.simplify.matching import made_by
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.passes.simplify.matching import made_by
 
 LONGEST = 8
 """The most columns that the pass `elementwise` reads by vectors."""

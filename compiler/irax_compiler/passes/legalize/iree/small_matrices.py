@@ -14,8 +14,8 @@ from irax_compiler.ops import comparison, elementwise, shape, slicing
 from irax_compiler.ops.core import full_like, zeros_like
 from irax_compiler.ops.linalg import triangular
 from irax_compiler.ops.linalg.triangular import adjoint
-from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree.triangular import nan_if_any, one_batch
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 MOST_ROWS = 4

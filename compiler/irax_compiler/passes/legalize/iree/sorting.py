@@ -20,15 +20,15 @@ from irax_compiler.ops.registry import read
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.sorting.sort import SortBy
 from irax_compiler.passes.core import enclosing
-from irax_compiler.passes.host import host_call
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.host.host import host_call
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import at_least
 
 if TYPE_CHECKING:
-    from irax_compiler.passes.moves import ranks, selection
+    from irax_compiler.passes.kernels.moves import ranks, selection
 else:
-    ranks, selection = deferred("irax_compiler.passes.moves", "ranks", "selection")
+    ranks, selection = deferred("irax_compiler.passes.kernels.moves", "ranks", "selection")
 
 
 @legalizes("stablehlo.sort", kind="bug", of="IREE")

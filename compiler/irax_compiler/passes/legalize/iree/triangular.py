@@ -22,8 +22,8 @@ from irax_compiler.ops.core import full, full_like, zeros_like
 from irax_compiler.ops.linalg import triangular
 from irax_compiler.ops.linalg.triangular import adjoint, matmul, transposed, triangle
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.passes.host import host_call
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.host.host import host_call
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 BLOCK = 32

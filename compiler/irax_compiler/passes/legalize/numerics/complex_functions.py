@@ -21,7 +21,7 @@ from irax_compiler.ops import barrier, elementwise, parts
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.formula import Number, copy_sign, function, is_negative, where
 from irax_compiler.ops.special import chlo_functions
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 Complex = tuple[Number, Number]

@@ -15,8 +15,8 @@ from irax_compiler.ops import barrier, bitcast, conversion, elementwise, fft, sh
 from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.reductions.reduce import Reduce, is_identity
 from irax_compiler.ops.registry import read, traits_of
-from irax_compiler.passes.legalization import legalizes
-from irax_compiler.passes.partial_sums import LONG
+from irax_compiler.passes.kernels.partial_sums import LONG
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 

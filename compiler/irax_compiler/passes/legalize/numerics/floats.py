@@ -16,7 +16,7 @@ from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.special import chlo_functions
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 

@@ -22,14 +22,14 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, dot, elementwise, fft, shape, slicing
 from irax_compiler.ops.core import constant, full, full_like
 from irax_compiler.ops.formula import Number
-from irax_compiler.passes.host import host_call
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.host.host import host_call
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 if TYPE_CHECKING:
-    from irax_compiler.passes.fourier import transforms
+    from irax_compiler.passes.kernels.fourier import transforms
 else:
-    (transforms,) = deferred("irax_compiler.passes.fourier", "transforms")
+    (transforms,) = deferred("irax_compiler.passes.kernels.fourier", "transforms")
 
 DIRECT = 64
 """The longest transform that is one product with a matrix."""

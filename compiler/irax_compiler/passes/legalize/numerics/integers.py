@@ -11,7 +11,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitcast, bitwise, conversion
 from irax_compiler.ops.core import constant
 from irax_compiler.ops.registry import read
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 
 
 @legalizes("stablehlo.constant", kind="bug", of="XLA")

@@ -9,7 +9,7 @@ import numpy as np
 from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.formula import Number, polynomial, where
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.exponentials import LOG2_HIGH, LOG2_LOW
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 

@@ -14,8 +14,8 @@ from irax_compiler.mlir import Operation, Value, dtype_of, inexact
 from irax_compiler.ops import conversion
 from irax_compiler.ops.formula import Number, copy_sign, where
 from irax_compiler.ops.registry import read
-from irax_compiler.passes.float_codes import rounded_to_odd
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.float_codes import rounded_to_odd
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)

@@ -19,7 +19,7 @@ from irax_compiler.ops.formula import (
     polynomial,
     where,
 )
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.double_double import Double, sum_of
 from irax_compiler.passes.legalize.numerics.exponentials import power_of_two, scaled
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars

@@ -9,7 +9,7 @@ import numpy as np
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact
 from irax_compiler.ops import conversion, elementwise
 from irax_compiler.ops.formula import Number, where
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 FLOAT32, UINT32 = np.dtype(np.float32), np.dtype(np.uint32)

@@ -21,7 +21,7 @@ from irax_compiler.ops.formula import (
     polynomial,
     where,
 )
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
 FLOAT32 = np.dtype(np.float32)

@@ -22,7 +22,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.elementwise_map import Map
 from irax_compiler.ops.formula import Number, polynomial, where
 from irax_compiler.passes.core import enclosing
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.double_double import Double, product_of, sum_of
 from irax_compiler.passes.legalize.numerics.exponentials import MAGIC
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars

@@ -18,8 +18,8 @@ from irax_compiler.ops.indexing.select_and_scatter import SelectAndScatter
 from irax_compiler.ops.reductions import cumulative, reduce
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
-from irax_compiler.passes.legalization import legalizes
 from irax_compiler.passes.legalize.iree import convolution_forms
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics import fourier
 from irax_compiler.passes.rewriting import Replacement, read_as
 

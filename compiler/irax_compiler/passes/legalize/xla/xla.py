@@ -19,7 +19,7 @@ from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.window_shapes import WindowDims
-from irax_compiler.passes.legalization import legalizes
+from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 

@@ -1,0 +1,1 @@
+"""Derived functions: derivatives, transposes, batches, and what they are made of."""

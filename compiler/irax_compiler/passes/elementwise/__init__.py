@@ -1,3 +1,0 @@
-"""Kernels of elementwise operations on arrays that are broadcast, strided, sliced or transposed."""
-
-from irax_compiler.passes.elementwise.elementwise import Elementwise as Elementwise

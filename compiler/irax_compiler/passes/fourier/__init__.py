@@ -1,3 +1,0 @@
-"""Fourier transforms as kernels."""
-
-from irax_compiler.passes.fourier.fourier import Fourier as Fourier

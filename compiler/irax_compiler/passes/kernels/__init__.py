@@ -1,0 +1,1 @@
+"""Kernels that irax writes itself, as HAL executables and their dispatches."""

@@ -1,0 +1,345 @@
+"""Products of matrices of 8-bit integers, by an instruction of AVX-512 VNNI.
+
+It multiplies four unsigned numbers by four signed ones, and adds the products to an integer of 32
+bits. So an element of a tile is a word of four numbers, and tiles are otherwise as those of floats
+(see `tiles`): a panel of the right factor is laid out for them, and the left factor is read where
+it is. Of factors that are both signed, or both unsigned, the numbers of the panel are moved by 128,
+and the sums of the left factor's rows undo that. All is modulo 2**32, as sums are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+
+from irax_compiler import chips, mlir
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import shape
+from irax_compiler.ops.core import full
+from irax_compiler.ops.dot import DotDimensions
+from irax_compiler.ops.registers import constant, emit, equal, index, spread
+from irax_compiler.ops.slicing import Pad
+from irax_compiler.passes.kernels.blas.tiles import PANELS, Shape
+from irax_compiler.passes.kernels.blas.vector import Vector
+from irax_compiler.passes.kernels.executables import (
+    SHARE,
+    add_executable,
+    base,
+    dispatch,
+    moved,
+    plus,
+    share,
+    size_of_share,
+    times,
+)
+from irax_compiler.passes.kernels.loops.memory import seen_as
+from irax_compiler.passes.kernels.loops.vectors import shuffled, transposed
+from irax_compiler.passes.kernels.moves.kernels import name_of
+from irax_compiler.passes.kernels.reductions.lanes import least
+from irax_compiler.passes.kernels.scf import for_each, for_loop, if_else
+from irax_compiler.processors import processors
+
+DTYPES = np.dtype(np.int8), np.dtype(np.uint8)
+"""The dtypes of the numbers."""
+INT32 = np.dtype(np.int32)
+WORD = 4
+"""The numbers of a word."""
+LARGE, LEAST = 1 << 18, 16
+"""The fewest products of numbers, and extents of a matrix, for which the code pays."""
+_WORDS = Vector(INT32, 64)
+_BYTES = Vector(np.dtype(np.int8), _WORDS.lanes)
+"""As many numbers as a vector has words."""
+_REGISTERS = 32
+
+
+def product(dims: DotDimensions, x: Value, y: Value, result: Value) -> Value | None:
+    """Build a dispatch that multiplies matrices of 8-bit integers, and return its result, of int32
+    and of the shape of `result`; None where it does not pay.
+    """
+    if not {dtype_of(x), dtype_of(y)} <= {*DTYPES} or not chips.multiplies_bytes():
+        return None
+    if mlir.is_sized(x.type) or mlir.is_sized(y.type):
+        return None
+    x_free, y_free = dims.lhs_free(len(shape_of(x))), dims.rhs_free(len(shape_of(y)))
+    batch = prod(shape_of(x)[d] for d in dims.lhs_batching)
+    k = prod(shape_of(x)[d] for d in dims.lhs_contracting)
+    m, n = prod(shape_of(x)[d] for d in x_free), prod(shape_of(y)[d] for d in y_free)
+    if min(m, n, k) < LEAST or batch * m * n * k < LARGE:
+        return None
+    # The right factor is read by rows or by columns, whichever are contiguous.
+    has_rows = not dims.rhs_contracting[-1] > y_free[-1]
+    groups = (dims.rhs_contracting, y_free) if has_rows else (y_free, dims.rhs_contracting)
+    lhs = _in_words(_matrices(x, dims.lhs_batching, x_free, dims.lhs_contracting), 2)
+    rhs = _in_words(_matrices(y, dims.rhs_batching, *groups), 1 if has_rows else 2)
+    signs = dtype_of(x) == np.int8, dtype_of(y) == np.int8
+    return Product(batch, m, n, -(-k // WORD), signs, has_rows).dispatch(lhs, rhs, result)
+
+
+def _matrices(x: Value, *groups: Sequence[int]) -> Value:
+    """Build an array of three dimensions, each of which is a group of x's."""
+    extents = [prod(shape_of(x)[d] for d in group) for group in groups]
+    return shape.reshape(shape.transpose(x, [d for group in groups for d in group]), extents)
+
+
+def _in_words(x: Value, dimension: int) -> Value:
+    """Build x with zeros at the end of a dimension, so that it has whole words."""
+    missing = -shape_of(x)[dimension] % WORD
+    if not missing:
+        return x
+    zeros = (0,) * len(shape_of(x))
+    high = shape.insert((0, 0), dimension, missing)
+    return Pad(zeros, high, zeros)(x, full((), 0, dtype_of(x)))
+
+
+@dataclass(frozen=True)
+class Product:
+    """Products of [m, 4 words] by [4 words, n] matrices of 8-bit integers."""
+
+    batch: int
+    m: int
+    n: int
+    words: int
+    """The words of a row of the left factor, and of a column of the right one."""
+    signs: tuple[bool, bool]
+    """True for the factor that is signed."""
+    has_rows: bool
+    """True if the rows of the right factor are contiguous, False if its columns are."""
+
+    def dispatch(self, lhs: Value, rhs: Value, result: Value) -> Value:
+        """Build the dispatch; its result is of the shape of `result`."""
+        module, name = mlir.open_module(), name_of("bytes", self.m * self.n, self)
+        if mlir.unique_name(module, name) == name:
+            add_executable(module, name, self._counts, 3, lambda _, given: self._build(given))
+        factors = [seen_as(x, np.dtype(np.int8)) for x in (lhs, rhs)]
+        return dispatch(name, factors, [mlir.tensor_type(shape_of(result), INT32)])[0]
+
+    # ---- shares ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _shape(self) -> Shape:
+        return Shape.best(self.m, self.n, _WORDS.lanes, _REGISTERS)
+
+    @cached_property
+    def _panels(self) -> int:
+        return -(-self.n // self._shape.columns)
+
+    @cached_property
+    def _shares(self) -> tuple[int, int, int]:
+        """The products, the tiles of rows and the panels of a workgroup."""
+        operations = 2 * self.batch * self.m * self.n * self.words
+        wanted = max(1, min(processors(), operations // SHARE))
+        products = size_of_share(self.batch, wanted)
+        parts = max(1, wanted // self.batch)
+        tiles = self.m // self._shape.rows
+        if self._panels % parts == 0 or self._panels > tiles:
+            return products, max(1, tiles), size_of_share(self._panels, parts)
+        return products, size_of_share(tiles, parts), self._panels
+
+    @property
+    def _counts(self) -> tuple[int, int]:
+        products, tiles, panels = self._shares
+        whole = max(1, self.m // self._shape.rows)
+        return -(-self.batch // products), -(-whole // tiles) * -(-self._panels // panels)
+
+    # ---- the code --------------------------------------------------------------------------------
+
+    def _build(self, bindings: Sequence[Value]) -> None:
+        depth = WORD * self.words
+        sizes = self.m * depth, depth * self.n, self.m * self.n * INT32.itemsize
+        arrays = [base(x, self.batch * size) for x, size in zip(bindings, sizes, strict=True)]
+        memory = _WORDS.memory(self._depth * self._shape.columns)
+        products, tiles, panels = self._shares
+        count = max(1, self.m // self._shape.rows)
+        by_rows = tiles < count
+        extent, size = (count, tiles) if by_rows else (self._panels, panels)
+        share_of = share(extent, size, 1)
+        whole = index(0), index(count)
+        rows, columns = (share_of, (index(0), index(panels))) if by_rows else (whole, share_of)
+
+        def of_product(number: Value) -> None:
+            places = [moved(x, number, size) for x, size in zip(arrays, sizes, strict=True)]
+            code = _Code(self, self._shape, memory, *places)
+            for_each(*columns, lambda panel: code.panel(panel, self._depth, rows))
+
+        for_each(*share(self.batch, products, 0), of_product)
+
+    @property
+    def _depth(self) -> int:
+        """The most words of a panel; whole vectors, as blocks are transposed."""
+        most = PANELS // 2 // (self._shape.columns * INT32.itemsize)
+        lanes = _WORDS.lanes
+        return min(-(-self.words // lanes), most // lanes) * lanes
+
+
+@dataclass(frozen=True)
+class _Code:
+    product: Product
+    shape: Shape
+    memory: Value
+    lhs: Value
+    rhs: Value
+    out: Value
+
+    def panel(self, number: Value, most: int, tiles: tuple[Value, Value]) -> None:
+        """Multiply tiles of rows by a panel, in parts of at most so many words."""
+        product, rows = self.product, self.shape.rows
+        column = times(number, self.shape.columns)
+        masks = self._masks(column)
+        first, last = tiles
+        whole, rest = divmod(product.m, rows)
+
+        def of_part(number: Value) -> None:
+            start = times(number, most)
+            depth = least(emit("arith.subi", index(product.words), start), most)
+            (self._lay_out if product.has_rows else self._turn)(column, start, depth, masks)
+
+            def of_rows(row: Value, count: int) -> None:
+                self._tile(row, count, column, start, depth, masks)
+
+            if whole:
+                for_each(first, last, lambda tile: of_rows(times(tile, rows), rows))
+            if rest:
+                is_last = equal(last, max(1, whole))
+                if_else(is_last, lambda: of_rows(index(whole * rows), rest))
+
+        for_each(index(0), index(-(-product.words // most)), of_part)
+
+    def _masks(self, column: Value) -> list[Value | None]:
+        """The columns of the panel's vectors that there are; None for all."""
+        if self.product.n % self.shape.columns == 0:
+            return [None] * self.shape.vectors
+        left = emit("arith.subi", index(self.product.n), column)
+        return [_WORDS.mask(plus(left, -v * _WORDS.lanes)) for v in range(self.shape.vectors)]
+
+    # ---- the panel -------------------------------------------------------------------------------
+
+    @property
+    def _is_moved(self) -> bool:
+        """True if the numbers of the panel are moved by 128."""
+        left, right = self.product.signs
+        return left == right
+
+    def _keep(self, words: Value, row: Value, vector: int) -> None:
+        """Store words of a row of the panel."""
+        if self._is_moved:
+            halves = constant(np.full(_WORDS.lanes, 0x80808080, np.uint32))
+            words = emit("arith.xori", words, halves)
+        place = plus(times(row, self.shape.columns), vector * _WORDS.lanes)
+        mlir.emit("vector.store", [words, self.memory, place], {}, [])
+
+    def _lay_out(self, column: Value, start: Value, depth: Value, masks: Sequence[Value | None]):
+        """Lay out rows of the right factor, four at a time."""
+        distance = self.product.n
+        there = emit("arith.addi", moved(self.rhs, start, WORD * distance), column)
+
+        def of_row(at: Value) -> None:
+            source = moved(there, at, WORD * distance)
+            for v, mask in enumerate(masks):
+                place = plus(source, v * _WORDS.lanes)
+                rows = [_BYTES.load(plus(place, i * distance), mask) for i in range(WORD)]
+                even, odd = _interleaved(rows[0], rows[2]), _interleaved(rows[1], rows[3])
+                self._keep(emit("vector.bitcast", _interleaved(even, odd), to=_WORDS.type), at, v)
+
+        for_each(index(0), depth, of_row)
+
+    def _turn(self, column: Value, start: Value, depth: Value, masks: Sequence[Value | None]):
+        """Transpose blocks of words. Past the last column, that is read again."""
+        lanes, last = _WORDS.lanes, index(self.product.n - 1)
+        there = moved(self.rhs, start, WORD)
+
+        def of_rows(number: Value) -> None:
+            at = times(number, lanes)
+            mask = _WORDS.mask(emit("arith.subi", depth, at))
+            source = moved(there, at, WORD)
+            for v in range(self.shape.vectors):
+                columns = [
+                    emit("arith.minsi", plus(column, v * lanes + i), last) for i in range(lanes)
+                ]
+                places = [moved(source, c, WORD * self.product.words) for c in columns]
+                block = transposed([_WORDS.load(x, mask) for x in places])
+                for i, words in enumerate(block):
+                    self._keep(words, plus(at, i), v)
+
+        for_each(index(0), emit("arith.ceildivsi", depth, index(lanes)), of_rows)
+
+    # ---- the tiles -------------------------------------------------------------------------------
+
+    def _tile(
+        self,
+        row: Value,
+        count: int,
+        column: Value,
+        start: Value,
+        depth: Value,
+        masks: Sequence[Value | None],
+    ) -> None:
+        """Multiply some rows by the panel, and add the products to the sums so far."""
+        product, vectors = self.product, self.shape.vectors
+        distance = WORD * product.words
+        left = moved(moved(self.lhs, row, distance), start, WORD)
+        lines = [plus(left, r * distance) for r in range(count)]
+
+        def of_word(at: Value, sums: Sequence[Value]) -> list[Value]:
+            place = times(at, self.shape.columns)
+            right = [
+                emit("vector.load", self.memory, plus(place, v * _WORDS.lanes), to=_WORDS.type)
+                for v in range(vectors)
+            ]
+            found: list[Value] = []
+            for r in range(count):
+                words = _WORDS.spread(plus(moved(left, at, WORD), r * distance))
+                own = sums[r * vectors : (r + 1) * vectors]
+                found += [self._add(z, words, y) for y, z in zip(right, own, strict=True)]
+            return found
+
+        begun = [self._begun(line, depth) for line in lines]
+        sums = for_loop(index(0), depth, 1, [x for x in begun for _ in range(vectors)], of_word)
+        out = moved(moved(self.out, row, product.n * WORD), column, WORD)
+
+        def store(add: bool) -> None:
+            for i, total in enumerate(sums):
+                r, v = divmod(i, vectors)
+                place = plus(out, r * product.n * WORD + v * _WORDS.bytes)
+                before = _WORDS.load(place, masks[v]) if add else None
+                value = total if before is None else emit("arith.addi", before, total)
+                _WORDS.store(value, place, masks[v])
+
+        if_else(equal(start, 0), lambda: store(False), lambda: store(True))
+
+    def _begun(self, line: Value, depth: Value) -> Value:
+        """The value that sums of a row begin with: what undoes the move of the panel."""
+        if not self._is_moved:
+            return _WORDS.zeros()
+        ones = constant(np.full(_WORDS.lanes, 0x01010101, np.int32))
+
+        def of_words(at: Value, sums: Sequence[Value]) -> list[Value]:
+            mask = _WORDS.mask(emit("arith.subi", depth, at))
+            return [self._add(sums[0], _WORDS.load(moved(line, at, WORD), mask), ones)]
+
+        (sums,) = for_loop(index(0), depth, _WORDS.lanes, [_WORDS.zeros()], of_words)
+        kind = mlir.parse_attribute("#vector.kind<add>")
+        total = emit("vector.reduction", sums, to=mlir.element_type(INT32), kind=kind)
+        by = constant(np.array(-128 if self.product.signs[0] else 128, np.int32))
+        return spread(emit("arith.muli", total, by), _WORDS.lanes)
+
+    def _add(self, sums: Value, left: Value, right: Value) -> Value:
+        """Add products of words of the left factor and of the panel to sums."""
+        unsigned, signed = (right, left) if self.product.signs[0] else (left, right)
+        attributes = {
+            "intrin": mlir.string("llvm.x86.avx512.vpdpbusd.512"),
+            "op_bundle_sizes": mlir.parse_attribute("array<i32>"),
+            "operandSegmentSizes": mlir.parse_attribute("array<i32: 3, 0>"),
+        }
+        numbers = mlir.parse_type(f"vector<{_WORDS.bytes}xi8>")
+        operands = [sums, *(emit("vector.bitcast", x, to=numbers) for x in (unsigned, signed))]
+        return mlir.emit("llvm.call_intrinsic", operands, attributes, [_WORDS.type]).results[0]
+
+
+def _interleaved(x: Value, y: Value) -> Value:
+    """Return the elements of two vectors in turns."""
+    size = x.type.shape[0]  # pyright: ignore
+    return shuffled(x, y, np.arange(2 * size).reshape(2, size).T.reshape(-1))

@@ -1,0 +1,113 @@
+"""The pass elementwise, which makes kernels of elementwise operations on views of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.effects import remove_dead_operations
+from irax_compiler.importing import deferred
+from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
+from irax_compiler.ops.slicing import Concatenate, Reverse
+from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
+from irax_compiler.passes.kernels.elementwise.clusters import Cluster
+from irax_compiler.passes.kernels.elementwise.joins import joints
+from irax_compiler.passes.kernels.elementwise.search import cluster_of
+from irax_compiler.passes.kernels.elementwise.seeds import (
+    is_barrier_of_parts,
+    is_elementwise,
+    is_moved,
+)
+from irax_compiler.passes.kernels.executables import Executables, dispatch, sizes_of_function
+from irax_compiler.passes.kernels.loops.memory import bound, bound_type, unbound
+from irax_compiler.passes.rewriting import replace
+from irax_compiler.sizes import InconclusiveDimensionOperation
+
+if TYPE_CHECKING:
+    from irax_compiler.passes.kernels.elementwise import kernels
+    from irax_compiler.passes.kernels.moves import copies
+else:
+    (kernels,) = deferred("irax_compiler.passes.kernels.elementwise", "kernels")
+    (copies,) = deferred("irax_compiler.passes.kernels.moves", "copies")
+
+
+@register_pass
+class Elementwise(Pass):
+    """Makes kernels of elementwise operations on many elements, if they read iotas, or arrays that
+    are broadcast, strided, sliced or transposed, and of such arrays alone. IREE has slow tiles for
+    these where extents are no powers of two. So are operations on complex numbers, of which IREE
+    has no vectors, those with several results, those whose results are concatenated, and those that
+    can write results over donated arrays. Equal kernels are one executable.
+    """
+
+    name: ClassVar[str] = "elementwise"
+
+    def run(self, module: Module) -> None:
+        executables = Executables(module)
+        for function in mlir.functions(module).values():
+            for block in function.regions[0]:
+                _rewrite(block, executables)
+
+
+def _rewrite(block: Block, executables: Executables) -> None:
+    for operation in list(walk(block)):
+        if is_barrier_of_parts(operation):
+            replace(operation, list(operation.operands))
+    seeds: dict[Value, Operation] = {}
+    for operation in walk(block):
+        if is_elementwise(operation) or is_moved(operation) or operation.name == Concatenate.name:
+            seeds[operation.results[0]] = operation
+        elif runs_blocks(operation):
+            for region in operation.regions:
+                for inner in region:
+                    _rewrite(inner, executables)
+    count = len(seeds)
+    while seeds:
+        _, seed = seeds.popitem()
+        with suppress(InconclusiveDimensionOperation):  # then it is IREE's
+            found = cluster_of(seed)
+            if found is None:
+                continue
+            _replace(*found, executables)
+            joined = joints(found[1]) if found[0].joins else []
+            for operation in (*joined, *reversed(found[0].members)):
+                seeds.pop(operation.results[0], None)
+                operation.erase()
+    if count:
+        remove_dead_operations(block)
+    for operation in list(walk(block)):
+        if operation.name == Reverse.name:
+            _copy(operation, copies.reversed_copy)
+        elif operation.name == Concatenate.name:
+            _copy(operation, copies.concatenated_copy)
+
+
+def _copy(operation: Operation, copy: Callable[[Operation], Value | None]) -> None:
+    """Make a move of elements that no kernel does beside others a kernel of its own, if it pays."""
+    with (
+        InsertionPoint(operation),
+        operation.location,
+        suppress(InconclusiveDimensionOperation),
+    ):
+        found = copy(operation)
+        if found is not None:
+            replace(operation, [found])
+
+
+def _replace(cluster: Cluster, place: Operation, executables: Executables) -> None:
+    kernel = kernels.Kernel(cluster)
+    arrays, overwritten = cluster.arrays, cluster.overwritten
+    bindings = len(arrays) + len(cluster.given) - len(overwritten)
+    ties = {
+        i: arrays.index(overwritten[x]) for i, x in enumerate(cluster.given) if x in overwritten
+    }
+    with InsertionPoint(place), place.location:
+        sizes = sizes_of_function()
+        name = executables.add_kernel("elementwise", kernel.counts, bindings, kernel.build, sizes)
+        operands = list(map(bound, arrays))
+        types = [bound_type(x) for x in cluster.given]
+        results = dispatch(name, operands, types, ties, sizes=sizes)
+        for x, result in zip(cluster.given, results, strict=True):
+            x.replace_all_uses_with(unbound(result, x))

@@ -1,0 +1,161 @@
+"""The search for the cluster of an operation, and for the place of its kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.registry import traits_of
+from irax_compiler.ops.slicing import Concatenate
+from irax_compiler.passes.core import in_order, users_in
+from irax_compiler.passes.kernels.elementwise.clusters import Cluster, sources_of
+from irax_compiler.passes.kernels.elementwise.joins import joints, parts_of
+from irax_compiler.passes.kernels.elementwise.seeds import is_elementwise
+from irax_compiler.passes.kernels.views import View
+
+FAR = 128
+"""The most operations of a cluster."""
+
+
+def cluster_of(seed: Operation) -> tuple[Cluster, Operation] | None:
+    """Return the cluster of an operation, and the operation before which its kernel is to be; None
+    if a kernel does not pay.
+    """
+    if seed.name == Concatenate.name:
+        found = _joined(seed)
+    elif is_elementwise(seed):
+        found = _placed(_connected(seed)) or _placed(_producers([seed]))
+    else:
+        found = _moved(seed.results[0], seed)
+    return found if found is not None and found[0].pays else None
+
+
+def _moved(x: Value, seed: Operation) -> tuple[Cluster, Operation] | None:
+    """Return the cluster that makes an array of a view."""
+    found = _with_views([], [(x, View.plain(x))], [x])
+    users = users_in(seed.block, x)  # none where kernels of inner blocks read the view
+    return (found, min(users, key=in_order)) if found is not None and users else None
+
+
+def _joined(seed: Operation) -> tuple[Cluster, Operation] | None:
+    """Return the cluster that computes values of one shape and writes each to its part of their
+    concatenation.
+    """
+    parts = parts_of(seed)
+    if parts is None:
+        return None
+    made_by = [mlir.definition(x) for x, _ in parts]
+    inside = set(joints(seed))
+    seeds = [
+        source
+        for source in dict.fromkeys(made_by)
+        if source is not None
+        and is_elementwise(source)
+        and {*users_in(seed.block, source.results[0])} <= inside
+    ]
+    if not seeds:
+        return None
+    members = _producers(seeds)
+    taken = _taken(members, [x for x, _ in parts])
+    found = _with_views(members, parts, taken)
+    if found is None or found.is_short or not _is_writable(found):
+        return None
+    return found, seed
+
+
+def _is_writable(cluster: Cluster) -> bool:
+    """True if vectors of results are consecutive elements, or are when they are interleaved."""
+    starts = [view.start for _, view in cluster.writes]
+    if cluster.apart == 1:
+        return True
+    is_number = dtype_of(cluster.given[0]).kind not in "bc"
+    return is_number and cluster.apart == len(starts) and starts == list(range(len(starts)))
+
+
+def _connected(seed: Operation) -> list[Operation]:
+    """Return the elementwise operations on values of one shape that use results of each other."""
+    (result,) = seed.results
+    extents, found, pending = shape_of(result), {result: seed}, [seed]
+    while pending and len(found) < FAR:
+        operation = pending.pop()
+        near = [mlir.definition(x) for x in operation.operands]
+        for other in (*near, *users_in(seed.block, operation.results[0])):
+            if other is None or other.block != seed.block or not is_elementwise(other):
+                continue
+            (x,) = other.results
+            if x not in found and shape_of(x) == extents:
+                found[x] = other
+                pending.append(other)
+    return sorted(found.values(), key=in_order)
+
+
+def _producers(seeds: Sequence[Operation]) -> list[Operation]:
+    """Return operations with those that compute their operands and nothing else."""
+    found, pending = {seed.results[0]: seed for seed in seeds}, [*seeds]
+    block, extents = seeds[0].block, shape_of(seeds[0].results[0])
+    while pending and len(found) < FAR:
+        for x in pending.pop().operands:
+            source = mlir.definition(x)
+            if source is None or x in found or source.block != block:
+                continue
+            is_own = all(user in found.values() for user in users_in(block, x))
+            if is_own and is_elementwise(source) and shape_of(x) == extents:
+                found[x] = source
+                pending.append(source)
+    return sorted(found.values(), key=in_order)
+
+
+def _placed(members: list[Operation]) -> tuple[Cluster, Operation] | None:
+    """Return a cluster, and the operation before which its kernel is to be; None if there is no
+    such place, or if a reduction is beside them: IREE fuses it with them.
+    """
+    inside, block = set(members), members[0].block
+    users = {
+        o.results[0]: [u for u in users_in(block, o.results[0]) if u not in inside] for o in members
+    }
+    given = [x for x, outside in users.items() if outside]
+    outside = [user for x in given for user in users[x]]
+    taken = _taken(members, [])
+    if not outside or any(traits_of(o).reduces for o in (*outside, *sources_of(taken))):
+        return None
+    place = min(outside, key=in_order)
+    found = _with_views(members, [(x, View.plain(x)) for x in given], taken)
+    if found is None or any(
+        source in inside or (source.block == place.block and not source.is_before_in_block(place))
+        for source in sources_of(found.arrays)
+    ):
+        return None
+    return found, place
+
+
+def _taken(members: Sequence[Operation], others: Sequence[Value]) -> list[Value]:
+    """Return the values that operations and others take from outside, but for constants."""
+    made = {o.results[0] for o in members}
+    values = dict.fromkeys([*(x for o in members for x in o.operands), *others])
+    return [x for x in values if x not in made and mlir.splat(x) is None]
+
+
+def _with_views(
+    members: list[Operation], writes: list[tuple[Value, View]], taken: Sequence[Value]
+) -> Cluster | None:
+    """Return a cluster that reads values as views, or as arrays where views are slow to read; None
+    if they cannot be read by vectors.
+    """
+    extents = shape_of(writes[0][0])
+    views = {x: _over(x, extents, View.of(x)) for x in taken}
+    while True:
+        found = Cluster(extents, members, writes, views)
+        if found.stepped is None:
+            return None
+        slow = [x for x, view in views.items() if not found.is_readable(view)]
+        if not slow:
+            return found
+        if any(not members or views[x].array == x for x in slow):
+            return None
+        views = views | {x: _over(x, extents, View.plain(x)) for x in slow}
+
+
+def _over(x: Value, extents: tuple[int, ...], view: View) -> View:
+    """Return the view of a value of a shape, or of a number for all of its elements."""
+    return view if shape_of(x) else View(view.array, view.start, (0,) * len(extents))

@@ -1,0 +1,3 @@
+"""Fourier transforms as kernels."""
+
+from irax_compiler.passes.kernels.fourier.fourier import Fourier as Fourier

@@ -1,0 +1,178 @@
+"""Gathers as dispatches in which several workgroups copy windows by vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.ops import registers
+from irax_compiler.ops.indexing.gather_scatter import Gather
+from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.executables import workgroup
+from irax_compiler.passes.kernels.moves import kernels
+from irax_compiler.passes.kernels.moves.fills import filled
+from irax_compiler.passes.kernels.moves.kernels import plus, times
+from irax_compiler.passes.kernels.moves.windows import (
+    REGISTER,
+    SHARE,
+    Indices,
+    Places,
+    Shares,
+    WindowKernel,
+    Windows,
+    bytes_of,
+    from_the_end,
+)
+from irax_compiler.passes.kernels.scf import for_each
+from irax_compiler.sizes import Size
+
+WIDE = 16
+"""The bytes of consecutive elements from which copying them by vectors pays."""
+INT32 = np.dtype(np.int32)
+
+
+def gathered(op: Gather, operation: Operation) -> Mapping[Value, Value] | None:
+    """Build the dispatch of a gather, and return it as the replacement of its result, or of the
+    result of the select that fills windows beyond the array; None if vectors bring nothing.
+    """
+    x = operation.operands[0]
+    result, fill = filled(op, operation) or (operation.results[0], None)
+    indices = Indices.of(operation.operands[1], op.dims)
+    windows = Windows.of(op.dims, op.slice_sizes, shape_of(x), indices, shape_of(result))
+    kernel = Kernel(windows, dtype_of(x), indices.dtype, bytes_of(fill))
+    if not kernel.has_vectors:
+        return None
+    operands = [x, *indices.arrays]
+    return {
+        result: kernels.dispatch(kernel.name, operands, result, kernel.shares.counts, kernel.build)
+    }
+
+
+class Kernel(WindowKernel):
+    """The kernel of a gather. If `fill` is None, windows beyond the array are moved to lie within
+    it; otherwise they are full of it.
+    """
+
+    kind = "gather"
+
+    @property
+    def has_vectors(self) -> bool:
+        """True if the kernel loads more than one element at a time."""
+        is_one = self.dtype.itemsize <= 8
+        return is_one and (self.windows.run * self.dtype.itemsize >= WIDE or self._lanes > 1)
+
+    @property
+    def shares(self) -> Shares:
+        """The shares of workgroups."""
+        steps = SHARE // (self.windows.run * self.dtype.itemsize)
+        return Shares.of(self.windows.loops, steps)
+
+    def build(self, bindings: list[Value]) -> None:
+        """Build the body for one workgroup."""
+        element, place = kernels.bits(self.dtype), kernels.bits(self.index_dtype)
+        memory = _Memory(
+            executables.view(bindings[0], self.windows.array, element),
+            [executables.view(x, self.windows.indices, place) for x in bindings[1:-1]],
+            executables.view(bindings[-1], self.windows.count, element),
+        )
+
+        def share(base: Places, first: Value, last: Value) -> None:
+            if self._lanes > 1:
+                rest = emit("arith.remui", emit("arith.subi", last, first), index(self._lanes))
+                whole = emit("arith.subi", last, rest)
+                for_each(first, whole, lambda at: self._elements(memory, base, at), self._lanes)
+                first = whole
+            for_each(first, last, lambda at: self._window(memory, base, at))
+
+        self.shares.build((workgroup(0), workgroup(1)), share)
+
+    def _window(self, memory: _Memory, base: Places, at: Value) -> None:
+        """Copy one window, or its consecutive elements."""
+        places = base.after(self.shares.inner, at)
+        is_unsigned = self.index_dtype.kind == "u"
+        source, inside = places.array, []
+        found = self.windows.places(memory.indices, places.indices, is_unsigned)
+        for x, coordinate in zip(found, self.windows.coordinates, strict=True):
+            if self.fill is not None:
+                inside.append(registers.compare("LE", "u", x, index(coordinate.limit)))
+            if not is_unsigned:
+                x = emit("arith.maxsi", x, index(0))
+            x = emit("arith.minui", x, index(coordinate.limit))
+            source = plus(source, times(x, coordinate.stride))
+
+        def copy(offset: Value, width: int) -> None:
+            loaded = kernels.load(memory.array, plus(source, offset), width)
+            loaded = self._or_fill(loaded, inside)
+            kernels.store(loaded, memory.out, plus(places.windows, offset))
+
+        kernels.in_registers(self.windows.run, REGISTER // self.dtype.itemsize, copy)
+
+    def _or_fill(self, found: Value, inside: Sequence[Value]) -> Value:
+        """Replace elements by the fill value unless all conditions hold."""
+        if self.fill is None:
+            return found
+        element = np.frombuffer(self.fill, f"i{self.dtype.itemsize}")
+        fill = registers.spread(registers.constant(element), registers.size_of(found))
+        for condition in inside:
+            found = registers.select(condition, found, fill)
+        return found
+
+    # -- windows of one element, several at a time --
+
+    @property
+    def _lanes(self) -> int:
+        """The number of elements that are gathered at a time."""
+        inner, windows = self.shares.inner, self.windows
+        is_plain = windows.run == 1 and inner.windows == 1 and inner.indices == 1
+        if not is_plain or isinstance(windows.array, Size) or isinstance(inner.extent, Size):
+            return 1
+        fits = self.dtype.itemsize >= 4 and windows.array < 2**31
+        lanes = REGISTER // self.dtype.itemsize
+        return lanes if fits and inner.extent >= lanes else 1
+
+    def _elements(self, memory: _Memory, base: Places, at: Value) -> None:
+        lanes, inner = self._lanes, self.shares.inner
+        places = base.after(inner, at)
+        steps = np.arange(lanes) * inner.array
+        source, inside = registers.constant(steps.astype(INT32)), []
+        for coordinate in self.windows.coordinates:
+            start = plus(places.indices, index(coordinate.place))
+            x = kernels.load(memory.indices[coordinate.operand], start, lanes)
+            x = from_the_end(x, coordinate.end)
+            limit = min(coordinate.limit, int(np.iinfo(self.index_dtype).max))
+            if self.fill is not None:
+                inside.append(registers.compare("LE", "u", x, registers.number(limit, x)))
+            x = self._clamped(x, limit)
+            x = emit("arith.muli", x, registers.number(coordinate.stride, x))
+            source = emit("arith.addi", source, x)
+        element = kernels.bits(self.dtype)
+        to = mlir.parse_type(f"vector<{lanes}x{element}>")
+        all_lanes = registers.constant(np.ones(lanes, np.bool_))
+        none = registers.number(0, registers.constant(np.zeros(lanes, f"i{self.dtype.itemsize}")))
+        found = emit("vector.gather", memory.array, places.array, source, all_lanes, none, to=to)
+        kernels.store(self._or_fill(found, inside), memory.out, places.windows)
+
+    def _clamped(self, x: Value, limit: int) -> Value:
+        """Clamp a register of places, and make it one of int32."""
+        dtype = self.index_dtype
+        if dtype.kind != "u":
+            x = emit("arith.maxsi", x, registers.number(0, x))
+        x = emit("arith.minui", x, registers.number(limit, x))
+        if dtype.itemsize == INT32.itemsize:
+            return x
+        name = "arith.trunci" if dtype.itemsize > INT32.itemsize else "arith.extui"
+        return emit(name, x, to=registers.with_elements(x, INT32))
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """The memory that a kernel uses."""
+
+    array: Value
+    indices: Sequence[Value]
+    out: Value

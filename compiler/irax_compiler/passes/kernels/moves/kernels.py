@@ -1,0 +1,103 @@
+"""Kernels as functions of memory, and their dispatches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from hashlib import blake2s
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Type, Value, dtype_of, shape_of
+from irax_compiler.ops.registers import emit, index, signless_dtype
+from irax_compiler.passes.kernels.executables import add_executable, sizes_of_function
+from irax_compiler.passes.kernels.executables import dispatch as dispatch_of
+from irax_compiler.passes.kernels.loops.memory import seen_as
+from irax_compiler.passes.kernels.scf import for_each
+from irax_compiler.sizes import Size
+
+Body = Callable[[list[Value]], None]
+"""Builds a kernel from the bindings of its operands, and of the result."""
+
+
+def name_of(kind: str, count: Any, kernel: object) -> str:
+    """Return a name that no other kernel has: one's text says all that its code depends on."""
+    digest = blake2s(repr(kernel).encode(), digest_size=4).hexdigest()
+    return f"{kind}_{'any' if isinstance(count, Size) else count}_{digest}"
+
+
+def dispatch(
+    name: str,
+    operands: Sequence[Value],
+    like: Value,
+    counts: tuple[int, int],
+    body: Body,
+    in_place: int | None = None,
+) -> Value:
+    """Build a dispatch of a kernel with the given numbers of workgroups, with a result of the type
+    of `like`, which may be in the memory of the operand with the number `in_place`. A kernel of the
+    name that the module has already is used again.
+    """
+    module = mlir.open_module()
+    sizes, arrays = sizes_of_function(), len(operands) + 1
+    if mlir.unique_name(module, name) == name:
+        ties = {} if in_place is None else {len(operands): in_place}
+        add_executable(
+            module, name, counts, arrays, lambda _, given: body(given), sizes=sizes, in_place=ties
+        )
+    operands = [_signless(x) for x in operands]
+    type_ = mlir.tensor_type(shape_of(like), signless_dtype(dtype_of(like)))
+    (result,) = dispatch_of(name, operands, [type_], sizes=sizes)
+    return seen_as(result, dtype_of(like))
+
+
+def _signless(x: Value) -> Value:
+    """Convert a value to one without unsigned integers, which dispatches do not take."""
+    return seen_as(x, signless_dtype(dtype_of(x)))
+
+
+def load(memory: Value, at: Value, size: int = 1) -> Value:
+    """Load a register of `size` elements."""
+    element = memory.type.element_type  # pyright: ignore
+    if size == 1:
+        return emit("memref.load", memory, at, to=element)
+    return emit("vector.load", memory, at, to=mlir.parse_type(f"vector<{size}x{element}>"))
+
+
+def store(x: Value, memory: Value, at: Value) -> None:
+    """Store a register's elements."""
+    name = "vector.store" if isinstance(x.type, mlir.VectorType) else "memref.store"
+    mlir.emit(name, [x, memory, at], {}, [])
+
+
+def in_registers(
+    size: int, width: int, body: Callable[[Value, int], None], overlap: bool = False
+) -> None:
+    """Build `body` for the places of registers of `width` elements that hold `size` elements. The
+    rest is in a narrower one, or with `overlap` in the last `width` elements of all.
+    """
+    whole = size - size % width
+    if whole == width:
+        body(index(0), width)
+    elif whole:
+        for_each(index(0), index(whole), lambda at: body(at, width), width)
+    if size > whole and overlap and whole:
+        body(index(size - width), width)
+    elif size > whole:
+        body(index(whole), size - whole)
+
+
+def plus(x: Value, y: Value) -> Value:
+    """Build a sum of indices."""
+    return emit("arith.addi", x, y)
+
+
+def times(x: Value, by: Any) -> Value:
+    """Build a multiple of an index."""
+    return x if by == 1 else emit("arith.muli", x, index(by))
+
+
+def bits(dtype: np.dtype) -> Type:
+    """Return the integer type of a dtype's width."""
+    return mlir.parse_type(f"i{8 * dtype.itemsize}")

@@ -1,0 +1,230 @@
+"""Pieces: boxes of a result of which each is computed by one expression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.passes.kernels.elementwise.clusters import APART, VECTOR
+from irax_compiler.passes.kernels.loops.memory import held_dtype
+from irax_compiler.passes.kernels.piecewise.places import (
+    Box,
+    Divided,
+    Places,
+    is_joint,
+    is_whole,
+    moved_from,
+    view,
+)
+from irax_compiler.passes.kernels.views import View, axes, contiguous
+
+MOST = 64
+"""The most pieces of a kernel."""
+SMALL = 8
+"""The least number of parts of a result of that size that may compute an element twice."""
+
+
+class Repeated(Exception):
+    """An operation would be computed several times for the elements of a large piece."""
+
+    def __init__(self, x: Value) -> None:
+        super().__init__(x)
+        self.x = x
+
+
+class TooManyPieces(Exception):
+    """A result has more pieces than a kernel is written for."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """A number for all elements."""
+
+    x: Value
+
+
+@dataclass(frozen=True)
+class Read:
+    """Elements of an array, or of places."""
+
+    x: Value
+    """The value that has the dtype of the elements."""
+    view: View
+
+
+@dataclass(frozen=True)
+class Computed:
+    """The result of an operation on other terms."""
+
+    operation: Operation
+    operands: tuple[int, ...]
+
+
+Term = Constant | Read | Computed
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A box of the results, and the terms that compute its elements, operands first."""
+
+    extents: tuple[int, ...]
+    terms: list[Term]
+    writes: list[tuple[int, View]]
+    """For each result, the term that is written, and where to."""
+
+    @property
+    def views(self) -> list[View]:
+        read = [term.view for term in self.terms if isinstance(term, Read)]
+        return [*read, *(view for _, view in self.writes)]
+
+    @property
+    def computed(self) -> list[Operation]:
+        return [term.operation for term in self.terms if isinstance(term, Computed)]
+
+    @property
+    def lanes(self) -> int:
+        """The number of elements of a vector: a power of two, and one if few vectors do not hold
+        the elements of one.
+        """
+        values = [term.x for term in self.terms if not isinstance(term, Computed)]
+        values += [o.results[0] for o in self.computed]
+        most = VECTOR // max(held_dtype(x).itemsize for x in values)
+        lanes = min(most, 1 << (self.extents[-1].bit_length() - 1))
+        is_readable = all(abs(view.strides[-1]) < APART for view in self.views)
+        return lanes if is_readable else 1
+
+    def merged(self) -> Piece:
+        """Return the piece with dimensions as one where all arrays allow that."""
+        found = axes(self.extents, [view.strides for view in self.views])
+        if not found:
+            return self
+
+        def over(view: View) -> View:
+            return View(view.array, view.start, tuple(view.strides[a.last] for a in found))
+
+        return Piece(
+            tuple(axis.extent for axis in found),
+            [Read(t.x, over(t.view)) if isinstance(t, Read) else t for t in self.terms],
+            [(number, over(view)) for number, view in self.writes],
+        )
+
+
+@dataclass
+class Grown:
+    """The values that a kernel may compute."""
+
+    members: set[Value] = field(default_factory=set)
+    """The results of elementwise operations."""
+    inside: set[Value] = field(default_factory=set)
+    """These, and values made of others by moves of elements, which others do not use."""
+    given: list[Value] = field(default_factory=list)
+    """The values that others use."""
+
+
+@dataclass
+class _Expression:
+    """The terms of a box, as far as they are known."""
+
+    box: Box
+    grown: Grown
+    is_small: bool
+    terms: list[Term] = field(default_factory=list)
+    known: dict[Any, int] = field(default_factory=dict)
+    """The numbers of terms."""
+    computed: set[Value] = field(default_factory=set)
+
+    def term(self, x: Value, places: Places) -> int:
+        """Return the number of the term of a value at some places."""
+        while x not in self.grown.members and mlir.splat(x) is None:
+            if is_joint(x) and x not in self.grown.inside:
+                break
+            further = moved_from(x, places, self.box)
+            if further is None:
+                break
+            x, places = further
+        if mlir.splat(x) is not None:
+            return self._number((x,), lambda: Constant(x))
+        if x not in self.grown.members:
+            seen = view(x, places, self.box)
+            return self._number((x.type, seen), lambda: Read(x, seen))
+        if (x, places) not in self.known:
+            self._compute(x, places)
+        return self.known[x, places]
+
+    def _compute(self, x: Value, places: Places) -> None:
+        if not self.is_small and (x in self.computed or not is_whole(places, self.box)):
+            raise Repeated(x)
+        self.computed.add(x)
+        operation = mlir.definition(x)
+        assert operation is not None
+        operands = [self.term(y, places if shape_of(y) else ()) for y in operation.operands]
+        self._number((x, places), lambda: Computed(operation, tuple(operands)))
+
+    def _number(self, key: Any, make: Callable[[], Term]) -> int:
+        if key not in self.known:
+            self.known[key] = len(self.terms)
+            self.terms.append(make())
+        return self.known[key]
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """The pieces of results of one shape."""
+
+    shape: tuple[int, ...]
+    grown: Grown
+
+    def bands(self) -> list[list[Piece]]:
+        """Return the pieces in bands: those that are side by side in the same rows.
+
+        Raises:
+            Repeated: an operation would be computed several times.
+            TooManyPieces: there are too many.
+        """
+        found: list[list[Piece]] = []
+        pending = [Box((0,) * len(self.shape), self.shape)]
+        while pending:
+            rows = pending.pop()
+            try:
+                found.append(self._side_by_side(rows))
+            except Divided as divided:
+                pending += reversed(rows.divided(divided.axis, divided.at))
+            if sum(map(len, found)) + len(pending) > MOST:
+                raise TooManyPieces
+        return [[band[0].merged()] if len(band) == 1 else band for band in found]
+
+    def _side_by_side(self, rows: Box) -> list[Piece]:
+        """Return the pieces of rows.
+
+        Raises:
+            Divided: there are parts of some rows alone.
+        """
+        last = len(self.shape) - 1
+        found, pending = [], [rows]
+        while pending:
+            box = pending.pop()
+            try:
+                found.append(self._piece(box))
+            except Divided as divided:
+                if divided.axis != last:
+                    raise
+                pending += reversed(box.divided(last, divided.at))
+            if len(found) + len(pending) > MOST:
+                raise TooManyPieces
+        return found
+
+    def _piece(self, box: Box) -> Piece:
+        is_small = box.size * SMALL <= prod(self.shape)
+        expression = _Expression(box, self.grown, is_small)
+        strides = contiguous(self.shape)
+        start = sum(np.multiply(box.start, strides).tolist())
+        writes = [
+            (expression.term(x, box.places()), View(x, start, strides)) for x in self.grown.given
+        ]
+        return Piece(box.extents, expression.terms, writes)

@@ -1,0 +1,70 @@
+"""The pass piecewise, which makes kernels of arrays that are put together of parts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.effects import remove_dead_operations
+from irax_compiler.importing import deferred
+from irax_compiler.mlir import Block, InsertionPoint, Module, Value
+from irax_compiler.ops.indexing.dynamic_slices import JOINTS
+from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
+from irax_compiler.passes.kernels.executables import Executables, dispatch
+from irax_compiler.passes.kernels.loops.memory import bound, bound_type, unbound
+from irax_compiler.passes.kernels.piecewise.search import Cluster, cluster_of
+
+if TYPE_CHECKING:
+    from irax_compiler.passes.kernels.piecewise import kernels
+else:
+    (kernels,) = deferred("irax_compiler.passes.kernels.piecewise", "kernels")
+
+
+@register_pass
+class Piecewise(Pass):
+    """Makes kernels of elementwise operations on arrays that are padded, concatenated, or updated
+    at places that are known, such as those of a stencil with boundaries. A kernel computes each
+    part of its results by an expression of its own, and stores none of the arrays between. Equal
+    kernels are one executable.
+    """
+
+    name: ClassVar[str] = "piecewise"
+
+    def run(self, module: Module) -> None:
+        executables = Executables(module)
+        for function in mlir.functions(module).values():
+            for block in function.regions[0]:
+                _rewrite(block, executables)
+
+
+def _rewrite(block: Block, executables: Executables) -> None:
+    operations = list(walk(block))
+    for operation in operations:
+        if runs_blocks(operation):
+            for region in operation.regions:
+                for inner in region:
+                    _rewrite(inner, executables)
+    if not any(operation.name in JOINTS for operation in operations):
+        return
+    found = [o.results[0] for o in operations if len(o.results) == 1]
+    numbers: dict[Value, int] = {x: number for number, x in enumerate(found)}
+    done: set[Value] = set()
+    for x in reversed(found):
+        root = mlir.definition(x)
+        if root is None or x in done:
+            continue
+        cluster = cluster_of(root, numbers, done)
+        if cluster is not None:
+            _replace(cluster, executables)
+    remove_dead_operations(block)
+
+
+def _replace(cluster: Cluster, executables: Executables) -> None:
+    kernel = kernels.Kernel(cluster)
+    arrays, given = cluster.arrays, cluster.given
+    bindings = len(arrays) + len(given)
+    with InsertionPoint(cluster.place), cluster.place.location:
+        name = executables.add_kernel("piecewise", kernel.counts, bindings, kernel.build, ())
+        results = dispatch(name, list(map(bound, arrays)), [bound_type(x) for x in given])
+        for x, result in zip(given, results, strict=True):
+            x.replace_all_uses_with(unbound(result, x))

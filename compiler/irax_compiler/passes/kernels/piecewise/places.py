@@ -1,0 +1,210 @@
+"""Places: the elements of a value that the elements of a box are computed from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.ops import shape, slicing
+from irax_compiler.ops.core import Op
+from irax_compiler.ops.indexing.dynamic_slices import JOINTS, DynamicUpdateSlice
+from irax_compiler.passes.kernels.views import View
+from irax_compiler.passes.rewriting import read_as
+
+
+@dataclass(frozen=True)
+class Box:
+    """Neighbouring elements of a result: a part of each of its dimensions."""
+
+    start: tuple[int, ...]
+    extents: tuple[int, ...]
+
+    @property
+    def size(self) -> int:
+        return prod(self.extents)
+
+    def places(self) -> Places:
+        """The places of the box in the result itself."""
+        return tuple(Line(start, axis, 1) for axis, start in enumerate(self.start))
+
+    def divided(self, axis: int, at: int) -> tuple[Box, Box]:
+        """Return the parts of the box before and from an index of an axis on."""
+        start, extents = list(self.start), list(self.extents)
+        start[axis] += at
+        extents[axis] -= at
+        rest = Box(tuple(start), tuple(extents))
+        extents[axis] = at
+        return Box(self.start, tuple(extents)), rest
+
+
+@dataclass(frozen=True)
+class Line:
+    """The indices along a dimension of a value: they are a start, and as many steps as the index of
+    the box's axis; or the start alone, for all elements.
+    """
+
+    start: int
+    axis: int | None
+    step: int
+
+
+Places = tuple[Line, ...]
+"""A line for each dimension of a value."""
+
+_ONE = Line(0, None, 0)
+
+
+class Divided(Exception):
+    """The elements of a box are in several parts, which meet at an index of an axis."""
+
+    def __init__(self, axis: int, at: int) -> None:
+        super().__init__(axis, at)
+        self.axis, self.at = axis, at
+
+
+def view(x: Value, places: Places, box: Box) -> View:
+    """Return the view of an array that has the elements of a value at some places."""
+    base = View.of(x)
+    start, strides = base.start, [0] * len(box.extents)
+    for line, stride in zip(places, base.strides, strict=True):
+        start += line.start * stride
+        if line.axis is not None:
+            strides[line.axis] += line.step * stride
+    return View(base.array, start, tuple(strides))
+
+
+def moved_from(x: Value, places: Places, box: Box) -> tuple[Value, Places] | None:
+    """Return the operand of an operation that has the elements of its result at some places, and
+    their places there; None for an operation that does not move elements, or is not known here.
+
+    Raises:
+        Divided: not all of the elements are in one operand.
+    """
+    source = mlir.definition(x)
+    op = None if source is None else read_as(Op, source)
+    if source is None or op is None or not len(source.operands):
+        return None
+    if source.name in JOINTS and not is_joint(x):
+        return None
+    first = source.operands[0]
+    match op:
+        case slicing.Slice():
+            lines = zip(op.start_indices, op.strides, places, strict=True)
+            return first, tuple(Line(n + s * a.start, a.axis, s * a.step) for n, s, a in lines)
+        case slicing.Reverse():
+            return first, _reversed(op.dimensions, shape_of(x), places)
+        case shape.Transpose():
+            order = sorted(range(len(places)), key=op.permutation.__getitem__)
+            return first, tuple(places[d] for d in order)
+        case shape.BroadcastInDim():
+            pairs = zip(op.broadcast_dimensions, shape_of(first), strict=True)
+            return first, tuple(_ONE if n == 1 else places[d] for d, n in pairs)
+        case shape.Reshape():
+            lines = _reshaped(shape_of(x), places, shape_of(first))
+            return None if lines is None else (first, lines)
+        case slicing.Pad():
+            at = _within(op.edge_padding_low, shape_of(first), places, box)
+            return (source.operands[1], ()) if at is None else (first, at)
+        case slicing.Concatenate():
+            return _part_of_join(op.dimension, source, places, box)
+        case DynamicUpdateSlice():
+            starts = starts_of(source)
+            assert starts is not None
+            at = _within(starts, shape_of(source.operands[1]), places, box)
+            return (first, places) if at is None else (source.operands[1], at)
+    return None
+
+
+def is_joint(x: Value) -> bool:
+    """True for an array that is put together of whole parts, at places that are known."""
+    source = mlir.definition(x)
+    if source is None or source.name not in JOINTS:
+        return False
+    if source.name == DynamicUpdateSlice.name:
+        return starts_of(source) is not None
+    pad = read_as(slicing.Pad, source)
+    return pad is None or not any(pad.interior_padding)
+
+
+def starts_of(update: Operation) -> list[int] | None:
+    """Return where an update begins, if that is known."""
+    found = [x for x in map(mlir.splat, update.operands[2:]) if x is not None]
+    room = zip(*(shape_of(x) for x in update.operands[:2]), strict=True)
+    if len(found) < len(shape_of(update.operands[0])):
+        return None
+    return [min(max(int(x), 0), n - m) for x, (n, m) in zip(found, room, strict=True)]
+
+
+def _reversed(dimensions: Sequence[int], extents: Sequence[int], places: Places) -> Places:
+    return tuple(
+        Line(extents[d] - 1 - line.start, line.axis, -line.step) if d in dimensions else line
+        for d, line in enumerate(places)
+    )
+
+
+def _reshaped(before: Sequence[int], places: Places, after: Sequence[int]) -> Places | None:
+    """Return places in another shape, which differs in dimensions of one element alone."""
+    if [n for n in before if n != 1] != [n for n in after if n != 1]:
+        return None
+    rest = iter([line for n, line in zip(before, places, strict=True) if n != 1])
+    return tuple(_ONE if n == 1 else next(rest) for n in after)
+
+
+def _part_of_join(
+    dimension: int, source: Operation, places: Places, box: Box
+) -> tuple[Value, Places]:
+    """Return the operand of a concatenation with the elements at some places, and these there."""
+    begin, at = 0, places[dimension]
+    for x in source.operands:
+        extent = shape_of(x)[dimension]
+        low, _ = sorted(_ends(at, box))
+        if low < begin + extent:
+            _part(at, (begin, begin + extent), box)
+            line = Line(at.start - begin, at.axis, at.step)
+            return x, (*places[:dimension], line, *places[dimension + 1 :])
+        begin += extent
+    raise AssertionError("places beyond a concatenation")
+
+
+def _within(low: Sequence[int], extents: Sequence[int], places: Places, box: Box) -> Places | None:
+    """Return places in an array that is part of a larger one, from some indices on; None if they
+    are outside of it.
+    """
+    bounds = [(n, n + extent) for n, extent in zip(low, extents, strict=True)]
+    for line, (begin, end) in zip(places, bounds, strict=True):
+        first, last = sorted(_ends(line, box))
+        if last < begin or first >= end:
+            return None
+    for line, bound in zip(places, bounds, strict=True):
+        _part(line, bound, box)
+    lines = zip(places, bounds, strict=True)
+    return tuple(Line(line.start - begin, line.axis, line.step) for line, (begin, _) in lines)
+
+
+def _part(line: Line, bounds: tuple[int, int], box: Box) -> None:
+    """Hold a line, of which some indices are within bounds, to have no others.
+
+    Raises:
+        Divided: it has others.
+    """
+    first, last = _ends(line, box)
+    for bound in bounds:
+        if line.axis is not None and (first < bound) != (last < bound):
+            at = bound - first if line.step > 0 else first - bound + 1
+            raise Divided(line.axis, -(-at // abs(line.step)))
+
+
+def _ends(line: Line, box: Box) -> tuple[int, int]:
+    """Return the first and the last index of a line."""
+    steps = 0 if line.axis is None else box.extents[line.axis] - 1
+    return line.start, line.start + steps * line.step
+
+
+def is_whole(places: Places, box: Box) -> bool:
+    """True if a box has other places for each of its elements."""
+    axes: set[Any] = {line.axis for line in places if line.step}
+    return all(axis in axes for axis, extent in enumerate(box.extents) if extent > 1)

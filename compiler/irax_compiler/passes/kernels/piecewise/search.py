@@ -1,0 +1,210 @@
+"""The search for elementwise operations on arrays that are put together of parts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from heapq import heappop, heappush
+from math import prod
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Operation, Value, shape_of
+from irax_compiler.ops import shape, slicing
+from irax_compiler.ops.formulas import definition, is_formula
+from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
+from irax_compiler.ops.registry import traits_of
+from irax_compiler.passes.core import in_order, nested, reached, users_in
+from irax_compiler.passes.kernels.elementwise.clusters import ARRAYS, LONG, MANY, sources_of
+from irax_compiler.passes.kernels.elementwise.complex_numbers import is_complex
+from irax_compiler.passes.kernels.elementwise.seeds import is_on_registers
+from irax_compiler.passes.kernels.piecewise.pieces import (
+    Grown,
+    Piece,
+    Pieces,
+    Read,
+    Repeated,
+    TooManyPieces,
+)
+from irax_compiler.passes.kernels.piecewise.places import is_joint
+
+FAR = 256
+"""The most operations that are looked at for a kernel."""
+TRIES = 8
+"""The most searches for a kernel, each without an operation of the one before."""
+
+_MOVES = (
+    slicing.Slice.name,
+    slicing.Reverse.name,
+    shape.Transpose.name,
+    shape.BroadcastInDim.name,
+    shape.Reshape.name,
+)
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """The operations of a kernel."""
+
+    bands: list[list[Piece]]
+    given: list[Value]
+    """The results."""
+    place: Operation
+    """The operation before which the kernel is to be."""
+
+    @property
+    def pieces(self) -> list[Piece]:
+        return [piece for band in self.bands for piece in band]
+
+    @property
+    def arrays(self) -> list[Value]:
+        """The arrays that are read."""
+        terms = [term for piece in self.pieces for term in piece.terms]
+        views = [term.view for term in terms if isinstance(term, Read)]
+        return list(dict.fromkeys(view.array for view in views if view.array is not None))
+
+    @property
+    def pays(self) -> bool:
+        """True if parts are put together by a kernel that is not too long, and few elements are
+        read one at a time.
+        """
+        size = sum(map(_size, self.pieces))
+        slow = sum(_size(piece) for piece in self.pieces if piece.lanes == 1)
+        operations = sum(map(_length, (o for piece in self.pieces for o in piece.computed)))
+        is_small = len(self.arrays) + len(self.given) <= ARRAYS and operations <= LONG
+        return is_small and operations > 0 and len(self.pieces) > 1 and 8 * slow <= size
+
+
+def _size(piece: Piece) -> int:
+    return prod(piece.extents)
+
+
+def _length(operation: Operation) -> int:
+    """Return the number of operations that an operation is written out as."""
+    inner = [operation, *nested(operation)]
+    return sum(len(mlir.body(definition(o)).operations) if is_formula(o) else 1 for o in inner)
+
+
+def cluster_of(root: Operation, numbers: Mapping[Value, int], done: set[Value]) -> Cluster | None:
+    """Return the cluster that ends with an operation; None if a kernel does not pay. `numbers` has
+    those of the operations of the block, by their results. Values that no kernel needs to end with
+    are added to `done`.
+    """
+    if not _may_end(root):
+        return None
+    apart: set[Value] = set()
+    for _ in range(TRIES):
+        grown = _grown(root, numbers, apart)
+        if not any(map(is_joint, grown.inside)):
+            done |= grown.members
+            return None
+        users = [user for x in grown.given for user in users_in(root.block, x)]
+        outside = [user for user in users if not _is_in(user, grown.inside)]
+        if not outside or not any(x in grown.members for x in _ends(root)):
+            return None
+        place = min(outside, key=in_order)
+        try:
+            bands = Pieces(shape_of(root.results[0]), grown).bands()
+        except Repeated as repeated:
+            apart.add(repeated.x)
+            continue
+        except TooManyPieces:
+            return None
+        found = Cluster(bands, grown.given, place)
+        late = [x for x in found.arrays if not _is_before(x, place) or _needs(x, grown.given)]
+        if not late and found.pays:
+            done |= grown.inside
+            return found
+        if not late:
+            return None
+        apart.update(x for x in grown.given if x != root.results[0])
+    return None
+
+
+def _may_end(root: Operation) -> bool:
+    """True if a kernel may end with an operation: one on many elements."""
+    if root.name in (slicing.Pad.name, DynamicUpdateSlice.name):
+        is_one = is_joint(root.results[0])
+    else:
+        is_one = _is_computed(root)
+    return is_one and prod(shape_of(root.results[0])) >= MANY
+
+
+def _ends(root: Operation) -> list[Value]:
+    """Return the values of which one must be computed by the kernel that ends with an operation. A
+    small update of an array from elsewhere is not such a kernel's: IREE writes it in place.
+    """
+    (x,) = root.results
+    if root.name == slicing.Pad.name:
+        return [root.operands[0]]
+    found = []
+    while (source := mlir.definition(x)) is not None and source.name == DynamicUpdateSlice.name:
+        x, update = source.operands[:2]
+        if 2 * prod(shape_of(update)) >= prod(shape_of(x)):
+            found.append(update)
+    return [*found, x]
+
+
+def _grown(root: Operation, numbers: Mapping[Value, int], apart: set[Value]) -> Grown:
+    """Return the values that are computed for that of an operation and not for others, or for
+    others, too, if they have its shape.
+    """
+    (end,) = root.results
+    found = Grown()
+    known: set[Value] = {end}
+    pending: list[tuple[int, Value]] = [(-numbers[end], end)]
+    for _ in range(FAR):
+        if not pending:
+            break
+        _, x = heappop(pending)
+        source = mlir.definition(x)
+        assert source is not None
+        is_own = all(_is_in(user, found.inside) for user in users_in(root.block, x))
+        if is_joint(x) or source.name in _MOVES:
+            if not is_own and x != end:
+                continue
+        elif x in apart or not _is_computed(source) or not (is_own or shape_of(x) == shape_of(end)):
+            continue
+        else:
+            found.members.add(x)
+        found.inside.add(x)
+        if not is_own or x == end:
+            found.given.append(x)
+        for y in source.operands:
+            if y in numbers and y not in known:
+                known.add(y)
+                heappush(pending, (-numbers[y], y))
+    return found
+
+
+def _is_in(operation: Operation, values: set[Value]) -> bool:
+    return len(operation.results) == 1 and operation.results[0] in values
+
+
+def _is_computed(operation: Operation) -> bool:
+    """True for an operation on vectors of numbers, unless it is the epilogue of a product or of a
+    reduction.
+    """
+    if not is_on_registers(operation):
+        return False
+    values = [*operation.operands, operation.results[0]]
+    is_one = not any(map(is_complex, values)) and prod(shape_of(operation.results[0])) > 1
+    return is_one and not any(traits_of(o).reduces for o in sources_of(operation.operands))
+
+
+def _needs(x: Value, given: Sequence[Value]) -> bool:
+    """True if a value is one of those that a kernel gives, or computed from one."""
+    made = [o for o in map(mlir.definition, given) if o is not None]
+    first = min(made, key=in_order)
+
+    def sources(y: Value) -> list[Value]:
+        source = mlir.definition(y)
+        if source is None or source.block != first.block or source.is_before_in_block(first):
+            return []
+        return [*source.operands, *mlir.captured(source)]
+
+    return not reached([x], sources).isdisjoint(given)
+
+
+def _is_before(x: Value, place: Operation) -> bool:
+    source = mlir.definition(x)
+    return source is None or source.block != place.block or source.is_before_in_block(place)

@@ -1,0 +1,313 @@
+"""The base of kernels that fold a domain.
+
+A kernel goes through the domain once for each of its phases. After each it computes what follows
+from the results, which the next one may use. Workgroups share the results; where there are too few
+of these, they share what is folded, and each gives results of its own.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import gcd, prod
+from typing import Any
+
+from irax_compiler import mlir
+from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.ops import registers
+from irax_compiler.ops.reductions.reduce import is_identity
+from irax_compiler.ops.registers import Registers, emit, index
+from irax_compiler.passes.host.donated import WORTH_TAKING, in_memory_of
+from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.descriptions import Unknown, described
+from irax_compiler.passes.kernels.division import Division, equal_parts
+from irax_compiler.passes.kernels.loops.memory import bound_type, held_dtype
+from irax_compiler.passes.kernels.reductions import lanes
+from irax_compiler.passes.kernels.reductions.clusters import Cluster
+from irax_compiler.passes.kernels.reductions.domains import Access, Domain, Group, groups
+from irax_compiler.passes.kernels.reductions.phases import Phase, phases
+from irax_compiler.passes.kernels.scf import for_each
+from irax_compiler.passes.kernels.views import contiguous
+
+VECTOR = 64
+"""The bytes of a vector."""
+PARTS = 2
+"""The parts of a domain for each worker, since some workers begin late."""
+SHARE = 1 << 15
+"""The fewest elements for a workgroup."""
+
+Place = dict[Group, Value]
+"""The place in each group of dimensions, as far as it is known."""
+
+
+@dataclass(frozen=True)
+class Shares:
+    """The division of a kernel's work."""
+
+    workers: int
+    """The workgroups that run at a time."""
+    parts: int
+    """The parts in which the domain is folded; each has results of its own."""
+
+
+class Kernel(ABC):
+    """The code of a cluster's kernel."""
+
+    def __init__(self, cluster: Cluster, shares: Shares) -> None:
+        self.cluster = cluster
+        self.shares = shares
+        self.domain: Domain = cluster.domain
+        self.groups = groups(self.domain, cluster.accesses.values())
+        self.reduced = [g for g in self.groups if g.is_reduced]
+        self.phases = phases(cluster)
+        arrays = (a.array for a in cluster.accesses.values())
+        self.arrays = list(dict.fromkeys(x for x in arrays if x is not None))
+        self.memories: dict[Value, Value] = {}
+        """The memory of arrays from outside, and of results."""
+
+    @cached_property
+    def overwritten(self) -> dict[Value, Value]:
+        """An array that nothing else uses for each result that can be in its memory: each of its
+        elements is read before that of the result is written, by the workgroup that does.
+        """
+        if self.shares.parts > 1 or self.domain.is_sized:
+            return {}
+        arrays = filter(self._is_given_up, self.arrays)
+        return in_memory_of(arrays, self.cluster.given, self._is_read_before)
+
+    def _is_given_up(self, array: Value) -> bool:
+        """True if a kernel made an array for this one alone, which reads its elements in order."""
+        source = mlir.definition(array)
+        plain = contiguous(self.domain.extents)
+        return (
+            source is not None
+            and source.name == "flow.dispatch"
+            and source.block == self.cluster.place.block
+            and array.type == bound_type(array)
+            and prod(shape_of(array)) >= WORTH_TAKING
+            and self.domain.is_whole(array)
+            and all(use.owner.operation in self.cluster.members for use in array.uses)
+            and all(
+                access.start == 0 and access.strides == plain
+                for access in self._accesses_to(array).values()
+            )
+        )
+
+    def _accesses_to(self, array: Value) -> dict[Value, Access]:
+        """The reads of an array, by the values that stand for them."""
+        reads = self.cluster.accesses.items()
+        return {x: a for x, a in reads if a.array is not None and a.array == array}
+
+    def _is_read_before(self, array: Value, result: Value) -> bool:
+        """True if no phase after the first that writes to a result's memory reads an array."""
+        names = self._accesses_to(array).keys()
+        reads = [i for i, phase in enumerate(self.phases) if not names.isdisjoint(phase.read)]
+        writes = [
+            i
+            for i, phase in enumerate(self.phases)
+            if any(where == result for _, where in phase.stored)
+        ]
+        return max(reads, default=0) <= min(writes, default=-1)
+
+    @cached_property
+    def lanes(self) -> int:
+        """The number of elements of a vector."""
+        values = [*self.cluster.accesses, *(o.results[0] for o in self.cluster.members)]
+        whole = [x for x in values if self.domain.is_whole(x)] or values  # none if it is constant
+        return VECTOR // max(held_dtype(x).itemsize for x in whole)
+
+    @property
+    def description(self) -> Hashable | None:
+        """The facts that the kernel's code follows from; None if they are not known."""
+        arrays = {x: i for i, x in enumerate(self.arrays)}
+        cluster = self.cluster
+        known = {x: a.described(x, arrays) for x, a in cluster.accesses.items()}
+        try:
+            members = described(cluster.members, known)
+        except Unknown:
+            return None
+        numbers = {o.results[0]: i for i, o in enumerate(cluster.members)}
+        given = tuple(numbers[x] for x in cluster.given)
+        overwritten = tuple((numbers[x], arrays[y]) for x, y in self.overwritten.items())
+        reads = tuple(known.values())
+        return type(self), self.shares, self.domain, members, reads, given, overwritten
+
+    @property
+    def division(self) -> Division | None:
+        """The division of the arrays among items, where these are known and fold whole results."""
+        if self.shares.parts > 1 or self.domain.is_sized:
+            return None
+        own = [x for x in self.cluster.given if x not in self.overwritten]
+        parts = [
+            gcd(*(self._parts(x, a.start, a.strides) for a in self._accesses_to(x).values()))
+            for x in self.arrays
+        ]
+        parts += [self._parts(x, 0, self._strides(x)) for x in own]
+        return Division(self.items, tuple(parts))
+
+    def _parts(self, x: Value, start: int, strides: Sequence[int]) -> int:
+        """Return the number of parts of an array that is read, or written, with these strides."""
+        if start != 0 or min(strides, default=0) < 0:
+            return 1
+        inner = [g for g in self.groups if g not in self.outer]
+        span = 1 + sum((g.extent - 1) * strides[g.last] for g in inner)
+        extents = [g.extent for g in self.outer]
+        return equal_parts(prod(shape_of(x)), extents, [strides[g.last] for g in self.outer], span)
+
+    @property
+    @abstractmethod
+    def outer(self) -> list[Group]:
+        """The groups that items are divided by, outermost first."""
+
+    @property
+    @abstractmethod
+    def items(self) -> Any:
+        """The number of results, or of groups of results, that are computed one after another."""
+
+    @abstractmethod
+    def item(self, number: Value) -> None:
+        """Build the computation of one of them."""
+
+    @property
+    def _together(self) -> Any:
+        """The number of items of a workgroup."""
+        if self.domain.is_sized:
+            return -(-self.items // self._groups)
+        wanted = max(1, min(self.domain.elements // SHARE, self.items))
+        return -(-self.items // wanted)
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """The number of workgroups: those that share the items, and those that share what is
+        folded.
+        """
+        groups = self._groups if self.domain.is_sized else -(-self.items // self._together)
+        return groups, self.shares.parts
+
+    @property
+    def _groups(self) -> int:
+        """The number of workgroups that share items of which the number is not known."""
+        return PARTS * self.shares.workers if self.shares.parts == 1 else 1
+
+    def build(self, bindings: Sequence[Value]) -> None:
+        """Build the body of the kernel's function."""
+        own = [x for x in self.cluster.given if x not in self.overwritten]
+        for x, binding in zip([*self.arrays, *own], bindings, strict=True):
+            elements = prod(shape_of(x)) * (self.shares.parts if x in own else 1)
+            self.memories[x] = executables.memory(binding, elements, held_dtype(x))
+        self.memories.update((x, self.memories[array]) for x, array in self.overwritten.items())
+        start, stop = executables.share(self.items, self._together, 0)
+
+        for_each(start, stop, self.item)
+
+    # -- places --
+
+    def is_divided(self, group: Group) -> bool:
+        """True for the group of which each workgroup has a part."""
+        return self.shares.parts > 1 and group == self.reduced[0]
+
+    def range_of(self, group: Group) -> tuple[Value, Value]:
+        """Return the places of a reduced group to be folded."""
+        if not self.is_divided(group):
+            return index(0), index(group.extent)
+        size = -(-group.extent // self.shares.parts)
+        start = lanes.least(executables.times(executables.workgroup(1), size), group.extent)
+        return start, lanes.least(executables.plus(start, size), group.extent)
+
+    def _offset(self, strides: Sequence[int], place: Place) -> Value:
+        """Return the offset of a place, for strides by dimension."""
+        total = index(0)
+        for group, at in place.items():
+            if strides[group.last] != 0:
+                total = emit("arith.addi", total, executables.times(at, strides[group.last]))
+        return total
+
+    def _strides(self, x: Value) -> tuple[int, ...]:
+        """Return the strides of a result."""
+        extents = self.domain.extents
+        dimensions = range(len(extents)) if self.domain.is_whole(x) else self.domain.kept
+        found, step = [0] * len(extents), 1
+        for d in reversed(dimensions):
+            found[d], step = step, step * extents[d]
+        return tuple(found)
+
+    def _size(self, strides: Sequence[int], place: Place) -> int:
+        """Return the number of elements at a place: those of a vector, or one for all lanes."""
+        inner = self.groups[-1]
+        return self.lanes if inner in place and strides[inner.last] != 0 else 1
+
+    # -- elements --
+
+    def _load(self, x: Value, place: Place, mask: Value | None) -> Value:
+        """Load elements of a value from outside."""
+        access = self.cluster.accesses[x]
+        at, size = self._offset(access.strides, place), self._size(access.strides, place)
+        if access.start != 0:
+            at = emit("arith.addi", at, index(access.start))
+        if access.array is None:
+            return lanes.places(at, dtype_of(x), size)
+        return lanes.read(self.memories[access.array], at, dtype_of(x), size, mask)
+
+    def _restore(self, x: Value, where: Value, place: Place, mask: Value | None) -> Value:
+        """Load elements that an earlier phase stored."""
+        at = self._offset(self._strides(where), place)
+        return lanes.read(self.memories[where], at, dtype_of(x), self.lanes, mask)
+
+    def _store(self, x: Value, where: Value, place: Place, mask: Value | None) -> None:
+        """Store elements in the memory of a result."""
+        strides = self._strides(where)
+        at = self._offset(strides, place)
+        if self.shares.parts > 1:
+            part = executables.times(executables.workgroup(1), prod(shape_of(where)))
+            at = emit("arith.addi", at, part)
+        lanes.write(x, self.memories[where], at, self._size(strides, place), mask)
+
+    def whole(
+        self, phase: Phase, place: Place, mask: Value | None, folded: dict[Value, Value]
+    ) -> list[Value]:
+        """Build what a phase does with the elements at a place, given the folded values that it
+        uses, and return what it folds.
+        """
+        known = dict(folded)
+        known |= {x: self._load(x, place, mask) for x in phase.read}
+        known |= {x: self._restore(x, where, place, mask) for x, where in phase.restored}
+        lanes.compute(phase.operations, known, self.lanes)
+        for x, where in phase.stored:
+            self._store(known[x], where, place, mask)
+        found = [
+            registers.spread(lanes.register(o.operands[0], known), self.lanes)
+            for o in phase.reductions
+        ]
+        if mask is None:
+            return found
+        pairs = zip(found, phase.neutrals(self.lanes), strict=True)
+        return [registers.select(mask, x, nothing) for x, nothing in pairs]
+
+    def finish(
+        self,
+        phase: Phase,
+        folds: Registers,
+        place: Place,
+        mask: Value | None,
+        folded: dict[Value, Value],
+    ) -> dict[Value, Value]:
+        """Build what follows from the results of a phase, given the folded values that it uses, and
+        return these with what was computed.
+        """
+        size = max(map(registers.size_of, folds), default=1)
+        known = dict(folded)
+        for operation, fold in zip(phase.reductions, folds, strict=True):
+            known[operation.results[0]] = fold
+            init = operation.operands[1]
+            if self.shares.parts == 1 and not is_identity(lanes.combiner(operation), init):
+                start = self._load(init, {}, None) if mlir.splat(init) is None else None
+                start = lanes.register(init, {}) if start is None else start
+                begun = lanes.combined(operation, registers.spread(start, size), fold)
+                known[operation.results[0]] = begun
+        known |= {x: self._load(x, place, mask) for x in phase.finish.read}
+        lanes.compute(phase.finish.operations, known, size)
+        for x in phase.finish.stored:
+            self._store(known[x], x, place, mask)
+        return known

@@ -1,0 +1,202 @@
+"""The pass encode, which replaces floats that a target lacks by their bytes, and computes with them
+in float32.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+import numpy as np
+
+from irax_compiler import mlir
+from irax_compiler.dtypes import DTYPES
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
+from irax_compiler.ops.conversion import convert
+from irax_compiler.ops.core import UnsupportedOp, constant
+from irax_compiler.ops.elementwise import real
+from irax_compiler.ops.formula import Number, where
+from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.passes.core import Pass, nested, register_pass, returned
+from irax_compiler.passes.host.annotate import keep_types
+from irax_compiler.passes.legalize.float_codes import E8M0, decoded, encoded, rounded_to_odd
+from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
+from irax_compiler.passes.rewriting import replace
+from irax_compiler.targets.target import Target, find
+
+F32, U8 = np.dtype(np.float32), np.dtype(np.uint8)
+
+_KEEP_BYTES = {
+    "func.call",
+    "func.return",
+    "stablehlo.concatenate",
+    "stablehlo.dynamic_slice",
+    "stablehlo.dynamic_update_slice",
+    "stablehlo.gather",
+    "stablehlo.optimization_barrier",
+    "stablehlo.pad",
+    "stablehlo.return",
+    "stablehlo.select",
+}
+"""Operations on any elements, besides those that are known by their traits."""
+
+_READ = {"stablehlo.bitcast_convert", "stablehlo.convert"}
+
+_OF_OWN_BITS = {"chlo.next_after", "stablehlo.reduce_precision"}
+"""Operations whose results depend on the dtype's own bits."""
+
+
+@register_pass
+@dataclass
+class Encode(Pass):
+    """Replaces values of the dtypes of which `target` has arrays of bytes, such as float8_e3m4, by
+    uint8 values with the same bits. Operations that compute decode them to float32 and round
+    results once, as `evaluate` does. The types of functions change; `annotate` says what they were.
+
+    Raises UnsupportedOp for `next_after` and `reduce_precision` of such floats.
+    """
+
+    name: ClassVar[str] = "encode"
+    target: str = ""
+
+    def run(self, module: Module) -> None:
+        target: Target = find(self.target)
+        dtypes = frozenset(d for d in DTYPES.values() if d.name in target.in_bytes)
+        if not dtypes:
+            return
+        for function in mlir.functions(module).values():
+            if function.regions[0].blocks:
+                _encode(function, dtypes)
+
+
+def _encode(whole: Operation, codes: frozenset[np.dtype]) -> None:
+    """Encode the values of a function."""
+    values = [*mlir.arguments(whole)]
+    values += (x for operation in nested(whole) for x in [*operation.operands, *operation.results])
+    if not any(dtype_of(x) in codes for x in values):
+        return
+    boundary = [*mlir.arguments(whole), *returned(whole)]
+    if mlir.is_public(whole) and any(dtype_of(x) in codes for x in boundary):
+        keep_types(whole)
+    _compute_wide(mlir.body(whole), codes)
+    inner = list(nested(whole))
+    dtypes = {
+        operation: (dtype_of(operation.operands[0]), dtype_of(operation.results[0]))
+        for operation in inner
+        if operation.name in _READ
+    }
+    for operation in inner:
+        if operation.name == "stablehlo.bitcast_convert":
+            _check_bitcast(operation, dtypes[operation], codes)
+        if traits_of(operation).is_constant and dtype_of(operation.results[0]) in codes:
+            with InsertionPoint(operation), operation.location:
+                bytes_ = constant(mlir.dense_to_numpy(operation).view(U8))
+            replace(operation, [bytes_])
+    for operation in [whole, *nested(whole)]:
+        for region in operation.regions:
+            for block in region:
+                _retype(block.arguments, codes)
+        _retype(operation.results, codes)
+    for operation, (source, target) in dtypes.items():
+        if source in codes or target in codes:
+            _by_bits(operation, source, target, codes)
+    mlir.set_function_type(whole)
+
+
+def _retype(values: Iterable[Value], codes: frozenset[np.dtype]) -> None:
+    for value in values:
+        if dtype_of(value) in codes:
+            value.set_type(mlir.tensor_type(shape_of(value), U8))
+
+
+def _check_bitcast(
+    operation: Operation, dtypes: tuple[np.dtype, np.dtype], codes: frozenset[np.dtype]
+) -> None:
+    """Raise UnsupportedOp for the bits of floats of fewer than 8."""
+    for dtype in dtypes:
+        if dtype in codes and mlir.width(dtype) < 8:
+            raise _of_own_bits(operation, dtype)
+
+
+def _of_own_bits(operation: Operation, dtype: np.dtype) -> UnsupportedOp:
+    return UnsupportedOp(
+        f"{operation.name} of {dtype} at {operation.location} is not supported on this target; "
+        "convert to float32 and back, or use the device 'reference'"
+    )
+
+
+def _compute_wide(block: Any, codes: frozenset[np.dtype]) -> None:
+    """Have the operations of a block that compute with encoded floats do so in float32."""
+    for view in list(block.operations):
+        operation: Operation = view.operation
+        values = [*operation.operands, *operation.results]
+        if any(dtype_of(x) in codes for x in values) and _computes(operation):
+            _widen(operation, codes)
+            continue
+        for region in operation.regions:
+            for inner in region.blocks:
+                _compute_wide(inner, codes)
+
+
+def _computes(operation: Operation) -> bool:
+    """True if an operation reads numbers, and not by operations in a region that do so."""
+    name, traits = operation.name, traits_of(operation)
+    if name in _READ or name in _KEEP_BYTES:
+        return False
+    if traits.moves or traits.stretches or traits.is_view or traits.is_constant or traits.captures:
+        return False
+    op: Any = read(operation)
+    if getattr(op, "combiner", None) == "set":
+        return False
+    folds = getattr(op, "computation", None) or getattr(op, "before", None)
+    return folds is None or isinstance(folds, str)
+
+
+def _widen(operation: Operation, codes: frozenset[np.dtype]) -> None:
+    if operation.name in _OF_OWN_BITS:
+        raise _of_own_bits(operation, dtype_of(operation.operands[0]))
+    op: Any = read(operation)
+    if getattr(op, "dtype", None) is not None and op.dtype in codes:
+        op = dataclasses.replace(op, dtype=F32)
+    with InsertionPoint(operation), operation.location:
+        wide = [convert(x, F32) if dtype_of(x) in codes else x for x in operation.operands]
+        results = op.build(wide)
+        types = [dtype_of(x) for x in operation.results]
+        found = [
+            convert(y, dtype) if dtype in codes else y
+            for y, dtype in zip(results, types, strict=True)
+        ]
+    replace(operation, found)
+
+
+def _by_bits(
+    operation: Operation, source: np.dtype, target: np.dtype, codes: frozenset[np.dtype]
+) -> None:
+    """Replace a conversion between dtypes, of which codes have taken the place, or a bitcast."""
+    x, result = operation.operands[0], operation.results[0]
+    if operation.name == "stablehlo.bitcast_convert":
+        if x.type == result.type:
+            replace(operation, [x])
+        return
+    with InsertionPoint(operation), operation.location:
+        if source == target:
+            found = x
+        else:
+            wide = by_scalars(partial(decoded, dtype=source), x) if source in codes else x
+            found = _encoded(wide, target) if target in codes else convert(wide, target)
+            if source == E8M0 and target == np.float64:  # float32's subnormal number was flushed
+                is_least = Number(x).equals(0)
+                found = where(is_least, 2.0**-127, Number(found)).value
+    replace(operation, [found])
+
+
+def _encoded(x: Value, dtype: np.dtype) -> Value:
+    """Return the codes of numbers, rounded once."""
+    if dtype_of(x).kind == "c":
+        x = real(x)
+    if dtype_of(x) == np.float64:
+        x = by_scalars(rounded_to_odd, x)
+    return by_scalars(partial(encoded, dtype=dtype), convert(x, F32))

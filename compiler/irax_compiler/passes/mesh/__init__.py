@@ -1,0 +1,1 @@
+"""Programs of a mesh of devices: partitioning, collectives, resharding."""

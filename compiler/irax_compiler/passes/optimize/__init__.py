@@ -1,0 +1,1 @@
+"""Optimizations of StableHLO for every target: simplification, folding, code motion, outlining."""

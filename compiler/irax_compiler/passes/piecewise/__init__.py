@@ -1,3 +1,0 @@
-"""Kernels of elementwise operations on arrays that are put together of parts."""
-
-from irax_compiler.passes.piecewise.piecewise import Piecewise as Piecewise

@@ -1,0 +1,1 @@
+"""Corrections of what IREE's compiler does, before and between its phases."""

@@ -1,0 +1,84 @@
+"""The pass barriers, which makes fusion barriers on loop-carried values safe in IREE.
+
+IREE lowers `optimization_barrier` to `util.optimization_barrier`, where the program waits for the
+value. IREE 3.13 does not wait where the value is loop-carried, or in the same memory as such a
+value. The pass `iree-stream-propagate-timepoints` gives `scf.while` and `scf.for` a timepoint for
+each loop-carried array, and only stream operations await it. A reader of the array behind the
+barrier may then read it before it is written:
+
+    %r = stablehlo.while(%n = %zero) : tensor<2xi32>
+    cond { ... } do {
+      %0 = stablehlo.optimization_barrier %n : tensor<2xi32>  // waits for nothing
+      %1 = flow.dispatch.region ... %0                        // does not wait either
+      ...
+
+After the phase `stream`, the `stream.cmd.execute` that contains %1 awaits only an allocation, not
+the one that fills %zero. The driver `local-sync` runs them in order; `local-task`
+runs both at once.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from irax_compiler import mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of
+from irax_compiler.ops.barrier import barrier
+from irax_compiler.ops.registers import signless_dtype
+from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.kernels.loops.memory import seen_as
+from irax_compiler.passes.rewriting import replace
+
+_LOOPS = {"stablehlo.while", "scf.for"}
+
+
+@register_pass
+class Barriers(Pass):
+    """Replaces fusion barriers on loop-carried values by IREE's `compute_barrier`, which restrains
+    the compiler in the same way and is removed before stream scheduling, so that the missing wait
+    does no harm.
+
+    Values computed from a single loop-carried value count as such, because IREE may simplify them
+    to it. Other barriers stay: IREE waits at them, and refuses some programs without them.
+    """
+
+    name: ClassVar[str] = "barriers"
+
+    def run(self, module: Module) -> None:
+        for function in mlir.functions(module).values():
+            for operation in [o for o in nested(function) if o.name == barrier.name]:
+                if any(map(_is_carried, operation.operands)):
+                    _replace(operation)
+
+
+def _is_carried(x: Value) -> bool:
+    """True if a value may be a loop-carried value, perhaps in another form."""
+    while not mlir.is_argument(x):
+        source = mlir.definition(x)
+        assert source is not None
+        varying = {v for v in source.operands if not _is_constant(v)}
+        if len(varying) != 1:
+            return False
+        (x,) = varying
+    return mlir.owner_name(x) in _LOOPS
+
+
+def _is_constant(x: Value) -> bool:
+    source = mlir.definition(x)
+    return source is not None and source.name == "stablehlo.constant"
+
+
+def _replace(operation: Operation) -> None:
+    with InsertionPoint(operation), operation.location:
+        same = [
+            _held_back(x) if _is_carried(x) else barrier.build([x])[0] for x in operation.operands
+        ]
+    replace(operation, same)
+
+
+def _held_back(x: Value) -> Value:
+    """Put a `compute_barrier`, which takes signless numbers only, behind a value."""
+    dtype = dtype_of(x)
+    signless = seen_as(x, signless_dtype(dtype))
+    made = mlir.emit("iree_tensor_ext.compute_barrier.start", [signless], {}, [signless.type])
+    return seen_as(made.results[0], dtype)

@@ -1,0 +1,1 @@
+"""Programs with symbolic dimensions: refinement, and the lowering to unknown sizes."""
