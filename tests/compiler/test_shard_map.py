@@ -1,4 +1,4 @@
-"""irax.shard_map in modules: the evaluator, which runs each device by itself, and `batch-shard-maps`."""
+"""irax.shard_map in modules: the evaluator, which runs each device, and `batch-shard-maps`."""
 
 from pathlib import Path
 

@@ -3,7 +3,7 @@ edited, and taken up again where it stands.
 
 The first line of such a file says what it is, as a comment:
 
-    // irax stage: {"after": "inline", "target": "iree-cpu", "func": "main", "passes": "callbacks,..."}
+    // irax stage: {"after": "inline", "target": "iree-cpu", "func": "main", "passes": "widen,..."}
 
 `passes` are those that are still to run, and may be edited too; "phase" stands in their place after
 one of IREE's phases.
