@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         arguments_read as arguments_read,
     )
     from irax_compiler.passes.sizes.refine import is_sized, refined, values_for
+    from irax_compiler.precision.report import PrecisionReport, precision_report
 
 _LATER = {
     **dict.fromkeys(
@@ -96,6 +97,7 @@ _LATER = {
     "Simplify": "passes.optimize.simplify",
     "arguments_read": "passes.optimize.split_large_signatures",
     "CompileError": "iree.invocation",
+    **dict.fromkeys(("PrecisionReport", "precision_report"), "precision.report"),
     **dict.fromkeys(("COLUMN_ORDERS", "color_columns", "color_stars", "in_column"), "coloring"),
     **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.sizes.refine"),
 }
@@ -119,6 +121,7 @@ __all__ = [
     "Module",
     "Pass",
     "PassError",
+    "PrecisionReport",
     "Reversed",
     "ShardedTypes",
     "Simplify",
@@ -152,6 +155,7 @@ __all__ = [
     "partition",
     "passes",
     "pattern_of",
+    "precision_report",
     "refined",
     "remove_dead_operations",
     "reverse",

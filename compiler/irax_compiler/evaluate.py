@@ -27,8 +27,13 @@ Watch = Callable[[Step, Arrays, Arrays], "Arrays | None"]
 other results."""
 
 
+Runner = Callable[["Program", Arrays, Evaluation], list[np.ndarray]]
+"""Runs a block for arguments, in place of the evaluator."""
+
+
 class _State(threading.local):
     watch: Watch | None = None
+    runner: Runner | None = None
 
 
 _state = _State()
@@ -47,6 +52,21 @@ def watching(seeing: Watch | None) -> Iterator[None]:
 def watch() -> Watch | None:
     """Return what sees the evaluation of this thread."""
     return _state.watch
+
+
+@contextmanager
+def run_by(runner: Runner | None) -> Iterator[None]:
+    """For the length of a `with` block, `runner` runs the blocks of programs in this thread."""
+    outer, _state.runner = _state.runner, runner
+    try:
+        yield
+    finally:
+        _state.runner = outer
+
+
+def is_observed() -> bool:
+    """True if each operation that this thread evaluates is to be seen: none is compiled."""
+    return _state.watch is not None or _state.runner is not None
 
 
 class Evaluator:
@@ -81,6 +101,8 @@ class Program(Steps):
     """The block as one Python function, from `_MANY` runs on."""
 
     def run(self, arguments: Sequence[np.ndarray], call: Evaluation) -> list[np.ndarray]:
+        if _state.runner is not None:
+            return _state.runner(self, arguments, call)
         if self.line is not None and _state.watch is None:
             return self.line(call, *arguments)
         self.runs += 1

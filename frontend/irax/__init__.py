@@ -158,6 +158,7 @@ if TYPE_CHECKING:
     from irax.ref import freeze as freeze
     from irax.ref import new_ref as new_ref
     from irax.transforms import custom_vmap
+    from irax.transforms.digits import precision as precision
     from irax.version import __version__ as __version__
 
 _MODULES = {
@@ -201,6 +202,7 @@ _FUNCTIONS = {
     "explain": "execution.explanations",
     "live_arrays": "execution.environment",
     "make_jaxpr": "jaxprs.make",
+    "precision": "transforms.digits",
     "print_environment_info": "execution.environment",
 }
 """Functions that are seldom used, by the submodules that they are in."""

@@ -24,6 +24,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGES = (
     "command_line.md",
     "getting-started.md",
+    "how-to/digits.md",
     *(
         pytest.param(f"tutorials/{name}.md", marks=pytest.mark.slow)
         for name in ("modules", "deployment", "several-devices", "vulkan")

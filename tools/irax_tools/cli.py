@@ -10,7 +10,15 @@ from pathlib import Path
 import click
 
 from irax_tools import guard, options
-from irax_tools.commands import costs, failures, machine, modules, programs, transformations
+from irax_tools.commands import (
+    costs,
+    failures,
+    machine,
+    modules,
+    numerics,
+    programs,
+    transformations,
+)
 
 
 @click.group(cls=options.Group, context_settings={"help_option_names": ["-h", "--help"]})
@@ -28,7 +36,7 @@ for command in (
     *(transformations.grad, transformations.jacobian, transformations.jvp),
     *(transformations.vjp, transformations.vmap),
     *(modules.diff, modules.info, modules.opt, modules.show),
-    *(costs.cost, failures.check, failures.reduce),
+    *(costs.cost, numerics.digits, failures.check, failures.reduce),
     *(programs.bench, programs.compile_, programs.python_, programs.run),
     *(machine.cache, machine.devices, machine.doctor),
 ):

@@ -49,7 +49,7 @@ class Work:
         """`operations` is the number of a step's own."""
         self._operations = operations
         self._start = _counts.operations
-        self._ends = _compile is not None and evaluate.watch() is None
+        self._ends = _compile is not None and not evaluate.is_observed()
 
     def is_much(self) -> bool:
         """Count a step; return True, once, if the rest of the loop is to be compiled."""

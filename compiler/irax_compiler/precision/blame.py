@@ -1,0 +1,274 @@
+"""The lines that cost a result its digits, from a shadow run.
+
+The element with the fewest digits is followed back through the events of the run, by derivatives.
+So each op gets what its own rounding adds to the error of that element, and the share of the error
+that passes through it. An op loses digits where the element is more sensitive to relative errors of
+the op's operands than to those of its result: a subtraction of nearly equal numbers.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from irax_compiler.ops.core import ArrayType
+from irax_compiler.precision.pullbacks import pullback
+from irax_compiler.precision.shadow import Both, Event, Run
+from irax_compiler.precision.wide import widened
+
+Array = np.ndarray[Any, Any]
+
+
+def unit(dtype: np.dtype[Any]) -> float:
+    """Return the largest relative error of rounding to a dtype: half of its epsilon."""
+    return float(ml_dtypes.finfo(dtype).eps) / 2
+
+
+def digits_of(dtype: np.dtype[Any]) -> float:
+    """Return the decimal digits that a dtype has: 7.2 for float32."""
+    return -float(np.log10(unit(dtype)))
+
+
+def errors(run: Run, x: Both) -> Array:
+    """Return the narrow numbers less the wide ones; nan where only one of the two is finite."""
+    arithmetic = run.arithmetic
+    with arithmetic.context(), np.errstate(all="ignore"):
+        lifted = arithmetic.lifted(x.narrow)
+        narrow, wide = arithmetic.lowered(lifted), arithmetic.lowered(x.wide)
+        apart = arithmetic.lowered(lifted - x.wide)
+        same = np.where((narrow == wide) | (np.isnan(narrow) & np.isnan(wide)), 0, np.nan)
+        return np.where(np.isfinite(narrow) & np.isfinite(wide), apart, same)
+
+
+def digits(run: Run, x: Both) -> Array:
+    """Return the digits that hold, for each element: of its size, or of the root mean square of
+    all, if that is larger. Of the elements of a product of matrices, some are near zero by chance.
+    """
+    most = digits_of(x.narrow.dtype)
+    with run.arithmetic.context(), np.errstate(all="ignore"):
+        wide = np.abs(run.arithmetic.lowered(x.wide))
+        size = np.where(np.isfinite(wide), wide, 0)
+        scale = np.linalg.norm(size.ravel()) / np.sqrt(max(1, np.count_nonzero(size)))
+        least = float(ml_dtypes.finfo(x.narrow.dtype).smallest_subnormal)
+        relative = np.abs(errors(run, x)) / np.maximum(np.maximum(size, scale), least)
+        found = -np.log10(np.where(relative == 0, unit(x.narrow.dtype), relative))
+    return np.clip(np.where(np.isnan(relative), 0, found), 0, most) + 0.0  # no -0.0
+
+
+@dataclass
+class Costs:
+    """The costs of an op, or of all those of a line, to the element that is followed back."""
+
+    own: float = 0
+    """The share of its error that their own roundings make."""
+    through: float = 0
+    """The largest share of its error that passes through one of them."""
+    amplified: float = 0
+    """The digits by which they amplify errors of their operands."""
+    steepest: float = 0
+    """The most digits by which one of them does."""
+    added: float = 0
+    """The error that they add to it."""
+    weight: float = 0
+    """The error that a relative error of one correct rounding of one of them would add."""
+    absorbed: int = 0
+    """Elements to which an addition added nothing."""
+    overflows: int = 0
+    underflows: int = 0
+    names: Counter[str] = field(default_factory=Counter)
+    """The digits that they cost, by the name of the op."""
+    by_turn: dict[int, float] = field(default_factory=dict)
+    """The relative error after each iteration, of ops in a loop."""
+
+    @property
+    def digits(self) -> float:
+        """The digits that they cost: all, where numbers overflow."""
+        if self.overflows:
+            return np.inf
+        rounded = np.log10(max(1.0, self.added / self.weight)) if self.weight else 0.0
+        return max(0.0, self.amplified) + float(rounded) * min(1.0, self.own)
+
+    def __add__(self, other: Costs) -> Costs:
+        return Costs(
+            self.own + other.own,
+            max(self.through, other.through),
+            self.amplified + other.amplified,
+            max(self.steepest, other.steepest),
+            self.added + other.added,
+            max(self.weight, other.weight),
+            self.absorbed + other.absorbed,
+            self.overflows + other.overflows,
+            self.underflows + other.underflows,
+            self.names + other.names,
+            {
+                k: max(self.by_turn.get(k, 0.0), other.by_turn.get(k, 0.0))
+                for k in self.by_turn.keys() | other.by_turn.keys()
+            },
+        )
+
+
+@dataclass
+class Blame:
+    """The costs by event, and what could not be followed."""
+
+    by_event: list[tuple[Event, Costs]]
+    condition: float
+    """The relative error of the element for relative errors of 1 in all arguments."""
+    vanished: bool
+    """True if a number lost all digits on the way: then the wider run may have none, either."""
+
+
+def follow(run: Run, place: int, error: float, value: float) -> Blame:
+    """Follow an element back. It is given by its place, its error and its wide value."""
+    if not np.isfinite(error):
+        error = value
+    slope = np.zeros(run.size + 1, np.complex128 if _has_complex(run) else np.float64)
+    slope[place] = 1
+    found: list[tuple[Event, Costs]] = []
+    vanished = False
+    with run.arithmetic.context(), np.errstate(all="ignore"):
+        for event in reversed(run.events):
+            both = [x for x in event.results if isinstance(x, Both)]
+            slopes = [slope[x.places] for x in both]
+            if any(s.any() for s in slopes):
+                costs = _costs(run, event, both, slopes, slope, abs(error) or np.inf)
+                found.append((event, costs))
+            vanished = vanished or any(_has_vanished(run, x) for x in both)
+        total = 0.0
+        for x in run.arguments:
+            if isinstance(x, Both):
+                total += float(np.nansum(np.abs(slope[x.places] * run.arithmetic.lowered(x.wide))))
+    return Blame(found[::-1], total / abs(value) if value else np.inf, vanished)
+
+
+def _has_complex(run: Run) -> bool:
+    return any(
+        isinstance(x, Both) and x.narrow.dtype.kind == "c" for e in run.events for x in e.results
+    )
+
+
+def _has_vanished(run: Run, x: Both) -> bool:
+    apart, wide = np.abs(errors(run, x)), np.abs(run.arithmetic.lowered(x.wide))
+    return bool(
+        np.fmax.reduce(apart, None, initial=0) > 0.5 * np.fmax.reduce(wide, None, initial=0)
+    )
+
+
+def _size(*arrays: Array) -> float:
+    return float(np.nansum(np.abs(arrays[0] if len(arrays) == 1 else arrays[0] * arrays[1])))
+
+
+def _costs(
+    run: Run,
+    event: Event,
+    results: Sequence[Both],
+    slopes: Sequence[Array],
+    slope: Array,
+    error: float,
+) -> Costs:
+    """Return the costs of an event, and add to the slopes of its operands."""
+    arithmetic, op = run.arithmetic, event.step.op
+    costs = Costs()
+    local = _local_errors(run, event)
+    values = [arithmetic.lowered(x.wide) for x in results]
+    weight = sum(_size(s, v) for s, v in zip(slopes, values, strict=True))
+    added = sum(_size(s, e) for s, e in zip(slopes, local, strict=True))
+    costs.own = added / error
+    costs.through = (
+        sum(_size(s, errors(run, x)) for s, x in zip(slopes, results, strict=True)) / error
+    )
+    costs.added, costs.weight = added, weight * unit(results[0].narrow.dtype)
+    incoming = _pull(run, event, slopes, slope)
+    if weight and incoming:
+        heaviest = max(_size(s, arithmetic.lowered(x.wide)) for s, x in incoming)
+        passing = max(_size(s, errors(run, x)) for s, x in incoming)
+        costs.through = max(costs.through, passing / error)
+        if heaviest:
+            costs.amplified = costs.steepest = float(np.log10(heaviest / weight)) * min(
+                1.0, passing / error
+            )
+    _exceptions(run, event, results, slopes, local, costs)
+    if event.turn is not None and (size := max(map(_size, values))):
+        costs.by_turn[event.turn] = max(_size(errors(run, x)) for x in results) / size
+    costs.names[op.name.partition(".")[2]] = min(costs.digits, 99)  # pyright: ignore
+    return costs
+
+
+def _local_errors(run: Run, event: Event) -> list[Array]:
+    """Return what an op adds to the error: its result, less that of the wide op on the same
+    operands.
+    """
+    arithmetic = run.arithmetic
+    given = [arithmetic.lifted(x.narrow) if isinstance(x, Both) else x for x in event.operands]
+    exact = arithmetic.evaluated(event.step.op, _no_calls, given)
+    return [
+        errors(run, Both(x.narrow, e, x.places))
+        for x, e in zip(event.results, exact, strict=True)
+        if isinstance(x, Both)
+    ]
+
+
+def _no_calls(name: str, arguments: Sequence[Array]) -> Sequence[Array]:
+    raise TypeError(name)
+
+
+def _pull(
+    run: Run, event: Event, slopes: Sequence[Array], slope: Array
+) -> list[tuple[Array, Both]]:
+    """Add an op's part to the slopes of its operands; return it, with the operands."""
+    operands = [
+        run.arithmetic.lowered(x.wide) if isinstance(x, Both) else x for x in event.operands
+    ]
+    types = tuple(ArrayType(x.shape, x.dtype) for x in operands)
+    pull = pullback(widened(event.step.op), types)
+    if pull is None:
+        run.unknown[event.step.op.name] += 1
+        return []
+    results = [x for x in event.results if isinstance(x, Both)]
+    given = [
+        s if x.narrow.dtype.kind == "c" else s.real for s, x in zip(slopes, results, strict=True)
+    ]
+    found = pull(operands, given)
+    floats = [x for x in event.operands if isinstance(x, Both)]
+    parts = [
+        (np.nan_to_num(s, posinf=np.inf, neginf=-np.inf), x)
+        for s, x in zip(found, floats, strict=True)
+    ]
+    for part, x in parts:
+        np.add.at(slope, x.places.ravel(), part.ravel())
+    slope[-1] = 0
+    return parts
+
+
+def _exceptions(
+    run: Run,
+    event: Event,
+    results: Sequence[Both],
+    slopes: Sequence[Array],
+    local: Sequence[Array],
+    costs: Costs,
+) -> None:
+    """Count additions that add nothing, overflows and underflows, where the element depends on
+    them.
+    """
+    operands = [x for x in event.operands if isinstance(x, Both)]
+    for x, s, e in zip(results, slopes, local, strict=True):
+        rounded = np.isnan(e) | (e != 0)
+        matters = s != 0
+        info = ml_dtypes.finfo(x.narrow.dtype)
+        costs.overflows += int(np.count_nonzero(matters & ~np.isfinite(x.narrow) & rounded))
+        is_small = np.abs(x.narrow).astype(np.float64) < float(info.tiny)
+        costs.underflows += int(np.count_nonzero(matters & is_small & rounded))
+        if event.step.op.name in _SUMS and len(operands) == 2:
+            larger, smaller = operands
+            for a, b in ((larger, smaller), (smaller, larger)):
+                nothing = (x.narrow == a.narrow) & (b.narrow != 0) & rounded
+                costs.absorbed += int(np.count_nonzero(matters & nothing))
+
+
+_SUMS = ("stablehlo.add", "stablehlo.subtract")

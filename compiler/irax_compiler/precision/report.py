@@ -1,0 +1,272 @@
+"""Reports of the digits that hold in the results of a function, and of the lines that cost them."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import locations
+from irax_compiler.locations import Frame
+from irax_compiler.mlir import Module
+from irax_compiler.precision import blame, shadow
+from irax_compiler.precision.blame import Costs
+from irax_compiler.precision.shadow import Both, Run
+from irax_compiler.precision.wide import Decimals
+from irax_compiler.steps import Step
+
+Array = np.ndarray[Any, Any]
+
+MANY = 10
+"""The lines that a report shows."""
+_EXACTLY = 1 << 18
+"""The places up to which a run that may be wrong itself is done again, by decimal numbers."""
+_ALLOWED = 0.4
+"""The share of the digits of a dtype that a result may lose, and hold all the same."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """The element of a result that has the fewest digits."""
+
+    number: int
+    """The number of the result."""
+    index: tuple[int, ...]
+    dtype: np.dtype[Any]
+    narrow: Any
+    """Its value as the program computes it."""
+    wide: Any
+    """Its value as the wider run does, rounded to float64."""
+    digits: float
+    """The decimal digits that hold: of its size, or of the root mean square of all elements, if
+    that is larger."""
+    possible: float
+    """The digits that would hold if only the arguments were rounded to this dtype."""
+    compiled: float | None = None
+    """The digits of the compiled program's result, where that was compared."""
+
+    @property
+    def of(self) -> float:
+        """The digits that its dtype has."""
+        return blame.digits_of(self.dtype)
+
+    @property
+    def lost(self) -> float:
+        """The share of its digits that is lost."""
+        return 1 - self.digits / self.of
+
+    @property
+    def holds(self) -> bool:
+        """True unless more digits are lost than some, which rounding always costs."""
+        return self.of - self.digits <= max(1.0, _ALLOWED * self.of)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the user's program, and what it costs."""
+
+    frame: Frame | None
+    costs: Costs
+    decisions: int = 0
+    """Comparisons, sorts and roundings to integers that are otherwise in the wider run."""
+
+    @property
+    def digits(self) -> float:
+        """The digits that it costs the result."""
+        return self.costs.digits
+
+    @property
+    def text(self) -> str:
+        """The text of the line."""
+        return linecache.getline(self.frame.file, self.frame.line).strip() if self.frame else ""
+
+    @property
+    def place(self) -> str:
+        """The name of its file, and its number."""
+        return f"{Path(self.frame.file).name}:{self.frame.line}" if self.frame else "unknown line"
+
+    def notes(self) -> list[str]:
+        """Return what happens there, in words."""
+        costs, found = self.costs, list[str]()
+        name = max(costs.names, key=lambda name: costs.names[name], default="")
+        if costs.amplified > _TOLD and costs.names[name] > _TOLD:
+            bits = f"{costs.steepest * np.log2(10):.0f} bits"
+            in_loop = " in an iteration" if len(costs.by_turn) > 1 else ""
+            does = f"cancels {bits}" if name in _SUMS else f"amplifies errors by {bits}"
+            found.append(f"{name} {does}{in_loop}")
+        for count, one, many in (
+            (costs.absorbed, "addition that adds nothing", "additions that add nothing"),
+            (costs.overflows, "overflow", "overflows"),
+            (costs.underflows, "underflow", "underflows"),
+            (self.decisions, f"decision that {_OTHERWISE}", f"decisions that {_OTHERWISE}"),
+        ):
+            if count:
+                found.append(f"{count} {one if count == 1 else many}")
+        if len(costs.by_turn) > 1 and (told := _growth(costs.by_turn)):
+            found.append(told)
+        return found
+
+
+_TOLD = 0.3
+"""The digits that an op loses, from which on it is told."""
+_SUMS = ("add", "subtract", "reduce", "dot_general")
+_OTHERWISE = "the wider run takes otherwise"
+
+
+def _growth(by_turn: dict[int, float]) -> str:
+    """Return where an error begins to grow in a loop, and how much."""
+    turns = sorted(by_turn)
+    values = [by_turn[t] for t in turns]
+    peak = int(np.argmax(values))
+    low = next((i for i in range(peak, -1, -1) if values[i] <= 1e-3 * values[peak]), 0)
+    if not values[peak] or peak <= low or values[peak] < 2 * values[low]:
+        return ""
+    start = f"{values[low]:.0e} in iteration {turns[low]}"
+    return f"error grows from {start} to {values[peak]:.0e} in {turns[peak]}"
+
+
+class PrecisionReport:
+    """The digits that hold in the results of a function, and the lines that cost the others.
+
+    Its text is for reading.
+    """
+
+    def __init__(
+        self, name: str, results: Sequence[Result], lines: Sequence[Line], run: Run
+    ) -> None:
+        self.name = name
+        self.results = tuple(results)
+        """For each result of floats, the element that has the fewest digits."""
+        self.lines = tuple(lines)
+        """The lines that the worst of these depends on, the one that costs most first."""
+        self.wider = run.arithmetic.name
+        """The wider arithmetic that the program was run in, too."""
+        self.unknown = tuple(run.unknown)
+        """Ops that have no wider form, or no derivative: their results count as exact."""
+
+    @property
+    def holds(self) -> bool:
+        """True unless a result has lost more digits than rounding always costs."""
+        return all(r.holds for r in self.results)
+
+    @property
+    def worst(self) -> Result | None:
+        """The result that has lost the most digits."""
+        return max(self.results, key=lambda r: r.lost, default=None)
+
+    @property
+    def digits(self) -> float:
+        """The digits that hold in that result; infinity if there are no floats."""
+        return np.inf if self.worst is None else self.worst.digits
+
+    def __str__(self) -> str:
+        return "\n".join(self._text())
+
+    __repr__ = __str__
+
+    def _text(self) -> Iterable[str]:
+        yield f"{self.name}: digits that hold, beside a run in {self.wider}"
+        for r in self.results:
+            where = f"result {r.number}" + (f"[{', '.join(map(str, r.index))}]" if r.index else "")
+            beside = f"{r.narrow!s} for {r.wide!s}"
+            compiled = "" if r.compiled is None else f", compiled {r.compiled:.1f}"
+            yield f"  {where}: {max(0.0, r.digits):.1f} of {r.of:.1f}{compiled}  {r.dtype} {beside}"
+        worst = self.worst
+        if worst is None:
+            return
+        if not worst.holds:
+            yield f"  rounding of the arguments alone would leave {worst.possible:.1f}"
+        shown = [x for x in self.lines if x.digits >= 0.05 or x.notes() or x.costs.own > 0.1][:MANY]
+        if shown:
+            yield ""
+            yield "  digits lost  error made here  line"
+        for line in shown:
+            own = f"{100 * min(1.0, line.costs.own):.0f}%"
+            yield f"  {min(line.digits, worst.of):11.1f}  {own:>15}  {line.place}: {line.text}"
+            for note in line.notes():
+                yield f"{'':32}{note}"
+        if self.unknown:
+            yield f"  not judged: {', '.join(self.unknown)}"
+
+
+def precision_report(
+    module: Module,
+    func: str,
+    arguments: Sequence[Array],
+    compiled: Sequence[Array] | None = None,
+) -> PrecisionReport:
+    """Run a function of a module for arrays in two precisions, and say where digits are lost.
+
+    Args:
+        module: the module.
+        func: the name of the function.
+        arguments: its arguments.
+        compiled: its results as a compiled program computes them, to be judged, too.
+    """
+    run = shadow.run(module, func, arguments)
+    found = _of_run(func, run, compiled)
+    if found is None:
+        run = shadow.run(module, func, arguments, Decimals())
+        found = _of_run(func, run, compiled)
+    assert found is not None
+    return found
+
+
+def _of_run(name: str, run: Run, compiled: Sequence[Array] | None) -> PrecisionReport | None:
+    """Return the report of a run; None if the wider run may be wrong, too, and a better one is
+    possible.
+    """
+    results: list[Result] = []
+    followed: list[blame.Blame] = []
+    for number, x in enumerate(run.results):
+        if isinstance(x, Both) and x.wide.size:
+            found, of_events = _result(
+                run, number, x, None if compiled is None else compiled[number]
+            )
+            results.append(found)
+            followed.append(of_events)
+    if not results:
+        return PrecisionReport(name, results, [], run)
+    worst = max(range(len(results)), key=lambda i: results[i].lost)
+    of_events = followed[worst]
+    if of_events.vanished and not isinstance(run.arithmetic, Decimals) and run.size <= _EXACTLY:
+        return None
+    lines: dict[Frame | None, Costs] = {}
+    for event, costs in of_events.by_event:
+        frame = line_of(event.step)
+        lines[frame] = lines.get(frame, Costs()) + costs
+    decisions: dict[Frame | None, int] = {}
+    for step, count in run.decisions:
+        decisions[line_of(step)] = decisions.get(line_of(step), 0) + count
+    listed = [Line(f, c, decisions.get(f, 0)) for f, c in lines.items()]
+    listed += [Line(f, Costs(), n) for f, n in decisions.items() if f not in lines]
+    listed.sort(key=lambda line: (-(line.costs.overflows > 0), -line.digits, -line.costs.own))
+    return PrecisionReport(name, results, listed, run)
+
+
+def line_of(step: Step) -> Frame | None:
+    """Return the user's line that a step is of."""
+    found = next(iter(locations.frames(step.location)), None)
+    return None if found is None else Frame(found.file, found.line)
+
+
+def _result(run: Run, number: int, x: Both, compiled: Array | None) -> tuple[Result, blame.Blame]:
+    each = blame.digits(run, x)
+    index = tuple(int(i) for i in np.unravel_index(int(np.argmin(each)), each.shape))
+    with run.arithmetic.context():
+        wide = run.arithmetic.lowered(x.wide)[index]
+    other = None
+    if compiled is not None:
+        other = float(blame.digits(run, replace(x, narrow=compiled)).min())
+    dtype = x.narrow.dtype
+    error = float(np.abs(blame.errors(run, x)[index]))
+    of_events = blame.follow(run, int(x.places[index]), error, wide)
+    with np.errstate(invalid="ignore"):
+        possible = blame.digits_of(dtype) - np.log10(max(1.0, of_events.condition))
+    possible = float(np.nan_to_num(max(0.0, possible)))
+    digits = float(each[index])
+    return Result(number, index, dtype, x.narrow[index], wide, digits, possible, other), of_events

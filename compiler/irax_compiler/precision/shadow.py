@@ -1,0 +1,289 @@
+"""Shadow runs: each op in its own precision, and beside it in a wider one.
+
+Numbers of the narrow run decide: which branch is taken, how often a loop runs, which elements an
+index reads. So the two runs are one program, and their difference is what rounding does to it.
+
+An element of a float array also has a place: its number among all that were computed. Ops that move
+elements move places, too, and so do the loops and calls of the evaluator, to which the three are
+one array of a structured dtype. A run is thereby a straight list of events without control flow.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from irax_compiler import evaluate
+from irax_compiler.mlir import Module, inexact, tensor_type
+from irax_compiler.ops import bitcast, comparison, conversion
+from irax_compiler.ops.callback import Callback
+from irax_compiler.ops.control_flow.shard_map import ShardMap
+from irax_compiler.ops.core import Linear, Op, evaluated
+from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
+from irax_compiler.ops.sorting.sort import Sort
+from irax_compiler.ops.structured import DefinedOp
+from irax_compiler.ops.transformation import Evaluation
+from irax_compiler.precision.wide import Array, Decimals, Doubles
+from irax_compiler.steps import Step
+
+NOWHERE = -1
+"""The place of elements that depend on no argument, or not by a derivative."""
+
+
+@dataclass(frozen=True)
+class Both:
+    """An array of floats as the program computes it, as a wider one does, and its places."""
+
+    narrow: Array
+    wide: Array
+    places: Array
+
+    def packed(self) -> Array:
+        """Return it as one array of a structured dtype."""
+        parts = [("narrow", self.narrow), ("wide", self.wide), ("places", self.places)]
+        packed = np.empty(self.narrow.shape, np.dtype([(n, x.dtype) for n, x in parts]))
+        for name, x in parts:
+            packed[name] = x
+        return packed
+
+    @classmethod
+    def of(cls, packed: Array) -> Both:
+        """Return what was packed."""
+        return cls(*(np.ascontiguousarray(packed[n]).reshape(packed.shape) for n in _PARTS))
+
+
+_PARTS = ("narrow", "wide", "places")
+Operand = Both | Array
+
+
+@dataclass(frozen=True)
+class Event:
+    """An op that was evaluated on numbers: all but those that only move or decide."""
+
+    step: Step
+    turn: int | None
+    """The iteration, if it was in a loop: of the innermost one."""
+    operands: Sequence[Operand]
+    results: Sequence[Operand]
+
+
+@dataclass
+class Run:
+    """A shadow run of a function."""
+
+    arithmetic: Doubles
+    arguments: Sequence[Operand] = ()
+    results: Sequence[Operand] = ()
+    events: list[Event] = field(default_factory=list)
+    decisions: list[tuple[Step, int]] = field(default_factory=list)
+    """Comparisons, roundings and sorts that are otherwise in the wider run, and in how many
+    elements."""
+    size: int = 0
+    """The number of places."""
+    unknown: Counter[str] = field(default_factory=Counter)
+    """Ops that have no wider form: their results count as exact."""
+
+
+def run(
+    module: Module, func: str, arguments: Sequence[Array], arithmetic: Doubles | None = None
+) -> Run:
+    """Run a function of a module for arrays, in its own precision and in a wider one: float64, or
+    decimal numbers where the function has floats of 64 bits.
+    """
+    if arithmetic is None:
+        arithmetic = Decimals() if _has_doubles(module, arguments) else Doubles()
+    shadow = _Shadow(Run(arithmetic))
+    evaluator = evaluate.Evaluator(module)
+    with arithmetic.context(), np.errstate(all="ignore"):
+        given = [shadow.new(x) if inexact(x.dtype) else x for x in arguments]
+        with evaluate.run_by(shadow):
+            found = evaluator(func, [x.packed() if isinstance(x, Both) else x for x in given])
+        shadow.run.arguments = given
+        shadow.run.results = [_unpacked(x) for x in found]
+    return shadow.run
+
+
+def _has_doubles(module: Module, arguments: Sequence[Array]) -> bool:
+    return any(x.dtype == np.float64 for x in arguments) or "f64>" in str(module)
+
+
+def _unpacked(x: Any) -> Operand:
+    return Both.of(x) if x.dtype.names else x
+
+
+class _Shadow:
+    """Runs blocks for arrays that are packed, in place of the evaluator."""
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.turns: list[Counter[int]] = []
+
+    def __call__(
+        self, program: evaluate.Program, arguments: Sequence[Array], call: Evaluation
+    ) -> list[Array]:
+        turn = None
+        if self.turns:
+            turn = self.turns[-1][id(program)]
+            self.turns[-1][id(program)] += 1
+        env: list[Any] = [None] * len(program.types)
+        for slot, argument in zip(program.inputs, arguments, strict=True):
+            env[slot] = _unpacked(np.asarray(argument))
+        for step in program.steps:
+            results = self.evaluated(step, call, [env[i] for i in step.inputs], turn)
+            for slot, result in zip(step.outputs, results, strict=True):
+                env[slot] = result
+            for slot in step.dead:
+                env[slot] = None
+        outputs = [env[slot] for slot in program.outputs]
+        return [x.packed() if isinstance(x, Both) else x for x in outputs]
+
+    def new(self, narrow: Array, wide: Array | None = None) -> Both:
+        """Return numbers with places of their own; those of an argument are exact."""
+        start, self.run.size = self.run.size, self.run.size + narrow.size
+        places = np.arange(start, self.run.size).reshape(narrow.shape)
+        return Both(narrow, self.run.arithmetic.lifted(narrow) if wide is None else wide, places)
+
+    def exact(self, narrow: Array) -> Operand:
+        """Return numbers that have no derivative, as they are."""
+        if not inexact(narrow.dtype):
+            return narrow
+        wide = self.run.arithmetic.lifted(narrow)
+        return Both(narrow, wide, np.full(narrow.shape, NOWHERE))
+
+    def evaluated(
+        self, step: Step, call: Evaluation, operands: Sequence[Operand], turn: int | None
+    ) -> Sequence[Operand]:
+        """Return the results of an op."""
+        op = step.op
+        goes_inside = not op.is_pure and not isinstance(op, DefinedOp | Callback | ShardMap)
+        if goes_inside:
+            return self.inside(op, call, operands)
+        with evaluate.run_by(None):
+            if not any(isinstance(x, Both) for x in operands):
+                return self.of_integers(step, call, operands)  # pyright: ignore
+            if moves(op):
+                return self.moved(op, call, operands)
+            if isinstance(op, Sort):
+                return self.sorted(step, call, operands)
+            return self.computed(step, call, operands, turn)
+
+    def inside(self, op: Op, call: Evaluation, operands: Sequence[Operand]) -> Sequence[Operand]:
+        self.turns.append(Counter())
+        packed = [x.packed() if isinstance(x, Both) else x for x in operands]
+        results = evaluated(op, call, packed)
+        self.turns.pop()
+        return [_unpacked(np.asarray(x)) for x in results]
+
+    def of_integers(
+        self, step: Step, call: Evaluation, operands: Sequence[Array]
+    ) -> Sequence[Operand]:
+        return [self.exact(x) for x in evaluated(step.op, call, operands)]
+
+    def moved(self, op: Op, call: Evaluation, operands: Sequence[Operand]) -> Sequence[Operand]:
+        wides = [x.wide for x in operands if isinstance(x, Both)]
+        pool = None
+        if any(x.dtype == object for x in wides):  # not all ops move objects, but all move numbers
+            ends = np.cumsum([x.size for x in wides])
+            pool = np.concatenate([x.ravel() for x in wides])
+            wides = [
+                np.arange(n - x.size, n).reshape(x.shape) for x, n in zip(wides, ends, strict=True)
+            ]
+
+        def move(parts: Iterator[Array]) -> Sequence[Array]:
+            return evaluated(
+                op, call, [next(parts) if isinstance(x, Both) else x for x in operands]
+            )
+
+        both = [x for x in operands if isinstance(x, Both)]
+        narrow, places = move(x.narrow for x in both), move(x.places for x in both)
+        wide = move(iter(wides))
+        if pool is not None:
+            wide = [np.asarray(pool[x], object) for x in wide]
+        return [Both(*parts) for parts in zip(narrow, wide, places, strict=True)]
+
+    def sorted(
+        self, step: Step, call: Evaluation, operands: Sequence[Operand]
+    ) -> Sequence[Operand]:
+        """The wide numbers and the places go with the narrow ones."""
+        both = [x for x in operands if isinstance(x, Both)]
+        keys = [x.narrow if isinstance(x, Both) else x for x in operands]
+        number = np.arange(keys[0].size).reshape(keys[0].shape)
+        *results, order = evaluated(step.op, call, [*keys, number])
+        found: list[Operand] = []
+        for result, x in zip(results, operands, strict=True):
+            if isinstance(x, Both):
+                x = Both(result, x.wide.ravel()[order], x.places.ravel()[order])
+            found.append(x if isinstance(x, Both) else result)
+        if both and isinstance(found[0], Both) and isinstance(step.op, Sort):
+            along = np.diff(self.run.arithmetic.lowered(found[0].wide), axis=step.op.dimension)
+            wrong = along > 0 if step.op.order.direction == "GT" else along < 0
+            self.decide(step, wrong)
+        return found
+
+    def decide(self, step: Step, differs: Array) -> None:
+        """Record decisions that are otherwise in the wider run."""
+        count = int(np.count_nonzero(differs))
+        if count:
+            self.run.decisions.append((step, count))
+
+    def computed(
+        self, step: Step, call: Evaluation, operands: Sequence[Operand], turn: int | None
+    ) -> Sequence[Operand]:
+        op, arithmetic = step.op, self.run.arithmetic
+        narrow = evaluated(op, call, [x.narrow if isinstance(x, Both) else x for x in operands])
+        if isinstance(op, Callback | ShardMap) or is_of_bits(op):
+            self.run.unknown[op.name] += 1
+            return [self.exact(x) for x in narrow]
+        wides = [x.wide if isinstance(x, Both) else x for x in operands]
+        wide = arithmetic.evaluated(op, call, wides)
+        steps = is_step_function(
+            op, tuple((x.narrow if isinstance(x, Both) else x).dtype for x in operands)
+        )
+        results: list[Operand] = []
+        for own, wider in zip(narrow, wide, strict=True):
+            if not inexact(own.dtype):
+                self.decide(step, own != wider)
+                results.append(own)
+            elif steps:
+                self.decide(
+                    step, arithmetic.lowered(wider) != arithmetic.lowered(arithmetic.lifted(own))
+                )
+                results.append(self.exact(own))
+            else:
+                results.append(self.new(own, wider))
+        if not steps and any(isinstance(x, Both) for x in results):
+            self.run.events.append(Event(step, turn, operands, results))
+        return results
+
+
+def moves(op: Op) -> bool:
+    """True if an op only moves elements, to places that integers or its parameters tell."""
+    if isinstance(op, gather_scatter.Scatter):
+        return op.combiner == "set"
+    return op.moves or isinstance(op, _MOVES)
+
+
+_MOVES = (
+    dynamic_slices.DynamicSlice,
+    dynamic_slices.DynamicUpdateSlice,
+    gather_scatter.Gather,
+    comparison.Select,
+)
+
+
+def is_of_bits(op: Op) -> bool:
+    """True if an op reads or cuts the bits of floats."""
+    return isinstance(op, bitcast.BitcastConvert | conversion.ReducePrecision) or (
+        op.name == "chlo.next_after"
+    )
+
+
+@lru_cache(maxsize=4096)
+def is_step_function(op: Op, dtypes: tuple[np.dtype[Any], ...]) -> bool:
+    """True if the derivative of an op is zero wherever it has one."""
+    return op.is_flat([Linear(tensor_type((), d)) for d in dtypes])  # pyright: ignore

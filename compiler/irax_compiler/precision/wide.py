@@ -1,0 +1,288 @@
+"""Wider arithmetic: float64 for narrower floats, and decimal numbers of many digits.
+
+Float64 is NumPy's. Decimal numbers are Python's own, as objects in arrays: NumPy adds and
+multiplies them, and the functions that it cannot ask them for are here. They are the same on all
+machines, where `longdouble` is not.
+"""
+
+from __future__ import annotations
+
+import decimal
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import fields, is_dataclass, replace
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from irax_compiler.mlir import inexact
+from irax_compiler.ops import conversion, dot
+from irax_compiler.ops.computation import Computation
+from irax_compiler.ops.core import Op, evaluated
+from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.transformation import Evaluation
+
+Array = np.ndarray[Any, Any]
+
+DIGITS = 100
+"""The digits of decimal numbers."""
+
+
+@lru_cache(maxsize=65536)
+def widened(op: Op) -> Op:
+    """Return an op that does to float64 what another does to narrower floats."""
+    if not is_dataclass(op):
+        return op
+    found = {f.name: _widened(getattr(op, f.name)) for f in fields(op) if f.init}
+    changed = {k: v for k, v in found.items() if v is not getattr(op, k)}
+    return replace(op, **changed) if changed else op
+
+
+def _widened(parameter: Any) -> Any:
+    if isinstance(parameter, np.dtype):
+        return wide_dtype(parameter) if inexact(parameter) else parameter
+    if isinstance(parameter, Computation):
+        return Computation(_BITS.sub(_of_bits, _NARROW.sub("f64", parameter.text)))
+    return parameter
+
+
+_NARROW = re.compile(r"\b(bf16|f16|f32)\b")
+_BITS = re.compile(r"dense<0x([0-9A-F]{4}|[0-9A-F]{8})> : tensor<f64>")
+
+
+def _of_bits(match: re.Match[str]) -> str:
+    """A constant that has no decimal form: an infinity or nan, of which the sign and kind stay."""
+    digits = match[1]
+    number = int(digits, 16)
+    sign = number >> (4 * len(digits) - 1)
+    is_infinite = number & 0x7F in (0, 0x80 - 0x80)
+    return f"dense<0x{'F' if sign else '7'}FF{'0' if is_infinite else '8'}{'0' * 12}> : tensor<f64>"
+
+
+def wide_dtype(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Return float64, or complex128 for complex numbers."""
+    return np.dtype(np.complex128 if dtype.kind == "c" else np.float64)
+
+
+class Doubles:
+    """Float64, beside narrower floats."""
+
+    name = "float64"
+
+    def dtype(self, narrow: np.dtype[Any]) -> np.dtype[Any]:
+        """Return the dtype of the numbers that stand beside those of a dtype."""
+        return wide_dtype(narrow)
+
+    def lifted(self, x: Array) -> Array:
+        """Return an array's numbers, which these are exact for."""
+        return x.astype(wide_dtype(x.dtype), copy=False)
+
+    def lowered(self, x: Array) -> Array:
+        """Return the numbers as float64 or complex128."""
+        return x
+
+    def evaluated(self, op: Op, call: Evaluation, operands: Sequence[Array]) -> Sequence[Array]:
+        """Return the results of an op in this arithmetic."""
+        return evaluated(widened(op), call, operands)
+
+    def context(self) -> AbstractContextManager[Any]:
+        """Return the context in which the arithmetic is done."""
+        return nullcontext()
+
+
+class Decimals(Doubles):
+    """Decimal numbers, beside floats that are no complex numbers."""
+
+    name = f"decimal numbers of {DIGITS} digits"
+
+    def dtype(self, narrow: np.dtype[Any]) -> np.dtype[Any]:
+        return np.dtype(np.complex128 if narrow.kind == "c" else object)
+
+    def lifted(self, x: Array) -> Array:
+        if x.dtype.kind in "cO":
+            return x.astype(np.complex128) if x.dtype.kind == "c" else x
+        return np.asarray(_decimals(x.astype(np.float64)), object)
+
+    def lowered(self, x: Array) -> Array:
+        return np.asarray(x, np.float64) if np.asarray(x).dtype == object else x
+
+    def evaluated(self, op: Op, call: Evaluation, operands: Sequence[Array]) -> Sequence[Array]:
+        try:
+            found = self._evaluated(op, operands)
+        except (TypeError, AttributeError, ValueError, ArithmeticError):
+            found = None
+        if found is None:  # by float64, as near as that is
+            doubles = super().evaluated(op, call, [self.lowered(x) for x in operands])
+            return [self.lifted(x) if inexact(x.dtype) else x for x in doubles]
+        return found
+
+    def _evaluated(self, op: Op, operands: Sequence[Array]) -> Sequence[Array] | None:
+        function = _FUNCTIONS.get(op.name)
+        if any(x.dtype.kind == "c" for x in operands):
+            return None
+        if function is not None:
+            return [np.asarray(function(*operands), object)]
+        if isinstance(op, conversion.Convert) and op.dtype.kind == "f":
+            return operands if operands[0].dtype == object else None
+        if isinstance(op, dot.DotGeneral):
+            return evaluated(replace(op, dtype=np.dtype(object)), _no_calls, operands)
+        if isinstance(op, reduce.Reduce):
+            ufunc = reduce.COMBINERS[op.combiner]
+            folded = ufunc.reduce(operands[0], op.dimensions, initial=operands[1][()])
+            return [np.asarray(folded, object)]
+        if op.name in _DIRECT:
+            return [np.asarray(x) for x in evaluated(op, _no_calls, operands)]
+        return None
+
+    @contextmanager
+    def context(self) -> Iterator[None]:
+        with decimal.localcontext(prec=DIGITS, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN) as c:
+            c.clear_traps()
+            yield
+
+
+def _no_calls(name: str, arguments: Sequence[Array]) -> Sequence[Array]:
+    raise TypeError(name)
+
+
+_DIRECT = {f"stablehlo.{n}" for n in ("select", "compare", "transpose", "reshape", "concatenate")}
+
+
+def _each(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
+    return np.frompyfunc(function, count, 1)
+
+
+_decimals = _each(lambda x: Decimal(float(x)))
+_ONE, _TWO = Decimal(1), Decimal(2)
+
+
+def _series(first: Decimal, square: Decimal, start: int) -> Decimal:
+    """Sum first * (square**k) / ((start + 1) (start + 2) ... (start + 2k))."""
+    total, term, n = first, first, start
+    while True:
+        term = term * square / ((n + 1) * (n + 2))
+        n += 2
+        if abs(term) <= abs(total).scaleb(-DIGITS - 5) or not term.is_finite():
+            return total
+        total += term
+
+
+@lru_cache(maxsize=8)
+def _pi(digits: int) -> Decimal:
+    """pi by Machin's formula."""
+
+    def arctan_of_inverse(n: int) -> Decimal:
+        total = term = Decimal(1) / n
+        k = 1
+        while abs(term) > Decimal(10) ** -(digits + 5):
+            term = -term / (n * n)
+            k += 2
+            total += term / k
+        return total
+
+    return 4 * (4 * arctan_of_inverse(5) - arctan_of_inverse(239))
+
+
+def _reduced(x: Decimal) -> Decimal:
+    with decimal.localcontext(prec=2 * DIGITS + max(0, x.adjusted())):
+        turn = 2 * _pi(decimal.getcontext().prec)
+        return x - turn * (x / turn).to_integral_value()
+
+
+def _sin(x: Decimal) -> Decimal:
+    if not x.is_finite():
+        return Decimal("nan")
+    x = _reduced(x)
+    return _series(x, -x * x, 1) if x else x
+
+
+def _cos(x: Decimal) -> Decimal:
+    if not x.is_finite():
+        return Decimal("nan")
+    x = _reduced(x)
+    return _series(_ONE, -x * x, 0)
+
+
+def _atan(x: Decimal) -> Decimal:
+    """The inverse of the tangent, by halving the angle, and the series."""
+    if not x.is_finite():
+        return x if x.is_nan() else (_pi(DIGITS) / 2).copy_sign(x)
+    halvings = 0
+    while abs(x) > Decimal("0.05"):
+        x = x / (1 + (1 + x * x).sqrt())
+        halvings += 1
+    total, term, k = x, x, 1
+    while term and abs(term) > abs(total).scaleb(-DIGITS - 5):
+        term = -term * x * x
+        k += 2
+        total += term / k
+    return total * 2**halvings
+
+
+def _atan2(y: Decimal, x: Decimal) -> Decimal:
+    if x > 0:
+        return _atan(y / x)
+    pi = _pi(DIGITS)
+    if x < 0:
+        return _atan(y / x) + (pi if y >= 0 else -pi)
+    return (pi / 2).copy_sign(y) if y else Decimal(0)
+
+
+def _expm1(x: Decimal) -> Decimal:
+    with decimal.localcontext(prec=DIGITS + max(0, -x.adjusted()) if x.is_finite() else DIGITS):
+        return x.exp() - 1
+
+
+def _log1p(x: Decimal) -> Decimal:
+    with decimal.localcontext(prec=DIGITS + max(0, -x.adjusted()) if x.is_finite() else DIGITS):
+        return (1 + x).ln()
+
+
+def _tanh(x: Decimal) -> Decimal:
+    if abs(x) > 1000:
+        return _ONE.copy_sign(x)
+    grown = _expm1(2 * x)
+    return grown / (grown + 2)
+
+
+def _power(x: Decimal, y: Decimal) -> Decimal:
+    if x < 0 and y == y.to_integral_value():
+        size = (-x) ** y
+        return -size if y % 2 else size
+    return x**y
+
+
+def _cbrt(x: Decimal) -> Decimal:
+    return ((abs(x).ln() / 3).exp()).copy_sign(x) if x else x
+
+
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    f"stablehlo.{name}": function
+    for name, function in {
+        "add": np.add,
+        "subtract": np.subtract,
+        "multiply": np.multiply,
+        "divide": _each(lambda x, y: x / y, 2),
+        "negate": np.negative,
+        "abs": np.abs,
+        "maximum": np.maximum,
+        "minimum": np.minimum,
+        "sqrt": _each(Decimal.sqrt),
+        "rsqrt": _each(lambda x: 1 / x.sqrt()),
+        "cbrt": _each(_cbrt),
+        "exponential": _each(Decimal.exp),
+        "exponential_minus_one": _each(_expm1),
+        "log": _each(Decimal.ln),
+        "log_plus_one": _each(_log1p),
+        "logistic": _each(lambda x: 1 / (1 + (-x).exp())),
+        "sine": _each(_sin),
+        "cosine": _each(_cos),
+        "tan": _each(lambda x: _sin(x) / _cos(x)),
+        "tanh": _each(_tanh),
+        "power": _each(_power, 2),
+        "atan2": _each(_atan2, 2),
+    }.items()
+} | {"chlo.square": np.square}

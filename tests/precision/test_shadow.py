@@ -1,0 +1,117 @@
+"""Shadow runs and reports: what they follow, and how they are told."""
+
+import numpy as np
+import pytest
+from tests.precision.losing_programs import DATA, quadratic, variance
+
+import irax
+import irax.numpy as jnp
+from irax_compiler import api
+from irax_compiler.precision import shadow
+from irax_compiler.precision.report import precision_report
+from irax_compiler.precision.wide import Decimals, Doubles
+
+f32 = np.float32
+
+
+def test_sum_of_costs_is_the_error():
+    """Own errors, to first order, sum up to the error of the result."""
+    report = irax.precision(variance)(DATA)
+    signed = sum(line.costs.own for line in report.lines)
+    assert 0.9 < signed < 4  # these are sizes, of which some cancel
+
+
+def test_iterations_of_a_loop():
+    def logistic_map(x):
+        return irax.lax.fori_loop(0, 40, lambda _, x: 3.9 * x * (1 - x), x)
+
+    line = irax.precision(logistic_map)(f32(0.3)).lines[0]
+    errors = line.costs.by_turn
+    assert sorted(errors) == list(range(40))
+    assert errors[0] < 1e-6 < 1e-4 < errors[39]
+    assert any("error grows from" in note for note in line.notes())
+
+
+@pytest.mark.parametrize(
+    ("function", "first"),
+    [
+        (irax.jit(quadratic), 1),
+        (irax.vmap(quadratic, in_axes=(0, None, None)), [1, 2]),
+        (irax.grad(quadratic), 1),
+        (irax.checkpoint(quadratic), 1),
+        (irax.jit(irax.vmap(irax.grad(quadratic), in_axes=(0, None, None))), [1, 2]),
+    ],
+)
+def test_transformed_functions(function, first):
+    report = irax.precision(function)(f32(first), f32(5e3), f32(1))
+    assert not report.holds
+    assert report.lines[0].frame.file.endswith("losing_programs.py")
+
+
+def test_branches_that_go_another_way():
+    def f(x):
+        total = x + f32(1e-9)
+        return jnp.where(total > 1, total * 2, -total)
+
+    report = irax.precision(f)(f32(1))
+    (line,) = (line for line in report.lines if line.decisions)
+    assert "total > 1" in line.text
+    assert "1 decision that the wider run takes otherwise" in line.notes()
+
+
+def test_sorts_that_go_another_way():
+    report = irax.precision(lambda x: jnp.sort(x + 1e8 - 1e8))(f32([3, 1, 2]))
+    assert any(line.decisions for line in report.lines)
+
+
+def test_argument_that_is_returned_holds():
+    report = irax.precision(lambda x, n: (x, n, n + 1))(f32([1, 2]), 3)
+    assert report.holds
+    assert [r.number for r in report.results] == [0]
+    assert irax.precision(lambda n: n + 1)(3).digits == np.inf
+
+
+def test_compiled_result_is_judged():
+    report = irax.precision(quadratic, compiled=True)(f32(1), f32(5e3), f32(1))
+    assert report.results[0].compiled == pytest.approx(0, abs=1)
+
+
+def test_evaluator_is_as_before_within():
+    """The narrow run has the evaluator's results."""
+    module = irax.make_ir(irax.grad(lambda x: jnp.sum(jnp.sin(x) ** 2)))(DATA)
+    (wanted,) = api.evaluate(module.module, module.func, [DATA])
+    (result,) = shadow.run(module.module, module.func, [DATA]).results
+    np.testing.assert_array_equal(result.narrow, wanted)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("sin", "cos", "tan", "exp", "expm1", "tanh", "log", "log1p", "sqrt", "cbrt", "arctan"),
+        *("square", "reciprocal", "sinh", "cosh", "exp2", "log2", "hypot", "arctan2", "power"),
+    ],
+)
+def test_decimal_functions(name):
+    """Decimal numbers agree with float64 to its digits, on which nothing of theirs depends."""
+    function = getattr(jnp, name)
+    arguments = [f32([0.3, 1.7, 2.9, 12.5])] * (2 if name in ("hypot", "arctan2", "power") else 1)
+    ir = irax.make_ir(function)(*arguments)
+    (doubles,) = shadow.run(ir.module, ir.func, arguments, Doubles()).results
+    (decimals,) = shadow.run(ir.module, ir.func, arguments, Decimals()).results
+    assert decimals.wide.dtype == object
+    with Decimals().context():
+        lowered = Decimals().lowered(decimals.wide)
+    np.testing.assert_allclose(lowered, doubles.wide, rtol=1e-14)
+
+
+def test_modules():
+    module = api.parse("""
+      func.func @main(%x: tensor<f32>) -> tensor<f32> {
+        %one = stablehlo.constant dense<1.0> : tensor<f32>
+        %0 = stablehlo.add %x, %one : tensor<f32>
+        %1 = stablehlo.log %0 : tensor<f32>
+        return %1 : tensor<f32>
+      }""")
+    report = precision_report(module, "main", [np.asarray(f32(1e-6))])
+    assert not report.holds
+    assert "log amplifies errors" in str(report)
