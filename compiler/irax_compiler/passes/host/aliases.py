@@ -22,16 +22,22 @@ def sources(result: Value, *, updated: bool = True) -> set[Value]:
         if value in found:
             continue
         found.add(value)
-        source = mlir.definition(value)
-        if source is None or source.name == "flow.dispatch":
-            continue
-        if source.name == "func.call":
-            pending += _of_call(source, value, updated)
-        elif traits_of(source).updates and not updated:
-            pending += list(source.operands)[len(source.results) :]
-        elif traits_of(source).memory is not Memory.FRESH:
-            pending += [x for inner in (source, *nested(source)) for x in inner.operands]
+        pending += next_sources(value, updated=updated)
     return found
+
+
+def next_sources(result: Value, *, updated: bool = True) -> Sequence[Value]:
+    """Return the operands of a result's operation that are `sources`."""
+    source = mlir.definition(result)
+    if source is None or source.name == "flow.dispatch":
+        return []
+    if source.name == "func.call":
+        return _of_call(source, result, updated)
+    if traits_of(source).updates and not updated:
+        return list(source.operands)[len(source.results) :]
+    if traits_of(source).memory is not Memory.FRESH:
+        return [x for inner in (source, *nested(source)) for x in inner.operands]
+    return []
 
 
 def _of_call(call: Operation, result: Value, updated: bool) -> Sequence[Value]:

@@ -9,7 +9,7 @@ same lists, and each uses only the arrays that it needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from math import prod
 from typing import ClassVar
@@ -21,7 +21,7 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_o
 from irax_compiler.ops.registers import emit, index, signless_dtype
 from irax_compiler.ops.registry import is_generated
 from irax_compiler.passes.core import Pass, register_pass, returned, walk
-from irax_compiler.passes.host.aliases import sources
+from irax_compiler.passes.host.aliases import next_sources, sources
 from irax_compiler.passes.host.annotate import add_reflection, numbers, reflection
 from irax_compiler.passes.host.donated import donated, written
 from irax_compiler.passes.kernels.loops.memory import seen_as
@@ -128,6 +128,9 @@ class _Flow:
     overwritten: dict[Value, list[tuple[int, int]]]
     """The arguments that may be written to, each with the operations that make and that last use
     the values in its memory."""
+    outer: set[Value]
+    """The values in whose memory arguments, results or constants may be: IREE gives them types of
+    their own."""
 
     @classmethod
     def of(cls, function: Operation) -> _Flow:
@@ -143,7 +146,8 @@ class _Flow:
         last = {x: i for i, values in enumerate(used) for x in values}
         number = {x: i for i, x in enumerate(mlir.arguments(function))}
         overwritten = _overwritten(function, operations, last)
-        return cls(operations, used, calls, number, results, places, last, overwritten)
+        outer = _outer(operations, number.keys() | places.keys())
+        return cls(operations, used, calls, number, results, places, last, overwritten, outer)
 
     def may_write(self, part: range, x: Value) -> bool:
         """True if a part may write to an argument: nothing reads its memory later, and the part
@@ -216,6 +220,30 @@ def _overwritten(
     return found
 
 
+def _outer(operations: Sequence[Operation], known: Set[Value]) -> set[Value]:
+    """Return the values that share memory with those known, or with constants."""
+    roots: dict[Value, Value] = {}
+
+    def root(x: Value) -> Value:
+        while (above := roots.setdefault(x, x)) != x:
+            roots[x] = x = roots[above]
+        return x
+
+    marked = {x for x in known if mlir.definition(x) is not None}
+    for operation in operations:
+        for x in operation.results:
+            if is_generated(operation):
+                marked.add(x)
+            for source in next_sources(x):
+                maker = mlir.definition(source)
+                if maker is None or is_generated(maker):
+                    marked.add(x)
+                else:
+                    roots[root(source)] = root(x)
+    outer = {root(x) for x in marked}
+    return {x for operation in operations for x in operation.results if root(x) in outer}
+
+
 def _is_call(operation: Operation) -> bool:
     """True for a call of a function of the module's."""
     if operation.name != "func.call":
@@ -261,8 +289,10 @@ class _Builder:
     module: Module
     name: str
     flow: _Flow
-    _names: dict[str, str] = field(default_factory=dict)
-    """The names of functions, by their text without the name."""
+    _names: dict[Hashable, str] = field(default_factory=dict)
+    """The names of functions, by their text without the name and where their arguments are from."""
+    _makers: dict[Value, tuple[str, int]] = field(default_factory=dict)
+    """The function that returns a value to others, and the result's number."""
 
     def call(self, part: range) -> _Call:
         """Return a part as a function: a new one, or an equal one that exists."""
@@ -297,7 +327,10 @@ class _Builder:
                 _export(copy(env[x], 0) if is_taken else env[x], filled, next(places))
         mlir.finish_function(function, [env[x] for x in given])
         table = [*(flow.number[x] for x in arguments), *(p for p, _ in results)]
-        return _Call(self._one_of_equal(name, function), table, taken, given)
+        origins = tuple(self._makers[x] if x in flow.outer else None for x in taken)
+        name = self._one_of_equal(name, function, origins)
+        self._makers.update((x, (name, i)) for i, x in enumerate(given))
+        return _Call(name, table, taken, given)
 
     def _own(self, x: Value) -> Operation | None:
         """Return the operation that computes a value in each part that uses it."""
@@ -305,12 +338,14 @@ class _Builder:
         is_own = source is not None and is_copied(source) and x not in self.flow.places
         return source if is_own else None
 
-    def _one_of_equal(self, name: str, function: Operation) -> str:
-        """Return the name of a function equal but for its name, and erase this one."""
+    def _one_of_equal(self, name: str, function: Operation, origins: Hashable) -> str:
+        """Return the name of a function equal but for its name whose arguments have the same
+        origins, and erase this one.
+        """
         for key, value in ON_ITS_OWN.items():
             function.attributes[key] = value
         text = mlir.comparable(function).replace(f"@{name}", "@", 1)
-        there = self._names.setdefault(text, name)
+        there = self._names.setdefault((text, origins), name)
         if there != name:
             function.erase()
         return there
