@@ -32,16 +32,14 @@ def is_0_12() -> bool:
 
 
 LACKING = {
-    "vjp": "saveable_args=, in_nzs=: parts of a linearization that libraries put together",
-    "linearize": "in_nzs=: likewise",
-    "custom_gradient": "with_logs=, remat=, with_accums=: logs and places of cotangents",
+    "custom_gradient": "with_accums=: places that cotangents are added to",
     "custom_derivatives.custom_gradient": "likewise",
-    "custom_vjp": "defvjp_with_logs, defvjp_with_accums, defremat: likewise",
+    "custom_vjp": "defvjp_with_accums, defremat_with_logs: likewise",
     "numpy.histogram": "out_sharding=",
     "random.Key": "a name for annotations, which JAX's can be called as",
     "distributed.initialize": "certificates of connections",
     "export.Exported": "in_shardings_jax without a mesh",
-    "stages.Traced": "closure_convert, physicalize, effects",
+    "stages.Traced": "lojax, physicalize: jaxprs of JAX's own stages",
 }
 """The parameters and methods that irax lacks, of functions and classes of JAX 0.12."""
 

@@ -65,6 +65,10 @@ class NonConcreteBooleanIndexError(JAXIndexError):
     """A traced array was indexed by a traced boolean mask, so the result has no static shape."""
 
 
+class JaxprTypeError(TypeError):
+    """The types of a jaxpr do not fit, or it uses a variable that it has not."""
+
+
 class KeyReuseError(RuntimeError):
     """A random key was used twice, with the option `debug_key_reuse`."""
 

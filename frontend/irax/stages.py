@@ -209,7 +209,11 @@ class Traced(Stage):
     """A traced function, as `jit(f).trace(*args)` returns it."""
 
     if TYPE_CHECKING:
-        jaxpr: Any  # attached by irax.jaxprs.of_traced
+        # attached by irax.jaxprs.of_traced
+        jaxpr: Any
+        effects: Any
+        closure_convert: Any
+        with_consts_as_arg: Any
 
     def __repr__(self) -> str:
         return f"<Traced {self.fun_name}>"

@@ -7,7 +7,8 @@ from tests import oracle
 import irax
 import irax.numpy as jnp
 from irax import lax
-from irax.extend.core import jaxpr_as_fun, primitives
+from irax.core.avals import ShapedArray
+from irax.extend.core import Literal, Var, check_jaxpr, jaxpr_as_fun, primitives
 from irax.extend.linear_util import wrap_init
 from irax.extend.source_info_util import summarize
 from irax.jaxprs.partial import known_results
@@ -85,6 +86,37 @@ def test_primitives_take_numbers_beside_arrays():
     np.testing.assert_array_equal(eqn.primitive.bind(X, np.float32(7), **eqn.params), X + 7)
     assert repr(eqn.invars[1]) == "Literal(2.0)"
     assert repr(eqn) == "a:f32[3] = add b 2.0:f32[]"
+
+
+def test_jaxprs_are_checked():
+    jaxpr = irax.make_jaxpr(lambda x: irax.jit(jnp.cos)(x) + 2.0)(X)
+    check_jaxpr(jaxpr)
+    call, add = jaxpr.eqns
+    wrong = {
+        "not defined before": jaxpr.replace(eqns=[add, call]),
+        "a second time": jaxpr.replace(eqns=[call, add, add]),
+        "a result is a variable that is not defined": jaxpr.replace(eqns=[call]),
+        "results of other types": jaxpr.replace(
+            eqns=[call, add.replace(outvars=[Var(ShapedArray((4,), np.dtype(np.float32)))])]
+        ),
+        "is refused": jaxpr.replace(
+            eqns=[call, add.replace(invars=[add.invars[0], Literal(np.arange(4, dtype="f4"))])]
+        ),
+    }
+    for text, other in wrong.items():
+        with pytest.raises(irax.errors.JaxprTypeError, match=text):
+            check_jaxpr(other)
+
+
+def test_effects_keep_equations():
+    def f(x):
+        irax.debug.print("{}", x)
+        return jnp.sin(x), jnp.cos(x)
+
+    jaxpr = irax.make_jaxpr(irax.jit(f))(1.0)
+    assert len(jaxpr.effects) == 1
+    assert jaxpr.eqns[0].effects == jaxpr.effects
+    assert not irax.make_jaxpr(jnp.sin)(1.0).effects
 
 
 FUNCTIONS = {

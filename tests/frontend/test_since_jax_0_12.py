@@ -6,6 +6,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import lax
+from irax.experimental import checkify
 
 
 def test_functions_of_several_arrays_return_tuples():
@@ -206,3 +207,145 @@ def test_triangles_have_the_dtype_of_floats():
     with irax.enable_x64(True):
         assert jnp.tri(2).dtype == np.float64
     np.testing.assert_array_equal(jnp.tri(2, 3, dtype=int), np.tri(2, 3))
+
+
+def test_strategies_of_reads():
+    x = jnp.arange(6.0).reshape(2, 3)
+    rows = jnp.array([1, 0])
+    np.testing.assert_array_equal(x.at[rows].get(strategy="gather"), x[rows])
+    np.testing.assert_array_equal(x.at[1, ::2].get(strategy="static_slice"), x[1, ::2])
+    read = irax.jit(lambda x, i: x.at[i, 1:].get(strategy="dynamic_slice"))
+    np.testing.assert_array_equal(read(x, 1), x[1, 1:])
+    for strategy, index in (
+        ("static_slice", rows),
+        ("static_slice", x > 1),
+        ("dynamic_slice", rows),
+        ("dynamic_slice", (0, slice(None, None, 2))),
+    ):
+        with pytest.raises(TypeError, match=f"get: {strategy} takes"):
+            x.at[index].get(strategy=strategy)
+    with pytest.raises(TypeError, match="static_slice takes"):
+        irax.jit(lambda x, i: x.at[i].get(strategy="static_slice"))(x, 1)
+    with pytest.raises(ValueError, match="strategy must be one of"):
+        x.at[0].get(strategy="one_hot")
+    with pytest.raises(ValueError, match="for updates"):
+        x.at[0].get(strategy="scatter")
+    with pytest.raises(TypeError, match="the name of a strategy"):
+        x.at[0].get(strategy=None)
+
+
+def test_types_of_manual_axes_and_of_cotangents():
+    kind = irax.sharding.ManualAxisType(varying=frozenset("a"), unreduced=frozenset("b"))
+    assert not kind.empty
+    assert kind.vur == {"a", "b"}
+    assert kind.to_ct_mat().reduced == {"b"}
+    assert kind.to_ct_mat().to_ct_mat() == kind
+    assert kind.update(varying=set(), unreduced=set()).empty
+    types = (irax.sharding.AxisType.Manual,) * 3
+    mesh = irax.sharding.AbstractMesh((1, 1, 1), ("a", "b", "c"), types)
+    assert kind.invarying(mesh) == {"c"}
+    assert mesh.are_all_axes_explicit_or_manual
+    assert not irax.sharding.AbstractMesh((1,), ("a",)).are_all_axes_explicit_or_manual
+    spec = irax.P("a", unreduced={"b"})
+    assert spec.to_ct_spec() == irax.P("a", reduced={"b"})
+    assert spec.to_tangent_spec() == spec
+
+
+def test_pullbacks_keep_no_arguments_that_are_not_saveable():
+    x, y = jnp.arange(3.0), {"k": [jnp.arange(3.0) + 1, 2.0]}
+    f = lambda x, y: (jnp.sin(x) * y["k"][0] * y["k"][1]).sum()
+    _, whole = irax.vjp(f, x, y)
+    _, pullback = irax.vjp(f, x, y, saveable_args=(True, ((False, True),)))
+    unsaved, saved = pullback.args_res[1]
+    assert (repr(unsaved), saved) == ("NotSaveable()", 2.0)
+    with pytest.raises(ValueError, match="NotSaveable"):
+        pullback(1.0)
+    pullback.args_res[1] = (y["k"][0], saved)
+    for ours, theirs in zip(*map(irax.tree.leaves, (pullback(1.0), whole(1.0))), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    with pytest.raises(ValueError, match="1 items for 2 children"):
+        irax.vjp(f, x, y, saveable_args=(True,))
+    with pytest.raises(ValueError, match="expected a bool"):
+        irax.vjp(f, x, y, saveable_args=2)
+
+
+def test_tangents_that_are_zero():
+    x, y = jnp.arange(3.0), jnp.arange(3.0) + 1
+    f = lambda x, y: (x * y, {"first": x, "second": y})
+    _, pullback = irax.vjp(f, x, y, in_nzs=(False, True))
+    assert pullback.out_nzs == (True, {"first": False, "second": True})
+    to_x, to_y = pullback((x, {"first": x, "second": x}))
+    np.testing.assert_array_equal(to_x, np.zeros(3))
+    np.testing.assert_array_equal(to_y, x * x + x)
+    _, push = irax.linearize(f, x, y, in_nzs=(False, True))
+    assert push.out_nzs == pullback.out_nzs
+    product, parts = push(x, x)
+    np.testing.assert_array_equal(product, x * x)
+    np.testing.assert_array_equal(parts["first"], np.zeros(3))
+    _, pullback = irax.vjp(lambda x: (x, 3.0, x.astype(int)), x)
+    assert pullback.out_nzs == (True, False, False)
+
+
+def test_custom_gradients_by_a_decorator():
+    @irax.custom_gradient()
+    def square(x):
+        return x**2, lambda ct: (ct * x,)
+
+    assert irax.grad(square)(3.0) == 3.0
+
+    @irax.custom_gradient(with_logs=True)
+    def logged(x):
+        return x**2, lambda ct: ((ct * 2 * x,), {"ct": ct})
+
+    assert irax.grad(logged)(3.0) == 6.0
+
+    @irax.custom_gradient(remat=True)
+    def sine(x):
+        cosine = jnp.cos(x)
+        return jnp.sin(x), lambda x: (jnp.sin(x), lambda ct: (3 * ct * cosine,))
+
+    for f in (sine, irax.checkpoint(sine)):
+        found = irax.vmap(irax.grad(f))(jnp.arange(2.0))
+        np.testing.assert_allclose(found, [3, 3 * np.cos(1)], rtol=1e-6)
+
+
+def test_rules_in_three_parts_and_rules_with_logs():
+    @irax.custom_vjp
+    def f(x, y):
+        return jnp.sin(x) * y
+
+    f.defremat(
+        lambda x, y: (f(x, y), 7 * x),
+        lambda kept, x, y: (f(x, y), (kept, y)),
+        lambda kept, ct: (ct * kept[1], ct * kept[0]),
+    )
+    for g in (f, irax.checkpoint(f)):
+        assert irax.grad(g, (0, 1))(1.0, 2.0) == (2.0, 7.0)
+    f.defvjp_with_logs(lambda x, y: (f(x, y), y), lambda y, ct: ((ct * y, 5 * ct), {"ct": ct}))
+    assert irax.grad(f, (0, 1))(1.0, 2.0) == (2.0, 5.0)
+
+
+def test_traced_functions_and_what_they_take_from_outside():
+    w = jnp.arange(300.0)
+    traced = irax.jit(lambda x, *, y: (w * x).sum() + y).trace(1.0, y=2.0)
+    assert traced.effects == frozenset()
+    (const,), converted = traced.closure_convert()
+    np.testing.assert_array_equal(const, w)
+    assert converted([w + 1], 1.0, y=2.0) == w.sum() + 302
+    with pytest.raises(TypeError, match="was traced for"):
+        converted([w], 1.0)
+    consts, again = traced.with_consts_as_arg()
+    assert again.lower().compile()(consts, 2.0, y=1.0) == 2 * w.sum() + 1
+    assert irax.jit(lambda x: irax.debug.print("{}", x)).trace(1.0).effects
+
+
+def test_exceptions_of_checks():
+    checked = checkify.checkify(lambda x: checkify.check(x > 0, "no {}", x))
+    assert checked(jnp.float32(1))[0].get_exception() is None
+    found = checked(jnp.float32(-1))[0].get_exception()
+    assert {type(found)} == checkify.user_checks
+    assert "no -1.0" in str(found)
+    found = irax.vmap(checked)(jnp.array([1.0, -2.0, -3.0]))[0].get_exception()
+    assert "no -2.0" in str(found)
+    logarithm = checkify.checkify(jnp.log, errors=checkify.nan_checks)
+    assert {type(logarithm(-1.0)[0].get_exception())} == checkify.nan_checks

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import runpy
 import subprocess
@@ -85,6 +86,8 @@ def _run(program: list[str]) -> None:
             runpy.run_module(module, run_name="__main__", alter_sys=True)
         case ["-c", code, *rest]:
             _search_first("")
+            if sys.version_info >= (3, 13):  # its tracebacks show the lines of such code
+                linecache.cache["<string>"] = (len(code), None, code.splitlines(True), "<string>")
             _execute(code, "<string>", ["-c", *rest])
         case [("-c" | "-m") as option]:
             _refuse(f"argument expected for the {option} option", _MISUSE)

@@ -94,10 +94,6 @@ _REASONS = {
         "extend.source_info_util: NameStack current_name_stack extend_name_stack new_name_stack",
         "extend.source_info_util: reset_name_stack set_name_stack transform_name_stack",
     ),
-    "jaxprs are views of StableHLO, whose verifier finds errors of types": (
-        "errors: JaxprTypeError",
-        "extend.core: JaxprTypeError check_jaxpr",
-    ),
     "it is an option of JAX's that irax has no counterpart of": (
         ": allow_f16_reductions array_garbage_collection_guard thread_guard",
         ": jax2tf_associative_scan_reductions",

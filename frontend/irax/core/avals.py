@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -33,6 +33,30 @@ class ManualAxisType:
     """The axes along which they are still to be summed."""
     reduced: frozenset[Any] = frozenset()
     """The axes along which those of cotangents are still to be summed."""
+
+    @property
+    def empty(self) -> bool:
+        """True if it says nothing of any axis."""
+        return not (self.varying or self.unreduced or self.reduced)
+
+    @property
+    def vur(self) -> frozenset[Any]:
+        """All axes of which it says something."""
+        return self.varying | self.unreduced | self.reduced
+
+    def invarying(self, mesh: Any) -> frozenset[Any]:
+        """Return the manual axes of a mesh along which the values are the same."""
+        return frozenset(mesh.manual_axes) - self.vur
+
+    def update(self, **changed: Any) -> ManualAxisType:
+        """Return a copy with other axes."""
+        return replace(self, **{k: frozenset(v) for k, v in changed.items()})
+
+    def to_ct_mat(self) -> ManualAxisType:
+        """Return the type of cotangents: where values are still to be summed, they are whole, and
+        the other way round.
+        """
+        return replace(self, unreduced=self.reduced, reduced=self.unreduced)
 
     def __post_init__(self) -> None:
         for name in ("unreduced", "reduced"):

@@ -91,6 +91,12 @@ class BaseMesh:
         return all(kind is AxisType.Explicit for kind in self.axis_types)
 
     @functools.cached_property
+    def are_all_axes_explicit_or_manual(self) -> bool:
+        """True if each axis is of type `Explicit` or `Manual`."""
+        known = AxisType.Explicit, AxisType.Manual
+        return all(kind in known for kind in self.axis_types)
+
+    @functools.cached_property
     def are_all_axes_manual(self) -> bool:
         """True if each axis is of type `Manual`."""
         return all(kind is AxisType.Manual for kind in self.axis_types)

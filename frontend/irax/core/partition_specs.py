@@ -101,6 +101,19 @@ class PartitionSpec:
             reduced=self.reduced if reduced is None else reduced,
         )
 
+    def to_tangent_spec(self) -> PartitionSpec:
+        """Return the spec of tangents: the same."""
+        return self
+
+    def to_ct_spec(self) -> PartitionSpec:
+        """Return the spec of cotangents: whole where sums are still to be taken, and the other way
+        round.
+
+        >>> irax.P("data", unreduced={"model"}).to_ct_spec()
+        P('data', reduced={'model'})
+        """
+        return self.update(unreduced=self.reduced, reduced=self.unreduced)
+
     def index(self, value: Any) -> int:
         """Return the place of an entry."""
         return self._partitions.index(_canonical(value))

@@ -17,6 +17,20 @@ from irax.core.source import SourceInfo
 from irax.jaxprs.text import Names, equation_text, jaxpr_text, literal_text
 
 
+class Effect:
+    """The base of side effects, as `def_effectful_abstract_eval` returns them."""
+
+
+class _SideEffect(Effect):
+    """The effect of callbacks, prints and checks, whose order is kept."""
+
+    def __repr__(self) -> str:
+        return "SideEffect"
+
+
+SIDE_EFFECT = _SideEffect()
+
+
 class Var:
     """A variable of a jaxpr; different from all others."""
 

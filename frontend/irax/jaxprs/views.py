@@ -16,10 +16,11 @@ from irax.extend.application import Application
 from irax.extend.primitive import Primitive
 from irax.jaxprs import primitives
 from irax.jaxprs.forms import FORMS, Params, form_of
-from irax.jaxprs.language import Atom, DropVar, Jaxpr, JaxprEqn, Literal, Var
+from irax.jaxprs.language import SIDE_EFFECT, Atom, DropVar, Jaxpr, JaxprEqn, Literal, Var
 from irax.jaxprs.names import name_of
 from irax.jaxprs.primitives import takes_numbers
 from irax_compiler import mlir
+from irax_compiler.effects import has_effects
 from irax_compiler.mlir import Block, Operation, Value
 from irax_compiler.ops.composite import ComposedOp
 from irax_compiler.ops.control_flow.branches import Branches, If
@@ -156,7 +157,8 @@ class _Reading:
         *body, last = [o.operation for o in block.operations]
         eqns = [equation for operation in body for equation in self._equations(operation)]
         results = [self.env[v] for v in last.operands]
-        return Jaxpr(self.constvars, self.invars, results, eqns, consts=self.consts)
+        acts = frozenset().union(*(eqn.effects for eqn in eqns))
+        return Jaxpr(self.constvars, self.invars, results, eqns, acts, consts=self.consts)
 
     def _equations(self, operation: Operation) -> list[JaxprEqn]:
         op = read(operation)
@@ -170,7 +172,8 @@ class _Reading:
             (Var if mlir.num_uses(v) else DropVar)(_aval(v, False)) for v in operation.results
         ]
         self.env.update(zip(operation.results, outvars, strict=True))
-        return [*before, JaxprEqn(invars, outvars, primitive, params, source_info=line)]
+        acts = frozenset({SIDE_EFFECT}) if has_effects(operation) else frozenset()
+        return [*before, JaxprEqn(invars, outvars, primitive, params, acts, line)]
 
     def _reshaped(
         self, op: Op, operands: Sequence[Value], line: SourceInfo

@@ -30,6 +30,7 @@ from irax.execution.jit_shardings import divided_like, takes_out_sharding
 from irax.lax.loops import fori_loop
 from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, arrays_of, parse
+from irax.numpy.index_strategies import check_strategy
 from irax_compiler.ops import comparison, slicing
 from irax_compiler.ops import elementwise as ops
 from irax_compiler.ops.core import Op, dtype_of_places, working_dtype
@@ -101,18 +102,22 @@ class AtIndex:
 
     @api_boundary
     @takes_out_sharding("at[...].get")
-    def get(self, *, fill_value: Any = None, **options: Any) -> Array:
+    def get(self, *, fill_value: Any = None, strategy: Any = "auto", **options: Any) -> Array:
         """Return the elements at the index, as `x[index]`, with a choice of mode for indices out of
         range.
 
         Args:
             fill_value: with mode="fill", the value of elements out of range. By default nan,
                 the smallest signed and the largest unsigned integer, True.
+            strategy: "static_slice" or "dynamic_slice" for an index that is to be one, or else is
+                refused; "gather" or "auto" for any.
             options: see the class.
 
         Raises:
             IndexError: an int is out of range, with the option `check_static_indices`.
+            TypeError: the index is not of the strategy.
         """
+        check_strategy(strategy, self.index)
         chosen = _Options("get", **options)
         parts = parse(self.array.shape, self.index, chosen.wrap)
         array = self._there("get")

@@ -22,6 +22,7 @@ from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
 from irax.core.tracing import Scope, Traced
 from irax.core.wrapping import wraps
+from irax.transforms import perturbed
 from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import (
     check_callable,
@@ -188,6 +189,8 @@ def vjp(
     *primals: Any,
     has_aux: bool = False,
     reduce_axes: Sequence[Hashable] = (),
+    saveable_args: Any = True,
+    in_nzs: Any = None,
 ) -> tuple[Any, ...]:
     """Return the value of `fun`, and a function from its cotangents to those of its arguments.
 
@@ -196,6 +199,11 @@ def vjp(
         primals: its arguments.
         has_aux: `fun` returns `(result, aux)`, and aux is not differentiated.
         reduce_axes: accepted for JAX's sake; must be empty.
+        saveable_args: False for arguments that the pullback must not keep: `pullback.args_res` has
+            `NotSaveable()` for them, where they are to be put before it is called. A bool, or a
+            tuple of them for the children of a container.
+        in_nzs: False for arguments whose tangents are zero, likewise: their cotangents are zero,
+            and `pullback.out_nzs` tells which results have a derivative in the others.
 
     Returns:
         `(result, pullback)`, or `(result, pullback, aux)`: `pullback(cotangent)` takes a cotangent
@@ -211,7 +219,8 @@ def vjp(
     """
     check_callable(fun, "vjp")
     check_no_axes(reduce_axes, "vjp")
-    checked = _checked(fun, "vjp", has_aux)
+    nonzero = _nonzero("vjp", in_nzs, primals)
+    checked = _checked(fun if nonzero is None else perturbed.held(fun, nonzero), "vjp", has_aux)
     if refs.exist():
         leaves = array_trees.tree_leaves(primals)
         boxed = frozenset(i for i, x in enumerate(leaves) if isinstance(x, refs.Ref))
@@ -219,7 +228,18 @@ def vjp(
         outputs, pullback = _vjp_of_refs(function, args, "vjp", has_aux, found, boxed)
     else:
         outputs, pullback = _vjp(checked, primals, "vjp", has_aux)
+    if saveable_args is not True:
+        tree = array_trees.tree_structure(primals)
+        pullback = pullback.without(perturbed.spread("vjp: saveable_args", saveable_args, tree))
     return (outputs[0], pullback, outputs[1]) if has_aux else (outputs, pullback)
+
+
+def _nonzero(what: str, in_nzs: Any, primals: Any) -> list[bool] | None:
+    """Return a bool for each leaf of the primals; None if all are True."""
+    if in_nzs is None:
+        return None
+    tree = array_trees.tree_structure(primals)
+    return perturbed.spread(f"{what}: in_nzs", in_nzs, tree)
 
 
 def _vjp_of_refs(
@@ -330,8 +350,15 @@ def _vjp(
         _forwarded(reverse.forward, traced, len(arrays)) if what == "vjp" else {},
         boxed,
         tuple(token.ref for token in tokens),
+        _finder(traced_call, out_tree),
     )
     return outputs, VJP.of(derived, residuals)
+
+
+def _finder(traced_call: TracedCall, out_tree: Any) -> Callable[[], Any]:
+    """Return a function that finds the results that have a derivative."""
+    wrt = [i for i, x in enumerate(traced_call.arrays) if is_inexact(x.aval)]
+    return lambda: perturbed.nonzero_results(traced_call.traced, wrt, out_tree)
 
 
 def _forwarded(forward: str, traced: Traced, num_arguments: int) -> dict[int, int]:
@@ -488,7 +515,9 @@ def _with_float0(tangents: Sequence[Array], avals: Sequence[ShapedArray]) -> lis
 
 
 @api_boundary
-def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+def linearize(
+    fun: Callable[..., Any], *primals: Any, has_aux: bool = False, in_nzs: Any = None
+) -> tuple[Any, ...]:
     """Return the value of `fun`, and its derivative there as a linear function of the tangents.
 
     The work that does not depend on the tangents is done once.
@@ -497,6 +526,8 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         fun: a function of pytrees of arrays.
         primals: its arguments.
         has_aux: `fun` returns `(result, aux)`, and aux is not differentiated.
+        in_nzs: False for arguments whose tangents count as zero, as for `vjp`;
+            `pushforward.out_nzs` tells which results have a derivative in the others.
 
     Returns:
         `(result, pushforward)`, or `(result, pushforward, aux)`: `pushforward(*tangents)` returns
@@ -511,6 +542,8 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
     Array(12., dtype=float32, weak_type=True)
     """
     check_callable(fun, "linearize")
+    nonzero = _nonzero("linearize", in_nzs, primals)
+    fun = fun if nonzero is None else perturbed.held(fun, nonzero)
     traced_call = TracedCall(
         "linearize",
         _checked(fun, "linearize", has_aux),
@@ -531,6 +564,8 @@ def linearize(fun: Callable[..., Any], *primals: Any, has_aux: bool = False) -> 
         array_trees.tree_structure(result),
     )
     pushforward = tree_util.Partial(push, residuals)
+    if in_nzs is not None:
+        vars(pushforward)["out_nzs"] = _finder(traced_call, push.out_tree)()
     return (result, pushforward, outputs[1]) if has_aux else (result, pushforward)
 
 

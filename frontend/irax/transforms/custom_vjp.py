@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from typing import Any, cast
 
@@ -69,6 +70,53 @@ class custom_vjp(Ruled):
         and so is `generic_batching`: lanes of rules are always those of any function.
         """
         self.fwd, self.bwd, self.symbolic_zeros = fwd, bwd, symbolic_zeros
+
+    @api_boundary
+    def defremat(
+        self,
+        fwd: Callable[..., Any],
+        rem: Callable[..., Any],
+        bwd: Callable[..., Any],
+        generic_batching: bool = False,
+    ) -> None:
+        """Set the rules in three parts: `fwd(*args)` returns the result and residuals to keep,
+        `rem(residuals, *args)` the result and the residuals of `bwd`. A checkpoint keeps what its
+        policy says, as of any function.
+
+        Args:
+            fwd: the forward pass.
+            rem: what is computed after it.
+            bwd: the backward pass, as of `defvjp`.
+            generic_batching: of no effect, as of `defvjp`.
+        """
+
+        @wraps(fwd)
+        def both(*args: Any, **kwargs: Any) -> Any:
+            _, residuals = fwd(*args, **kwargs)
+            return rem(residuals, *args, **kwargs)
+
+        self.defvjp(both, bwd, generic_batching=generic_batching)
+
+    @api_boundary
+    def defvjp_with_logs(
+        self,
+        fwd: Callable[..., Any],
+        bwd: Callable[..., Any],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+        generic_batching: bool = False,
+    ) -> None:
+        """Set the rules as `defvjp` does; `bwd` returns a pair of the cotangents and logs, which
+        are left out.
+        """
+
+        @wraps(bwd)
+        def cotangents(*args: Any) -> Any:
+            found, _ = bwd(*args)
+            return found
+
+        options = symbolic_zeros, optimize_remat, generic_batching
+        self.defvjp(fwd, cotangents, *options)
 
     def check_rules(self) -> None:
         if self.fwd is None or self.bwd is None:
@@ -263,18 +311,49 @@ def _cotangent(x: Any, aval: ShapedArray, name: str) -> Array:
 
 
 @api_boundary
-def custom_gradient(fun: Callable[..., Any]) -> Any:
+def custom_gradient(
+    fun: Callable[..., Any] | None = None, *, with_logs: bool = False, remat: bool = False
+) -> Any:
     """A function whose derivative is the function that it returns beside its result.
 
     Args:
         fun: returns `(result, pullback)`; `pullback(cotangent)` returns a cotangent for each
-            argument, a tuple of them where there are several.
+            argument, a tuple of them where there are several. None for a decorator.
+        with_logs: `pullback` returns a pair of the cotangents and logs, which are left out.
+        remat: `fun` returns `(result, rem)`; `rem(*args)` returns the result and the pullback.
 
     >>> f = irax.custom_gradient(lambda x: (x * x, lambda ct: 10 * ct))
     >>> irax.grad(f)(3.0)
     Array(10., dtype=float32, weak_type=True)
     """
+    if fun is None:
+        return partial(custom_gradient, with_logs=with_logs, remat=remat)
+    if remat:
+        fun = _of_rem(fun)
+    if with_logs:
+        fun = _without_logs(fun)
+    return _with_gradient(fun)
 
+
+def _of_rem(fun: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(fun)
+    def after(*args: Any) -> Any:
+        _, rem = fun(*args)
+        return rem(*args)
+
+    return after
+
+
+def _without_logs(fun: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(fun)
+    def without(*args: Any) -> Any:
+        out, pullback = fun(*args)
+        return out, lambda ct: pullback(ct)[0]
+
+    return without
+
+
+def _with_gradient(fun: Callable[..., Any]) -> custom_vjp:
     @wraps(fun)
     def value(*args: Any) -> Any:
         return fun(*args)[0]

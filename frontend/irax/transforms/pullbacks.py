@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -52,6 +52,14 @@ class NotNeeded:
     """Stands for an argument that a pullback does not need itself."""
 
 
+@tree_util.register_static
+@dataclass(frozen=True)
+class NotSaveable:
+    """Stands for an argument that a pullback needs and must not keep: put it in its place in
+    `args_res` before the pullback is called.
+    """
+
+
 @dataclass(frozen=True, eq=False)
 class Derived:
     """The function of a module that a pullback calls, and its types: all but the residuals."""
@@ -70,6 +78,8 @@ class Derived:
     """The inputs that are elements of Refs; their last values are further results."""
     written: tuple[refs.Ref, ...] = ()
     """The Refs that it may write to; their tokens are the last inputs and results."""
+    find_nonzero: Callable[[], Any] | None = None
+    """Finds the results that have a derivative."""
 
     def __call__(
         self, residuals: Sequence[Array], cotangent: Any, totals: Sequence[Array] = ()
@@ -154,6 +164,24 @@ class VJP:
             parts = tuple(islice(needed, arg.num_leaves))
             kept.append(parts[0] if arg.is_leaf() else parts)
         return cls(derived, rest, kept)
+
+    @property
+    def out_nzs(self) -> Any:
+        """For each result True, or False if it has no derivative in the arguments."""
+        assert self._derived.find_nonzero is not None
+        return self._derived.find_nonzero()
+
+    def without(self, saveable: Sequence[bool]) -> VJP:
+        """Return the pullback without the arguments that are not saveable, given a bool for each
+        leaf.
+        """
+        rest = iter(saveable)
+
+        def kept(x: Any) -> Any:
+            return x if next(rest) or isinstance(x, NotNeeded) else NotSaveable()
+
+        args_res = [tuple(map(kept, x)) if type(x) is tuple else kept(x) for x in self.args_res]
+        return VJP(self._derived, self.opaque_residuals, args_res, self._forms)
 
     def tree_flatten(self) -> tuple[tuple[Any, ...], Any]:
         """Return the residuals, and the rest."""
@@ -245,6 +273,11 @@ class VJP:
 
 def _replaced(x: Any, aval: ShapedArray) -> Array:
     """Return what `args_res` has for an argument, as an array of its type."""
+    if isinstance(x, NotSaveable):
+        raise ValueError(
+            f"vjp: args_res has NotSaveable() for an argument of type {aval}, as saveable_args "
+            "asked for: put the array there before the pullback is called"
+        )
     array = as_array(x, "vjp: args_res")
     if (array.shape, array.dtype) != (aval.shape, aval.dtype):
         raise ValueError(f"vjp: args_res has type {array.aval}; expected {aval}, as the argument")

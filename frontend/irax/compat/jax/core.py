@@ -26,10 +26,12 @@ from irax.extend.core import DropVar as DropVar
 from irax.extend.core import Effect as Effect
 from irax.extend.core import Jaxpr as Jaxpr
 from irax.extend.core import JaxprEqn as JaxprEqn
+from irax.extend.core import JaxprTypeError as JaxprTypeError
 from irax.extend.core import Literal as Literal
 from irax.extend.core import Primitive as Primitive
 from irax.extend.core import Token as Token
 from irax.extend.core import Var as Var
+from irax.extend.core import check_jaxpr as check_jaxpr
 from irax.extend.core import concrete_or_error as concrete_or_error
 from irax.extend.core import find_top_trace as find_top_trace
 from irax.extend.core import gensym as gensym
@@ -70,10 +72,6 @@ class AbstractToken(AbstractValue):
 abstract_token: AbstractToken = AbstractToken()
 
 
-class JaxprTypeError(TypeError):
-    """The error of a jaxpr whose types do not fit."""
-
-
 class JaxprEqnContext:
     """The state of the options in which an equation was made: irax's equations have none."""
 
@@ -99,10 +97,6 @@ def definitely_equal_shape(s1: Sequence[Any], s2: Sequence[Any]) -> bool:
 def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
     """Return the names of the axes that the code is mapped over."""
     return [axis[0] for axis in axis_names.bound()]
-
-
-def check_jaxpr(jaxpr: Any) -> None:
-    """Accepted: the equations of irax's jaxprs are made of verified operations."""
 
 
 def is_concrete(x: Any) -> bool:

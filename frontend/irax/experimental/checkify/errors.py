@@ -111,6 +111,19 @@ class Error:
                 return site.text([np.asarray(x)[lane] for x in own])
         return None
 
+    def get_exception(self) -> JaxException | None:
+        """Return an exception of the category of the check that failed first, or None if all held;
+        of several lanes, that of the first in which one failed.
+        """
+        numbers = np.asarray(self._number)
+        failed = np.argwhere(numbers)
+        if not len(failed):
+            return None
+        lane = tuple(map(int, failed[0]))
+        number = int(numbers[lane])
+        category = next(site.category for site in self._sites if site.number == number)
+        return category(self._text(number, lane))
+
     def throw(self) -> None:
         """Raise an error if a check failed.
 

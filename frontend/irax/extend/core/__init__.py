@@ -18,10 +18,13 @@ from irax.core.tracing import OpaqueTraceState as _OpaqueTraceState
 from irax.core.tracing import Tracer as _Tracer
 from irax.core.tracing import outside_traces
 from irax.errors import ConcretizationTypeError, InconclusiveDimensionOperation
+from irax.errors import JaxprTypeError as JaxprTypeError
 from irax.extend.core import primitives as primitives
 from irax.extend.primitive import Primitive as Primitive
+from irax.jaxprs.checking import check_jaxpr as check_jaxpr
 from irax.jaxprs.language import ClosedJaxpr as ClosedJaxpr
 from irax.jaxprs.language import DropVar as DropVar
+from irax.jaxprs.language import Effect as Effect
 from irax.jaxprs.language import Jaxpr as Jaxpr
 from irax.jaxprs.language import JaxprEqn as JaxprEqn
 from irax.jaxprs.language import Literal as Literal
@@ -45,10 +48,6 @@ class CallPrimitive(Primitive):
 
 class Token:
     """A value that orders side effects."""
-
-
-class Effect:
-    """The base of side effects, as `def_effectful_abstract_eval` returns them."""
 
 
 def get_opaque_trace_state(convention: str | None = None) -> _OpaqueTraceState:
