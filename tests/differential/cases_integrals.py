@@ -38,6 +38,13 @@ CASES = [
         "ndtri", normal.Ndtri(), [0.02, 0.04, 0.1, 0.4, 0.6, 0.9, 0.97, 0.98], [0, 1, 1e-10, 2, NAN]
     ),
     *smooth("expi", integrals.Expi(), SIGNED, [0, INF, NAN]),
+    *smooth(
+        "exponential_over",
+        integrals.ExponentialOver(),
+        SIGNED,
+        [-INF, NAN],
+        lambda x: np.exp(x) / x,
+    ),
     Case(
         "expi-end-of-series-f32",
         integrals.Expi(),

@@ -240,6 +240,18 @@ def _shares(x: Any, y: Any, scale: Any = 1) -> dict[str, Any]:
     return {"0": s, "1": t, "00": product, "01": -product, "11": product}
 
 
+def _share(x: Any, y: Any) -> dict[str, Any]:
+    """Derivatives of exp(x) / (exp(x) + exp(y))."""
+    p, q = (_logistic(d) if d > -1e6 else mp.mpf(0) for d in (x - y, y - x))
+    first, second = p * q, p * q * (q - p)
+    return {"0": first, "1": -first, "00": second, "01": -second, "11": second}
+
+
+def _log_share(x: Any, y: Any) -> dict[str, Any]:
+    p, q = (_logistic(d) if d > -1e6 else mp.mpf(0) for d in (x - y, y - x))
+    return {"0": q, "1": -q, "00": -p * q, "01": p * q, "11": -p * q}
+
+
 def _of_angle(y: Any, x: Any) -> dict[str, Any]:
     square = x * x + y * y
     mixed, twice = (y * y - x * x) / square**2, 2 * x * y / square**2
@@ -270,6 +282,8 @@ PAIRS = [
     Pair("hypot", jnp.hypot, _of_length),
     Pair("logaddexp", jnp.logaddexp, _shares),
     Pair("logaddexp2", jnp.logaddexp2, lambda x, y: _shares(x, y, mp.ln2)),
+    Pair("softmax", lambda x, y: nn.softmax(jnp.stack([x, y]), 0)[0], _share),
+    Pair("log_softmax", lambda x, y: nn.log_softmax(jnp.stack([x, y]), 0)[0], _log_share),
     Pair(
         "xlogy",
         special.xlogy,

@@ -47,13 +47,7 @@ for the CPU.
 """
 
 REASONS: dict[str, str] = {
-    "gammaln": "the second derivative is compiled from a series whose own error is 8 units.",
-    "digamma": "the first derivative is compiled from a series whose own error is 8 units.",
-    "expi": "within 5% of the largest number, the second derivative overflows too early.",
-    "erfcx": "derivatives are those of the rational function that is computed.",
-    "dawsn": "as those of erfcx.",
-    "log_ndtr": "the second derivative has that of erfcx.",
-    "hypot": "squares of quotients below 1e-19 (1e-154 in float64) vanish.",
+    "softmax": "of nearly equal numbers, the second derivative is a difference of equal shares.",
 }
 """For functions with an entry above `LIMIT`, the reason."""
 

@@ -129,3 +129,33 @@ def test_second_derivatives_of_hypot(size, compiled):
     hessian = compiled(irax.hessian(jnp.hypot, (0, 1)))
     found = np.array(hessian(np.float32(3 * size), np.float32(4 * size)))
     np.testing.assert_allclose(found * size, [[16 / 125, -12 / 125], [-12 / 125, 9 / 125]], 1e-5)
+
+
+@pytest.mark.parametrize("gap", [1.0, 17.0, 30.0, 80.0])
+def test_softmax_near_one(gap, compiled):
+    other = np.exp(-np.float64(gap))
+    expected = other / (1 + other) ** 2 * np.array([[1, -1], [-1, 1]])
+    found = compiled(irax.jacobian(nn.softmax))(jnp.array([0.0, gap]))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+    expected = np.array([[1, -1], [-other, other]]) / (1 + other)
+    found = compiled(irax.jacobian(nn.log_softmax))(jnp.array([0.0, gap]))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("short", [1e-15, 1e-25, 1e-35])
+def test_lengths_along_an_axis(short, compiled):
+    found = compiled(irax.hessian(jnp.hypot, (0, 1)))(1.0, short)
+    np.testing.assert_allclose(found[0][1], -short, rtol=1e-6)
+    np.testing.assert_allclose(found[1][1], 1.0, rtol=1e-6)
+
+
+def test_zeros_and_poles_of_gamma_functions(compiled):
+    x = np.array([1.0, 2.0, 1.01, 1.99, 2.004], np.float32)
+    expected = [0, 0, -0.00569030259705, -0.00419552511851, 0.00169627060223]
+    np.testing.assert_allclose(compiled(lax.lgamma)(x), expected, rtol=3e-6, atol=0)
+    places = np.array([0.0, -0.0, -1.0, -np.inf, np.nan], np.float32)
+    assert np.isnan(compiled(lax.digamma)(places)).all()
+    at = np.array([-1.5, 0.25, 7.5], np.float32)
+    expected = [9.3792466, 17.1973292, 0.1426159]  # polygamma(1, x), reflected below 0
+    found = irax.vmap(irax.grad(lax.digamma))
+    np.testing.assert_allclose(compiled(found)(at), expected, rtol=1e-5)

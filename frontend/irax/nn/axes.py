@@ -24,6 +24,15 @@ def _largest(x: Array, axes: tuple[int, ...]) -> Array:
     return lax.expand_dims(largest, axes)
 
 
+def _below_largest(x: Array, axes: tuple[int, ...]) -> Array:
+    """Return x minus its largest elements, of which one is the origin of derivatives too: where a
+    probability rounds to 1, its own derivative would cancel.
+    """
+    if x.dtype.kind == "c":
+        return jnp.subtract(x, _largest(x, axes))
+    return jnp.subtract(x, jnp.max(x, axes, keepdims=True))
+
+
 @overload
 def logsumexp(
     a: ArrayLike,
@@ -144,7 +153,7 @@ def softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -> Ar
     """
     array = masked("nn.softmax", inexact("softmax", x), where, -np.inf)
     axes = canonical_axes("nn.softmax", axis, array.ndim)
-    terms = jnp.exp(jnp.subtract(array, _largest(array, axes)))
+    terms = jnp.exp(_below_largest(array, axes))
     result = jnp.divide(terms, jnp.sum(terms, axes, keepdims=True))
     return masked("nn.softmax", result, where, 0)
 
@@ -166,7 +175,7 @@ def log_softmax(x: ArrayLike, axis: Axis = -1, where: ArrayLike | None = None) -
     """
     array = masked("nn.log_softmax", inexact("log_softmax", x), where, -np.inf)
     axes = canonical_axes("nn.log_softmax", axis, array.ndim)
-    shifted = jnp.subtract(array, _largest(array, axes))
+    shifted = _below_largest(array, axes)
     total = jnp.sum(jnp.exp(shifted), axes, keepdims=True)
     return masked("nn.log_softmax", jnp.subtract(shifted, jnp.log(total)), where, -np.inf)
 

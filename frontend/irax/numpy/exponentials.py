@@ -11,6 +11,7 @@ from irax.core.array import Array
 from irax.core.dispatch import bind
 from irax.core.promotion import elementwise_shortcut
 from irax.numpy.complex_parts import by_parts, imag, real
+from irax.numpy.lengths import length
 from irax.numpy.logic import (
     equal,
     greater,
@@ -18,7 +19,6 @@ from irax.numpy.logic import (
     isfinite,
     logical_and,
     logical_not,
-    logical_or,
     where,
 )
 from irax.numpy.rounding import floor
@@ -30,12 +30,9 @@ from irax.numpy.tables import (
 )
 from irax.numpy.ufunc_objects import universal
 from irax.numpy.ufuncs import (
-    abs,
     add,
     divide,
-    maximum,
     multiply,
-    square,
     subtract,
 )
 from irax.typing import ArrayLike
@@ -151,18 +148,4 @@ def hypot(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     x, y = floats("hypot", x1, x2)
     if x.dtype.kind == "c":
         raise ValueError("hypot: expected real numbers, got complex ones; take abs of them first")
-    return elementwise_shortcut("hypot", x, y, formula=_hypot)
-
-
-def _hypot(x: Array, y: Array) -> Array:
-    x, y = abs(x), abs(y)
-    infinite = logical_or(equal(x, np.inf), equal(y, np.inf))  # even if the other one is nan
-    longer = where(infinite, np.inf, maximum(x, y))
-    extreme = logical_or(equal(longer, 0), infinite)
-    # In units of the longer one, of which no power overflows: it is 1.
-    unit = where(extreme, 1, lax.stop_gradient(longer))
-    ahead = greater_equal(x, y)
-    one = divide(where(extreme, 1, where(ahead, x, y)), unit)
-    ratio = divide(divide(where(extreme, 0, where(ahead, y, x)), unit), one)
-    length = multiply(unit, multiply(one, sqrt(add(square(ratio), 1))))
-    return where(extreme, longer, length)
+    return elementwise_shortcut("hypot", x, y, formula=length)

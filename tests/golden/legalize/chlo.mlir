@@ -9,15 +9,25 @@ func.func @float8_function(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
 // CHECK-NEXT:   [[Y:%\w+]] = chlo.erf [[X]] : tensor<4xf32> -> tensor<4xf32>
 // CHECK-NEXT:   stablehlo.convert [[Y]] : (tensor<4xf32>) -> tensor<4xf8E5M2>
 
+// Zeros and poles by polynomials, far away by Stirling's series.
+func.func @lgamma_by_pieces(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = chlo.lgamma %x : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @lgamma_by_pieces
+// CHECK-NOT:    chlo.lgamma
+// CHECK:        stablehlo.log
+
 // All poles of digamma are nan.
-func.func @digamma_at_zero(%x: tensor<4xf32>) -> tensor<4xf32> {
+func.func @digamma_by_pieces(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = chlo.digamma %x : tensor<4xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>
 }
-// CHECK:      func.func @digamma_at_zero
-// CHECK:        [[POLE:%\w+]] = stablehlo.compare EQ, %arg0,
-// CHECK:        [[Y:%\w+]] = chlo.digamma %arg0
-// CHECK-NEXT:   stablehlo.select [[POLE]], {{%\w+}}, [[Y]]
+// CHECK:      func.func @digamma_by_pieces
+// CHECK-NOT:    chlo.digamma
+// CHECK:        [[POLE:%\w+]] = stablehlo.and
+// CHECK:        [[NAN:%\w+]] = stablehlo.constant dense<0x7FC00000>
+// CHECK:        stablehlo.select {{.*}}, [[NAN]], {{.*}}
 
 // Sums of narrow floats are sums of float32, not rounded after each step.
 func.func @sum(%x: tensor<64xf8E5M2>) -> tensor<f8E5M2> {

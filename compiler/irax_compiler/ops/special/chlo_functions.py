@@ -30,6 +30,7 @@ from irax_compiler.ops.elementwise import (
 from irax_compiler.ops.meanings import of_complex64
 from irax_compiler.ops.registry import register
 from irax_compiler.ops.scipy_modules import scipy_module
+from irax_compiler.ops.special.trigamma import trigamma
 
 if TYPE_CHECKING:
     from irax_compiler.evaluate import Evaluator
@@ -182,20 +183,8 @@ def _no_partial(name: str, operand: str) -> Callable[..., Value]:
     return fail
 
 
-def _trigamma(x: Value) -> Value:
-    """polygamma(1, x); of large numbers, whose powers vanish, by its asymptotic series."""
-    is_large = comparison.greater(x, full_like(x, 64))
-    one = full_like(x, 1)
-    near = polygamma(one, comparison.select(is_large, one, x))
-    u = _reciprocal(comparison.select(is_large, x, one))
-    square = _squared(u)
-    far = _plus(multiply(square, _plus(_times(1 / 42, square), -1 / 30)), 1 / 6)
-    far = add(multiply(u, far), full_like(x, 0.5))
-    return comparison.select(is_large, multiply(u, _plus(multiply(u, far), 1)), near)
-
-
 lgamma = chlo_unary("lgamma", _lgamma, lambda x, y: digamma(x), length=4)
-digamma = chlo_unary("digamma", _digamma, lambda x, y: _trigamma(x), length=4)
+digamma = chlo_unary("digamma", _digamma, lambda x, y: trigamma(x), length=4)
 polygamma = chlo_binary(
     "polygamma",
     chlo_function("polygamma", "polygamma"),

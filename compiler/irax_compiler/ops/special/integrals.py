@@ -116,8 +116,22 @@ class Expi(Smooth):
         return where(x.equals(x), value, np.nan)
 
     def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        return [function(ExponentialOver(), x)]
+
+
+@register_composed
+class ExponentialOver(Smooth):
+    """exp(x) / x. Neither it nor its derivative overflows earlier than it must."""
+
+    name = "irax.exponential_over"
+
+    def formula(self, x: Number) -> Number:
         half = exp(x * 0.5)  # exp(x) may overflow where the quotient does not
-        return [half / x * half]
+        return half / x * half
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        half = exp(x * 0.5)
+        return [(1.0 - 1.0 / x) * half / x * half]
 
 
 # ---- sine and cosine -----------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from irax_compiler.ops import elementwise
 from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.formula import Number, function, polynomial, where
 from irax_compiler.ops.special import chlo_functions
+from irax_compiler.ops.special.chebyshev import DAWSN, DAWSN_SINGLE, ERFCX, chebyshev, derivative
 from irax_compiler.ops.special.series import Smooth, State, is_single, repeat
 
 _ROOT_PI = float(np.sqrt(np.pi))
@@ -55,15 +56,65 @@ def scaled(minus_iz: Number) -> Number:
     return (total * inverse * 2.0 + 1 / _ROOT_PI) * inverse
 
 
-def scaled_slope(minus_iz: Number) -> Number:
-    """The derivative of `scaled`, which as -2 i z w(z) and a constant would cancel far from 0."""
-    length, coefficients = _weideman(24 if is_single(minus_iz) else 64)
-    inverse = 1.0 / (minus_iz + length)
-    place = (length - minus_iz) * inverse
-    total = polynomial(place, coefficients)
-    change = polynomial(place, [k * c for k, c in enumerate(coefficients)][1:])
-    growth = (change * inverse * -length - total) * inverse * 4.0
-    return (growth - 1 / _ROOT_PI) * inverse * inverse
+def _of_erfcx(x: Number) -> tuple[Number, list[float]]:
+    """The place of x in the Chebyshev series of (1 + 2 x) erfcx(x), and its coefficients."""
+    return (x - 3.0) / (x + 3.0), list(ERFCX[: 13 if is_single(x) else None])
+
+
+def _above(x: Number) -> Number:
+    """erfcx, for x of at least 0."""
+    return chebyshev(*_of_erfcx(x)) / (x * 2.0 + 1.0)
+
+
+def _above_slope(y: Number, x: Number) -> Number:
+    """The derivative of erfcx at y = erfcx(x), for x of at least 0: far from 0, the terms of
+    2 x y - 2 / sqrt(pi) cancel.
+    """
+    place, coefficients = _of_erfcx(x)
+    inverse = 1.0 / (x + 3.0)
+    change = chebyshev(place, derivative(coefficients)) * (inverse * inverse * 6.0)
+    return (change - y * 2.0) / (x * 2.0 + 1.0)
+
+
+_DAWSN_NEAR, _DAWSN_FAR = 1.2, 10.0
+"""Between them, dawsn is computed by a polynomial; before by its power series, and beyond by that
+of 1 / x**2."""
+
+
+def _dawsn_between(x: Number) -> Number:
+    square = x * x
+    place = (square - 14.0) / (square + 14.0)
+    return x * polynomial(place, DAWSN_SINGLE if is_single(x) else DAWSN) / (square * 2.0 + 1.0)
+
+
+def _dawsn_between_slope(y: Number, x: Number) -> Number:
+    """Its derivative: 1 - 2 x y cancels."""
+    coefficients = DAWSN_SINGLE if is_single(x) else DAWSN
+    square = x * x
+    inverse = 1.0 / (square + 14.0)
+    change = polynomial((square - 14.0) * inverse, [k * c for k, c in enumerate(coefficients)][1:])
+    bottom = 1.0 / (square * 2.0 + 1.0)
+    change = change * square * inverse * inverse * (56.0 * bottom)
+    return change + (1.0 - square * 2.0) * bottom * (y / x)
+
+
+def _far_series(x: Number) -> list[float]:
+    """2 x dawsn(x) far from 0, in 1 / x**2."""
+    return np.cumprod(
+        [1.0] + [(2 * k - 1) / 2 for k in range(1, 6 if is_single(x) else 15)]
+    ).tolist()
+
+
+def _dawsn_far(x: Number) -> Number:
+    inverse = 1.0 / x
+    return inverse * 0.5 * polynomial(inverse * inverse, _far_series(x))
+
+
+def _dawsn_far_slope(x: Number) -> Number:
+    inverse = 1.0 / x
+    square = inverse * inverse
+    terms = [-(2 * k + 1) * c for k, c in enumerate(_far_series(x))]
+    return square * 0.5 * polynomial(square, terms)
 
 
 # ---- without the factor exp(-x**2) ---------------------------------------------------------------
@@ -72,7 +123,7 @@ def scaled_slope(minus_iz: Number) -> Number:
 def _erfcx(x: Number) -> Number:
     size = abs(x)
     endless = size.equals(np.inf)
-    above = where(endless, 0.0, scaled(where(endless, 0.0, size)))
+    above = where(endless, 0.0, _above(where(endless, 0.0, size)))
     return where(x < 0, exp(x * x) * 2.0 - above, above)
 
 
@@ -86,9 +137,9 @@ class Erfcx(Smooth):
         return _erfcx(x)
 
     def slopes(self, y: Number, x: Number) -> list[Number | None]:
-        far = (x > 1) & (x < np.inf)
+        far = (x > 0.5) & (x < np.inf)
         near = where(far, 0.0, x) * y * 2.0 - 2 / _ROOT_PI
-        return [where(far, scaled_slope(where(far, x, 1.0)), near)]
+        return [where(far, _above_slope(where(far, y, 1.0), where(far, x, 1.0)), near)]
 
 
 @register_composed
@@ -118,22 +169,21 @@ class Dawsn(Smooth):
     name = "irax.dawsn"
 
     def formula(self, x: Number) -> Number:
-        near, endless = abs(x) < 1, abs(x).equals(np.inf)
-        # x times the sum of (-2 x**2)**k / (1 * 3 * ... * (2 k + 1)); elsewhere the part of w(x).
-        series = np.cumprod([1.0] + [-2.0 / (2 * k + 1) for k in range(1, 24)]).tolist()
+        near, far = abs(x) < _DAWSN_NEAR, abs(x) > _DAWSN_FAR
+        # x times the sum of (-2 x**2)**k / (1 * 3 * ... * (2 k + 1))
+        series = np.cumprod([1.0] + [-2.0 / (2 * k + 1) for k in range(1, 28)]).tolist()
         inner = where(near, x, 0.0)
         small = inner * polynomial(inner * inner, series)
-        outer = where(near | endless, 1.0, x)
-        w = scaled(complex_number(outer * 0.0, -outer))
-        far = where(endless, 0.0, function(elementwise.imag, w) * (_ROOT_PI / 2))
-        return where(near, small, far)
+        between = _dawsn_between(where(near | far, 2.0, x))
+        large = _dawsn_far(where(far, x, _DAWSN_FAR))
+        return where(near, small, where(far, large, between))
 
     def slopes(self, y: Number, x: Number) -> list[Number | None]:
-        far = (abs(x) > 2) & (abs(x) < np.inf)
-        outer = where(far, abs(x), 2.0)
-        # w(x) by -i x: its derivative in x is that times -i.
-        change = function(elementwise.real, scaled_slope(complex_number(outer * 0.0, -outer)))
-        return [where(far, change * (-_ROOT_PI / 2), 1.0 - where(far, 0.0, x) * y * 2.0)]
+        near, far = abs(x) < _DAWSN_NEAR, abs(x) > _DAWSN_FAR
+        small = 1.0 - where(near, x, 0.0) * y * 2.0
+        between = _dawsn_between_slope(where(near | far, 1.0, y), where(near | far, 2.0, x))
+        large = _dawsn_far_slope(where(far, x, _DAWSN_FAR))
+        return [where(near, small, where(far, large, between))]
 
 
 # ---- the normal distribution ---------------------------------------------------------------------
@@ -154,7 +204,7 @@ def _hazard(log_probability: Number, x: Number, erfcx: Callable[[Number], Number
     """The density over the distribution function: the derivative of its logarithm."""
     # Far below, both terms of the exponent are large and cancel.
     below = float(np.sqrt(2 / np.pi)) / erfcx(where(x < 0, x, 0.0) * (-1 / _ROOT_2))
-    return where(x < -1, below, exp(x * x * -0.5 - log_probability) / _ROOT_2_PI)
+    return where(x < 0, below, exp(x * x * -0.5 - log_probability) / _ROOT_2_PI)
 
 
 @register_composed

@@ -28,6 +28,7 @@ from irax_compiler.passes.legalize.numerics import (
     exponentials,
     floats,
     fourier,
+    gamma,
     integers,
     logarithms,
     narrow_floats,
@@ -42,7 +43,8 @@ CHLO: tuple[Legalization, ...] = (
     products.narrow_windows,
     products.narrow_scatter,
     floats.float8_function,
-    floats.digamma_at_zero,
+    gamma.lgamma_by_pieces,
+    gamma.digamma_by_pieces,
     complex_functions.complex_function_of_chlo,
 )
 """The legalizations that MLIR's expansion of CHLO needs, for any target."""

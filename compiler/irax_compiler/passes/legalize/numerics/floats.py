@@ -15,7 +15,6 @@ from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.ops.registry import read
-from irax_compiler.ops.special import chlo_functions
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
@@ -146,16 +145,6 @@ def float8_function(op: Elementwise, *operands: Value) -> Sequence[Value] | None
         return None
     wide = op(*(conversion.convert(x, float32) for x in operands))
     return [conversion.convert(wide, dtype) if dtype_of(wide) == float32 else wide]
-
-
-@legalizes("chlo.digamma", kind="bug", of="StableHLO")
-def digamma_at_zero(operation: Operation) -> Sequence[Value] | None:
-    """Return nan from digamma at 0, as XLA does and as at all other poles, where IREE returns
-    -inf.
-    """
-    (x,) = operation.operands
-    is_zero = comparison.equal(x, full_like(x, 0))
-    return [comparison.select(is_zero, full_like(x, np.nan), chlo_functions.digamma(x))]
 
 
 @legalizes("stablehlo.log_plus_one", kind="bug", of="IREE")
