@@ -142,6 +142,6 @@ bench: $(VENV)/installed-oracle $(VENV)/installed-examples
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
 clean:
-	rm -rf $(VENV) $(VENV)-ecosystem build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-ecosystem $(VENV)-second build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name '*.egg-info' -prune -exec rm -rf {} +
 	find . -name __pycache__ -prune -exec rm -rf {} +
