@@ -137,10 +137,10 @@ MODES = {"current", "current_trace", "innermost", "interpreters"}
 
 KNOW_MODES = {
     "core/dispatch.py",
-    "core/promotion.py",
-    "core/hi_values.py",
-    "core/refs.py",
-    "core/shard_traces.py",
+    "core/dtypes/promotion.py",
+    "core/refs/hi_values.py",
+    "core/refs/refs.py",
+    "core/shardings/shard_traces.py",
     "core/tracing.py",
     "core/transfer_guards.py",
     "execution/jitted.py",

@@ -37,14 +37,14 @@ with _uncollected():
     from irax.core.array import Array as Array
     from irax.core.avals import ShapeDtypeStruct as ShapeDtypeStruct
     from irax.core.closures import closure_convert as closure_convert
-    from irax.core.explicit_axes import typeof as typeof
-    from irax.core.hints import CompilerEffortLevel as CompilerEffortLevel
-    from irax.core.hints import Inline as Inline
-    from irax.core.meshes import get_abstract_mesh as get_abstract_mesh
-    from irax.core.meshes import use_abstract_mesh as use_abstract_mesh
-    from irax.core.partition_specs import PartitionSpec as P
-    from irax.core.sharded import Shard as Shard
-    from irax.core.shardings import NamedSharding as NamedSharding
+    from irax.core.settings.hints import CompilerEffortLevel as CompilerEffortLevel
+    from irax.core.settings.hints import Inline as Inline
+    from irax.core.shardings.explicit_axes import typeof as typeof
+    from irax.core.shardings.meshes import get_abstract_mesh as get_abstract_mesh
+    from irax.core.shardings.meshes import use_abstract_mesh as use_abstract_mesh
+    from irax.core.shardings.partition_specs import PartitionSpec as P
+    from irax.core.shardings.sharded import Shard as Shard
+    from irax.core.shardings.shardings import NamedSharding as NamedSharding
     from irax.core.source import named_call as named_call
     from irax.core.source import named_scope as named_scope
     from irax.core.tracing import ensure_compile_time_eval as ensure_compile_time_eval
@@ -56,20 +56,9 @@ with _uncollected():
     from irax.execution.backend import local_devices as local_devices
     from irax.execution.callbacks import effects_barrier as effects_barrier
     from irax.execution.callbacks import pure_callback as pure_callback
-    from irax.execution.constraints import reshard as reshard
-    from irax.execution.global_arrays import make_array_from_callback as make_array_from_callback
-    from irax.execution.global_arrays import (
-        make_array_from_process_local_data as make_array_from_process_local_data,
-    )
-    from irax.execution.global_arrays import (
-        make_array_from_single_device_arrays as make_array_from_single_device_arrays,
-    )
     from irax.execution.jit import block_until_ready as block_until_ready
     from irax.execution.jit import jit as jit
     from irax.execution.jitted import clear_caches as clear_caches
-    from irax.execution.make_meshes import get_mesh as get_mesh
-    from irax.execution.make_meshes import make_mesh as make_mesh
-    from irax.execution.make_meshes import set_mesh as set_mesh
     from irax.execution.processes import host_count as host_count
     from irax.execution.processes import host_id as host_id
     from irax.execution.processes import host_ids as host_ids
@@ -77,6 +66,19 @@ with _uncollected():
     from irax.execution.processes import process_index as process_index
     from irax.execution.processes import process_indices as process_indices
     from irax.execution.shapes import eval_shape as eval_shape
+    from irax.execution.shardings.constraints import reshard as reshard
+    from irax.execution.shardings.global_arrays import (
+        make_array_from_callback as make_array_from_callback,
+    )
+    from irax.execution.shardings.global_arrays import (
+        make_array_from_process_local_data as make_array_from_process_local_data,
+    )
+    from irax.execution.shardings.global_arrays import (
+        make_array_from_single_device_arrays as make_array_from_single_device_arrays,
+    )
+    from irax.execution.shardings.make_meshes import get_mesh as get_mesh
+    from irax.execution.shardings.make_meshes import make_mesh as make_mesh
+    from irax.execution.shardings.make_meshes import set_mesh as set_mesh
     from irax.execution.transfers import copy_to_host_async as copy_to_host_async
     from irax.execution.transfers import device_get as device_get
     from irax.execution.transfers import device_put as device_put
@@ -148,9 +150,11 @@ if TYPE_CHECKING:
         typing,
         version,
     )
-    from irax.execution.environment import live_arrays as live_arrays
-    from irax.execution.environment import print_environment_info as print_environment_info
-    from irax.execution.explanations import explain as explain
+    from irax.execution.diagnostics.environment import live_arrays as live_arrays
+    from irax.execution.diagnostics.environment import (
+        print_environment_info as print_environment_info,
+    )
+    from irax.execution.diagnostics.explanations import explain as explain
     from irax.jaxprs.make import make_jaxpr as make_jaxpr
     from irax.ref import Ref as Ref
     from irax.ref import empty_ref as empty_ref
@@ -199,11 +203,11 @@ _MODULES = {
 _FUNCTIONS = {
     **dict.fromkeys(("Ref", "empty_ref", "free_ref", "freeze", "new_ref"), "ref"),
     "__version__": "version",
-    "explain": "execution.explanations",
-    "live_arrays": "execution.environment",
+    "explain": "execution.diagnostics.explanations",
+    "live_arrays": "execution.diagnostics.environment",
     "make_jaxpr": "jaxprs.make",
     "precision": "transforms.digits",
-    "print_environment_info": "execution.environment",
+    "print_environment_info": "execution.diagnostics.environment",
 }
 """Functions that are seldom used, by the submodules that they are in."""
 

@@ -13,10 +13,10 @@ from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
-from irax.core.options import GUARDS_OF_DIRECTIONS, checked
-from irax.core.options import Config as Config
-from irax.core.options import config as config
-from irax.core.options import options as options
+from irax.core.settings.options import GUARDS_OF_DIRECTIONS, checked
+from irax.core.settings.options import Config as Config
+from irax.core.settings.options import config as config
+from irax.core.settings.options import options as options
 
 __all__ = [
     "check_tracer_leaks",

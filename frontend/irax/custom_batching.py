@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irax import lax
-from irax.core import array_trees
+from irax.core.trees import array_trees
 from irax.transforms.custom_vmap import custom_vmap
 
 __all__ = ["custom_vmap", "sequential_vmap"]

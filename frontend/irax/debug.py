@@ -18,10 +18,13 @@ import numpy as np
 
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
-from irax.execution import callbacks, debugger
-from irax.execution.show_shardings import inspect_array_sharding as inspect_array_sharding
-from irax.execution.show_shardings import visualize_array_sharding as visualize_array_sharding
-from irax.execution.show_shardings import visualize_sharding as visualize_sharding
+from irax.execution import callbacks
+from irax.execution.diagnostics import debugger
+from irax.execution.shardings.show_shardings import inspect_array_sharding as inspect_array_sharding
+from irax.execution.shardings.show_shardings import (
+    visualize_array_sharding as visualize_array_sharding,
+)
+from irax.execution.shardings.show_shardings import visualize_sharding as visualize_sharding
 from irax_compiler.ops.callback import Callback
 
 __all__ = [

@@ -28,30 +28,30 @@ from ml_dtypes import (
     uint4,
 )
 
-from irax.core.dtype_kinds import KEY_TYPES as KEY_TYPES
-from irax.core.dtype_kinds import KeyType as KeyType
-from irax.core.dtype_kinds import can_cast as can_cast
-from irax.core.dtype_kinds import canonicalize_dtype as canonicalize_dtype
-from irax.core.dtype_kinds import default_complex as default_complex
-from irax.core.dtype_kinds import default_float as default_float
-from irax.core.dtype_kinds import default_int as default_int
-from irax.core.dtype_kinds import default_uint as default_uint
-from irax.core.dtype_kinds import extended as extended
-from irax.core.dtype_kinds import float0 as float0
-from irax.core.dtype_kinds import issubdtype as issubdtype
-from irax.core.dtype_kinds import prng_key as prng_key
-from irax.core.dtype_kinds import requested_dtype as requested_dtype
-from irax.core.dtype_lattice import TypePromotionError
-from irax.core.dtype_promotion import join as join
-from irax.core.dtype_promotion import judge_dtypes as judge_dtypes
-from irax.core.dtype_promotion import lattice_result_type as lattice_result_type
-from irax.core.dtype_promotion import promote_types as promote_types
-from irax.core.dtype_promotion import result_type as result_type
-from irax.core.dtype_values import dtype_of as dtype_of
-from irax.core.dtype_values import is_weakly_typed as is_weakly_typed
-from irax.core.dtype_values import itemsize_bits as itemsize_bits
-from irax.core.dtype_values import scalar_to_array as scalar_to_array
-from irax.core.dtype_values import scalar_type_of as scalar_type_of
+from irax.core.dtypes.kinds import KEY_TYPES as KEY_TYPES
+from irax.core.dtypes.kinds import KeyType as KeyType
+from irax.core.dtypes.kinds import can_cast as can_cast
+from irax.core.dtypes.kinds import canonicalize_dtype as canonicalize_dtype
+from irax.core.dtypes.kinds import default_complex as default_complex
+from irax.core.dtypes.kinds import default_float as default_float
+from irax.core.dtypes.kinds import default_int as default_int
+from irax.core.dtypes.kinds import default_uint as default_uint
+from irax.core.dtypes.kinds import extended as extended
+from irax.core.dtypes.kinds import float0 as float0
+from irax.core.dtypes.kinds import issubdtype as issubdtype
+from irax.core.dtypes.kinds import prng_key as prng_key
+from irax.core.dtypes.kinds import requested_dtype as requested_dtype
+from irax.core.dtypes.lattice import TypePromotionError
+from irax.core.dtypes.result_types import join as join
+from irax.core.dtypes.result_types import judge_dtypes as judge_dtypes
+from irax.core.dtypes.result_types import lattice_result_type as lattice_result_type
+from irax.core.dtypes.result_types import promote_types as promote_types
+from irax.core.dtypes.result_types import result_type as result_type
+from irax.core.dtypes.values import dtype_of as dtype_of
+from irax.core.dtypes.values import is_weakly_typed as is_weakly_typed
+from irax.core.dtypes.values import itemsize_bits as itemsize_bits
+from irax.core.dtypes.values import scalar_to_array as scalar_to_array
+from irax.core.dtypes.values import scalar_type_of as scalar_type_of
 
 __all__ = [
     "KEY_TYPES",

@@ -17,16 +17,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irax import numpy, tree_util
-from irax.core import array_trees
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.array import Array, ConcreteArray, device_of
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.copies import OfThisProcess
-from irax.core.flattening import argument_names
-from irax.core.meshes import AbstractMesh, Mesh
-from irax.core.shardings import Sharding
-from irax.execution import backend, export_shardings
+from irax.core.shardings.meshes import AbstractMesh, Mesh
+from irax.core.shardings.shardings import Sharding
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import argument_names
+from irax.execution import backend
 from irax.execution.export_trees import describe, make, parts
 from irax.execution.export_trees import (
     register_namedtuple_serialization as register_namedtuple_serialization,
@@ -36,6 +36,7 @@ from irax.execution.export_trees import (
 )
 from irax.execution.jit import jit
 from irax.execution.jitted import PjitFunction
+from irax.execution.shardings import export_shardings
 from irax.execution.symbolic_shapes import is_symbolic_dim as is_symbolic_dim
 from irax.execution.symbolic_shapes import symbolic_args_specs as symbolic_args_specs
 from irax.execution.symbolic_shapes import symbolic_dim_bounds as symbolic_dim_bounds

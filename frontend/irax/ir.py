@@ -19,9 +19,9 @@ from irax.core.array import Array, ConcreteArray, as_array, device_of
 from irax.core.avals import ShapedArray
 from irax.core.copies import OfThisProcess
 from irax.core.dispatch import call, staged
-from irax.core.flattening import name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
+from irax.core.trees.flattening import name_of
 from irax.core.wrapping import wraps
 from irax.execution import backend
 from irax.execution.jitted import PjitFunction

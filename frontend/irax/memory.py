@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from irax.core.memory_spaces import Space as Space
+from irax.core.shardings.memory_spaces import Space as Space
 
 __all__ = ["Space"]

@@ -9,8 +9,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, errors
 from irax.core.array import Array, as_array
-from irax.core.strictness import library
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.strictness import library
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_int
 
 __all__ = [

@@ -23,14 +23,16 @@ from typing import Any, ParamSpec, Self, TypeVar
 from irax.core import trace_events
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
-from irax.execution.memory_profile import device_memory_profile as device_memory_profile
-from irax.execution.memory_profile import save_device_memory_profile as save_device_memory_profile
-from irax.execution.profile_server import ProfilerServer as _ProfilerServer
-from irax.execution.profiles import ProfileData as ProfileData
-from irax.execution.profiles import ProfileEvent as ProfileEvent
-from irax.execution.profiles import ProfileLine as ProfileLine
-from irax.execution.profiles import ProfileOptions as ProfileOptions
-from irax.execution.profiles import ProfilePlane as ProfilePlane
+from irax.execution.diagnostics.memory_profile import device_memory_profile as device_memory_profile
+from irax.execution.diagnostics.memory_profile import (
+    save_device_memory_profile as save_device_memory_profile,
+)
+from irax.execution.diagnostics.profile_server import ProfilerServer as _ProfilerServer
+from irax.execution.diagnostics.profiles import ProfileData as ProfileData
+from irax.execution.diagnostics.profiles import ProfileEvent as ProfileEvent
+from irax.execution.diagnostics.profiles import ProfileLine as ProfileLine
+from irax.execution.diagnostics.profiles import ProfileOptions as ProfileOptions
+from irax.execution.diagnostics.profiles import ProfilePlane as ProfilePlane
 from irax_compiler import spans
 
 _P = ParamSpec("_P")

@@ -10,8 +10,8 @@ from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import AbstractRef as AbstractRef
-from irax.core.refs import Ref as Ref
-from irax.core.sharded import apart_from
+from irax.core.refs.refs import Ref as Ref
+from irax.core.shardings.sharded import apart_from
 from irax.core.tracebacks import api_boundary
 
 __all__ = [

@@ -14,21 +14,22 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 from irax import tree_util
-from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.avals import AbstractRef, ShapedArray, ShapeDtypeStruct
 from irax.core.copies import OfThisProcess
-from irax.core.flattening import argument_names
 from irax.core.key_arrays import KeyArray
-from irax.core.layouts import Format
-from irax.core.refs import Ref
-from irax.core.shardings import Sharding
+from irax.core.refs.refs import Ref
+from irax.core.settings.xla_options import check_compiler_options
+from irax.core.shardings.layouts import Format
+from irax.core.shardings.shardings import Sharding
 from irax.core.tracing import Tracer
-from irax.core.xla_options import check_compiler_options
-from irax.execution import backend, program_shardings
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import argument_names
+from irax.execution import backend
+from irax.execution.diagnostics.memory_analysis import MemoryAnalysis, analyse, of_plugin
 from irax.execution.jit_refs import Ahead
-from irax.execution.memory_analysis import MemoryAnalysis, analyse, of_plugin
 from irax.execution.program import Program
+from irax.execution.shardings import program_shardings
 from irax.transforms.deferred_rules import with_rules
 from irax_compiler import api, mlir, targets
 from irax_runtime.device import Device

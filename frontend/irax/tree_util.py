@@ -12,14 +12,14 @@ from typing import Any
 
 import optree
 
-from irax.core import tree_errors
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
-from irax.core.pytree_registry import PyTreeRegistry
 from irax.core.tracebacks import api_boundary
-from irax.core.tree_nodes import flatten_one_level, flatten_one_level_with_keys, is_tree_node
-from irax.core.tree_prefixes import flatten_up_to, prefix_broadcast
-from irax.core.tree_registry import (
+from irax.core.trees import errors as tree_errors
+from irax.core.trees.nodes import flatten_one_level, flatten_one_level_with_keys, is_tree_node
+from irax.core.trees.pickles import register as _register_registry
+from irax.core.trees.prefixes import flatten_up_to, prefix_broadcast
+from irax.core.trees.registry import (
     NAMESPACE,
     DictKey,
     FlattenedIndexKey,
@@ -38,8 +38,14 @@ from irax.core.tree_registry import (
     register_pytree_with_keys_class,
     register_static,
 )
-from irax.core.treedef_pickles import register as _register_registry
-from irax.core.treedefs import PyTreeDef, flatten, flatten_with_accessors, unflatten, with_foreign
+from irax.core.trees.registry_object import PyTreeRegistry
+from irax.core.trees.treedefs import (
+    PyTreeDef,
+    flatten,
+    flatten_with_accessors,
+    unflatten,
+    with_foreign,
+)
 
 __all__ = [
     "DictKey",

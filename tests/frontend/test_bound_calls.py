@@ -10,8 +10,8 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax.core.array_trees import flatten_tangents
-from irax.core.known_structures import taking
+from irax.core.trees.array_trees import flatten_tangents
+from irax.core.trees.known_structures import taking
 from irax.execution import bound_call, programs
 
 

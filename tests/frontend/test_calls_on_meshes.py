@@ -216,7 +216,7 @@ def test_arguments_and_results_that_are_divided_as_jit_is_told_take_the_short_wa
     divided(2, state, x)
     puts = []
     monkeypatch.setattr(PjitFunction, "_call", None)
-    for module in irax.core.sharded, irax.execution.jit_shardings:
+    for module in irax.core.shardings.sharded, irax.execution.shardings.jit_shardings:
         monkeypatch.setattr(module, "placed", lambda *given: puts.append(given))
     for n in range(3):
         state, total = divided(2, state, x)
@@ -271,7 +271,9 @@ def test_results_that_a_program_leaves_elsewhere_are_moved(monkeypatch):
     line = mesh_of(AxisType.Auto)
     x, whole = irax.device_put(X, NamedSharding(line, P("a"))), NamedSharding(line, P())
     # So that the program is not told.
-    monkeypatch.setattr(irax.execution.jit_shardings, "_constraint", lambda x, sharding: x)
+    monkeypatch.setattr(
+        irax.execution.shardings.jit_shardings, "_constraint", lambda x, sharding: x
+    )
     assert irax.jit(lambda x: 2 * x)(x).sharding == x.sharding
     double = irax.jit(lambda x: 2 * x, out_shardings=whole)
     for _ in range(3):

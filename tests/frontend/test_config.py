@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from irax.core import xla_options
+from irax.core.settings import xla_options
 
 # Not `import irax.config`: that name is the Config object once irax itself has been imported.
 module = importlib.import_module("irax.config")

@@ -26,7 +26,7 @@ from website import reference
 
 import irax
 from irax import errors
-from irax.core import dtype_lattice
+from irax.core.dtypes import lattice as dtype_lattice
 from irax_compiler.ops import core
 
 SECTIONS = re.compile(r"^(Args|Returns|Raises|Yields|Attributes):\n", re.MULTILINE)

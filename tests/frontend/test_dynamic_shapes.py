@@ -9,7 +9,7 @@ import irax
 import irax.numpy as jnp
 import irax_runtime
 from irax import export, lax
-from irax.core import refs
+from irax.core.refs import refs
 from irax.execution import backend, specialized
 from irax_compiler.passes.sizes.lowering import lowering
 

@@ -12,7 +12,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
-from irax.execution import differences, history, progress, reports
+from irax.execution.diagnostics import differences, history, progress, reports
 from irax_compiler import spans
 
 
@@ -218,7 +218,7 @@ def missed(found, function, *keys):
 
 
 def key_of(*arrays):
-    leaves, tree = irax.core.array_trees.tree_flatten((arrays, {}))
+    leaves, tree = irax.core.trees.array_trees.tree_flatten((arrays, {}))
     return (tree, (), irax.config.traced, *(x.aval for x in leaves))
 
 

@@ -13,7 +13,7 @@ import irax
 import irax.numpy as jnp
 from irax import P
 from irax.core.array import ConcreteArray
-from irax.core.partition_specs import axes_by_dimension
+from irax.core.shardings.partition_specs import axes_by_dimension
 from irax.scipy.linalg import solve_triangular
 from irax.sharding import AxisType, Mesh, auto_axes, explicit_axes
 from irax_runtime.iree import cpu

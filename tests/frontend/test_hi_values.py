@@ -12,7 +12,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax.compat.jax.experimental import cur_qdd, hijax
-from irax.core import refs
+from irax.core.refs import refs
 
 
 @pytest.fixture(autouse=True)

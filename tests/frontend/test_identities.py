@@ -79,7 +79,7 @@ def test_pickles_are_read_by_the_other(folders, reader):
 
 def test_names_are_irax_own_without_compat():
     assert ConcreteArray.__module__ == "irax.core.array"
-    assert irax.P.__module__ == "irax.core.partition_specs"
+    assert irax.P.__module__ == "irax.core.shardings.partition_specs"
     assert jnp.sum.__module__ == "irax.numpy"
     assert "irax" in repr(jnp.add)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import irax
-from irax.core import refs
+from irax.core.refs import refs
 from irax_compiler import mlir
 
 SCALAR = irax.ShapeDtypeStruct((), "float32")

@@ -11,7 +11,7 @@ import irax
 
 MODULES = [
     "irax.execution.callbacks",
-    "irax.execution.show_shardings",
+    "irax.execution.shardings.show_shardings",
     "irax.debug",
     *(f"irax.nn.{name}" for name in ("activations", "attention", "axes", "initializers", "scaled")),
     *(f"irax.random.{name}" for name in ("basic", "continuous", "counts", "gammas", "keys")),

@@ -9,7 +9,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import P
-from irax.core.layouts import Format, Layout
+from irax.core.shardings.layouts import Format, Layout
 from irax.experimental import mesh_utils, multihost_utils
 from irax.sharding import (
     AbstractDevice,

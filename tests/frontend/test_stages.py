@@ -11,7 +11,7 @@ from tests.runtime.pjrt_programs import needs_plugin
 import irax
 import irax.numpy as jnp
 from irax import P, stages
-from irax.core.layouts import Format, Layout
+from irax.core.shardings.layouts import Format, Layout
 from irax.sharding import Mesh, NamedSharding, SingleDeviceSharding
 from irax_runtime.iree import cpu
 

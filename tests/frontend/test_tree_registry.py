@@ -11,7 +11,7 @@ import pytest
 
 import irax
 from irax import tree_util as tu
-from irax.core import tree_registry
+from irax.core.trees import registry as tree_registry
 from irax.tree_util import DictKey, FlattenedIndexKey, GetAttrKey, Partial, SequenceKey
 
 Point = collections.namedtuple("Point", ["x", "y"])

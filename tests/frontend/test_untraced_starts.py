@@ -26,9 +26,9 @@ from tests.frontend.untraced_traps import TRAPS
 
 import irax
 import irax.numpy as jnp
-from irax.core import array_trees
-from irax.core.tree_registry import ARRAYS, NAMESPACE
-from irax.execution import reports
+from irax.core.trees import array_trees
+from irax.core.trees.registry import ARRAYS, NAMESPACE
+from irax.execution.diagnostics import reports
 from irax.execution.untraced import reading
 from irax.execution.untraced.reading import NotDescribed
 from irax.execution.untraced.records import Start

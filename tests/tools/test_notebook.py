@@ -17,7 +17,7 @@ from tests.tools.test_extension import install
 import irax
 import irax.numpy as jnp
 from irax import ir as irs
-from irax.execution import progress
+from irax.execution.diagnostics import progress
 from irax_tools.show.notebook import framed
 
 SHOWS = "import irax, irax.numpy as jnp; print(irax.make_ir(jnp.sin)(1.0)._repr_html_())"

@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any
 
 from irax.compat import identities, internals
-from irax.core import options
+from irax.core.settings import options
 
 JAX_VERSION = "0.12.0.1"
 """The version of JAX whose interface irax has, which libraries ask for."""

@@ -3,7 +3,7 @@ computed, differentiated and batched.
 
 A call is one of `expand`, with the class's rules as those of a `custom_vjp`, a `custom_jvp` and a
 `custom_vmap`. Rules that the class does not have are those of what `expand` computes. Where
-operands or results are no arrays, `expand` runs as it is (`core/hi_values.py`).
+operands or results are no arrays, `expand` runs as it is (`core/refs/hi_values.py`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 from irax import tree_util
-from irax.core import hi_values
 from irax.core.avals import ShapedArray
+from irax.core.refs import hi_values
 from irax.extend.application import AxisData
 from irax.extend.zeros import Zero, instantiate_zeros
 from irax.numpy import moveaxis

@@ -23,27 +23,30 @@ CLASSES: dict[str, dict[str, str]] = {
         "ShapeDtypeStruct": "jax.ShapeDtypeStruct",
         "ShapedArray": "jax._src.core.ShapedArray",
     },
-    "irax.core.dtype_kinds": {
+    "irax.core.dtypes.kinds": {
         "KeyType": "jax._src.random.prng.KeyTy",
         "extended": "jax.dtypes.extended",
         "prng_key": "jax.dtypes.prng_key",
     },
-    "irax.core.dtype_lattice": {"TypePromotionError": "jax.dtypes.TypePromotionError"},
+    "irax.core.dtypes.lattice": {"TypePromotionError": "jax.dtypes.TypePromotionError"},
     "irax.core.key_arrays": {"KeyArray": "jax._src.random.prng.PRNGKeyArray"},
-    "irax.core.layouts": {"Format": "jax._src.layout.Format", "Layout": "jax._src.layout.Layout"},
-    "irax.core.meshes": {
+    "irax.core.shardings.layouts": {
+        "Format": "jax._src.layout.Format",
+        "Layout": "jax._src.layout.Layout",
+    },
+    "irax.core.shardings.meshes": {
         "AbstractDevice": "jax._src.mesh.AbstractDevice",
         "AbstractMesh": "jax._src.mesh.AbstractMesh",
         "AxisType": "jax._src.mesh.AxisType",
         "BaseMesh": "jax._src.mesh.BaseMesh",
         "Mesh": "jax._src.mesh.Mesh",
     },
-    "irax.core.options": {"Config": "jax._src.config.Config"},
-    "irax.core.partition_specs": {"PartitionSpec": "jax.P"},
-    "irax.core.pytree_registry": {"PyTreeRegistry": "jax._src.tree_util.PyTreeRegistry"},
-    "irax.core.refs": {"Ref": "jax._src.core.Ref"},
-    "irax.core.sharded": {"Shard": "jax._src.array.Shard"},
-    "irax.core.shardings": {
+    "irax.core.settings.options": {"Config": "jax._src.config.Config"},
+    "irax.core.shardings.partition_specs": {"PartitionSpec": "jax.P"},
+    "irax.core.trees.registry_object": {"PyTreeRegistry": "jax._src.tree_util.PyTreeRegistry"},
+    "irax.core.refs.refs": {"Ref": "jax._src.core.Ref"},
+    "irax.core.shardings.sharded": {"Shard": "jax._src.array.Shard"},
+    "irax.core.shardings.shardings": {
         "NamedSharding": "jax.sharding.NamedSharding",
         "Sharding": "jaxlib._jax.Sharding",
         "SingleDeviceSharding": "jax.sharding.SingleDeviceSharding",
@@ -52,14 +55,14 @@ CLASSES: dict[str, dict[str, str]] = {
         "Trace": "jax._src.core.Trace",
         "Tracer": "jax._src.interpreters.partial_eval.DynamicJaxprTracer",
     },
-    "irax.core.tree_registry": {
+    "irax.core.trees.registry": {
         "DictKey": "jaxlib._jax.pytree.DictKey",
         "FlattenedIndexKey": "jaxlib._jax.pytree.FlattenedIndexKey",
         "GetAttrKey": "jaxlib._jax.pytree.GetAttrKey",
         "Partial": "jax.tree_util.Partial",
         "SequenceKey": "jaxlib._jax.pytree.SequenceKey",
     },
-    "irax.core.treedefs": {"PyTreeDef": "jaxlib._jax.pytree.PyTreeDef"},
+    "irax.core.trees.treedefs": {"PyTreeDef": "jaxlib._jax.pytree.PyTreeDef"},
     "irax.execution.jitted": {"PjitFunction": "jaxlib._jax.PjitFunction"},
     "irax.experimental.checkify.errors": {
         "Error": "jax._src.checkify.Error",

@@ -28,7 +28,12 @@ _LAX = (
 _RANDOM = "core philox2x32 philox4x32 prng rbg threefry2x32 threefry4x32"
 _GENERATORS = ("irax.random", "irax.compat.jax._src.random.generators")
 _CORE = ("irax.compat.jax.core", "irax.extend.core", "irax.sharding", "irax.ref", "irax")
-_MESHES = ("irax.sharding", "irax.core.meshes", "irax.compat.jax.interpreters.pxla", "irax")
+_MESHES = (
+    "irax.sharding",
+    "irax.core.shardings.meshes",
+    "irax.compat.jax.interpreters.pxla",
+    "irax",
+)
 _EXPORT = ("irax.export", "irax.core.dimensions")
 _SPARSE = ("irax.experimental.sparse", "irax.experimental.sparse.primitives")
 
@@ -68,7 +73,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "irax.compat.jax.core",
     ),
     "jax._src.interpreters.pxla": ("irax.compat.jax.interpreters.pxla", "irax.extend.backend"),
-    "jax._src.layout": ("irax.experimental.layout", "irax.core.layouts"),
+    "jax._src.layout": ("irax.experimental.layout", "irax.core.shardings.layouts"),
     "jax._src.lib.xla_client": ("irax.compat.jaxlib.xla_client",),
     "jax._src.lib.xla_extension": ("irax.compat.jaxlib.xla_client",),
     "jax._src.lib._jax": ("irax.compat.jaxlib._jax",),

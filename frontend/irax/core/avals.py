@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.core.layouts import sharding_of_format
-from irax.core.memory_spaces import Space, space_of
-from irax.core.meshes import AbstractMesh, get_abstract_mesh
-from irax.core.partition_specs import PartitionSpec
-from irax.core.shardings import NamedSharding, Sharding, as_sharding
+from irax.core.shardings.layouts import sharding_of_format
+from irax.core.shardings.memory_spaces import Space, space_of
+from irax.core.shardings.meshes import AbstractMesh, get_abstract_mesh
+from irax.core.shardings.partition_specs import PartitionSpec
+from irax.core.shardings.shardings import NamedSharding, Sharding, as_sharding
 from irax_runtime.device import MEMORY_KIND
 
 

@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakSet
 
-from irax.core import array_trees, origins, source
+from irax.core import origins, source
 from irax.core.array import Array, as_array
 from irax.core.copies import OfThisProcess
 from irax.core.dispatch import call, runs_at_once
-from irax.core.flattening import FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, Tracer, trace_function, trace_state_clean
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import FlatFunction, name_of
 from irax_compiler import mlir
 from irax_compiler.ops.structured import adapted
 

@@ -16,8 +16,8 @@ import optree
 
 from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
-from irax.core.shardings import of_rows
-from irax.core.tree_registry import ARRAYS, Unseen
+from irax.core.shardings.shardings import of_rows
+from irax.core.trees.registry import ARRAYS, Unseen
 from irax.dtypes import KeyType, float0
 from irax_compiler.ops import bitcast, bitwise, comparison, shape, slicing
 from irax_compiler.ops.core import Op

@@ -9,7 +9,7 @@ from typing import Any
 
 from irax import errors
 from irax.core.copies import OfThisProcess
-from irax.core.meshes import Mesh
+from irax.core.shardings.meshes import Mesh
 from irax_compiler import mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.control_flow.custom_rules import OutsideValue

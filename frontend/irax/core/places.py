@@ -13,7 +13,7 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind
-from irax.core.promotion import broadcast_to, convert
+from irax.core.dtypes.promotion import broadcast_to, convert
 from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.core import Op
 from irax_compiler.sizes import is_symbolic

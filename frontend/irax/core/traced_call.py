@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.flattening import FlatFunction, argument_names, known_inputs, name_of
 from irax.core.tracing import Input, Scope, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import FlatFunction, argument_names, known_inputs, name_of
 from irax_compiler.ops.core import Op
 
 

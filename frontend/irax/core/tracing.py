@@ -17,23 +17,24 @@ import numpy as np
 
 from irax import errors
 from irax.config import config
-from irax.core import axis_names, leaks, source
+from irax.core import leaks, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
-from irax.core.explicit_axes import (
+from irax.core.dtypes.operands import types_text
+from irax.core.innermost import Scope as Scope
+from irax.core.innermost import innermost as innermost
+from irax.core.interpreters.interface import Interpreter, R
+from irax.core.module_builder import ModuleBuilder
+from irax.core.shardings import axis_names
+from irax.core.shardings.explicit_axes import (
     ExplicitAxes,
     are_in_types,
     result_type,
     spec_of,
     type_of,
 )
-from irax.core.innermost import Scope as Scope
-from irax.core.innermost import innermost as innermost
-from irax.core.interpreters.interface import Interpreter, R
-from irax.core.memory_spaces import MemoriesInTrace, Space
-from irax.core.module_builder import ModuleBuilder
-from irax.core.operands import types_text
-from irax.core.varying_axes import VaryingAxes
+from irax.core.shardings.memory_spaces import MemoriesInTrace, Space
+from irax.core.shardings.varying_axes import VaryingAxes
 from irax_compiler import activity, effects, mlir
 from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import shape as shape_ops

@@ -16,10 +16,10 @@ import numpy as np
 
 from irax import dtypes
 from irax.config import config
-from irax.core import array_trees
 from irax.core.array import ConcreteArray
 from irax.core.avals import ShapedArray, aval_in_memory, aval_of_array
-from irax.core.known_structures import Taken
+from irax.core.trees import array_trees
+from irax.core.trees.known_structures import Taken
 from irax.execution.jit_parameters import Static
 from irax_runtime.device import Buffer, Executable
 from irax_runtime.mesh import Spec

@@ -19,14 +19,15 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees, source
+from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import acting, beside, bind, staged
-from irax.core.meshes import get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
-from irax.core.shardings import SingleDeviceSharding
+from irax.core.shardings.meshes import get_abstract_mesh
+from irax.core.shardings.shardings import SingleDeviceSharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import outside_traces
+from irax.core.trees import array_trees
 from irax_compiler import mlir
 from irax_compiler.ops import callback as ops
 from irax_runtime import in_flight, memory

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from irax.config import config
-from irax.core import array_trees
 from irax.core.array import ConcreteArray, aval_of
 from irax.core.avals import ShapeDtypeStruct
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracing import Traced
-from irax.core.tree_prefixes import prefix_broadcast
+from irax.core.trees import array_trees
+from irax.core.trees.prefixes import prefix_broadcast
 from irax.execution import backend
 from irax.execution.bound_call import results_as
 from irax.execution.program import DeviceProgram, Program

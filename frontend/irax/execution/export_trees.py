@@ -9,9 +9,9 @@ from typing import Any
 
 import optree
 
-from irax.core import array_trees
 from irax.core.key_arrays import KeyArray
-from irax.core.tree_registry import NAMESPACE
+from irax.core.trees import array_trees
+from irax.core.trees.registry import NAMESPACE
 from irax.dtypes import KEY_TYPES
 from irax_runtime import trees
 

@@ -7,19 +7,19 @@ import inspect
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal, ParamSpec, TypedDict, TypeVar, Unpack, overload
 
-from irax.core import array_trees
 from irax.core.array import Array, ConcreteArray
-from irax.core.flattening import name_of
-from irax.core.hints import Inline
-from irax.core.layouts import sharding_of_format
-from irax.core.placement import device_of_shardings
+from irax.core.settings.hints import Inline
+from irax.core.settings.xla_options import check_compiler_options
+from irax.core.shardings.layouts import sharding_of_format
+from irax.core.shardings.placement import device_of_shardings
 from irax.core.tracebacks import api_boundary
-from irax.core.xla_options import check_compiler_options
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of
 from irax.execution.backend import check_device
-from irax.execution.divided_functions import DividedFunction
 from irax.execution.jit_parameters import parameters_of
-from irax.execution.jit_shardings import check_constrained, name_several_devices
 from irax.execution.jitted import PjitFunction
+from irax.execution.shardings.divided_functions import DividedFunction
+from irax.execution.shardings.jit_shardings import check_constrained, name_several_devices
 from irax_runtime.device import Device
 
 P = ParamSpec("P")

@@ -12,10 +12,11 @@ import numpy as np
 
 from irax import dtypes
 from irax.config import config
-from irax.core import array_trees, explicit_axes
 from irax.core.array import ConcreteArray, as_array
 from irax.core.avals import ShapedArray
-from irax.core.flattening import name_of
+from irax.core.shardings import explicit_axes
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of
 from irax.core.wrapping import wraps
 
 Parameters = tuple[tuple[int, ...], frozenset[str]]

@@ -12,13 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from irax.config import config
-from irax.core import array_trees, axis_names, refs
 from irax.core.array import Array, as_array
 from irax.core.avals import AbstractRef
 from irax.core.dispatch import call as call_function
-from irax.core.hi_types import hi_type_of, is_mutable
-from irax.core.ref_functions import Found, traced_once
-from irax.core.refs import Given, Ref
+from irax.core.refs import refs
+from irax.core.refs.functions import Found, traced_once
+from irax.core.refs.hi_types import hi_type_of, is_mutable
+from irax.core.refs.refs import Given, Ref
+from irax.core.shardings import axis_names
+from irax.core.trees import array_trees
 from irax.execution.bound_call import OTHER
 from irax.execution.jit_parameters import signature_of
 from irax.execution.program import Program

@@ -14,20 +14,24 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar
 
 from irax import stages
 from irax.config import config
-from irax.core import array_trees, axis_names, dispatch, explicit_axes, refs, source
+from irax.core import dispatch, source
 from irax.core.array import Array, as_array, device_of, zeros_of
 from irax.core.avals import ShapeDtypeStruct
 from irax.core.dispatch import call, runs_at_once, trace_of
-from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.module_builder import ModuleBuilder
-from irax.core.shardings import Sharding
+from irax.core.refs import refs
+from irax.core.shardings import axis_names, explicit_axes
+from irax.core.shardings.shardings import Sharding
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Trace, current_trace, innermost, resumed, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.wrapping import SignatureOfWrapped
-from irax.execution import bound_call, jit_refs, replay, reports
+from irax.execution import bound_call, jit_refs, replay
 from irax.execution.bound_call import OTHER, BoundCall, flattened
+from irax.execution.diagnostics import reports
+from irax.execution.diagnostics.history import History
 from irax.execution.dynamic_shapes import DynamicShapes, rest_of
-from irax.execution.history import History
 from irax.execution.jit_parameters import (
     Parameters,
     donated_leaves,
@@ -35,10 +39,10 @@ from irax.execution.jit_parameters import (
     split_static,
     with_static,
 )
-from irax.execution.jit_shardings import divided_as_told
 from irax.execution.program import Program
-from irax.execution.program_shardings import device_of_structs, told_by
 from irax.execution.programs import Programs
+from irax.execution.shardings.jit_shardings import divided_as_told
+from irax.execution.shardings.program_shardings import device_of_structs, told_by
 from irax_compiler.spans import Span, collecting
 from irax_runtime.device import Device
 

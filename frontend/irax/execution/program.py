@@ -11,12 +11,12 @@ from irax.config import config
 from irax.core import nans, source
 from irax.core.array import ConcreteArray, device_of
 from irax.core.avals import ShapedArray
-from irax.core.explicit_axes import are_in_types
-from irax.core.known_structures import Taken, taking
-from irax.core.sharded import device_of_mesh, device_of_place
-from irax.core.shardings import Sharding
+from irax.core.shardings.explicit_axes import are_in_types
+from irax.core.shardings.sharded import device_of_mesh, device_of_place
+from irax.core.shardings.shardings import Sharding
 from irax.core.tracing import Traced, concrete_array
-from irax.execution import backend, progress, reports
+from irax.core.trees.known_structures import Taken, taking
+from irax.execution import backend
 from irax.execution.bound_call import (
     BoundCall,
     Results,
@@ -27,6 +27,7 @@ from irax.execution.bound_call import (
     tree_of_leaves,
 )
 from irax.execution.callbacks import recorded, replayed
+from irax.execution.diagnostics import progress, reports
 from irax.execution.moves import check_move
 from irax_compiler import api, mlir
 from irax_compiler.spans import Span, collecting, span

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from irax.execution.bound_call import OTHER, BoundCall
-from irax.execution.history import History
+from irax.execution.diagnostics.history import History
 from irax.execution.program import Program
 
 if TYPE_CHECKING:

@@ -20,14 +20,15 @@ from typing import Any, TypeVar
 import numpy as np
 
 from irax.config import config
-from irax.core import array_trees, origins, source
+from irax.core import origins, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import runs_at_once
+from irax.core.dtypes.strictness import library
 from irax.core.interpreters.replay import Replay
 from irax.core.key_arrays import KeyArray
-from irax.core.strictness import library
 from irax.core.tracebacks import hide_frames
 from irax.core.tracing import Input, Traced, concrete_array, trace_function
+from irax.core.trees import array_trees
 from irax_compiler import api, mlir, straight
 from irax_compiler.evaluate import Program
 from irax_compiler.ops.transformation import Evaluation

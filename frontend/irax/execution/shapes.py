@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from irax.core import array_trees
 from irax.core.avals import ShapeDtypeStruct
 from irax.core.dispatch import bind
-from irax.core.promotion import broadcast_to
+from irax.core.dtypes.promotion import broadcast_to
 from irax.core.tracebacks import api_boundary
+from irax.core.trees import array_trees
 from irax.core.wrapping import wraps
 from irax.execution.jitted import PjitFunction
 from irax_compiler.ops.shape import Constant

@@ -6,10 +6,10 @@ import operator
 from collections.abc import Sequence
 from typing import Any, TypeGuard
 
-from irax.core import array_trees
 from irax.core.array import aval_of
 from irax.core.avals import ShapeDtypeStruct
-from irax.core.tree_prefixes import prefix_broadcast
+from irax.core.trees import array_trees
+from irax.core.trees.prefixes import prefix_broadcast
 from irax_compiler.sizes import Size, SymbolicScope
 from irax_compiler.sizes.parsing import parse_shape
 

@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 
 from irax import tree_util
-from irax.core import array_trees, transfer_guards
+from irax.core import transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import staged
 from irax.core.key_arrays import KeyArray
-from irax.core.layouts import Format, Layout, sharding_of_format
-from irax.core.memory_moves import in_memory
-from irax.core.memory_spaces import Space
-from irax.core.partition_specs import PartitionSpec
-from irax.core.shard_traces import are_shards_at_once
-from irax.core.sharded import copied, sharding_of
-from irax.core.shardings import (
+from irax.core.shardings.layouts import Format, Layout, sharding_of_format
+from irax.core.shardings.memory_moves import in_memory
+from irax.core.shardings.memory_spaces import Space
+from irax.core.shardings.partition_specs import PartitionSpec
+from irax.core.shardings.shard_traces import are_shards_at_once
+from irax.core.shardings.sharded import copied, sharding_of
+from irax.core.shardings.shardings import (
     Sharding,
     SingleDeviceSharding,
     as_sharding,
@@ -25,9 +25,10 @@ from irax.core.shardings import (
 )
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import still_open
+from irax.core.trees import array_trees
 from irax.execution.backend import current_device, is_device, no_device, resolve_device
-from irax.execution.jit_shardings import check_constrained, check_manual, constrained
 from irax.execution.moves import check_move
+from irax.execution.shardings.jit_shardings import check_constrained, check_manual, constrained
 from irax_runtime.device import MEMORY_KIND
 from irax_runtime.mesh import devices_of
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from irax.core import array_trees
 from irax.core.array import Array
-from irax.core.layouts import Format as Format
-from irax.core.layouts import Layout as Layout
-from irax.core.layouts import check_row_major
+from irax.core.shardings.layouts import Format as Format
+from irax.core.shardings.layouts import Layout as Layout
+from irax.core.shardings.layouts import check_row_major
+from irax.core.trees import array_trees
 
 
 def with_layout_constraint(x: Any, layouts: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
-from irax.execution.make_meshes import device_mesh
+from irax.execution.shardings.make_meshes import device_mesh
 
 
 def create_device_mesh(

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from irax import tree_util
-from irax.core import array_trees
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.meshes import Mesh, is_addressable
-from irax.core.partition_specs import PartitionSpec
-from irax.core.shardings import NamedSharding
-from irax.execution.global_arrays import make_array_from_process_local_data
+from irax.core.shardings.meshes import Mesh, is_addressable
+from irax.core.shardings.partition_specs import PartitionSpec
+from irax.core.shardings.shardings import NamedSharding
+from irax.core.trees import array_trees
+from irax.execution.shardings.global_arrays import make_array_from_process_local_data
 from irax_runtime import distributed
 from irax_runtime.communication import current
 

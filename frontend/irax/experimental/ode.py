@@ -12,8 +12,8 @@ import irax.numpy as jnp
 from irax import dtypes, lax, tree_util
 from irax.core.array import Array, as_array
 from irax.core.closures import closure_convert
-from irax.core.flattening import name_of
-from irax.core.strictness import library
+from irax.core.dtypes.strictness import library
+from irax.core.trees.flattening import name_of
 from irax.experimental.dormand_prince import Solver
 from irax.flatten_util import ravel_pytree
 from irax.transforms.autodiff import vjp

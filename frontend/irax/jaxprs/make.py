@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from irax import tree_util
-from irax.core import array_trees, refs
 from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
-from irax.core.flattening import FlatFunction, abstract_inputs, argument_names, name_of
-from irax.core.ref_functions import Found, traced_once
+from irax.core.refs import refs
+from irax.core.refs.functions import Found, traced_once
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.wrapping import wraps
 from irax.execution.jit_parameters import parameters_of
 from irax.jaxprs.language import Jaxpr

@@ -13,8 +13,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from irax.core.array import Array
-from irax.core.ref_functions import Found
-from irax.core.refs import Given, Ref
+from irax.core.refs.functions import Found
+from irax.core.refs.refs import Given, Ref
 from irax.extend.primitive import Primitive
 from irax.jaxprs.language import Atom, DropVar, Jaxpr, JaxprEqn, Var
 from irax.jaxprs.text import Names

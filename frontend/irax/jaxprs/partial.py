@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax.core import array_trees
 from irax.core.array import as_array
 from irax.core.avals import ShapedArray
+from irax.core.trees import array_trees
 from irax.jaxprs.language import Jaxpr, JaxprEqn
 from irax.jaxprs.make import flat_jaxpr
 from irax.jaxprs.running import eval_jaxpr

@@ -10,8 +10,10 @@ that the array does not have. Each function lists its other errors.
 
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
-from irax.execution.constraints import with_sharding_constraint as with_sharding_constraint
 from irax.execution.replay import replay_functions as _replay_functions
+from irax.execution.shardings.constraints import (
+    with_sharding_constraint as with_sharding_constraint,
+)
 from irax.lax import collectives as _collectives
 from irax.lax import linalg as linalg
 from irax.lax.accuracy import AccuracyMode as AccuracyMode

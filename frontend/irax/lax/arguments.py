@@ -10,9 +10,9 @@ import numpy as np
 from irax import dtypes, errors
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dimensions import size_of
+from irax.core.dtypes.operands import as_arrays, check_number
+from irax.core.dtypes.promotion import convert
 from irax.core.examples import EXAMPLES
-from irax.core.operands import as_arrays, check_number
-from irax.core.promotion import convert
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax.core import array_trees, source
+from irax.core import source
 from irax.core.array import Array, as_array
-from irax.core.flattening import name_of
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of
 from irax.lax import slicing, structure
 from irax.lax.arguments import canonical_axis
 from irax.lax.carries import leaf_names, side_by_side

@@ -16,16 +16,19 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax import dtypes, errors
-from irax.core import array_trees, ref_functions, refs, source
+from irax.core import source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import beside, bind
-from irax.core.explicit_axes import type_of
-from irax.core.flattening import FlatFunction, known_inputs, name_of
-from irax.core.promotion import apply, convert
-from irax.core.pvary import pvary
-from irax.core.refs import Ref
+from irax.core.dtypes.promotion import apply, convert
+from irax.core.refs import functions as ref_functions
+from irax.core.refs import refs
+from irax.core.refs.refs import Ref
+from irax.core.shardings.explicit_axes import type_of
+from irax.core.shardings.pvary import pvary
 from irax.core.tracing import Traced, Tracer, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import FlatFunction, known_inputs, name_of
 from irax.lax import control
 from irax.lax.arguments import array_of
 from irax.lax.carries import are_alike, conversions, leaf_names, side_by_side, type_parts

@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irax import dtypes
-from irax.core import array_trees, source
+from irax.core import source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
-from irax.core.explicit_axes import are_in_types, is_layout_stated, layout_of, type_of
-from irax.core.flattening import returned_array
-from irax.core.promotion import convert
-from irax.core.pvary import pvary
+from irax.core.dtypes.promotion import convert
+from irax.core.shardings.explicit_axes import are_in_types, is_layout_stated, layout_of, type_of
+from irax.core.shardings.pvary import pvary
 from irax.core.tracing import Input, Traced
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import returned_array
 
 
 class Carry:

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 
 from irax import tree_util
-from irax.core import axis_names
 from irax.core.array import Array, as_array
-from irax.core.axis_names import BoundAxis, text_of
 from irax.core.dispatch import bind
-from irax.core.promotion import convert, select
-from irax.core.pvary import pvary
+from irax.core.dtypes.promotion import convert, select
+from irax.core.shardings import axis_names
+from irax.core.shardings.axis_names import BoundAxis, text_of
+from irax.core.shardings.pvary import pvary
 from irax.core.tracing import Tracer
 from irax.lax.arguments import array_of, canonical_axis
 from irax.lax.lane_groups import LaneGroups

@@ -6,8 +6,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.operands import check_dtype
-from irax.core.promotion import apply, convert
+from irax.core.dtypes.operands import check_dtype
+from irax.core.dtypes.promotion import apply, convert
 from irax.lax.arguments import array_of, strict
 from irax.lax.elementwise import INEXACT
 from irax.typing import ArrayLike

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from irax.core.array import Array, as_array
-from irax.core.operands import as_arrays, broadcast_shapes, check_dtype
-from irax.core.promotion import broadcast_to, convert
+from irax.core.dtypes.operands import as_arrays, broadcast_shapes, check_dtype
+from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.lax.accuracy import AccuracyMode, Tolerance
 from irax.lax.arguments import canonical_int
 from irax.lax.complex_numbers import complex, imag, real

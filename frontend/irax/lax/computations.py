@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
-from irax.core.flattening import name_of
 from irax.core.tracing import Input, Tracer, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of
 from irax_compiler import api, mlir
 from irax_compiler.ops.computation import Computation
 

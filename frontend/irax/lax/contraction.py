@@ -13,8 +13,8 @@ from irax import dtypes
 from irax.config import config
 from irax.core.array import Array
 from irax.core.dispatch import bind
-from irax.core.promotion import convert
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.promotion import convert
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.accuracy import DotAlgorithm, DotAlgorithmPreset, algorithm_of
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike, DTypeLike

@@ -7,9 +7,9 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array
 from irax.core.dispatch import bind
-from irax.core.explicit_axes import check_alike
-from irax.core.promotion import apply
-from irax.execution.jit_shardings import divided_like
+from irax.core.dtypes.promotion import apply
+from irax.core.shardings.explicit_axes import check_alike
+from irax.execution.shardings.jit_shardings import divided_like
 from irax.lax.arguments import array_of, strict
 from irax.typing import ArrayLike
 from irax_compiler.ops import clamp as clamp_op

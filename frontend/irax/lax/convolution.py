@@ -13,7 +13,7 @@ from irax.config import config
 from irax.core.array import Array
 from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.accuracy import DotAlgorithmPreset
 from irax.lax.arguments import adapted, array_of
 from irax.lax.contraction import PrecisionLike, precision_pair

@@ -9,7 +9,7 @@ import numpy as np
 
 from irax.core.array import Array
 from irax.core.dispatch import bind, shortcut
-from irax.core.operands import Kinds, check_dtype, kinds_text
+from irax.core.dtypes.operands import Kinds, check_dtype, kinds_text
 from irax.lax.arguments import array_of, canonical_axis, documented
 from irax.lax.elementwise import FLOAT, NUMBER, ORDERED
 from irax.lax.reductions import neutral

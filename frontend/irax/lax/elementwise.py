@@ -14,8 +14,8 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.operands import Kinds, as_arrays, broadcast_shapes, check_dtype, kinds_text
-from irax.core.promotion import apply, broadcast_to, convert
+from irax.core.dtypes.operands import Kinds, as_arrays, broadcast_shapes, check_dtype, kinds_text
+from irax.core.dtypes.promotion import apply, broadcast_to, convert
 from irax.lax.accuracy import AccuracyMode, Tolerance
 from irax.lax.arguments import canonical_int, documented, strict
 from irax.lax.signatures import Binary, Unary, UnaryInexact

@@ -11,8 +11,8 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.promotion import broadcast_to, select
-from irax.core.strictness import library
+from irax.core.dtypes.promotion import broadcast_to, select
+from irax.core.dtypes.strictness import library
 from irax.lax import elementwise, structure
 from irax.lax import matrices as m
 from irax.lax.arguments import canonical_int

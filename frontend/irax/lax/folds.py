@@ -6,15 +6,15 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax.core import array_trees
 from irax.core.array import Array
 from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
-from irax.core.flattening import name_of
-from irax.core.operands import as_arrays
-from irax.core.promotion import convert
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import convert
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of
 from irax.dtypes import result_type
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes
 from irax.lax.computations import computation_of
 from irax.lax.convolution import padtype_to_pads

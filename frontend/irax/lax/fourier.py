@@ -11,7 +11,7 @@ from irax import dtypes
 from irax.core.array import Array
 from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
-from irax.core.promotion import convert
+from irax.core.dtypes.promotion import convert
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike
 from irax_compiler.ops.fft import Fft

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees
 from irax.core.array import Array
 from irax.core.dispatch import bind
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import apply, broadcast_to, convert
 from irax.core.key_arrays import KeyArray
-from irax.core.operands import as_arrays
-from irax.core.promotion import apply, broadcast_to, convert
+from irax.core.trees import array_trees
 from irax.lax.arguments import adapted, array_of, canonical_shape
 from irax.lax.computations import computation_of
 from irax.lax.structure import broadcast_in_dim, full

@@ -12,15 +12,16 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees, source
+from irax.core import source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.closures import captures_first, used_by
 from irax.core.dispatch import bind, staged
-from irax.core.flattening import known_inputs, name_of
 from irax.core.module_builder import ModuleBuilder
-from irax.core.pvary import pvary
+from irax.core.shardings.pvary import pvary
 from irax.core.tracing import Input, Traced, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import known_inputs, name_of
 from irax.lax.carries import leaf_names, same_type, side_by_side
 from irax.transforms.autodiff import linearize
 from irax.transforms.linear_transpose import linear_transpose

@@ -12,9 +12,9 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dimensions import size_of
-from irax.core.operands import as_arrays
-from irax.core.promotion import apply, broadcast_to, promote_dtypes
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import apply, broadcast_to, promote_dtypes
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import array_of, canonical_axis
 from irax.lax.gathering import GatherDimensionNumbers, gather
 from irax.lax.slicing import slice_in_dim

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from irax.core.array import Array, as_array
-from irax.core.promotion import select
+from irax.core.dtypes.promotion import select
 from irax.lax.slicing import dynamic_index_in_dim
 from irax.lax.structure import expand_dims
 from irax_compiler.ops.collective import Groups

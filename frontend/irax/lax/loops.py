@@ -10,12 +10,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees, ref_functions, source
+from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, call
-from irax.core.flattening import name_of
-from irax.core.promotion import apply, convert, select
+from irax.core.dtypes.promotion import apply, convert, select
+from irax.core.refs import functions as ref_functions
 from irax.core.tracing import Input, Traced, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of
 from irax.lax import branches, scans
 from irax.lax.arguments import array_of
 from irax.lax.carries import Carry

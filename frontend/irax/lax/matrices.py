@@ -10,8 +10,8 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.operands import broadcast_shapes, inexact_dtype
-from irax.core.promotion import apply, broadcast_to, convert, select
+from irax.core.dtypes.operands import broadcast_shapes, inexact_dtype
+from irax.core.dtypes.promotion import apply, broadcast_to, convert, select
 from irax.lax import complex_numbers, slicing, structure
 from irax.lax.arguments import array_of
 from irax.typing import ArrayLike

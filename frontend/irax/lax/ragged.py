@@ -11,10 +11,10 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.operands import as_arrays
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import apply, broadcast_to, convert, select
 from irax.core.places import widened
-from irax.core.promotion import apply, broadcast_to, convert, select
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import array_of
 from irax.lax.contraction import DotDimensionNumbers, PrecisionLike, dot_general
 from irax.lax.cumulative import cumsum

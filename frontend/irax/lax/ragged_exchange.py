@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from irax.core.array import Array
-from irax.core.promotion import select
+from irax.core.dtypes.promotion import select
 from irax.lax import collectives
 from irax.lax.arguments import array_of
 from irax.lax.structure import broadcast_in_dim

@@ -11,9 +11,9 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.operands import as_arrays, check_dtype
-from irax.core.promotion import broadcast_to, convert
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.operands import as_arrays, check_dtype
+from irax.core.dtypes.promotion import broadcast_to, convert
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax import elementwise
 from irax.lax.arguments import array_of, canonical_shape
 from irax.lax.structure import bitcast_convert_type, reshape

@@ -11,9 +11,9 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind, shortcut
-from irax.core.operands import Kinds, check_dtype, kinds_text
-from irax.core.promotion import apply
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.operands import Kinds, check_dtype, kinds_text
+from irax.core.dtypes.promotion import apply
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.elementwise import ANY, BITS, NUMBER, ORDERED
 from irax.lax.signatures import Reduction

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from irax.core.array import Array
 from irax.core.dispatch import bind
-from irax.core.strictness import library
+from irax.core.dtypes.strictness import library
 from irax.lax import matrices as m
 from irax.lax import structure
 from irax.lax.arguments import array_of

@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 
 from irax import tree_util
-from irax.core import array_trees, ref_functions, refs, source
+from irax.core import source
 from irax.core.array import Array, as_array
 from irax.core.closures import captures_first
 from irax.core.dispatch import bind, call, staged
-from irax.core.explicit_axes import type_of, type_of_slice
-from irax.core.flattening import name_of
-from irax.core.refs import Ref
+from irax.core.refs import functions as ref_functions
+from irax.core.refs import refs
+from irax.core.refs.refs import Ref
+from irax.core.shardings.explicit_axes import type_of, type_of_slice
 from irax.core.tracing import Input, Traced, Tracer, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of
 from irax.errors import ConcretizationTypeError
 from irax.lax import slicing, structure
 from irax.lax.carries import Carry, leaf_names

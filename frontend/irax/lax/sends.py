@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from irax.core import axis_names
 from irax.core.array import Array
+from irax.core.shardings import axis_names
 from irax.lax.arguments import array_of
 from irax.lax.collectives import ppermute
 from irax.lax.staging import Token

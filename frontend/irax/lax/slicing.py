@@ -11,10 +11,10 @@ from irax import dtypes
 from irax.core.array import Array
 from irax.core.dimensions import size_of
 from irax.core.dispatch import bind
-from irax.core.explicit_axes import check_alike
-from irax.core.operands import as_arrays
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import convert
 from irax.core.places import from_the_end, place, place_dtype, widened
-from irax.core.promotion import convert
+from irax.core.shardings.explicit_axes import check_alike
 from irax.lax.arguments import adapted, array_of, canonical_axis
 from irax.lax.structure import reshape
 from irax.typing import ArrayLike

@@ -9,8 +9,8 @@ import numpy as np
 
 from irax.core.array import Array
 from irax.core.dispatch import bind
-from irax.core.explicit_axes import check_alike
-from irax.core.operands import as_arrays, check_dtype
+from irax.core.dtypes.operands import as_arrays, check_dtype
+from irax.core.shardings.explicit_axes import check_alike
 from irax.lax.arguments import array_of, canonical_axis, canonical_int
 from irax.lax.elementwise import FLOAT, ORDERED
 from irax.lax.slicing import slice_in_dim

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from irax.core.array import Array
-from irax.core.operands import common_shape
-from irax.core.promotion import apply, broadcast_to, promote_dtypes
+from irax.core.dtypes.operands import common_shape
+from irax.core.dtypes.promotion import apply, broadcast_to, promote_dtypes
 from irax.lax.arguments import strict
 from irax.lax.elementwise import FLOAT
 from irax.typing import ArrayLike

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.closures import used_by
 from irax.core.dispatch import bind, staged
-from irax.core.flattening import abstract_inputs
 from irax.core.module_builder import ModuleBuilder
 from irax.core.traced_call import TracedCall
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import abstract_inputs
 from irax.core.wrapping import wraps
 from irax.execution import backend
 from irax.lax.arguments import array_of

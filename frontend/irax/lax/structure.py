@@ -17,13 +17,13 @@ from irax import dtypes, tree_util
 from irax.core.array import Array, ConcreteArray, aval_of
 from irax.core.dimensions import size_of
 from irax.core.dispatch import bind, elements, staged
-from irax.core.explicit_axes import check_alike
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.operands import broadcast_shapes as fitted_shape
+from irax.core.dtypes.promotion import convert
 from irax.core.key_arrays import KeyArray
-from irax.core.operands import as_arrays
-from irax.core.operands import broadcast_shapes as fitted_shape
-from irax.core.promotion import convert
+from irax.core.shardings.explicit_axes import check_alike
 from irax.core.tracing import still_open
-from irax.execution.jit_shardings import divided_results, placed_like, takes_out_sharding
+from irax.execution.shardings.jit_shardings import divided_results, placed_like, takes_out_sharding
 from irax.lax.arguments import (
     adapted,
     array_of,

@@ -9,8 +9,8 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array
 from irax.core.dispatch import bind
-from irax.core.promotion import broadcast_to, select
-from irax.core.strictness import library
+from irax.core.dtypes.promotion import broadcast_to, select
+from irax.core.dtypes.strictness import library
 from irax.lax import elementwise, structure
 from irax.lax import matrices as m
 from irax.lax.arguments import array_of, canonical_int

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from irax import tree_util
-from irax.core import axis_names
 from irax.core.array import Array
-from irax.core.axis_names import text_of
-from irax.core.pvary import pvary
+from irax.core.shardings import axis_names
+from irax.core.shardings.axis_names import text_of
+from irax.core.shardings.pvary import pvary
 from irax.lax.arguments import array_of
 
 

@@ -7,8 +7,8 @@ import math
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
-from irax.core.operands import as_arrays
-from irax.core.promotion import promote
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import promote
 from irax.lax.arguments import canonical_axis
 from irax.nn.operands import inexact
 from irax.numpy.tables import elementwise

@@ -10,7 +10,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
-from irax.core.promotion import convert
+from irax.core.dtypes.promotion import convert
 from irax.nn.axes import logsumexp, softmax
 from irax.typing import ArrayLike
 

@@ -10,8 +10,8 @@ import irax.numpy as jnp
 from irax import dtypes, errors, lax
 from irax.core import source
 from irax.core.array import Array
-from irax.core.promotion import convert
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.promotion import convert
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int
 from irax.nn.operands import inexact
 from irax.numpy.reductions import masked

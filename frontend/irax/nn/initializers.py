@@ -16,9 +16,9 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax, random
 from irax.core.array import Array
-from irax.core.promotion import convert
-from irax.core.strictness import library_methods
-from irax.execution.jit_shardings import divided_results, takes_out_sharding
+from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.strictness import library_methods
+from irax.execution.shardings.jit_shardings import divided_results, takes_out_sharding
 from irax.lax.arguments import canonical_axis, canonical_shape
 from irax.random.keys import Key
 from irax.typing import ArrayLike, DTypeLike, Shape

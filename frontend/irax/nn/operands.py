@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from irax.core.array import Array
-from irax.core.operands import as_arrays, inexact_dtype
-from irax.core.promotion import convert
+from irax.core.dtypes.operands import as_arrays, inexact_dtype
+from irax.core.dtypes.promotion import convert
 from irax.typing import ArrayLike
 
 

@@ -17,9 +17,9 @@ from irax import dtypes, errors, lax
 from irax.core import source
 from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import bind
-from irax.core.promotion import convert
+from irax.core.dtypes.promotion import convert
 from irax.core.python_buffers import give_buffers
-from irax.core.sharded import apart_from, copied
+from irax.core.shardings.sharded import apart_from, copied
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import still_open
 from irax.numpy import index_updates, indexing, placement, printing

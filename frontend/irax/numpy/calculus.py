@@ -9,8 +9,8 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.operands import as_arrays, inexact_dtype, judge_ranks
-from irax.core.promotion import broadcast_to, convert, promote_dtypes
+from irax.core.dtypes.operands import as_arrays, inexact_dtype, judge_ranks
+from irax.core.dtypes.promotion import broadcast_to, convert, promote_dtypes
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int
 from irax.numpy import reductions
 from irax.numpy.division import floor_divide, remainder

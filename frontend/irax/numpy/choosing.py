@@ -10,9 +10,9 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.dispatch import staged
-from irax.core.operands import as_arrays, judge_ranks
+from irax.core.dtypes.operands import as_arrays, judge_ranks
+from irax.core.dtypes.promotion import broadcast_to, convert, promote_dtypes
 from irax.core.places import widened, within, wrapped
-from irax.core.promotion import broadcast_to, convert, promote_dtypes
 from irax.numpy.logic import equal, not_equal, where
 from irax.numpy.tables import no_out
 from irax.numpy.vectorization import vectorize

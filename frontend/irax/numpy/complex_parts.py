@@ -9,7 +9,7 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.dispatch import bind
-from irax.core.operands import as_arrays
+from irax.core.dtypes.operands import as_arrays
 from irax.numpy.creation import array
 from irax.numpy.signatures import Unary
 from irax.numpy.tables import (

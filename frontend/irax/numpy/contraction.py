@@ -8,10 +8,10 @@ import numpy as np
 
 from irax import lax
 from irax.core.array import Array
-from irax.core.explicit_axes import are_in_types
-from irax.core.operands import judge_ranks
-from irax.core.promotion import promote_dtypes
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.operands import judge_ranks
+from irax.core.dtypes.promotion import promote_dtypes
+from irax.core.shardings.explicit_axes import are_in_types
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.contraction import PrecisionLike
 from irax.numpy import reductions

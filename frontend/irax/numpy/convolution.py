@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from irax import lax
 from irax.core.array import Array
-from irax.core.operands import inexact_dtype
-from irax.core.promotion import convert, promote_dtypes
+from irax.core.dtypes.operands import inexact_dtype
+from irax.core.dtypes.promotion import convert, promote_dtypes
 from irax.lax.contraction import PrecisionLike
 from irax.numpy.complex_parts import conjugate
 from irax.numpy.manipulation import flip

@@ -12,11 +12,11 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core import transfer_guards
 from irax.core.array import Array, ConcreteArray, as_array, aval_of
-from irax.core.operands import as_arrays
-from irax.core.promotion import convert
-from irax.core.sharded import apart_from
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import convert
+from irax.core.shardings.sharded import apart_from
 from irax.core.tracing import still_open
-from irax.execution.jit_shardings import placed_like
+from irax.execution.shardings.jit_shardings import placed_like
 from irax.lax.arguments import canonical_shape, filling
 from irax.numpy.joining import stack
 from irax.numpy.logic import not_equal

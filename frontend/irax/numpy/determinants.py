@@ -9,7 +9,7 @@ import numpy as np
 
 from irax import lax
 from irax.core.array import Array
-from irax.core.strictness import library
+from irax.core.dtypes.strictness import library
 from irax.lax import linalg
 from irax.lax.matrices import adjoint
 from irax.numpy import (

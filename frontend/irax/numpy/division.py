@@ -6,13 +6,8 @@ import numpy as np
 
 from irax import lax
 from irax.core.array import Array, ConcreteArray
-from irax.core.operands import check_dtype, judge_ranks
-from irax.core.promotion import (
-    apply,
-    elementwise_shortcut,
-    promote,
-    promote_dtypes,
-)
+from irax.core.dtypes.operands import check_dtype, judge_ranks
+from irax.core.dtypes.promotion import apply, elementwise_shortcut, promote, promote_dtypes
 from irax.numpy.logic import equal, less, logical_and, not_equal, where
 from irax.numpy.rounding import round
 from irax.numpy.tables import REAL, elementwise, integers_of_bools, is_inexact, is_unsigned

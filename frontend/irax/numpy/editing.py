@@ -10,9 +10,9 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.operands import as_arrays
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.core.places import from_the_end, widened, within, wrapped
-from irax.core.promotion import broadcast_to, convert
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_shape
 from irax.numpy.division import remainder
 from irax.numpy.joining import concatenate

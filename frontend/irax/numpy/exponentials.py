@@ -9,7 +9,7 @@ import numpy as np
 from irax import lax
 from irax.core.array import Array
 from irax.core.dispatch import bind
-from irax.core.promotion import elementwise_shortcut
+from irax.core.dtypes.promotion import elementwise_shortcut
 from irax.numpy.complex_parts import by_parts, imag, real
 from irax.numpy.lengths import length
 from irax.numpy.logic import (

@@ -6,7 +6,7 @@ import numpy as np
 
 from irax import lax
 from irax.core.array import Array
-from irax.core.operands import as_arrays
+from irax.core.dtypes.operands import as_arrays
 from irax.lax.arguments import canonical_axis, canonical_int
 from irax.numpy.logic import isnan, where
 from irax.numpy.reductions import max, min

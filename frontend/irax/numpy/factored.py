@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from irax.core.array import Array
-from irax.core.operands import inexact_dtype
-from irax.core.promotion import convert, promote_dtypes
+from irax.core.dtypes.operands import inexact_dtype
+from irax.core.dtypes.promotion import convert, promote_dtypes
 from irax.lax import factorizations, linalg
 from irax.lax.matrices import adjoint, factors
 from irax.numpy import (

@@ -10,8 +10,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.operands import as_arrays, inexact_dtype
-from irax.core.promotion import convert
+from irax.core.dtypes.operands import as_arrays, inexact_dtype
+from irax.core.dtypes.promotion import convert
 from irax.lax import fourier
 from irax.lax.arguments import canonical_axes, canonical_axis, canonical_int, documented
 from irax.numpy import complex_parts, creation, manipulation, padding, repetition

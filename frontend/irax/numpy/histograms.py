@@ -12,9 +12,9 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array
-from irax.core.operands import as_arrays, inexact_dtype
-from irax.core.promotion import convert, promote_dtypes
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.operands import as_arrays, inexact_dtype
+from irax.core.dtypes.promotion import convert, promote_dtypes
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.numpy import reductions
 from irax.numpy.calculus import diff
 from irax.numpy.joining import stack

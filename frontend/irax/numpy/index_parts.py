@@ -17,9 +17,9 @@ from irax import dtypes, errors, lax
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dimensions import size_of, symbolic_indices
-from irax.core.operands import broadcast_shapes
+from irax.core.dtypes.operands import broadcast_shapes
+from irax.core.dtypes.promotion import convert
 from irax.core.places import from_the_end, widened
-from irax.core.promotion import convert
 from irax.numpy.index_windows import Slice
 from irax_compiler.sizes import is_symbolic
 

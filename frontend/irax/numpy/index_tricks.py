@@ -11,10 +11,10 @@ from numpy.lib._index_tricks_impl import IndexExpression
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array
-from irax.core.operands import as_arrays, judge_ranks
+from irax.core.dtypes.operands import as_arrays, judge_ranks
+from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.strictness import library_methods
 from irax.core.places import holds, place_dtype, within, wrapped
-from irax.core.promotion import convert
-from irax.core.strictness import library_methods
 from irax.numpy.creation import array
 from irax.numpy.joining import concatenate, stack
 from irax.numpy.manipulation import moveaxis, reshape

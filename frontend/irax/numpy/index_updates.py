@@ -21,12 +21,12 @@ from irax.config import config
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import beside, bind, elements
-from irax.core.explicit_axes import check_region, check_update
-from irax.core.operands import broadcast_shapes, fitted
+from irax.core.dtypes.operands import broadcast_shapes, fitted
+from irax.core.dtypes.promotion import apply, broadcast_to, convert
 from irax.core.places import with_number
-from irax.core.promotion import apply, broadcast_to, convert
+from irax.core.shardings.explicit_axes import check_region, check_update
 from irax.core.tracebacks import api_boundary
-from irax.execution.jit_shardings import divided_like, takes_out_sharding
+from irax.execution.shardings.jit_shardings import divided_like, takes_out_sharding
 from irax.lax.loops import fori_loop
 from irax.numpy import indexing
 from irax.numpy.index_parts import Dim, Parts, arrays_of, parse

@@ -16,11 +16,11 @@ import numpy as np
 from irax.config import config
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import beside, bind, elements
-from irax.core.explicit_axes import check_region
-from irax.core.operands import fitted
+from irax.core.dtypes.operands import fitted
+from irax.core.dtypes.promotion import apply, broadcast_to, convert
 from irax.core.places import place as place_of
 from irax.core.places import place_dtype, with_number
-from irax.core.promotion import apply, broadcast_to, convert
+from irax.core.shardings.explicit_axes import check_region
 from irax.execution.replay import replayed
 from irax.lax.gathering import default_fill
 from irax.numpy.index_parts import BLOCK, NEW, Dim, Parts, arrays_of, parse

@@ -6,9 +6,9 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray
-from irax.core.explicit_axes import layout_is_stated
-from irax.core.operands import as_arrays, inexact_dtype
-from irax.core.promotion import convert
+from irax.core.dtypes.operands import as_arrays, inexact_dtype
+from irax.core.dtypes.promotion import convert
+from irax.core.shardings.explicit_axes import layout_is_stated
 from irax.numpy.division import remainder
 from irax.numpy.logic import greater, less, less_equal, where
 from irax.numpy.ordering import argsort, searchsorted

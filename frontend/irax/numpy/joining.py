@@ -12,8 +12,8 @@ import numpy as np
 from irax import errors, lax
 from irax.core.array import Array
 from irax.core.dimensions import is_zero
-from irax.core.operands import as_arrays
-from irax.core.promotion import promote_dtypes
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import promote_dtypes
 from irax.lax.arguments import (
     canonical_axis,
     canonical_int,

@@ -13,8 +13,8 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.promotion import convert, promote_dtypes
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.promotion import convert, promote_dtypes
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.contraction import PrecisionLike
 from irax.lax.reductions import fold
 from irax.numpy.matrices import diagonal

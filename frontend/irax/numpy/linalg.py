@@ -10,8 +10,8 @@ import numpy as np
 
 from irax import lax
 from irax.core.array import Array
-from irax.core.operands import as_arrays, inexact_dtype
-from irax.core.promotion import convert
+from irax.core.dtypes.operands import as_arrays, inexact_dtype
+from irax.core.dtypes.promotion import convert
 from irax.lax.arguments import canonical_axes, canonical_int
 from irax.numpy import contraction, matrices, reductions
 from irax.numpy.contraction import matmul as matmul

@@ -8,9 +8,9 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.operands import as_arrays, judge_ranks
-from irax.core.promotion import apply, promote_dtypes
-from irax.core.promotion import select as choose
+from irax.core.dtypes.operands import as_arrays, judge_ranks
+from irax.core.dtypes.promotion import apply, promote_dtypes
+from irax.core.dtypes.promotion import select as choose
 from irax.lax.arguments import documented
 from irax.numpy.signatures import Unary
 from irax.numpy.tables import (

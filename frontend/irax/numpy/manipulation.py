@@ -12,11 +12,11 @@ from irax import errors, lax
 from irax.core import source
 from irax.core.array import Array
 from irax.core.dimensions import size_of
-from irax.core.operands import as_arrays
-from irax.core.operands import broadcast_shapes as _broadcast_shapes
-from irax.core.promotion import broadcast_to as _broadcast_to
-from irax.core.sharded import apart_from
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.operands import broadcast_shapes as _broadcast_shapes
+from irax.core.dtypes.promotion import broadcast_to as _broadcast_to
+from irax.core.shardings.sharded import apart_from
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import (
     array_of,
     canonical_axes,

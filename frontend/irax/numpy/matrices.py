@@ -9,9 +9,9 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
-from irax.core.explicit_axes import check_whole
-from irax.core.operands import as_arrays
-from irax.core.promotion import convert
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import convert
+from irax.core.shardings.explicit_axes import check_whole
 from irax.lax import matrices
 from irax.lax.arguments import canonical_axis, canonical_int, canonical_shape
 from irax.numpy.creation import astype

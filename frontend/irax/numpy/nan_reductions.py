@@ -8,8 +8,8 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.operands import as_arrays
-from irax.core.promotion import broadcast_to, convert
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.lax.arguments import documented
 from irax.numpy import reductions, statistics
 from irax.numpy.logic import isnan, logical_and, logical_not

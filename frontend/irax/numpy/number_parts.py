@@ -10,16 +10,16 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import elements, shortcut
-from irax.core.operands import as_arrays, broadcast_shapes, check_dtype, judge_ranks
-from irax.core.promotion import (
+from irax.core.dtypes.operands import as_arrays, broadcast_shapes, check_dtype, judge_ranks
+from irax.core.dtypes.promotion import (
     apply,
     broadcast_to,
     convert,
     elementwise_shortcut,
     promote_dtypes,
 )
-from irax.core.strictness import library
-from irax.execution.jit_shardings import divided_alike
+from irax.core.dtypes.strictness import library
+from irax.execution.shardings.jit_shardings import divided_alike
 from irax.lax.arguments import canonical_axis
 from irax.numpy import reductions
 from irax.numpy.angles import arctan2, rad2deg

@@ -10,10 +10,10 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.dispatch import shortcut, staged
-from irax.core.explicit_axes import layout_is_stated
-from irax.core.operands import as_arrays
-from irax.core.promotion import convert, promote_dtypes
-from irax.execution.jit_shardings import divided_like
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import convert, promote_dtypes
+from irax.core.shardings.explicit_axes import layout_is_stated
+from irax.execution.shardings.jit_shardings import divided_like
 from irax.lax.arguments import canonical_axis, canonical_int
 from irax.numpy.complex_parts import imag, real
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from irax.core.strictness import library
+from irax.core.dtypes.strictness import library
 from irax.core.tracebacks import api_boundary
 from irax.execution.replay import public, replayed
 from irax.numpy.ufunc_objects import ufunc

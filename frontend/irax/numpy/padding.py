@@ -10,8 +10,8 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.dimensions import size_of
-from irax.core.operands import as_arrays
-from irax.core.promotion import convert
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import convert
 from irax.numpy.ranges import linspace
 from irax.numpy.reductions import max as largest
 from irax.numpy.reductions import min as smallest

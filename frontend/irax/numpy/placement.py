@@ -10,9 +10,9 @@ from typing import Any, NoReturn, cast
 from irax import errors
 from irax.core.array import Array, ConcreteArray
 from irax.core.key_arrays import KeyArray
-from irax.core.layouts import Format
-from irax.core.sharded import Shard, placed, sharding_of, usual_sharding
-from irax.core.shardings import NamedSharding, Sharding, SingleDeviceSharding, of_rows
+from irax.core.shardings.layouts import Format
+from irax.core.shardings.sharded import Shard, placed, sharding_of, usual_sharding
+from irax.core.shardings.shardings import NamedSharding, Sharding, SingleDeviceSharding, of_rows
 from irax.execution import backend, transfers
 from irax_runtime.memory import is_held_once
 from irax_runtime.mesh import ShardedBuffer

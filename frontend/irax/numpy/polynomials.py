@@ -9,8 +9,8 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.dispatch import shortcut
-from irax.core.operands import as_arrays, inexact_dtype
-from irax.core.promotion import convert, promote_dtypes
+from irax.core.dtypes.operands import as_arrays, inexact_dtype
+from irax.core.dtypes.promotion import convert, promote_dtypes
 from irax.lax.arguments import canonical_int
 from irax.numpy import linalg, reductions
 from irax.numpy.contraction import dot, outer

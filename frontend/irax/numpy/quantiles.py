@@ -10,9 +10,9 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.operands import as_arrays, inexact_dtype
-from irax.core.promotion import broadcast_to, convert
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.operands import as_arrays, inexact_dtype
+from irax.core.dtypes.promotion import broadcast_to, convert
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axes
 from irax.numpy import reductions
 from irax.numpy.division import remainder

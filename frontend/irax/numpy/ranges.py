@@ -10,9 +10,9 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
 from irax.core.dispatch import staged
-from irax.core.operands import as_arrays, broadcast_shapes, fitted, inexact_dtype
-from irax.core.promotion import convert, promote_dtypes
-from irax.core.sharded import apart_from
+from irax.core.dtypes.operands import as_arrays, broadcast_shapes, fitted, inexact_dtype
+from irax.core.dtypes.promotion import convert, promote_dtypes
+from irax.core.shardings.sharded import apart_from
 from irax.lax.arguments import canonical_int, canonical_shape
 from irax.numpy.exponentials import log10
 from irax.numpy.joining import stack

@@ -10,8 +10,8 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.operands import as_arrays, broadcast_shapes, inexact_dtype
-from irax.core.promotion import broadcast_to, convert
+from irax.core.dtypes.operands import as_arrays, broadcast_shapes, inexact_dtype
+from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.lax.arguments import array_of, canonical_axes, canonical_axis, documented
 from irax.lax.reductions import fold, neutral
 from irax.numpy.creation import asarray

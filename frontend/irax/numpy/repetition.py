@@ -11,11 +11,11 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.dimensions import is_zero, size_of
-from irax.core.explicit_axes import check_whole
-from irax.core.operands import as_arrays
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import convert
 from irax.core.places import widened
-from irax.core.promotion import convert
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.shardings.explicit_axes import check_whole
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axis, canonical_int
 from irax.numpy.division import remainder
 from irax.numpy.manipulation import broadcast_to, expand_dims, ravel, reshape

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.operands import as_arrays
-from irax.core.promotion import apply, convert
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import apply, convert
 from irax.lax.arguments import canonical_int, documented
 from irax.numpy.complex_parts import by_parts
 from irax.numpy.logic import (

@@ -12,11 +12,11 @@ import numpy as np
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.explicit_axes import check_alike
-from irax.core.operands import as_arrays, broadcast_shapes, fitted
+from irax.core.dtypes.operands import as_arrays, broadcast_shapes, fitted
+from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.core.places import from_the_end, holds, widened, with_number, within, wrapped
-from irax.core.promotion import broadcast_to, convert
-from irax.execution.jit_shardings import placed_like
+from irax.core.shardings.explicit_axes import check_alike
+from irax.execution.shardings.jit_shardings import placed_like
 from irax.lax.arguments import canonical_axis
 from irax.lax.gathering import GatherScatterMode, default_fill, take_along
 from irax.numpy import logic

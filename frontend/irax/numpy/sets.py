@@ -12,9 +12,9 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
-from irax.core.explicit_axes import layout_is_stated
-from irax.core.operands import as_arrays
-from irax.core.promotion import convert, promote_dtypes
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import convert, promote_dtypes
+from irax.core.shardings.explicit_axes import layout_is_stated
 from irax.lax.arguments import canonical_axis, canonical_int
 from irax.numpy.joining import concatenate
 from irax.numpy.logic import equal, isnan, less, logical_and, logical_not, logical_or, where

@@ -9,8 +9,8 @@ import numpy as np
 
 from irax.core.array import Array
 from irax.core.dispatch import bind
-from irax.core.operands import judge_ranks
-from irax.core.strictness import library
+from irax.core.dtypes.operands import judge_ranks
+from irax.core.dtypes.strictness import library
 from irax.lax.arguments import canonical_int
 from irax.lax.matrices import adjoint, one_batch
 from irax.lax.matrices import matrices as lapack_matrices

@@ -10,13 +10,13 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.operands import Kinds, as_arrays, common_shape, inexact_dtype
-from irax.core.promotion import apply, broadcast_to, convert
-from irax.core.sharded import sharding_of
-from irax.core.shardings import SingleDeviceSharding
+from irax.core.dtypes.operands import Kinds, as_arrays, common_shape, inexact_dtype
+from irax.core.dtypes.promotion import apply, broadcast_to, convert
+from irax.core.shardings.sharded import sharding_of
+from irax.core.shardings.shardings import SingleDeviceSharding
 from irax.execution import transfers
 from irax.execution.backend import is_device, resolve_device
-from irax.execution.jit_shardings import check_devices, divided_results
+from irax.execution.shardings.jit_shardings import check_devices, divided_results
 from irax.lax.arguments import documented
 from irax.numpy.signatures import Unary
 from irax.numpy.ufunc_objects import universal

@@ -10,9 +10,9 @@ import numpy as np
 
 from irax import dtypes, lax
 from irax.core.array import Array, ConcreteArray
-from irax.core.operands import as_arrays
+from irax.core.dtypes.operands import as_arrays
+from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.core.places import widened
-from irax.core.promotion import broadcast_to, convert
 from irax.lax.arguments import canonical_axes, canonical_axis
 from irax.lax.reductions import fold
 from irax.numpy import logic, reductions, ufuncs

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 from irax.core.array import Array, as_array
-from irax.core.strictness import library, library_class
+from irax.core.dtypes.strictness import library, library_class
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.execution.replay import replayed
 from irax.numpy.vectorization import vectorize

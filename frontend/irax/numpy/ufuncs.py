@@ -14,9 +14,9 @@ import numpy as np
 from irax import dtypes, lax
 from irax.core.array import Array
 from irax.core.dispatch import elements
-from irax.core.operands import as_arrays, check_dtype, judge_ranks
-from irax.core.promotion import apply, convert, promote
-from irax.core.sharded import apart_from
+from irax.core.dtypes.operands import as_arrays, check_dtype, judge_ranks
+from irax.core.dtypes.promotion import apply, convert, promote
+from irax.core.shardings.sharded import apart_from
 from irax.numpy.complex_parts import by_parts
 from irax.numpy.logic import (
     equal,

@@ -10,7 +10,7 @@ from typing import Any
 
 from irax import tree_util
 from irax.core.array import Array
-from irax.core.operands import as_arrays, broadcast_shapes, judge_ranks
+from irax.core.dtypes.operands import as_arrays, broadcast_shapes, judge_ranks
 from irax.core.tracebacks import api_boundary
 from irax.lax.arguments import canonical_axis
 from irax.lax.structure import expand_dims, reshape

@@ -7,8 +7,8 @@ import numpy as np
 from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.operands import as_arrays, inexact_dtype
-from irax.core.promotion import convert
+from irax.core.dtypes.operands import as_arrays, inexact_dtype
+from irax.core.dtypes.promotion import convert
 from irax.lax.arguments import canonical_int, documented
 from irax.numpy.exponentials import exp
 from irax.numpy.signatures import Window

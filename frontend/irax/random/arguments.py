@@ -8,8 +8,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, as_array
-from irax.core.operands import broadcast_shapes
-from irax.core.promotion import convert
+from irax.core.dtypes.operands import broadcast_shapes
+from irax.core.dtypes.promotion import convert
 from irax.lax.arguments import canonical_shape
 
 

@@ -11,8 +11,8 @@ from irax import dtypes
 from irax.config import config
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.promotion import broadcast_to, convert
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.promotion import broadcast_to, convert
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_shape
 from irax.random.arguments import dtype_of, shape_of
 from irax.random.keys import Key, draw_bits, one_key, split_key

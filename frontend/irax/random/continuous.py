@@ -10,8 +10,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
-from irax.core.promotion import broadcast_to, convert
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.promotion import broadcast_to, convert
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import uniform
 from irax.random.hashing import U32

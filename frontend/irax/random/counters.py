@@ -17,7 +17,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
-from irax.core.promotion import convert
+from irax.core.dtypes.promotion import convert
 from irax.random.hashing import U32, U64, Generator, hashing, index_words, joined, seed_words
 
 _ROTATIONS = ((10, 26), (11, 21), (13, 27), (23, 5), (6, 20), (17, 11), (25, 10), (18, 20))

@@ -12,11 +12,11 @@ import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.config import config
 from irax.core.array import Array, as_array
-from irax.core.explicit_axes import layout_is_stated
+from irax.core.dtypes.operands import inexact_dtype
+from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.core.key_arrays import KeyArray
-from irax.core.operands import inexact_dtype
-from irax.core.promotion import broadcast_to, convert
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.shardings.explicit_axes import layout_is_stated
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.random.arguments import check_method, dtype_of, shape_of
 from irax.random.basic import uniform
 from irax.random.keys import Key, one_key, split_key

@@ -12,12 +12,12 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
-from irax.core.explicit_axes import layout_is_stated
+from irax.core.dtypes.promotion import broadcast_to, convert
+from irax.core.dtypes.strictness import library
 from irax.core.key_arrays import KeyArray
-from irax.core.promotion import broadcast_to, convert
-from irax.core.strictness import library
+from irax.core.shardings.explicit_axes import layout_is_stated
 from irax.custom_derivatives import custom_jvp
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.random.arguments import check_method, dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.continuous import exponential

@@ -13,7 +13,7 @@ import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import elements
-from irax.core.promotion import convert
+from irax.core.dtypes.promotion import convert
 from irax.execution.jit import jit
 
 U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)

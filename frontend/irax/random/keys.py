@@ -10,8 +10,8 @@ from irax import dtypes, errors
 from irax.config import config
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.dtypes.promotion import convert
 from irax.core.key_arrays import KeyArray
-from irax.core.promotion import convert
 from irax.dtypes import KEY_TYPES, KeyType
 from irax.execution.replay import replayed
 from irax.lax.arguments import canonical_shape

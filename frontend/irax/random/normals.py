@@ -13,9 +13,9 @@ from irax import dtypes, lax
 from irax.config import config
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
-from irax.core.operands import common_shape, inexact_dtype
-from irax.core.promotion import broadcast_to, convert, promote_dtypes
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.core.dtypes.operands import common_shape, inexact_dtype
+from irax.core.dtypes.promotion import broadcast_to, convert, promote_dtypes
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.random.arguments import dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.keys import Key, one_key, split_key, unused_key

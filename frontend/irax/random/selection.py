@@ -11,10 +11,10 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array, as_array
+from irax.core.dtypes.operands import inexact_dtype
+from irax.core.dtypes.promotion import convert
 from irax.core.key_arrays import KeyArray
-from irax.core.operands import inexact_dtype
-from irax.core.promotion import convert
-from irax.execution.jit_shardings import takes_out_sharding
+from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.lax.arguments import canonical_axis
 from irax.random.arguments import shape_of
 from irax.random.basic import randint, uniform

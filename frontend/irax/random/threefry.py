@@ -17,7 +17,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax.config import config
 from irax.core.array import Array
-from irax.core.promotion import convert
+from irax.core.dtypes.promotion import convert
 from irax.random.hashing import U32, Generator, hashing, index_words, seed_words
 
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))

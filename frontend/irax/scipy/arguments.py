@@ -9,8 +9,8 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax.core.array import Array
-from irax.core.operands import inexact_dtype
-from irax.core.promotion import convert, promote, promote_dtypes
+from irax.core.dtypes.operands import inexact_dtype
+from irax.core.dtypes.promotion import convert, promote, promote_dtypes
 from irax.typing import ArrayLike
 
 

@@ -10,9 +10,9 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array, as_array
-from irax.core.operands import inexact_dtype
-from irax.core.promotion import convert
-from irax.core.strictness import library
+from irax.core.dtypes.operands import inexact_dtype
+from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.strictness import library
 from irax.scipy import limited_memory
 from irax.scipy.line_search import Evaluate, Point, first_length, search
 from irax.transforms.autodiff import value_and_grad

@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irax.core import array_trees
 from irax.core.array import ConcreteArray, as_array
-from irax.core.flattening import (
+from irax.core.tracebacks import api_boundary
+from irax.core.tracing import trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import (
     FlatFunction,
     abstract_inputs,
     argument_names,
@@ -19,8 +21,6 @@ from irax.core.flattening import (
     name_of,
     normalize_argnums,
 )
-from irax.core.tracebacks import api_boundary
-from irax.core.tracing import trace_function
 from irax.core.wrapping import wraps
 from irax.transforms.autodiff import ArgNums, grad
 from irax.transforms.differentiable import check_callable, check_differentiable

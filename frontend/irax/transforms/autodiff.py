@@ -12,15 +12,22 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core import array_trees, ref_functions, refs
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
-from irax.core.flattening import bind_others, differentiated_inputs, name_of, normalize_argnums
 from irax.core.module_builder import ModuleBuilder
+from irax.core.refs import functions as ref_functions
+from irax.core.refs import refs
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
 from irax.core.tracing import Scope, Traced
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import (
+    bind_others,
+    differentiated_inputs,
+    name_of,
+    normalize_argnums,
+)
 from irax.core.wrapping import wraps
 from irax.transforms import perturbed
 from irax.transforms.auxiliary import Auxiliary

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from irax import tree_util
-from irax.core import array_trees
 from irax.core.tracing import Tracer
+from irax.core.trees import array_trees
 
 
 @tree_util.register_pytree_node_class

@@ -11,16 +11,18 @@ from weakref import WeakSet
 
 import numpy as np
 
-from irax.core import array_trees, ref_functions, refs
 from irax.core.array import as_array
 from irax.core.avals import ShapedArray
 from irax.core.closures import used_by
 from irax.core.dispatch import bind, staged
-from irax.core.flattening import bind_others, name_of
-from irax.core.memory_spaces import space_of
 from irax.core.module_builder import ModuleBuilder
+from irax.core.refs import functions as ref_functions
+from irax.core.refs import refs
+from irax.core.shardings.memory_spaces import space_of
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import bind_others, name_of
 from irax.core.wrapping import wraps
 from irax.execution.backend import current_device
 from irax.transforms import autodiff

@@ -10,10 +10,10 @@ from typing import Any, Self
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
-from irax.core.flattening import argument_names
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import argument_names
 
 
 class Arguments:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core import array_trees
 from irax.core.array import Array, aval_of
 from irax.core.avals import ShapedArray
-from irax.core.flattening import name_of, returned_arrays
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of, returned_arrays
 from irax.transforms.custom_arguments import Arguments, is_inexact, of_type
 from irax.transforms.custom_rules import Ruled
 from irax.transforms.deferred_rules import RuleCall

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from irax import tree_util
-from irax.core import array_trees, ref_tokens
-from irax.core.ref_functions import Arguments, check_no_refs
-from irax.core.refs import Ref
+from irax.core.refs import tokens as ref_tokens
+from irax.core.refs.functions import Arguments, check_no_refs
+from irax.core.refs.refs import Ref
+from irax.core.trees import array_trees
 from irax.transforms.custom_arguments import check_cotangents, placeholders
 from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero
 

@@ -15,15 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from irax.core import array_trees, ref_functions, refs, source
+from irax.core import source
 from irax.core.array import Array
 from irax.core.avals import ShapedArray
 from irax.core.closures import closed_over, used_by, with_captures
 from irax.core.dispatch import bind, staged, trace_of
-from irax.core.flattening import FlatFunction, known_inputs, name_of
 from irax.core.module_builder import ModuleBuilder
+from irax.core.refs import functions as ref_functions
+from irax.core.refs import refs
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Scope, Tracer, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import FlatFunction, known_inputs, name_of
 from irax.transforms.custom_arguments import Arguments, joined
 from irax.transforms.custom_refs import RefCall
 from irax.transforms.deferred_rules import DeferredRules, First, RuleCall, same_call

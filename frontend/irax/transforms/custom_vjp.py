@@ -11,14 +11,14 @@ from typing import Any, cast
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
-from irax.core.flattening import FlatFunction, name_of, returned_arrays
 from irax.core.module_builder import deriving
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Known, Traced, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import FlatFunction, name_of, returned_arrays
 from irax.core.wrapping import wraps
 from irax.transforms.custom_arguments import Arguments, check_cotangents, is_inexact, of_type
 from irax.transforms.custom_refs import RefCall

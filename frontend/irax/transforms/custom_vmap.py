@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from irax.core import array_trees
 from irax.core.array import ConcreteArray, as_array
 from irax.core.avals import ShapedArray
 from irax.core.closures import used_by
 from irax.core.dispatch import staged
-from irax.core.flattening import name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
 from irax.core.tracing import Input, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of
 from irax.transforms.forwarding import ForwardsDefinitions
 from irax_compiler import mlir
 from irax_compiler.ops.control_flow import custom_batching as ops

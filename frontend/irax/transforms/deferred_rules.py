@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from irax import errors
-from irax.core import axis_names, module_builder, source
+from irax.core import module_builder, source
 from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
 from irax.core.module_builder import ModuleBuilder
+from irax.core.shardings import axis_names
 from irax.core.tracing import Input, Known, Scope, Traced, Tracer, trace_function
 from irax.transforms.custom_arguments import Arguments
 from irax_compiler import api, mlir

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees, refs
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
+from irax.core.refs import refs
+from irax.core.trees import array_trees
 
 
 def is_inexact(aval: ShapedArray) -> bool:

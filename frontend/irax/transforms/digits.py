@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from irax.core import array_trees
-from irax.core.flattening import name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import concrete_array
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of
 from irax.core.wrapping import wraps
 from irax.execution.jit import jit
 from irax.execution.jitted import PjitFunction

@@ -10,12 +10,12 @@ import numpy as np
 from irax import dtypes, tree_util
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind
-from irax.core.explicit_axes import is_divided, type_of
-from irax.core.flattening import bind_others, normalize_argnums
-from irax.core.partition_specs import PartitionSpec
+from irax.core.shardings.explicit_axes import is_divided, type_of
+from irax.core.shardings.partition_specs import PartitionSpec
 from irax.core.tracebacks import api_boundary
+from irax.core.trees.flattening import bind_others, normalize_argnums
 from irax.core.wrapping import wraps
-from irax.execution.jit_shardings import divided_results
+from irax.execution.shardings.jit_shardings import divided_results
 from irax.transforms.autodiff import ArgNums, jvp, vjp
 from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import check_callable, check_differentiable, is_inexact

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from irax.core import array_trees
 from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapeDtypeStruct
 from irax.core.closures import captures_first, used_by
 from irax.core.dispatch import bind, staged
-from irax.core.flattening import FlatFunction, name_of
 from irax.core.module_builder import ModuleBuilder
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import FlatFunction, name_of
 from irax.core.wrapping import wraps
 from irax.transforms.custom_arguments import of_type
 from irax_compiler.ops.control_flow.linear_calls import LinearCall

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.core import array_trees
 from irax.core.array import as_array, aval_of
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
-from irax.core.flattening import FlatFunction, argument_names, name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import FlatFunction, argument_names, name_of
 from irax_compiler import api
 
 

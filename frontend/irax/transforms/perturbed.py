@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax.core import array_trees, refs
 from irax.core.array import as_array
 from irax.core.dispatch import bind
+from irax.core.refs import refs
 from irax.core.tracing import Traced
+from irax.core.trees import array_trees
 from irax.core.wrapping import wraps
 from irax.transforms.differentiable import is_inexact
 from irax_compiler import api, mlir

@@ -13,24 +13,26 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from irax.config import config
-from irax.core import array_trees, meshes, source
+from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import bind, staged
-from irax.core.flattening import name_of
-from irax.core.meshes import Mesh
-from irax.core.partition_specs import PartitionSpec
-from irax.core.sharded import placed
-from irax.core.shardings import NamedSharding
+from irax.core.shardings import meshes
+from irax.core.shardings.meshes import Mesh
+from irax.core.shardings.partition_specs import PartitionSpec
+from irax.core.shardings.sharded import placed
+from irax.core.shardings.shardings import NamedSharding
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import concrete_array, trace_state_clean
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of
 from irax.core.wrapping import wraps
 from irax.execution import backend as platforms
 from irax.execution.bound_call import OTHER
-from irax.execution.global_arrays import make_array_from_process_local_data
 from irax.execution.jit_parameters import Static, parameters_of, with_static
 from irax.execution.jitted import PjitFunction
-from irax.execution.make_meshes import device_mesh
 from irax.execution.shapes import eval_shape
+from irax.execution.shardings.global_arrays import make_array_from_process_local_data
+from irax.execution.shardings.make_meshes import device_mesh
 from irax.experimental.multihost_utils import global_array_to_host_local_array
 from irax.transforms.shard_map import Setting, call_on_shards
 from irax.transforms.vmap import Mapped, checked_axes, over_lanes

@@ -10,15 +10,18 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core import array_trees, explicit_axes, ref_tokens, refs
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
+from irax.core.dtypes.promotion import convert
 from irax.core.module_builder import ModuleBuilder
-from irax.core.promotion import convert
-from irax.core.shardings import Sharding, as_sharding
+from irax.core.refs import refs
+from irax.core.refs import tokens as ref_tokens
+from irax.core.shardings import explicit_axes
+from irax.core.shardings.shardings import Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
-from irax.execution.jit_shardings import constrained
+from irax.core.trees import array_trees
+from irax.execution.shardings.jit_shardings import constrained
 from irax.transforms.differentiable import is_inexact
 
 

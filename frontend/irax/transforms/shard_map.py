@@ -10,22 +10,28 @@ from typing import Any
 
 from irax import tree_util
 from irax.config import config
-from irax.core import array_trees, axis_names, explicit_axes, meshes
 from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
-from irax.core.axis_names import BoundAxis, text_of
 from irax.core.dispatch import bind
-from irax.core.flattening import Arguments, FlatFunction, name_of
-from irax.core.meshes import AbstractMesh, AxisType, Mesh
-from irax.core.partition_specs import Infer, PartitionSpec, axes_by_dimension, axes_of_entry
-from irax.core.pvary import pvary
-from irax.core.shard_traces import ShardTrace
-from irax.core.shardings import NamedSharding
+from irax.core.shardings import axis_names, explicit_axes, meshes
+from irax.core.shardings.axis_names import BoundAxis, text_of
+from irax.core.shardings.meshes import AbstractMesh, AxisType, Mesh
+from irax.core.shardings.partition_specs import (
+    Infer,
+    PartitionSpec,
+    axes_by_dimension,
+    axes_of_entry,
+)
+from irax.core.shardings.pvary import pvary
+from irax.core.shardings.shard_traces import ShardTrace
+from irax.core.shardings.shardings import NamedSharding
+from irax.core.shardings.unreduced import summands, summed
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Known, Traced, trace_function
-from irax.core.unreduced import summands, summed
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import Arguments, FlatFunction, name_of
 from irax.core.wrapping import wraps
-from irax.execution.jit_shardings import check_constrained, on_devices
+from irax.execution.shardings.jit_shardings import check_constrained, on_devices
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec, axes_of
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from irax import dtypes, tree_util
 from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapedArray
-from irax.core.promotion import broadcast_to
+from irax.core.dtypes.promotion import broadcast_to
 
 
 def zeros(aval: ShapedArray) -> Array:

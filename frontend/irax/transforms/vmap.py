@@ -9,20 +9,23 @@ from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from irax.core import array_trees, axis_names, ref_functions, refs
 from irax.core.array import Array
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
-from irax.core.explicit_axes import (
+from irax.core.refs import functions as ref_functions
+from irax.core.refs import refs
+from irax.core.shardings import axis_names
+from irax.core.shardings.explicit_axes import (
     are_in_types,
     is_layout_stated,
     layout_of,
     type_of,
     type_of_slice,
 )
-from irax.core.flattening import Arguments, FlatFunction, name_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Scope, trace_function, trace_state_clean
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import Arguments, FlatFunction, name_of
 from irax.core.wrapping import wraps
 from irax_compiler import api
 from irax_compiler.ops.control_flow.shard_map import axes_of

@@ -7,7 +7,7 @@ from typing import Any
 
 from irax import tree_util
 from irax.core.array import aval_of as shaped_abstractify
-from irax.core.array_trees import prefix_broadcast
+from irax.core.trees.array_trees import prefix_broadcast
 from irax.extend.linear_util import (
     Store,
     WrappedFun,

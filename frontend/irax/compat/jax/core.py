@@ -11,11 +11,11 @@ import numpy as np
 
 from irax.compat.jax.api_util import DebugInfo as DebugInfo
 from irax.compat.jax.interpreters.tracers import Tracer as Tracer
-from irax.core import axis_names
 from irax.core.avals import ShapedArray as ShapedArray
 from irax.core.dimensions import is_zero
 from irax.core.dimensions import max_dim as max_dim
 from irax.core.dimensions import min_dim as min_dim
+from irax.core.shardings import axis_names
 from irax.core.tracing import Trace as Trace
 from irax.core.tracing import ensure_compile_time_eval as ensure_compile_time_eval
 from irax.core.tracing import outside_traces

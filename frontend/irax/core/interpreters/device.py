@@ -12,14 +12,14 @@ from typing import Any
 
 from irax.core.array import Array, ConcreteArray, device_of
 from irax.core.avals import ShapedArray, aval_in_memory
-from irax.core.explicit_axes import is_layout_stated, signature, spec_of, type_of
+from irax.core.dtypes.operands import Kinds, as_arrays
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
 from irax.core.key_arrays import KeyArray
-from irax.core.memory_spaces import Space
-from irax.core.meshes import get_abstract_mesh
 from irax.core.module_builder import ModuleBuilder
-from irax.core.operands import Kinds, as_arrays
+from irax.core.shardings.explicit_axes import is_layout_stated, signature, spec_of, type_of
+from irax.core.shardings.memory_spaces import Space
+from irax.core.shardings.meshes import get_abstract_mesh
 from irax.core.tracing import Input, Traced, concrete_array, innermost, trace_function
 from irax_compiler import api
 from irax_compiler.mlir import Module

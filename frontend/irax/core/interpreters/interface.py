@@ -14,9 +14,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array, ConcreteArray
-from irax.core.key_arrays import KeyArray, bind_keys
-from irax.core.module_builder import ModuleBuilder
-from irax.core.operands import (
+from irax.core.dtypes.operands import (
     Kinds,
     as_arrays,
     broadcast_shapes,
@@ -24,6 +22,8 @@ from irax.core.operands import (
     common_shape,
     with_weak_type,
 )
+from irax.core.key_arrays import KeyArray, bind_keys
+from irax.core.module_builder import ModuleBuilder
 from irax_compiler.ops import comparison, conversion, shape
 from irax_compiler.ops.core import Op, no_calls
 from irax_compiler.quiet import quietly

@@ -14,9 +14,7 @@ from irax import dtypes, errors
 from irax.config import config
 from irax.core import nans, source
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.interpreters.interface import Interpreter, R, converted
-from irax.core.module_builder import ModuleBuilder
-from irax.core.operands import (
+from irax.core.dtypes.operands import (
     Kinds,
     as_arrays,
     broadcast_shapes,
@@ -26,6 +24,8 @@ from irax.core.operands import (
     judge_ranks,
     types_text,
 )
+from irax.core.interpreters.interface import Interpreter, R, converted
+from irax.core.module_builder import ModuleBuilder
 from irax.core.tracing import concrete_array, padded
 from irax_compiler.ops import conversion, long_runs
 from irax_compiler.ops.core import Op, UnsupportedOp, evaluated, no_calls

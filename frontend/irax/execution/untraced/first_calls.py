@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from irax.config import config
-from irax.execution import bound_call, reports
+from irax.execution import bound_call
 from irax.execution.bound_call import OTHER
+from irax.execution.diagnostics import reports
 from irax.execution.jit_parameters import Static
 from irax.execution.program import Program
 from irax.execution.programs import Programs

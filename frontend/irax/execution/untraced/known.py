@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from irax.core import origins
-from irax.core.tree_registry import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
+from irax.core.trees.registry import DictKey, FlattenedIndexKey, GetAttrKey, SequenceKey
 from irax.execution.untraced.reading import NotDescribed
 
 _BUILTINS_TEXT = """
@@ -90,11 +90,21 @@ _PURE = (
     *("irax.numpy", "irax.lax", "irax.nn", "irax.random", "irax.scipy", "irax.image", "irax.tree"),
     *("irax.tree_util", "irax.flatten_util", "irax.transforms", "irax.dtypes", "irax.errors"),
     *("irax.ad_checkpoint", "irax.custom_derivatives", "irax.typing", "irax.core.avals"),
-    *("irax.core.array", "irax.core.treedefs", "irax.core.tree_nodes", "irax.core.tree_prefixes"),
-    *("irax.core.source", "irax.core.tracebacks", "irax.core.strictness", "irax.core.wrapping"),
+    *(
+        "irax.core.array",
+        "irax.core.trees.treedefs",
+        "irax.core.trees.nodes",
+        "irax.core.trees.prefixes",
+    ),
+    *(
+        "irax.core.source",
+        "irax.core.tracebacks",
+        "irax.core.dtypes.strictness",
+        "irax.core.wrapping",
+    ),
     *("irax.core.closures", "irax.execution.replay", "irax.execution.shapes"),
-    *("irax.core.dtype_kinds", "irax.core.dtype_promotion", "irax.core.dtype_values"),
-    *("irax.execution.jit", "irax.execution.jitted", "irax.core.tree_registry"),
+    *("irax.core.dtypes.kinds", "irax.core.dtypes.result_types", "irax.core.dtypes.values"),
+    *("irax.execution.jit", "irax.execution.jitted", "irax.core.trees.registry"),
 )
 """Modules, and the beginnings of names of packages, whose functions have no effects outside of a
 trace, and depend on arguments and on the options that traces depend on."""
@@ -110,7 +120,7 @@ _NOT_OF_IRAX = frozenset(_NOT_OF_IRAX_TEXT.split())
 _ALSO_PURE = frozenset(
     {
         "irax.config.default_matmul_precision",
-        *("irax.core.explicit_axes.typeof", "irax.core.key_arrays.KeyArray"),
+        *("irax.core.shardings.explicit_axes.typeof", "irax.core.key_arrays.KeyArray"),
     }
 )
 _OWN = ("irax.", "irax_compiler.", "irax_runtime.")

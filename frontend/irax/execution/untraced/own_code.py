@@ -119,7 +119,7 @@ _MODULES_AT_FIRST = [
     (place, vars(module))
     for place, module in list(sys.modules.items())
     if place.startswith("irax.")
-    if place not in ("irax.core.options", "irax.transforms.deferred_rules")
+    if place not in ("irax.core.settings.options", "irax.transforms.deferred_rules")
 ]
 """The modules that are loaded before a program can replace anything, less one that options set, and
 one that names the process.

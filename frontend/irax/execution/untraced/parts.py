@@ -16,7 +16,7 @@ import optree
 from irax.core.array import ConcreteArray
 from irax.core.avals import ShapedArray
 from irax.core.key_arrays import KeyArray
-from irax.core.treedefs import PyTreeDef
+from irax.core.trees.treedefs import PyTreeDef
 from irax.dtypes import KeyType
 from irax.execution.untraced.reading import NotDescribed, names_special
 

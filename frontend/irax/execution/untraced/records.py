@@ -17,8 +17,8 @@ from irax.config import config
 from irax.core import source
 from irax.core.array import ConcreteArray
 from irax.core.avals import ShapedArray
-from irax.core.known_structures import Taken, taking
 from irax.core.tracing import concrete_array
+from irax.core.trees.known_structures import Taken, taking
 from irax.execution import backend
 from irax.execution.bound_call import (
     OTHER,

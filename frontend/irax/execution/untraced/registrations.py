@@ -12,7 +12,7 @@ from typing import Any
 
 import optree
 
-from irax.core.tree_registry import ARRAYS, NAMESPACE
+from irax.core.trees.registry import ARRAYS, NAMESPACE
 from irax.execution.untraced.known import module_of, top
 from irax.execution.untraced.reading import NotDescribed
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import optree
 
-from irax.core import array_trees
 from irax.core.key_arrays import KeyArray
-from irax.core.tree_registry import ARRAYS
+from irax.core.trees import array_trees
+from irax.core.trees.registry import ARRAYS
 from irax.execution.untraced.reading import NotDescribed
 
 _KINDS: dict[type, str] = {

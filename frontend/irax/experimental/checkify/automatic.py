@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax.core import array_trees
 from irax.core.array import as_array
 from irax.core.avals import ShapedArray
+from irax.core.trees import array_trees
 from irax.experimental.checkify.errors import (
     Categories,
     DivisionByZeroError,

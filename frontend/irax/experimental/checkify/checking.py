@@ -8,9 +8,9 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import tree_util
-from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.tracebacks import api_boundary
+from irax.core.trees import array_trees
 from irax.experimental.checkify.errors import Error, FailedCheckError, JaxRuntimeError, Site
 from irax.extend.primitive import Primitive
 from irax.extend.rules import batching_rules, jvp_rules, lowerings

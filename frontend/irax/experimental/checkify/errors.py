@@ -10,8 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from irax import tree_util
-from irax.core import array_trees
 from irax.core.array import as_array
+from irax.core.trees import array_trees
 from irax.numpy import where
 
 

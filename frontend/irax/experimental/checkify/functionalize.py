@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import irax.numpy as jnp
-from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.tracebacks import api_boundary
+from irax.core.trees import array_trees
 from irax.core.wrapping import wraps
 from irax.execution.jit import jit
 from irax.experimental.checkify.automatic import Found, automatic

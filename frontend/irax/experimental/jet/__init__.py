@@ -11,9 +11,9 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from irax.core import array_trees
 from irax.core.array import as_array
 from irax.core.tracebacks import api_boundary
+from irax.core.trees import array_trees
 from irax.experimental.jet.running import run
 from irax.jaxprs.make import make_jaxpr
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import irax.numpy as jnp
 from irax.core.array import Array
-from irax.core.strictness import library
+from irax.core.dtypes.strictness import library
 from irax.scipy.arguments import inexact
 from irax.typing import ArrayLike
 

@@ -12,7 +12,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
-from irax.core.strictness import library
+from irax.core.dtypes.strictness import library
 from irax.lax.matrices import adjoint
 from irax.numpy.factored import inexact, square
 from irax.scipy.linalg.factorizations import schur

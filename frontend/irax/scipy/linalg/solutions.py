@@ -7,8 +7,8 @@ from typing import Any
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
-from irax.core.operands import judge_ranks
-from irax.core.promotion import promote_dtypes
+from irax.core.dtypes.operands import judge_ranks
+from irax.core.dtypes.promotion import promote_dtypes
 from irax.lax.matrices import adjoint, one_batch
 from irax.numpy.factored import inexact, square
 from irax.scipy.arguments import from_lists

@@ -11,7 +11,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.operands import as_arrays, judge_ranks
+from irax.core.dtypes.operands import as_arrays, judge_ranks
 from irax.lax.arguments import canonical_int
 from irax.numpy.factored import inexact
 from irax.typing import ArrayLike, DTypeLike

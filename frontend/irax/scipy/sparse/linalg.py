@@ -15,8 +15,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax, tree_util
 from irax.core.array import Array, as_array
-from irax.core.promotion import convert
-from irax.core.strictness import library
+from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.strictness import library
 from irax.scipy.sparse import krylov
 
 

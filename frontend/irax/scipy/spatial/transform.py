@@ -11,9 +11,9 @@ import numpy as np
 import irax.numpy as jnp
 from irax import random
 from irax.core.array import Array
-from irax.core.operands import as_arrays, inexact_dtype
-from irax.core.promotion import convert
-from irax.core.strictness import library_methods
+from irax.core.dtypes.operands import as_arrays, inexact_dtype
+from irax.core.dtypes.promotion import convert
+from irax.core.dtypes.strictness import library_methods
 from irax.scipy.arguments import from_lists
 
 

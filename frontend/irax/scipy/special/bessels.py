@@ -11,8 +11,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, errors, lax
 from irax.core.array import Array, as_array
-from irax.core.operands import broadcast_shapes
-from irax.core.promotion import broadcast_to, convert
+from irax.core.dtypes.operands import broadcast_shapes
+from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.scipy.arguments import floats, polynomial, unsupported
 from irax.typing import ArrayLike
 

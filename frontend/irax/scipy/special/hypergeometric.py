@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irax.core.array import Array
-from irax.core.promotion import apply
+from irax.core.dtypes.promotion import apply
 from irax.scipy.arguments import floats
 from irax.typing import ArrayLike
 from irax_compiler.ops.special import hypergeometric

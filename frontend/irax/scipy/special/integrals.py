@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import irax.numpy as jnp
 from irax.core.array import Array
-from irax.core.promotion import apply
+from irax.core.dtypes.promotion import apply
 from irax.scipy.arguments import floats, from_lists
 from irax.typing import ArrayLike
 from irax_compiler.ops.special import integrals

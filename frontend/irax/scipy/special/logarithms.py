@@ -7,7 +7,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax, nn
 from irax.core.array import Array
-from irax.core.operands import judge_ranks
+from irax.core.dtypes.operands import judge_ranks
 from irax.scipy.arguments import floats, inexact
 from irax.scipy.special.differences import deviance, log_ratio
 from irax.transforms.custom_jvp import custom_jvp

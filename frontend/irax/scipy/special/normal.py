@@ -7,7 +7,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.promotion import apply, convert
+from irax.core.dtypes.promotion import apply, convert
 from irax.scipy.arguments import floats, from_lists, inexact
 from irax.typing import ArrayLike
 from irax_compiler.ops.special import normal

@@ -14,7 +14,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax.core.array import Array
-from irax.core.promotion import convert
+from irax.core.dtypes.promotion import convert
 from irax.execution.replay import replayed
 from irax.lax.arguments import documented
 from irax.scipy.arguments import floats

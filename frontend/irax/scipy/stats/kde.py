@@ -10,8 +10,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax, random
 from irax.core.array import Array
-from irax.core.promotion import promote_dtypes
-from irax.core.strictness import library_methods
+from irax.core.dtypes.promotion import promote_dtypes
+from irax.core.dtypes.strictness import library_methods
 from irax.nn import logsumexp
 from irax.scipy import special
 from irax.scipy.arguments import inexact

@@ -9,7 +9,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
-from irax.core.promotion import promote_dtypes
+from irax.core.dtypes.promotion import promote_dtypes
 from irax.scipy import special
 from irax.scipy.arguments import inexact, unsupported
 from irax.scipy.special.differences import poisson_loss, scaled_gammaln_difference

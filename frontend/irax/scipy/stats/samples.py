@@ -9,8 +9,8 @@ import numpy as np
 import irax.numpy as jnp
 from irax import dtypes, lax
 from irax.core.array import Array
-from irax.core.operands import as_arrays, inexact_dtype
-from irax.core.promotion import convert
+from irax.core.dtypes.operands import as_arrays, inexact_dtype
+from irax.core.dtypes.promotion import convert
 from irax.lax.arguments import canonical_axis
 from irax.typing import ArrayLike
 

@@ -14,7 +14,7 @@ import numpy as np
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
-from irax.core.promotion import convert
+from irax.core.dtypes.promotion import convert
 from irax.scipy import special
 from irax.scipy.special.differences import log1p_minus
 

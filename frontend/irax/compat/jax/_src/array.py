@@ -1,7 +1,7 @@
 """jax._src.array: arrays that have their elements."""
 
 from irax.core.array import ConcreteArray as ArrayImpl
-from irax.core.sharded import Shard as Shard
+from irax.core.shardings.sharded import Shard as Shard
 from irax.numpy.array_methods import _reconstruct_array as _reconstruct_array
 
 __all__ = ["ArrayImpl", "Shard"]

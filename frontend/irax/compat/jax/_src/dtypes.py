@@ -6,7 +6,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from irax.core.dtype_lattice import TypePromotionError as TypePromotionError
+from irax.core.dtypes.lattice import TypePromotionError as TypePromotionError
 from irax.dtypes import *  # noqa: F403
 from irax.dtypes import canonicalize_dtype, issubdtype
 from irax.dtypes import extended as extended

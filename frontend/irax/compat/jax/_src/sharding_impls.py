@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from irax.compat.jax.sharding import *  # noqa: F403
-from irax.core.shardings import as_sharding
+from irax.core.shardings.shardings import as_sharding
 
 
 def canonicalize_sharding(sharding: Any, api_name: str, *_: Any, **__: Any) -> Any:

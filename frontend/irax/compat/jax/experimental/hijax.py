@@ -19,7 +19,7 @@ from irax.compat.hi_prims import vjp_from_jvp as vjp_from_jvp
 from irax.compat.hi_prims import vjp_from_lin as vjp_from_lin
 from irax.compat.jax.core import AbstractValue as AbstractValue
 from irax.compat.jax.core import ShapedArray as ShapedArray
-from irax.core import hi_types, hi_values
+from irax.core.refs import hi_types, hi_values
 from irax.extend.primitive import Primitive
 from irax.extend.zeros import Zero as Zero
 from irax.extend.zeros import instantiate_zeros as instantiate_zeros

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.core import operands, promotion
 from irax.core.array import Array
+from irax.core.dtypes import operands, promotion
 
 
 def check_arraylike(fun_name: str, *args: Any) -> None:

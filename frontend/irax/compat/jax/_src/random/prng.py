@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from irax.core.dtype_kinds import KeyType as KeyTy
+from irax.core.dtypes.kinds import KeyType as KeyTy
 from irax.core.key_arrays import KeyArray as PRNGKeyArray
 
 __all__ = ["KeyTy", "PRNGImpl", "PRNGKeyArray"]

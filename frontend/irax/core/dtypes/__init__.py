@@ -1,0 +1,1 @@
+"""Dtypes: canonical forms, the lattice of promotion, and the operands of operations."""

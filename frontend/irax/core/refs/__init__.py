@@ -1,0 +1,1 @@
+"""Mutable arrays, and values that hold arrays and change."""

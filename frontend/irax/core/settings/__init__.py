@@ -1,0 +1,1 @@
+"""The options of irax, and names of JAX's options and parameters."""

@@ -1,0 +1,1 @@
+"""Pytrees: the registry, structures, prefixes, and errors that say where a structure differs."""

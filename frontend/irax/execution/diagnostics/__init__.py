@@ -1,0 +1,1 @@
+"""What a program tells of itself: explanations, profiles, memory, progress, a debugger."""

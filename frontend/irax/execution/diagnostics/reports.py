@@ -1,0 +1,117 @@
+"""Logs of tracing and compiling, where options ask for them: by the logger "irax"; and a warning of
+functions that are compiled again and again.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from irax.config import config
+from irax.core import source
+from irax.core.trees.flattening import name_of
+from irax.execution.diagnostics.history import History, Key
+from irax_compiler import spans
+from irax_compiler.spans import Span
+from irax_runtime.device import Device
+
+OFTEN = 32
+"""The number of compilations of one function at which a warning is due: at a second each, they
+take half a minute."""
+
+
+def log(text: str, *details: Any) -> None:
+    """Log a text with details, at the level of warnings, which Python shows by default."""
+    import logging  # slow to import
+
+    logging.getLogger("irax").warning(text, *details)
+
+
+@contextmanager
+def timed(what: str, name: str, of: Any) -> Iterator[None]:
+    """Records the time that a `with` block takes; with the option `log_compiles`, logs it."""
+    start = time.perf_counter_ns()
+    yield
+    details: dict[str, Any] = {}
+    if not isinstance(of, list):
+        details["for"] = str(of)
+    elif config.log_compiles or config.profiling:
+        details["for"] = ", ".join(str(x.aval) for x in of)
+    spans.add(what.removesuffix("d"), name, start, details)
+    if config.log_compiles:
+        took = (time.perf_counter_ns() - start) / 1e9
+        log("%s %s in %.3f s, for %s", what, name, took, details["for"])
+
+
+def missed(function: Callable[..., Any], history: History, key: Key, is_part: bool) -> list[Span]:
+    """Note that a jitted function is about to be traced; return the list for the times of that.
+
+    Args:
+        function: the function.
+        history: its traces so far.
+        key: the signature that it has not been traced for.
+        is_part: True if the trace is a part of another program.
+
+    Raises:
+        RuntimeError: with the option `no_tracing`.
+    """
+    name = name_of(function)
+    if config.no_tracing:
+        raise RuntimeError(
+            f"jit: {name} would be traced at {source.user_line()}, and the option no_tracing is on"
+        )
+    entry = history.add(function, key, is_part)
+    is_often = not is_part and OFTEN in (history.compiled, entry.others + 1)
+    if config.explain_cache_misses or is_often:
+        from irax.execution.diagnostics import explanations
+
+        if config.explain_cache_misses:
+            why = explanations.latest(history, function).why
+            log("jit traces %s at %s: %s", name, source.user_line(), why)
+        if is_often:
+            source.warn(explanations.warning(history, function), UserWarning)
+    return entry.spans
+
+
+def untraced(function: Callable[..., Any], history: History) -> None:
+    """Note that a jitted function runs a program that another process traced."""
+    _note_start(function, history, "runs without a trace: an earlier process traced it")
+
+
+def not_described(function: Callable[..., Any], history: History, why: str) -> None:
+    """Note why a jitted function is traced by each process."""
+    _note_start(function, history, f"is traced by each process: {why}")
+
+
+def _note_start(function: Callable[..., Any], history: History, what: str) -> None:
+    place = source.user_place() or "an unknown line"
+    history.starts.append(f"{place}: {what}")
+    if config.explain_cache_misses:
+        log("jit: %s at %s %s", name_of(function), place, what)
+
+
+def compiled_for(name: str, device: Device, others: Sequence[Device]) -> None:
+    """Tell of a function that is to be compiled for one more device, beside others."""
+    if config.explain_cache_misses and others:
+        listed = ", ".join(dict.fromkeys(map(str, others)))
+        log(
+            "jit compiles %s at %s for %s, beside %s: its arguments were put there, or that is the "
+            "default device now",
+            *(name, source.user_line(), device, listed),
+        )
+
+
+def tell_depth(error: RecursionError) -> None:
+    """Note in a RecursionError the depth of jitted functions; called at each of them."""
+    known = error.__dict__
+    depth = known["jit_depth"] = known.get("jit_depth", 0) + 1
+    said = known.setdefault("jit_said", str(error))
+    if depth > 1:
+        error.args = (
+            f"{said}: {depth} jitted functions call each other, one inside of the other, and each "
+            f"takes some of the {sys.getrecursionlimit()} frames that Python allows. To jit the "
+            "outermost one is enough; sys.setrecursionlimit allows more frames",
+        )

@@ -1,0 +1,1 @@
+"""Functions and arrays that are divided among devices."""
