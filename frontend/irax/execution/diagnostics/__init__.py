@@ -1,1 +1,1 @@
-"""What a program tells of itself: explanations, profiles, memory, progress, a debugger."""
+"""Diagnostics: explanations, profiles, memory, progress, logs and a debugger."""
