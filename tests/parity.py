@@ -71,7 +71,7 @@ REASONS = {
     ),
     "profiles are in Chrome's format, not in XLA's": ("jax.profiler.ProfileData",),
     "it is a helper of its module": (
-        *("jax.experimental.multihost_utils", "jax.experimental.sparse"),
+        *("jax.experimental.multihost_utils", "jax.experimental.rnn", "jax.experimental.sparse"),
         "jax.experimental.checkify.Error",
     ),
     "JAX's names for it differ between modules": ("jax.numpy.issubdtype",),

@@ -55,10 +55,9 @@ _REASONS = {
         "extend.backend: clear_in_memory_compilation_cache",
     ),
     "programs run whole on the device of their arguments": (
-        "experimental: compute_on overlap scheduling_groups thunky transfer",
+        "experimental: overlap scheduling_groups thunky transfer",
     ),
     "state how arrays are divided: irax.shard_map and irax.lax.with_sharding_constraint": (
-        "experimental: custom_partitioning",
         "extend: sharding",
     ),
     "use mutable arrays, irax.new_ref, and pytrees of one's own": (
@@ -67,10 +66,6 @@ _REASONS = {
     "keys that are used again are not found": ("experimental: key_reuse",),
     "use irax.profiler, irax.explain, and irax run --time": ("experimental: profiler roofline",),
     "use irax.random": ("experimental: random",),
-    "use irax.lax.scan with a cell of one's own": ("experimental: rnn",),
-    "compiled functions are kept as files by irax.export, or irax compile": (
-        "experimental: serialize_executable",
-    ),
     "irax show has the lines of each operation, stage by stage": ("experimental: source_mapper",),
     "irax compile --topology compiles for chips that are not here": ("experimental: topologies",),
     "XLA alone reads such metadata": ("experimental: xla_metadata",),

@@ -8,9 +8,23 @@ from irax.experimental import ode as ode
 from irax_compiler.importing import import_module as _import_module
 
 if TYPE_CHECKING:
-    from irax.experimental import checkify, jet, layout, mesh_utils, multihost_utils, sparse
+    from irax.experimental import (
+        checkify,
+        compute_on,
+        custom_partitioning,
+        jet,
+        layout,
+        mesh_utils,
+        multihost_utils,
+        rnn,
+        serialize_executable,
+        sparse,
+    )
 
-_MODULES = ("checkify", "jet", "layout", "mesh_utils", "multihost_utils", "sparse")
+_MODULES = (
+    *("checkify", "compute_on", "custom_partitioning", "jet", "layout", "mesh_utils"),
+    *("multihost_utils", "rnn", "serialize_executable", "sparse"),
+)
 
 
 def __getattr__(name: str) -> Any:
