@@ -169,3 +169,32 @@ def test_rounding_of_compiled_conversions(dtype):
         np.testing.assert_array_equal(found.view(np.uint8), wide.astype(own).view(np.uint8))
     back = irax.jit(lambda x: x.astype(jnp.float32))(jnp.asarray(numbers))
     np.testing.assert_array_equal(back, numbers.astype(np.float32))
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        *("float8_e4m3fn", "float4_e2m1fn"),
+        *(pytest.param(d, marks=pytest.mark.slow) for d in [*DTYPES[1:], "float6_e2m3fn"]),
+    ],
+)
+def test_neighbours_and_less_precision(dtype):
+    own = getattr(ml_dtypes, dtype)
+    numbers = np.arange(1 << ml_dtypes.finfo(own).bits, dtype=np.uint8).view(own)
+    x, y = (v.ravel() for v in np.meshgrid(numbers, numbers[::11]))
+    with np.errstate(invalid="ignore"):
+        expected = np.where(x == y, y, np.nextafter(x, y)).astype(np.float32)
+        wide = numbers.astype(np.float32)
+
+    def both(x, y, z):
+        return jnp.nextafter(x, y), lax.reduce_precision(z, 3, 1), lax.reduce_precision(z, 8, 0)
+
+    of_float32 = [np.asarray(lax.reduce_precision(wide, *bits)) for bits in ((3, 1), (8, 0))]
+    with np.errstate(invalid="ignore", over="ignore"):
+        rounded = [v.astype(own).astype(np.float32) for v in of_float32]
+    for way in (lambda f: f, irax.jit):
+        found = [np.asarray(v).astype(np.float32) for v in way(both)(x, y, numbers)]
+        for value, reference in zip(found, [expected, *rounded], strict=True):
+            np.testing.assert_array_equal(value, reference)
+            signs = [np.signbit(v) & ~np.isnan(v) for v in (value, reference)]
+            np.testing.assert_array_equal(*signs)

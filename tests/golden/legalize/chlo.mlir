@@ -9,6 +9,27 @@ func.func @float8_function(%x: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
 // CHECK-NEXT:   [[Y:%\w+]] = chlo.erf [[X]] : tensor<4xf32> -> tensor<4xf32>
 // CHECK-NEXT:   stablehlo.convert [[Y]] : (tensor<4xf32>) -> tensor<4xf8E5M2>
 
+// The byte of a neighbour is the next one or the one before.
+func.func @neighbour(%x: tensor<4xf8E5M2>, %y: tensor<4xf8E5M2>) -> tensor<4xf8E5M2> {
+  %0 = chlo.next_after %x, %y : tensor<4xf8E5M2>, tensor<4xf8E5M2> -> tensor<4xf8E5M2>
+  return %0 : tensor<4xf8E5M2>
+}
+// CHECK:      func.func @neighbour
+// CHECK:        [[X:%\w+]] = stablehlo.bitcast_convert %arg0 : (tensor<4xf8E5M2>) -> tensor<4xui8>
+// CHECK:        stablehlo.add [[X]], {{.*}} : tensor<4xui8>
+// CHECK-NOT:    chlo.next_after
+// CHECK:        stablehlo.bitcast_convert {{.*}} : (tensor<4xui8>) -> tensor<4xf8E5M2>
+
+// The largest exponent is not that of infinities.
+func.func @float8_of_less_precision(%x: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN> {
+  %0 = stablehlo.reduce_precision %x, format = e8m1 : tensor<4xf8E4M3FN>
+  return %0 : tensor<4xf8E4M3FN>
+}
+// CHECK:      func.func @float8_of_less_precision
+// CHECK-NEXT:   [[X:%\w+]] = stablehlo.convert %arg0 : (tensor<4xf8E4M3FN>) -> tensor<4xf32>
+// CHECK-NEXT:   [[Y:%\w+]] = stablehlo.reduce_precision [[X]], format = e8m1 : tensor<4xf32>
+// CHECK-NEXT:   stablehlo.convert [[Y]] : (tensor<4xf32>) -> tensor<4xf8E4M3FN>
+
 // Zeros and poles by polynomials, far away by Stirling's series.
 func.func @lgamma_by_pieces(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = chlo.lgamma %x : tensor<4xf32> -> tensor<4xf32>

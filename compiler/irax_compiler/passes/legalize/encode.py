@@ -22,7 +22,13 @@ from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.host.annotate import keep_types
-from irax_compiler.passes.legalize.float_codes import E8M0, decoded, encoded, rounded_to_odd
+from irax_compiler.passes.legalize.float_codes import (
+    E8M0,
+    decoded,
+    encoded,
+    neighbour,
+    rounded_to_odd,
+)
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 from irax_compiler.passes.rewriting import replace
 from irax_compiler.targets.target import Target, find
@@ -43,10 +49,8 @@ _KEEP_BYTES = {
 }
 """Operations on any elements, besides those that are known by their traits."""
 
-_READ = {"stablehlo.bitcast_convert", "stablehlo.convert"}
-
-_OF_OWN_BITS = {"chlo.next_after", "stablehlo.reduce_precision"}
-"""Operations whose results depend on the dtype's own bits."""
+_READ = {"chlo.next_after", "stablehlo.bitcast_convert", "stablehlo.convert"}
+"""Operations that are replaced by others on bytes."""
 
 
 @register_pass
@@ -56,7 +60,7 @@ class Encode(Pass):
     uint8 values with the same bits. Operations that compute decode them to float32 and round
     results once, as `evaluate` does. The types of functions change; `annotate` says what they were.
 
-    Raises UnsupportedOp for `next_after` and `reduce_precision` of such floats.
+    Raises UnsupportedOp for bitcasts of floats of fewer than 8 bits.
     """
 
     name: ClassVar[str] = "encode"
@@ -118,14 +122,10 @@ def _check_bitcast(
     """Raise UnsupportedOp for the bits of floats of fewer than 8."""
     for dtype in dtypes:
         if dtype in codes and mlir.width(dtype) < 8:
-            raise _of_own_bits(operation, dtype)
-
-
-def _of_own_bits(operation: Operation, dtype: np.dtype) -> UnsupportedOp:
-    return UnsupportedOp(
-        f"{operation.name} of {dtype} at {operation.location} is not supported on this target; "
-        "convert to float32 and back, or use the device 'reference'"
-    )
+            raise UnsupportedOp(
+                f"{operation.name} of {dtype} at {operation.location} is not supported on this "
+                "target; convert to float32 and back, or use the device 'reference'"
+            )
 
 
 def _compute_wide(block: Any, codes: frozenset[np.dtype]) -> None:
@@ -156,8 +156,6 @@ def _computes(operation: Operation) -> bool:
 
 
 def _widen(operation: Operation, codes: frozenset[np.dtype]) -> None:
-    if operation.name in _OF_OWN_BITS:
-        raise _of_own_bits(operation, dtype_of(operation.operands[0]))
     op: Any = read(operation)
     if getattr(op, "dtype", None) is not None and op.dtype in codes:
         op = dataclasses.replace(op, dtype=F32)
@@ -175,14 +173,18 @@ def _widen(operation: Operation, codes: frozenset[np.dtype]) -> None:
 def _by_bits(
     operation: Operation, source: np.dtype, target: np.dtype, codes: frozenset[np.dtype]
 ) -> None:
-    """Replace a conversion between dtypes, of which codes have taken the place, or a bitcast."""
+    """Replace a conversion between dtypes, of which codes have taken the place, a bitcast, or a
+    step to a neighbour.
+    """
     x, result = operation.operands[0], operation.results[0]
     if operation.name == "stablehlo.bitcast_convert":
         if x.type == result.type:
             replace(operation, [x])
         return
     with InsertionPoint(operation), operation.location:
-        if source == target:
+        if operation.name == "chlo.next_after":
+            found = by_scalars(partial(neighbour, dtype=source), *operation.operands)
+        elif source == target:
             found = x
         else:
             wide = by_scalars(partial(decoded, dtype=source), x) if source in codes else x

@@ -44,8 +44,10 @@ def decoded(code: Number, dtype: np.dtype) -> Number:
         infinity = int(np.flatnonzero(values == np.inf)[0])
         bits = where(size.equals(infinity), sign | 0x7F800000, bits)
         bits = where(size > infinity, sign | 0x7FC00000, bits)
-    elif np.isnan(values).any():  # one, with the bits of a negative zero
+    elif np.isnan(values[1 << place]):  # the only one, with the bits of a negative zero
         bits = where(code.equals(1 << place), 0xFFC00000, bits)
+    elif np.isnan(values[-1]):  # one of each sign
+        bits = where(size.equals((1 << place) - 1), sign | 0x7FC00000, bits)
     return bits.bits(F32)
 
 
@@ -76,6 +78,22 @@ def encoded(x: Number, dtype: np.dtype) -> Number:
     overflow = where(is_negative, _all(code, under), _all(code, over))
     none = where(is_negative, _all(code, negative_nan), _all(code, nan))
     return where(size > 0x7F800000, none, where(is_over, overflow, finite)).to(U8)
+
+
+def neighbour(code: Number, other: Number, dtype: np.dtype) -> Number:
+    """Return the byte of the number next to that of `code` in the direction of another."""
+    if dtype == E8M0:  # without signs and zero
+        step = where(other > code, code + 1, code - 1)
+        found = where(code.equals(other), code, step)
+        return where(code.equals(255) | other.equals(255), 255, found)
+    x, y = decoded(code, dtype), decoded(other, dtype)
+    sign, (*_, nan, _, negative_zero) = 1 << (ml_dtypes.finfo(dtype).bits - 1), _codes(dtype)
+    is_away = where(x < 0, y < x, y > x)
+    step = where(is_away, code + 1, code - 1)
+    step = where(step.equals(sign), negative_zero, step)
+    step = where(x.equals(0), where(y < 0, _all(code, sign | 1), 1), step)
+    found = where(x.equals(y), other, step)
+    return where(x.equals(x) & y.equals(y), found, _all(code, nan))
 
 
 def _bias(dtype: np.dtype) -> int:

@@ -43,6 +43,7 @@ CHLO: tuple[Legalization, ...] = (
     products.narrow_windows,
     products.narrow_scatter,
     floats.float8_function,
+    floats.float8_of_less_precision,
     gamma.lgamma_by_pieces,
     gamma.digamma_by_pieces,
     complex_functions.complex_function_of_chlo,

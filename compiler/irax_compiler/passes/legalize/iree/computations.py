@@ -82,8 +82,7 @@ def precision_in_computation(operation: Operation) -> Sequence[Value] | None:
         is_small = exponent <= (bias - own) << info.nmant
         is_large = ~(exponent <= (bias + own) << info.nmant)
         size = where(is_large, infinity, where(is_small, 0, size))
-    not_a_number = x if op.mantissa_bits else (sign | infinity).bits(x.dtype)
-    return [where(x.equals(x), (size | sign).bits(x.dtype), not_a_number).value]
+    return [where(x.equals(x), (size | sign).bits(x.dtype), x).value]
 
 
 def _powers_of_two(end: int) -> list[int]:

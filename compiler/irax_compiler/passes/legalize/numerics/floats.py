@@ -15,6 +15,7 @@ from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.ops.registry import read
+from irax_compiler.passes.legalize.float_codes import neighbour
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
 
@@ -137,14 +138,30 @@ def narrow_function(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes(Elementwise, kind="missing", of=("StableHLO", "IREE"))
 def float8_function(op: Elementwise, *operands: Value) -> Sequence[Value] | None:
-    """Compute functions of 8-bit floats in float32: IREE supports few of them, and CHLO's
-    expansions none.
+    """Compute functions of 8-bit floats in float32, neighbours by their bytes: IREE supports few of
+    them, and CHLO's expansions none.
     """
     dtype, float32 = dtype_of(operands[0]), np.dtype(np.float32)
     if not inexact(dtype) or dtype.itemsize > 1:
         return None
+    if op.name == "chlo.next_after":
+        bytes_ = [Number(x).bits(np.uint8) for x in operands]
+        return [neighbour(*bytes_, dtype).bits(dtype).value]
     wide = op(*(conversion.convert(x, float32) for x in operands))
     return [conversion.convert(wide, dtype) if dtype_of(wide) == float32 else wide]
+
+
+@legalizes("stablehlo.reduce_precision", kind="bug", of=("StableHLO", "IREE"))
+def float8_of_less_precision(operation: Operation) -> Sequence[Value] | None:
+    """Reduce the precision of 8-bit floats in float32: IREE takes those of the largest exponent,
+    where most of these dtypes have numbers, for infinities.
+    """
+    (x,) = operation.operands
+    dtype = dtype_of(x)
+    if dtype.itemsize > 1:
+        return None
+    (found,) = read(operation).build([conversion.convert(x, np.dtype(np.float32))])
+    return [conversion.convert(found, dtype)]
 
 
 @legalizes("stablehlo.log_plus_one", kind="bug", of="IREE")
