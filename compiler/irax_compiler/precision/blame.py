@@ -93,23 +93,20 @@ class Costs:
         rounded = np.log10(max(1.0, self.added / self.weight)) if self.weight else 0.0
         return max(0.0, self.amplified) + float(rounded) * min(1.0, self.own)
 
-    def __add__(self, other: Costs) -> Costs:
-        return Costs(
-            self.own + other.own,
-            max(self.through, other.through),
-            self.amplified + other.amplified,
-            max(self.steepest, other.steepest),
-            self.added + other.added,
-            max(self.weight, other.weight),
-            self.absorbed + other.absorbed,
-            self.overflows + other.overflows,
-            self.underflows + other.underflows,
-            self.names + other.names,
-            {
-                k: max(self.by_turn.get(k, 0.0), other.by_turn.get(k, 0.0))
-                for k in self.by_turn.keys() | other.by_turn.keys()
-            },
-        )
+    def include(self, other: Costs) -> None:
+        """Add the costs of another op of the same line."""
+        self.own += other.own
+        self.through = max(self.through, other.through)
+        self.amplified += other.amplified
+        self.steepest = max(self.steepest, other.steepest)
+        self.added += other.added
+        self.weight = max(self.weight, other.weight)
+        self.absorbed += other.absorbed
+        self.overflows += other.overflows
+        self.underflows += other.underflows
+        self.names.update(other.names)
+        for turn, error in other.by_turn.items():
+            self.by_turn[turn] = max(self.by_turn.get(turn, 0.0), error)
 
 
 @dataclass
@@ -127,14 +124,14 @@ def follow(run: Run, place: int, error: float, value: float) -> Blame:
     """Follow an element back. It is given by its place, its error and its wide value."""
     if not np.isfinite(error):
         error = value
-    slope = np.zeros(run.size + 1, np.complex128 if _has_complex(run) else np.float64)
+    slope = np.zeros(run.size + 1, np.complex128 if run.has_complex else np.float64)
     slope[place] = 1
     found: list[tuple[Event, Costs]] = []
     vanished = False
     with run.arithmetic.context(), np.errstate(all="ignore"):
         for event in reversed(run.events):
             both = [x for x in event.results if isinstance(x, Both)]
-            slopes = [slope[x.places] for x in both]
+            slopes = [x.of_elements(slope) for x in both]
             if any(s.any() for s in slopes):
                 costs = _costs(run, event, both, slopes, slope, abs(error) or np.inf)
                 found.append((event, costs))
@@ -142,14 +139,8 @@ def follow(run: Run, place: int, error: float, value: float) -> Blame:
         total = 0.0
         for x in run.arguments:
             if isinstance(x, Both):
-                total += float(np.nansum(np.abs(slope[x.places] * run.arithmetic.lowered(x.wide))))
+                total += _size(x.of_elements(slope), run.arithmetic.lowered(x.wide))
     return Blame(found[::-1], total / abs(value) if value else np.inf, vanished)
-
-
-def _has_complex(run: Run) -> bool:
-    return any(
-        isinstance(x, Both) and x.narrow.dtype.kind == "c" for e in run.events for x in e.results
-    )
 
 
 def _has_vanished(run: Run, x: Both) -> bool:
@@ -160,7 +151,10 @@ def _has_vanished(run: Run, x: Both) -> bool:
 
 
 def _size(*arrays: Array) -> float:
-    return float(np.nansum(np.abs(arrays[0] if len(arrays) == 1 else arrays[0] * arrays[1])))
+    """Return the sum of the sizes of elements, or of the products of two arrays; without nans."""
+    each = np.abs(arrays[0] if len(arrays) == 1 else arrays[0] * arrays[1])
+    total = float(each.sum())
+    return total if total == total else float(np.nansum(each))
 
 
 def _costs(
@@ -240,7 +234,11 @@ def _pull(
         for s, x in zip(found, floats, strict=True)
     ]
     for part, x in parts:
-        np.add.at(slope, x.places.ravel(), part.ravel())
+        if isinstance(x.where, int):
+            part = x.of_elements(slope) + part
+            slope[x.where : x.where + part.size] = part.ravel()
+        else:
+            np.add.at(slope, x.where.ravel(), part.ravel())
     slope[-1] = 0
     return parts
 

@@ -238,7 +238,7 @@ def _of_run(name: str, run: Run, compiled: Sequence[Array] | None) -> PrecisionR
     lines: dict[Frame | None, Costs] = {}
     for event, costs in of_events.by_event:
         frame = line_of(event.step)
-        lines[frame] = lines.get(frame, Costs()) + costs
+        lines.setdefault(frame, Costs()).include(costs)
     decisions: dict[Frame | None, int] = {}
     for step, count in run.decisions:
         decisions[line_of(step)] = decisions.get(line_of(step), 0) + count

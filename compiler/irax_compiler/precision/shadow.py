@@ -23,10 +23,11 @@ from irax_compiler.mlir import Module, inexact, tensor_type
 from irax_compiler.ops import bitcast, comparison, conversion
 from irax_compiler.ops.callback import Callback
 from irax_compiler.ops.control_flow.shard_map import ShardMap
+from irax_compiler.ops.control_flow.while_loops import RegionOp
 from irax_compiler.ops.core import Linear, Op, evaluated
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.sorting.sort import Sort
-from irax_compiler.ops.structured import DefinedOp
+from irax_compiler.ops.structured import Call, DefinedOp
 from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.precision.wide import Array, Decimals, Doubles
 from irax_compiler.steps import Step
@@ -41,7 +42,21 @@ class Both:
 
     narrow: Array
     wide: Array
-    places: Array
+    where: int | Array
+    """The place of the first element, if they are one after the other; or that of each."""
+
+    @property
+    def places(self) -> Array:
+        """The places of the elements."""
+        if not isinstance(self.where, int):
+            return self.where
+        return np.arange(self.where, self.where + self.narrow.size).reshape(self.narrow.shape)
+
+    def of_elements(self, numbers: Array) -> Array:
+        """Return those of numbers of all places that are of the elements: maybe a view."""
+        if not isinstance(self.where, int):
+            return numbers[self.where]
+        return numbers[self.where : self.where + self.narrow.size].reshape(self.narrow.shape)
 
     def packed(self) -> Array:
         """Return it as one array of a structured dtype."""
@@ -85,6 +100,8 @@ class Run:
     elements."""
     size: int = 0
     """The number of places."""
+    has_complex: bool = False
+    """True if there are complex numbers."""
     unknown: Counter[str] = field(default_factory=Counter)
     """Ops that have no wider form: their results count as exact."""
 
@@ -102,7 +119,7 @@ def run(
     with arithmetic.context(), np.errstate(all="ignore"):
         given = [shadow.new(x) if inexact(x.dtype) else x for x in arguments]
         with evaluate.run_by(shadow):
-            found = evaluator(func, [x.packed() if isinstance(x, Both) else x for x in given])
+            found = evaluator(func, given)  # pyright: ignore[reportArgumentType]
         shadow.run.arguments = given
         shadow.run.results = [_unpacked(x) for x in found]
     return shadow.run
@@ -113,7 +130,20 @@ def _has_doubles(module: Module, arguments: Sequence[Array]) -> bool:
 
 
 def _unpacked(x: Any) -> Operand:
+    if isinstance(x, Both):
+        return x
+    x = np.asarray(x)
     return Both.of(x) if x.dtype.names else x
+
+
+@dataclass
+class _Around:
+    """An op that is being evaluated, and runs blocks."""
+
+    packs: bool
+    """True if it takes rows of arrays, and stacks them: they are packed."""
+    turns: Counter[int] = field(default_factory=Counter)
+    """The number of runs of each block."""
 
 
 class _Shadow:
@@ -121,39 +151,41 @@ class _Shadow:
 
     def __init__(self, run: Run) -> None:
         self.run = run
-        self.turns: list[Counter[int]] = []
+        self.around: list[_Around] = []
 
     def __call__(
         self, program: evaluate.Program, arguments: Sequence[Array], call: Evaluation
     ) -> list[Array]:
-        turn = None
-        if self.turns:
-            turn = self.turns[-1][id(program)]
-            self.turns[-1][id(program)] += 1
+        turn, packs = None, False
+        if self.around:
+            turn = self.around[-1].turns[id(program)]
+            self.around[-1].turns[id(program)] += 1
+            packs = self.around[-1].packs
         env: list[Any] = [None] * len(program.types)
         for slot, argument in zip(program.inputs, arguments, strict=True):
-            env[slot] = _unpacked(np.asarray(argument))
-        for step in program.steps:
-            results = self.evaluated(step, call, [env[i] for i in step.inputs], turn)
-            for slot, result in zip(step.outputs, results, strict=True):
-                env[slot] = result
-            for slot in step.dead:
-                env[slot] = None
+            env[slot] = _unpacked(argument)
+        with evaluate.run_by(None):  # an op may be defined by a program
+            for step in program.steps:
+                results = self.evaluated(step, call, [env[i] for i in step.inputs], turn)
+                for slot, result in zip(step.outputs, results, strict=True):
+                    env[slot] = result
+                for slot in step.dead:
+                    env[slot] = None
         outputs = [env[slot] for slot in program.outputs]
-        return [x.packed() if isinstance(x, Both) else x for x in outputs]
+        return [x.packed() if packs and isinstance(x, Both) else x for x in outputs]
 
     def new(self, narrow: Array, wide: Array | None = None) -> Both:
         """Return numbers with places of their own; those of an argument are exact."""
         start, self.run.size = self.run.size, self.run.size + narrow.size
-        places = np.arange(start, self.run.size).reshape(narrow.shape)
-        return Both(narrow, self.run.arithmetic.lifted(narrow) if wide is None else wide, places)
+        self.run.has_complex |= narrow.dtype.kind == "c"
+        return Both(narrow, self.run.arithmetic.lifted(narrow) if wide is None else wide, start)
 
     def exact(self, narrow: Array) -> Operand:
         """Return numbers that have no derivative, as they are."""
         if not inexact(narrow.dtype):
             return narrow
         wide = self.run.arithmetic.lifted(narrow)
-        return Both(narrow, wide, np.full(narrow.shape, NOWHERE))
+        return Both(narrow, wide, np.broadcast_to(NOWHERE, narrow.shape))
 
     def evaluated(
         self, step: Step, call: Evaluation, operands: Sequence[Operand], turn: int | None
@@ -163,21 +195,22 @@ class _Shadow:
         goes_inside = not op.is_pure and not isinstance(op, DefinedOp | Callback | ShardMap)
         if goes_inside:
             return self.inside(op, call, operands)
-        with evaluate.run_by(None):
-            if not any(isinstance(x, Both) for x in operands):
-                return self.of_integers(step, call, operands)  # pyright: ignore
-            if moves(op):
-                return self.moved(op, call, operands)
-            if isinstance(op, Sort):
-                return self.sorted(step, call, operands)
-            return self.computed(step, call, operands, turn)
+        if not any(isinstance(x, Both) for x in operands):
+            return self.of_integers(step, call, operands)  # pyright: ignore
+        if moves(op):
+            return self.moved(op, call, operands)
+        if isinstance(op, Sort):
+            return self.sorted(step, call, operands)
+        return self.computed(step, call, operands, turn)
 
     def inside(self, op: Op, call: Evaluation, operands: Sequence[Operand]) -> Sequence[Operand]:
-        self.turns.append(Counter())
-        packed = [x.packed() if isinstance(x, Both) else x for x in operands]
-        results = evaluated(op, call, packed)
-        self.turns.pop()
-        return [_unpacked(np.asarray(x)) for x in results]
+        packs = not isinstance(op, RegionOp | Call)
+        self.around.append(_Around(packs))
+        given: Any = [x.packed() if packs and isinstance(x, Both) else x for x in operands]
+        with evaluate.run_by(self):
+            results: Any = op.evaluate(call, *given)
+        self.around.pop()
+        return [_unpacked(x) for x in (results if op.num_results != 1 else [results])]
 
     def of_integers(
         self, step: Step, call: Evaluation, operands: Sequence[Array]
