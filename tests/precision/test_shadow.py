@@ -88,13 +88,13 @@ def test_evaluator_is_as_before_within():
     "name",
     [
         *("sin", "cos", "tan", "exp", "expm1", "tanh", "log", "log1p", "sqrt", "cbrt", "arctan"),
-        *("square", "reciprocal", "sinh", "cosh", "exp2", "log2", "hypot", "arctan2", "power"),
+        *("square", "reciprocal", "sinh", "cosh", "exp2", "log2", "arctan2", "power"),
     ],
 )
 def test_decimal_functions(name):
     """Decimal numbers agree with float64 to its digits, on which nothing of theirs depends."""
     function = getattr(jnp, name)
-    arguments = [f32([0.3, 1.7, 2.9, 12.5])] * (2 if name in ("hypot", "arctan2", "power") else 1)
+    arguments = [f32([0.3, 1.7, 2.9, 12.5])] * (2 if name in ("arctan2", "power") else 1)
     ir = irax.make_ir(function)(*arguments)
     (doubles,) = shadow.run(ir.module, ir.func, arguments, Doubles()).results
     (decimals,) = shadow.run(ir.module, ir.func, arguments, Decimals()).results

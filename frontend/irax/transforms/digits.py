@@ -14,7 +14,6 @@ from irax.core.trees.flattening import name_of
 from irax.core.wrapping import wraps
 from irax.execution.jit import jit
 from irax.execution.jitted import PjitFunction
-from irax.transforms.deferred_rules import with_rules
 from irax_compiler import api
 
 __all__ = ["Precision", "precision"]
@@ -61,12 +60,11 @@ class Precision:
             leaves, _ = array_trees.tree_flatten(given)
             traced = program.traced
             arrays = [concrete_array(x).value for x in (*leaves, *traced.captures)]
-            module = with_rules(traced.builder).module
             results = None
             if compiled:
                 found, _ = array_trees.tree_flatten(jitted(*args, **kwargs))
                 results = [np.asarray(x) for x in found]
-            found = api.precision_report(module, traced.name, arrays, results)
+            found = api.precision_report(traced.builder.module, traced.name, arrays, results)
             found.name = name_of(fun)
             return found
 
