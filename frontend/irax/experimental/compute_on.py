@@ -7,7 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from irax.core.memory_spaces import Space
+from irax.core.shardings.memory_spaces import Space
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
 from irax.execution.transfers import device_put

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from irax import dtypes, export, tree_util
-from irax.core import array_trees
 from irax.core.array import Array, as_array
 from irax.core.tracebacks import api_boundary
+from irax.core.trees import array_trees
 from irax.execution import backend as execution_backend
 from irax.stages import Compiled
 from irax.transforms.deferred_rules import with_rules
