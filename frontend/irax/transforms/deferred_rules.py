@@ -138,7 +138,8 @@ class DeferredRules:
         self.out_tree, self.outside = out_tree, list(outside)
         self.has_forward_mode = ruled.has_forward_mode
         self.key = f"{traced.name}#{_PROCESS}.{next(_numbers)}"
-        self.is_recursive = any(other.ruled is ruled for other in _state.writing)
+        self.around = [r for other in _state.writing for r in (other.ruled, *other.around)]
+        self.is_recursive = any(other is ruled for other in self.around)
         self.lanes: dict[Any, Any] = {}
         self.function = ""
         self.first: First | None = None
