@@ -22,8 +22,8 @@ class Subject:
 
     name: str
     function: Callable[..., Any]
-    value: Real | None
-    """The function in mpmath's arithmetic; None where `slopes` say all."""
+    value: Real
+    """The function in mpmath's arithmetic."""
     low: float = -np.inf
     high: float = np.inf
     reach: float = 20
@@ -32,12 +32,14 @@ class Subject:
     """Numbers near which many places are."""
     largest: float = np.inf
     slopes: tuple[Real, Real, Real] | None = None
-    """The derivatives of order 1, 2 and 3."""
+    """The derivatives of order 1, 2 and 3; those of `value` by differences, if None."""
 
 
 @dataclass(frozen=True)
 class Pair:
-    """A function of two numbers, and its derivatives by the operands that they are in."""
+    """A function of two numbers, and, by the operands that they are in, its derivatives; its value
+    by "".
+    """
 
     name: str
     function: Callable[..., Any]
@@ -60,9 +62,23 @@ def _bell(x: Any) -> Any:
 
 def _below(x: Any) -> Any:
     """The distribution function of the normal distribution."""
-    if abs(x) > 60:  # where mpmath's may overflow
-        return mp.mpf(x > 0)
-    return mp.erfc(-x / mp.sqrt(2)) / 2
+    return _erfc(-x / mp.sqrt(2)) / 2
+
+
+def _log_below(x: Any) -> Any:
+    return mp.log1p(-_below(-x)) if x > 0 else mp.log(_below(x))
+
+
+def _erfc(x: Any) -> Any:
+    if abs(x) > 40:  # mpmath's overflows at extremes
+        return mp.mpf(0 if x > 0 else 2)
+    return mp.erfc(x) if abs(x) > 1e-30 else 1 - _erf(x)
+
+
+def _erf(x: Any) -> Any:
+    if abs(x) > 40:
+        return mp.sign(x)
+    return mp.erf(x) if abs(x) > 1e-30 else 2 / mp.sqrt(mp.pi) * x
 
 
 def _of_bell(function: Real, first: Real) -> tuple[Real, Real, Real]:
@@ -123,7 +139,7 @@ SUBJECTS = [
     Subject(
         "gelu, exact",
         lambda x: nn.gelu(x, approximate=False),
-        None,
+        lambda x: x * _below(x),
         slopes=(
             lambda x: _below(x) + x * _bell(x),
             lambda x: (2 - x * x) * _bell(x),
@@ -141,18 +157,18 @@ SUBJECTS = [
     Subject("log1mexp", nn.log1mexp, lambda x: mp.log(-mp.expm1(-x)), low=0, near=(np.log(2),)),
     Subject("logit", special.logit, lambda x: mp.log(x) - mp.log1p(-x), 0, 1, near=(0.5, 1)),
     Subject("entr", special.entr, lambda x: -x * mp.log(x), low=0),
-    Subject("erf", special.erf, None, slopes=_of_bell(mp.erf, _erf_slope)),
-    Subject("erfc", special.erfc, None, slopes=_of_bell(mp.erfc, lambda x: -_erf_slope(x))),
+    Subject("erf", special.erf, _erf, slopes=_of_bell(mp.erf, _erf_slope)),
+    Subject("erfc", special.erfc, _erfc, slopes=_of_bell(mp.erfc, lambda x: -_erf_slope(x))),
     Subject(
         "ndtr",
         special.ndtr,
-        None,
+        _below,
         slopes=(_bell, lambda x: -x * _bell(x), lambda x: (x * x - 1) * _bell(x)),
     ),
     Subject(
         "gammaln",
         special.gammaln,
-        None,
+        mp.loggamma,
         low=0,
         near=(1, 2),
         slopes=tuple(lambda x, n=n: mp.psi(n, x) for n in range(3)),
@@ -160,14 +176,14 @@ SUBJECTS = [
     Subject(
         "digamma",
         special.digamma,
-        None,
+        mp.digamma,
         low=0,
         slopes=tuple(lambda x, n=n: mp.psi(n, x) for n in range(1, 4)),
     ),
     Subject(
         "expi",
         special.expi,
-        None,
+        mp.ei,
         slopes=(
             lambda x: mp.exp(x) / x,
             lambda x: mp.exp(x) * (1 / x - 1 / x**2),
@@ -177,7 +193,7 @@ SUBJECTS = [
     Subject(
         "exp1",
         special.exp1,
-        None,
+        mp.e1,
         low=0,
         slopes=(
             lambda x: -mp.exp(-x) / x,
@@ -188,7 +204,7 @@ SUBJECTS = [
     Subject(
         "spence",
         special.spence,
-        None,
+        lambda x: mp.re(mp.polylog(2, 1 - x)),
         low=0,
         near=(1,),
         slopes=(
@@ -200,7 +216,7 @@ SUBJECTS = [
     Subject(
         "sici: the sine integral",
         lambda x: special.sici(x)[0],
-        None,
+        mp.si,
         near=(0,),
         slopes=(
             lambda x: mp.sin(x) / x,
@@ -211,7 +227,7 @@ SUBJECTS = [
     Subject(
         "sici: the cosine integral",
         lambda x: special.sici(x)[1],
-        None,
+        mp.ci,
         low=0,
         slopes=(
             lambda x: mp.cos(x) / x,
@@ -228,7 +244,7 @@ SUBJECTS = [
         lambda x: mp.sqrt(mp.pi) / 2 * mp.exp(-x * x) * mp.erfi(x),
         largest=1e2,
     ),
-    Subject("log_ndtr", special.log_ndtr, lambda x: mp.log(_below(x)), largest=30),
+    Subject("log_ndtr", special.log_ndtr, _log_below, largest=30),
 ]
 
 
@@ -237,45 +253,49 @@ def _shares(x: Any, y: Any, scale: Any = 1) -> dict[str, Any]:
     gap = (x - y) * scale
     s, t = (_logistic(d) if d > -1e6 else mp.mpf(0) for d in (gap, -gap))
     product = s * t * scale
-    return {"0": s, "1": t, "00": product, "01": -product, "11": product}
+    big, small = max(x, y), min(x, y)
+    value = big + mp.log1p(mp.exp((small - big) * scale)) / scale
+    return {"": value, "0": s, "1": t, "00": product, "01": -product, "11": product}
 
 
 def _share(x: Any, y: Any) -> dict[str, Any]:
     """Derivatives of exp(x) / (exp(x) + exp(y))."""
     p, q = (_logistic(d) if d > -1e6 else mp.mpf(0) for d in (x - y, y - x))
     first, second = p * q, p * q * (q - p)
-    return {"0": first, "1": -first, "00": second, "01": -second, "11": second}
+    return {"": p, "0": first, "1": -first, "00": second, "01": -second, "11": second}
 
 
 def _log_share(x: Any, y: Any) -> dict[str, Any]:
     p, q = (_logistic(d) if d > -1e6 else mp.mpf(0) for d in (x - y, y - x))
-    return {"0": q, "1": -q, "00": -p * q, "01": p * q, "11": -p * q}
+    log = -mp.log1p(mp.exp(y - x)) if x > y else x - y - mp.log1p(mp.exp(x - y))
+    return {"": log, "0": q, "1": -q, "00": -p * q, "01": p * q, "11": -p * q}
 
 
 def _of_angle(y: Any, x: Any) -> dict[str, Any]:
     square = x * x + y * y
     mixed, twice = (y * y - x * x) / square**2, 2 * x * y / square**2
-    return {"0": x / square, "1": -y / square, "00": -twice, "01": mixed, "11": twice}
+    first = {"": mp.atan2(y, x), "0": x / square, "1": -y / square}
+    return {**first, "00": -twice, "01": mixed, "11": twice}
 
 
 def _of_length(x: Any, y: Any) -> dict[str, Any]:
     r = mp.sqrt(x * x + y * y)
     second = {"00": y * y / r**3, "01": -x * y / r**3, "11": x * x / r**3}
-    return {"0": x / r, "1": y / r, **second}
+    return {"": r, "0": x / r, "1": y / r, **second}
 
 
 def _of_power(x: Any, y: Any) -> dict[str, Any]:
     power, log = x**y, mp.log(x)
     mixed = power / x * (1 + y * log)
     second = {"00": y * (y - 1) * power / x**2, "01": mixed, "11": log * log * power}
-    return {"0": y * power / x, "1": log * power, **second}
+    return {"": power, "0": y * power / x, "1": log * power, **second}
 
 
 PAIRS = [
     Pair(
         "divide",
         jnp.divide,
-        lambda x, y: {"0": 1 / y, "1": -x / y**2, "01": -1 / y**2, "11": 2 * x / y**3},
+        lambda x, y: {"": x / y, "0": 1 / y, "1": -x / y**2, "01": -1 / y**2, "11": 2 * x / y**3},
     ),
     Pair("power", jnp.power, _of_power, positive=True),
     Pair("arctan2", jnp.arctan2, _of_angle),
@@ -287,13 +307,20 @@ PAIRS = [
     Pair(
         "xlogy",
         special.xlogy,
-        lambda x, y: {"0": mp.log(y), "1": x / y, "01": 1 / y, "11": -x / y**2},
+        lambda x, y: {
+            "": x * mp.log(y),
+            "0": mp.log(y),
+            "1": x / y,
+            "01": 1 / y,
+            "11": -x / y**2,
+        },
         positive=True,
     ),
     Pair(
         "xlog1py",
         special.xlog1py,
         lambda x, y: {
+            "": x * mp.log1p(y),
             "0": mp.log1p(y),
             "1": x / (1 + y),
             "01": 1 / (1 + y),

@@ -13,14 +13,18 @@ SAMPLE = ["expm1", "tanh", "arcsinh", "sigmoid", "squareplus", "spence", "power"
 
 @pytest.mark.parametrize("name", SAMPLE)
 def test_derivatives_of_a_sample_are_accurate(name):
-    assert max(table.measured(ALL[name], np.dtype(np.float32), count=12)) <= table.LIMIT
+    value, *derivatives = table.measured(ALL[name], np.dtype(np.float32), count=12)
+    assert value <= table.LIMIT_OF_VALUES
+    assert max(derivatives) <= table.LIMIT
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("dtype", table.DTYPES, ids=str)
 @pytest.mark.parametrize("name", sorted(ALL.keys() - table.REASONS.keys()))
 def test_derivatives_are_accurate(name, dtype):
-    assert max(table.measured(ALL[name], dtype)) <= table.LIMIT
+    value, *derivatives = table.measured(ALL[name], dtype)
+    assert value <= table.LIMIT_OF_VALUES
+    assert max(derivatives) <= table.LIMIT
 
 
 def test_the_page_has_every_function():

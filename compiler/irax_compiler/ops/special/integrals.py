@@ -72,7 +72,7 @@ def _expn(n: Number, x: Number) -> Number:
     close = (x > 0) & (x <= 1)
     near = _near(safe_n, where(close, x, 1.0))
     large = where(x > 1, x, 3.0)
-    far = exp(-large) * _fraction(safe_n, large, _count(x, 22, 82))
+    far = exp(-large) * _fraction(safe_n, large, _count(x, 22, 104))
     value = where(close, near, where(x.equals(np.inf), 0.0, far))
     value = where(n.equals(0), exp(-x) / x, value)
     at_zero = where(n > 1, 1.0 / where(n > 1, n - 1.0, 1.0), np.inf)
@@ -110,7 +110,8 @@ class Expi(Smooth):
         near = log(small) + _EULER + polynomial(small * (1 / 16), series)
         large = where(x > edge, x, float(edge))
         tail = polynomial(1.0 / large, [float(math.factorial(k)) for k in range(edge)])
-        far = where(x.equals(np.inf), np.inf, exp(large) / large * tail)
+        half = exp(large * 0.5)  # exp(x) may overflow where the quotient does not
+        far = where(x.equals(np.inf), np.inf, half / large * half * tail)
         below = -_expn(Number(x._like(1.0)), -where(x < 0, x, 0.0))
         value = where(x > 0, where(x <= edge, near, far), below)
         return where(x.equals(x), value, np.nan)
