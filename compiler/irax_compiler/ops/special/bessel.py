@@ -105,7 +105,7 @@ FAR = np.array(
         -3.2708272680263033e-21,
     )
 )
-"""That of i0e * sqrt(x) in 16 / x - 1, beyond."""
+"""The Chebyshev series of i0e * sqrt(x) in 16 / x - 1, beyond."""
 
 
 def _points(count: int) -> np.ndarray:
