@@ -49,7 +49,7 @@ Options have JAX's names, in `jax.config.update` and in environment variables (`
 `jax_enable_compilation_cache` choose where compiled programs are kept, which irax does without
 being asked. Options that are about XLA alone, such as `jax_memory_fitting_level` or
 `jax_persistent_cache_min_compile_time_secs`, are taken and change nothing
-([the list](../frontend/irax/core/xla_options.py)).
+([the list](../frontend/irax/core/settings/xla_options.py)).
 
 Classes of arrays, traced arrays, keys, shardings and devices say the modules and names of JAX's, by
 which libraries choose what to do, and pickles of arrays, keys, specs and functions are read by JAX,

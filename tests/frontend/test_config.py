@@ -57,12 +57,8 @@ def house(tmp_path):
     (package / "core" / "__init__.py").touch()
     (package / "__init__.py").write_text("from irax.config import config, enable_x64\n")
     source = Path(module.__file__).parent
-    core = [
-        f"core/{name}.py"
-        for name in ("options", "origins", "strictness", "wrapping", "xla_options")
-    ]
-    dtypes = [f"core/{path.name}" for path in (source / "core").glob("dtype_*.py")]
-    for name in ("config.py", "dtypes.py", *core, *dtypes):
+    core = ("origins.py", "wrapping.py", "settings", "dtypes")
+    for name in ("config.py", "dtypes.py", *(f"core/{name}" for name in core)):
         (package / name).symlink_to(source / name)
     return tmp_path
 

@@ -276,8 +276,8 @@ def test_devices_that_a_program_is_compiled_for():
     )
     first, second = done.stderr.splitlines()
     assert "is traced for the first time" in first
-    assert "for CpuDevice(id=1), beside CpuDevice(id=0): its arguments were put there" in second
-    assert "compiled for CpuDevice(id=0), CpuDevice(id=1)\n" in done.stdout
+    assert "for cpu:1, beside cpu:0: its arguments were put there" in second
+    assert "compiled for cpu:0, cpu:1\n" in done.stdout
 
 
 class Terminal:

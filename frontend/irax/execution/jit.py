@@ -42,6 +42,7 @@ class JitOptions(TypedDict, total=False):
     compiler_options: dict[str, Any] | None
     compile: Literal["at_once", "background"] | None
     dynamic_shapes: Any
+    cache_key: str | None
 
 
 @overload
@@ -73,6 +74,7 @@ def jit(
     compiler_options: dict[str, Any] | None = None,
     compile: Literal["at_once", "background"] | None = None,
     dynamic_shapes: Any = None,
+    cache_key: str | None = None,
 ) -> Any:
     """Compiles a function when it is called, once for each signature of its arguments.
 
@@ -104,6 +106,10 @@ def jit(
             prefix of the argument. "auto" finds the sizes that differ between calls, after two.
             Where the device's compiler can, one program runs for all sizes; otherwise one is
             compiled for each.
+        cache_key: a text such as "v1", by which a process finds the program that an earlier one
+            traced, and runs it without a trace. It is taken on trust: give another text whenever
+            the function, or what it reads beside its arguments, changes. The function's name, the
+            arguments' types, static arguments (by their text), options and versions are compared.
 
     Returns:
         A function with the same arguments and results.
@@ -135,10 +141,13 @@ def jit(
             compiler_options=compiler_options,
             compile=compile,
             dynamic_shapes=dynamic_shapes,
+            cache_key=cache_key,
         )
     check_compiler_options(compiler_options)
     if compile not in (None, "at_once", "background"):
         raise ValueError(f"jit: compile: expected 'at_once', 'background' or None, got {compile!r}")
+    if not isinstance(cache_key, str | None):
+        raise TypeError(f"jit: cache_key: expected a text or None, got {cache_key!r}")
     if not callable(fun) or isinstance(fun, staticmethod):
         raise TypeError(f"jit: expected a function, got {fun!r} of type {type(fun).__name__}")
     if inspect.isgeneratorfunction(fun):
@@ -175,7 +184,7 @@ def jit(
             raise ValueError("jit: dynamic_shapes: not of functions with shardings")
         return DividedFunction(fun, static, donated, in_shardings, out_shardings)
     moves = asked is not None and (placed is None or in_shardings is not None)
-    return PjitFunction(fun, static, donated, asked, compile, dynamic_shapes, moves)
+    return PjitFunction(fun, static, donated, asked, compile, dynamic_shapes, moves, cache_key)
 
 
 def block_until_ready(x: Any) -> Any:

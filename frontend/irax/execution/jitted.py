@@ -47,7 +47,7 @@ from irax_compiler.spans import Span, collecting
 from irax_runtime.device import Device
 
 if TYPE_CHECKING:
-    from irax.execution.untraced.first_calls import FirstCall
+    from irax.execution.keyed_starts import FirstCall
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,6 +71,7 @@ class PjitFunction(Generic[P, R]):
         when: str | None = None,
         dynamic_shapes: Any = None,
         moves: bool = False,
+        cache_key: str | None = None,
     ) -> None:
         functools.update_wrapper(self, fun, updated=())
         # Attributes of the function's, but none in the place of methods.
@@ -85,10 +86,11 @@ class PjitFunction(Generic[P, R]):
         # Not among the programs, which live as long as the function: these hold the function.
         self._with_refs = jit_refs.RefPrograms()
         self._when = when
+        self._cache_key = cache_key
         self._dynamic: DynamicShapes | None = None
         if dynamic_shapes is not None:
             self._dynamic = DynamicShapes(fun, dynamic_shapes)
-        options = (static, donated, device, when, repr(dynamic_shapes), moves)
+        options = (static, donated, device, when, repr(dynamic_shapes), moves, cache_key)
         try:
             self._cache = _caches.setdefault(fun, {}).setdefault(options, Programs())
         except TypeError:  # not hashable or no weak references
@@ -110,7 +112,7 @@ class PjitFunction(Generic[P, R]):
             return name
         dynamic = self._dynamic and self._dynamic.option
         options = (self._static, self._donated, self._device, self._when, dynamic, self._moves)
-        return PjitFunction, (self._fun, *options)
+        return PjitFunction, (self._fun, *options, self._cache_key)
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         """As a method: bound to its instance, which is an argument like any other."""
@@ -177,12 +179,12 @@ class PjitFunction(Generic[P, R]):
             return self._call_outside(filled, tree, static, own, traced, state, count)
         compiled = self._cache.find(key)
         first: FirstCall | None = None
-        starts = config.untraced_starts and innermost.trace is None
-        if compiled is None and traced is None and starts:
-            from irax.execution.untraced.first_calls import FirstCall
+        cache_key = self._cache_key if self.is_plain() and innermost.trace is None else None
+        if compiled is None and traced is None and cache_key is not None:
+            from irax.execution.keyed_starts import FirstCall
 
-            given = (self._fun, self._cache, key, leaves, tree, static, count)
-            first = FirstCall(self, *given)
+            given = (self._donated, self._cache, key, leaves, tree, static, count)
+            first = FirstCall(self._fun, cache_key, *given)
             result = first.run()
             if result is not OTHER:
                 return result
@@ -190,8 +192,6 @@ class PjitFunction(Generic[P, R]):
             new = self._for_all_sizes(leaves, tree, static, key)
             if new is None:
                 spans = reports.missed(self._fun, self._cache.history, key, is_part=False)
-                if first is not None:
-                    first.begin()
                 new = self._trace(leaves, tree, static, spans, traced=traced)
             if new.traced.captures_tracers():
                 return _called(new, list(map(as_array, leaves)))
@@ -325,12 +325,7 @@ class PjitFunction(Generic[P, R]):
         key = (tree, static, options, *map(explicit_axes.signature, arrays))
         among = trace.builder.jitted
         compiled = self._cache.find(key)
-        if compiled is not None:
-            if config.untraced_starts:
-                from irax.execution.untraced.records import reused
-
-                reused.note(self._fun)
-        elif among is not None:
+        if compiled is None and among is not None:
             *_, compiled = among.get((id(self._cache), key), (None,))
         if compiled is None:  # each frame between calls counts: Python allows 1000
             spans = reports.missed(self._fun, self._cache.history, key, is_part=True)

@@ -11,7 +11,7 @@ from irax.execution.diagnostics.history import History
 from irax.execution.program import Program
 
 if TYPE_CHECKING:
-    from irax.execution.untraced.records import Untraced
+    from irax.execution.keyed_starts import Loaded
 
 MOST = 1024
 """The most programs that a function keeps: 50 to 100 MiB of small ones. Those that were not called
@@ -27,8 +27,8 @@ class Programs(OrderedDict[Any, Program]):
     def __init__(self) -> None:
         super().__init__()
         self.history = History()
-        self.untraced: dict[Any, Untraced] = {}
-        """The programs of signatures that were not traced."""
+        self.loaded: dict[Any, Loaded] = {}
+        """The programs of signatures that another process traced."""
         self._bound: dict[Any, BoundCall] = {}
         self.direct: Programs | None = None
         """Short ways for which arguments and results need nothing done (see `DividedFunction`)."""
@@ -64,11 +64,11 @@ class Programs(OrderedDict[Any, Program]):
         for other, program in kept:
             self[other] = program
 
-    def keep_untraced(self, key: Any, program: Untraced) -> None:
-        """Keep the program of a signature that was not traced."""
-        if len(self.untraced) >= MOST:
-            self.untraced.clear()
-        self.untraced[key] = program
+    def keep_loaded(self, key: Any, program: Loaded) -> None:
+        """Keep the program of a signature that another process traced."""
+        if len(self.loaded) >= MOST:
+            self.loaded.clear()
+        self.loaded[key] = program
 
     def bind(self, key: Any, call: BoundCall) -> None:
         """Take the short way for calls of a signature from now on."""
@@ -89,7 +89,7 @@ class Programs(OrderedDict[Any, Program]):
         self._bound, self.recent = {}, ()
         if self.direct is not None:
             self.direct.clear()
-        self.untraced.clear()
+        self.loaded.clear()
         super().clear()
         self.history.clear()
 

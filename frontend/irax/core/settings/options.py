@@ -136,8 +136,6 @@ class Config(threading.local):
             fewer than 32 bits as finely as float32 (`irax.random.bernoulli` of bfloat16); Poisson
             and binomial numbers of means of 1e7 by densities that keep their digits. Off, keys give
             JAX's numbers.
-        untraced_starts: run a function that another process traced without tracing it, where that
-            is known to be the same (see docs/compile-times.md).
         traceback_filtering: how irax's own frames are hidden in tracebacks. "quiet_remove_frames"
             removes them, "remove_frames" does and keeps the whole traceback as the error's cause,
             "tracebackhide" marks them for IPython, "off" shows them; "auto" is "tracebackhide"
@@ -192,7 +190,6 @@ class Config(threading.local):
         "transfer_guard_device_to_host", transfer_guard
     )
     unbiased_random: bool = _from_environment("unbiased_random")
-    untraced_starts: bool = _from_environment("untraced_starts")
     traceback_filtering: str = _choice_from_environment("traceback_filtering", "auto")
 
     def update(self, name: str, val: Any) -> None:

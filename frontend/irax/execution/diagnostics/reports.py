@@ -76,13 +76,13 @@ def missed(function: Callable[..., Any], history: History, key: Key, is_part: bo
     return entry.spans
 
 
-def untraced(function: Callable[..., Any], history: History) -> None:
+def loaded(function: Callable[..., Any], history: History) -> None:
     """Note that a jitted function runs a program that another process traced."""
     _note_start(function, history, "runs without a trace: an earlier process traced it")
 
 
-def not_described(function: Callable[..., Any], history: History, why: str) -> None:
-    """Note why a jitted function is traced by each process."""
+def not_kept(function: Callable[..., Any], history: History, why: str) -> None:
+    """Note why a jitted function with a `cache_key` is traced by each process."""
     _note_start(function, history, f"is traced by each process: {why}")
 
 
