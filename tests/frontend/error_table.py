@@ -256,6 +256,7 @@ PROVOKED: dict[str, list[str]] = {
     "irax.scipy.linalg.block_diag": ["irax.scipy.linalg.block_diag(jnp.ones((1, 1, 1)))"],
     "irax.scipy.stats.mode": ["stats.mode(jnp.ones(2), nan_policy='omit')"],
     "irax.profiler.stop_trace": ["irax.profiler.stop_trace()"],
+    "irax.profiler.stop_server": ["irax.profiler.stop_server()"],
     "irax.experimental.checkify.check": [
         "irax.experimental.checkify.check('text', 'message')",
         "irax.experimental.checkify.check(False, 'message')",
@@ -278,7 +279,10 @@ NOT_HERE = {
     "irax.numpy.repeat": {"ShardingTypeError"},
     "irax.lax.with_sharding_constraint": {"AssertionError"},
     "irax.debug.breakpoint": {"RuntimeError"},
+    "irax.extend.core.check_jaxpr": {"JaxprTypeError"},
     "irax.profiler.trace": {"RuntimeError"},
+    "irax.profiler.start_server": {"OSError", "ValueError"},
+    "irax.profiler.export_profile_data": {"NotImplementedError", "ValueError"},
     "irax.ffi.ffi_call": {"NotImplementedError", "TypeError", "ValueError"},
     "irax.ffi.ffi_lowering": {"NotImplementedError", "TypeError"},
     "irax.ffi.register_ffi_target": {"ValueError"},

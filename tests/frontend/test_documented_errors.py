@@ -42,8 +42,8 @@ WRONG: list[Any] = [
 ]
 
 
-FILES = {"file", "filename", "path", "log_dir"}
-"""Parameters that would write a file, or close a file descriptor."""
+FILES = {"file", "filename", "path", "log_dir", "port"}
+"""Parameters that would write a file, close a file descriptor or open a port."""
 
 
 def public(module: str) -> Iterator[tuple[str, Any]]:
