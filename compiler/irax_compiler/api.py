@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     )
     from irax_compiler.passes.sizes.refine import is_sized, refined, values_for
     from irax_compiler.precision.report import PrecisionReport, precision_report
+    from irax_compiler.precision.tuning import Plan, precision_plan
 
 _LATER = {
     **dict.fromkeys(
@@ -98,6 +99,7 @@ _LATER = {
     "arguments_read": "passes.optimize.split_large_signatures",
     "CompileError": "iree.invocation",
     **dict.fromkeys(("PrecisionReport", "precision_report"), "precision.report"),
+    **dict.fromkeys(("Plan", "precision_plan"), "precision.tuning"),
     **dict.fromkeys(("COLUMN_ORDERS", "color_columns", "color_stars", "in_column"), "coloring"),
     **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.sizes.refine"),
 }
@@ -121,6 +123,7 @@ __all__ = [
     "Module",
     "Pass",
     "PassError",
+    "Plan",
     "PrecisionReport",
     "Reversed",
     "ShardedTypes",
@@ -155,6 +158,7 @@ __all__ = [
     "partition",
     "passes",
     "pattern_of",
+    "precision_plan",
     "precision_report",
     "refined",
     "remove_dead_operations",

@@ -177,7 +177,7 @@ def _costs(
         sum(_size(s, errors(run, x)) for s, x in zip(slopes, results, strict=True)) / error
     )
     costs.added, costs.weight = added, weight * unit(results[0].narrow.dtype)
-    incoming = _pull(run, event, slopes, slope)
+    incoming = pulled(run, event, slopes, slope)
     if weight and incoming:
         heaviest = max(_size(s, arithmetic.lowered(x.wide)) for s, x in incoming)
         passing = max(_size(s, errors(run, x)) for s, x in incoming)
@@ -211,10 +211,12 @@ def _no_calls(name: str, arguments: Sequence[Array]) -> Sequence[Array]:
     raise TypeError(name)
 
 
-def _pull(
+def pulled(
     run: Run, event: Event, slopes: Sequence[Array], slope: Array
 ) -> list[tuple[Array, Both]]:
-    """Add an op's part to the slopes of its operands; return it, with the operands."""
+    """Add an op's part to the slopes of its operands; return it, with the operands. `slopes` are
+    those of its results, and `slope` has those of all places.
+    """
     operands = [
         run.arithmetic.lowered(x.wide) if isinstance(x, Both) else x for x in event.operands
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,11 @@ from irax.core.trees.flattening import name_of
 from irax.core.wrapping import wraps
 from irax.execution.jit import jit
 from irax.execution.jitted import PjitFunction
-from irax_compiler import api
+from irax.ir import LoadedFunction
+from irax.transforms.deferred_rules import with_rules
+from irax_compiler import api, mlir
 
-__all__ = ["Precision", "precision"]
+__all__ = ["Precision", "TunedFunction", "precision"]
 
 
 class Precision:
@@ -69,6 +71,72 @@ class Precision:
             return found
 
         return report
+
+    @api_boundary
+    def tune(
+        self,
+        fun: Callable[..., Any],
+        args: Sequence[Any],
+        tolerance: float = 1e-3,
+        dtypes: Sequence[str] = ("bfloat16", "float16"),
+    ) -> TunedFunction:
+        """Return a function with as many operations as possible in narrower types.
+
+        For some arguments its results are within a tolerance, relative to their norms, of those in
+        wider arithmetic. The operations are chosen by the sensitivity of the results to each, and
+        by trials in the evaluator.
+
+        Args:
+            fun: a function of arrays.
+            args: its arguments.
+            tolerance: the largest relative error.
+            dtypes: the types that operations may be done in, by preference: bfloat16, float16,
+                float32.
+
+        Raises:
+            TypeError: `fun` is not a function.
+            ValueError: a dtype is none of these.
+
+        >>> f = irax.precision.tune(lambda x: jnp.tanh(x) + 1, [jnp.ones(3)], tolerance=1e-2)
+        >>> f.plan.pipeline
+        'convert-precision{only=0,1}'
+        """
+        short = {"bfloat16": "bf16", "float16": "f16", "float32": "f32"}
+        names = [np.dtype(d).name for d in dtypes]
+        unknown = [n for n in names if n not in short]
+        if unknown:
+            raise ValueError(f"dtypes: got {unknown[0]}; expected some of {', '.join(short)}")
+        jitted: Any = fun if isinstance(fun, PjitFunction) else jit(fun)
+        program, *_ = jitted.traced_for(tuple(args), {})
+        leaves, _ = array_trees.tree_flatten(
+            array_trees.with_words(jitted.dynamic(tuple(args), {}))
+        )
+        traced = program.traced
+        arrays = [concrete_array(x).value for x in (*leaves, *traced.captures)]
+        module = mlir.clone_module(with_rules(traced.builder).module)
+        mlir.make_public(mlir.functions(module)[traced.name])
+        types = [short[n] for n in names]
+        plan = api.precision_plan(module, traced.name, arrays, tolerance, types)
+        return TunedFunction(plan, name_of(fun), traced.captures, program.out_tree)
+
+
+class TunedFunction:
+    """A function with some operations in narrower types, as `irax.precision.tune` returns it. It
+    runs, and `jit`, `grad` and `vmap` take it.
+    """
+
+    def __init__(self, plan: api.Plan, name: str, captures: Sequence[Any], out_tree: Any) -> None:
+        self.plan = plan
+        """The types of operations, and the passes that apply them. Its text is for reading."""
+        self.__name__ = name
+        self._captures, self._out_tree = list(captures), out_tree
+        self._loaded = LoadedFunction(plan.applied(), plan.func, None)
+
+    def __call__(self, *args: Any) -> Any:
+        leaves, _ = array_trees.tree_flatten(args)
+        results = self._loaded(*leaves, *self._captures)
+        one = len(self._loaded.outputs) == 1
+        return array_trees.tree_unflatten(self._out_tree, [results] if one else results)
 
 
 precision = Precision()
