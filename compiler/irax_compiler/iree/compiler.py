@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from irax_compiler import cache, own_files, spans
 from irax_compiler.iree import blas, linking, references, temporary
 from irax_compiler.iree.invocation import CompileError, bundled_tool, invocation, run_phases
-from irax_compiler.iree.pipelines import AFRESH, ALLOCATION, PIPELINES, phases_after
+from irax_compiler.iree.pipelines import AFRESH, ALLOCATION, OF_SIZES, PIPELINES, phases_after
 
 if TYPE_CHECKING:  # these import IREE's bindings, which whoever has a program does without
     from irax_compiler.iree.kernels_aside import KernelsAside
@@ -187,10 +187,11 @@ def _invoke_iree(
     flags = (*flags, *linking_flags(module, text, flags))
     if not after and _has_pipelines(flags):
         return _by_pipelines(given, flags, chosen, unverified, text)
+    pipelines = {**PIPELINES, **OF_SIZES} if computes_sizes(text) else PIPELINES
     for phase in _ends(after, {*AFRESH, *(x.phase for x in chosen)}):
-        given, after = run_phases(given, flags, after, phase, unverified=unverified), phase
-        given = _rewritten(given, [x for x in chosen if x.phase == phase])
-    return _program(given, flags, after, unverified, bool(text))
+        given = run_phases(given, flags, after, phase, unverified=unverified, pipelines=pipelines)
+        given, after = _rewritten(given, [x for x in chosen if x.phase == phase]), phase
+    return _program(given, flags, after, unverified, bool(text), pipelines)
 
 
 def _by_pipelines(
@@ -211,7 +212,8 @@ def _by_pipelines(
             return _through(local.OF_STRAIGHT, given, flags, rewrites, unverified, True)
         except CompileError:
             pass  # a defect of the module, or it lacks a step of IREE's: all of them will tell
-    return _through(local.OF_ALL, given, flags, rewrites, unverified, bool(text))
+    pipelines = local.OF_UNKNOWN_SIZES if computes_sizes(text) else local.OF_ALL
+    return _through(pipelines, given, flags, rewrites, unverified, bool(text))
 
 
 def _through(
@@ -241,7 +243,8 @@ def _through(
         )
         after = phase
         given = _rewritten(given, [x for x in rewrites if x.phase == phase])
-        if phase == "flow" and straight.reads_values(given):
+        may_be_straight = phase == "flow" and pipelines is local.OF_STRAIGHT
+        if may_be_straight and straight.reads_values(given):
             pipelines = local.OF_ALL
     given = local.to_hal(given, flags, pipelines)
     given = _rewritten(given, [x for x in rewrites if x.phase == "hal"])
@@ -309,6 +312,13 @@ def has_functions(text: str) -> bool:
     empty one of a module that is too long to print.
     """
     return not text or len(_FUNCTION.findall(text)) > 1
+
+
+def computes_sizes(text: str) -> bool:
+    """Return True for the text of a module for all sizes, or of several functions, and for the
+    empty one of a module that is too long to print.
+    """
+    return has_functions(text) or "?x" in text
 
 
 def folds_computed_elements(text: str) -> bool:

@@ -19,6 +19,7 @@ from irax_compiler.iree.invocation import invocation
 from irax_compiler.iree.pipelines import (
     ALLOCATION,
     INPUT,
+    OF_SIZES,
     SCHEDULE,
     STREAM,
     VM,
@@ -106,6 +107,9 @@ OF_STRAIGHT = Pipelines(
     ),
 )
 """The pipelines of straight programs."""
+
+OF_UNKNOWN_SIZES = Pipelines({**PIPELINES, **OF_SIZES}, OF_ALL.to_hal, OF_ALL.after_code)
+"""The pipelines of programs that compute the sizes of memory."""
 
 _THE_FIRST = "#hal.device.ordinal<0> : !hal.device"
 """The device of a program, once its kernels are for it: the one that it is loaded for. IREE would

@@ -129,8 +129,12 @@ WITHOUT_ITERATION = {
     ),
     "stream": ",".join(
         (
-            "iree-stream-cmd-transformation-pipeline",
-            cleanup("iree-util-ipo"),
+            "iree-stream-schedule-allocation,iree-stream-emplace-transients",
+            "iree-stream-materialize-transient-size-queries",
+            "any(iree-stream-pack-constants,iree-stream-layout-slices)",
+            "iree-util-propagate-subranges",
+            cleanup("iree-util-ipo,iree-stream-automatic-reference-counting"),
+            "iree-stream-annotate-constant-transient-size,iree-stream-verify-lowering-to-cmd",
             *in_functions("iree-stream-reuse-allocations,convert-scf-to-cf"),
             *[cleanup("iree-util-ipo")] * 2,
             "iree-stream-fuse-dispatch-bindings,iree-stream-annotate-dispatch-arguments",
@@ -141,7 +145,15 @@ WITHOUT_ITERATION = {
     ),
 }
 """The pipelines of two phases with passes that run twice in place of until they change nothing, and
-without the search for superfluous waits."""
+without the search for superfluous waits. In that of the phase stream, no pass computes with the
+ranges of integers (see `OF_SIZES`)."""
+
+OF_SIZES = {"stream": WITHOUT_ITERATION["stream"]}
+"""The pipelines for programs that compute the sizes of memory: those for all sizes, and those of
+several functions, where sizes are arguments and results. The pass
+`iree-util-optimize-int-arithmetic` of IREE 3.13 finds no range for such a size, aligned, and then
+takes another, which the same variable has later, for the only one: a loop's steps take the memory
+that the loop begins with for as large as theirs."""
 
 PIPELINES = {"input": INPUT, ALLOCATION: SCHEDULE, "stream": STREAM, "vm": VM}
 """The pipelines of IREE's that have the passes of a phase, without the dialects of all targets.
