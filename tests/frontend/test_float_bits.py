@@ -124,6 +124,13 @@ def test_zero_and_infinity():
     np.testing.assert_array_equal(irax.grad(lambda x: slope(x).sum())(x), [0, 0])
 
 
+def test_bits_beside_constants_that_are_floats():
+    """The maximum begins at a float, minus infinity."""
+    x = np.float32([0.5, 3, 7])
+    for f in (lambda x: jnp.frexp(jnp.max(x))[0], lambda x: jnp.frexp(jnp.max(x, initial=0))[0]):
+        np.testing.assert_array_equal(irax.grad(f)(x), [0, 0, 0.125])
+
+
 def inverse_square_root(x):
     return floats(0x5F3759DF - (bits(x) >> 1))
 

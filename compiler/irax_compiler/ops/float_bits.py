@@ -164,10 +164,11 @@ def _moved(
 
 
 def _number(x: Value) -> int | None:
-    """The integer that all elements of a constant are; None for another value."""
+    """The integer that the bits of all elements of a constant are; None for another value."""
     found = mlir.splat(x)
-    if found is not None:
-        return int(found)
+    if found is not None and dtype_of(x).kind != "c":
+        is_integer = dtype_of(x).kind in "iub"
+        return int(found if is_integer else found.view(f"u{found.dtype.itemsize}"))
     operation = mlir.definition(x)
     if operation is None or not traits_of(operation).stretches:
         return None
