@@ -56,6 +56,9 @@ _BRANCH = re.compile(r"stablehlo\.(?:if|case)\b|scf\.if [^\n]*tensor<")
 _FUNCTION = re.compile(r"^  func\.func", re.M)
 """Finds functions outside of kernels."""
 
+_BODY = re.compile(r"^  func\.func .*{$", re.M)
+"""Finds those that are no imports."""
+
 _FOLD = re.compile(r"stablehlo\.reduce(?:_window)?\W+%(?!arg\d)")
 """Finds reductions of what is computed, which IREE may compute in the same kernel."""
 
@@ -66,6 +69,8 @@ _LARGE = 1 << 11
 """The elements of an array from which it may matter where it is in memory."""
 
 _SHAPE = re.compile(r"tensor<((?:\d+x)+)")
+
+_UNKNOWN_SIZE = re.compile(r"tensor<(?:\d+x)*\?")
 
 _TOO_LONG_TO_PRINT = 4 << 20
 
@@ -308,17 +313,17 @@ def is_straight(text: str) -> bool:
 
 
 def has_functions(text: str) -> bool:
-    """Return True for the text of a module of several functions outside of kernels, and for the
-    empty one of a module that is too long to print.
+    """Return True for the text of a module of several functions outside of kernels, imports left
+    out, and for the empty one of a module that is too long to print.
     """
-    return not text or len(_FUNCTION.findall(text)) > 1
+    return not text or len(_BODY.findall(text)) > 1
 
 
 def computes_sizes(text: str) -> bool:
     """Return True for the text of a module for all sizes, or of several functions, and for the
     empty one of a module that is too long to print.
     """
-    return has_functions(text) or "?x" in text
+    return has_functions(text) or _UNKNOWN_SIZE.search(text) is not None
 
 
 def folds_computed_elements(text: str) -> bool:
