@@ -13,8 +13,9 @@ import numpy as np
 from irax_compiler import locations
 from irax_compiler.locations import Frame
 from irax_compiler.mlir import Module
-from irax_compiler.precision import blame, shadow
+from irax_compiler.precision import blame, cures, shadow
 from irax_compiler.precision.blame import Costs
+from irax_compiler.precision.cures import Cure
 from irax_compiler.precision.shadow import Both, Run
 from irax_compiler.precision.wide import Decimals
 from irax_compiler.steps import Step
@@ -71,6 +72,8 @@ class Line:
 
     frame: Frame | None
     costs: Costs
+    cures: tuple[Cure, ...] = ()
+    """Changes of expressions that end there, which may keep its digits."""
     decisions: int = 0
     """Comparisons, sorts and roundings to integers that are otherwise in the wider run."""
 
@@ -108,7 +111,7 @@ class Line:
                 found.append(f"{count} {one if count == 1 else many}")
         if len(costs.by_turn) > 1 and (told := _growth(costs.by_turn)):
             found.append(told)
-        return found
+        return [*found, *map(str, self.cures)]
 
 
 _TOLD = 0.3
@@ -242,10 +245,22 @@ def _of_run(name: str, run: Run, compiled: Sequence[Array] | None) -> PrecisionR
     decisions: dict[Frame | None, int] = {}
     for step, count in run.decisions:
         decisions[line_of(step)] = decisions.get(line_of(step), 0) + count
-    listed = [Line(f, c, decisions.get(f, 0)) for f, c in lines.items()]
-    listed += [Line(f, Costs(), n) for f, n in decisions.items() if f not in lines]
+    changes = {} if results[worst].holds else _cures(run, lines, of_events)
+    listed = [Line(f, c, tuple(changes.get(f, ())), decisions.get(f, 0)) for f, c in lines.items()]
+    listed += [Line(f, Costs(), (), n) for f, n in decisions.items() if f not in lines]
     listed.sort(key=lambda line: (-(line.costs.overflows > 0), -line.digits, -line.costs.own))
     return PrecisionReport(name, results, listed, run)
+
+
+def _cures(
+    run: Run, lines: dict[Frame | None, Costs], of_events: blame.Blame
+) -> dict[Frame | None, dict[Cure, None]]:
+    """Return the cures of lines that cost digits, each at the line where its expression ends."""
+    found: dict[Frame | None, dict[Cure, None]] = {}
+    for cure, events in cures.found(run, (event for event, _ in of_events.by_event)):
+        if any(lines[f].digits > _TOLD for e in events if (f := line_of(e.step)) in lines):
+            found.setdefault(line_of(events[0].step), {})[cure] = None
+    return found
 
 
 def line_of(step: Step) -> Frame | None:

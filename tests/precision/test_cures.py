@@ -1,0 +1,43 @@
+"""Cures: the change of an expression that a report suggests, where there is one."""
+
+import pytest
+from tests.precision.losing_programs import CASES
+from tests.precision.test_losing_programs import report_of
+
+CURES = {
+    "logarithm_near_one": "log(1 + x)  ->  log1p(x)",
+    "logarithm_in_float64": "log(1 + x)  ->  log1p(x)",
+    "slope_of_softplus": "",
+    "exponential_less_one": "exp(x) - 1  ->  expm1(x)",
+    "kahan_cosine": "1 - cos(x)  ->  2 * sin(x / 2)**2",
+    "complement_of_erf": "1 - erf(x)  ->  erfc(x)",
+    "complement_of_logistic": "1 - sigmoid(x)  ->  sigmoid(-x)",
+    "difference_of_squares": "x * x - y * y  ->  (x - y) * (x + y)",
+    "difference_of_roots": "sqrt(x) - sqrt(y)  ->  (x - y) / (sqrt(x) + sqrt(y))",
+    "hyperbolic_sine": "(exp(x) - exp(-x)) / 2  ->  sinh(x)",
+    "variance": "mean(x * x) - mean(x)**2  ->  mean((x - mean(x))**2)",
+    "fast_layer_norm": "mean(x * x) - mean(x)**2  ->  mean((x - mean(x))**2)",
+    "log_sum_exp": "log(sum(exp(x)))  ->  logsumexp(x)",
+    "log_cosh": "log(cosh(x))  ->  logaddexp(x, -x) - log(2)",
+    "cross_entropy_in_bfloat16": "log(exp(x) / sum(exp(x)))  ->  log_softmax(x)",
+    "length": "sqrt(x * x + y * y)  ->  hypot(x, y)",
+    "unit_vector": "sqrt(sum(x * x))  ->  s * sqrt(sum((x / s)**2)), with s = max(abs(x))",
+    "norm_in_float16": "sqrt(sum(x * x))  ->  s * sqrt(sum((x / s)**2)), with s = max(abs(x))",
+    "angle": "arccos(dot(x, y) / (|x| |y|))  ->  arctan2(|cross(x, y)|, dot(x, y))",
+    "sum_in_bfloat16": "total + x in a loop of bfloat16  ->  sum(x), or a total in float32",
+    "mean_in_float16": "total + x in a loop of float16  ->  sum(x), or a total in float32",
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_suggested_changes(case):
+    report = report_of(case.program, case.args)
+    found = [str(cure) for line in report.lines for cure in line.cures]
+    assert found == [c for c in [CURES.get(case.name)] if c]
+    assert all(cure in str(report) for cure in found)
+
+
+@pytest.mark.parametrize("case", [c for c in CASES if c.cure], ids=lambda case: case.name)
+def test_none_where_digits_hold(case):
+    report = report_of(case.cure, case.args)
+    assert not any(line.cures for line in report.lines)
