@@ -30,10 +30,12 @@ EVICTION = 16
 _ABANDONED = 3600.0
 """The age in seconds of an unfinished file that no process can still be writing."""
 
-_NAME = re.compile(r"[0-9a-f]{64}")
-"""The form of the names that `key` returns: other files in the folder do not belong to the
-cache."""
+_NAME = re.compile(r"(?:(\w+)-)?[0-9a-f]{64}")
+"""The form of the names that `key` returns, which a kind may precede: other files in the folder do
+not belong to the cache."""
 
+_CHECKSUM = 32
+"""The bytes of the checksum that precedes an artefact."""
 _UNFINISHED = re.compile(r"unfinished-\w+")
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)I?B?")
 
@@ -82,6 +84,11 @@ def unread() -> Iterator[None]:
         _here.reads = True
 
 
+def reads() -> bool:
+    """Return False where this thread is to find nothing in the cache (see `unread`)."""
+    return _here.reads
+
+
 def load(name: str) -> bytes | None:
     """Return the artefact of this name, or None."""
     folder = directory()
@@ -95,12 +102,14 @@ def load(name: str) -> bytes | None:
     with contextlib.suppress(OSError):  # a folder that can only be read serves as well
         os.utime(path)
     # A checksum: a truncated artefact could crash the runtime.
-    checksum, artefact = data[:32], data[32:]
+    checksum, artefact = data[:_CHECKSUM], data[_CHECKSUM:]
     return artefact if hashlib.sha256(artefact).digest() == checksum else None
 
 
-def store(name: str, artefact: bytes) -> None:
-    """Store an artefact atomically."""
+def store(name: str, artefact: bytes, is_one_of_many: bool = False) -> None:
+    """Store an artefact atomically. One of many that are stored together has nothing removed for
+    it.
+    """
     folder = directory()
     if folder is None:
         return
@@ -115,7 +124,7 @@ def store(name: str, artefact: bytes) -> None:
         except OSError:  # the disk is full, or somebody else's process has the file
             os.unlink(unfinished)
             return
-        if int(name[:8], 16) % EVICTION == 0:
+        if not is_one_of_many and int(name.rpartition("-")[2][:8], 16) % EVICTION == 0:
             prune(limit)
 
 
@@ -182,6 +191,18 @@ class Entry:
     """The size in bytes."""
     used: float
     """The time of its last use, in seconds since the epoch."""
+
+    @property
+    def kind(self) -> str:
+        """Return the kind: "program", "kernel", or "object" for the code of kernels."""
+        match = _NAME.fullmatch(self.path.name)
+        return (match and match[1]) or "program"
+
+    def read(self) -> bytes:
+        """Return the artefact, which does not count as a use. Empty where it has been removed."""
+        with contextlib.suppress(OSError):
+            return self.path.read_bytes()[_CHECKSUM:]
+        return b""
 
 
 def entries() -> list[Entry]:

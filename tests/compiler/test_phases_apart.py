@@ -85,6 +85,10 @@ def test_pipelines_make_the_programs_that_phases_make(function, monkeypatch):
     monkeypatch.setattr(compiler, "_has_pipelines", lambda flags: False)
     for phase in list(pipelines.PIPELINES):
         monkeypatch.delitem(pipelines.PIPELINES, phase)
+    allocation = "iree-hal-resolve-device-promises,iree-stream-tensor-transformation-pipeline"
+    allocation += ",iree-stream-async-transformation-pipeline"
+    rest = local.PIPELINES["stream"]  # with IREE's own, kernels have other arguments
+    monkeypatch.setitem(pipelines.PIPELINES, "stream", f"{allocation},{rest}")
     monkeypatch.setattr(compiler, "AFRESH", ())
     by_phases = parts(module, monkeypatch)
     assert by_pipelines == by_phases
@@ -198,7 +202,7 @@ print(os.waitstatus_to_exitcode(status))
 
 
 def pipelines_run(
-    monkeypatch: pytest.MonkeyPatch, error: str, failing: str = pipelines.STREAM
+    monkeypatch: pytest.MonkeyPatch, error: str, failing: str = local.PIPELINES["stream"]
 ) -> list[str]:
     """Have a pipeline fail with an error; return the list of what runs from now on."""
     real, ran = invocation.Invocation.run_pipeline, []
@@ -243,7 +247,7 @@ def test_passes_that_do_not_settle_are_given_up(monkeypatch, tmp_path, phase):
     monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
     irax.clear_caches()
     monkeypatch.setattr(compiler, "is_straight", lambda text: False)
-    ran = pipelines_run(monkeypatch, pipelines.NOT_SETTLED, pipelines.PIPELINES[phase])
+    ran = pipelines_run(monkeypatch, pipelines.NOT_SETTLED, local.PIPELINES[phase])
     np.testing.assert_array_equal(irax.jit(elementwise)(np.ones((2, 3)), np.ones((2, 3)))[0], 2)
     assert pipelines.WITHOUT_ITERATION[phase] in ran
 

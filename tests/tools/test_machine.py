@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 
 import ml_dtypes
@@ -13,16 +14,17 @@ import pytest
 def test_cache(folder, irax, monkeypatch):
     kept = folder / "kept"
     monkeypatch.setenv("IRAX_CACHE_DIR", str(kept))
-    assert ": 0 programs, 0.0 MiB, of at most 2048 MiB" in irax("cache", "info").stdout
+    assert ": 0 programs, 0 kernels, 0.0 MiB, of at most 2048 MiB" in irax("cache", "info").stdout
     assert irax("compile", "in.mlir", "-o", "m.vmfb").returncode == 0
-    (line,) = irax("cache", "list").stdout.splitlines()
-    (artefact,) = kept.iterdir()
-    assert line.startswith(f"{artefact.name}  ")
-    assert ": 0 programs, 0.0 MiB, removed" in irax("cache", "prune").stdout
+    lines = irax("cache", "list").stdout.splitlines()
+    assert {line.split()[0] for line in lines} == {path.name for path in kept.iterdir()}
+    (kernel,) = (line for line in lines if line.startswith("kernel-"))
+    assert re.search(r"used \S+ \S+  main: \w+$", kernel)
+    assert ": 0 programs, 0 kernels, 0.0 MiB, removed" in irax("cache", "prune").stdout
     assert "'big' is no size" in irax("cache", "prune", "--size", "big").stderr
     assert "--size is an option of prune" in irax("cache", "clear", "--size", "1MB").stderr
     (kept / "notes.txt").write_text("not a program")
-    assert ": 1 programs" in irax("cache", "prune", "--size", "1KB").stdout
+    assert ": 1 programs, 1 kernels" in irax("cache", "prune", "--size", "1KB").stdout
     assert [path.name for path in kept.iterdir()] == ["notes.txt"]
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     assert irax("cache").stdout == "none are kept: IRAX_CACHE_DIR=off\n"

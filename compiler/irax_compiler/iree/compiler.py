@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 import re
 import sys
@@ -17,6 +18,7 @@ from irax_compiler.iree.pipelines import AFRESH, ALLOCATION, OF_SIZES, PIPELINES
 
 if TYPE_CHECKING:  # these import IREE's bindings, which whoever has a program does without
     from irax_compiler.iree.kernels_aside import KernelsAside
+    from irax_compiler.iree.link_inputs import Inputs
     from irax_compiler.iree.local import Pipelines
     from irax_compiler.mlir import Module
 
@@ -209,49 +211,67 @@ def _by_pipelines(
     """Return the program of a module for this processor (see `local`); `text` is the module's, or
     empty if it is too long.
     """
-    from irax_compiler.iree import local
+    from irax_compiler.iree import kernel_cache, local
 
-    given = local.with_device(given, flags)
-    if is_straight(text):
-        try:
-            return _through(local.OF_STRAIGHT, given, flags, rewrites, unverified, True)
-        except CompileError:
-            pass  # a defect of the module, or it lacks a step of IREE's: all of them will tell
-    pipelines = local.OF_UNKNOWN_SIZES if computes_sizes(text) else local.OF_ALL
-    return _through(pipelines, given, flags, rewrites, unverified, bool(text))
+    with kernel_cache.linking(flags) as (flags, inputs):
+        given = local.with_device(given, flags)
+        if is_straight(text):
+            try:
+                return _through(local.OF_STRAIGHT, given, flags, inputs, rewrites, unverified, True)
+            except CompileError:
+                pass  # a defect of the module, or it lacks a step of IREE's: all of them will tell
+        pipelines = local.OF_UNKNOWN_SIZES if computes_sizes(text) else local.OF_ALL
+        return _through(pipelines, given, flags, inputs, rewrites, unverified, bool(text))
 
 
 def _through(
     pipelines: Pipelines,
     given: bytes,
     flags: Sequence[str],
+    inputs: Inputs | None,
     rewrites: Sequence[Rewrite],
     unverified: frozenset[str],
     may_be_printed: bool,
 ) -> bytes:
-    """Return the program of a module with a device that goes through pipelines."""
-    from irax_compiler.iree import local, straight
+    """Return the program of a module with a device that goes through pipelines; `inputs` are those
+    of the linker, if code of kernels is kept.
+    """
+    from irax_compiler.iree import kernel_cache, local, straight
+    from irax_compiler.passes.host.annotate import LARGEST_SIZE
 
     ends = {*local.AFRESH, *(x.phase for x in rewrites)} - {"hal"}
     if pipelines is local.OF_STRAIGHT:
         ends.add("flow")
-    after = ""
-    for phase in _ends("", ends):
-        given = run_phases(
-            given,
-            flags,
-            after,
-            phase,
-            unverified=unverified,
-            pipelines=pipelines.phases,
-            use=phase,
-        )
-        after = phase
-        given = _rewritten(given, [x for x in rewrites if x.phase == phase])
-        may_be_straight = phase == "flow" and pipelines is local.OF_STRAIGHT
+    is_for_all_sizes = LARGEST_SIZE.encode() in given
+
+    def advanced(given: bytes, phases: Sequence[str]) -> bytes:
+        chosen = pipelines.of_all_sizes if is_for_all_sizes else pipelines
+        for before, phase in itertools.pairwise(phases):
+            given = run_phases(
+                given,
+                flags,
+                before,
+                phase,
+                unverified=unverified,
+                pipelines=chosen.phases,
+                use=phase,
+            )
+            given = _rewritten(given, [x for x in rewrites if x.phase == phase])
+        return given
+
+    phases = ["", *_ends("", ends)]
+    cut = phases.index(kernel_cache.PHASE)
+    for pair in itertools.pairwise(phases[: cut + 1]):
+        given = advanced(given, pair)
+        may_be_straight = pair[1] == "flow" and pipelines is local.OF_STRAIGHT
         if may_be_straight and straight.reads_values(given):
             pipelines = local.OF_ALL
-    given = local.to_hal(given, flags, pipelines)
+    kernels = inputs and kernel_cache.Kernels.of(given, flags, inputs)
+    if kernels is None:
+        given = advanced(given, phases[cut:])
+    else:
+        given = kernels.joined(kernels.new and advanced(kernels.new, phases[cut:]))
+    given = local.to_hal(given, flags, pipelines, kernels)
     given = _rewritten(given, [x for x in rewrites if x.phase == "hal"])
     return _program(given, flags, "hal", unverified, may_be_printed, pipelines.phases)
 

@@ -42,7 +42,7 @@ def invocation(module: bytes, flags: Sequence[str], use: str = "") -> Iterator[I
     with sessions.session(flags, use, len(module)) as session:
         inner = session.invocation()
         run = Invocation(session, inner)
-        callback = _capture_errors(inner, run.errors)
+        callback = _capture_errors(inner, run.errors, run.remarks)
         try:
             if not inner.parse_source(Source.wrap_buffer(session, _terminated(module))):
                 raise run.failure()
@@ -59,6 +59,7 @@ class Invocation:
         self._session = session
         self._inner = inner
         self.errors: list[str] = []
+        self.remarks: list[str] = []
 
     def set_flags(self, *flags: str) -> None:
         """More of IREE's flags."""
@@ -228,15 +229,17 @@ def _function(name: str, result: Any, *arguments: Any) -> Any:
     return function
 
 
-def _capture_errors(inner: Any, errors: list[str]) -> Any:
-    """Collects errors, instead of having them printed."""
+def _capture_errors(inner: Any, errors: list[str], remarks: list[str]) -> Any:
+    """Collects errors and remarks, instead of having them printed."""
     kind = ctypes.CFUNCTYPE(None, ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t, ctypes.c_void_p)
-    error_severity = 2
+    error_severity, remark_severity = 2, 3
 
     @kind
     def callback(severity: int, text: int, size: int, user_data: int) -> None:
         if severity == error_severity:
             errors.append(ctypes.string_at(text, size).decode(errors="replace"))
+        elif severity == remark_severity:
+            remarks.append(ctypes.string_at(text, size).decode(errors="replace"))
 
     enable = _function("EnableCallbackDiagnostics", None, ctypes.c_int, kind, ctypes.c_void_p)
     enable(inner._inv_p, 0, callback, None)

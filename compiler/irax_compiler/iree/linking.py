@@ -20,7 +20,7 @@ def flags(module: bytes) -> tuple[str, ...]:
         return chosen
     library = blas.library() if blas.is_called(module) else None
     command = [
-        *(str(linker), "-flavor", "gnu", *addresses.definitions(module)),
+        *(str(linker), "-flavor", "gnu", "--gc-sections", *addresses.definitions(module)),
         *(() if library is None else ("--as-needed", str(library))),
     ]
     return (*chosen, f"--iree-llvmcpu-system-linker-path={shlex.join(command)}")

@@ -10,23 +10,40 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from irax_compiler import mlir, spans
 from irax_compiler.iree import straight
 from irax_compiler.iree.invocation import invocation
+from irax_compiler.iree.kernel_cache import Kernels
 from irax_compiler.iree.pipelines import (
     ALLOCATION,
     INPUT,
     OF_SIZES,
     SCHEDULE,
-    STREAM,
     VM,
     cleanup,
     in_functions,
 )
 from irax_compiler.mlir import InsertionPoint, Module, Operation
+
+_ANNOTATION = "iree-stream-annotate-dispatch-arguments"
+_STREAM = ",".join(
+    (
+        "iree-stream-cmd-transformation-pipeline",
+        "iree-stream-optimization-pipeline{optimize-bindings=false}",
+        f"{_ANNOTATION},iree-stream-annotate-dispatch-assumptions",
+        "iree-stream-pack-dispatch-operands",
+        cleanup("iree-stream-fold-uniform-operands"),
+        cleanup("iree-util-ipo,symbol-dce"),
+    )
+)
+"""The phase stream after the allocation, without `iree-stream-fuse-dispatch-bindings`. That pass
+gives kernels whole arrays, and constants for where their parts begin: what programs have in common
+would be different kernels (see `kernel_cache`). Devices that want arrays to begin at multiples of
+some number need it, processors do not."""
 
 PIPELINES = {
     "input": INPUT,
@@ -36,7 +53,7 @@ PIPELINES = {
     "dispatch-creation": "iree-dispatch-creation-pipeline",
     "flow": "iree-flow-transformation-pipeline",
     ALLOCATION: SCHEDULE,
-    "stream": STREAM,
+    "stream": _STREAM,
     "executable-sources": cleanup("iree-hal-materialize-interfaces", "iree-hal-prune-executables"),
     "vm": VM,
 }
@@ -90,6 +107,18 @@ class Pipelines:
     after_code: str
     """The passes of that phase after it."""
 
+    @cached_property
+    def of_all_sizes(self) -> Pipelines:
+        """The pipelines of programs for all sizes. IREE says of their arrays that they begin at
+        multiples of 64 bytes, where these are rows that a loop counts. Of numbers it says so in a
+        way that the pass `alignments` takes back.
+        """
+        fuse, stream = "iree-stream-fuse-dispatch-bindings", self.phases["stream"]
+        if fuse in stream:
+            return self
+        stream = stream.replace(_ANNOTATION, f"{fuse},{_ANNOTATION}")
+        return replace(self, phases={**self.phases, "stream": stream})
+
 
 OF_ALL = Pipelines(
     PIPELINES, _to_hal(cleanup(), cleanup()), _after_code(*[cleanup("iree-util-ipo")] * 2)
@@ -139,14 +168,18 @@ def _device(flags: Sequence[str]) -> bytes:
         return run.bytecode()
 
 
-def to_hal(module: bytes, flags: Sequence[str], pipelines: Pipelines) -> bytes:
-    """Return what IREE's phase hal makes of a module as it is after the phase before it."""
+def to_hal(
+    module: bytes, flags: Sequence[str], pipelines: Pipelines, kernels: Kernels | None = None
+) -> bytes:
+    """Return what IREE's phase hal makes of a module as it is after the phase before it; `kernels`
+    has those of which the code is known, and keeps that of the others.
+    """
     with spans.span("phase", "hal"):
         with invocation(module, flags, "to hal") as run:
             run.verify_passes(False)
             run.run_pipeline(pipelines.to_hal)
             parsed = mlir.parse_module(run.bytecode())
-        _to_machine_code(parsed, flags)
+        _to_machine_code(parsed, flags, kernels)
         for device in _operations(parsed, "util.global"):
             if str(device.attributes["type"]) == "!hal.device":
                 device.attributes["initial_value"] = mlir.parse_attribute(_THE_FIRST)
@@ -156,13 +189,19 @@ def to_hal(module: bytes, flags: Sequence[str], pipelines: Pipelines) -> bytes:
             return run.bytecode()
 
 
-def _to_machine_code(module: Module, flags: Sequence[str]) -> None:
+def _to_machine_code(module: Module, flags: Sequence[str], kernels: Kernels | None) -> None:
     """Replace the code of a module's kernels by machine code."""
     for executable in _operations(module, "hal.executable"):
-        compiled = mlir.parse_module(_machine_code(_alone(executable), flags))
+
+        def code(executable: Operation = executable) -> tuple[bytes, Sequence[str]]:
+            return _machine_code(_alone(executable), flags)
+
+        data = code()[0] if kernels is None else kernels.library(executable, code)
+        compiled = mlir.parse_module(data)
         with InsertionPoint(executable):
             copy = _operations(compiled, "hal.executable")[0].clone().operation
-        copy.attributes["sym_visibility"] = executable.attributes["sym_visibility"]
+        for name in ("sym_name", "sym_visibility"):
+            copy.attributes[name] = executable.attributes[name]
         executable.erase()
 
 
@@ -174,11 +213,13 @@ def _alone(executable: Operation) -> bytes:
     return mlir.bytecode(module)
 
 
-def _machine_code(module: bytes, flags: Sequence[str]) -> bytes:
-    """Return a module of an executable with machine code in place of its operations."""
+def _machine_code(module: bytes, flags: Sequence[str]) -> tuple[bytes, Sequence[str]]:
+    """Return a module of an executable with machine code in place of its operations, and what IREE
+    remarks.
+    """
     with invocation(module, flags, AFRESH[-1]) as run:
         run.execute_phases("executable-targets", "hal", ("hal",), {})
-        return run.bytecode()
+        return run.bytecode(), run.remarks
 
 
 def _operations(module: Module, name: str) -> list[Operation]:

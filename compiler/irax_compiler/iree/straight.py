@@ -43,7 +43,6 @@ _STREAM = ",".join(
         "iree-stream-annotate-constant-transient-size,iree-stream-verify-lowering-to-cmd",
         f"{CLEAN},any(iree-stream-reuse-allocations,convert-scf-to-cf)",
         f"iree-stream-elide-timepoints,{CLEAN}",
-        "iree-stream-fuse-dispatch-bindings",
         "iree-stream-annotate-dispatch-arguments,iree-stream-annotate-dispatch-assumptions",
         f"iree-stream-pack-dispatch-operands,{CLEAN}",
         f"iree-stream-fold-uniform-operands,{CLEAN},stream.executable(canonicalize),symbol-dce",

@@ -39,12 +39,13 @@ def doctor() -> None:
     help="The size that prune leaves at most, such as 500MB.  [default: the cache's limit]",
 )
 def cache(action: str, size: str | None) -> None:
-    """Describe, list, or remove the compiled programs that irax keeps: clear removes all of them,
-    prune the least recently used.
+    """Describe, list, or remove the compiled programs and kernels that irax keeps: clear removes
+    all of them, prune the least recently used.
     """
     import time
 
     from irax_compiler import cache as kept
+    from irax_compiler.iree import kernel_cache
 
     folder = kept.directory()
     if folder is None:
@@ -62,8 +63,10 @@ def cache(action: str, size: str | None) -> None:
     if action == "list":
         for entry in found:
             used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
-            click.echo(f"{entry.path.name}  {entry.size:10} bytes, used {used}")
+            named = f"  {kernel_cache.label(entry.read())}" if entry.kind == "kernel" else ""
+            click.echo(f"{entry.path.name}  {entry.size:10} bytes, used {used}{named}")
         return
     total = sum(entry.size for entry in found) / 2**20
     did = "removed" if removes else f"of at most {limit / 2**20:.0f} MiB"
-    click.echo(f"{folder}: {len(found)} programs, {total:.1f} MiB, {did}")
+    programs, kernels = (sum(x.kind == kind for x in found) for kind in ("program", "kernel"))
+    click.echo(f"{folder}: {programs} programs, {kernels} kernels, {total:.1f} MiB, {did}")

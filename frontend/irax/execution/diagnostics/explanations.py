@@ -62,6 +62,12 @@ class Trace:
         looked = [s.details["found"] for s in self.spans if s.kind == "cache"]
         return bool(looked) and all(looked)
 
+    @property
+    def kernels(self) -> tuple[int, int]:
+        """The number of kernels that were compiled, and of those whose code the cache had."""
+        looked = [s.details for s in self.spans if s.kind == "kernels"]
+        return sum(x["new"] for x in looked), sum(x["known"] for x in looked)
+
     def __str__(self) -> str:
         lines = [f"{self.place}: {self.signature}", f"   {self.why}"]
         names = {"target": "compile"}
@@ -71,6 +77,9 @@ class Trace:
         kept = " (found in the cache on disk)" if self.is_from_cache else ""
         if times:
             lines.append(f"   {part}{times}{kept}")
+        new, known = self.kernels
+        if known:
+            lines.append(f"   {new} of {new + known} kernels were new to the cache")
         if len(self.devices) > 1:
             lines.append(f"   compiled for {', '.join(self.devices)}")
         return "\n".join(lines)
