@@ -251,8 +251,8 @@ def test_the_environment_chooses_the_platforms():
     import irax, irax.numpy as jnp
     print(irax.default_backend(), irax.jit(lambda x: x + 1)(jnp.ones(2)).device)
     """
-    prints("pjrt:cpu PjrtDevice('pjrt:cpu', id=0)", code, IRAX_PLATFORMS="pjrt:cpu,cpu")
-    prints("cpu CpuDevice(id=0)", code, IRAX_PLATFORMS="cpu,pjrt:cpu")
+    prints("pjrt:cpu pjrt:cpu:0", code, IRAX_PLATFORMS="pjrt:cpu,cpu")
+    prints("cpu cpu:0", code, IRAX_PLATFORMS="cpu,pjrt:cpu")
 
 
 @needs_plugin
@@ -266,7 +266,7 @@ def test_the_processor_as_several_devices():
     except RuntimeError as error:
         print(error)
     """
-    last = "PjrtDevice('pjrt:cpu', id=2)"
+    last = "pjrt:cpu:2"
     prints(f"{last} {last} 3", code, IRAX_CPU_DEVICES="3")
     flags = "--xla_dump_to=x --xla_force_host_platform_device_count=3"
     prints(f"{last} {last} 3", code, XLA_FLAGS=flags, IRAX_CPU_DEVICES="")

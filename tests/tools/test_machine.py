@@ -151,4 +151,4 @@ def test_phases_of_compiling(irax, monkeypatch):
         assert line in done.stderr
     done = irax("run", "phases.vmfb", "--phases", "--input", "4xf32=1", "--input", "4xf32=1")
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith("load CpuDevice(id=0) ")
+    assert done.stderr.startswith("load cpu:0 ")
