@@ -40,7 +40,7 @@ def use_compiler(compile: Compile, current_device: Callable[[], Device]) -> None
 
 def current(operands: Sequence[Any] = ()) -> Interpreter:
     """Return the interpreter of an operation on these operands."""
-    trace = innermost.trace
+    trace: Trace | None = innermost.trace
     if trace is not None and not trace.is_partial:
         return trace
     if trace is not None or innermost.suspended is not None:
@@ -61,7 +61,7 @@ def runs_at_once() -> bool:
 
 def trace_of(operands: Sequence[Any]) -> Trace | None:
     """Return the trace that an operation on these operands belongs to; None if it runs at once."""
-    trace = innermost.trace
+    trace: Trace | None = innermost.trace
     if trace is not None and not trace.is_partial:
         return trace
     innermost_one = trace = trace or innermost.suspended
@@ -138,7 +138,7 @@ def acting(
     """Return what `staged` does, for what has side effects: they keep their order. What only
     `reads` its operands runs at once where their elements are known.
     """
-    trace = innermost.trace
+    trace: Trace | None = innermost.trace
     if trace is None or not trace.is_partial:
         return staged(run, write, operands)
     if trace.scope is not Scope.OWN or trace.has_effects():  # a rule may stand for what is traced

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import enum
 import threading
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from irax.core.tracing import Trace
+from typing import Any
 
 
 class Scope(enum.Enum):
@@ -23,8 +20,9 @@ class Scope(enum.Enum):
 
 
 class _Innermost(threading.local):
-    trace: Trace | None = None
-    suspended: Trace | None = None
+    trace: Any = None
+    """A `tracing.Trace`, or None. The room of traces is above this one."""
+    suspended: Any = None
     """The trace that goes on after a block of `ensure_compile_time_eval`, in such a block."""
 
 

@@ -13,12 +13,12 @@ import numpy as np
 from irax.config import config
 from irax.core.array import ConcreteArray
 from irax.core.avals import ShapedArray
-from irax.core.tracing import concrete_array
-from irax.core.trees.known_structures import Taken, taking
+from irax.core.trees.known_structures import taking
 from irax.execution import backend, bound_call
-from irax.execution.bound_call import OTHER, BoundCall, forget, results_as, tree_of_leaves
+from irax.execution.bound_call import OTHER, results_as, tree_of_leaves
 from irax.execution.diagnostics import reports
 from irax.execution.jit_parameters import Parameters, Static, signature_of
+from irax.execution.loaded import Loaded
 from irax.execution.program import DeviceProgram, Program
 from irax.execution.programs import Programs
 from irax_compiler import cache, kept_programs
@@ -32,32 +32,6 @@ _FORM = "2"
 _LEAVES = (ConcreteArray, np.ndarray, np.generic, bool, int, float, complex)
 _MOST_CAPTURED = 1 << 22
 """The most bytes of captured arrays in a record."""
-
-
-@dataclass
-class Loaded:
-    """A program that another process traced."""
-
-    program: DeviceProgram
-    donated: Sequence[int]
-    take: Taken | None
-
-    def run(self, leaves: Sequence[Any]) -> Any:
-        """Run the program; return `OTHER` where arguments were put on another device."""
-        device = self.program.executable.device
-        arrays = [concrete_array(x) for x in leaves]
-        if any(x.committed and (x._buffer is None or x._buffer.device != device) for x in arrays):
-            return OTHER
-        buffers = [*(x.buffer(device) for x in arrays), *self.program.captured]
-        found = self.program.executable.run(buffers)
-        forget(leaves, self.donated)
-        return self.program.results(found, any(x.committed for x in arrays))
-
-    def bound(self, leaves: Sequence[Any], state: Any) -> BoundCall | None:
-        """Return the short way of calls like one that has just run, with these leaves."""
-        own = self.program
-        given = (own.executable, leaves, self.take, own.captured, own.results, state, self.donated)
-        return bound_call.bound_call(*given)
 
 
 @dataclass

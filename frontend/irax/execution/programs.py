@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from irax.execution.bound_call import OTHER, BoundCall
 from irax.execution.diagnostics.history import History
+from irax.execution.loaded import Loaded
 from irax.execution.program import Program
-
-if TYPE_CHECKING:
-    from irax.execution.keyed_starts import Loaded
 
 MOST = 1024
 """The most programs that a function keeps: 50 to 100 MiB of small ones. Those that were not called

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-import irax
 import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
@@ -17,6 +16,7 @@ from irax.lax.matrices import adjoint
 from irax.numpy.factored import inexact, square
 from irax.scipy.linalg.factorizations import schur
 from irax.scipy.linalg.solutions import by_columns, solve_sylvester
+from irax.transforms.autodiff import jvp
 from irax.transforms.custom_jvp import custom_jvp
 from irax.typing import ArrayLike
 
@@ -113,7 +113,7 @@ def expm_frechet(
         raise ValueError(
             f"expm_frechet: expected A and E of one shape, got {x.shape} and {direction.shape}"
         )
-    value, slope = irax.jvp(expm, (x,), (direction,))
+    value, slope = jvp(expm, (x,), (direction,))
     return (value, slope) if compute_expm else slope
 
 
