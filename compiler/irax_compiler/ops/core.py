@@ -28,6 +28,7 @@ from irax_compiler.ops.attributes import I64, I64S, decoders, encoded
 from irax_compiler.ops.links import Links, Use, by_dimensions, elementwise, moved
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, pointwise
 from irax_compiler.ops.transformation import (
+    Axis,
     Batching,
     Differentiation,
     Evaluation,
@@ -37,7 +38,6 @@ from irax_compiler.ops.transformation import (
 from irax_compiler.sizes import Size
 
 Tangent = Value | None
-Axis = int | None
 
 
 class UnsupportedOp(NotImplementedError):

@@ -8,13 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from irax_compiler.ops.core import ArrayType, Op
-    from irax_compiler.ops.transformation import Evaluation
+from irax_compiler.ops.transformation import Evaluation
+
+
+class _Shaped(Protocol):
+    """An array, or the type of one."""
+
+    @property
+    def shape(self) -> tuple[int, ...]: ...
+
+
+class _Evaluated(Protocol):
+    """What an op tells of the time that it takes."""
+
+    is_pure: bool
+    moves: bool
+    is_view: bool
+    superlinear: bool
+    transcendental: bool
+
+    def evaluate(self, call: Any, *operands: Any) -> Any: ...
+
 
 _MANY = 1 << 22
 """Elements of operands from which on an operation may take more than some 20 ms."""
@@ -43,7 +61,7 @@ def run_by(run: Run) -> None:
     _run = run
 
 
-def evaluate(op: Op, call: Evaluation, operands: Sequence[np.ndarray[Any, Any]]) -> Any:
+def evaluate(op: _Evaluated, call: Evaluation, operands: Sequence[np.ndarray[Any, Any]]) -> Any:
     """Return what the rule `evaluate` of an op does."""
     for x in operands:  # most have small ones, for which each step here counts
         if x.size >= _MANY_OF_MATRIX and may_take_long(op, operands):
@@ -56,7 +74,7 @@ def apart(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda *arguments: _run(function, *arguments)
 
 
-def may_take_long(op: Op, operands: Sequence[np.ndarray[Any, Any] | ArrayType]) -> bool:
+def may_take_long(op: _Evaluated, operands: Sequence[_Shaped]) -> bool:
     """Return True if an operation on such operands may take longer than Ctrl-C should wait."""
     if op.superlinear:
         limit = _MANY_OF_MATRIX

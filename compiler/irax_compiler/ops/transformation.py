@@ -12,16 +12,15 @@ A rule of an op that names functions or holds regions asks the transformation to
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from irax_compiler.mlir import Block, Operation, Type, Value
 from irax_compiler.ops.derived import Batched, Differentiated, Linearized, Transposed
 
-if TYPE_CHECKING:
-    from irax_compiler.ops.core import Axis, Op
-
+Axis = int | None
+"""The mapped axis of an argument; None for one that is not mapped."""
 Evaluation = Callable[[str, Sequence[np.ndarray]], Sequence[np.ndarray]]
 """Evaluates a function of the op's module, by its name."""
 
@@ -70,12 +69,12 @@ class Differentiation(Transformation, Protocol):
 
     def function(self, name: str, pattern: tuple[Any, ...]) -> Differentiated: ...
 
-    def results(self, op: Op, primals: Sequence[Value]) -> Sequence[Value]:
+    def results(self, op: Any, primals: Sequence[Value]) -> Sequence[Value]:
         """The results of the op that is differentiated, as they were without derivatives."""
         ...
 
     def ask(
-        self, op: Op, primals: Sequence[Value], tangents: Sequence[Value | None]
+        self, op: Any, primals: Sequence[Value], tangents: Sequence[Value | None]
     ) -> tuple[Sequence[Value], Sequence[Value | None]]:
         """The results of another op and their tangents, by its rule for this transformation."""
         ...

@@ -5,16 +5,14 @@ from __future__ import annotations
 import ctypes
 from functools import cache
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from irax_runtime import memory
 from irax_runtime.pjrt import abi
+from irax_runtime.pjrt.owner import DeviceHandle, Owner
 from irax_runtime.signature import TensorType, dtype_of_name
-
-if TYPE_CHECKING:
-    from irax_runtime.pjrt.client import Client, PjrtDevice
 
 _WORTH_ALIASING = 64 << 10
 """Bytes from which memory is lent to a plugin on this processor rather than copied."""
@@ -65,7 +63,7 @@ class PjrtBuffer:
     __slots__ = ("_numpy", "device", "dtype", "pointer", "shape")
 
     def __init__(
-        self, pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], device: PjrtDevice
+        self, pointer: int, shape: tuple[int, ...], dtype: np.dtype[Any], device: DeviceHandle
     ) -> None:
         """Takes a buffer over that the device's client has adopted."""
         self.pointer: int | None = pointer
@@ -164,7 +162,7 @@ class _Export:
 
     __slots__ = ("_client", "_pointer")
 
-    def __init__(self, client: Client, pointer: int) -> None:
+    def __init__(self, client: Owner, pointer: int) -> None:
         self._client, self._pointer = client, pointer
         client.export(pointer)
 
@@ -172,7 +170,7 @@ class _Export:
         self._client.end_export(self._pointer)
 
 
-def _shown(client: Client, pointer: int, size: int) -> Any:
+def _shown(client: Owner, pointer: int, size: int) -> Any:
     """A buffer's memory as an object of `size` bytes that keeps it."""
     call = client.api.call
     call("Buffer_IncreaseExternalReferenceCount", buffer=pointer)
@@ -184,7 +182,7 @@ def _shown(client: Client, pointer: int, size: int) -> Any:
     return shown
 
 
-def put(device: PjrtDevice, array: np.ndarray[Any, Any], may_alias: bool) -> PjrtBuffer:
+def put(device: DeviceHandle, array: np.ndarray[Any, Any], may_alias: bool) -> PjrtBuffer:
     """The array in the device's memory; see `PjrtDevice.put`."""
     type_ = _type_of_dtype(array.dtype)
     if type_ is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from irax_runtime import interruptible
 from irax_runtime.pjrt import abi, analysis, programs
@@ -13,15 +13,13 @@ from irax_runtime.pjrt.api import Api
 from irax_runtime.pjrt.buffers import PjrtBuffer
 from irax_runtime.pjrt.errors import PjrtError
 from irax_runtime.pjrt.options import compile_options
+from irax_runtime.pjrt.owner import DeviceHandle, Owner
 from irax_runtime.pjrt.programs import address
 from irax_runtime.platforms import Settings, of_plugin
 from irax_runtime.signature import parse_signature
 
-if TYPE_CHECKING:
-    from irax_runtime.pjrt.client import Client, PjrtDevice
 
-
-def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutable:
+def load(device: DeviceHandle, artefact: bytes, entry: str | None) -> PjrtExecutable:
     """The program of an artefact on a device; see `PjrtDevice.load`."""
     device.client.check_open()
     header, program = programs.split(artefact)
@@ -33,7 +31,7 @@ def load(device: PjrtDevice, artefact: bytes, entry: str | None) -> PjrtExecutab
     return PjrtExecutable(device, pointer, header)
 
 
-def load_for(client: Client, devices: Sequence[int], header: dict[str, Any], program: bytes) -> int:
+def load_for(client: Owner, devices: Sequence[int], header: dict[str, Any], program: bytes) -> int:
     """Load the two parts of an artefact, with a replica on each of the devices of some numbers;
     return the loaded executable.
 
@@ -54,7 +52,7 @@ def load_for(client: Client, devices: Sequence[int], header: dict[str, Any], pro
     return _deserialize(client, devices, program)
 
 
-def _compile_for(client: Client, devices: Sequence[int], program: bytes) -> int:
+def _compile_for(client: Owner, devices: Sequence[int], program: bytes) -> int:
     settings = of_plugin(client.platform).settings()
     if settings:
         try:
@@ -66,7 +64,7 @@ def _compile_for(client: Client, devices: Sequence[int], program: bytes) -> int:
 
 
 def _compile_with(
-    client: Client, devices: Sequence[int], program: bytes, settings: Settings | None = None
+    client: Owner, devices: Sequence[int], program: bytes, settings: Settings | None = None
 ) -> int:
     described = programs.for_compiler(program)
     options = compile_options(devices, settings)
@@ -79,7 +77,7 @@ def _compile_with(
     ).executable
 
 
-def _deserialize(client: Client, devices: Sequence[int], program: bytes) -> int:
+def _deserialize(client: Owner, devices: Sequence[int], program: bytes) -> int:
     options = compile_options(devices)
     return client.api.call(
         "Executable_DeserializeAndLoad",
@@ -100,7 +98,7 @@ def may_donate(arguments: Sequence[PjrtBuffer], i: int) -> bool:
 class PjrtExecutable:
     """A function compiled by a plugin. Any number of threads may call it at a time."""
 
-    def __init__(self, device: PjrtDevice, pointer: int, header: dict[str, Any]) -> None:
+    def __init__(self, device: DeviceHandle, pointer: int, header: dict[str, Any]) -> None:
         """Takes a loaded executable over that the device's client has adopted.
 
         Raises:

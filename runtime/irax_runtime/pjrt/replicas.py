@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from irax_runtime import interruptible
 from irax_runtime.communication import current
 from irax_runtime.pjrt import abi, programs
 from irax_runtime.pjrt.buffers import PjrtBuffer
 from irax_runtime.pjrt.executables import load_for, may_donate
+from irax_runtime.pjrt.owner import DeviceHandle, Owner
 from irax_runtime.signature import parse_signature
-
-if TYPE_CHECKING:
-    from irax_runtime.pjrt.client import Client, PjrtDevice
 
 
 class PjrtReplicas:
@@ -34,7 +32,7 @@ class PjrtReplicas:
     """
 
     def __init__(
-        self, devices: Sequence[PjrtDevice], numbers: Sequence[int], artefact: bytes
+        self, devices: Sequence[DeviceHandle], numbers: Sequence[int], artefact: bytes
     ) -> None:
         self.devices = devices
         self._client = devices[0].client
@@ -110,7 +108,7 @@ class _Run:
     ended for ever.
     """
 
-    def __init__(self, client: Client, count: int) -> None:
+    def __init__(self, client: Owner, count: int) -> None:
         self.ends = _pointers([None] * count)
         """The events of the devices' ends, which the plugin makes when it starts them."""
         self._client = client

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -24,13 +24,29 @@ from irax_compiler.ops.structured import Call, whole
 from irax_compiler.ops.transformation import Transformation
 from irax_compiler.sizes import at_least, is_symbolic
 
-if TYPE_CHECKING:
-    from irax_compiler.ops.control_flow.scan import Scan
-
 SLICE, UPDATE = dynamic_slices.DynamicSlice.name, dynamic_slices.DynamicUpdateSlice.name
 
 
-def by_rows(loop: Scan, operands: Sequence[Value], transform: Transformation) -> Call | None:
+class Loop(Protocol):
+    """What is asked of a scan: an op, and a dataclass."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
+
+    @property
+    def body(self) -> str: ...
+    @property
+    def length(self) -> Any: ...
+    @property
+    def reverse(self) -> bool: ...
+    @property
+    def num_consts(self) -> int: ...
+    @property
+    def num_carry(self) -> int: ...
+    def parts(self, operands: Sequence[Any]) -> Any: ...
+    def build(self, operands: Sequence[Value]) -> Sequence[Value]: ...
+
+
+def by_rows(loop: Loop, operands: Sequence[Value], transform: Transformation) -> Call | None:
     """Return a call of a scan in which the arrays that it reads or writes at its counter are rows;
     None if there are none.
     """
@@ -42,7 +58,7 @@ def by_rows(loop: Scan, operands: Sequence[Value], transform: Transformation) ->
         return rows.rebuilt(operands, transform) if rows.find() else None
 
 
-def _starts(loop: Scan, operands: Sequence[Value]) -> dict[int, int]:
+def _starts(loop: Loop, operands: Sequence[Value]) -> dict[int, int]:
     """The carried integers that start with a known number: argument number and start."""
     _, carry, _ = loop.parts(operands)
     found = {}
@@ -66,7 +82,7 @@ class _Place:
 class _Rows:
     """The reads and writes by row in the body of a loop that calls no functions."""
 
-    loop: Scan
+    loop: Loop
     block: Block
     starts: dict[int, int]
     reads: dict[Operation, tuple[int, int]] = field(default_factory=dict)
