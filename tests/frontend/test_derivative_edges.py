@@ -153,6 +153,8 @@ def test_zeros_and_poles_of_gamma_functions(compiled):
     x = np.array([1.0, 2.0, 1.01, 1.99, 2.004], np.float32)
     expected = [0, 0, -0.00569030259705, -0.00419552511851, 0.00169627060223]
     np.testing.assert_allclose(compiled(lax.lgamma)(x), expected, rtol=3e-6, atol=0)
+    poles = np.array([0.0, -0.0, -1.0, -3e38, -np.inf, np.inf], np.float32)
+    assert np.isposinf(compiled(lax.lgamma)(poles)).all()
     places = np.array([0.0, -0.0, -1.0, -np.inf, np.nan], np.float32)
     assert np.isnan(compiled(lax.digamma)(places)).all()
     at = np.array([-1.5, 0.25, 7.5], np.float32)

@@ -7,7 +7,8 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax.execution import backend
-from irax_compiler import api
+from irax.scipy import special
+from irax_compiler import api, evaluate, mlir
 from irax_compiler.ops.control_flow import long_loops
 
 STEPS = long_loops.MANY
@@ -108,3 +109,28 @@ def test_loops_that_the_compiler_refuses_go_on(compiled, monkeypatch):
     found = lax.while_loop(lambda c: c[1] < STEPS, lambda c: (c[0] * 3 % 1009, c[1] + 1), (1, 0))
     assert found == (pow(3, STEPS, 1009), STEPS)
     assert compiled == [None]
+
+
+def test_values_that_begin_equal(compiled):
+    """Two that are carried begin as what the steps read: they are told apart by their places."""
+
+    def f(x):
+        def step(c):
+            return c[0] + x, c[1] + 2 * x, c[2] + 1
+
+        return lax.while_loop(lambda c: c[2] < STEPS, step, (x, x, 0))
+
+    module = mlir.parse_module(irax.jit(f).lower(1.0).as_text())
+    found = evaluate.Evaluator(module)("f", [np.array(1, np.float32)])
+    assert [int(x) for x in found] == [STEPS + 1, 2 * STEPS + 1, STEPS]
+    assert compiled == ["stablehlo.while"]
+
+
+def test_a_long_series(compiled):
+    """The sum and its last term begin as one value."""
+    with irax.enable_x64(True):
+        np.testing.assert_allclose(
+            special.hyp1f1(0.5, 1.0, jnp.array([-600.0, -1000.0])),
+            [0.0230425584150855, 0.0178457065001532],
+        )
+    assert compiled == ["stablehlo.while"]

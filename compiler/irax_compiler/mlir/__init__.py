@@ -53,6 +53,7 @@ from irax_compiler.mlir.operations import (
     captured,
     clone,
     clone_all,
+    clone_on,
     comparable,
     copy,
     current_location,

@@ -163,6 +163,22 @@ def clone(operation: Operation, env: Mapping[Value, Value]) -> list[Value]:
     return list(copy.results)
 
 
+def clone_on(operation: Operation, values: Sequence[Value]) -> list[Value]:
+    """Copies an operation to the insertion point, with other operands, and after these other values
+    in the place of those that its regions capture. They go by their places: two operands, or one
+    and a captured value, may be the same value now, and need not be then.
+    """
+    count = len(operation.operands)
+    env = dict(zip(captured(operation), values[count:], strict=True))
+    copy = operation.clone()
+    for i, value in enumerate(values[:count]):
+        copy.operands[i] = value
+    for region in copy.regions:
+        for block in region:
+            _replace_captured(block, env)
+    return list(copy.results)
+
+
 def clone_all(operations: Iterable[Operation], env: dict[Value, Value]) -> None:
     """Copies operations to the insertion point, in order; `env` then has their results."""
     for operation in operations:

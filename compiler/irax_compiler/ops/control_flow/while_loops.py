@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax_compiler import effects, evaluate, mlir, steps
+from irax_compiler import effects, evaluate, mlir
 from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import from_operation
@@ -61,8 +61,7 @@ class RegionOp(StructuredOp):
 
     def build(self, operands: Sequence[Value]) -> Sequence[Value]:
         """Builds it anew, for other operands and captured values."""
-        there = steps.inputs(self, self.operation)
-        return mlir.clone(self.operation, dict(zip(there, operands, strict=True)))
+        return mlir.clone_on(self.operation, operands)
 
     @property
     def num_operands(self) -> int:

@@ -105,7 +105,7 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
         operands = inputs(operation)
 
         def again(*values: Value) -> Sequence[Value]:
-            return mlir.clone(operation, dict(zip(operands, values, strict=True)))
+            return mlir.clone_on(operation, values)
 
         name = operation.name.partition(".")[2]
         name = self.build_function(name, [v.type for v in operands], again)

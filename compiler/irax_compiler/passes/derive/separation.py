@@ -99,10 +99,8 @@ class Separation(Deriver[Linearized]):
         self, operation: Operation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         """The results that are known, and those that are moving by the whole operation."""
-        operands = inputs(operation)
         both = [x if t is None else t for x, t in zip(primals, tangents, strict=True)]
-        once = mlir.clone(operation, dict(zip(operands, primals, strict=True)))
-        return once, mlir.clone(operation, dict(zip(operands, both, strict=True)))
+        return mlir.clone_on(operation, primals), mlir.clone_on(operation, both)
 
 
 def split(

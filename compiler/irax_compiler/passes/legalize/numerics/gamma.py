@@ -148,10 +148,12 @@ def _lgamma(x: Number) -> Number:
     terms = [float(b / (2 * k * (2 * k - 1))) for k, b in enumerate(_BERNOULLI[:count], 1)]
     rest = inverse * polynomial(inverse * inverse, terms) + (np.log(2 * np.pi) - 1) / 2
     result = where(large, (far - 0.5) * (log - 1.0) + rest, small)
-    sine = function(elementwise.sine, _to_integer(x) * np.pi)
+    to_integer = _to_integer(x)
+    sine = function(elementwise.sine, to_integer * np.pi)
     reflected = function(elementwise.log, np.pi / abs(sine)) - result
     result = where(negative, reflected, result)
-    return where(abs(x).equals(np.inf), np.inf, result)
+    pole = (x <= 0) & to_integer.equals(0)
+    return where(pole | abs(x).equals(np.inf), np.inf, result)
 
 
 def _to_integer(x: Number) -> Number:
