@@ -145,8 +145,8 @@ def float8_function(op: Elementwise, *operands: Value) -> Sequence[Value] | None
     if not inexact(dtype) or dtype.itemsize > 1:
         return None
     if op.name == "chlo.next_after":
-        bytes_ = [Number(x).bits(np.uint8) for x in operands]
-        return [neighbour(*bytes_, dtype).bits(dtype).value]
+        first, other = (Number(x).bits(np.uint8) for x in operands)
+        return [neighbour(first, other, dtype).bits(dtype).value]
     wide = op(*(conversion.convert(x, float32) for x in operands))
     return [conversion.convert(wide, dtype) if dtype_of(wide) == float32 else wide]
 
