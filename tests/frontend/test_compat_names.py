@@ -17,6 +17,37 @@ def _run(code: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_helpers_that_libraries_import():
+    _run("""
+import jax, jax.numpy as jnp
+from jax._src import ad_util, core, dtypes, tree_util, util
+from jax._src.array import Index, Shape
+assert util.flatten([[1], [2, 3]]) == [1, 2, 3]
+kinds = jnp.float32, jnp.bfloat16, jnp.int32, jnp.float8_e4m3fn
+assert [dtypes.supports_inf(d) for d in kinds] == [True, True, False, False]
+f = util.wraps(jnp.sin, namestr="my_{fun}", docstr="Doc of {fun}.")(lambda x: x)
+assert (f.__name__, f.__doc__) == ("my_sin", "Doc of sin.")
+made = lambda c: util.HashableFunction(lambda x: x + c, (c,))
+assert made(1) == made(1) != made(2) and hash(made(1)) == hash(made(1)) and made(2)(3) == 5
+class Owner: pass
+calls = []
+keep = util.weakref_lru_cache(lambda owner, y: calls.append(y))
+owner = Owner()
+keep(owner, 1), keep(owner, 1), keep(owner, 2)
+assert calls == [1, 2]
+keep.cache_clear()
+keep(owner, 1)
+assert calls == [1, 2, 1]
+keys = jax.random.split(jax.random.key(0))
+assert str(core.physical_aval(jax.typeof(keys))) == "uint32[2,2]"
+assert core.physical_aval(jax.typeof(1.0)) == jax.typeof(1.0)
+(error,) = tree_util.prefix_errors((0, {"b": 1}), (1, {"a": 2}))
+assert "in_axes" in str(error("in_axes"))
+assert not tree_util.prefix_errors((0, {"a": 1}), (1, {"a": {"c": 2}}))
+assert ad_util.add_any_p.name == "add_any"
+""")
+
+
 def test_names_that_libraries_import():
     _run("""
 import collections, jax, jax.numpy as jnp, numpy as np

@@ -10,16 +10,20 @@ from typing import Any
 import numpy as np
 
 from irax.compat.jax.api_util import DebugInfo as DebugInfo
+from irax.compat.jax.api_util import safe_map as safe_map
+from irax.compat.jax.api_util import shaped_abstractify as shaped_abstractify
 from irax.compat.jax.interpreters.tracers import Tracer as Tracer
 from irax.core.avals import ShapedArray as ShapedArray
 from irax.core.dimensions import is_zero
 from irax.core.dimensions import max_dim as max_dim
 from irax.core.dimensions import min_dim as min_dim
 from irax.core.shardings import axis_names
+from irax.core.shardings.memory_spaces import Space
 from irax.core.tracing import Trace as Trace
 from irax.core.tracing import ensure_compile_time_eval as ensure_compile_time_eval
 from irax.core.tracing import outside_traces
 from irax.core.tracing import trace_state_clean as trace_state_clean
+from irax.dtypes import issubdtype, prng_key
 from irax.extend.core import CallPrimitive as CallPrimitive
 from irax.extend.core import ClosedJaxpr as ClosedJaxpr
 from irax.extend.core import DropVar as DropVar
@@ -53,6 +57,9 @@ from irax_compiler.sizes import is_symbolic
 pytype_aval_mappings: dict[type, Any] = {np.ndarray: get_aval}
 """Accepted: irax does not look at it."""
 
+MemorySpace = Space
+InputType = tuple[Any, ...]
+OutputType = tuple[Any, ...]
 Value = Any
 ParamDict = dict[str, Any]
 Effects = frozenset[Effect]
@@ -77,6 +84,13 @@ class JaxprEqnContext:
 
     def __init__(self, *_: Any, **__: Any) -> None:
         pass
+
+
+def physical_aval(aval: Any) -> Any:
+    """Return the type of the words that keys of a type are made of; any other type as it is."""
+    if not issubdtype(aval.dtype, prng_key):
+        return aval
+    return ShapedArray((*aval.shape, aval.dtype.words), np.dtype(np.uint32))
 
 
 def is_constant_dim(d: Any) -> bool:

@@ -4,4 +4,7 @@ from irax.core.array import ConcreteArray as ArrayImpl
 from irax.core.shardings.sharded import Shard as Shard
 from irax.numpy.array_methods import _reconstruct_array as _reconstruct_array
 
-__all__ = ["ArrayImpl", "Shard"]
+Shape = tuple[int, ...]
+Index = tuple[slice, ...]
+
+__all__ = ["ArrayImpl", "Index", "Shape", "Shard"]

@@ -18,6 +18,12 @@ class ExtendedDType:
     """The base of dtypes whose elements are not numbers."""
 
 
+def supports_inf(dtype: Any) -> bool:
+    """Return True for a dtype that has infinities."""
+    found = canonicalize_dtype(dtype)
+    return issubdtype(found, np.inexact) and bool(np.isinf(np.array(np.inf).astype(found)))
+
+
 def to_complex_dtype(dtype: Any) -> np.dtype[Any]:
     """Return the dtype of complex numbers that have parts of a dtype."""
     return np.promote_types(canonicalize_dtype(dtype), np.complex64)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from irax.tree_util import *  # noqa: F403
@@ -13,6 +13,21 @@ from irax.tree_util import (
     tree_structure,
     tree_unflatten,
 )
+
+
+def prefix_errors(
+    prefix_tree: Any, full_tree: Any, is_leaf: Callable[[Any], bool] | None = None
+) -> list[Callable[[str], ValueError]]:
+    """Return functions from a name to the error that a tree is no prefix of another one; none if it
+    is.
+    """
+    structure = tree_structure(prefix_tree, is_leaf)
+    try:
+        structure.flatten_up_to(full_tree)
+    except ValueError as error:
+        message = str(error)
+        return [lambda name: ValueError(f"{name}: {message}")]
+    return []
 
 
 class _Entry:

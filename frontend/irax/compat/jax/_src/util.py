@@ -1,6 +1,8 @@
-"""jax._src.util: maps over sequences of one length."""
+"""jax._src.util: maps over sequences of one length, and functions of functions."""
 
-from collections.abc import Iterable, Sequence
+import functools
+import weakref
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from irax.compat.jax.api_util import safe_map as safe_map
@@ -53,3 +55,64 @@ def merge_lists(bs: Sequence[bool], l0: Sequence[Any], l1: Sequence[Any]) -> lis
 def wrap_name(transform_name: str, name: str) -> str:
     """Return the name of a transformed function."""
     return f"{transform_name}({name})"
+
+
+def concatenate(xs: Iterable[Iterable[Any]]) -> list[Any]:
+    """Return the members of lists, one after the other."""
+    return [x for part in xs for x in part]
+
+
+flatten = concatenate
+
+
+def wraps(
+    wrapped: Callable[..., Any], namestr: str | None = None, docstr: str | None = None, **_: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Return a decorator that gives a function the name and the docstring of another one, put into
+    formats, where these are given, as `{fun}` and `{doc}`.
+    """
+
+    def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+        name = getattr(wrapped, "__name__", "<unnamed function>")
+        doc = getattr(wrapped, "__doc__", "") or ""
+        found = functools.wraps(wrapped)(function)
+        found.__name__ = name if namestr is None else namestr.format(fun=name, doc=doc)
+        found.__doc__ = doc if docstr is None else docstr.format(fun=name, doc=doc)
+        return found
+
+    return decorated
+
+
+class HashableFunction:
+    """A function that is equal to others of the same code and the same `closure`."""
+
+    def __init__(self, f: Callable[..., Any], closure: Any) -> None:
+        self.f: Callable[..., Any] = f
+        self.closure: Any = closure
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HashableFunction) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, Any]:
+        return getattr(self.f, "__code__", self.f), self.closure
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.f(*args, **kwargs)
+
+
+def weakref_lru_cache(call: Callable[..., Any], maxsize: int | None = 2048) -> Callable[..., Any]:
+    """Return a function that keeps its results, as long as its first argument lives."""
+    kept: weakref.WeakKeyDictionary[Any, Callable[..., Any]] = weakref.WeakKeyDictionary()
+
+    @functools.wraps(call)
+    def cached(first: Any, *args: Any, **kwargs: Any) -> Any:
+        if first not in kept:
+            there = weakref.ref(first)
+            kept[first] = functools.lru_cache(maxsize)(lambda *a, **k: call(there(), *a, **k))
+        return kept[first](*args, **kwargs)
+
+    vars(cached)["cache_clear"] = kept.clear
+    return cached
