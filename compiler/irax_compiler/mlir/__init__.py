@@ -66,6 +66,7 @@ from irax_compiler.mlir.operations import (
     num_uses,
     operations_in,
     owner_name,
+    reached_from,
     terminator,
     text_of,
     users,

@@ -150,6 +150,20 @@ def captured(operation: Operation) -> list[Value]:
     return list(found)
 
 
+def reached_from(value: Value) -> set[Value]:
+    """Return a value and all that it is computed from."""
+    found: set[Value] = set()
+    pending = [value]
+    while pending:
+        x = pending.pop()
+        if x not in found:
+            found.add(x)
+            operation = definition(x)
+            if operation is not None:
+                pending += [*operation.operands, *captured(operation)]
+    return found
+
+
 def clone(operation: Operation, env: Mapping[Value, Value]) -> list[Value]:
     """Copies an operation to the insertion point, with its operands as `env` has them; values
     that its regions capture from outside are replaced too.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from email.message import Message
@@ -24,6 +25,7 @@ from typing import Any
 
 from irax.compat import identities, internals
 from irax.core.settings import options
+from irax.core.tracebacks import spell_names_by
 
 JAX_VERSION = "0.12.0.1"
 """The version of JAX whose interface irax has, which libraries ask for."""
@@ -180,6 +182,27 @@ def told_version() -> str:
     return _told[0]
 
 
+_NAMES_OF_IRAX = re.compile(r"(?<![\w./])irax((?:\.\w+)+)")
+
+
+def spelled(text: str) -> str:
+    """Return a text with `jax.numpy.where` for `irax.numpy.where`, for names that JAX has, too.
+
+    >>> spelled("use irax.numpy.where, see irax.explain")
+    'use jax.numpy.where, see irax.explain'
+    """
+    return _NAMES_OF_IRAX.sub(_spelled_name, text)
+
+
+def _spelled_name(found: re.Match[str]) -> str:
+    module, _, name = f"jax{found[1]}".rpartition(".")
+    try:
+        is_there = hasattr(importlib.import_module(module), name)
+    except ImportError:
+        is_there = False
+    return f"jax{found[1]}" if is_there else found[0]
+
+
 def install(version: str | None = None) -> None:
     """Let `import jax` import irax, in this process, whether JAX is installed or not. Options are
     taken from JAX's environment variables (`JAX_ENABLE_X64`, `JAX_PLATFORMS`), too.
@@ -211,4 +234,5 @@ def install(version: str | None = None) -> None:
     _told[0] = version
     options.take_jax_environment()
     identities.apply_to_loaded()
+    spell_names_by(spelled)
     sys.meta_path.insert(0, _FINDER)

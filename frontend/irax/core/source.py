@@ -166,8 +166,12 @@ class SourceInfo:
     traceback: Any = None
 
 
+_LONGEST = 60
+"""The most characters of a line of the user's in a message."""
+
+
 def user_line() -> str:
-    """The user's file and line, and the text of the line if it can be read."""
+    """The user's file and line, and the text of the line, or its beginning, if it can be read."""
     import linecache
 
     frame = user_frame()
@@ -175,7 +179,9 @@ def user_line() -> str:
         return "an unknown line"
     file, line = frame.f_code.co_filename, frame.f_lineno
     text = linecache.getline(file, line).strip()
-    return f"{file}:{line}" + (f": {text}" if text else "")
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST - 3].rstrip()}..."
+    return f"{file}:{line}" + (f": `{text}`" if text else "")
 
 
 class _Warnings(threading.local):

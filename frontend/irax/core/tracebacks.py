@@ -27,6 +27,15 @@ NOTE = (
 )
 
 
+Spelling = Callable[[str], str]
+_spelling: list[Spelling] = []
+
+
+def spell_names_by(spelling: Spelling) -> None:
+    """Have a function spell the names of irax in messages of errors, once for the process."""
+    _spelling[:] = [spelling]
+
+
 class UnfilteredStackTrace(Exception):
     """The cause of an error whose frames were removed; it has the whole traceback."""
 
@@ -57,8 +66,13 @@ def hide_frames(error: BaseException) -> None:
 
     To be followed by a bare `raise` in the same `except` block, which adds no frame of its own.
     """
+    if error.__traceback__ is None:
+        return
+    for spelling in _spelling:
+        for one in _chain(error):
+            _spell(one, spelling)
     mode = _mode()
-    if mode == "off" or error.__traceback__ is None:
+    if mode == "off":
         return
     if mode == "tracebackhide":
         for one in _chain(error):
@@ -72,6 +86,13 @@ def hide_frames(error: BaseException) -> None:
         one.__traceback__ = _without_internal(one.__traceback__)
     if mode == "quiet_remove_frames" and NOTE not in getattr(error, "__notes__", ()):
         error.add_note(NOTE)
+
+
+def _spell(error: BaseException, spelling: Spelling) -> None:
+    """Spell names in the message of an error that irax raised."""
+    *_, last = _frames(error.__traceback__)
+    if is_internal(last.tb_frame.f_code.co_filename):
+        error.args = tuple(spelling(x) if type(x) is str else x for x in error.args)
 
 
 def _mode() -> str:

@@ -337,9 +337,16 @@ class Trace(Interpreter):
             return True
         return self.parent is not None and self.parent.has_effects()
 
-    def unknown_arguments(self) -> list[str]:
-        """Return the names of the arguments whose values are unknown."""
-        return [n for v, n in self.argument_names.items() if v not in self._sources]
+    def unknown_arguments(self, value: mlir.Value | None) -> list[str]:
+        """Return the names of the arguments whose values are unknown; those that a value depends
+        on, if it is given.
+        """
+        reached = None if value is None else mlir.reached_from(value)
+        return [
+            n
+            for v, n in self.argument_names.items()
+            if v not in self._sources and (reached is None or v in reached)
+        ]
 
     def finish(self, results: Sequence[Array]) -> None:
         """End the function with a return of `results`."""
@@ -434,7 +441,7 @@ class Tracer(Array):
     def _unknown_in(self) -> str:
         trace: Trace | None = self.home
         while trace is not None:
-            names = trace.unknown_arguments()
+            names = trace.unknown_arguments(self.value if trace is self.home else None)
             if names:
                 which = names[0] if len(names) == 1 else f"one of {', '.join(names)}"
                 return f"{trace.kind} traces the function; it depends on {which}"

@@ -43,6 +43,15 @@ def _sequence(name: str, arrays: Any) -> list[Array]:
     return as_arrays(arrays, name)
 
 
+def _check_axis(name: str, axis: Any) -> None:
+    """Refuse a second array in the place of the axis."""
+    if isinstance(axis, Array | np.ndarray) and axis.ndim:
+        raise TypeError(
+            f"{name}: axis: expected an integer, got an array of shape {tuple(axis.shape)}; pass "
+            f"the arrays in one list: {name}([a, b])"
+        )
+
+
 def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
     """Join arrays along an axis; with `axis=None`, flattened.
 
@@ -58,6 +67,7 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
     >>> irax.numpy.concatenate([irax.numpy.arange(2), irax.numpy.ones(1)])
     Array([0., 1., 1.], dtype=float32)
     """
+    _check_axis("concatenate", axis)
     parts = promote_dtypes(*_sequence("concatenate", arrays), what="concatenate")
     if dtype is not None:
         parts = [lax.convert_element_type(x, dtype) for x in parts]
@@ -89,6 +99,7 @@ def stack(arrays: Any, axis: int = 0, out: None = None, dtype: Any = None) -> Ar
            [0., 1.]], dtype=float32)
     """
     no_out("stack", out)
+    _check_axis("stack", axis)
     parts = _sequence("stack", arrays)
     if not parts:
         raise ValueError("stack: expected at least one array, got none")

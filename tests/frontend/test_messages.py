@@ -1,0 +1,67 @@
+"""Messages of errors: they name the argument that matters, lines of a readable length, and under
+irax.compat JAX's names.
+"""
+
+import subprocess
+import sys
+
+import pytest
+
+import irax
+import irax.numpy as jnp
+
+
+def test_the_argument_that_matters_is_named():
+    @irax.jit
+    def chosen(x, n, m):
+        scale = irax.lax.cond(m > 0, lambda: n * 2, lambda: n)
+        return x if scale > 2 else -x
+
+    with pytest.raises(irax.errors.TracerBoolConversionError) as error:
+        chosen(1.0, 3, 4)
+    assert "depends on one of chosen: args[1], chosen: args[2]." in str(error.value)
+
+    @irax.jit
+    def simple(x, n):
+        return x if n > 2 else -x
+
+    with pytest.raises(irax.errors.TracerBoolConversionError, match=r"on simple: args\[1\]\."):
+        simple(1.0, 3)
+
+
+def test_long_lines_are_cut():
+    def f(x):
+        return 1 if x > 0 else 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9 + 10 + 11 + 12 + 13 + 14 + 15 + 16 + 17
+
+    cut = r"py:\d+: `return 1 if x > 0 else 2 \+ 3 \+ 4 \+ 5 \+ 6 \+ 7 \+ 8 \+ 9 \+ 10...`: the"
+    with pytest.raises(irax.errors.TracerBoolConversionError, match=cut):
+        irax.jit(f)(1.0)
+
+
+@pytest.mark.parametrize("join", [jnp.concatenate, jnp.stack])
+def test_arrays_that_are_not_in_a_list(join):
+    with pytest.raises(TypeError, match=rf"pass the arrays in one list: {join.__name__}\(\[a, b\]"):
+        join(jnp.ones(3), jnp.ones(3))
+
+
+SCRIPT = """
+import irax.compat
+irax.compat.install()
+import jax
+
+try:
+    jax.jit(lambda x: 1 if x > 0 else 2)(1.0)
+except jax.errors.TracerBoolConversionError as error:
+    print("jax.numpy.where" in str(error), "irax.numpy" in str(error))
+try:
+    raise KeyError("irax.numpy.where")
+except KeyError as error:
+    print(error)
+"""
+
+
+def test_names_are_jax_s_where_irax_stands_for_it():
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "True False\n'irax.numpy.where'\n"
