@@ -167,3 +167,14 @@ def test_another_mesh_that_divides_devices_otherwise() -> None:
 
     with irax.set_mesh(EXPLICIT), pytest.raises(ValueError, match="join its axes in the other"):
         irax.jit(rows)(irax.device_put(X, NamedSharding(EXPLICIT, P("x"))))
+
+
+@pytest.mark.parametrize("spec", [P("x", "y"), P("y", "x"), BOTH], ids=str)
+def test_parts_that_cannot_be_divided_leave_the_layout(spec: P) -> None:
+    """Slices of 15 elements are whole, and what is put together of them is divided again."""
+    for call in (
+        lambda x: jnp.roll(x, 1, 0),
+        lambda x: jnp.roll(x, (1, 2), (0, 1)),
+        lambda x: jnp.concatenate([2 * x[1:], x[:1] + 1]),
+    ):
+        assert run(call, [spec]) == spec

@@ -224,7 +224,7 @@ class _Partitioner:
         if isinstance(op, shape.Reshape) and all(shapes[0][0]):
             return [self._reshape(op, operands[0])]
         rule = op.sharding_rule(*shapes)
-        if rule is None or all(x.spec == replicated(len(x.spec)) for x in operands):
+        if rule is None or not any(axes_of(x.meant or x.spec) for x in operands):
             return self._whole(operation, env)
         return self._by_rule(op, rule, operands, shapes[1])
 
@@ -247,11 +247,14 @@ class _Partitioner:
         operands: Sequence[Shards],
         results: Sequence[tuple[int, ...]],
     ) -> Sequence[Shards]:
-        chosen = self._chosen_axes(rule, operands, results)
+        chosen, meant = self._chosen_axes(rule, operands, results)
 
         def spec_of(factors: Sequence[int | None], without: Collection[int] = ()) -> Spec:
             kept = [f if f not in without else None for f in factors]
             return tuple(() if f is None else chosen.get(f, ()) for f in kept)
+
+        def meant_of(factors: Sequence[int | None]) -> Spec:
+            return tuple(() if f is None else meant.get(f, ()) for f in factors)
 
         values = [
             self._at(x, spec_of(factors, rule.gathered))
@@ -270,10 +273,12 @@ class _Partitioner:
                 found = [AllReduce(axis, self._mesh[axis], combiner=combiner)(x) for x in found]
         if start is not None:
             found = [_combined(next(iter(combined.values())), x, start) for x in found]
-        wanted = map(spec_of, rule.results)
-        pairs = zip(map(Shards, found, specs), wanted, strict=True)
         is_broadcast = isinstance(op, shape.BroadcastInDim)
-        return [Shards(self._at(x, spec), spec, is_broadcast) for x, spec in pairs]
+        return [
+            Shards(self._at(Shards(x, spec), wanted), wanted, is_broadcast, meant_of(factors))
+            for x, spec, factors in zip(found, specs, rule.results, strict=True)
+            for wanted in [spec_of(factors)]
+        ]
 
     def _reshape(self, op: shape.Reshape, x: Shards) -> Shards:
         before = x.whole_shape(self._mesh)
@@ -287,11 +292,11 @@ class _Partitioner:
         rule: ShardingRule,
         operands: Sequence[Shards],
         results: Sequence[tuple[int, ...]],
-    ) -> dict[int, tuple[str, ...]]:
+    ) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
         """The axes along which the dimensions of each factor are divided, as Shardy chooses them:
         where operands differ, those that all have in common; operands that are broadcast follow the
         others. An axis divides one factor of an array, or one of an op that reduces: one of the
-        results before others.
+        results before others. And the axes along which they were, if their sizes could be.
         """
         own, spread = (
             _axes_of_factors(rule, operands, False),
@@ -300,6 +305,7 @@ class _Partitioner:
         wanted = {**own, **{f: axes for f, axes in spread.items() if f not in own}}
         extents = self._extents(rule, operands, results)
         chosen: dict[int, tuple[str, ...]] = {}
+        meant: dict[int, tuple[str, ...]] = {}
         together = [set(factors) for factors in (*rule.operands, *rule.results)]
 
         def taken(factor: int) -> set[str]:
@@ -316,11 +322,11 @@ class _Partitioner:
             return not is_result, factor in rule.gathered, factor not in own, -count
 
         for factor in sorted(wanted, key=order):
-            axes = _before(taken(factor), _compatible(wanted[factor]))
+            meant[factor] = axes = _before(taken(factor), _compatible(wanted[factor]))
             while any(n % parts(axes, self._mesh) for n in extents[factor]):
                 axes = axes[:-1]
             chosen[factor] = axes
-        return chosen
+        return chosen, meant
 
     def _extents(
         self,
@@ -426,7 +432,7 @@ def _axes_of_factors(
     """
     found: dict[int, list[tuple[str, ...]]] = {}
     for x, factors in zip(operands, rule.operands, strict=True):
-        for axes, factor in zip(x.spec, factors, strict=True):
+        for axes, factor in zip(x.meant or x.spec, factors, strict=True):
             if factor is not None and axes and x.is_broadcast == is_broadcast:
                 found.setdefault(factor, []).append(axes)
     return found

@@ -29,6 +29,8 @@ class Shards:
     spec: Spec
     is_broadcast: bool = False
     """True if the array was made of a smaller one: its layout follows those of others."""
+    meant: Spec | None = None
+    """The spec that it would have if its sizes could be divided so; None for its own."""
 
     def whole_shape(self, mesh: Mesh) -> tuple[int, ...]:
         """The shape of the array."""
