@@ -81,6 +81,7 @@ if TYPE_CHECKING:
         arguments_read as arguments_read,
     )
     from irax_compiler.passes.sizes.refine import is_sized, refined, values_for
+    from irax_compiler.precision.ranges import RangeReport, range_report
     from irax_compiler.precision.report import PrecisionReport, precision_report
     from irax_compiler.precision.tuning import Plan, precision_plan
 
@@ -100,6 +101,7 @@ _LATER = {
     "CompileError": "iree.invocation",
     **dict.fromkeys(("PrecisionReport", "precision_report"), "precision.report"),
     **dict.fromkeys(("Plan", "precision_plan"), "precision.tuning"),
+    **dict.fromkeys(("RangeReport", "range_report"), "precision.ranges"),
     **dict.fromkeys(("COLUMN_ORDERS", "color_columns", "color_stars", "in_column"), "coloring"),
     **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.sizes.refine"),
 }
@@ -125,6 +127,7 @@ __all__ = [
     "PassError",
     "Plan",
     "PrecisionReport",
+    "RangeReport",
     "Reversed",
     "ShardedTypes",
     "Simplify",
@@ -160,6 +163,7 @@ __all__ = [
     "pattern_of",
     "precision_plan",
     "precision_report",
+    "range_report",
     "refined",
     "remove_dead_operations",
     "reverse",

@@ -194,6 +194,41 @@ def elements(args: tuple[Any, ...]) -> list[np.ndarray[Any, Any]] | None:
     return [np.asarray(as_array(leaf)) for leaf in leaves]
 
 
+def ranges(
+    text: str, source: str, arguments: str | None, count: int
+) -> list[tuple[float, float] | None]:
+    """The range of each of `count` arrays that a text such as `x=0..1, arg1=-5..5` gives; None for
+    those without one. All arrays of a Python function's parameter have its range.
+
+    Raises UsageError for other texts, and for names of no argument.
+    """
+    names = {f"arg{i}": [i] for i in range(count)}
+    if is_python(source):
+        from irax import tree_util
+
+        file, _, name = source.rpartition(":")
+        function, args = python_function(file, name, arguments)
+        bound = inspect.signature(function).bind(*args)
+        first = 0
+        for parameter, value in bound.arguments.items():
+            leaves = len(tree_util.tree_leaves(value))
+            names[parameter] = list(range(first, first + leaves))
+            first += leaves
+    found: list[tuple[float, float] | None] = [None] * count
+    for item in filter(None, (part.strip() for part in text.split(","))):
+        name, _, given = item.partition("=")
+        low, _, high = given.partition("..")
+        try:
+            limits = float(low), float(high)
+        except ValueError:
+            raise click.UsageError(f"--ranges {item!r}: expected a range such as x=0..1") from None
+        if name.strip() not in names:
+            raise click.UsageError(f"--ranges {item!r}: expected one of {', '.join(names)}")
+        for number in names[name.strip()]:
+            found[number] = limits
+    return found
+
+
 def _attribute(module: ModuleType, file: str, name: str) -> Callable[..., Any]:
     function = getattr(module, name, None)
     if not callable(function):

@@ -17,6 +17,12 @@ from irax_tools import options
 @click.option(
     "--least", type=float, metavar="DIGITS", help="Exit with 1 if fewer digits of a result hold."
 )
+@click.option(
+    "--ranges",
+    metavar='"x=0..1, y=-5..5"',
+    help="Say what may happen for all arguments in ranges, instead of counting digits for one. "
+    "Arguments of a Python function have its parameters' names; arg0, arg1, ... are all arrays.",
+)
 def digits(
     source: str,
     arguments: str | None,
@@ -25,6 +31,7 @@ def digits(
     func: str | None,
     compiled: bool,
     least: float | None,
+    ranges: str | None,
 ) -> None:
     """Print how many digits of a function's results hold, and the lines that cost the others.
 
@@ -32,6 +39,10 @@ def digits(
     function computes in float64 itself, in decimal numbers. Lines are told by the digits that they
     cost the worst result, with the share of its error that was made there. Arguments are drawn at
     random where none are given.
+
+    With --ranges, intervals bound the numbers of each operation. The command prints which may
+    overflow, divide by zero or take a function of a number outside of its domain, with arguments
+    that show it where some are found, and exits with 1 if they are.
     """
     from irax_compiler import api
     from irax_tools import arrays, checking, programs, sources
@@ -41,6 +52,14 @@ def digits(
     given = given or list(checking.trial_of(loaded, 0).inputs)
     given = arrays.typed(given, [dtype for _, dtype in programs.argument_types(loaded)])
     programs.check_operands(loaded, given)
+    if ranges is not None:
+        where = api.range_report(
+            loaded.module, loaded.func, given, sources.ranges(ranges, source, arguments, len(given))
+        )
+        click.echo(str(where))
+        if any(hazard.example is not None for hazard in where.hazards):
+            raise click.exceptions.Exit(1)
+        return
     results = programs.program(loaded, "cpu")(given) if compiled else None
     found = api.precision_report(loaded.module, loaded.func, given, results)
     click.echo(str(found))

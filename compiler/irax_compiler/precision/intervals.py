@@ -1,0 +1,219 @@
+"""Intervals of numbers, and the rules by which ops compute with them.
+
+Bounds are float64, and move outwards by the rounding of the op's own dtype. What has no rule has no
+bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from irax_compiler.ops.core import Op, evaluated, no_calls
+from irax_compiler.ops.dot import DotGeneral
+from irax_compiler.ops.reductions.reduce import Reduce
+from irax_compiler.precision.shadow import moves
+from irax_compiler.precision.wide import widened
+
+Array = np.ndarray[Any, Any]
+
+
+class Undecided(Exception):
+    """A condition that depends on the arguments."""
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The least and the largest number that each element may be; of booleans, 0 and 1."""
+
+    low: Array
+    high: Array
+
+    def __bool__(self) -> bool:
+        """True if a condition holds. Raises Undecided where that depends on the arguments."""
+        if (self.low != self.high).any():
+            raise Undecided
+        return bool(self.low.all())
+
+    @classmethod
+    def of(cls, x: Interval | Array) -> Interval:
+        """Return an array's own numbers as intervals."""
+        if isinstance(x, Interval):
+            return x
+        wide = np.asarray(x).astype(np.float64)
+        return cls(wide, wide)
+
+    @classmethod
+    def anything(cls, shape: Sequence[int]) -> Interval:
+        """Return intervals without bounds."""
+        return cls(np.full(shape, -np.inf), np.full(shape, np.inf))
+
+    def hull(self, other: Interval) -> Interval:
+        """Return intervals that hold these and others."""
+        return Interval(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+
+    def but(self, where: Array, other: Interval) -> Interval:
+        """Return these intervals, but others in some places."""
+        ends = ((other.low, self.low), (other.high, self.high))
+        return Interval(*(np.where(where, a, b) for a, b in ends))
+
+    def rounded(self, dtype: np.dtype[Any]) -> Interval:
+        """Return wider intervals, by what functions of a dtype may be wrong; small numbers may
+        become zero.
+        """
+        info = ml_dtypes.finfo(dtype)
+        unit, tiny = 2 * float(info.eps), float(info.tiny)
+        low, high = self.low - np.abs(self.low) * unit, self.high + np.abs(self.high) * unit
+        low = np.where((low > 0) & (low < tiny), 0, np.where(np.isnan(low), -np.inf, low))
+        high = np.where((high < 0) & (high > -tiny), 0, np.where(np.isnan(high), np.inf, high))
+        return Interval(low, high)
+
+    @property
+    def size(self) -> Array:
+        """The largest size that a number may have."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+    @property
+    def has_zero(self) -> Array:
+        """True where a number may be zero."""
+        return (self.low <= 0) & (self.high >= 0)
+
+
+def computed(op: Op, operands: Sequence[Interval | Array], same: bool) -> Interval | None:
+    """Return the intervals of an op's only result; None if there is no rule. `same` says that both
+    operands are one value.
+    """
+    if moves(op):
+        if op.name == "stablehlo.select":
+            return _select(operands)
+        return _each(op, operands)
+    given = [Interval.of(x) for x in operands]
+    name = op.name.partition(".")[2]
+    if name in _RISING or (isinstance(op, Reduce) and op.combiner != "multiply"):
+        return _each(op, operands)
+    if name in _FALLING:
+        found = _each(op, operands)
+        return Interval(found.high, found.low)
+    if isinstance(op, DotGeneral):
+        return _dot(op, *given)
+    if name == "multiply" and same:
+        return _even(np.square, *given)
+    rule = _RULES.get(name)
+    return None if rule is None else rule(*given)
+
+
+_RISING = {
+    *("add", "maximum", "minimum", "clamp", "convert", "floor", "ceil", "sign"),
+    *("round_nearest_even", "round_nearest_afz", "exponential", "exponential_minus_one"),
+    *("log", "log_plus_one", "sqrt", "cbrt", "tanh", "logistic", "erf", "asin", "acosh"),
+    *("asinh", "atan", "atanh", "sinh"),
+}
+_FALLING = {"negate", "erfc", "acos"}
+
+
+def _each(op: Op, operands: Sequence[Interval | Array]) -> Interval:
+    """The op of all lower bounds, and of all upper ones."""
+    ends = []
+    for name in ("low", "high"):
+        given = [getattr(x, name) if isinstance(x, Interval) else x for x in operands]
+        ends.append(evaluated(widened(op), no_calls, given)[0].astype(np.float64))
+    return Interval(*ends)
+
+
+def _select(operands: Sequence[Interval | Array]) -> Interval:
+    chosen, on_true, on_false = (Interval.of(x) for x in operands)
+    found = on_true.hull(on_false).but(chosen.low > 0, on_true)
+    return found.but(chosen.high < 1, on_false)
+
+
+def _corners(function: Callable[..., Any], x: Interval, y: Interval) -> Interval:
+    """A function that has its extremes at the ends of intervals; 0 times infinity is 0."""
+    found = [function(a, b) for a in (x.low, x.high) for b in (y.low, y.high)]
+    found = [np.where(np.isnan(v), 0, v) for v in found]
+    return Interval(np.minimum.reduce(found), np.maximum.reduce(found))
+
+
+def _even(function: Callable[[Array], Array], x: Interval, *_: Interval) -> Interval:
+    """A function that rises with the size of its operand."""
+    low, high = function(x.low), function(x.high)
+    least = np.where(x.has_zero, function(np.zeros(())), np.minimum(low, high))
+    return Interval(least, np.maximum(low, high))
+
+
+def _divide(x: Interval, y: Interval) -> Interval:
+    found = _corners(np.divide, x, y)
+    is_open = y.has_zero | ~(np.isfinite(x.size) | np.isfinite(y.size))
+    return found.but(is_open, Interval.anything(found.low.shape))
+
+
+def _power(x: Interval, y: Interval) -> Interval:
+    found = _corners(np.power, x, y)
+    if np.array_equal(y.low, y.high) and (y.low % 2 == 0).all() and (y.low > 0).all():
+        return _even(lambda v: np.power(v, y.low), x)
+    none = Interval.anything(found.low.shape)
+    bad = x.low <= 0
+    return Interval(
+        *(np.where(bad, a, b) for a, b in ((none.low, found.low), (none.high, found.high)))
+    )
+
+
+def _wave(function: Callable[[Array], Array]) -> Callable[[Interval], Interval]:
+    """A function with values and slopes of at most 1."""
+
+    def rule(x: Interval) -> Interval:
+        middle, half = (x.low + x.high) / 2, (x.high - x.low) / 2
+        there = np.where(np.isfinite(half), function(np.where(np.isfinite(middle), middle, 0)), 0)
+        half = np.where(np.isfinite(half), half, 2)
+        return Interval(np.clip(there - half, -1, 1), np.clip(there + half, -1, 1))
+
+    return rule
+
+
+def _dot(op: Op, x: Interval, y: Interval) -> Interval | None:
+    if not (np.isfinite(x.size).all() and np.isfinite(y.size).all()):
+        return None
+    (mx, rx), (my, ry) = (((v.low + v.high) / 2, (v.high - v.low) / 2) for v in (x, y))
+    products = [(mx, my), (np.abs(mx), ry), (rx, np.abs(my)), (rx, ry)]
+    middle, *radii = (evaluated(widened(op), no_calls, pair)[0] for pair in products)
+    return Interval(middle - sum(radii), middle + sum(radii))
+
+
+def compared(direction: str, x: Interval, y: Interval) -> Interval:
+    """Return where a comparison holds: 0, 1, or either."""
+    if direction in ("GT", "GE"):
+        x, y, direction = y, x, {"GT": "LT", "GE": "LE"}[direction]
+    if direction in ("LT", "LE"):
+        less = np.less if direction == "LT" else np.less_equal
+        return Interval(1.0 * less(x.high, y.low), 1.0 * less(x.low, y.high))
+    equal = (x.low == x.high) & (y.low == y.high) & (x.low == y.low)
+    apart = (x.high < y.low) | (y.high < x.low)
+    found = Interval(1.0 * equal, 1.0 * ~apart)
+    return found if direction == "EQ" else Interval(1 - found.high, 1 - found.low)
+
+
+def both(x: Interval, y: Interval) -> Interval:
+    """Return where both of two conditions hold."""
+    return Interval(np.minimum(x.low, y.low), np.minimum(x.high, y.high))
+
+
+def either(x: Interval, y: Interval) -> Interval:
+    """Return where one of two conditions holds."""
+    return Interval(np.maximum(x.low, y.low), np.maximum(x.high, y.high))
+
+
+_RULES: dict[str, Callable[..., Interval]] = {
+    "subtract": lambda x, y: Interval(x.low - y.high, x.high - y.low),
+    "multiply": lambda x, y: _corners(np.multiply, x, y),
+    "divide": _divide,
+    "power": _power,
+    "abs": lambda x: _even(np.abs, x),
+    "square": lambda x: _even(np.square, x),
+    "cosh": lambda x: _even(np.cosh, x),
+    "rsqrt": lambda x: Interval(1 / np.sqrt(x.high), 1 / np.sqrt(np.maximum(x.low, 0))),
+    "sine": _wave(np.sin),
+    "cosine": _wave(np.cos),
+}

@@ -1,0 +1,107 @@
+"""irax digits --ranges: bounds, hazards, and arguments that show them."""
+
+import numpy as np
+import pytest
+
+import irax
+import irax.numpy as jnp
+from irax_compiler import api
+
+f32 = np.float32
+
+
+def report_of(function, *ranges, shape=()):
+    arguments = [np.zeros(shape, f32) for _ in ranges]
+    ir = irax.make_ir(function)(*arguments)
+    return api.range_report(ir.module, ir.func, arguments, ranges)
+
+
+FUNCTIONS = {
+    "arithmetic": lambda x, y: (x + y) * (x - y) / (3 + x * y),
+    "exponentials": lambda x, y: jnp.exp(x) * jnp.tanh(y) + jnp.expm1(x - y),
+    "waves": lambda x, y: jnp.sin(3 * x) + jnp.cos(y * x),
+    "sizes": lambda x, y: jnp.sqrt(x * x + jnp.abs(y)) + jnp.maximum(x, y) - jnp.minimum(x, 0),
+    "powers": lambda x, y: x**2 + x**3 + (2 + x) ** y,
+    "choices": lambda x, y: jnp.where(x > y, x, 2 * y) + jnp.clip(x, -0.5, 0.5),
+    "sums": lambda x, y: jnp.sum(x) * jnp.max(y) + jnp.dot(x, y),
+    "moves": lambda x, y: jnp.concatenate([x[::-1], y]).reshape(2, -1).T * 2,
+    "loop": lambda x, y: irax.lax.fori_loop(0, 4, lambda i, s: s * 0.5 + jnp.sin(s), x + y),
+    "scan": lambda x, y: irax.lax.scan(lambda c, r: (c * r, c + r), jnp.sum(y), x),
+    "branches": lambda x, y: irax.lax.cond(x[0] > 0, lambda v: v + y, lambda v: v * y, x),
+    "softmax": lambda x, y: irax.nn.softmax(x * y),
+}
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_results_are_within_the_bounds(name):
+    report = report_of(FUNCTIONS[name], (-1, 1), (-0.5, 1.5), shape=(3,))
+    random = np.random.default_rng(0)
+    assert not report.unbounded
+    for _ in range(50):
+        x, y = random.uniform(-1, 1, 3).astype(f32), random.uniform(-0.5, 1.5, 3).astype(f32)
+        for found, bounds in zip(
+            irax.tree.leaves(FUNCTIONS[name](x, y)), report.results, strict=True
+        ):
+            assert (np.asarray(found) >= bounds.low).all()
+            assert (np.asarray(found) <= bounds.high).all()
+
+
+@pytest.mark.parametrize(
+    ("function", "limits", "what", "happens"),
+    [
+        (jnp.exp, (-100, 100), "overflow", lambda x: np.isinf(np.exp(x))),
+        (lambda x: x * x, (0, 1e25), "overflow", lambda x: np.isinf(x * x)),
+        (lambda x: 1 / (x - 0.3), (0, 1), "divide by zero", lambda x: x - f32(0.3) == 0),
+        (lambda x: 1 / jnp.sin(x), (-1, 2), "divide by zero", lambda x: x == 0),
+        (lambda x: 1 / jnp.exp(x), (-200, 0), "divide by zero", lambda x: np.exp(x) == 0),
+        (jnp.log, (-1, 1), "be of a number that is not positive", lambda x: x <= 0),
+        (lambda x: jnp.sqrt(x - 2), (1, 9), "be of a negative number", lambda x: x < 2),
+        (jnp.arccos, (0, 2), "be of a number beyond 1", lambda x: x > 1),
+    ],
+)
+def test_hazards_are_shown(function, limits, what, happens):
+    with np.errstate(all="ignore"):
+        (hazard,) = report_of(function, limits).hazards
+        assert hazard.what == what
+        assert hazard.example is not None
+        (x,) = hazard.example
+        assert limits[0] <= x <= limits[1]
+        assert happens(x)
+
+
+@pytest.mark.parametrize(
+    ("function", "limits"),
+    [
+        (jnp.exp, (-80, 80)),
+        (lambda x: 1 / (x + 1), (0, 1)),
+        (lambda x: jnp.log(1 + x * x), (-5, 5)),
+        (lambda x: jnp.sqrt(jnp.abs(x)), (-5, 5)),
+        (lambda x: irax.nn.softmax(jnp.stack([x, 2 * x])), (-10, 10)),
+    ],
+)
+def test_there_are_no_hazards(function, limits):
+    report = report_of(function, limits)
+    assert report.hazards == []
+    assert "no overflow" in str(report)
+
+
+def test_hazards_of_the_intervals_alone():
+    """They do not know that the logarithm is only used where there is one."""
+    report = report_of(lambda x: jnp.where(x > 0, jnp.log(jnp.where(x > 0, x, 1)), 0), (-1, 1))
+    (hazard,) = report.hazards
+    assert hazard.example is None
+    assert "no arguments found that show it" in str(report)
+
+
+def test_loops_that_depend_on_the_arguments_have_no_bounds():
+    report = report_of(
+        lambda x: irax.lax.while_loop(lambda v: v < 10, lambda v: v * 2, x), (0.1, 1)
+    )
+    assert report.results[0].low == -np.inf
+    assert list(report.unbounded) == ["a loop's condition in while"]
+
+
+def test_error_to_first_order():
+    """Three roundings, each of at most half an ulp, of which two are of the whole result."""
+    report = report_of(lambda x, y: (x + y) * x, (1, 2), (1, 2))
+    assert 0.9 * 2**-23 < report.error < 1.1 * 2**-23
