@@ -23,7 +23,7 @@ class _Shaped(Protocol):
 
 
 class _Evaluated(Protocol):
-    """What an op tells of the time that it takes."""
+    """An op, as far as it tells how long it takes."""
 
     is_pure: bool
     moves: bool

@@ -248,7 +248,7 @@ def _end_all() -> None:
 
 
 class DeviceHandle(HasMemories):
-    """What a plugin tells of one of its devices."""
+    """A device, as far as its plugin describes it."""
 
     def __init__(self, client: Owner, pointer: int) -> None:
         self.client = client

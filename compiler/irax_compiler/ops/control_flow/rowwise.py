@@ -28,7 +28,7 @@ SLICE, UPDATE = dynamic_slices.DynamicSlice.name, dynamic_slices.DynamicUpdateSl
 
 
 class Loop(Protocol):
-    """What is asked of a scan: an op, and a dataclass."""
+    """A scan, as far as rows ask for it: an op, and a dataclass."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
