@@ -74,10 +74,10 @@ if TYPE_CHECKING:
     from irax_compiler.passes.derive.sparsity import pattern_of
     from irax_compiler.passes.host.annotate import signature
     from irax_compiler.passes.host.donation import overwritten as overwritten
+    from irax_compiler.passes.legalize.canonicalize import Canonicalize
     from irax_compiler.passes.legalize.decompose import Decompose
-    from irax_compiler.passes.optimize.canonicalize import Canonicalize
     from irax_compiler.passes.optimize.simplify import Simplify
-    from irax_compiler.passes.optimize.split_large_signatures import (
+    from irax_compiler.passes.repairs.split_large_signatures import (
         arguments_read as arguments_read,
     )
     from irax_compiler.passes.sizes.refine import is_sized, refined, values_for
@@ -91,13 +91,13 @@ _LATER = {
         "lowering",
     ),
     "signature": "passes.host.annotate",
-    "Canonicalize": "passes.optimize.canonicalize",
+    "Canonicalize": "passes.legalize.canonicalize",
     "Decompose": "passes.legalize.decompose",
     "derive_jacobian": "passes.derive.jacobian",
     "pattern_of": "passes.derive.sparsity",
     "overwritten": "passes.host.donation",
     "Simplify": "passes.optimize.simplify",
-    "arguments_read": "passes.optimize.split_large_signatures",
+    "arguments_read": "passes.repairs.split_large_signatures",
     "CompileError": "iree.invocation",
     **dict.fromkeys(("PrecisionReport", "precision_report"), "precision.report"),
     **dict.fromkeys(("Plan", "precision_plan"), "precision.tuning"),

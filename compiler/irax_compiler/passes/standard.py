@@ -5,6 +5,7 @@ from __future__ import annotations
 from irax_compiler.passes.core import CSE, INLINE, REMOVE_DEAD_FUNCTIONS, NativePass, Pass
 from irax_compiler.passes.host.annotate import Annotate
 from irax_compiler.passes.host.callbacks import Callbacks
+from irax_compiler.passes.legalize.canonicalize import Canonicalize
 from irax_compiler.passes.legalize.check import Check
 from irax_compiler.passes.legalize.decompose import Decompose
 from irax_compiler.passes.legalize.encode import Encode
@@ -20,7 +21,6 @@ from irax_compiler.passes.on_demand import (
     has_many_arrays,
     has_operations,
 )
-from irax_compiler.passes.optimize.canonicalize import Canonicalize
 from irax_compiler.passes.optimize.constant_folding import ConstantFolding
 from irax_compiler.passes.optimize.outline import Outline
 from irax_compiler.passes.optimize.simplify import Simplify

@@ -20,10 +20,10 @@ from irax_compiler.ops.indexing.dynamic_slices import JOINTS
 from irax_compiler.passes.core import CSE, Pass
 from irax_compiler.passes.host.annotate import is_direct
 from irax_compiler.passes.host.donation import Donation
-from irax_compiler.passes.host.foreign_functions import ForeignFunctions
 from irax_compiler.passes.host.host import Host
 from irax_compiler.passes.kernels.blas import Blas
 from irax_compiler.passes.kernels.elementwise import Elementwise
+from irax_compiler.passes.kernels.foreign_functions import ForeignFunctions
 from irax_compiler.passes.kernels.fourier import Fourier
 from irax_compiler.passes.kernels.fuse_kernels import FuseKernels
 from irax_compiler.passes.kernels.loops import (

@@ -1,1 +1,1 @@
-"""Passes on what a program shares with its process: callbacks, C functions, donation, metadata."""
+"""Passes on what a program shares with its process: callbacks, donation, metadata."""

@@ -15,7 +15,7 @@ from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.ops.shape import Reshape
 from irax_compiler.passes.core import Pass, nested, register_pass, runs_blocks
-from irax_compiler.passes.repairs.update_carries_in_place.memory import ties
+from irax_compiler.passes.kernels.ties import ties
 from irax_compiler.sizes import Size
 
 _DISPATCH, _NUMBER = "flow.dispatch", "stream.dispatch.workgroup.id"

@@ -19,7 +19,7 @@ from irax_compiler.ops.registry import is_generated, traits_of
 from irax_compiler.passes.core import Pass, register_pass, walk
 from irax_compiler.passes.host.donated import mark_callees
 from irax_compiler.passes.on_demand import MANY_ARRAYS
-from irax_compiler.passes.optimize.split_large_signatures import ON_ITS_OWN, is_copied
+from irax_compiler.passes.repairs.split_large_signatures import ON_ITS_OWN, is_copied
 
 _SHARED = 8
 """The number of uses from which on a value is shared by components, and connects none."""

@@ -12,7 +12,8 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.annotate import is_for_all_sizes
 from irax_compiler.passes.kernels.executables import IN_PLACE
-from irax_compiler.passes.repairs.update_carries_in_place.memory import tie, ties, unshaped
+from irax_compiler.passes.kernels.ties import tie, ties
+from irax_compiler.passes.repairs.update_carries_in_place.memory import unshaped
 from irax_compiler.passes.repairs.update_carries_in_place.updates import updates
 
 _DISPATCH, _GENERIC = "flow.dispatch", "linalg.generic"

@@ -11,9 +11,10 @@ from typing import Any, ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, enclosing, nested, reached, register_pass
+from irax_compiler.passes.kernels.ties import ties
 from irax_compiler.passes.repairs.update_carries_in_place.copies import barrier
 from irax_compiler.passes.repairs.update_carries_in_place.extents import operand_of_update
-from irax_compiler.passes.repairs.update_carries_in_place.memory import FORMS, roots, ties
+from irax_compiler.passes.repairs.update_carries_in_place.memory import FORMS, roots
 
 _RESHAPES = ("flow.tensor.reshape", "flow.tensor.bitcast")
 _UPDATE, _DISPATCH, _CALL = "flow.tensor.update", "flow.dispatch", "util.call"

@@ -20,7 +20,7 @@ from irax_compiler.passes.kernels.executables import (
 )
 from irax_compiler.passes.kernels.fuse_kernels.kernels import DISPATCH, Kernel, Kernels, name_of
 from irax_compiler.passes.kernels.scf import for_each
-from irax_compiler.passes.repairs.update_carries_in_place.memory import ties
+from irax_compiler.passes.kernels.ties import ties
 from irax_compiler.passes.rewriting import without_reshapes
 
 PARTS = 4

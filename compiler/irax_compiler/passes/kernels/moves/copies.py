@@ -30,7 +30,7 @@ from irax_compiler.passes.kernels.moves.windows import (
     strides,
 )
 from irax_compiler.passes.kernels.scf import for_each, if_else
-from irax_compiler.passes.optimize.simplify.matching import made_by
+from irax_compiler.passes.matching import made_by
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
 

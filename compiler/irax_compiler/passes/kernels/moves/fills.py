@@ -10,7 +10,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, shape, slicing
 from irax_compiler.ops.indexing.gather_scatter import Gather
-from irax_compiler.passes.optimize.simplify.matching import made_by
+from irax_compiler.passes.matching import made_by
 
 Bound = tuple[Value, str, int]
 """A condition on a value: it is at least ("GE") or at most ("LE") a number."""

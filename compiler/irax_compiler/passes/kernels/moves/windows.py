@@ -17,7 +17,7 @@ from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.kernels.moves import kernels
 from irax_compiler.passes.kernels.moves.kernels import plus, times
 from irax_compiler.passes.kernels.scf import for_each
-from irax_compiler.passes.optimize.simplify.matching import is_full_of, made_by
+from irax_compiler.passes.matching import is_full_of, made_by
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.processors import processors
 from irax_compiler.sizes import Size

@@ -22,7 +22,7 @@ from irax_compiler.passes.host.donated import is_donated
 from irax_compiler.passes.kernels.elementwise.joins import parts_of
 from irax_compiler.passes.kernels.elementwise.seeds import is_elementwise
 from irax_compiler.passes.legalize.legalization import legalizes
-from irax_compiler.passes.optimize.simplify.matching import made_by
+from irax_compiler.passes.matching import made_by
 from irax_compiler.passes.rewriting import read_as
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.kernels.partial_sums import DEEP
 from irax_compiler.passes.legalize.legalization import legalizes
-from irax_compiler.passes.optimize.simplify.matching import made_by
+from irax_compiler.passes.matching import made_by
 from irax_compiler.passes.rewriting import read_as
 
 if TYPE_CHECKING:

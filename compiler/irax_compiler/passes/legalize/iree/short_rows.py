@@ -19,7 +19,7 @@ from irax_compiler.ops.core import Op, full
 from irax_compiler.ops.reductions.reduce import Reduce, is_identity
 from irax_compiler.ops.slicing import Slice
 from irax_compiler.passes.legalize.legalization import legalizes
-from irax_compiler.passes.optimize.simplify.matching import made_by
+from irax_compiler.passes.matching import made_by
 from irax_compiler.passes.rewriting import read_as
 
 LONGEST = 8

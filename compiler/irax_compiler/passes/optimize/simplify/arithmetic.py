@@ -10,7 +10,7 @@ from irax_compiler.ops import bitwise, comparison, conversion, elementwise
 from irax_compiler.ops.core import zeros_like
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.passes.optimize.simplify.matching import is_full_of, made_by
+from irax_compiler.passes.matching import is_full_of, made_by
 from irax_compiler.passes.rewriting import rewrites
 
 # ---- neutral and absorbing elements --------------------------------------------------------------

@@ -13,7 +13,7 @@ from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.optimize.simplify.matching import Made, made_by, made_for_one
+from irax_compiler.passes.matching import Made, made_by, made_for_one
 from irax_compiler.passes.rewriting import read_as, rewrites
 from irax_compiler.sizes import is_symbolic
 

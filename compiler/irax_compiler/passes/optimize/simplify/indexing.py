@@ -13,7 +13,7 @@ from irax_compiler.ops import clamp, comparison, elementwise, shape, slicing
 from irax_compiler.ops.core import full, full_like
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
-from irax_compiler.passes.optimize.simplify.matching import made_by, made_for_one
+from irax_compiler.passes.matching import made_by, made_for_one
 from irax_compiler.passes.rewriting import rewrites
 
 

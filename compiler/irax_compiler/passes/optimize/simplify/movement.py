@@ -17,7 +17,7 @@ from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import full, no_calls
 from irax_compiler.ops.sorting import sort
 from irax_compiler.ops.sorting.top_k import TopK
-from irax_compiler.passes.optimize.simplify.matching import is_full_of, made_by
+from irax_compiler.passes.matching import is_full_of, made_by
 from irax_compiler.passes.rewriting import rewrites
 
 # ---- transpose -----------------------------------------------------------------------------------

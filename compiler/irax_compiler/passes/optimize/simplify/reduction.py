@@ -8,7 +8,7 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.reductions.reduce import Reduce, identity
-from irax_compiler.passes.optimize.simplify.matching import is_full_of, made_by, made_for_one
+from irax_compiler.passes.matching import is_full_of, made_by, made_for_one
 from irax_compiler.passes.rewriting import rewrites
 
 

@@ -10,7 +10,7 @@ from irax_compiler.ops import conversion, dot, elementwise, shape
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.passes.optimize.simplify.matching import (
+from irax_compiler.passes.matching import (
     Made,
     is_full_of,
     made,

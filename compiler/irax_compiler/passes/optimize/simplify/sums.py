@@ -15,7 +15,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape, slicing
 from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
-from irax_compiler.passes.optimize.simplify.matching import is_full_of, made_by, made_for_one
+from irax_compiler.passes.matching import is_full_of, made_by, made_for_one
 from irax_compiler.passes.rewriting import rewrites
 from irax_compiler.sizes import is_symbolic
 

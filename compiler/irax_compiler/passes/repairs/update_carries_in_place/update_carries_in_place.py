@@ -35,6 +35,7 @@ from typing import Any, ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
+from irax_compiler.passes.kernels.ties import ties
 from irax_compiler.passes.repairs.pin_splats import calls_host_in_branch
 from irax_compiler.passes.repairs.update_carries_in_place.copies import (
     after,
@@ -54,7 +55,6 @@ from irax_compiler.passes.repairs.update_carries_in_place.memory import (
     host_reads_of_carried,
     is_array,
     roots,
-    ties,
     unshaped,
     uses_of,
 )

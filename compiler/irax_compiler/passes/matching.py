@@ -1,4 +1,4 @@
-"""Matchers for the producers of operands, for the patterns of `simplify`."""
+"""Matchers for the producers of operands, for rewrite patterns."""
 
 from __future__ import annotations
 
