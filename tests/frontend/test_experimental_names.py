@@ -6,6 +6,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax.experimental import compute_on, custom_partitioning, rnn, serialize_executable
+from irax.experimental import random as irax_random
 
 INPUT, HIDDEN, LAYERS, BATCH, TIME = 3, 4, 2, 2, 5
 
@@ -109,6 +110,34 @@ def test_compiled_functions_that_bytes_cannot_hold():
     of_refs = irax.jit(lambda: ref[...]).lower().compile()
     with pytest.raises(ValueError, match="touches Refs"):
         serialize_executable.serialize(of_refs)
+
+
+def test_generators_with_a_state():
+    rng = irax_random.stateful_rng(42)
+    base = irax.random.key(42)
+    keys = [irax.random.fold_in(base, i) for i in range(8)]
+    assert rng.key() == keys[0]
+    assert (rng.key((2, 1)) == irax.random.split(keys[1], (2, 1))).all()
+    np.testing.assert_array_equal(rng.random(3), irax.random.uniform(keys[2], (3,)))
+    low, high = jnp.array([0.0, 10]), jnp.array([1.0, 20])
+    found = rng.uniform(low, high)
+    np.testing.assert_array_equal(found, irax.random.uniform(keys[3], (2,), float, low, high))
+    found = rng.normal(3.0, 2.0, size=2)
+    np.testing.assert_allclose(found, 3 + 2 * irax.random.normal(keys[4], (2,)), rtol=1e-6)
+    found = rng.integers(5, 9, size=(2, 2))
+    np.testing.assert_array_equal(found, irax.random.randint(keys[5], (2, 2), 5, 9))
+    own = [child.random() for child in rng.spawn(2)]
+    children = [irax.random.fold_in(k, 0) for k in irax.random.split(keys[6])]
+    assert own == [irax.random.uniform(k) for k in children]
+    lanes = irax.vmap(lambda lane: lane.random(2))(rng.split(3))
+    expected = [
+        irax.random.uniform(irax.random.fold_in(k, 0), (2,)) for k in irax.random.split(keys[7], 3)
+    ]
+    np.testing.assert_array_equal(lanes, expected)
+    first, second = irax.jit(lambda rng: (rng.random(), rng.random()))(rng)
+    later = [irax.random.uniform(irax.random.fold_in(base, i)) for i in (8, 9, 10)]
+    assert [first, second, rng.random()] == later
+    assert irax_random.stateful_rng().integers(10, size=3).max() < 10
 
 
 def test_places_to_compute_at():

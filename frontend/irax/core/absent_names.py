@@ -65,7 +65,6 @@ _REASONS = {
     ),
     "keys that are used again are not found": ("experimental: key_reuse",),
     "use irax.profiler, irax.explain, and irax run --time": ("experimental: profiler roofline",),
-    "use irax.random": ("experimental: random",),
     "irax show has the lines of each operation, stage by stage": ("experimental: source_mapper",),
     "irax compile --topology compiles for chips that are not here": ("experimental: topologies",),
     "XLA alone reads such metadata": ("experimental: xla_metadata",),

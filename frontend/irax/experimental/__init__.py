@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         layout,
         mesh_utils,
         multihost_utils,
+        random,
         rnn,
         serialize_executable,
         sparse,
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     *("checkify", "compute_on", "custom_partitioning", "jet", "layout", "mesh_utils"),
-    *("multihost_utils", "rnn", "serialize_executable", "sparse"),
+    *("multihost_utils", "random", "rnn", "serialize_executable", "sparse"),
 )
 
 
