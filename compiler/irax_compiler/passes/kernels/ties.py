@@ -10,12 +10,14 @@ from irax_compiler.mlir import Operation
 
 
 def ties(operation: Operation) -> dict[int, int]:
-    """Return the operands that a dispatch or an update writes to, by the number of the result."""
+    """Return the operands that a dispatch, an update or a call writes to, by the number of the
+    result.
+    """
     if operation.name == "flow.tensor.update":
         return {0: 0}
     if "tied_operands" not in operation.attributes:
         return {}
-    segments: Any = operation.attributes["operandSegmentSizes"]
+    segments: Any = operation.attributes.get("operandSegmentSizes", (0,))
     numbers: Any = operation.attributes["tied_operands"]
     return {i: segments[0] + x.value for i, x in enumerate(numbers) if x.value >= 0}
 

@@ -4,8 +4,8 @@ that.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -53,16 +53,17 @@ class PinUpdateSources(Pass):
 
 def _copies_of_kernels(module: Module) -> Iterator[Operation]:
     """Yield the updates to whose places no kernel may write."""
-    steps: dict[Block, _Step] = {}
+    kernels: dict[Block, dict[Operation, Operation]] = {}
     for update in nested(module.operation):
-        if update.name != _UPDATE:
-            continue
-        kernel = _kernel(update.operands[operand_of_update(update)])
-        if kernel is None:
-            continue
-        step = steps.setdefault(update.block, _Step(update.block))
-        if kernel.block != update.block or not step.may_move(update, kernel):
-            yield update
+        if update.name == _UPDATE:
+            kernel = _kernel(update.operands[operand_of_update(update)])
+            if kernel is not None and kernel.block == update.block:
+                kernels.setdefault(update.block, {})[update] = kernel
+            elif kernel is not None:
+                yield update
+    for block, inside in kernels.items():
+        movable = _Step(block).movable(inside)
+        yield from (update for update in inside if update not in movable)
 
 
 def _separate(empty: Operation) -> None:
@@ -83,46 +84,129 @@ def _kernel(x: Value) -> Operation | None:
     return source if is_kernel else None
 
 
+@dataclass(frozen=True)
+class _Before:
+    """An operation of a block, and those of the block that it needs, as operands tell. Operations
+    have numbers in their order; sets of numbers are the bits of integers.
+    """
+
+    needed: int = 0
+    """The set of them."""
+    read: int = 0
+    """The set of those that use memory which one of them writes to later."""
+    unready: int = -1
+    """The last operation that uses such memory, though what writes to it does not need it."""
+    fixed: int = -1
+    """The last of them that cannot be moved."""
+
+    @classmethod
+    def all(cls, parts: Iterable[_Before]) -> _Before:
+        """Return what all of some are together."""
+        needed, read, unready, fixed = 0, 0, -1, -1
+        for part in parts:
+            needed, read = needed | part.needed, read | part.read
+            unready, fixed = max(unready, part.unready), max(fixed, part.fixed)
+        return cls(needed, read, unready, fixed)
+
+    def may_follow(self, number: int) -> bool:
+        """True if those of them after an operation may be moved before it."""
+        is_read = self.unready >= number or self.read >> number & 1
+        return self.fixed <= number and not is_read
+
+
 class _Step:
     """The operations of a block."""
 
     def __init__(self, block: Block) -> None:
-        self._block = block
+        self._operations = [view.operation for view in block.operations]
+        self._numbers = {operation: i for i, operation in enumerate(self._operations)}
+        self._arguments = set(block.arguments)
+        self._roots: dict[Value, set[Value]] = {}
+        self._users: dict[Value, tuple[int, int]] = {}
 
-    @cached_property
-    def _numbers(self) -> dict[Operation, int]:
-        return {view.operation: i for i, view in enumerate(self._block.operations)}
+    def movable(self, kernels: Mapping[Operation, Operation]) -> set[Operation]:
+        """Return the updates, of some that copy results of kernels, of which what makes the place
+        may be moved before the kernel, which then writes there.
 
-    def may_move(self, update: Operation, kernel: Operation) -> bool:
-        """True if what makes the place of an update may be moved before a kernel, which then writes
-        there.
+        It goes over the block once, and keeps what is known of an operation up to its last use.
         """
-        first = self._numbers[kernel]
-        place = operand_of_update(update)
-        others = [x for i, x in enumerate(update.operands) if i != place]
-        moved = self._needed(others, first)
-        if any(len(o.regions) or o.name == _CALL for o in moved):
-            return False
-        return not any(self._is_read(o, first) for o in (*moved, update))
+        sources = [[self._source(x) for x in o.operands] for o in self._operations]
+        last = {i: number for number, found in enumerate(sources) for i in found}
+        known: dict[int, _Before] = {-1: _Before()}
+        found: set[Operation] = set()
+        for number, operation in enumerate(self._operations):
+            before = _Before.all(known[i] for i in sources[number])
+            direct, inside = self._readers(operation, number)
+            unready = ((direct & ~before.needed) | inside).bit_length() - 1
+            is_fixed = len(operation.regions) > 0 or operation.name == _CALL
+            own = _Before(1 << number, direct | inside, unready, number if is_fixed else -1)
+            known[number] = _Before.all((before, own))
+            if operation in kernels:
+                place = operand_of_update(operation)
+                others = [known[x] for i, x in enumerate(sources[number]) if i != place]
+                moved = _Before.all((*others, replace(own, fixed=-1)))
+                if moved.may_follow(self._numbers[kernels[operation]]):
+                    found.add(operation)
+            for i in (*sources[number], number):
+                if i >= 0 and last.get(i, number) == number:
+                    known.pop(i, None)
+        return found
 
-    def _needed(self, values: Iterable[Value], first: int) -> set[Operation]:
-        """Return the operations after the one of a number that values need, as operands tell."""
+    def _source(self, x: Value) -> int:
+        """Return the number of the operation of the block that makes a value; -1 without one."""
+        source = mlir.definition(x)
+        return -1 if source is None else self._numbers.get(source, -1)
 
-        def made_by(values: Iterable[Value]) -> list[Operation]:
-            sources = (mlir.definition(x) for x in values)
-            return [o for o in sources if o is not None and self._numbers.get(o, -1) > first]
-
-        return reached(made_by(values), lambda operation: made_by(operation.operands))
-
-    def _is_read(self, writer: Operation, first: int) -> bool:
-        """True if memory that is written earlier then is used by what stays behind, or may."""
-        last, needed = self._numbers[writer], self._needed(writer.operands, first)
+    def _readers(self, writer: Operation, number: int) -> tuple[int, int]:
+        """Return the operations before one that use memory to which it writes: those of the block,
+        and those that have one inside.
+        """
+        direct, inside = 0, 0
         for operand in ties(writer).values():
-            for root in roots(writer.operands[operand], self._block.arguments):
-                for user in _users(root):
-                    if user not in needed and first <= self._number(user) < last:
-                        return True
-        return False
+            for root in self._roots_of(writer.operands[operand]):
+                found = self._users_of(root)
+                direct, inside = direct | found[0], inside | found[1]
+        earlier = (1 << number) - 1
+        return direct & earlier, inside & earlier
+
+    def _roots_of(self, x: Value) -> set[Value]:
+        """Return the values whose memory a value may be in. Those of a chain of updates are known
+        for all of them.
+        """
+        chain: list[Value] = []
+        while x not in self._roots and x not in self._arguments:
+            source = mlir.definition(x)
+            operand = None if source is None else self._operand_of(source, x)
+            if operand is None:
+                break
+            chain.append(x)
+            x = operand
+        if x not in self._roots:
+            self._roots[x] = roots(x, self._arguments)
+        self._roots.update((y, self._roots[x]) for y in chain)
+        return self._roots[x]
+
+    def _operand_of(self, operation: Operation, result: Value) -> Value | None:
+        """Return the operand in whose memory a result of an operation without regions is."""
+        if operation.name in FORMS:
+            return operation.operands[0]
+        results: list[Value] = list(operation.results)
+        operand = ties(operation).get(results.index(result))
+        return None if operand is None else operation.operands[operand]
+
+    def _users_of(self, root: Value) -> tuple[int, int]:
+        """Return the operations that use memory: those of the block, and those that have one
+        inside.
+        """
+        if root not in self._users:
+            direct, inside = 0, 0
+            for user in _users(root):
+                if user in self._numbers:
+                    direct |= 1 << self._numbers[user]
+                elif (number := self._number(user)) >= 0:
+                    inside |= 1 << number
+            self._users[root] = direct, inside
+        return self._users[root]
 
     def _number(self, operation: Any) -> int:
         """Return the number of the operation of the block that one is or is in; -1 without one."""
