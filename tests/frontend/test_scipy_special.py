@@ -321,3 +321,19 @@ def test_bessel_functions_of_all_arguments(kind):
 def test_integral_of_minus_infinity():
     assert special.expi(-np.inf) == 0
     assert irax.jit(special.expi)(-np.inf) == 0
+
+
+@pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["eager", "jit"])
+def test_confluent_functions_far_below(way):
+    """Values by mpmath; the power series of the transformed function is as large as exp(-x)."""
+    expected = {
+        (1.0, 2.0, -200.0): 0.005,
+        (0.5, 1.0, -1e3): 0.0178457065001532,
+        (2.0, 10.0, -1e5): 7.19899209071395e-9,
+        (0.5, 100.0, -1e5): 0.0314885135829162,
+    }
+    a, b, x = np.array(list(expected)).T
+    found = way(special.hyp1f1)(a.astype("f4"), b.astype("f4"), x.astype("f4"))
+    np.testing.assert_allclose(found, list(expected.values()), rtol=1e-5)
+    slope = way(irax.grad(special.hyp1f1))(0.5, 1.5, -6000.0)
+    np.testing.assert_allclose(slope, -0.106135421661944, rtol=1e-5)

@@ -14,29 +14,62 @@ from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.core import Tangent, full_like, only
 from irax_compiler.ops.formula import Number, function, where
 from irax_compiler.ops.special import chlo_functions
-from irax_compiler.ops.special.series import ByFormula, State, repeat
+from irax_compiler.ops.special.series import MOST_STEPS, ByFormula, State, repeat
 from irax_compiler.ops.structured import definition_call
 from irax_compiler.ops.transformation import Differentiation
 
+_CHUNK = 40.0
+"""The part of an exponent by which a sum is scaled as soon as its exponential is reached."""
+_FAR, _FAR_TERMS = 5000.0, 16
+"""The distance below 0 at which the asymptotic series of 1F1 begins, and the number of its terms."""
+_FARTHEST = 0.75 * MOST_STEPS
+"""From here on the power series does not come to its end."""
+
 
 def _sum(
-    numerators: Sequence[Number], denominator: Number, x: Number, first: Number | None = None
+    numerators: Sequence[Number], denominator: Number, x: Number, exponent: Number | None = None
 ) -> Number:
-    """The sum of prod (a)_k / (b)_k x**k / k!, with (a)_k the Pochhammer symbol; times `first`."""
+    """The sum of prod (a)_k / (b)_k x**k / k!, with (a)_k the Pochhammer symbol; times exp of minus
+    `exponent`, without overflow on the way.
+    """
     small = float(np.finfo(x.dtype).eps) / 64
 
     def step(n: Number, state: State) -> tuple[State, Number]:
-        term, total = state
+        term, total, *left = state
         k = n - 1.0
         factor = x / ((denominator + k) * n)
         for numerator in numerators:
             factor = factor * (numerator + k)
         term = term * factor
         total = total + term
-        return (term, total), abs(term) > abs(total) * small
+        needed = abs(term) > abs(total) * small
+        if left:
+            scales = (abs(total) > float(np.exp(_CHUNK))) & (left[0] >= _CHUNK)
+            scale = where(scales, float(np.exp(-_CHUNK)), x * 0.0 + 1.0)
+            left = [where(scales, left[0] - _CHUNK, left[0])]
+            term, total = term * scale, total * scale
+        return (term, total, *left), needed
 
-    start = x * 0.0 + 1.0 if first is None else first
-    return repeat((start, start), x.equals(x), step)[1]
+    start = x * 0.0 + 1.0
+    state = (start, start) if exponent is None else (start, start, exponent)
+    _, total, *left = repeat(state, x.equals(x), step)
+    for rest in left:  # half of it at a time: its exponential may underflow
+        half = function(elementwise.exponential, rest * -0.5)
+        total = total * half * half
+    return total
+
+
+def _far_below(a: Number, b: Number, z: Number) -> Number:
+    """1F1(a; b; -z) for large z: gamma(b) / gamma(b - a) z**-a times a series in 1 / z."""
+    term = total = z * 0.0 + 1.0
+    for n in range(_FAR_TERMS):
+        term = term * (a + float(n)) * (a - b + (n + 1.0)) / (z * (n + 1.0))
+        total = total + term
+    size = function(chlo_functions.lgamma, b) - function(chlo_functions.lgamma, b - a)
+    size = size - a * function(elementwise.log, z)
+    sign = _gamma_sign(b) * _gamma_sign(b - a)
+    sign = where(sign.equals(sign), sign, 1.0)  # at a pole of gamma(b - a) the size is 0
+    return sign * function(elementwise.exponential, size) * total
 
 
 def _gamma_sign(x: Number) -> Number:
@@ -81,10 +114,15 @@ class Hyp1f1(_Hypergeometric):
     name = "irax.hyp1f1"
 
     def formula(self, a: Number, b: Number, x: Number) -> Number:
-        turned = x < 0  # Kummer's transformation: no terms cancel
-        # Half of the exponent in front of the sum, which may overflow, and half behind it.
-        half = function(elementwise.exponential, where(turned, x * 0.5, 0.0))
-        return _sum([where(turned, b - a, a)], b, abs(x), half) * half
+        far = (x < -_FAR) & (x > -np.inf)
+        far = far & ((abs(a) + 1.0) * (abs(a - b) + 1.0) < x * -0.25)
+        place = where(far, 0.0, x)
+        turned = place < 0  # Kummer's transformation: no terms cancel
+        exponent = where(turned, -place, 0.0)
+        near = _sum([where(turned, b - a, a)], b, abs(place), exponent)
+        below = [where(far, v, other) for v, other in ((a, 1.0), (b, 2.0), (-x, _FAR))]
+        near = where(place < -_FARTHEST, np.nan, near)
+        return where(far, _far_below(*below), near)
 
 
 @register_composed
