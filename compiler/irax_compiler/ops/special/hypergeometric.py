@@ -21,7 +21,7 @@ from irax_compiler.ops.transformation import Differentiation
 _CHUNK = 40.0
 """The part of an exponent by which a sum is scaled as soon as its exponential is reached."""
 _FAR, _FAR_TERMS = 5000.0, 16
-"""The distance below 0 at which the asymptotic series of 1F1 begins, and the number of its terms."""
+"""The distance below 0 at which the asymptotic series of 1F1 begins, and how many terms it has."""
 _FARTHEST = 0.75 * MOST_STEPS
 """From here on the power series does not come to its end."""
 
