@@ -115,3 +115,17 @@ def test_modules():
     report = precision_report(module, "main", [np.asarray(f32(1e-6))])
     assert not report.holds
     assert "log amplifies errors" in str(report)
+
+
+def test_traced_arguments_have_no_digits():
+    with pytest.raises(irax.errors.ConcretizationTypeError, match="outside of jit, grad and vmap"):
+        irax.jit(lambda x: irax.precision(jnp.sin)(x))(1.0)
+    with pytest.raises(TypeError, match="expected a function, got 3"):
+        irax.precision(3)
+
+
+def test_effects_are_done_once(capsys):
+    """Callbacks run for the narrow numbers, and their results count as exact."""
+    report = irax.precision(lambda x: (irax.debug.print("{}", x), 2 * x)[1])(f32(1))
+    assert report.holds
+    assert capsys.readouterr().out == "1.0\n"

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from irax import errors
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import concrete_array
+from irax.core.tracing import Traced, Tracer, concrete_array
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import name_of
 from irax.core.wrapping import wraps
@@ -22,9 +23,20 @@ __all__ = ["Precision", "TunedFunction", "precision"]
 
 
 class Precision:
-    """The digits of results that hold, and the lines that cost the others.
+    """Return a function that takes the arguments of `fun`, and reports how many digits of its
+    results hold.
 
-    `irax.precision(f)(*args)` runs a function in two precisions, and returns a report.
+    It runs `fun` in the evaluator, each operation in its own precision and in a wider one: float64,
+    or decimal numbers for functions of float64. The report names the lines that cost the result
+    digits. `precision.tune` narrows operations within a tolerance.
+
+    Args:
+        fun: a function of arrays. It may use `jit`, `grad` and `vmap`, or be what they return.
+        compiled: if true, `fun` is compiled and run, too, and the report has the digits of that
+            result.
+
+    Raises:
+        TypeError: `fun` is not a function.
 
     >>> report = irax.precision(lambda x: jnp.log(1 + x))(1e-5)
     >>> report.holds, round(report.digits, 1)
@@ -37,31 +49,13 @@ class Precision:
     def __call__(
         self, fun: Callable[..., Any], *, compiled: bool = False
     ) -> Callable[..., api.PrecisionReport]:
-        """Return a function that takes the arguments of `fun`, and reports how many digits of its
-        results hold.
-
-        It runs `fun` in the evaluator, each operation in its own precision and in a wider one:
-        float64, or decimal numbers for functions of float64. The report names the lines that cost
-        the result digits.
-
-        Args:
-            fun: a function of arrays. It may use `jit`, `grad` and `vmap`, or be what they return.
-            compiled: if true, `fun` is compiled and run, too, and the report has the digits of that
-                result.
-
-        Raises:
-            TypeError: `fun` is not a function.
-        """
+        """Return the function that reports: see `Precision`."""
         jitted: Any = fun if isinstance(fun, PjitFunction) else jit(fun)
 
         @api_boundary
         @wraps(fun)
         def report(*args: Any, **kwargs: Any) -> api.PrecisionReport:
-            program, *_ = jitted.traced_for(args, kwargs)
-            given = array_trees.with_words(jitted.dynamic(args, kwargs))
-            leaves, _ = array_trees.tree_flatten(given)
-            traced = program.traced
-            arrays = [concrete_array(x).value for x in (*leaves, *traced.captures)]
+            traced, _, arrays = _traced("precision", jitted, args, kwargs)
             results = None
             if compiled:
                 found, _ = array_trees.tree_flatten(jitted(*args, **kwargs))
@@ -107,17 +101,29 @@ class Precision:
         if unknown:
             raise ValueError(f"dtypes: got {unknown[0]}; expected some of {', '.join(short)}")
         jitted: Any = fun if isinstance(fun, PjitFunction) else jit(fun)
-        program, *_ = jitted.traced_for(tuple(args), {})
-        leaves, _ = array_trees.tree_flatten(
-            array_trees.with_words(jitted.dynamic(tuple(args), {}))
-        )
-        traced = program.traced
-        arrays = [concrete_array(x).value for x in (*leaves, *traced.captures)]
+        traced, out_tree, arrays = _traced("precision.tune", jitted, tuple(args), {})
         module = mlir.clone_module(with_rules(traced.builder).module)
         mlir.make_public(mlir.functions(module)[traced.name])
         types = [short[n] for n in names]
         plan = api.precision_plan(module, traced.name, arrays, tolerance, types)
-        return TunedFunction(plan, name_of(fun), traced.captures, program.out_tree)
+        return TunedFunction(plan, name_of(fun), traced.captures, out_tree)
+
+
+def _traced(
+    what: str, jitted: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Traced, Any, list[np.ndarray[Any, Any]]]:
+    """Return a function that is traced for a call, the structure of its results, and the arrays
+    that it is called with.
+    """
+    leaves, _ = array_trees.tree_flatten(array_trees.with_words(jitted.dynamic(args, kwargs)))
+    if any(isinstance(x, Tracer) for x in leaves):
+        raise errors.ConcretizationTypeError(
+            f"{what}: an argument is traced; expected arrays with values: call it outside of jit, "
+            "grad and vmap, on functions that use them"
+        )
+    program, *_ = jitted.traced_for(args, kwargs)
+    arrays = [concrete_array(x).value for x in (*leaves, *program.traced.captures)]
+    return program.traced, program.out_tree, arrays
 
 
 class TunedFunction:
