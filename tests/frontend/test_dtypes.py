@@ -354,9 +354,9 @@ def test_what_is_no_scalar(x):
         dtypes.scalar_to_array(x)
 
 
-@pytest.mark.parametrize("part", ["dtype_kinds", "dtype_values", "dtype_promotion"])
+@pytest.mark.parametrize("part", ["kinds", "values", "result_types"])
 def test_examples(part):
-    module = importlib.import_module(f"irax.core.{part}")
+    module = importlib.import_module(f"irax.core.dtypes.{part}")
     result = doctest.testmod(module, extraglobs={"irax": irax})
     assert result.attempted > 0
     assert result.failed == 0
