@@ -2,10 +2,13 @@
 
     IRAX_NUM_THREADS=1 taskset -c 0 python -m benchmarks.first_calls
     python -m benchmarks.first_calls --layers 2 8 32 64 --table
+    python -m benchmarks.first_calls --edits 6
 
 A call runs in a process of its own, which has imported the library and made the arguments. Times
 are CPU seconds of that process and of those it starts, tracing included, the least of several runs;
 in the background, those of the thread that calls. `--table` prints rows for docs/compile-times.md.
+`--edits` has steps of transformers of so many layers, and of edited ones in processes that have the
+cache of the first.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ import argparse
 import importlib
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -36,6 +40,14 @@ PROGRAMS = {
 }
 LAYERS = "transformer of "
 """Names of steps of transformers, up to the number of layers."""
+EDITS: dict[str, dict[str, Any]] = {
+    "another rate": {"rate": 0.07},
+    "weight decay": {"decay": 0.01},
+    "one layer more": {"more": 1},
+}
+"""Edits of such steps: what differs."""
+EDITED = " edited: "
+"""What is between the name of a step and that of an edit."""
 MODES = ("cold", "warm", "background")
 
 
@@ -61,7 +73,9 @@ def first_call(library: str, name: str, mode: str) -> None:
 
 def _program(name: str) -> Program:
     if name.startswith(LAYERS):
-        return training.transformer_step(int(name.removeprefix(LAYERS)), 128)
+        layers, _, edit = name.removeprefix(LAYERS).partition(EDITED)
+        given = dict(EDITS.get(edit, {}))
+        return training.transformer_step(int(layers) + given.pop("more", 0), 128, **given)
     return PROGRAMS[name]
 
 
@@ -81,22 +95,44 @@ def _all_processes() -> float:
 
 def seconds(library: str, name: str, mode: str, runs: int) -> float:
     """Return the least that a first call took, in processes of their own."""
-    code = f"from benchmarks.first_calls import first_call; first_call{(library, name, mode)}"
     found: list[float] = []
     with tempfile.TemporaryDirectory() as warm:
         for _ in range(runs + (mode == "warm")):
             with tempfile.TemporaryDirectory() as fresh:
                 folder = warm if mode == "warm" else fresh
-                kept = {"IRAX_CACHE_DIR": folder, "PYTHONDONTWRITEBYTECODE": ""}
-                printed = subprocess.run(
-                    [sys.executable, "-c", code],
-                    env={**os.environ, **kept},
-                    stdout=subprocess.PIPE,
-                    text=True,
-                    check=True,
-                ).stdout
-            found.append(float(printed.split()[-1]))
+                found.append(_in_a_process(library, name, mode, folder))
     return min(found[1:] if mode == "warm" else found)
+
+
+def _in_a_process(library: str, name: str, mode: str, folder: str) -> float:
+    """Return what a first call takes in a new process, with the cache in a folder."""
+    code = f"from benchmarks.first_calls import first_call; first_call{(library, name, mode)}"
+    kept = {"IRAX_CACHE_DIR": folder, "PYTHONDONTWRITEBYTECODE": ""}
+    printed = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **kept},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stdout
+    return float(printed.split()[-1])
+
+
+def edited(library: str, layers: int, runs: int) -> dict[str, float]:
+    """Return the least that first calls took of a step, and of each edit of it in a process that
+    has the cache of the step alone.
+    """
+    name = f"{LAYERS}{layers}"
+    least: dict[str, float] = {}
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as folder:
+            first = f"{folder}/first"
+            taken = {"cold": _in_a_process(library, name, "cold", first)}
+            for edit in EDITS:
+                copy = shutil.copytree(first, f"{folder}/{edit}")
+                taken[edit] = _in_a_process(library, f"{name}{EDITED}{edit}", "cold", copy)
+        least = {edit: min(x, least.get(edit, x)) for edit, x in taken.items()}
+    return least
 
 
 def row(name: str, runs: int, modes: Sequence[str]) -> list[str]:
@@ -118,7 +154,11 @@ def main() -> None:
     parser.add_argument("--modes", nargs="+", choices=MODES, default=MODES)
     parser.add_argument("--runs", type=int, default=2, help="processes of each (default: 2)")
     parser.add_argument("--table", action="store_true", help="print a table of Markdown")
+    parser.add_argument("--edits", type=int, nargs="*", help="edits of transformers of these")
     given = parser.parse_args()
+    if given.edits is not None:
+        _print_edits(given.edits, given.runs, given.table)
+        return
     heads = ["program"]
     for mode in given.modes:
         heads += [mode] if mode == "background" else [mode, f"JAX, {mode}"]
@@ -129,10 +169,22 @@ def main() -> None:
         print(_line(row(name, given.runs, given.modes), given.table), flush=True)
 
 
+def _print_edits(layers: Sequence[int], runs: int, is_table: bool) -> None:
+    heads = ["transformer", "cold", *EDITS]
+    print(_line(heads, is_table))
+    if is_table:
+        print("|---" * len(heads) + "|")
+    libraries = ("irax", "jax") if importlib.util.find_spec("jax") else ("irax",)
+    for count in layers:
+        for library in libraries:
+            taken = (f"{x:.3f}" for x in edited(library, count, runs).values())
+            print(_line([f"of {count}, {library}", *taken], is_table), flush=True)
+
+
 def _line(cells: Sequence[str], is_table: bool) -> str:
     if is_table:
         return f"| {' | '.join(cells)} |"
-    return f"{cells[0]:24}" + "".join(f"{cell:>12}" for cell in cells[1:])
+    return f"{cells[0]:24}" + "".join(f"{cell:>16}" for cell in cells[1:])
 
 
 if __name__ == "__main__":

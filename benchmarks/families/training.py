@@ -13,8 +13,12 @@ Logits = Callable[[Any, Any], Any]
 """The function of parameters and inputs that a network is."""
 
 
-def _step(network: Callable[[Any, Any], Logits]) -> Callable[[Any, Any], Any]:
-    """A step of gradient descent on the cross-entropy of labels."""
+def _step(
+    network: Callable[[Any, Any], Logits], rate: float = 0.1, decay: float = 0.0
+) -> Callable[[Any, Any], Any]:
+    """A step of gradient descent on the cross-entropy of labels, with weight decay if there is
+    any.
+    """
 
     def make(lib: Any, jnp: Any) -> Any:
         logits = network(lib, jnp)
@@ -26,7 +30,9 @@ def _step(network: Callable[[Any, Any], Logits]) -> Callable[[Any, Any], Any]:
 
         def step(params: Any, inputs: Any, labels: Any) -> Any:
             value, grads = lib.value_and_grad(loss)(params, inputs, labels)
-            return lib.tree_util.tree_map(lambda p, g: p - 0.1 * g, params, grads), value
+            if decay:
+                grads = lib.tree_util.tree_map(lambda p, g: g + decay * p, params, grads)
+            return lib.tree_util.tree_map(lambda p, g: p - rate * g, params, grads), value
 
         return step
 
@@ -156,11 +162,12 @@ def _per_example(lib: Any, jnp: Any) -> Any:
 DIGITS, IMAGES = _mlp_weights(64, 128, 10), _mlp_weights(784, 1024, 1024, 10)
 
 
-def transformer_step(layers: int, width: int) -> Program:
+def transformer_step(layers: int, width: int, rate: float = 0.1, decay: float = 0.0) -> Program:
     """A step of a transformer, on four sequences of 128 tokens."""
     name = f"transformer step {layers} x {width}"
     tokens = [i32(4, 128, below=512)] * 2
-    return program(name, _step(_transformer(layers)), _transformer_weights(layers, width), *tokens)
+    step = _step(_transformer(layers), rate, decay)
+    return program(name, step, _transformer_weights(layers, width), *tokens)
 
 
 PROGRAMS = [
