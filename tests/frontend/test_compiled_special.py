@@ -92,3 +92,13 @@ def test_zeta_at_poles_and_infinities(dtype: type) -> None:
     with irax.enable_x64(True):
         np.testing.assert_array_equal(special.zeta(s, q), np.array(expected, dtype))
         np.testing.assert_array_equal(irax.jit(special.zeta)(s, q), np.array(expected, dtype))
+
+
+@pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["eager", "jit"])
+def test_zeta_of_large_arguments(way) -> None:
+    s, q = np.array([2, 1.5, 3, 1.5], np.float32), np.array([1e20, 1e30, 1e12, 2e4], np.float32)
+    expected = [1e-20, 2e-15, 5e-25, 0.0141423124026]
+    np.testing.assert_allclose(way(special.zeta)(s, q), expected, rtol=1e-6)
+    n, x = np.array([1, 2, 3]), np.array([1e20, 1e15, 1e10], np.float32)
+    found = way(special.polygamma)(n, x)
+    np.testing.assert_allclose(found, [1e-20, -1e-30, 2e-30], rtol=1e-6)

@@ -30,6 +30,25 @@ func.func @float8_of_less_precision(%x: tensor<4xf8E4M3FN>) -> tensor<4xf8E4M3FN
 // CHECK-NEXT:   [[Y:%\w+]] = stablehlo.reduce_precision [[X]], format = e8m1 : tensor<4xf32>
 // CHECK-NEXT:   stablehlo.convert [[Y]] : (tensor<4xf32>) -> tensor<4xf8E4M3FN>
 
+// Large arguments have a series of their own.
+func.func @zeta_of_large_argument(%s: tensor<4xf32>, %q: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = chlo.zeta %s, %q : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @zeta_of_large_argument
+// CHECK:        [[LARGE:%\w+]] = stablehlo.compare GT, %arg1,
+// CHECK:        stablehlo.power
+// CHECK:        [[NEAR:%\w+]] = chlo.zeta %arg0, {{%\w+}}
+// CHECK-NEXT:   stablehlo.select [[LARGE]], {{%\w+}}, [[NEAR]]
+func.func @polygamma_of_large_argument(%n: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = chlo.polygamma %n, %x : tensor<4xf32>, tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK:      func.func @polygamma_of_large_argument
+// CHECK:        stablehlo.power
+// CHECK:        [[NEAR:%\w+]] = chlo.polygamma %arg0, {{%\w+}}
+// CHECK-NEXT:   stablehlo.select {{%\w+}}, {{%\w+}}, [[NEAR]]
+
 // Zeros and poles by polynomials, far away by Stirling's series.
 func.func @lgamma_by_pieces(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = chlo.lgamma %x : tensor<4xf32> -> tensor<4xf32>

@@ -44,6 +44,8 @@ CHLO: tuple[Legalization, ...] = (
     products.narrow_scatter,
     floats.float8_function,
     floats.float8_of_less_precision,
+    gamma.zeta_of_large_argument,
+    gamma.polygamma_of_large_argument,
     gamma.lgamma_by_pieces,
     gamma.digamma_by_pieces,
     complex_functions.complex_function_of_chlo,

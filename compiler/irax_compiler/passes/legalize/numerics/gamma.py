@@ -15,6 +15,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import conversion, elementwise
 from irax_compiler.ops.formula import Number, function, polynomial, where
 from irax_compiler.ops.special import chlo_functions
+from irax_compiler.ops.special.zeta import zeta
 from irax_compiler.passes.legalize.legalization import legalizes
 
 _LGAMMA = (
@@ -195,3 +196,47 @@ def _digamma(x: Number) -> Number:
     tangent = function(chlo_functions.tan, where(pole, 0.25, to_integer) * np.pi)
     result = where(negative, result - np.pi / tangent, result)
     return where(pole | x.equals(-np.inf), np.nan, result)
+
+
+_LARGE = 1e4
+"""The argument from which on zeta and polygamma are their asymptotic series."""
+
+
+@legalizes("chlo.zeta", kind="bug", of="StableHLO")
+def zeta_of_large_argument(operation: Operation) -> Sequence[Value] | None:
+    """Compute zeta(s, q) of large q by its series: in the expansion of CHLO q**-s vanishes, though
+    q**(1 - s) does not.
+    """
+    if dtype_of(operation.operands[0]).itemsize < 4:
+        return None
+    s, q = map(Number, operation.operands)
+    large = q > _LARGE
+    far = _zeta_far(where(large, s, 2.0), where(large, q, _LARGE))
+    near = Number(zeta(s.value, where(large, 1.0, q).value))
+    return [where(large, far, near).value]
+
+
+def _zeta_far(s: Number, q: Number) -> Number:
+    inverse = 1.0 / q
+    square = inverse * inverse
+    rest = square * s * (1 / 12 - square * (s + 1.0) * (s + 2.0) * (1 / 720))
+    series = 1.0 / (s - 1.0) + inverse * 0.5 + rest
+    return Number(elementwise.power(q.value, (1.0 - s).value)) * series
+
+
+@legalizes("chlo.polygamma", kind="bug", of="StableHLO")
+def polygamma_of_large_argument(operation: Operation) -> Sequence[Value] | None:
+    """Compute polygamma(n, x) of large x by the series of zeta: the expansion of CHLO is that of
+    zeta.
+    """
+    if dtype_of(operation.operands[0]).itemsize < 4:
+        return None
+    n, x = map(Number, operation.operands)
+    large = (x > _LARGE) & (n >= 1)
+    order, place = where(large, n, 1.0), where(large, x, _LARGE)
+    half = order * 0.5
+    sign = where(half.equals(function(elementwise.floor, half)), x * 0.0 - 1.0, 1.0)
+    size = function(elementwise.exponential, function(chlo_functions.lgamma, order + 1.0))
+    far = sign * size * _zeta_far(order + 1.0, place)
+    near = Number(chlo_functions.polygamma(n.value, where(large, 1.0, x).value))
+    return [where(large, far, near).value]

@@ -1,0 +1,8 @@
+// The expansion of CHLO is that of zeta, in which x**-(n + 1) vanishes where x**-n does not.
+// EXPECT: wrong
+// INPUT: [1.0, 2.0]
+// INPUT: [1e20, 1e15]
+func.func @main(%n: tensor<2xf32>, %x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = chlo.polygamma %n, %x : tensor<2xf32>, tensor<2xf32> -> tensor<2xf32>
+  return %0 : tensor<2xf32>
+}
