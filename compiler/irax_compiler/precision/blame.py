@@ -16,6 +16,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from irax_compiler.ops import elementwise
 from irax_compiler.ops.core import ArrayType
 from irax_compiler.precision.pullbacks import pullback
 from irax_compiler.precision.shadow import Both, Event, Run
@@ -264,11 +265,11 @@ def _exceptions(
         costs.overflows += int(np.count_nonzero(matters & ~np.isfinite(x.narrow) & rounded))
         is_small = np.abs(x.narrow).astype(np.float64) < float(info.tiny)
         costs.underflows += int(np.count_nonzero(matters & is_small & rounded))
-        if event.step.op.name in _SUMS and len(operands) == 2:
+        if event.step.op in _SUMS and len(operands) == 2:
             larger, smaller = operands
             for a, b in ((larger, smaller), (smaller, larger)):
                 nothing = (x.narrow == a.narrow) & (b.narrow != 0) & rounded
                 costs.absorbed += int(np.count_nonzero(matters & nothing))
 
 
-_SUMS = ("stablehlo.add", "stablehlo.subtract")
+_SUMS = (elementwise.add, elementwise.subtract)

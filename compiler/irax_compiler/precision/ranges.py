@@ -17,6 +17,7 @@ import numpy as np
 from irax_compiler import evaluate, mlir
 from irax_compiler.locations import Frame
 from irax_compiler.mlir import Module, inexact
+from irax_compiler.ops import bitwise
 from irax_compiler.ops.comparison import Compare
 from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.control_flow.while_loops import RegionOp
@@ -167,9 +168,9 @@ class _Intervals:
         if isinstance(op, Compare):
             x, y = map(Interval.of, operands)
             return [intervals.compared(op.comparison_direction, x, y)]
-        if op.name in ("stablehlo.and", "stablehlo.or") and types[0].element_type.width == 1:
+        if op in (bitwise.and_, bitwise.or_) and mlir.dtype_of_type(types[0]) == np.bool_:
             x, y = map(Interval.of, operands)
-            return [(intervals.both if op.name.endswith("and") else intervals.either)(x, y)]
+            return [(intervals.both if op is bitwise.and_ else intervals.either)(x, y)]
         self.check_domain(step, operands)
         found = None
         indices = [x for x in operands if isinstance(x, Interval)] if shadow.moves(op) else []

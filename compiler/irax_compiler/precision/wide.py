@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import inexact
-from irax_compiler.ops import conversion, dot
+from irax_compiler.ops import comparison, conversion, dot
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import Op, evaluated
 from irax_compiler.ops.reductions import reduce
@@ -133,7 +133,7 @@ class Decimals(Doubles):
             ufunc = reduce.COMBINERS[op.combiner]
             folded = ufunc.reduce(operands[0], op.dimensions, initial=operands[1][()])
             return [np.asarray(folded, object)]
-        if op.name in _DIRECT:
+        if isinstance(op, comparison.Compare):
             return [np.asarray(x) for x in evaluated(op, _no_calls, operands)]
         return None
 
@@ -146,9 +146,6 @@ class Decimals(Doubles):
 
 def _no_calls(name: str, arguments: Sequence[Array]) -> Sequence[Array]:
     raise TypeError(name)
-
-
-_DIRECT = {f"stablehlo.{n}" for n in ("select", "compare", "transpose", "reshape", "concatenate")}
 
 
 def _each(function: Callable[..., Any], count: int = 1) -> Callable[..., Any]:
