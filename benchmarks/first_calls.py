@@ -47,7 +47,7 @@ EDITS: dict[str, dict[str, Any]] = {
 }
 """Edits of such steps: what differs."""
 EDITED = " edited: "
-"""What is between the name of a step and that of an edit."""
+"""The text between the name of a step and that of an edit."""
 MODES = ("cold", "warm", "background")
 
 
