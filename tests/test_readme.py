@@ -47,6 +47,19 @@ def test_commands_run(tmp_path):
     assert "stablehlo" in (tmp_path / "gradient.html").read_text()
 
 
+def test_figures_are_those_of_the_table():
+    table = (ROOT / "docs" / "compatibility.md").read_text()
+    programs = table.partition("its program")[2].partition("\n\n")[0]
+    rows = re.findall(r"^\| ([\w-]+) \| .* \| (\w+) \|$", programs, re.MULTILINE)
+    assert {state for _, state in rows} == {"equal"}
+    assert f"Programs of {len({name for name, _ in rows})} libraries" in README
+    steps, first = re.findall(
+        r"^\| geometric mean \| \| \| ([\d.]+) \| \| \| ([\d.]+)", table, re.MULTILINE
+    )[0]
+    assert f"take {steps} of JAX's time" in README
+    assert f"first calls {first}." in README
+
+
 @pytest.mark.parametrize("path", re.findall(r"[`(]((?:docs|examples)/[\w./-]+)[`)]", README))
 def test_files_exist(path):
     assert (ROOT / path).exists()
