@@ -14,6 +14,7 @@ from typing import Any
 
 import irax
 import irax.numpy as jnp
+import irax.sparse
 from irax_compiler import api, mlir, targets
 from irax_compiler.iree.phases import PHASES
 from irax_tools import derive
@@ -293,10 +294,23 @@ def _stages(stages: Mapping[str, Sequence[str]]) -> str:
     return _svg(left - 14, height, parts)
 
 
+def colors() -> str:
+    """The Jacobian of an equation on a grid, whose elements have the color of their product."""
+
+    def equations(u: Any) -> Any:
+        p = jnp.pad(u, 1)
+        around = p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]
+        return around - 4 * u + 0.01 * jnp.exp(u)
+
+    pattern = irax.sparse.sparsity(equations)(jnp.zeros((6, 6)))
+    return irax.sparse.color(pattern).spy("svg")
+
+
 DRAWINGS: Mapping[str, Callable[[], str]] = {
     "call.svg": call,
     "reverse-mode.svg": reverse_mode,
     "batching.svg": batching,
+    "colors.svg": colors,
     "tutorial-modules.svg": module_of_others,
     "tutorial-deployment.svg": deployment,
 }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -97,6 +100,52 @@ def test_patterns_print_as_dots():
     wide = SparsityPattern(np.arange(1000), np.arange(1000), (1000, 1000))
     assert max(map(len, wide.spy().splitlines())) <= 32
     assert (wide.toscipy() != wide.T.toscipy()).nnz == 0
+
+
+def cells(picture):
+    """The elements that SVG shows: the color of each place."""
+    root = ElementTree.fromstring(picture)
+    found = {}
+    for path in root.iterfind("{*}path"):
+        for x, y, width in re.findall(r"M(\d+) (\d+)h(\d+)v1h-\3z", path.attrib["d"]):
+            for column in range(int(x), int(x) + int(width)):
+                found[int(y), column] = path.attrib["fill"]
+    return root, found
+
+
+def test_patterns_draw_themselves():
+    matrix = RNG.random((9, 14)) < 0.4
+    pattern = SparsityPattern.fromdense(matrix)
+    root, found = cells(pattern.spy("svg"))
+    assert root.attrib["viewBox"] == "0 0 14 9"
+    assert set(found) == set(zip(*map(np.ndarray.tolist, np.nonzero(matrix)), strict=True))
+    assert len(set(found.values())) == 1
+    large = SparsityPattern(np.arange(1000), np.arange(1000), (1000, 1000))
+    assert set(cells(large.spy("svg"))[1]) == {(i, i) for i in range(250)}
+    empty = SparsityPattern.fromdense(np.zeros((0, 3)))
+    assert not cells(empty.spy("svg"))[1]
+    with pytest.raises(ValueError, match="picture='png'; expected 'dots', 'svg'"):
+        pattern.spy("png")
+
+
+@pytest.mark.parametrize("mode", ["fwd", "rev", "symmetric"])
+def test_colorings_draw_which_product_gives_an_element(mode):
+    matrix = RNG.random((12, 12)) < 0.2
+    pattern = SparsityPattern.fromdense(matrix | matrix.T)
+    coloring = sparse.color(pattern, mode)
+    _, found = cells(coloring.spy("svg"))
+    assert len(found) == pattern.nnz
+    assert len(set(found.values())) <= coloring.num_colors
+    assert coloring.spy() == pattern.spy()
+    groups = {}
+    for (row, column), color in found.items():
+        groups.setdefault(color, []).append((row, column))
+    for places in groups.values():  # of one product, each element is in a place of its own
+        lines = [column if mode == "rev" else row for row, column in places]
+        others = [row if mode == "rev" else column for row, column in places]
+        if mode != "symmetric":
+            assert len(set(lines)) == len(lines)
+            assert len(set(coloring.colors[others])) == 1
 
 
 # ---- colors ----

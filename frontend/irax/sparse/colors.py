@@ -9,6 +9,7 @@ import numpy as np
 
 from irax.core.tracebacks import api_boundary
 from irax.sparse.patterns import SparsityPattern
+from irax.sparse.pictures import Picture, svg
 from irax_compiler import api
 
 Mode = Literal["auto", "fwd", "rev", "symmetric"]
@@ -72,6 +73,21 @@ class Coloring:
                 "from others of its row; expected those that `color` gives for the pattern"
             )
         return found
+
+    def spy(self, picture: Picture = "dots") -> str:
+        """Return a picture of the pattern, as its own `spy` does. In SVG, the elements that one
+        product gives have one color.
+
+        Raises:
+            ValueError: an unknown picture, or the colors do not tell all elements apart.
+        """
+        pattern = self.pattern
+        if picture == "svg":
+            return svg(pattern.rows, pattern.cols, pattern.shape, self.places()[0])
+        return pattern.spy(picture)
+
+    def _repr_svg_(self) -> str:
+        return self.spy("svg")
 
     def __repr__(self) -> str:
         return f"Coloring(num_colors={self.num_colors}, mode={self.mode!r})"

@@ -22,15 +22,13 @@ from irax.core.trees.flattening import (
     normalize_argnums,
 )
 from irax.core.wrapping import wraps
+from irax.sparse.pictures import PICTURES, Picture, dots, svg
 from irax.transforms.autodiff import ArgNums, grad
 from irax.transforms.differentiable import check_callable, check_differentiable
 from irax_compiler import api
 
 if TYPE_CHECKING:
     import scipy.sparse
-
-_PRINTED = 64
-"""The most rows and columns that a pattern prints as dots."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,17 +89,19 @@ class SparsityPattern:
         """The pattern of the transposed matrix."""
         return SparsityPattern.fromscipy(self.toscipy().T)
 
-    def spy(self) -> str:
-        """Return a picture in characters of two by four dots; a large matrix is made smaller."""
-        rows, cols = self.shape
-        scale = max(1, -(-max(rows, cols) // _PRINTED))
-        dots = np.zeros((-(-rows // (4 * scale)) * 4, -(-cols // (2 * scale)) * 2), bool)
-        dots[self.rows // scale, self.cols // scale] = True
-        cells = dots.reshape(dots.shape[0] // 4, 4, -1, 2).transpose(0, 2, 1, 3)
-        # The numbers of a Braille character's dots: down the left side, then the right, then below.
-        weights = np.array([[1, 8], [2, 16], [4, 32], [64, 128]])
-        codes = (cells * weights).sum((2, 3)) + 0x2800
-        return "\n".join("".join(map(chr, line)) for line in codes)
+    def spy(self, picture: Picture = "dots") -> str:
+        """Return a picture of the elements; a large matrix is made smaller.
+
+        Args:
+            picture: "dots" for characters of two by four dots, "svg" for the text of an SVG file.
+        """
+        if picture not in PICTURES:
+            names = ", ".join(map(repr, PICTURES))
+            raise ValueError(f"spy: picture={picture!r}; expected {names}")
+        return (svg if picture == "svg" else dots)(self.rows, self.cols, self.shape)
+
+    def _repr_svg_(self) -> str:
+        return self.spy("svg")
 
     def __repr__(self) -> str:
         return f"SparsityPattern(shape={self.shape}, nnz={self.nnz})\n{self.spy()}"
