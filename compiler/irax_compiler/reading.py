@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from irax_compiler import forms, mlir, portable, sharding
-from irax_compiler.forms import sizes_by_value, unknown_sizes
+from irax_compiler.forms import sizes_by_value, static_sizes, unknown_sizes
 from irax_compiler.ops.core import UnsupportedOp
 
 
@@ -31,4 +31,6 @@ def read_module(text: str | bytes, name: str = "", by_value: bool = False) -> ml
             functions = mlir.functions(module).values()
             if not (by_value and any(map(sizes_by_value.arguments_of_sizes, functions))):
                 raise
+    elif static_sizes.may_have_sizes(text):
+        static_sizes.rewrite(module)
     return module

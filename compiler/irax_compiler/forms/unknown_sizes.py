@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -73,6 +73,21 @@ def with_names(module: Module) -> Module:
         Naming(named, function, SymbolicScope(draft.constraints)).run(name)
     named.operation.verify()
     return named
+
+
+class Sizes(Protocol):
+    """Tells the sizes that operations have as operands."""
+
+    values: dict[Value, Value]
+    """The operands that are no sizes, by those of the module that is read."""
+
+    def sizes(self, operation: Operation, number: int) -> tuple[Any, ...]:
+        """The sizes that an operand has as its elements."""
+        ...
+
+    def size(self, operation: Operation) -> Any:
+        """The size of the dimension that an operation names."""
+        ...
 
 
 class Naming:
@@ -311,21 +326,21 @@ def _dims(operation: Operation) -> tuple[int, ...]:
     return tuple(dimensions)
 
 
-def _iota(of: Naming, operation: Operation) -> tuple[Op, int]:
+def _iota(of: Sizes, operation: Operation) -> tuple[Op, int]:
     along: Any = operation.attributes["iota_dimension"]
     dtype = mlir.dtype_of(operation.results[0])
     return shape.Iota(of.sizes(operation, 0), dtype, along.value), -len(operation.operands)
 
 
-def _slice(of: Naming, operation: Operation) -> tuple[Op, int]:
+def _slice(of: Sizes, operation: Operation) -> tuple[Op, int]:
     return slicing.Slice(*(of.sizes(operation, i) for i in (1, 2, 3))), 1
 
 
-def _pad(of: Naming, operation: Operation) -> tuple[Op, int]:
+def _pad(of: Sizes, operation: Operation) -> tuple[Op, int]:
     return slicing.Pad(*(of.sizes(operation, i) for i in (2, 3, 4))), 2
 
 
-def _gather(of: Naming, operation: Operation) -> tuple[Op, int]:
+def _gather(of: Sizes, operation: Operation) -> tuple[Op, int]:
     dims = GATHER_NUMBERS.decode(operation.attributes["dimension_numbers"])
     return Gather(dims, of.sizes(operation, 2), indices_are_sorted=False), 2
 
@@ -349,21 +364,21 @@ class _Padded:
         return replace(self.op, padding=zeros, lhs_dilation=ones).build([wide, kernel])
 
 
-def _convolution(of: Naming, operation: Operation) -> tuple[Any, int]:
+def _convolution(of: Sizes, operation: Operation) -> tuple[Any, int]:
     op = Convolution.read(operation)
     assert isinstance(op, Convolution)
     sizes = of.sizes(operation, 2)
     return _Padded(op, list(zip(sizes[::2], sizes[1::2], strict=True))), 2
 
 
-def _bits(of: Naming, operation: Operation) -> tuple[Op, int]:
+def _bits(of: Sizes, operation: Operation) -> tuple[Op, int]:
     own, type_ = mlir.shape_of(of.values[operation.operands[0]]), operation.results[0].type
     extents: Any = type_.shape  # pyright: ignore
     shape_ = own[: len(extents)] + tuple(extents[len(own) :])
     return BitcastConvert(shape_, mlir.dtype_of(operation.results[0])), 1
 
 
-DYNAMIC: dict[str, Callable[[Naming, Operation], tuple[Any, int]]] = {
+DYNAMIC: dict[str, Callable[[Sizes, Operation], tuple[Any, int]]] = {
     "stablehlo.get_dimension_size": lambda of, o: (of.size(o), 0),
     "stablehlo.dynamic_broadcast_in_dim": lambda of, o: (
         shape.BroadcastInDim(of.sizes(o, 1), _dims(o)),

@@ -125,7 +125,8 @@ _REASONS = {
             *("dynamic_pad", "dynamic_reshape", "get_dimension_size", "real_dynamic_slice"),
             "set_dimension_size",
         ],
-        "it is of dynamic shape; expected static shapes",
+        "it is of dynamic shape, with sizes that are not constants; expected static shapes (export "
+        "the function for arguments of fixed shapes)",
     ),
     **dict.fromkeys(
         ("infeed", "outfeed", "recv", "send"),
