@@ -11,10 +11,13 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 from tests.tools import show_programs as programs
 
+import irax
+import irax.sparse
 import irax_tools.show
 from irax_compiler import api, locations, mlir
 from irax_compiler.cost import cost_of
@@ -251,7 +254,9 @@ def test_colours_are_for_terminals(folder):
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--wrt", "0"], 2, "--wrt goes with --grad"),
+        (["--wrt", "0"], 2, "--wrt goes with --grad or --sparsity"),
+        (["--sparsity", "--stage", "cse"], 2, "--sparsity goes without --stage and --locations"),
+        (["--sparsity", "--wrt", "7"], 1, "wrt=7: @main has 2 arguments"),
         (["--in-axes", "0"], 2, "--in-axes goes with --vmap"),
         (["--html", "x.html", "--stage", "cse"], 2, "--html writes all stages"),
         (["--iree", "--device", "pjrt"], 2, "--iree goes with devices that IREE compiles for"),
@@ -264,6 +269,44 @@ def test_wrong_options(folder, options, code, message):
     done = show(folder / "in.mlir", *options)
     assert done.exit_code == code
     assert message in done.stderr
+
+
+CHAIN = """
+func.func @main(%x: tensor<64xf32>, %n: tensor<i32>) -> tensor<f32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.slice %x [0:63] : (tensor<64xf32>) -> tensor<63xf32>
+  %1 = stablehlo.slice %x [1:64] : (tensor<64xf32>) -> tensor<63xf32>
+  %2 = stablehlo.multiply %0, %1 : tensor<63xf32>
+  %3 = stablehlo.multiply %2, %2 : tensor<63xf32>
+  %4 = stablehlo.reduce(%3 init: %z) applies stablehlo.add across dimensions = [0]
+    : (tensor<63xf32>, tensor<f32>) -> tensor<f32>
+  return %4 : tensor<f32>
+}
+"""
+
+
+def test_patterns_of_derivatives(tmp_path):
+    path = tmp_path / "chain.mlir"
+    path.write_text(CHAIN)
+    first, dots = show(path, "--sparsity", "--wrt", "0").stdout.splitlines()
+    assert first == "Jacobian of main: 1 x 64, 64 elements, 1 color of rows"
+    assert dots == "⠉" * 32
+    done = show(path, "--sparsity", "--grad")
+    expected = np.eye(64) + np.eye(64, k=1) + np.eye(64, k=-1)
+    picture = irax.sparse.SparsityPattern.fromdense(expected).spy()
+    told = "Hessian of main: 64 x 64, 190 elements, 3 colors of columns"
+    assert done.stdout == f"{told}\n{picture}\n"
+    lanes = show(path, "--sparsity", "--vmap", "2", "--in-axes", "0,None").stdout
+    assert lanes.startswith("Jacobian of vmap of main: 2 x 128, 128 elements, 1 color of rows")
+    page = tmp_path / "page.html"
+    assert show(path, "--sparsity", "--grad", "--html", str(page)).exit_code == 0
+    assert told.partition(": ")[2] in page.read_text()
+    (tmp_path / "whole.mlir").write_text(
+        "func.func @main(%n: tensor<i32>) -> tensor<i32> { return %n : tensor<i32> }"
+    )
+    done = show(tmp_path / "whole.mlir", "--sparsity")
+    assert done.exit_code == 1
+    assert "no argument of a floating-point or complex type" in done.stderr
 
 
 def test_phases_of_iree_keep_locations(tmp_path):

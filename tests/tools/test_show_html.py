@@ -18,6 +18,7 @@ from irax_compiler import api, mlir
 from irax_tools.show import html
 from irax_tools.show.model import Page, Run
 from irax_tools.show.page import asset, html_of
+from irax_tools.show.sparsity import matrix_of
 from irax_tools.show.way import Way
 from irax_tools.sources import Source
 
@@ -325,6 +326,28 @@ def test_keys(browser, tmp_path):
     assert browser.evaluate("document.documentElement.dataset.theme") != before
     browser.press("?")
     assert browser.evaluate("document.querySelector('#keys').open")
+
+
+def test_patterns_of_derivatives(browser, tmp_path):
+    source, way = programs.twice(tmp_path), Way()
+    page = programs.page_of(source, way)
+    page.matrix = matrix_of(source, way)
+    path = tmp_path / "pattern.html"
+    path.write_text(html_of(page))
+    browser.open(path)
+    browser.click("#pattern")
+    told = browser.evaluate("document.querySelector('#matrix').innerText")
+    assert "Jacobian of main" in told
+    assert "4 x 8, 8 elements, 1 color of" in told
+    assert browser.evaluate("document.querySelectorAll('#matrix svg path').length") == 1
+    stage = browser.evaluate("location.hash")
+    browser.press("]")
+    assert browser.evaluate("location.hash") == stage
+    browser.click("#matrix button")
+    browser.press("m")
+    assert browser.evaluate("document.querySelector('#matrix').open")
+    opened(browser, tmp_path, source, way)
+    assert browser.evaluate("document.querySelector('#pattern').hidden")
 
 
 def test_paper_has_all_lines(browser, tmp_path):

@@ -94,6 +94,14 @@ def jacobian(source: Source, wrt: Sequence[int] | None, sparse: bool = False) ->
     return _derived(source, add_jacobian, "jacobian")
 
 
+def sparsity(source: Source, wrt: Sequence[int] | None) -> Any:
+    """The pattern of the Jacobian with respect to the arguments in `wrt`: a matrix of booleans, of
+    `scipy.sparse`.
+    """
+    module = mlir.clone_module(source.module)
+    return api.pattern_of(module, source.func, _checked(source, wrt))
+
+
 def vmap(
     source: Source,
     size: int,

@@ -53,7 +53,8 @@ def svg(
     of_cells = np.zeros(places.size, np.int64) if colors is None else colors[first]
     title = f"{rows.size} elements of {shape[0]} x {shape[1]}"
     if colors is not None:
-        title += f" in {np.unique(colors).size} colors"
+        count = np.unique(colors).size
+        title += f" in {count} color{'s' * (count != 1)}"
     pixels = _SIZE / max(height, width, 1)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" role="img" '

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     is_flag=True,
     help="With --html: time the dispatches on the processor, and show them as a flame graph.",
 )
+@click.option(
+    "--sparsity",
+    is_flag=True,
+    help="Show the pattern of its Jacobian; with --html, as a part of the page.",
+)
 @options.compiled_for
 @options.chip
 @options.mesh
@@ -51,6 +56,7 @@ def show(
     pipeline: str | None,
     iree: bool,
     times: bool,
+    sparsity: bool,
     device: str,
     chip: str | None,
     mesh: dict[str, int] | None,
@@ -61,8 +67,10 @@ def show(
     """Show a function's module as traced, and after each pass: with the lines that operations come
     from, and what they cost. Constants are shortened; --locations prints plain MLIR.
     """
-    if wrt is not None and not grad:
-        raise click.UsageError("--wrt goes with --grad")
+    if wrt is not None and not (grad or sparsity):
+        raise click.UsageError("--wrt goes with --grad or --sparsity")
+    if sparsity and (stage is not None or locations):
+        raise click.UsageError("--sparsity goes without --stage and --locations")
     if in_axes is not None and vmap is None:
         raise click.UsageError("--in-axes goes with --vmap")
     if html is not None and (stage is not None or locations):
@@ -77,6 +85,7 @@ def show(
     from irax_tools.show import terminal
     from irax_tools.show.page import html_of
     from irax_tools.show.record import record
+    from irax_tools.show.sparsity import matrix_of, text_of
     from irax_tools.show.way import Way
 
     target = programs.target_of(device, chip)
@@ -87,10 +96,14 @@ def show(
     passes = None if pipeline is None else api.parse_pipeline(pipeline)
     way = Way(target, grad, wrt, vmap, in_axes, mesh, passes, iree)
     loaded = sources.load(source, arguments, func, mesh)
+    matrix = matrix_of(loaded, way) if sparsity else None
+    if matrix is not None and html is None:
+        return click.echo(text_of(matrix))
     if locations:
         found = terminal.modules_of(loaded, way)
         return _show_stages(found, stage, options.has_colours(color), None)
     recorded, failure = record(loaded, way, _timing(loaded, way) if times else lambda page: None)
+    recorded.matrix = matrix
     if html is not None:
         write_file(html, html_of(recorded))
     else:

@@ -97,6 +97,19 @@ class Run:
 
 
 @dataclass
+class Matrix:
+    """The pattern of a derivative, with its colors."""
+
+    title: str
+    told: str
+    """Its shape, and the numbers of its elements and colors."""
+    dots: str
+    """A picture for a terminal."""
+    svg: str
+    """A picture, with the colors."""
+
+
+@dataclass
 class Page:
     """All stages of a function."""
 
@@ -113,3 +126,5 @@ class Page:
     """The dispatches of the program, where they were measured."""
     seconds: float = 0.0
     """The time of a call, where it was measured."""
+    matrix: Matrix | None = None
+    """The pattern of the Jacobian, where it was asked for."""

@@ -21,6 +21,7 @@ SCRIPTS = (
     "details",
     "stages",
     "flame",
+    "sparsity",
     "main",
 )
 """The page's script, in the order in which its parts build on each other."""

@@ -155,6 +155,7 @@ const KEYS = {
   f: toggleFilter,
   c: toggleFolds,
   t: toggleTheme,
+  m: showMatrix,
   s: () => $("source").focus(),
   i: () => $("ir").focus(),
   "/": () => $("search").select(),
@@ -164,7 +165,7 @@ const KEYS = {
 
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.matches("input, select");
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping || $("keys").open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || isTyping || document.querySelector("dialog[open]")) return;
   if (!(event.key in KEYS)) return;
   event.preventDefault();
   KEYS[event.key]();
@@ -241,4 +242,5 @@ document.body.classList.toggle("timed", runs.length > 0);
 showTitle();
 buildStages();
 buildFlame();
+buildMatrix();
 readHash();
