@@ -1,4 +1,4 @@
-"""Removal of attributes of unknown dialects from MLIR bytecode."""
+"""MLIR bytecode: removal of attributes of unknown dialects, and contents kept apart."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 MAGIC = b"ML\xefR"
 _STRINGS, _DIALECTS, _ENTRIES, _OFFSETS = 0, 1, 2, 3
+_RESOURCES = 5
 _ALIGNED = 0x80
 _PADDING = b"\xcb"
 _REPLACEMENT = b"unit\0"
@@ -21,6 +22,34 @@ def without_attributes(data: bytes, dialect: str) -> bytes:
         return _without_attributes(data, dialect)
     except (IndexError, UnicodeDecodeError):
         raise ValueError("not a valid MLIR module: bytecode that is cut short") from None
+
+
+def has_resources(data: bytes) -> bool:
+    """True for bytecode that keeps contents of constants apart from the operations."""
+    if not data.startswith(MAGIC):
+        return False
+    try:
+        return any(section.kind == _RESOURCES for section in _sections(data))
+    except (IndexError, ValueError):  # it is cut short, which the parser tells
+        return False
+
+
+def resource(data: bytes) -> bytes | None:
+    """Return the contents that are kept apart in a module with at most one constant."""
+    for section in _sections(data):
+        if section.kind == _RESOURCES and section.data:
+            reader = _Reader(section.data)
+            reader.number()  # the alignment
+            size = reader.number()
+            return section.data[len(section.data) - size :]
+    return None
+
+
+def _sections(data: bytes) -> Iterator[_Section]:
+    reader = _Reader(data, len(MAGIC))
+    reader.number()  # the version
+    reader.place = data.index(b"\0", reader.place) + 1  # after the producer's name
+    yield from reader.sections()
 
 
 def _without_attributes(data: bytes, dialect: str) -> bytes:

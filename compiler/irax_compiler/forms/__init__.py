@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from irax_compiler import mlir
+from irax_compiler import bytecode_format, mlir
 from irax_compiler.forms import (
+    constants,
     devices,
     gspmd,
     manual,
@@ -36,17 +37,19 @@ FORMS: dict[str, Form] = {
 """The rewrites by the names of operations."""
 
 _WORDS = {name.partition(".")[2] for name in FORMS} | {"quant", "token", "sdy", "mhlo.sharding"}
+_WORDS |= set(constants.WORDS)
 
 
 def may_have_forms(text: str | bytes) -> bool:
     """False for text or bytecode that needs no rewrite."""
     if isinstance(text, str):
         return any(word in text for word in _WORDS)
-    return any(word.encode() in text for word in _WORDS)
+    return any(word.encode() in text for word in _WORDS) or bytecode_format.has_resources(text)
 
 
 def rewrite(module: Module) -> None:
     """Rewrite a module to forms that irax uses."""
+    constants.rewrite(module)
     quantized.with_plain_numbers(module)
     shardy.rewrite(module)
     gspmd.rewrite(module)

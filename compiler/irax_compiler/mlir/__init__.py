@@ -37,6 +37,7 @@ from irax_compiler.mlir.constants import (
     dense_of_number,
     dense_to_numpy,
     integer_of,
+    is_apart,
     splat,
 )
 from irax_compiler.mlir.modules import (

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from irax_compiler import dense_text
+from irax_compiler import bytecode_format, dense_text
 from irax_compiler.dtypes import width
 from irax_compiler.mlir.attributes import attribute_text, parse_attribute
 from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, Attribute, Operation, Value, ir
-from irax_compiler.mlir.modules import new_module
-from irax_compiler.mlir.operations import definition, text_of
+from irax_compiler.mlir.modules import bytecode, new_module
+from irax_compiler.mlir.operations import definition
 from irax_compiler.mlir.types import dtype_of, dtype_of_type, tensor_type
 
 
@@ -47,6 +48,8 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
     """The contents of a dense elements attribute of `operation` as a NumPy array."""
     type_ = operation.results[0].type
     dtype = dtype_of_type(type_)
+    if name == "value" and is_apart(operation):
+        return _resource(operation, dtype).reshape(type_.shape)
     if dtype.kind in "biuf" and dtype.type.__module__ == "numpy":
         attribute: Any = operation.attributes[name]
         if isinstance(attribute, ir.DenseElementsAttr):
@@ -58,10 +61,7 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
     match = re.search(r"dense<(.*)> : tensor", text, re.DOTALL)
     if match is not None:
         return dense_text.parse(match[1], tuple(type_.shape), dtype)
-    resource = re.search(r'dense_resource<("?)(.*)\1> : tensor', text)
-    if resource is None or width(dtype) < 8:
-        raise TypeError(f"{operation.name}: cannot read its contents: {text[:120]}")
-    return _resource(operation, resource[2]).view(dtype).reshape(type_.shape)
+    raise TypeError(f"{operation.name}: cannot read its contents: {text[:120]}")
 
 
 def attributes_of(operation: Operation) -> dict[str, Attribute]:
@@ -85,15 +85,41 @@ def _text_alone(operation: Operation, most: int | None = None) -> str:
     return text
 
 
-def _resource(operation: Operation, name: str) -> np.ndarray:
-    """The bytes of a constant that are kept apart, under a name, at the end of the module."""
+def is_apart(operation: Operation) -> bool:
+    """True for a constant whose contents are kept apart, under a name, at the end of the module."""
+    try:
+        attribute: Any = operation.attributes["value"]
+        if isinstance(attribute, ir.DenseElementsAttr):
+            return False
+        ir.DenseResourceElementsAttr(attribute)
+    except (TypeError, ValueError):  # it is another; complex elements have no class: TypeError
+        return False
+    return True
+
+
+def _resource(operation: Operation, dtype: np.dtype) -> np.ndarray:
+    """The elements of a constant that are kept apart, flat."""
     holder = new_module()
     operation.clone(ip=ir.InsertionPoint(holder.body))
-    text = text_of(holder.operation)
-    match = re.search(rf'{re.escape(name)}"?: "0x([0-9A-Fa-f]*)"', text)
-    if match is None:
-        raise TypeError(f"{operation.name}: the module does not have its contents, {name!r}")
-    return np.frombuffer(bytes.fromhex(match[1]), np.uint8)[4:].copy()  # without the alignment
+    type_ = operation.results[0].type
+    count = math.prod(type_.shape)
+    found = bytecode_format.resource(bytecode(holder))
+    if found is None:
+        named = re.search(r'dense_resource<"?(.*?)"?> : ', _text_alone(operation, most=1))
+        name = repr(named[1]) if named else "its contents"
+        raise TypeError(
+            f"{operation.name} at {operation.location}: the module lacks the contents {name} of "
+            f"a {type_}; expected them under dialect_resources at its end: export it with them"
+        )
+    if dtype == np.bool_ and len(found) == -(-count // 8) != count:
+        packed = np.frombuffer(found, np.uint8)
+        return np.unpackbits(packed, count=count, bitorder="little").astype(bool)
+    if len(found) != count * dtype.itemsize or (width(dtype) < 8 and dtype != np.bool_):
+        raise TypeError(
+            f"{operation.name} at {operation.location}: cannot read {len(found)} bytes as a "
+            f"{type_}; expected {count * dtype.itemsize} bytes, one element after the other"
+        )
+    return np.frombuffer(found, dtype)
 
 
 def integer_of(value: Value) -> int | None:
