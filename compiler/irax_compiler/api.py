@@ -57,6 +57,7 @@ from irax_compiler.targets import compile
 
 if TYPE_CHECKING:
     from irax_compiler.coloring import COLUMN_ORDERS as COLUMN_ORDERS
+    from irax_compiler.coloring import color_both as color_both
     from irax_compiler.coloring import color_columns as color_columns
     from irax_compiler.coloring import color_stars as color_stars
     from irax_compiler.coloring import in_column as in_column
@@ -102,7 +103,9 @@ _LATER = {
     **dict.fromkeys(("PrecisionReport", "precision_report"), "precision.report"),
     **dict.fromkeys(("Plan", "precision_plan"), "precision.tuning"),
     **dict.fromkeys(("RangeReport", "range_report"), "precision.ranges"),
-    **dict.fromkeys(("COLUMN_ORDERS", "color_columns", "color_stars", "in_column"), "coloring"),
+    **dict.fromkeys(
+        ("COLUMN_ORDERS", "color_both", "color_columns", "color_stars", "in_column"), "coloring"
+    ),
     **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.sizes.refine"),
 }
 """The modules of names that are imported when they are first used: a process that finds its

@@ -5,12 +5,17 @@ them. Colors of a symmetric matrix are a star coloring of the graph of its patte
 differ, and each path of four vertices has three colors or more. An element is then found in its own
 column or in its transposed place.
 
+Where a few rows are long, these get colors of rows, and the columns colors for the other rows only:
+an arrow takes three. So do long columns.
+
 A. H. Gebremedhin, F. Manne, A. Pothen, What color is your Jacobian? Graph coloring for computing
-derivatives, SIAM Review 47 (2005), 629-705: section 3 on columns, section 4 on symmetric matrices.
+derivatives, SIAM Review 47 (2005), 629-705: section 3 on columns, section 4 on symmetric matrices,
+section 5 on both rows and columns.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any
@@ -20,6 +25,8 @@ import numpy as np
 Pattern = Any
 """A sparse matrix of booleans: `scipy.sparse.csr_array`."""
 Order = Callable[[Pattern], np.ndarray]
+_TRIED = 8
+"""The most numbers of long rows for which columns are colored."""
 
 
 def natural(pattern: Pattern) -> np.ndarray:
@@ -38,7 +45,7 @@ def smallest_last(pattern: Pattern) -> np.ndarray:
     """Return the columns of a pattern, each the one that shares rows with the fewest of those
     before it.
     """
-    neighbours = _lists((pattern.T.astype(np.int64) @ pattern.astype(np.int64)).tocsr())
+    neighbours = _sharing(pattern)
     left = [len(found) for found in neighbours]
     buckets: list[set[int]] = [set() for _ in range(max(left, default=0) + 1)]
     for column, count in enumerate(left):
@@ -60,10 +67,33 @@ def smallest_last(pattern: Pattern) -> np.ndarray:
     return order
 
 
+def dynamic_largest_first(pattern: Pattern) -> np.ndarray:
+    """Return the columns of a pattern, each the one that shares rows with the most of those after
+    it.
+    """
+    neighbours = _sharing(pattern)
+    left = [len(found) for found in neighbours]
+    heap = [(-count, column) for column, count in enumerate(left)]
+    heapq.heapify(heap)
+    order: list[int] = []
+    while heap:
+        count, column = heapq.heappop(heap)
+        if left[column] != -count:
+            continue  # taken, or its place in the heap is an older one
+        order.append(column)
+        left[column] = -1
+        for other in neighbours[column]:
+            if left[other] > 0:
+                left[other] -= 1
+                heapq.heappush(heap, (-left[other], other))
+    return np.asarray(order, np.int64)
+
+
 COLUMN_ORDERS: dict[str, Order] = {
     "natural": natural,
     "largest_first": largest_first,
     "smallest_last": smallest_last,
+    "dynamic_largest_first": dynamic_largest_first,
 }
 """The orders in which columns get the first color that is free."""
 
@@ -114,20 +144,105 @@ def color_stars(pattern: Pattern, order: Sequence[int] | np.ndarray) -> np.ndarr
     return np.asarray(colors, np.int64)
 
 
+def color_both(pattern: Pattern, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return colors for the columns of a pattern, and for its rows, counted from 0 each, which tell
+    all elements apart: each is alone with its color in its row, or in its column. Those in no
+    product have -1. None unless fewer than `most` are found.
+    """
+    turned = pattern.T.tocsr()
+    found = _by_long_rows(pattern, most)
+    if found is not None:
+        most = _count(found[0]) + _count(found[1])
+    other = _by_long_rows(turned, most)
+    return found if other is None else (other[1], other[0])
+
+
+def _by_long_rows(pattern: Pattern, most: int) -> tuple[np.ndarray, np.ndarray] | None:
+    """The colors of columns and of rows, where some of the longest rows get colors."""
+    lengths = np.diff(pattern.indptr)
+    order = np.argsort(-lengths, kind="stable")
+    lengths = lengths[order]
+    rows = _lists(pattern)
+    every = [[True] * len(row) for row in rows]
+    of_rows = _color_rows(rows, every, order.tolist())[order]
+    used = np.maximum.accumulate(of_rows) + 1
+    # Columns take as many colors as the longest of the other rows has elements, or more.
+    ends = np.flatnonzero(lengths[1:] < lengths[:-1]) + 1
+    least = used[ends - 1] + lengths[ends]
+    best = None
+    for end in ends[np.argsort(least, kind="stable")][:_TRIED].tolist():
+        if used[end - 1] + lengths[end] >= most:
+            break
+        columns = _for_other_rows(pattern, order[:end])
+        alone = in_column(pattern, columns)
+        needed = [
+            [not x for x in alone[i:j].tolist()] for i, j in pairwise(pattern.indptr.tolist())
+        ]
+        found = columns, _color_rows(rows, needed, order[:end].tolist())
+        if (count := _count(found[0]) + _count(found[1])) < most:
+            best, most = found, count
+    return best
+
+
+def _for_other_rows(pattern: Pattern, rows: np.ndarray) -> np.ndarray:
+    """The colors of columns that tell the elements apart that are in none of some rows."""
+    from scipy.sparse import csr_array  # which takes a while to import
+
+    kept = np.ones(pattern.shape[0], bool)
+    kept[rows] = False
+    of_elements = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    places = of_elements[kept[of_elements]], pattern.indices[kept[of_elements]]
+    rest = csr_array((np.ones(places[0].size, bool), places), shape=pattern.shape)
+    orders = natural(rest), largest_first(rest)
+    colors = min((color_columns(rest, order) for order in orders), key=_count)
+    return np.where(np.bincount(places[1], minlength=colors.size) > 0, colors, -1)
+
+
+def _color_rows(rows: Sequence[Sequence[int]], needed: Any, order: Sequence[int]) -> np.ndarray:
+    """Colors of the rows in `order` by which the elements that are `needed` are alone with their
+    color in their column; -1 for the other rows, and those of which nothing is needed.
+    """
+    colors = np.full(len(rows), -1, np.int64)
+    width = max((row[-1] for row in rows if row), default=-1) + 1
+    taken, wanted = [0] * width, [0] * width  # bits: colors in a column, and those needed there
+    for row in order:
+        if not any(needed[row]):
+            continue
+        forbidden = 0
+        for column, is_needed in zip(rows[row], needed[row], strict=True):
+            forbidden |= taken[column] if is_needed else wanted[column]
+        color = colors[row] = _first_free(forbidden)
+        for column, is_needed in zip(rows[row], needed[row], strict=True):
+            taken[column] |= 1 << color
+            wanted[column] |= is_needed << color
+    return colors
+
+
 def in_column(pattern: Pattern, colors: np.ndarray) -> np.ndarray:
-    """Return, for each element of a pattern in row-major order, True if no other element of its row
-    has its color: then it is an element of the product of the matrix and the sum of the columns of
-    that color.
+    """Return, for each element of a pattern in row-major order, True if its column has a color (-1
+    is none), and no other element of its row has it: then it is an element of the product of the
+    matrix and the sum of the columns of that color.
     """
     rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
-    own = rows * (int(colors.max(initial=0)) + 1) + colors[pattern.indices]
+    of_elements = colors[pattern.indices]
+    own = rows * (_count(colors) + 1) + of_elements + 1
     _, inverse, counts = np.unique(own, return_inverse=True, return_counts=True)
-    return counts[inverse] == 1
+    return (counts[inverse] == 1) & (of_elements >= 0)
+
+
+def _count(colors: np.ndarray) -> int:
+    """The number of colors, which are counted from 0."""
+    return int(colors.max(initial=-1)) + 1
 
 
 def _first_free(taken: int) -> int:
     """The place of the lowest bit that is not set."""
     return (~taken & taken + 1).bit_length() - 1
+
+
+def _sharing(pattern: Pattern) -> list[list[int]]:
+    """For each column of a pattern, those that have elements in its rows; itself among them."""
+    return _lists((pattern.T.astype(np.int64) @ pattern.astype(np.int64)).tocsr())
 
 
 def _lists(pattern: Pattern) -> list[list[int]]:

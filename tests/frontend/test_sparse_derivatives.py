@@ -14,6 +14,7 @@ import irax
 import irax.numpy as jnp
 from irax import sparse
 from irax.sparse import Coloring, SparsityPattern, derivatives
+from irax_compiler import api
 
 RNG = np.random.default_rng(0)
 
@@ -128,7 +129,7 @@ def test_patterns_draw_themselves():
         pattern.spy("png")
 
 
-@pytest.mark.parametrize("mode", ["fwd", "rev", "symmetric"])
+@pytest.mark.parametrize("mode", ["fwd", "rev", "bidirectional", "symmetric"])
 def test_colorings_draw_which_product_gives_an_element(mode):
     matrix = RNG.random((12, 12)) < 0.2
     pattern = SparsityPattern.fromdense(matrix | matrix.T)
@@ -141,14 +142,16 @@ def test_colorings_draw_which_product_gives_an_element(mode):
     for (row, column), color in found.items():
         groups.setdefault(color, []).append((row, column))
     for places in groups.values():  # of one product, each element is in a place of its own
-        lines = [column if mode == "rev" else row for row, column in places]
-        others = [row if mode == "rev" else column for row, column in places]
-        if mode != "symmetric":
+        lines = [column if coloring.mode == "rev" else row for row, column in places]
+        others = [row if coloring.mode == "rev" else column for row, column in places]
+        if coloring.mode in ("fwd", "rev"):
             assert len(set(lines)) == len(lines)
             assert len(set(coloring.colors[others])) == 1
 
 
 # ---- colors ----
+
+ORDERS = ["natural", "largest_first", "smallest_last", "dynamic_largest_first", "auto"]
 
 
 def groups(coloring: Coloring) -> int:
@@ -172,7 +175,7 @@ patterns = st.builds(
 
 
 @settings(max_examples=60, deadline=None)
-@given(patterns, st.sampled_from(["natural", "largest_first", "smallest_last", "auto"]))
+@given(patterns, st.sampled_from(ORDERS))
 def test_colors_tell_all_elements_apart(pattern, order):
     matrix = np.where(pattern.todense(), RNG.uniform(1, 2, pattern.shape), 0)
     for mode in ("fwd", "rev"):
@@ -188,6 +191,43 @@ def test_colors_tell_all_elements_apart(pattern, order):
     np.testing.assert_array_equal(products[coloring.places()], symmetric[symmetric != 0])
 
 
+@settings(max_examples=100, deadline=None)
+@given(patterns, st.integers(0, 3), st.integers(0, 3))
+def test_colors_of_rows_and_columns_tell_all_elements_apart(pattern, rows, columns):
+    there = pattern.todense()
+    there[:rows] = there[:, :columns] = True
+    pattern = SparsityPattern.fromdense(there)
+    matrix = np.where(there, RNG.uniform(1, 2, there.shape), 0)
+    coloring = sparse.color(pattern, "bidirectional")
+    assert coloring.num_colors <= sparse.color(pattern).num_colors
+    seeds, count, width = coloring.seeds(float), coloring.of_columns, there.shape[1]
+    if coloring.mode != "bidirectional":
+        return
+    assert not seeds[:count, width:].any()
+    assert not seeds[count:, :width].any()
+    across, down = seeds[:count, :width] @ matrix.T, seeds[count:, width:] @ matrix
+    colors, places = coloring.places()
+    found = [
+        across[c, place] if c < count else down[c - count, place]
+        for c, place in zip(colors, places, strict=True)
+    ]
+    np.testing.assert_array_equal(found, matrix[there])
+
+
+@given(patterns)
+def test_dynamic_orders_take_the_largest_or_leave_the_smallest(pattern):
+    matrix = pattern.todense().astype(int)
+    shared = (matrix.T @ matrix > 0) & ~np.eye(matrix.shape[1], dtype=bool)
+    scipy = pattern.toscipy()
+    after = api.COLUMN_ORDERS["dynamic_largest_first"](scipy)
+    before = api.COLUMN_ORDERS["smallest_last"](scipy)[::-1]
+    for order, best in ((after, np.max), (before, np.min)):
+        assert sorted(order) == list(range(matrix.shape[1]))
+        for i, column in enumerate(order):
+            degrees = shared[np.ix_(order[i:], order[i:])].sum(0)
+            assert shared[column, order[i:]].sum() == best(degrees)
+
+
 def test_few_colors_do():
     banded = SparsityPattern.fromdense(abs(np.subtract.outer(np.arange(50), np.arange(50))) <= 2)
     assert sparse.color(banded, "fwd").num_colors == 5
@@ -196,6 +236,14 @@ def test_few_colors_do():
     arrow[0] = arrow[:, 0] = 1
     assert sparse.color(SparsityPattern.fromdense(arrow)).num_colors == 30
     assert sparse.color(SparsityPattern.fromdense(arrow), "symmetric").num_colors == 2
+    both = sparse.color(SparsityPattern.fromdense(arrow), "bidirectional")
+    assert (both.mode, both.num_colors) == ("bidirectional", 3)
+    assert sparse.color(SparsityPattern.fromdense(arrow[:, 1:]), "bidirectional").num_colors == 2
+    assert sparse.color(banded, "bidirectional").num_colors == 5
+    blocks = np.kron(np.eye(6), np.ones((1, 5)))  # one color of rows, but for a long column
+    blocks[:, 0] = 1
+    both = sparse.color(SparsityPattern.fromdense(blocks), "bidirectional")
+    assert (both.num_colors, both.of_columns) == (2, 1)
     row = np.ones((1, 30))
     coloring = sparse.color(SparsityPattern.fromdense(row))
     assert (coloring.mode, coloring.num_colors) == ("rev", 1)
@@ -212,6 +260,39 @@ def test_jacobians_are_the_dense_ones(mode):
     np.testing.assert_allclose(found.todense(), expected, rtol=1e-5)
     np.testing.assert_allclose(value, bratu(jnp.asarray(u)), rtol=1e-5, atol=1e-6)
     assert found.nse == 20 + 2 * (4 * 4 + 3 * 5)
+
+
+def test_jacobians_by_rows_and_columns():
+    def f(x):
+        total = jnp.sum(x["a"] ** 2) * x["b"]
+        return {"chain": x["a"] * x["b"], "total": total, "last": jnp.sin(x["a"])[::-1]}
+
+    x = {"a": RNG.normal(size=9).astype(np.float32), "b": np.float32(2)}
+    for mode in ("auto", "bidirectional"):
+        value, found = sparse.value_and_jacobian(f, mode=mode)(x)
+        dense_one = irax.jacrev(f)(x)
+        expected = np.concatenate(
+            [
+                np.concatenate(
+                    [
+                        np.asarray(dense_one[k]["a"]).reshape(-1, 9),
+                        np.asarray(dense_one[k]["b"]).reshape(-1, 1),
+                    ],
+                    1,
+                )
+                for k in ("chain", "last", "total")
+            ]
+        )
+        np.testing.assert_allclose(found.todense(), expected, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(value["total"], np.sum(x["a"] ** 2) * 2, rtol=1e-5)
+    pattern = sparse.sparsity(f)(x)
+    assert sparse.color(pattern).num_colors == 10
+    assert sparse.color(pattern, "bidirectional").num_colors == 3
+    jacobian = sparse.jacobian(f, mode="bidirectional")
+    many = {"a": RNG.normal(size=(2, 9)).astype(np.float32), "b": np.ones(2, np.float32)}
+    lanes = irax.vmap(lambda x: jacobian(x).todense())(many)
+    first = jacobian({"a": many["a"][0], "b": many["b"][0]}).todense()
+    np.testing.assert_allclose(lanes[0], first, rtol=1e-6)
 
 
 def test_formats_have_the_same_elements():

@@ -12,9 +12,9 @@ from irax.sparse.patterns import SparsityPattern
 from irax.sparse.pictures import Picture, svg
 from irax_compiler import api
 
-Mode = Literal["auto", "fwd", "rev", "symmetric"]
-MODES = ("auto", "fwd", "rev", "symmetric")
-_ORDERS = ("auto", "natural", "largest_first", "smallest_last")
+Mode = Literal["auto", "fwd", "rev", "bidirectional", "symmetric"]
+MODES = ("auto", "fwd", "rev", "bidirectional", "symmetric")
+_ORDERS = ("auto", "natural", "largest_first", "smallest_last", "dynamic_largest_first")
 _FEW = 200_000
 """The most elements for which all orders are tried."""
 
@@ -24,11 +24,15 @@ class Coloring:
     """Colors of the columns or rows of a pattern."""
 
     pattern: SparsityPattern
-    mode: Literal["fwd", "rev", "symmetric"]
+    mode: Literal["fwd", "rev", "bidirectional", "symmetric"]
     """fwd: of columns, for products with the matrix; rev: of rows, for products with its transpose;
-    symmetric: of columns, of which those of a color may share rows that others have elements of.
+    bidirectional: of columns, then of rows; symmetric: of columns, of which those of a color may
+    share rows that others have elements of.
     """
     colors: np.ndarray
+    """The color of each column or row: a number, counted from 0. If the mode is bidirectional,
+    those of the rows follow those of the columns, and have greater numbers; -1 is none.
+    """
     num_colors: int = field(init=False)
 
     def __post_init__(self) -> None:
@@ -39,8 +43,19 @@ class Coloring:
         or columns.
         """
         found = np.zeros((self.num_colors, self.colors.size), dtype)
-        found[self.colors, np.arange(self.colors.size)] = 1
+        (places,) = np.nonzero(self.colors >= 0)
+        found[self.colors[places], places] = 1
         return found
+
+    @property
+    def of_columns(self) -> int:
+        """The number of colors of columns, which come before those of rows."""
+        match self.mode:
+            case "rev":
+                return 0
+            case "bidirectional":
+                return int(self.colors[: self.pattern.shape[1]].max(initial=-1)) + 1
+        return self.num_colors
 
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where the elements of the pattern are among the products: the color, and the place
@@ -49,30 +64,26 @@ class Coloring:
         Raises:
             ValueError: the colors do not tell all elements apart.
         """
-        pattern, colors = self.pattern, self.colors
-        if self.mode == "rev":
-            rows, cols = pattern.T.rows, pattern.T.cols
-            alone = api.in_column(pattern.T.toscipy(), colors)
-            order = np.lexsort((rows, cols))
-            found = colors[pattern.rows], pattern.cols
-            alone = alone[order]
-        else:
-            alone = api.in_column(pattern.toscipy(), colors)
-            found = colors[pattern.cols], pattern.rows
-        if self.mode == "symmetric":
-            found = (
-                np.where(alone, found[0], colors[pattern.rows]),
-                np.where(alone, found[1], pattern.cols),
-            )
-            order = np.lexsort((pattern.rows, pattern.cols))  # the transposed place of each
-            alone = alone | alone[order]
+        pattern, width = self.pattern, self.pattern.shape[1]
+        across, down = self.colors, self.colors
+        if self.mode == "bidirectional":
+            across, down = self.colors[:width], self.colors[width:]
+        alone = np.zeros(pattern.nnz, bool)
+        found = np.zeros((2, pattern.nnz), np.int64)
+        if self.mode != "rev":
+            alone = api.in_column(pattern.toscipy(), across)
+            found = np.stack([across[pattern.cols], pattern.rows])
+        if self.mode != "fwd":  # the others are in the transposed place, or in products of rows
+            found = np.where(alone, found, np.stack([down[pattern.rows], pattern.cols]))
+            turned = api.in_column(pattern.T.toscipy(), down)
+            alone |= turned[np.lexsort((pattern.T.rows, pattern.T.cols))]
         if not alone.all():
             i = int(np.argmin(alone))
             raise ValueError(
                 f"places: the colors do not tell element ({pattern.rows[i]}, {pattern.cols[i]}) "
                 "from others of its row; expected those that `color` gives for the pattern"
             )
-        return found
+        return found[0], found[1]
 
     def spy(self, picture: Picture = "dots") -> str:
         """Return a picture of the pattern, as its own `spy` does. In SVG, the elements that one
@@ -99,10 +110,12 @@ def color(pattern: SparsityPattern, mode: Mode = "auto", order: str = "auto") ->
 
     Args:
         pattern: the pattern.
-        mode: "fwd" for columns, "rev" for rows, "auto" for what takes fewer colors; "symmetric" for
-            a symmetric matrix: a star coloring, which takes fewer still.
+        mode: "fwd" for columns, "rev" for rows, "auto" for what takes fewer colors; "bidirectional"
+            for rows and columns both, if that takes fewer than "auto"; "symmetric" for a symmetric
+            matrix: a star coloring, which takes fewer still.
         order: the order in which the first free color is given: "natural", "largest_first",
-            "smallest_last"; "auto" for the best of these, of the first two for large patterns.
+            "smallest_last", "dynamic_largest_first"; "auto" for the best of these, of the first two
+            for large patterns.
 
     Raises:
         ValueError: an unknown mode or order, or a pattern that is not symmetric for "symmetric".
@@ -120,6 +133,14 @@ def color(pattern: SparsityPattern, mode: Mode = "auto", order: str = "auto") ->
             return columns  # rows cannot have fewer: those of a column's elements differ
         return min(columns, color(pattern, "rev", order), key=lambda c: c.num_colors)
     matrix = pattern.toscipy()
+    if mode == "bidirectional":
+        one_way = color(pattern, "auto", order)
+        both = api.color_both(matrix, one_way.num_colors)
+        if both is None:
+            return one_way
+        columns, rows = both
+        rows = np.where(rows < 0, -1, rows + columns.max(initial=-1) + 1)
+        return Coloring(pattern, mode, np.concatenate([columns, rows]))
     if mode == "rev":
         matrix = pattern.T.toscipy()
     if mode == "symmetric" and (pattern.shape[0] != pattern.shape[1] or (matrix != matrix.T).nnz):

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from irax import numpy as jnp
 from irax import tree_util
 from irax.core.array import Array
 from irax.core.tracebacks import api_boundary
@@ -48,7 +49,8 @@ def jacobian(
     Args:
         fun: a function of pytrees of floating-point arrays.
         argnums: which positional arguments to differentiate with respect to.
-        mode: "fwd" for directional derivatives, "rev" for cotangents; "auto" for what takes fewer.
+        mode: "fwd" for directional derivatives, "rev" for cotangents; "auto" for what takes fewer;
+            "bidirectional" for both, where that takes fewer still.
         format: "bcoo" or "bcsr" of `irax.experimental.sparse`, "scipy" for a `csr_array`, "dense".
         coloring: colors to use in place of those found here.
 
@@ -198,13 +200,12 @@ class _ByColors:
                 f"{self._what}: coloring has a pattern of shape {coloring.pattern.shape}, and the "
                 f"arguments have {width} elements; expected as many columns"
             )
-        products = _rows if coloring.mode == "rev" else _columns
-        return coloring, jit(products(function, coloring))
+        return coloring, jit(_program(function, coloring))
 
 
 def _check(what: str, mode: str, format: str) -> None:
-    if mode not in MODES[:3]:
-        modes = ", ".join(map(repr, MODES[:3]))
+    if mode not in MODES[:4]:
+        modes = ", ".join(map(repr, MODES[:4]))
         raise ValueError(f"{what}: mode={mode!r}; expected {modes}")
     if format not in _FORMATS:
         formats = ", ".join(map(repr, _FORMATS))
@@ -216,39 +217,58 @@ def _signature(arguments: Any) -> Any:
     return tree, tuple((np.shape(x), str(getattr(x, "dtype", type(x)))) for x in leaves)
 
 
-def _columns(function: Callable[..., Any], coloring: Coloring) -> Callable[..., Any]:
-    """The value of a function, and the elements of its Jacobian by directional derivatives."""
+def _program(function: Callable[..., Any], coloring: Coloring) -> Callable[..., Any]:
+    """The value of a function, and the elements of its Jacobian: by directional derivatives for the
+    colors of columns, and cotangents for those of rows.
+    """
+    count, (height, width) = coloring.of_columns, coloring.pattern.shape
+    seeds = coloring.seeds()
+    across, down = seeds[:count, :width], seeds[count:, seeds.shape[1] - height :]
 
     def compute(others: Any, *given: Any) -> tuple[Any, Array]:
-        vector, unravel = ravel_pytree(given)
+        def of_given(*x: Any) -> Any:
+            return function(others, *x)
 
-        def push(direction: Any) -> tuple[Any, Array]:
-            value, tangent = jvp(lambda *x: function(others, *x), given, unravel(direction))
-            return value, ravel_pytree(tangent)[0]
-
-        value, products = vmap(push, out_axes=(None, 0))(coloring.seeds(vector.dtype))
-        return value, _elements(products, coloring)
+        value, products = None, []
+        if down.size:
+            value, pulled = _rows(of_given, given, down)
+            products.append(pulled)
+        if across.size or not down.size:
+            value, pushed = _columns(of_given, given, across)
+            products.insert(0, pushed)
+        flat = jnp.concatenate([x.ravel() for x in products])
+        return value, flat[_indices(coloring)]
 
     return compute
 
 
-def _rows(function: Callable[..., Any], coloring: Coloring) -> Callable[..., Any]:
-    """The value of a function, and the elements of its Jacobian by cotangents."""
+def _columns(function: Callable[..., Any], given: Any, seeds: np.ndarray) -> tuple[Any, Array]:
+    """The value of a function, and its directional derivatives."""
+    vector, unravel = ravel_pytree(given)
 
-    def compute(others: Any, *given: Any) -> tuple[Any, Array]:
-        value, pull = vjp(lambda *x: function(others, *x), *given)
-        vector, unravel = ravel_pytree(value)
-        products = vmap(lambda ct: ravel_pytree(pull(unravel(ct)))[0])(coloring.seeds(vector.dtype))
-        return value, _elements(products, coloring)
+    def push(direction: Any) -> tuple[Any, Array]:
+        value, tangent = jvp(function, given, unravel(direction))
+        return value, ravel_pytree(tangent)[0]
 
-    return compute
+    return vmap(push, out_axes=(None, 0))(seeds.astype(vector.dtype))
 
 
-def _elements(products: Array, coloring: Coloring) -> Array:
-    """The elements of the matrix, from the products for each color."""
+def _rows(function: Callable[..., Any], given: Any, seeds: np.ndarray) -> tuple[Any, Array]:
+    """The value of a function, and the products of cotangents and its Jacobian."""
+    value, pull = vjp(function, *given)
+    vector, unravel = ravel_pytree(value)
+    found = vmap(lambda ct: ravel_pytree(pull(unravel(ct)))[0])(seeds.astype(vector.dtype))
+    return value, found
+
+
+def _indices(coloring: Coloring) -> np.ndarray:
+    """The places of the elements in the products, those of columns before those of rows."""
     colors, places = coloring.places()
-    dtype = np.int32 if products.size <= np.iinfo(np.int32).max else np.int64
-    return products.ravel()[(colors * products.shape[1] + places).astype(dtype)]
+    count, (height, width) = coloring.of_columns, coloring.pattern.shape
+    in_rows = count * height + (colors - count) * width + places
+    size = count * height + (coloring.num_colors - count) * width
+    dtype = np.int32 if size <= np.iinfo(np.int32).max else np.int64
+    return np.where(colors < count, colors * height + places, in_rows).astype(dtype)
 
 
 def _matrix(pattern: SparsityPattern, elements: Any, format: str) -> Any:
