@@ -17,6 +17,17 @@ from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.structured import DefinedOp
 
 
+def _counts(captured: Sequence[Value], block: Block) -> list[tuple[Value, Operation]]:
+    """The scalars that a block with loops captures and no operands make: its loops may count by
+    them.
+    """
+    inside = [o for view in block for o in mlir.operations_in(view.operation)]
+    if not any(o.name == "stablehlo.while" for o in inside):
+        return []
+    made = [(x, mlir.definition(x)) for x in captured if not mlir.is_inexact(x)]
+    return [(x, o) for x, o in made if o is not None and not o.operands and mlir.shape_of(x) == ()]
+
+
 class PassError(ValueError):
     """A pass cannot be applied: its options are wrong, or it does not support the module."""
 
@@ -222,9 +233,13 @@ class Deriver(Generic[D]):
         types = [v.type for v in [*captured, *own]]
         function = self.new_function(name, types, operation.location)
         env = dict(zip([*captured, *own], mlir.arguments(function), strict=True))
+        arguments = dict(env)
         with mlir.InsertionPoint(mlir.body(function)):
+            for value, source in _counts(captured, block):
+                (env[value],) = mlir.clone(source, {})
             mlir.clone_all(walk(block), env)
-        mlir.finish_function(function, [env[v] for v in mlir.terminator(block).operands])
+        results = [arguments.get(v, env[v]) for v in mlir.terminator(block).operands]
+        mlir.finish_function(function, results)
         return mlir.function_name(function)
 
     def build_function(
