@@ -186,7 +186,7 @@ def test_derivatives_follow_the_elements():
             TypeError,
             "repeat needs the counts",
         ),
-        (lambda: irax.make_ir(lambda n: jnp.reshape(X, (n, -1)))(2), TypeError, "shape of ints"),
+        (lambda: irax.make_ir(lambda n: jnp.reshape(X, (n, -1)))(2), TypeError, "argument 'shape'"),
     ],
 )
 def test_errors(call, error, text):

@@ -244,7 +244,7 @@ def test_python_cannot_branch_on_what_is_carried():
         return (c, x) if c > 0 else (x, c)
 
     with pytest.raises(
-        irax.errors.TracerBoolConversionError, match=r"scan traces.*init, a row of xs"
+        irax.errors.TracerBoolConversionError, match=r"scan traces.*depends on init\."
     ):
         lax.scan(body, 0.0, np.ones(3))
 

@@ -171,7 +171,7 @@ def test_compiled_modules():
     assert n == 7
     damaged = bytearray(artefact)
     damaged[len(artefact) // 2] ^= 4
-    with pytest.raises(ValueError, match="damaged: Bad CRC-32"):
+    with pytest.raises(ValueError, match="or damaged: "):
         irax_runtime.load(bytes(damaged))
 
 
