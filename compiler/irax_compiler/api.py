@@ -56,6 +56,9 @@ from irax_compiler.spans import spanned
 from irax_compiler.targets import compile
 
 if TYPE_CHECKING:
+    from irax_compiler.acyclic import Forest as Forest
+    from irax_compiler.acyclic import color_acyclic as color_acyclic
+    from irax_compiler.acyclic import forest as forest
     from irax_compiler.coloring import COLUMN_ORDERS as COLUMN_ORDERS
     from irax_compiler.coloring import color_both as color_both
     from irax_compiler.coloring import color_columns as color_columns
@@ -103,6 +106,7 @@ _LATER = {
     **dict.fromkeys(("PrecisionReport", "precision_report"), "precision.report"),
     **dict.fromkeys(("Plan", "precision_plan"), "precision.tuning"),
     **dict.fromkeys(("RangeReport", "range_report"), "precision.ranges"),
+    **dict.fromkeys(("Forest", "color_acyclic", "forest"), "acyclic"),
     **dict.fromkeys(
         ("COLUMN_ORDERS", "color_both", "color_columns", "color_stars", "in_column"), "coloring"
     ),

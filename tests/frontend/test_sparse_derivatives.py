@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 import irax
 import irax.numpy as jnp
@@ -214,6 +216,70 @@ def test_colors_of_rows_and_columns_tell_all_elements_apart(pattern, rows, colum
     np.testing.assert_array_equal(found, matrix[there])
 
 
+def check_acyclic(pattern, colors):
+    """Neighbours differ, and vertices of any two colors form a forest: edges are fewer by trees."""
+    matrix = pattern.todense() & ~np.eye(pattern.shape[0], dtype=bool)
+    for c in range(colors.max(initial=-1) + 1):
+        assert not matrix[np.ix_(colors == c, colors == c)].any()
+        for d in range(c):
+            chosen = (colors == c) | (colors == d)
+            part = matrix[np.ix_(chosen, chosen)]
+            count, _ = connected_components(csr_array(part), directed=False)
+            assert part.sum() // 2 == chosen.sum() - count
+
+
+def hessian_of(matrix, dtype, **options):
+    """The Hessian of a quadratic function: a symmetric matrix."""
+    rows, cols = np.nonzero(matrix)
+    values = matrix[rows, cols] / 2
+
+    def f(x):
+        return jnp.sum(values * x[rows] * x[cols])
+
+    return sparse.hessian(f, **options)(np.ones(matrix.shape[0], dtype))
+
+
+@settings(max_examples=60, deadline=None)
+@given(patterns, st.sampled_from(ORDERS))
+def test_acyclic_colors(pattern, order):
+    square = pattern.todense()[: min(pattern.shape), : min(pattern.shape)]
+    pattern = SparsityPattern.fromdense(square | square.T)
+    scipy = pattern.toscipy()
+    orders = [order] if order != "auto" else ORDERS[:-1]
+    for name in orders:
+        colors = api.color_acyclic(scipy, api.COLUMN_ORDERS[name](scipy))
+        check_acyclic(pattern, colors)
+        assert api.forest(scipy, colors) is not None
+    coloring = sparse.color(pattern, "acyclic", order)
+    assert coloring.num_colors <= sparse.color(pattern, "symmetric", order).num_colors
+
+
+def test_hessians_by_acyclic_colors():
+    n = 40
+    chain = np.eye(n, k=1) * RNG.uniform(1, 2, n)
+    matrix = chain + chain.T + np.diag(RNG.uniform(1, 2, n))
+    pattern = SparsityPattern.fromdense(matrix)
+    assert sparse.color(pattern, "symmetric").num_colors == 3
+    assert sparse.color(pattern, "acyclic").num_colors == 2
+    tree = np.zeros((n, n))
+    tree[np.arange(1, n), RNG.integers(0, np.arange(1, n))] = RNG.uniform(1, 2, n - 1)
+    grid = np.kron(np.eye(6, k=1), np.eye(6)) + np.kron(np.eye(6), np.eye(6, k=1))
+    with irax.enable_x64():
+        for lower in (chain, tree, grid * RNG.uniform(1, 2, grid.shape)):
+            full = lower + lower.T + np.diag(RNG.uniform(1, 2, lower.shape[0]))
+            scipy = SparsityPattern.fromdense(full).toscipy()
+            colors = api.color_acyclic(scipy, api.COLUMN_ORDERS["smallest_last"](scipy))
+            coloring = Coloring(SparsityPattern.fromdense(full), "acyclic", colors)
+            found = hessian_of(full, np.float64, coloring=coloring).todense()
+            np.testing.assert_allclose(found, full, rtol=1e-12, atol=1e-12)
+        found = hessian_of(matrix, np.float64, mode="acyclic")
+        np.testing.assert_allclose(found.todense(), matrix, rtol=1e-12)
+    cycle = SparsityPattern.fromdense(np.roll(np.eye(4), 1, 0) + np.roll(np.eye(4), -1, 0))
+    for colors in ([0, 1, 0, 1], [0, 0, 1, 1]):
+        with pytest.raises(ValueError, match="form a cycle"):
+            Coloring(cycle, "acyclic", np.array(colors)).places()
+
+
 @given(patterns)
 def test_dynamic_orders_take_the_largest_or_leave_the_smallest(pattern):
     matrix = pattern.todense().astype(int)
@@ -376,6 +442,11 @@ def test_colors_can_be_given():
         (lambda: sparse.jacobian(3), TypeError, "jacobian"),
         (lambda: sparse.sparsity(jnp.sin)(1), TypeError, "float"),
         (lambda: sparse.jacobian(jnp.sin, mode="up"), ValueError, "mode='up'; expected 'auto'"),
+        (
+            lambda: sparse.hessian(jnp.sin, mode="fwd"),
+            ValueError,
+            "expected 'symmetric', 'acyclic'",
+        ),
         (lambda: sparse.jacobian(jnp.sin, format="csc"), ValueError, "format='csc'; expected"),
         (lambda: sparse.hessian(jnp.sin)(np.ones(2, np.float32)), TypeError, "scalar"),
         (

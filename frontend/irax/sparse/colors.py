@@ -12,8 +12,8 @@ from irax.sparse.patterns import SparsityPattern
 from irax.sparse.pictures import Picture, svg
 from irax_compiler import api
 
-Mode = Literal["auto", "fwd", "rev", "bidirectional", "symmetric"]
-MODES = ("auto", "fwd", "rev", "bidirectional", "symmetric")
+Mode = Literal["auto", "fwd", "rev", "bidirectional", "symmetric", "acyclic"]
+MODES = ("auto", "fwd", "rev", "bidirectional", "symmetric", "acyclic")
 _ORDERS = ("auto", "natural", "largest_first", "smallest_last", "dynamic_largest_first")
 _FEW = 200_000
 """The most elements for which all orders are tried."""
@@ -24,10 +24,11 @@ class Coloring:
     """Colors of the columns or rows of a pattern."""
 
     pattern: SparsityPattern
-    mode: Literal["fwd", "rev", "bidirectional", "symmetric"]
+    mode: Literal["fwd", "rev", "bidirectional", "symmetric", "acyclic"]
     """fwd: of columns, for products with the matrix; rev: of rows, for products with its transpose;
     bidirectional: of columns, then of rows; symmetric: of columns, of which those of a color may
-    share rows that others have elements of.
+    share rows that others have elements of; acyclic: of such columns, too, whose elements follow
+    from those that are found before.
     """
     colors: np.ndarray
     """The color of each column or row: a number, counted from 0. If the mode is bidirectional,
@@ -59,12 +60,15 @@ class Coloring:
 
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where the elements of the pattern are among the products: the color, and the place
-        in the product, for each.
+        in the product, for each. If the mode is acyclic, other elements may be added to one there.
 
         Raises:
             ValueError: the colors do not tell all elements apart.
         """
         pattern, width = self.pattern, self.pattern.shape[1]
+        if self.mode == "acyclic":
+            forest = self.forest()
+            return forest.colors[forest.unknowns], forest.places[forest.unknowns]
         across, down = self.colors, self.colors
         if self.mode == "bidirectional":
             across, down = self.colors[:width], self.colors[width:]
@@ -84,6 +88,20 @@ class Coloring:
                 "from others of its row; expected those that `color` gives for the pattern"
             )
         return found[0], found[1]
+
+    def forest(self) -> api.Forest:
+        """Return how the elements follow from what is at their places, if the mode is acyclic.
+
+        Raises:
+            ValueError: the colors are not acyclic.
+        """
+        found = api.forest(self.pattern.toscipy(), self.colors)
+        if found is None:
+            raise ValueError(
+                "forest: columns that share an element have one color, or those of two colors form "
+                "a cycle; expected colors that `color` gives for the pattern with mode='acyclic'"
+            )
+        return found
 
     def spy(self, picture: Picture = "dots") -> str:
         """Return a picture of the pattern, as its own `spy` does. In SVG, the elements that one
@@ -112,13 +130,15 @@ def color(pattern: SparsityPattern, mode: Mode = "auto", order: str = "auto") ->
         pattern: the pattern.
         mode: "fwd" for columns, "rev" for rows, "auto" for what takes fewer colors; "bidirectional"
             for rows and columns both, if that takes fewer than "auto"; "symmetric" for a symmetric
-            matrix: a star coloring, which takes fewer still.
+            matrix: a star coloring, which takes fewer still; "acyclic" for a symmetric matrix whose
+            elements may be differences of products, if that takes fewer than "symmetric".
         order: the order in which the first free color is given: "natural", "largest_first",
             "smallest_last", "dynamic_largest_first"; "auto" for the best of these, of the first two
             for large patterns.
 
     Raises:
-        ValueError: an unknown mode or order, or a pattern that is not symmetric for "symmetric".
+        ValueError: an unknown mode or order, or a pattern that is not symmetric for "symmetric" or
+            "acyclic".
 
     >>> color(SparsityPattern.fromdense(np.eye(5))).num_colors
     1
@@ -143,16 +163,18 @@ def color(pattern: SparsityPattern, mode: Mode = "auto", order: str = "auto") ->
         return Coloring(pattern, mode, np.concatenate([columns, rows]))
     if mode == "rev":
         matrix = pattern.T.toscipy()
-    if mode == "symmetric" and (pattern.shape[0] != pattern.shape[1] or (matrix != matrix.T).nnz):
+    of_symmetric = {"symmetric": api.color_stars, "acyclic": api.color_acyclic}
+    is_square = pattern.shape[0] == pattern.shape[1]
+    if mode in of_symmetric and not (is_square and (matrix != matrix.T).nnz == 0):
         raise ValueError(
-            f"color: the pattern of shape {pattern.shape} is not symmetric, as mode='symmetric' "
+            f"color: the pattern of shape {pattern.shape} is not symmetric, as mode={mode!r} "
             "expects; use mode='auto'"
         )
-    assign = api.color_stars if mode == "symmetric" else api.color_columns
+    assign = of_symmetric.get(mode, api.color_columns)
     names = [order]
     if order == "auto":
         names = _ORDERS[1:] if pattern.nnz <= _FEW else _ORDERS[1:3]
-    least = 0 if mode == "symmetric" else np.diff(matrix.indptr).max(initial=0)
+    least = 0 if mode in of_symmetric else np.diff(matrix.indptr).max(initial=0)
     best = None
     for name in names:
         found = assign(matrix, api.COLUMN_ORDERS[name](matrix))
@@ -161,4 +183,8 @@ def color(pattern: SparsityPattern, mode: Mode = "auto", order: str = "auto") ->
         if best.max(initial=-1) < least:  # columns of one row differ
             break
     assert best is not None
-    return Coloring(pattern, mode, best)
+    found = Coloring(pattern, mode, best)
+    if mode == "acyclic":
+        stars = color(pattern, "symmetric", order)
+        return found if found.num_colors < stars.num_colors else stars
+    return found

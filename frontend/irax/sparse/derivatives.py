@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -119,15 +119,18 @@ def hessian(
     fun: Callable[..., Any],
     argnums: ArgNums = 0,
     *,
+    mode: Literal["symmetric", "acyclic"] = "symmetric",
     format: Format = "bcoo",
     coloring: Coloring | None = None,
 ) -> Callable[..., Any]:
     """Return a function that computes the Hessian of a scalar function as a sparse matrix, by
-    products of it with the sums of the columns of each color of a star coloring.
+    products of it with the sums of the columns of each color.
 
     Args:
         fun: a function of pytrees of floating-point arrays, to a scalar.
         argnums: which positional arguments to differentiate with respect to.
+        mode: "symmetric" for a star coloring, "acyclic" for colors that may be fewer, and elements
+            that may be differences of products, with fewer digits.
         format: as of `jacobian`.
         coloring: colors to use in place of those found here.
 
@@ -139,10 +142,10 @@ def hessian(
            [1., 0., 1.],
            [0., 1., 0.]], dtype=float32)
     """
-    _check("hessian", "auto", format)
+    _check("hessian", mode, format, ("symmetric", "acyclic"))
 
     def colors(pattern: SparsityPattern) -> Coloring:
-        return color(symmetric(pattern), "symmetric")
+        return color(symmetric(pattern), mode)
 
     derivative = _ByColors("hessian", fun, argnums, coloring, gradient, colors)
 
@@ -203,9 +206,9 @@ class _ByColors:
         return coloring, jit(_program(function, coloring))
 
 
-def _check(what: str, mode: str, format: str) -> None:
-    if mode not in MODES[:4]:
-        modes = ", ".join(map(repr, MODES[:4]))
+def _check(what: str, mode: str, format: str, expected: Sequence[str] = MODES[:4]) -> None:
+    if mode not in expected:
+        modes = ", ".join(map(repr, expected))
         raise ValueError(f"{what}: mode={mode!r}; expected {modes}")
     if format not in _FORMATS:
         formats = ", ".join(map(repr, _FORMATS))
@@ -237,6 +240,8 @@ def _program(function: Callable[..., Any], coloring: Coloring) -> Callable[..., 
             value, pushed = _columns(of_given, given, across)
             products.insert(0, pushed)
         flat = jnp.concatenate([x.ravel() for x in products])
+        if coloring.mode == "acyclic":
+            return value, _substituted(flat, coloring)
         return value, flat[_indices(coloring)]
 
     return compute
@@ -261,14 +266,38 @@ def _rows(function: Callable[..., Any], given: Any, seeds: np.ndarray) -> tuple[
     return value, found
 
 
+def _substituted(products: Array, coloring: Coloring) -> Array:
+    """The elements of a symmetric matrix, from the products of an acyclic coloring.
+
+    An unknown is what stands at its place, less the unknowns whose parent it is: the sum of what
+    stands at its place and those of all below it, with signs by turns. Round k adds to each the
+    sums of those 2^k below it.
+    """
+    forest = coloring.forest()
+    signs = np.where(forest.depths % 2, -1, 1)
+    where = forest.colors * coloring.pattern.shape[0] + forest.places
+    sums = products[_narrow(where, products.size)] * signs.astype(products.dtype)
+    above = forest.parents
+    while above.max(initial=-1) >= 0:
+        (those,) = np.nonzero(above >= 0)
+        below = sums[_narrow(those, sums.size)]
+        sums = sums.at[_narrow(above[those], sums.size)].add(below)
+        above = np.where(above >= 0, above[above], -1)
+    return (sums * signs.astype(products.dtype))[_narrow(forest.unknowns, sums.size)]
+
+
 def _indices(coloring: Coloring) -> np.ndarray:
     """The places of the elements in the products, those of columns before those of rows."""
     colors, places = coloring.places()
     count, (height, width) = coloring.of_columns, coloring.pattern.shape
     in_rows = count * height + (colors - count) * width + places
     size = count * height + (coloring.num_colors - count) * width
-    dtype = np.int32 if size <= np.iinfo(np.int32).max else np.int64
-    return np.where(colors < count, colors * height + places, in_rows).astype(dtype)
+    return _narrow(np.where(colors < count, colors * height + places, in_rows), size)
+
+
+def _narrow(indices: np.ndarray, size: int) -> np.ndarray:
+    """Indices into an array of some size, in the narrowest type that has them."""
+    return indices.astype(np.int32 if size <= np.iinfo(np.int32).max else np.int64)
 
 
 def _matrix(pattern: SparsityPattern, elements: Any, format: str) -> Any:
