@@ -8,7 +8,7 @@ import io
 import struct
 import zipfile
 
-from irax_compiler import bytecode_format, mlir, trial
+from irax_compiler import bytecode_format, mlir, other_forms, trial
 from irax_compiler.bytecode_format import MAGIC
 
 _ARCHIVE = b"PK\x03\x04"
@@ -50,6 +50,9 @@ def _found(data: bytes) -> str | bytes:
         return data
     if data.startswith(_ARCHIVE):
         return _of_archive(data)
+    other = other_forms.hlo_problem(data[:600])
+    if other is not None:
+        raise ValueError(other)
     if MAGIC in data:
         return _of_jax(data)
     try:

@@ -11,7 +11,7 @@ import iree.runtime.version
 import numpy as np
 
 from irax_runtime.device import Buffer
-from irax_runtime.printable import printable
+from irax_runtime.printable import expected_types, printable
 from irax_runtime.signature import TensorType, dtype_of_name, parse_signature
 
 DRIVER = f"IREE {iree.runtime.version.VERSION}"
@@ -143,9 +143,12 @@ def signature(reflection: dict[str, str], key: str) -> list[TensorType] | None:
 def check(name: str, arguments: Sequence[Buffer], expected: Sequence[TensorType]) -> None:
     """Raises TypeError or ValueError for arguments that do not fit the function `name`."""
     if len(arguments) != len(expected):
-        types = ", ".join(map(str, expected)) or "none"
         given = f"{name} takes {len(expected)} arguments, got {len(arguments)}"
-        raise TypeError(f"{given}; expected {types}")
+        fits = [
+            (x.dtype, x.shape) == (t.dtype, t.shape)
+            for x, t in zip(arguments, expected, strict=False)
+        ]
+        raise TypeError(f"{given}; {expected_types([*map(str, expected)], fits)}")
     for i, (argument, type_) in enumerate(zip(arguments, expected, strict=True)):
         if argument.dtype is not type_.dtype and argument.dtype != type_.dtype:
             raise TypeError(f"{name}: argument {i} has dtype {argument.dtype}; expected {type_}")

@@ -51,8 +51,9 @@ class Group(click.Group):
             if reader_has_gone or ctx.find_root().params.get("debug"):
                 raise
             from irax_runtime.printable import printable
+            from irax_tools.places import abridged
 
-            told = printable(str(error)) or type(error).__name__
+            told = abridged(printable(str(error))) or type(error).__name__
             click.echo(f"irax: error: {told}", err=True)
             ctx.exit(1)
 

@@ -18,6 +18,7 @@ from irax_compiler.targets.pjrt import PjrtTarget
 from irax_runtime import archives, divided, exported
 from irax_runtime.devices import devices
 from irax_runtime.platforms import choose_cpu_devices
+from irax_runtime.printable import expected_types
 from irax_tools import arrays, dumps, sources
 from irax_tools.files import naming, read_file
 from irax_tools.sources import Source
@@ -205,9 +206,10 @@ def check_operands(source: Source, operands: Sequence[np.ndarray[Any, Any]]) -> 
     """Raises TypeError where operands are not of the types that a function takes."""
     name, expected = source.func, argument_types(source)
     if len(operands) != len(expected):
-        types = ", ".join(str(mlir.tensor_type(shape, dtype)) for shape, dtype in expected)
+        types = [str(mlir.tensor_type(shape, dtype)) for shape, dtype in expected]
+        fits = [(x.shape, x.dtype) == t for x, t in zip(operands, expected, strict=False)]
         given = f"{name} takes {len(expected)} arguments, got {len(operands)}"
-        raise TypeError(f"{given}; expected {types or 'none'}")
+        raise TypeError(f"{given}; {expected_types(types, fits)}")
     for i, (operand, (shape, dtype)) in enumerate(zip(operands, expected, strict=True)):
         if (operand.shape, operand.dtype) != (shape, dtype):
             raise TypeError(

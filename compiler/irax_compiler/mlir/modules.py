@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from typing import Any
 
+from irax_compiler import other_forms
 from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, MLIRError, Module, Operation, ir
 from irax_compiler.mlir.operations import file_location, operations_in
 
@@ -26,6 +27,9 @@ def parse_module(text: str | bytes, name: str = "") -> Module:
             _name_locations(module, name)
         return module
     except MLIRError as error:
+        other = other_forms.hlo_problem(text[:600].encode() if isinstance(text, str) else text)
+        if other is not None:
+            raise ValueError(other) from None
         message = error_text(error)
         if name:
             message = message.replace('loc("-":', f'loc("{name}":')

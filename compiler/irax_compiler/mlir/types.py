@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from irax_compiler import other_forms
 from irax_compiler.dtypes import DTYPES, inexact
 from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, Attribute, Type, ir
 from irax_compiler.sizes import Size
@@ -125,7 +126,10 @@ def dtype_of_type(type_: Any) -> np.dtype:
 def type_problem(type_: Any) -> str | None:
     """Why there are no values of a type, as an error can say it; None where there are."""
     if not isinstance(type_, ir.RankedTensorType):
-        return f"values of type {type_} are not supported; expected tensors of known rank"
+        is_tensor = isinstance(type_, ir.UnrankedTensorType)
+        cure = "" if is_tensor else other_forms.cure(str(type_))
+        expected = cure or "expected tensors of known rank"
+        return f"values of type {type_} are not supported; {expected}"
     named = sizes_in(type_.encoding) is not None
     if not type_.has_static_shape and not named:
         return f"{type_} is of dynamic shape: not supported; expected static shapes"

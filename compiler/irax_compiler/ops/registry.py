@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TypeVar
 
-from irax_compiler import extensions
+from irax_compiler import extensions, other_forms
 from irax_compiler.mlir import Operation
 from irax_compiler.ops.core import Op, Recomputation, UnsupportedOp, plain_name
 
@@ -137,6 +137,8 @@ _REASONS = {
 
 def unknown(operation: Operation) -> UnsupportedOp:
     """The error for an operation that irax does not know."""
-    reason = _REASONS.get(operation.name.removeprefix("stablehlo."))
+    reason = _REASONS.get(operation.name.removeprefix("stablehlo.")) or other_forms.cure(
+        operation.name
+    )
     why = f": {reason}" if reason else ""
     return UnsupportedOp(f"{operation.name} at {operation.location} is not supported{why}")
