@@ -9,6 +9,7 @@
 #   make fuzz     compile all forms of all cases and thousands of random programs: takes half an hour
 #   make sweep    run thousands of JAX's own functions, as it lowers them, against its results
 #   make upstream run what legalizations work around: which are still needed?
+#   make findings run the scripts in findings/, each in an environment of its own: takes minutes
 #   make docs     write the tables and drawings in docs/ anew
 #   make site     build the documentation site into build/site
 #   make dist     build the packages, and try the wheel in a clean environment
@@ -29,7 +30,7 @@ DURATIONS ?=
 BENCH_ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle parity fuzz sweep upstream docs site dist ecosystem suites lint format bench clean
+.PHONY: help demo test oracle parity fuzz sweep upstream findings docs site dist ecosystem suites lint format bench clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -85,6 +86,14 @@ sweep: $(VENV)/installed-test $(VENV)/installed-oracle
 # `make upstream ONLY="stable_sort add_of_booleans"` for some.
 upstream: $(VENV)/installed-test
 	@$(BIN)/python -m tests.upstream.run $(ONLY)
+
+# `make findings ONLY=zarr_complex_negative_zero` for one. All are run, and those that changed named.
+findings:
+	@changed=; \
+	for script in $(if $(ONLY),$(ONLY:%=findings/%.sh),findings/*.sh); do \
+	  echo "== $$script"; bash $$script || changed="$$changed $$script"; \
+	done; \
+	test -z "$$changed" || { echo "Changed, or failed:$$changed" >&2; exit 1; }
 
 docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.differential.ops_table
