@@ -80,6 +80,36 @@ def bratu(module: ModuleType, figures: Figures) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
 
 
+def brusselator(module: ModuleType, figures: Figures) -> None:
+    assert figures["colors"] <= 11
+    assert figures["solvers differ"] < 1e-10
+    assert figures["error of growth"] < 1e-4
+    assert abs(figures["wavenumber"] / figures["of linear theory"] - 1) < 0.15
+    # The equations by matrices, and SciPy's solver of differential equations.
+    n = 5
+    line = np.roll(np.eye(n), 1, 0) + np.roll(np.eye(n), -1, 0) - 2 * np.eye(n)
+    laplace = (np.kron(line, np.eye(n)) + np.kron(np.eye(n), line)) / module.SPACING**2
+    a, b = module.A, module.B
+
+    def rates(_: float, both: np.ndarray) -> np.ndarray:
+        u, v = both.reshape(2, -1)
+        change = a - (b + 1) * u + u**2 * v, b * u - u**2 * v
+        return np.concatenate([change[0] + 2 * laplace @ u, change[1] + 16 * laplace @ v])
+
+    start = module.steady(n) + 0.3 * np.random.default_rng(0).normal(size=(2, n, n))
+    exact = scipy.integrate.solve_ivp(rates, (0, 0.2), start.ravel(), "LSODA", rtol=1e-9, atol=1e-9)
+    expected = exact.y[:, -1].reshape(start.shape)
+    errors = []
+    with irax.enable_x64():
+        for count in (40, 80):
+            state = start
+            for _ in range(count):
+                state = module.step(state, 0.2 / count)
+            errors.append(np.abs(state - expected).max())
+    assert errors[1] < 1e-3
+    assert 3.5 < errors[0] / errors[1] < 4.5  # of second order
+
+
 def gaussian_process(module: ModuleType, figures: Figures) -> None:
     x, y = (a.astype(float) for a in module.measure(40))
 
@@ -286,6 +316,7 @@ PROGRAMS: dict[str, Callable[[ModuleType, Figures], None]] = {
     for check in (
         black_scholes,
         bratu,
+        brusselator,
         conv_net,
         dqn,
         gaussian_process,
@@ -304,7 +335,9 @@ PROGRAMS: dict[str, Callable[[ModuleType, Figures], None]] = {
 LONG = {
     **dict.fromkeys(("conv_net", "dqn", "lattice_boltzmann", "spline_fit"), all_forms),
     **dict.fromkeys(("gpt", "vae", "gaussian_process", "ray_marcher"), pytest.mark.slow),
-    **dict.fromkeys(("n_body", "black_scholes", "bratu", "kalman_filter"), pytest.mark.slow),
+    **dict.fromkeys(
+        ("n_body", "black_scholes", "bratu", "brusselator", "kalman_filter"), pytest.mark.slow
+    ),
 }
 """Examples that take long to compile; others use the same operations."""
 
