@@ -35,7 +35,7 @@ SPREAD = np.array([2.0, 16.0])
 WAVE = (A / np.sqrt(SPREAD.prod())) ** 0.5
 """The wavenumber that grows first."""
 SPACING = 2 * np.pi / WAVE / 8
-"""That of the grid: eight points in a wave."""
+"""The distance of points of the grid: eight are in a wave."""
 NEWTON = 3
 """The steps of Newton's method for one in time."""
 
