@@ -85,6 +85,8 @@ def _distinct(
 ) -> np.ndarray[Any, Any] | None:
     """Return the starts of windows side by side, in random order; None if there are too few."""
     dims, rank = op.dims, len(indices)
+    if not dims.index_map:  # each window is at the start
+        return None
     sizes = dims.sizes(array, updates)
     slots = [max(array[d] // max(sizes[d], 1), 1) for d in dims.index_map]
     vector = dims.index_vector_dim
