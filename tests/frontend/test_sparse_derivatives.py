@@ -361,6 +361,23 @@ def test_jacobians_by_rows_and_columns():
     np.testing.assert_allclose(lanes[0], first, rtol=1e-6)
 
 
+@pytest.mark.parametrize("mode", ["auto", "fwd", "rev", "bidirectional"])
+def test_jacobians_without_elements(mode):
+    x, nothing = np.ones(3, np.float32), np.zeros(0, np.float32)
+    for f, argument, shape in (
+        (lambda x: x[:0], x, (0, 3)),
+        (lambda x: jnp.ones(2) + jnp.sum(x), nothing, (2, 0)),
+        (lambda x: x * 2, nothing, (0, 0)),
+        (lambda x: jnp.ones(2), x, (2, 3)),
+    ):
+        found = sparse.jacobian(f, mode=mode)(argument)
+        assert (found.shape, found.nse) == (shape, 0)
+    one_sided = Coloring(SparsityPattern.fromdense(np.eye(3)), "bidirectional", np.zeros(6, int))
+    one_sided.colors[3:] = -1
+    found = sparse.jacobian(lambda x: x**2, coloring=one_sided)(x)
+    np.testing.assert_array_equal(found.todense(), 2 * np.eye(3))
+
+
 def test_formats_have_the_same_elements():
     u = RNG.normal(size=(3, 3)).astype(np.float32)
     expected = np.asarray(sparse.jacobian(bratu, format="dense")(u))

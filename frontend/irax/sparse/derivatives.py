@@ -233,10 +233,10 @@ def _program(function: Callable[..., Any], coloring: Coloring) -> Callable[..., 
             return function(others, *x)
 
         value, products = None, []
-        if down.size:
+        if coloring.mode in ("rev", "bidirectional"):
             value, pulled = _rows(of_given, given, down)
             products.append(pulled)
-        if across.size or not down.size:
+        if coloring.mode != "rev":
             value, pushed = _columns(of_given, given, across)
             products.insert(0, pushed)
         flat = jnp.concatenate([x.ravel() for x in products])
