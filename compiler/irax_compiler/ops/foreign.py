@@ -16,14 +16,14 @@ from irax_compiler.ops import callback, collective, foreign_function, formulas, 
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.control_flow import shard_map
 from irax_compiler.ops.core import Op, UnsupportedOp
-from irax_compiler.ops.linalg import lapack
+from irax_compiler.ops.linalg import lapack, xla_calls
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sorting import top_k
 from irax_compiler.ops.structured import DefinedOp
 
 Definition = Callable[..., Sequence[Value]]
 
-CHLO = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "erf_inv", "sinh")
+CHLO = ("acos", "acosh", "asin", "asinh", "atanh", "cosh", "erf", "erf_inv", "sinh", "tan")
 """The functions of an array that have such calls."""
 
 
@@ -105,6 +105,15 @@ def _top_k(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value
     return top_k.TopK(k).build([x])
 
 
+def _top_k_of_xla(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]):
+    """The first along the last dimension as a function orders them, and their places."""
+    (x,) = operands
+    k = op.extents()[-1]
+    if op.comparison == "LT":
+        return top_k.first_sorted([x], len(shape_of(x)) - 1, k, "LT")
+    return top_k.TopK(k).build([x])
+
+
 def _approximate_top_k(op: ForeignCall, attributes: dict[str, Any], operands: Sequence[Value]):
     """Define an approximate top-k along any dimension, of values and the operands sorted with them,
     as an exact one.
@@ -141,6 +150,8 @@ TARGETS: dict[str, Definition] = {
     "mhlo.topk": _top_k,
     **{f"mhlo.{name}": _chlo for name in CHLO},
     "ApproxTopK": _approximate_top_k,
+    **dict.fromkeys(("TopK", "__gpu$TopK"), _top_k_of_xla),
     **lapack.TARGETS,
+    **xla_calls.TARGETS,
 }
 """The definitions of custom calls, by their target names."""
