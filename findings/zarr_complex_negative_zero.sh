@@ -4,7 +4,8 @@
 # Guess: it is read as it was written, or, as chunks equal to the fill value are not stored, comes back
 # as zeros; the same for all floating types.
 # Seen: float16, float32 and float64 keep the sign. A chunk of complex64 or complex128 whose parts
-# are zeros of any sign is not stored, and the signs are gone. One element that is not zero in the same chunk keeps them.
+# are zeros of any sign is not stored, and the signs are gone. One element that is not zero in the
+# same chunk keeps them.
 set -euo pipefail
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
