@@ -136,11 +136,11 @@ def _clusters(
     for operation, is_small, level in zip(operations, small, levels, strict=True):
         if is_small:
             found.setdefault(level, []).append(operation)
-    clusters = [cluster for cluster in found.values() if is_worthwhile(cluster)]
+    clusters = [found[level] for level in sorted(found) if is_worthwhile(found[level])]
     if clusters:
         last = mlir.terminator(block)
-        for i in sorted(range(len(operations)), key=lambda i: (levels[i], small[i])):
-            operations[i].move_before(last)
+        for operation in _with_clusters_together(operations, clusters):
+            operation.move_before(last)
     return clusters
 
 
@@ -185,6 +185,38 @@ def _levels(operations: Sequence[Operation], small: Sequence[bool]) -> list[int]
         ready[True].update(dict.fromkeys(operation.results, level))
         ready[False].update(dict.fromkeys(operation.results, level + is_small))
     return levels
+
+
+def _with_clusters_together(
+    operations: Sequence[Operation], clusters: Sequence[Sequence[Operation]]
+) -> list[Operation]:
+    """Return operations in an order in which those of each cluster are consecutive; a cluster uses
+    results of earlier ones alone. Others stay behind the clusters that precede them, unless a
+    cluster needs their results: what is made early is in memory for long.
+    """
+    number = {o: n for n, cluster in enumerate(clusters) for o in cluster}
+    least: list[int] = []
+    """For each operation, the number of the first cluster that it may precede."""
+    behind: list[int] = []
+    ready: dict[Value, int] = {}
+    before = 0
+    for operation in operations:
+        own = number.get(operation)
+        place = max((ready.get(x, 0) for x in inputs(operation)), default=0) if own is None else own
+        ready.update(dict.fromkeys(operation.results, place + (own is not None)))
+        before = before if own is None else max(before, own + 1)
+        least.append(place)
+        behind.append(before)
+    needed: dict[Value, int] = {}
+    for i, operation in reversed(list(enumerate(operations))):
+        if operation not in number:
+            latest = min((needed[x] for x in operation.results if x in needed), default=before)
+            least[i] = max(least[i], min(behind[i], latest))
+        for x in inputs(operation):
+            needed[x] = min(needed.get(x, least[i]), least[i])
+    indices = range(len(operations))
+    order = sorted(indices, key=lambda i: (least[i], operations[i] in number))
+    return [operations[i] for i in order]
 
 
 def _is_free(operation: Operation) -> bool:
