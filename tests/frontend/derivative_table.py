@@ -15,6 +15,7 @@ import numpy as np
 from tests.frontend.derivative_functions import PAIRS, SUBJECTS, Pair, Subject
 
 import irax
+import irax.numpy as jnp
 
 PATH = Path(__file__).parents[2] / "docs" / "reports" / "derivative-accuracy.md"
 DTYPES = (np.dtype(np.float32), np.dtype(np.float64))
@@ -159,7 +160,7 @@ def both(derivative: Any, operands: Sequence[np.ndarray[Any, Any]]) -> Iterator[
     """The results of a derivative outside of `jit`, and compiled."""
     with irax.enable_x64(True):
         for function in (derivative, irax.jit(derivative)):
-            found = np.asarray(function(*operands))
+            found = np.asarray(function(*map(jnp.asarray, operands)))
             assert found.dtype == operands[0].dtype
             yield found.tolist()
 

@@ -102,3 +102,12 @@ def test_zeta_of_large_arguments(way) -> None:
     n, x = np.array([1, 2, 3]), np.array([1e20, 1e15, 1e10], np.float32)
     found = way(special.polygamma)(n, x)
     np.testing.assert_allclose(found, [1e-20, -1e-30, 2e-30], rtol=1e-6)
+
+
+def test_a_kernel_of_more_arrays_than_the_runtime_binds():
+    """The second derivative reads dozens of rows of coefficients, which are parts of one array."""
+    with irax.enable_x64(True):
+        x = irax.numpy.linspace(0.0, 3.0, 300)
+        first = irax.grad(lambda x: special.dawsn(x).sum())
+        second = irax.grad(lambda x: first(x).sum())
+        np.testing.assert_allclose(irax.jit(second)(x), second(x), rtol=1e-12, atol=1e-13)

@@ -236,6 +236,7 @@ def _through(
     """Return the program of a module with a device that goes through pipelines; `inputs` are those
     of the linker, if code of kernels is kept.
     """
+    from irax_compiler import mlir
     from irax_compiler.iree import kernel_cache, local, straight
     from irax_compiler.passes.host.annotate import LARGEST_SIZE
 
@@ -244,8 +245,10 @@ def _through(
         ends.add("flow")
     is_for_all_sizes = LARGEST_SIZE.encode() in given
 
+    begin = given
+
     def advanced(given: bytes, phases: Sequence[str]) -> bytes:
-        chosen = pipelines.of_all_sizes if is_for_all_sizes else pipelines
+        chosen = pipelines.with_fused_bindings if is_for_all_sizes else pipelines
         for before, phase in itertools.pairwise(phases):
             given = run_phases(
                 given,
@@ -267,6 +270,11 @@ def _through(
         if may_be_straight and straight.reads_values(given):
             pipelines = local.OF_ALL
     kernels = inputs and kernel_cache.Kernels.of(given, flags, inputs)
+    program = kernels.program if kernels else mlir.parse_module(given)
+    if not is_for_all_sizes and kernel_cache.binds_too_many(program):
+        fused = pipelines.with_fused_bindings
+        if fused is not pipelines:
+            return _through(fused, begin, flags, inputs, rewrites, unverified, may_be_printed)
     if kernels is None:
         given = advanced(given, phases[cut:])
     else:

@@ -313,6 +313,19 @@ def label(record: bytes) -> str:
     return record.partition(b"\n")[0].partition(b" ")[2].decode()
 
 
+MOST_BINDINGS = 32
+"""The most parts of memory that IREE's runtime gives a kernel."""
+
+
+def binds_too_many(program: Module) -> bool:
+    """Return True if a kernel of a module, as it is after IREE's phase executable-sources, has more
+    parts of memory than IREE's runtime gives it.
+    """
+    exports = (x for executable in _executables(program) for x in _exports(_variant(executable)))
+    counts = (str(x.attributes["layout"]).count("pipeline.binding<") for x in exports)
+    return any(count > MOST_BINDINGS for count in counts)
+
+
 def _find(key: str, held: dict[str, bytes]) -> _Known | None:
     """Return a kernel of the cache, if its object is there, too, which is then held."""
     record = _kept().load(f"kernel-{key}")

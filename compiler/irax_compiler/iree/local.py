@@ -108,9 +108,10 @@ class Pipelines:
     """The passes of that phase after it."""
 
     @cached_property
-    def of_all_sizes(self) -> Pipelines:
-        """The pipelines of programs for all sizes. IREE says of their arrays that they begin at
-        multiples of 64 bytes, where these are rows that a loop counts. Of numbers it says so in a
+    def with_fused_bindings(self) -> Pipelines:
+        """The pipelines of programs for all sizes, and of those with kernels of very many arrays,
+        most of which are parts of one. Of arrays for all sizes, IREE says that they begin at
+        multiples of 64 bytes, where these are rows that a loop counts; of numbers it says so in a
         way that the pass `alignments` takes back.
         """
         fuse, stream = "iree-stream-fuse-dispatch-bindings", self.phases["stream"]
