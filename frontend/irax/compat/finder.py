@@ -186,10 +186,8 @@ _NAMES_OF_IRAX = re.compile(r"(?<![\w./])irax((?:\.\w+)+)")
 
 
 def spelled(text: str) -> str:
-    """Return a text with `jax.numpy.where` for `irax.numpy.where`, for names that JAX has, too.
-
-    >>> spelled("use irax.numpy.where, see irax.explain")
-    'use jax.numpy.where, see irax.explain'
+    """Return a text with `jax.numpy.where` for `irax.numpy.where`: for names that are found under
+    `jax`, once irax stands for it.
     """
     return _NAMES_OF_IRAX.sub(_spelled_name, text)
 
