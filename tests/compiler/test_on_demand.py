@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from irax_compiler import mlir
-from irax_compiler.passes.core import PASSES
+from irax_compiler.passes.core import PASSES, PassError
 from irax_compiler.passes.on_demand import (
     MANY_OPERATIONS,
     OnDemand,
@@ -85,6 +85,13 @@ def test_a_pass_on_demand_does_what_the_pass_does():
     OnDemand("loop-invariant-code-motion", has("stablehlo.while")).run(module)
     PASSES["loop-invariant-code-motion"]().run(other)
     assert str(module) == str(other)
+
+
+def test_a_pass_that_is_not_there_is_named():
+    with pytest.raises(
+        PassError, match=r"folding-nothing: no room .* has a file folding_nothing.py"
+    ):
+        OnDemand("folding-nothing", lambda module: True).made()
 
 
 def test_operations_and_arrays_are_counted():

@@ -35,7 +35,7 @@ def by_name() -> Mapping[str, type[Pass]]:
 
 
 def imported(name: str) -> type[Pass]:
-    """Return a pass of irax's by its name, and import no other.
+    """Return a pass of irax's by its name, and import no other. Raise PassError if there is none.
 
     >>> imported("outline-components").__module__
     'irax_compiler.passes.optimize.outline_components'
@@ -43,7 +43,10 @@ def imported(name: str) -> type[Pass]:
     if name not in PASSES:
         file = name.replace("-", "_")
         with alone():
-            import_module(next(m for room in _rooms() if find_spec(m := f"{room}.{file}")))
+            module = next((m for room in _rooms() if find_spec(m := f"{room}.{file}")), None)
+            if module is None:
+                raise PassError(f"{name}: no room of the passes has a file {file}.py")
+            import_module(module)
     return PASSES[name]
 
 
