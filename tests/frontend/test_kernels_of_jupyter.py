@@ -96,7 +96,7 @@ def test_leaks_are_reported_where_they_are_used_and_where_they_were_made(kernel:
     )
     told = kernel.error("kept[0] + 1")
     assert lines_in_cells(told) == ["kept[0] + 1"]
-    assert re.search(r"used at \S+:1: kept\[0\] \+ 1, after the function .* \S+:4 ", told)
+    assert re.search(r"used at \S+:1: `kept\[0\] \+ 1`, after the function .* \S+:4 ", told)
 
 
 def test_cells_show_values(kernel: Kernel) -> None:
