@@ -166,3 +166,14 @@ def test_what_is_printed(tmp_path):
     lines = [line for line in done.stderr.splitlines() if line.lstrip().startswith("File ")]
     assert len(lines) == 2
     assert all(str(program) in line for line in lines)
+
+
+def test_names_are_spelled_where_frames_were_hidden_before(monkeypatch):
+    monkeypatch.setattr(tracebacks, "_spelling", [str.upper])
+    error = ValueError("an error")
+    error.__context__ = KeyError("without frames")
+    try:
+        raise error
+    except ValueError:
+        tracebacks.hide_frames(error)
+    assert error.__context__.args == ("without frames",)

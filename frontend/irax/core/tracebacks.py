@@ -89,9 +89,11 @@ def hide_frames(error: BaseException) -> None:
 
 
 def _spell(error: BaseException, spelling: Spelling) -> None:
-    """Spell names in the message of an error that irax raised."""
-    *_, last = _frames(error.__traceback__)
-    if is_internal(last.tb_frame.f_code.co_filename):
+    """Spell names in the message of an error that irax raised, unless its frames are hidden: then
+    it is done already.
+    """
+    frames = list(_frames(error.__traceback__))
+    if frames and is_internal(frames[-1].tb_frame.f_code.co_filename):
         error.args = tuple(spelling(x) if type(x) is str else x for x in error.args)
 
 
