@@ -23,6 +23,7 @@ from irax_compiler.mlir import (
 from irax_compiler.ops import size_code
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.host.annotate import reflection
+from irax_compiler.passes.kernels.code.places import plus, times
 from irax_compiler.passes.kernels.division import ATTRIBUTE, Division
 from irax_compiler.processors import processors
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size, variables
@@ -306,19 +307,6 @@ def share(count: Any, size: Any, dimension: int) -> tuple[Value, Value]:
         first = emit("arith.minsi", first, index(count))
         return first, emit("arith.minsi", emit("arith.addi", first, index(size)), index(count))
     return first, emit("arith.minsi", plus(first, size), index(count))
-
-
-def times(x: Value, by: Any) -> Value:
-    return emit("arith.muli", x, index(by))
-
-
-def plus(x: Value, y: int) -> Value:
-    return emit("arith.addi", x, index(y))
-
-
-def moved(address: Value, number: Value, size: int) -> Value:
-    """The address of an item of a list with items of `size` bytes."""
-    return emit("arith.addi", address, times(number, size))
 
 
 def long(x: Value) -> Value:

@@ -24,6 +24,7 @@ from irax_compiler.ops.registers import constant, index
 from irax_compiler.passes.core import Pass, outside_kernels, register_pass
 from irax_compiler.passes.host.annotate import add_reflection
 from irax_compiler.passes.host.host import is_host_call, read_host_call
+from irax_compiler.passes.kernels.code.memory import store
 from irax_compiler.passes.kernels.executables import (
     Executables,
     add_executable,
@@ -144,5 +145,5 @@ def _stored(values: np.ndarray) -> Value:
     elements = [constant(np.asarray(value)) for value in values]
     memory = local_memory(len(elements), elements[0].type)
     for i, element in enumerate(elements):
-        mlir.emit("memref.store", [element, memory, index(i)], {}, [])
+        store(element, memory, index(i))
     return long(address(memory))

@@ -120,16 +120,24 @@ class Axis:
     """The innermost of the dimensions: its stride is that of the axis."""
 
 
-def axes(extents: Sequence[int], strides: Sequence[Sequence[int]]) -> list[Axis]:
-    """Return the axes of a shape, outermost first. Dimensions are together if arrays of all these
-    strides are read over them as over one.
+def axes(
+    extents: Sequence[Any], strides: Sequence[Sequence[Any]], kinds: Sequence[object] | None = None
+) -> list[Axis]:
+    """Return the axes of a shape, outermost first; dimensions of size 1 are in none. Dimensions are
+    together if arrays of all these strides are read over them as over one, and if they are of one
+    kind.
     """
     found: list[Axis] = []
     for d, extent in reversed(list(enumerate(extents))):
         if extent == 1:
             continue
-        if found and all(own[d] == own[found[-1].last] * found[-1].extent for own in strides):
-            found[-1] = Axis(extent * found[-1].extent, found[-1].last)
+        inner = found[-1] if found else None
+        if (
+            inner is not None
+            and (kinds is None or kinds[d] == kinds[inner.last])
+            and all(own[d] == own[inner.last] * inner.extent for own in strides)
+        ):
+            found[-1] = Axis(extent * inner.extent, inner.last)
         else:
             found.append(Axis(extent, d))
     return found[::-1]

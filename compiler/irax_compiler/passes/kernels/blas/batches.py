@@ -17,6 +17,8 @@ from irax_compiler.passes.host.host import read_host_call
 from irax_compiler.passes.kernels.blas.lapack import Array, Lapack
 from irax_compiler.passes.kernels.blas.library import LETTERS, Library
 from irax_compiler.passes.kernels.blas.routines import ROUTINES, Routine, Shape
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.places import moved, plus
 from irax_compiler.passes.kernels.executables import (
     SHARE,
     STACK,
@@ -25,13 +27,10 @@ from irax_compiler.passes.kernels.executables import (
     base,
     local_memory,
     long,
-    moved,
-    plus,
     share,
     size_of_share,
     workgroup,
 )
-from irax_compiler.passes.kernels.scf import for_each
 
 INT8 = np.dtype(np.int8)
 LINE = 64

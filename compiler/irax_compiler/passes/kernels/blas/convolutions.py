@@ -21,18 +21,16 @@ from irax_compiler.passes.kernels.blas import tiles
 from irax_compiler.passes.kernels.blas.library import Cblas, Library
 from irax_compiler.passes.kernels.blas.strips import Strip
 from irax_compiler.passes.kernels.blas.windows import Windows
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.places import moved, plus, times
 from irax_compiler.passes.kernels.executables import (
     SHARE,
     add_executable,
     base,
     long,
-    moved,
-    plus,
     share,
-    times,
     workgroup,
 )
-from irax_compiler.passes.kernels.scf import for_each
 
 TILE = 1 << 21
 """The most bytes of a workgroup's matrix of windows, unless one row of the result needs more."""

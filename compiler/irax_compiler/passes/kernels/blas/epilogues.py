@@ -20,6 +20,9 @@ from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.host.donated import is_donated
 from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.code.loops import for_loop
+from irax_compiler.passes.kernels.code.memory import read, write
+from irax_compiler.passes.kernels.code.places import split, times
 from irax_compiler.passes.kernels.descriptions import Unknown, described
 from irax_compiler.passes.kernels.growth import Growth
 from irax_compiler.passes.kernels.loops.memory import (
@@ -31,7 +34,6 @@ from irax_compiler.passes.kernels.loops.memory import (
 )
 from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.domains import Access, Domain
-from irax_compiler.passes.kernels.scf import for_loop
 
 ARRAYS = 24
 """The most arrays that an epilogue reads and writes; IREE binds 32."""
@@ -267,7 +269,7 @@ class _Line:
         self.memories = memories
         self.start = start
         extents = shape_of(epilogue.product)
-        indices = lanes.split(start, list(extents))
+        indices = split(start, list(extents))
         self.offsets: dict[Value, Value] = {}
         """The places of the first element in the arrays that have neighbours along the line."""
         self.numbers: dict[Value, Value] = {}
@@ -276,7 +278,7 @@ class _Line:
             offset = index(0)
             for at, stride in zip(indices, access.strides, strict=True):
                 if stride != 0:
-                    offset = emit("arith.addi", offset, executables.times(at, stride))
+                    offset = emit("arith.addi", offset, times(at, stride))
             if _is_along(access, extents):
                 self.offsets[x] = offset
             else:
@@ -294,19 +296,19 @@ class _Line:
         epilogue, size = self.epilogue, self.lanes
         home, place = self.memories[epilogue.given[0]], emit("arith.addi", self.start, at)
         known = dict(self.numbers)
-        known[epilogue.product] = lanes.read(home, place, dtype_of(epilogue.product), size, mask)
+        known[epilogue.product] = read(home, place, dtype_of(epilogue.product), size, mask)
         for x, offset in self.offsets.items():
             known[x] = self._read(x, emit("arith.addi", offset, at), size, mask)
         lanes.compute(epilogue.members, known, size)
         for x in epilogue.given:
             if x != epilogue.product:
-                lanes.write(known[x], self.memories[x], place, size, mask)
+                write(known[x], self.memories[x], place, size, mask)
         return []
 
     def _read(self, x: Value, at: Value, size: int, mask: Value | None) -> Value:
         array = self.epilogue.accesses[x].array
         assert array is not None
-        return lanes.read(self.memories[array], at, dtype_of(x), size, mask)
+        return read(self.memories[array], at, dtype_of(x), size, mask)
 
 
 def _is_along(access: Access, extents: Sequence[int]) -> bool:

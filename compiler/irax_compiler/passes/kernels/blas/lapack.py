@@ -12,8 +12,9 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Type, Value
 from irax_compiler.ops.registers import constant, emit, index
 from irax_compiler.passes.kernels.blas.library import Cblas, Library, Operand
-from irax_compiler.passes.kernels.executables import long, plus, times
-from irax_compiler.passes.kernels.scf import for_each
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.places import plus, times
+from irax_compiler.passes.kernels.executables import long
 
 INT64 = np.dtype(np.int64)
 OEQ, OGT, OLT = 1, 2, 4

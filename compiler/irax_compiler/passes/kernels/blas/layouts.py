@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -17,6 +16,7 @@ from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.passes.kernels.blas import tiles
 from irax_compiler.passes.kernels.blas.epilogues import Epilogue, epilogue_of
 from irax_compiler.passes.kernels.division import equal_parts
+from irax_compiler.passes.kernels.views import axes, contiguous
 from irax_compiler.sizes import Size
 
 LARGE = 4_000_000
@@ -208,13 +208,13 @@ def _factor(x: Value, groups: Groups, is_of_vector: bool) -> Factor | None:
         return None
     order = [d for group in groups for d in group]
     extents = [shape_of(x)[d] for d in order]
-    fresh = _matrices(extents, _contiguous(extents), _groups(*map(len, groups)))
+    fresh = _matrices(extents, contiguous(extents), _groups(*map(len, groups)))
     return None if fresh is None else Factor(x, fresh, order)
 
 
 def _result(result: Value, array: Value, groups: Groups) -> Matrices | None:
     """Return the layout of a product in its result, or in a transpose of the result."""
-    strides = _contiguous(shape_of(array))
+    strides = contiguous(shape_of(array))
     if array != result:
         permutation = _permutation(array)
         strides = [strides[permutation.index(d)] for d in range(len(strides))]
@@ -235,17 +235,13 @@ def _permutation(transposed: Value) -> list[int]:
     return [*shape.Transpose.read(source).permutation]  # pyright: ignore
 
 
-def _strided(x: Value) -> tuple[Value, list[int]]:
+def _strided(x: Value) -> tuple[Value, Sequence[int]]:
     """Return the array that has a value's elements, and its strides."""
     source = mlir.definition(x)
     if source is None or source.name != shape.Transpose.name:
-        return x, _contiguous(shape_of(x))
+        return x, contiguous(shape_of(x))
     array, strides = _strided(source.operands[0])
     return array, [strides[d] for d in _permutation(x)]
-
-
-def _contiguous(extents: Sequence[int]) -> list[int]:
-    return [prod(extents[d + 1 :]) for d in range(len(extents))]
 
 
 def _matrices(extents: Sequence[int], strides: Sequence[int], groups: Groups) -> Matrices | None:
@@ -261,8 +257,8 @@ def _matrices(extents: Sequence[int], strides: Sequence[int], groups: Groups) ->
 
 def _distance(group: Dimensions, extents: Sequence[int], strides: Sequence[int]) -> int | None:
     """Return the stride of dimensions taken as one; None if they have no common stride."""
-    long = [d for d in group if extents[d] != 1]
-    for outer, inner in pairwise(long):
-        if strides[outer] != strides[inner] * extents[inner]:
-            return None
-    return strides[long[-1]] if long else 1
+    steps = [strides[d] for d in group]
+    found = axes([extents[d] for d in group], [steps])
+    if len(found) > 1:
+        return None
+    return steps[found[0].last] if found else 1

@@ -16,6 +16,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Type, Value
 from irax_compiler.ops.fft import real_dtype
 from irax_compiler.ops.registers import constant, index
+from irax_compiler.passes.kernels.code.memory import store
 from irax_compiler.passes.kernels.executables import address, declare_import, local_memory, long
 
 LETTERS = {"float32": "s", "float64": "d", "complex64": "c", "complex128": "z"}
@@ -86,7 +87,7 @@ class Library:
             return self._value(float(number))
         memory = local_memory(2, self.real.element)
         for i, x in enumerate((number, 0)):
-            mlir.emit("memref.store", [self._value(float(x)), memory, index(i)], {}, [])
+            store(self._value(float(x)), memory, index(i))
         return long(address(memory))
 
     def _value(self, x: Operand) -> Value:

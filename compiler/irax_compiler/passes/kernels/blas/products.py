@@ -15,17 +15,10 @@ from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.kernels.blas.epilogues import Epilogue
 from irax_compiler.passes.kernels.blas.layouts import Matrices, Product
 from irax_compiler.passes.kernels.blas.library import Cblas, Library
+from irax_compiler.passes.kernels.code.loops import for_each, if_else
+from irax_compiler.passes.kernels.code.places import moved, times
 from irax_compiler.passes.kernels.division import Division
-from irax_compiler.passes.kernels.executables import (
-    SHARE,
-    add_executable,
-    base,
-    long,
-    moved,
-    share,
-    times,
-)
-from irax_compiler.passes.kernels.scf import for_each, if_else
+from irax_compiler.passes.kernels.executables import SHARE, add_executable, base, long, share
 from irax_compiler.sizes import Size, larger
 from irax_compiler.sizes.comparison import bounds
 

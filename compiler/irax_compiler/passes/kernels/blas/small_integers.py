@@ -25,22 +25,20 @@ from irax_compiler.ops.registers import constant, emit, equal, index, spread
 from irax_compiler.ops.slicing import Pad
 from irax_compiler.passes.kernels.blas.tiles import PANELS, Shape
 from irax_compiler.passes.kernels.blas.vector import Vector
+from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
+from irax_compiler.passes.kernels.code.memory import load, store
+from irax_compiler.passes.kernels.code.places import least, moved, plus, times
+from irax_compiler.passes.kernels.code.shuffles import shuffled, transposed
 from irax_compiler.passes.kernels.executables import (
     SHARE,
     add_executable,
     base,
     dispatch,
-    moved,
-    plus,
     share,
     size_of_share,
-    times,
 )
 from irax_compiler.passes.kernels.loops.memory import seen_as
-from irax_compiler.passes.kernels.loops.vectors import shuffled, transposed
 from irax_compiler.passes.kernels.moves.kernels import name_of
-from irax_compiler.passes.kernels.reductions.lanes import least
-from irax_compiler.passes.kernels.scf import for_each, for_loop, if_else
 from irax_compiler.processors import processors
 
 DTYPES = np.dtype(np.int8), np.dtype(np.uint8)
@@ -229,7 +227,7 @@ class _Code:
             halves = constant(np.full(_WORDS.lanes, 0x80808080, np.uint32))
             words = emit("arith.xori", words, halves)
         place = plus(times(row, self.shape.columns), vector * _WORDS.lanes)
-        mlir.emit("vector.store", [words, self.memory, place], {}, [])
+        store(words, self.memory, place)
 
     def _lay_out(self, column: Value, start: Value, depth: Value, masks: Sequence[Value | None]):
         """Lay out rows of the right factor, four at a time."""
@@ -286,7 +284,7 @@ class _Code:
         def of_word(at: Value, sums: Sequence[Value]) -> list[Value]:
             place = times(at, self.shape.columns)
             right = [
-                emit("vector.load", self.memory, plus(place, v * _WORDS.lanes), to=_WORDS.type)
+                load(self.memory, plus(place, v * _WORDS.lanes), _WORDS.lanes)
                 for v in range(vectors)
             ]
             found: list[Value] = []
@@ -300,7 +298,7 @@ class _Code:
         sums = for_loop(index(0), depth, 1, [x for x in begun for _ in range(vectors)], of_word)
         out = moved(moved(self.out, row, product.n * WORD), column, WORD)
 
-        def store(add: bool) -> None:
+        def finish(add: bool) -> None:
             for i, total in enumerate(sums):
                 r, v = divmod(i, vectors)
                 place = plus(out, r * product.n * WORD + v * _WORDS.bytes)
@@ -308,7 +306,7 @@ class _Code:
                 value = total if before is None else emit("arith.addi", before, total)
                 _WORDS.store(value, place, masks[v])
 
-        if_else(equal(start, 0), lambda: store(False), lambda: store(True))
+        if_else(equal(start, 0), lambda: finish(False), lambda: finish(True))
 
     def _begun(self, line: Value, depth: Value) -> Value:
         """The value that sums of a row begin with: what undoes the move of the panel."""

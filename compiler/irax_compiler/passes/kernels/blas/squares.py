@@ -6,8 +6,9 @@ from irax_compiler.mlir import Value
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.kernels.blas.lapack import Array, Lapack
 from irax_compiler.passes.kernels.blas.library import Cblas
-from irax_compiler.passes.kernels.executables import long, plus, times
-from irax_compiler.passes.kernels.scf import for_each
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.places import plus, times
+from irax_compiler.passes.kernels.executables import long
 
 SMALL = 64
 """The most rows of a matrix that OpenBLAS transposes in place, element by element. The fastest

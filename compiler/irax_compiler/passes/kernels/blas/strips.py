@@ -8,8 +8,9 @@ from irax_compiler.mlir import Value
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.kernels.blas import tiles
 from irax_compiler.passes.kernels.blas.windows import Windows
-from irax_compiler.passes.kernels.executables import STACK, address, moved, plus, times
-from irax_compiler.passes.kernels.scf import for_each
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.places import moved, plus, times
+from irax_compiler.passes.kernels.executables import STACK, address
 
 
 def pay(windows: Windows) -> bool:

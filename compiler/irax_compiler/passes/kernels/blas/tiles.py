@@ -16,15 +16,16 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from irax_compiler import chips, mlir
+from irax_compiler import chips
 from irax_compiler.chips import AVX2, AVX512, VectorRegisters
 from irax_compiler.mlir import Value
 from irax_compiler.ops.registers import constant, emit, equal, index
 from irax_compiler.passes.kernels.blas.vector import Vector
-from irax_compiler.passes.kernels.executables import SHARE, address, moved, plus, times
-from irax_compiler.passes.kernels.loops.vectors import transposed
-from irax_compiler.passes.kernels.reductions.lanes import least
-from irax_compiler.passes.kernels.scf import for_each, for_loop, if_else
+from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
+from irax_compiler.passes.kernels.code.memory import load, store
+from irax_compiler.passes.kernels.code.places import least, moved, plus, times
+from irax_compiler.passes.kernels.code.shuffles import transposed
+from irax_compiler.passes.kernels.executables import SHARE, address
 
 DTYPES = np.dtype(np.float32), np.dtype(np.float64)
 """The dtypes of the numbers."""
@@ -296,7 +297,7 @@ class _Code:
                 place = emit("arith.addi", times(number, self._size), times(at, width))
                 for v, mask in enumerate(masks):
                     found = self._vector.load(plus(source, v * self._vector.bytes), mask)
-                    _keep(found, panels.memory, plus(place, v * lanes))
+                    store(found, panels.memory, plus(place, v * lanes))
 
             for_each(index(0), panels.count, copy_to)
 
@@ -328,7 +329,7 @@ class _Code:
                     for i, x in enumerate(
                         transposed([self._vector.load(x, mask) for x in sources])
                     ):
-                        _keep(x, panels.memory, plus(place, i * width + v * lanes))
+                        store(x, panels.memory, plus(place, i * width + v * lanes))
 
             for_each(index(0), panels.count, of_panel)
 
@@ -374,7 +375,7 @@ class _Code:
             for first in range(0, rows, lanes):
                 mask = constant(np.arange(first, first + lanes) < rows)
                 found = self._vector.load(plus(source, first * size), mask)
-                _keep(found, memory, plus(times(at, rows), first))
+                store(found, memory, plus(times(at, rows), first))
 
         for_each(index(0), depth, copy)
 
@@ -403,12 +404,7 @@ class _Code:
             def of_element(at: Value, sums: Sequence[Value]) -> list[Value]:
                 place = _place(emit("arith.addi", before, at), self.shape.columns, panel)
                 right = [
-                    emit(
-                        "vector.load",
-                        panels.memory,
-                        plus(place, v * vector.lanes),
-                        to=vector.type,
-                    )
+                    load(panels.memory, plus(place, v * vector.lanes), vector.lanes)
                     for v in range(vectors)
                 ]
                 left = moved(here, at, step * vector.size)
@@ -424,14 +420,14 @@ class _Code:
         zeros = [vector.zeros()] * len(addresses)
         sums = for_loop(place.first, place.last, 1, zeros, of_segment)
 
-        def store(add: bool) -> None:
+        def finish(add: bool) -> None:
             for i, (there, total) in enumerate(zip(addresses, sums, strict=True)):
                 mask = masks[i % vectors]
                 value = emit("arith.addf", vector.load(there, mask), total) if add else total
                 vector.store(value, there, mask)
 
         is_first = equal(emit("arith.addi", part.segment, part.start), 0)
-        if_else(is_first, lambda: store(False), lambda: store(True))
+        if_else(is_first, lambda: finish(False), lambda: finish(True))
 
 
 @dataclass(frozen=True)
@@ -460,10 +456,6 @@ class Panels:
     def at(self, number: Value, width: int) -> Value:
         """Build the first column of a panel."""
         return emit("arith.addi", self.column, times(number, width))
-
-
-def _keep(x: Value, memory: Value, place: Value) -> None:
-    mlir.emit("vector.store", [x, memory, place], {}, [])
 
 
 Masks = Sequence[Value | None]

@@ -9,8 +9,9 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Type, Value
 from irax_compiler.ops.registers import constant, emit, index, type_of
-from irax_compiler.passes.kernels.executables import local_memory, long, moved
-from irax_compiler.passes.kernels.scf import for_each
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.places import moved
+from irax_compiler.passes.kernels.executables import local_memory, long
 
 
 @dataclass(frozen=True)

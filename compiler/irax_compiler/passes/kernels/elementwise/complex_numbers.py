@@ -11,7 +11,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.complex_registers import Parts
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.kernels.loops import vectors
+from irax_compiler.passes.kernels.code.shuffles import picked, shuffled
 
 Register = Value | Parts
 
@@ -54,13 +54,13 @@ def register(x: Value, known: Mapping[Value, Register]) -> Register:
 def separated(x: Value) -> Parts:
     """Return the parts of a vector as memory holds it: real and imaginary parts in turns."""
     places = np.arange(registers.size_of(x))
-    return Parts(vectors.picked(x, places[::2]), vectors.picked(x, places[1::2]))
+    return Parts(picked(x, places[::2]), picked(x, places[1::2]))
 
 
 def interleaved(x: Parts, lanes: int) -> Value:
     """Return the vector that memory holds for parts."""
     real, imag = (registers.spread(part, lanes) for part in x)
-    return vectors.shuffled(real, imag, np.arange(2 * lanes).reshape(2, lanes).T.reshape(-1))
+    return shuffled(real, imag, np.arange(2 * lanes).reshape(2, lanes).T.reshape(-1))
 
 
 def _spread(x: Register, lanes: int) -> Register:

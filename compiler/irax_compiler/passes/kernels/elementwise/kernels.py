@@ -18,14 +18,15 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.complex_registers import Parts
 from irax_compiler.ops.registers import index
 from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.code.loops import for_each, for_loop
+from irax_compiler.passes.kernels.code.memory import gathered, write
+from irax_compiler.passes.kernels.code.places import least, moved, numbers, plus, split, times
+from irax_compiler.passes.kernels.code.shuffles import joined, picked
 from irax_compiler.passes.kernels.elementwise import complex_numbers
 from irax_compiler.passes.kernels.elementwise.clusters import Cluster
 from irax_compiler.passes.kernels.elementwise.complex_numbers import Register, is_complex
-from irax_compiler.passes.kernels.loops import vectors
-from irax_compiler.passes.kernels.loops.arrays import moved
 from irax_compiler.passes.kernels.loops.memory import held_dtype, held_shape
 from irax_compiler.passes.kernels.reductions import lanes
-from irax_compiler.passes.kernels.scf import for_each, for_loop
 from irax_compiler.passes.kernels.views import Axis, View
 from irax_compiler.processors import processors
 from irax_compiler.sizes import Size
@@ -113,10 +114,10 @@ class Kernel:
         for_each(start, stop, self._item)
 
     def _item(self, number: Value) -> None:
-        *indices, part = lanes.split(number, self._numbers)
+        *indices, part = split(number, self._numbers)
         place = dict(zip(self.outer[:-1], indices, strict=True))
-        first = executables.times(part, self._part)
-        last = lanes.least(executables.plus(first, self._part), self._shared.extent)
+        first = times(part, self._part)
+        last = least(plus(first, self._part), self._shared.extent)
         if self.outer:
             for_each(first, last, lambda at: self._row(place | {self._shared: at}, None))
         else:
@@ -129,7 +130,7 @@ class Kernel:
 
         def step(at: Value, _: registers.Registers) -> registers.Registers:
             if extent % size != 0:
-                at = lanes.least(at, extent - size)
+                at = least(at, extent - size)
             self._step(place | {self.stepped: at}, known)
             return []
 
@@ -159,9 +160,9 @@ class Kernel:
         size = self.cluster.lanes
         numbers = [registers.spread(x, size) for x in found if isinstance(x, Value)]
         turns = np.arange(len(numbers) * size).reshape(-1, size).T.reshape(-1)
-        both = vectors.picked(vectors.joined(numbers), turns)
+        both = picked(joined(numbers), turns)
         (memory,) = (self.memories[x] for x in self.cluster.given)
-        lanes.write(both, memory, at[0], turns.size, None)
+        write(both, memory, at[0], turns.size)
 
     def _compute(self, operation: Operation, known: dict[Value, Register]) -> None:
         size = self.cluster.lanes
@@ -178,9 +179,9 @@ class Kernel:
         size = self.cluster.lanes
         if isinstance(x, Parts):
             both = complex_numbers.interleaved(x, size)
-            lanes.write(both, memory, executables.times(at, 2), 2 * size, None)
+            write(both, memory, times(at, 2), 2 * size)
         else:
-            lanes.write(x, memory, at, size, None)
+            write(x, memory, at, size)
 
     def _loaded(self, place: Place, vector: int, changes: bool) -> dict[Value, Register]:
         """Load a vector of each value that changes from step to step, or does not."""
@@ -203,10 +204,10 @@ class Kernel:
     def _load(self, x: Value, view: View, at: Value, vector: int) -> Register:
         offsets = self.cluster.offsets(view, vector)
         if view.array is None:
-            return lanes.numbers(at, offsets, dtype_of(x))
+            return numbers(at, offsets, dtype_of(x))
         memory = self.memories[view.array]
         if not is_complex(x):
-            return lanes.gathered(memory, at, offsets, dtype_of(x))
+            return gathered(memory, at, offsets, dtype_of(x))
         both = np.add.outer(2 * offsets, (0, 1)).reshape(-1)
-        found = lanes.gathered(memory, executables.times(at, 2), both, held_dtype(x))
+        found = gathered(memory, times(at, 2), both, held_dtype(x))
         return complex_numbers.separated(found)

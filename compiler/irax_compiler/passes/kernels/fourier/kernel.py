@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from irax_compiler import mlir
-from irax_compiler.mlir import Type, Value
+from irax_compiler.mlir import Value
 from irax_compiler.ops.registers import constant, emit, index, spread
-from irax_compiler.passes.kernels.executables import plus, share, times, workgroup
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.memory import load, store
+from irax_compiler.passes.kernels.code.places import least, plus, times
+from irax_compiler.passes.kernels.code.shuffles import shuffled, transposed
+from irax_compiler.passes.kernels.executables import share, workgroup
 from irax_compiler.passes.kernels.fourier.butterflies import Butterfly, Complex, product
 from irax_compiler.passes.kernels.fourier.transforms import Transform
-from irax_compiler.passes.kernels.loops.vectors import shuffled, transposed
-from irax_compiler.passes.kernels.reductions.lanes import least
-from irax_compiler.passes.kernels.scf import for_each
 
 
 @dataclass(frozen=True)
@@ -64,20 +64,11 @@ class Kernel:
 
     # -- vectors --
 
-    @property
-    def _vector(self) -> Type:
-        return mlir.parse_type(
-            f"vector<{self.transform.lanes}x{mlir.element_type(self.transform.dtype)}>"
-        )
-
     def _number(self, x: float) -> Value:
         return constant(np.full(self.transform.lanes, x, self.transform.dtype))
 
     def _load(self, memory: Value, place: Value) -> Value:
-        return mlir.emit("vector.load", [memory, place], {}, [self._vector]).results[0]
-
-    def _store(self, x: Value, memory: Value, place: Value) -> None:
-        mlir.emit("vector.store", [x, memory, place], {}, [])
+        return load(memory, place, self.transform.lanes)
 
     def _part(self, half: Value, number: Value, part: int) -> Value:
         """The place of the vector of real (0) or imaginary (1) parts of a number."""
@@ -90,7 +81,7 @@ class Kernel:
 
     def _put(self, z: Complex, half: Value, number: Value) -> None:
         for part, x in enumerate(z):
-            self._store(x, self.memory, self._part(half, number, part))
+            store(x, self.memory, self._part(half, number, part))
 
     # -- lines --
 
@@ -122,7 +113,7 @@ class Kernel:
             re, im = self._complex(half, number)
             place = self._of_columns(line, number, columns)
             for i, places in enumerate(pairs):
-                self._store(shuffled(re, im, places), self.out, plus(place, i * lanes))
+                store(shuffled(re, im, places), self.out, plus(place, i * lanes))
 
         for_each(index(0), index(self.transform.n), write)
 
@@ -148,9 +139,9 @@ class Kernel:
             rows = self._of_rows(line, start, length)
             for i, x in enumerate(transposed([self._load(self.array, p) for p in rows])):
                 place = self._place(half, plus(start, i), step)
-                self._store(x, self.memory, place)
+                store(x, self.memory, place)
                 if step == 2:
-                    self._store(zero, self.memory, plus(place, transform.lanes))
+                    store(zero, self.memory, plus(place, transform.lanes))
 
         self._blocks(length, block)
         if transform.kind == "IRFFT":
@@ -161,7 +152,7 @@ class Kernel:
         transform = self.transform
         zero = self._number(0)
         for own in {0, transform.n // 2} if transform.n % 2 == 0 else {0}:
-            self._store(zero, self.memory, self._part(half, index(own), 1))
+            store(zero, self.memory, self._part(half, index(own), 1))
 
         def copy(number: Value) -> None:
             re, im = self._complex(half, emit("arith.subi", index(transform.n), number))
@@ -182,7 +173,7 @@ class Kernel:
             for x, place in zip(
                 transposed(vectors), self._of_rows(line, start, length), strict=True
             ):
-                self._store(x, self.out, place)
+                store(x, self.out, place)
 
         self._blocks(length, block)
 
@@ -251,10 +242,7 @@ class Kernel:
         first = plus(times(p, 2 * (factor - 1)), start)
 
         def number(i: int) -> Value:
-            element = mlir.element_type(self.transform.dtype)
-            place = [self.twiddles, plus(first, i)]
-            scalar = mlir.emit("memref.load", place, {}, [element]).results[0]
-            return spread(scalar, self.transform.lanes)
+            return spread(load(self.twiddles, plus(first, i)), self.transform.lanes)
 
         return [(number(2 * k), number(2 * k + 1)) for k in range(factor - 1)]
 

@@ -12,9 +12,10 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation, Value
 from irax_compiler.ops.registers import index
 from irax_compiler.passes.core import nested, outside_kernels, walk
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.places import plus
 from irax_compiler.passes.kernels.division import Division
-from irax_compiler.passes.kernels.executables import Body, Executables, add_executable, plus
-from irax_compiler.passes.kernels.scf import for_each
+from irax_compiler.passes.kernels.executables import Body, Executables, add_executable
 
 DISPATCH = "flow.dispatch"
 _NUMBER = "stream.dispatch.workgroup.id"

@@ -9,12 +9,15 @@ from math import prod
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Type, Value
+from irax_compiler.mlir import Value
 from irax_compiler.ops import registers
 from irax_compiler.ops.core import Op, no_calls
 from irax_compiler.ops.registers import emit
+from irax_compiler.passes.kernels.code import memory
+from irax_compiler.passes.kernels.code.places import moved
+from irax_compiler.passes.kernels.code.shuffles import joined, picked
 from irax_compiler.passes.kernels.loops.memory import stored_dtype
-from irax_compiler.passes.kernels.loops.vectors import joined, picked
+from irax_compiler.passes.kernels.views import contiguous
 
 _BOOLEAN = np.dtype(np.bool_)
 
@@ -30,38 +33,26 @@ class Place:
 
     def read(self, size: int) -> Value:
         """Read a register of `size` elements."""
-        if size == 1 or self.distance == 0:
-            found = emit("memref.load", self.memory, self.at, to=self._scalar)
-        elif self.distance == 1:
-            to = registers.type_of(stored_dtype(self.dtype), size)
-            found = emit("vector.load", self.memory, self.at, to=to)
-        else:
-            places = (self._after(i) for i in range(size))
-            found = joined([emit("memref.load", self.memory, p, to=self._scalar) for p in places])
+        if size == 1 or self.distance in (0, 1):
+            found = memory.read(self.memory, self.at, self.dtype, size if self.distance else 1)
+            return registers.spread(found, size)
+        places = (self._after(i) for i in range(size))
+        found = joined([memory.load(self.memory, p) for p in places])
         if self.dtype == _BOOLEAN:
             found = emit("arith.trunci", found, to=registers.with_elements(found, _BOOLEAN))
-        return registers.spread(found, size)
+        return found
 
     def write(self, x: Value) -> None:
         """Write the elements of a register."""
-        if registers.is_boolean(x):
-            x = emit("arith.extui", x, to=registers.with_elements(x, np.dtype(np.int8)))
         size = registers.size_of(x)
-        if size == 1:
-            mlir.emit("memref.store", [x, self.memory, self.at], {}, [])
-        elif self.distance == 1:
-            mlir.emit("vector.store", [x, self.memory, self.at], {}, [])
-        else:
-            for i in range(size):
-                element = picked(x, np.array(i))
-                mlir.emit("memref.store", [element, self.memory, self._after(i)], {}, [])
+        if size == 1 or self.distance == 1:
+            memory.write(x, self.memory, self.at, size)
+            return
+        for i in range(size):
+            memory.write(picked(x, np.array(i)), self.memory, self._after(i), 1)
 
     def _after(self, count: int) -> Value:
         return moved(self.at, registers.index(count), self.distance)
-
-    @property
-    def _scalar(self) -> Type:
-        return mlir.element_type(stored_dtype(self.dtype))
 
 
 @dataclass(frozen=True)
@@ -91,8 +82,7 @@ class Array:
     @classmethod
     def of(cls, memory: Value, dtype: np.dtype, extents: Sequence[int], base: Value) -> Array:
         """Return an array of contiguous elements."""
-        strides = tuple(prod(extents[d + 1 :]) for d in range(len(extents)))
-        return cls(memory, dtype, base, tuple(extents), strides)
+        return cls(memory, dtype, base, tuple(extents), contiguous(extents))
 
     @property
     def size(self) -> int:
@@ -100,8 +90,7 @@ class Array:
 
     @property
     def is_contiguous(self) -> bool:
-        wanted = [prod(self.extents[d + 1 :]) for d in range(len(self.extents))]
-        steps = zip(self.extents, self.strides, wanted, strict=True)
+        steps = zip(self.extents, self.strides, contiguous(self.extents), strict=True)
         return all(n == 1 or stride == one for n, stride, one in steps)
 
     def read(self) -> Value:
@@ -183,11 +172,3 @@ class Numbers(Array):
 def _places(extents: Sequence[int], strides: Sequence[int]) -> np.ndarray:
     steps = (np.arange(n) * stride for n, stride in zip(extents, strides, strict=True))
     return np.asarray(sum(np.ix_(*steps), np.zeros(tuple(extents), np.int64)))
-
-
-def moved(at: Value, by: Value, stride: int) -> Value:
-    """Return the place that is `by` times `stride` elements after another."""
-    if stride == 0:
-        return at
-    step = by if stride == 1 else emit("arith.muli", by, registers.index(stride))
-    return emit("arith.addi", at, step)

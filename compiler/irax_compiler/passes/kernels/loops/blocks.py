@@ -30,6 +30,7 @@ from irax_compiler.ops.registry import read as read_op
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.shape import Iota
 from irax_compiler.passes.core import walk
+from irax_compiler.passes.kernels.code.loops import choose, while_loop
 from irax_compiler.passes.kernels.loops import (
     fusion,
     indexing,
@@ -47,7 +48,6 @@ from irax_compiler.passes.kernels.loops.arrays import Array, Place
 from irax_compiler.passes.kernels.loops.fusion import Group, is_large
 from irax_compiler.passes.kernels.loops.scope import Scope
 from irax_compiler.passes.kernels.loops.sharing import is_update
-from irax_compiler.passes.kernels.scf import choose, while_loop
 from irax_compiler.passes.rewriting import read_as
 
 

@@ -15,7 +15,8 @@ from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdat
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registers import Registers, emit
-from irax_compiler.passes.kernels.loops.vectors import joined, picked
+from irax_compiler.passes.kernels.code.shuffles import joined, picked
+from irax_compiler.passes.kernels.views import contiguous
 from irax_compiler.passes.rewriting import read_as
 
 Combine = Callable[[Value, Value], Value]
@@ -157,7 +158,7 @@ def _numbered(extents: Sequence[int]) -> np.ndarray:
 
 
 def _strides(extents: Sequence[int]) -> np.ndarray:
-    return np.array([prod(extents[d + 1 :]) for d in range(len(extents))], np.int64)
+    return np.array(contiguous(extents), np.int64)
 
 
 # ---- places as registers of int32 ----------------------------------------------------------------

@@ -23,7 +23,7 @@ from irax_compiler.ops.control_flow.trip_counts import most_steps
 from irax_compiler.ops.registers import Registers, constant, emit
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.annotate import add_reflection, reflection, step_time
-from irax_compiler.passes.kernels.scf import while_loop
+from irax_compiler.passes.kernels.code.loops import while_loop
 
 ADDRESS = "irax_host.meter"
 """The function of the runtime that returns the address of the meter."""

@@ -6,11 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from math import prod
 
-from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Value
+from irax_compiler.mlir import Value
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers
+from irax_compiler.passes.kernels.code.loops import counted
 from irax_compiler.passes.kernels.loops.arrays import Array, Place
+from irax_compiler.passes.kernels.views import axes
 
 LANES = 16
 """The number of elements that are processed at a time."""
@@ -79,23 +80,6 @@ def fold_in_blocks(
     return list(combine(totals, rest))
 
 
-def counted(
-    limit: int, by: int, start: Registers, body: Callable[[Value, list[Value]], Registers]
-) -> list[Value]:
-    """Build an `scf.for` over 0, `by`, 2 `by`, ... below `limit`. A single step is no loop."""
-    if limit <= by:
-        return list(body(registers.index(0), list(start)))
-    bounds = [registers.index(n) for n in (0, limit, by)]
-    types = [x.type for x in start]
-    made = mlir.emit("scf.for", [*bounds, *start], {}, types, regions=1)
-    block = mlir.Block.create_at_start(made.regions[0], [bounds[0].type, *types])
-    with InsertionPoint(block):
-        arguments: list[Value] = list(block.arguments)
-        at, *carried = arguments
-        mlir.emit("scf.yield", body(at, carried), {}, [])
-    return list(made.results)
-
-
 def copy(source: Array, to: Array) -> None:
     """Build a copy of the elements of an array to another of the same shape."""
     each([source, to], lambda size, places: places[1].write(places[0].read(size)))
@@ -108,19 +92,11 @@ def fill(to: Array, x: Value) -> None:
 
 def collapsed(arrays: Sequence[Array]) -> list[Array]:
     """Merge the dimensions of arrays of one shape where the strides of all allow it."""
-    extents: list[int] = []
-    strides: list[tuple[int, ...]] = []
-    for d, n in enumerate(arrays[0].extents):
-        own = tuple(array.strides[d] for array in arrays)
-        if extents and strides[-1] == tuple(n * stride for stride in own):
-            extents[-1], strides[-1] = extents[-1] * n, own
-        elif n > 1:
-            extents.append(n)
-            strides.append(own)
-    each_own = list(zip(*strides, strict=True)) or [()] * len(arrays)
+    found = axes(arrays[0].extents, [array.strides for array in arrays])
+    extents = tuple(axis.extent for axis in found)
     return [
-        replace(array, extents=tuple(extents), strides=tuple(own))
-        for array, own in zip(arrays, each_own, strict=True)
+        replace(array, extents=extents, strides=tuple(array.strides[axis.last] for axis in found))
+        for array in arrays
     ]
 
 

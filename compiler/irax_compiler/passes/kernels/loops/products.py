@@ -15,8 +15,9 @@ from irax_compiler import chips
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import registers, shape
 from irax_compiler.ops.registers import emit
+from irax_compiler.passes.kernels.code.places import moved
 from irax_compiler.passes.kernels.loops import nests, vectors
-from irax_compiler.passes.kernels.loops.arrays import Array, Place, moved
+from irax_compiler.passes.kernels.loops.arrays import Array, Place
 from irax_compiler.passes.kernels.loops.nests import LANES
 from irax_compiler.passes.kernels.loops.stored import New, copied, folded
 

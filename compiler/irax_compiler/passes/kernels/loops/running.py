@@ -11,8 +11,10 @@ from irax_compiler.ops.reductions import cumulative, reduce
 from irax_compiler.ops.reductions.cumulative import Run
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registers import Registers
+from irax_compiler.passes.kernels.code.loops import counted
+from irax_compiler.passes.kernels.code.places import moved
 from irax_compiler.passes.kernels.loops import nests
-from irax_compiler.passes.kernels.loops.arrays import Array, Place, moved
+from irax_compiler.passes.kernels.loops.arrays import Array, Place
 from irax_compiler.passes.kernels.loops.nests import LANES
 from irax_compiler.passes.kernels.loops.vectors import Combine
 from irax_compiler.passes.rewriting import read_as
@@ -59,7 +61,7 @@ def accumulated(
             target.write(totals[0])
             return totals
 
-        nests.counted(extents[d], 1, [registers.spread(start, size)], step)
+        counted(extents[d], 1, [registers.spread(start, size)], step)
 
     nests.each([array.ordered(kept), found.ordered(kept)], body, LANES if is_across else 1)
     return found

@@ -10,7 +10,7 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers, emit
 from irax_compiler.ops.slicing import Slice
 from irax_compiler.ops.sorting.sort import Order, Sort
-from irax_compiler.passes.kernels.loops import nests
+from irax_compiler.passes.kernels.code.loops import counted
 from irax_compiler.passes.kernels.loops.arrays import Array
 from irax_compiler.passes.rewriting import read_as
 
@@ -53,7 +53,7 @@ def _rows(arrays: Sequence[Array], results: Sequence[Array], kept: int, order: O
         _rows([x.row(i) for x in arrays], [x.row(i) for x in results], kept, order)
         return []
 
-    nests.counted(arrays[0].extents[0], 1, [], inner)
+    counted(arrays[0].extents[0], 1, [], inner)
 
 
 def _sort_row(arrays: Sequence[Array], results: Sequence[Array], kept: int, order: Order) -> None:
@@ -85,7 +85,7 @@ def _sort_row(arrays: Sequence[Array], results: Sequence[Array], kept: int, orde
             x.place(place).write(element)
         return []
 
-    nests.counted(length, 1, [], insert)
+    counted(length, 1, [], insert)
 
 
 def _before(order: Order, arrays: Sequence[Array], x: Registers, y: Registers) -> Value:

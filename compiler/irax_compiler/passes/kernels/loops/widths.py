@@ -17,7 +17,7 @@ from irax_compiler.mlir import InsertionPoint, Operation, Value
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import emit
 from irax_compiler.passes.core import nested
-from irax_compiler.passes.kernels.loops.vectors import shuffled
+from irax_compiler.passes.kernels.code.shuffles import shuffled
 
 LARGEST = 16
 """The most elements of a vector that is left as it is. LLVM is slow from 17 of 64 bits, and from 33

@@ -12,10 +12,10 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registers import emit
+from irax_compiler.passes.kernels.code.loops import counted, if_else
 from irax_compiler.passes.kernels.loops import nests
 from irax_compiler.passes.kernels.loops.arrays import Array, Place
 from irax_compiler.passes.kernels.loops.nests import LANES
-from irax_compiler.passes.kernels.scf import if_else
 
 Starts = list[Value]
 Visit = Callable[[Starts, Value | None, Array], None]
@@ -110,7 +110,7 @@ def _each(
                 build([*at, i], vectors.row(i), window.row(i))
                 return []
 
-            nests.counted(windows.extents[batch[len(at)]], 1, [], inner)
+            counted(windows.extents[batch[len(at)]], 1, [], inner)
             return
         starts, fits = [registers.index(0)] * len(array.extents), None
         for d, b in zip(dims.operand_batching_dims, dims.indices_batching_dims, strict=True):

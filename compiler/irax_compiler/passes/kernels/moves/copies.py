@@ -17,9 +17,11 @@ from irax_compiler.ops import registers, slicing
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.code.loops import for_each, if_else
+from irax_compiler.passes.kernels.code.memory import load, store
+from irax_compiler.passes.kernels.code.places import plus
 from irax_compiler.passes.kernels.executables import workgroup
 from irax_compiler.passes.kernels.moves import kernels
-from irax_compiler.passes.kernels.moves.kernels import plus
 from irax_compiler.passes.kernels.moves.windows import (
     REGISTER,
     SHARE,
@@ -27,9 +29,8 @@ from irax_compiler.passes.kernels.moves.windows import (
     Places,
     Shares,
     merged,
-    strides,
 )
-from irax_compiler.passes.kernels.scf import for_each, if_else
+from irax_compiler.passes.kernels.views import contiguous
 from irax_compiler.passes.matching import made_by
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
@@ -176,18 +177,18 @@ class Kernel:
         to = plus(places.windows, index(part.out))
         start = plus(places.array, index(part.source))
 
-        def load(offset: Value, width: int) -> Value:
+        def element(offset: Value, width: int) -> Value:
             if part.operand is None:
                 bits = np.frombuffer(self.fill, f"i{self.dtype.itemsize}")
                 return registers.spread(registers.constant(bits), width)
             array = operands[part.operand]
             if not part.is_backwards:
-                return kernels.load(array, plus(start, offset), width)
+                return load(array, plus(start, offset), width)
             last = emit("arith.subi", start, plus(offset, index(width - 1)))
-            return _reversed(kernels.load(array, last, width))
+            return _reversed(load(array, last, width))
 
         def copy(offset: Value, width: int) -> None:
-            kernels.store(load(offset, width), out, plus(to, offset))
+            store(element(offset, width), out, plus(to, offset))
 
         kernels.in_registers(part.run, REGISTER // self.dtype.itemsize, copy, overlap=True)
 
@@ -230,7 +231,7 @@ Arrays = list[Value]
 
 def reversal(x: Value, dimensions: Sequence[int]) -> tuple[Arrays, list[Part]]:
     """Return the one part of an array reversed along dimensions."""
-    extents, out = shape_of(x), strides(shape_of(x))
+    extents, out = shape_of(x), contiguous(shape_of(x))
     array, start, steps = _source(x)
     start += sum((extents[d] - 1) * steps[d] for d in dimensions)
     signed = [-n if d in dimensions else n for d, n in enumerate(steps)]
@@ -260,7 +261,7 @@ def concatenation(
     result: Value, operands: Sequence[Value], dimension: int
 ) -> tuple[Arrays, list[Part]]:
     """Return arrays, and the parts of a concatenation that are copied from each."""
-    steps, place = strides(shape_of(result)), 0
+    steps, place = contiguous(shape_of(result)), 0
     arrays, parts = [], []
     for x in operands:
         array, start, along = _source(x)
@@ -283,7 +284,7 @@ def padding(
     the same places of the array `under` it: for each dimension two around the padded array and some
     between its elements, within the copied part of the dimensions before it.
     """
-    extents, whole, steps = shape_of(x), shape_of(result), strides(shape_of(result))
+    extents, whole, steps = shape_of(x), shape_of(result), contiguous(shape_of(result))
     apart = [(n + 1) * step for n, step in zip(interior, steps, strict=True)]
     array, start, along = _source(x)
     parts = [Part.of(0, extents, (sum(map(mul, low, steps)), apart), (start, along))]
@@ -301,13 +302,13 @@ def padding(
     return [array] if under is None else [array, under], parts
 
 
-def _source(x: Value) -> tuple[Value, int, list[int]]:
+def _source(x: Value) -> tuple[Value, int, Sequence[int]]:
     """Return the array that has a value's elements, the place of the first, and their strides.
     Slices are read from the array that they are slices of.
     """
     sliced = made_by(x, slicing.Slice)
     if sliced is None:
-        return x, 0, strides(shape_of(x))
-    steps = strides(shape_of(sliced.operand))
+        return x, 0, contiguous(shape_of(x))
+    steps = contiguous(shape_of(sliced.operand))
     start = sum(map(mul, sliced.op.start_indices, steps))
     return sliced.operand, start, list(map(mul, sliced.op.strides, steps))

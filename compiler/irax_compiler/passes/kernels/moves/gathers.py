@@ -13,10 +13,12 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.memory import load, store
+from irax_compiler.passes.kernels.code.places import plus, times
 from irax_compiler.passes.kernels.executables import workgroup
 from irax_compiler.passes.kernels.moves import kernels
 from irax_compiler.passes.kernels.moves.fills import filled
-from irax_compiler.passes.kernels.moves.kernels import plus, times
 from irax_compiler.passes.kernels.moves.windows import (
     REGISTER,
     SHARE,
@@ -28,7 +30,6 @@ from irax_compiler.passes.kernels.moves.windows import (
     bytes_of,
     from_the_end,
 )
-from irax_compiler.passes.kernels.scf import for_each
 from irax_compiler.sizes import Size
 
 WIDE = 16
@@ -106,9 +107,9 @@ class Kernel(WindowKernel):
             source = plus(source, times(x, coordinate.stride))
 
         def copy(offset: Value, width: int) -> None:
-            loaded = kernels.load(memory.array, plus(source, offset), width)
+            loaded = load(memory.array, plus(source, offset), width)
             loaded = self._or_fill(loaded, inside)
-            kernels.store(loaded, memory.out, plus(places.windows, offset))
+            store(loaded, memory.out, plus(places.windows, offset))
 
         kernels.in_registers(self.windows.run, REGISTER // self.dtype.itemsize, copy)
 
@@ -142,7 +143,7 @@ class Kernel(WindowKernel):
         source, inside = registers.constant(steps.astype(INT32)), []
         for coordinate in self.windows.coordinates:
             start = plus(places.indices, index(coordinate.place))
-            x = kernels.load(memory.indices[coordinate.operand], start, lanes)
+            x = load(memory.indices[coordinate.operand], start, lanes)
             x = from_the_end(x, coordinate.end)
             limit = min(coordinate.limit, int(np.iinfo(self.index_dtype).max))
             if self.fill is not None:
@@ -155,7 +156,7 @@ class Kernel(WindowKernel):
         all_lanes = registers.constant(np.ones(lanes, np.bool_))
         none = registers.number(0, registers.constant(np.zeros(lanes, f"i{self.dtype.itemsize}")))
         found = emit("vector.gather", memory.array, places.array, source, all_lanes, none, to=to)
-        kernels.store(self._or_fill(found, inside), memory.out, places.windows)
+        store(self._or_fill(found, inside), memory.out, places.windows)
 
     def _clamped(self, x: Value, limit: int) -> Value:
         """Clamp a register of places, and make it one of int32."""

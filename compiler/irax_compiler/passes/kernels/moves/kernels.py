@@ -10,11 +10,11 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Type, Value, dtype_of, shape_of
-from irax_compiler.ops.registers import emit, index, signless_dtype
+from irax_compiler.ops.registers import index, signless_dtype
+from irax_compiler.passes.kernels.code.loops import for_each
 from irax_compiler.passes.kernels.executables import add_executable, sizes_of_function
 from irax_compiler.passes.kernels.executables import dispatch as dispatch_of
 from irax_compiler.passes.kernels.loops.memory import seen_as
-from irax_compiler.passes.kernels.scf import for_each
 from irax_compiler.sizes import Size
 
 Body = Callable[[list[Value]], None]
@@ -57,20 +57,6 @@ def _signless(x: Value) -> Value:
     return seen_as(x, signless_dtype(dtype_of(x)))
 
 
-def load(memory: Value, at: Value, size: int = 1) -> Value:
-    """Load a register of `size` elements."""
-    element = memory.type.element_type  # pyright: ignore
-    if size == 1:
-        return emit("memref.load", memory, at, to=element)
-    return emit("vector.load", memory, at, to=mlir.parse_type(f"vector<{size}x{element}>"))
-
-
-def store(x: Value, memory: Value, at: Value) -> None:
-    """Store a register's elements."""
-    name = "vector.store" if isinstance(x.type, mlir.VectorType) else "memref.store"
-    mlir.emit(name, [x, memory, at], {}, [])
-
-
 def in_registers(
     size: int, width: int, body: Callable[[Value, int], None], overlap: bool = False
 ) -> None:
@@ -86,16 +72,6 @@ def in_registers(
         body(index(size - width), width)
     elif size > whole:
         body(index(whole), size - whole)
-
-
-def plus(x: Value, y: Value) -> Value:
-    """Build a sum of indices."""
-    return emit("arith.addi", x, y)
-
-
-def times(x: Value, by: Any) -> Value:
-    """Build a multiple of an index."""
-    return x if by == 1 else emit("arith.muli", x, index(by))
 
 
 def bits(dtype: np.dtype) -> Type:

@@ -13,10 +13,12 @@ from irax_compiler.ops import registers
 from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import constant, emit, index
 from irax_compiler.passes.kernels import executables
-from irax_compiler.passes.kernels.executables import local_memory, times
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.memory import load, store
+from irax_compiler.passes.kernels.code.places import times
+from irax_compiler.passes.kernels.executables import local_memory
 from irax_compiler.passes.kernels.moves import kernels
 from irax_compiler.passes.kernels.moves.rows import Rows
-from irax_compiler.passes.kernels.scf import for_each
 
 LANES = 16
 """The elements that are compared at a time."""
@@ -57,7 +59,7 @@ class _Rows(Rows):
         row = local_memory(self.vectors * LANES, element, alignment=64)
         # What follows the row in its last vector is never less than an element of the row.
         highest = constant(np.full(LANES, np.iinfo(self.dtype).max, self.dtype))
-        kernels.store(highest, row, index((self.vectors - 1) * LANES))
+        store(highest, row, index((self.vectors - 1) * LANES))
         for_each(*self.own(), _Row(self, numbers, places, row).build)
 
 
@@ -74,24 +76,24 @@ class _Row:
         start = times(number, length)
 
         def copy(i: Value) -> None:
-            element = kernels.load(self.numbers, emit("arith.addi", start, i))
-            kernels.store(element, self.row, i)
+            element = load(self.numbers, emit("arith.addi", start, i))
+            store(element, self.row, i)
 
         def put(i: Value) -> None:
             place = emit("arith.index_cast", i, to=mlir.element_type(INT32))
             rank = emit("arith.index_cast", self._rank(i, place), to=i.type)
-            kernels.store(place, self.places, emit("arith.addi", start, rank))
+            store(place, self.places, emit("arith.addi", start, rank))
 
         for_each(index(0), index(length), copy)
         for_each(index(0), index(length), put)
 
     def _rank(self, i: Value, place: Value) -> Value:
         """Count the elements before element i: those that are less, and equal ones before it."""
-        element = registers.spread(kernels.load(self.row, i), LANES)
+        element = registers.spread(load(self.row, i), LANES)
         own = registers.spread(place, LANES)
         count = constant(np.zeros(LANES, INT32))
         for vector in range(self.rows.vectors):
-            others = kernels.load(self.row, index(vector * LANES), LANES)
+            others = load(self.row, index(vector * LANES), LANES)
             places = constant(np.arange(vector * LANES, (vector + 1) * LANES, dtype=INT32))
             is_equal = registers.compare("EQ", "u", others, element)
             is_before = emit("arith.andi", is_equal, registers.compare("LT", "i", places, own))

@@ -20,11 +20,13 @@ from irax_compiler.ops.indexing.gather_scatter import Scatter, ScatterBy
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.code.loops import for_each, if_else
+from irax_compiler.passes.kernels.code.memory import load, store
+from irax_compiler.passes.kernels.code.places import plus, times
 from irax_compiler.passes.kernels.executables import workgroup
 from irax_compiler.passes.kernels.loops import blocks
 from irax_compiler.passes.kernels.loops.memory import held_dtype, is_plain
 from irax_compiler.passes.kernels.moves import kernels
-from irax_compiler.passes.kernels.moves.kernels import plus, times
 from irax_compiler.passes.kernels.moves.windows import (
     REGISTER,
     Indices,
@@ -34,7 +36,6 @@ from irax_compiler.passes.kernels.moves.windows import (
     Windows,
     bytes_of,
 )
-from irax_compiler.passes.kernels.scf import for_each, if_else
 
 SHARE = 128 << 10
 """The bytes of the array for a workgroup."""
@@ -190,10 +191,10 @@ class _Body:
 
         def copy(at: Value, width: int) -> None:
             if self.fill is None:
-                element = kernels.load(source[0], at, width)
+                element = load(source[0], at, width)
             else:
                 element = registers.spread(registers.constant(self.fill), width)
-            kernels.store(element, out, at)
+            store(element, out, at)
 
         size = emit("arith.subi", last, first)
         rest = emit("arith.remui", size, index(self._width))
@@ -223,14 +224,14 @@ class _Body:
         block = self.operation.regions[0].blocks[0]
 
         def combine(offset: Value, width: int) -> None:
-            new = kernels.load(updates, plus(at, offset), width)
+            new = load(updates, plus(at, offset), width)
             there = plus(place, offset)
             if not _sets(self.operation):
-                own = kernels.load(out, there, width)
+                own = load(out, there, width)
                 scope = blocks.Scope(dict(zip(block.arguments, (own, new), strict=True)))
                 (new,) = blocks.results(block, scope)
                 new = registers.spread(new, width)
-            kernels.store(new, out, there)
+            store(new, out, there)
 
         kernels.in_registers(self.kernel.windows.run, self._width, combine)
 

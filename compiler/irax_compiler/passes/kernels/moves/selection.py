@@ -20,10 +20,12 @@ from irax_compiler.ops.core import full
 from irax_compiler.ops.registers import constant, emit, index
 from irax_compiler.ops.sorting.sort import Order
 from irax_compiler.passes.kernels import executables
-from irax_compiler.passes.kernels.executables import local_memory, plus, times
+from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
+from irax_compiler.passes.kernels.code.memory import load, store
+from irax_compiler.passes.kernels.code.places import plus, times
+from irax_compiler.passes.kernels.executables import local_memory
 from irax_compiler.passes.kernels.moves import kernels
 from irax_compiler.passes.kernels.moves.rows import Rows
-from irax_compiler.passes.kernels.scf import for_each, for_loop, if_else
 
 LANES = 16
 """The elements that are compared at a time."""
@@ -125,22 +127,22 @@ class _Row:
         start = times(row, length)
 
         def begin(i: Value) -> None:
-            kernels.store(_long(-1), self.kept, i)
+            store(_long(-1), self.kept, i)
 
         def compare(i: Value) -> None:
             place = plus(times(i, LANES), count)
             end = plus(place, LANES)
             there = emit("arith.addi", start, place)
-            vector = self.rows.key(kernels.load(self.numbers, there, LANES))
+            vector = self.rows.key(load(self.numbers, there, LANES))
             if_else(
                 registers.any_of(self._are_less(vector)),
                 lambda: for_each(place, end, lambda j: self._offer(start, j)),
             )
 
         def write(i: Value) -> None:
-            low = emit("arith.andi", kernels.load(self.kept, i), _long((1 << HALF) - 1))
+            low = emit("arith.andi", load(self.kept, i), _long((1 << HALF) - 1))
             place = emit("arith.trunci", low, to=mlir.element_type(INT32))
-            kernels.store(place, self.places, emit("arith.addi", times(row, count), i))
+            store(place, self.places, emit("arith.addi", times(row, count), i))
 
         vectors = (length - count) // LANES
         rest = index(count + vectors * LANES)
@@ -151,7 +153,7 @@ class _Row:
         for_each(index(0), index(count), write)
 
     def _number(self, start: Value, place: Value) -> Value:
-        return self.rows.key(kernels.load(self.numbers, emit("arith.addi", start, place)))
+        return self.rows.key(load(self.numbers, emit("arith.addi", start, place)))
 
     def _offer(self, start: Value, place: Value) -> None:
         """Insert an element if it is less than the last that is kept."""
@@ -160,7 +162,7 @@ class _Row:
 
     def _are_less(self, numbers: Value) -> Value:
         """Compare numbers with that of the last element that is kept."""
-        last = kernels.load(self.kept, index(self.rows.count - 1))
+        last = load(self.kept, index(self.rows.count - 1))
         upper = emit("arith.shrui", last, _long(HALF))
         bound = emit("arith.trunci", upper, to=self.rows.key_type)
         bounds = registers.spread(bound, registers.size_of(numbers))
@@ -173,8 +175,8 @@ class _Row:
         item = emit("arith.ori", upper, emit("arith.index_cast", place, to=upper.type))
 
         def step(i: Value, carried: Sequence[Value]) -> list[Value]:
-            other = kernels.load(self.kept, i)
-            kernels.store(emit("arith.minui", other, carried[0]), self.kept, i)
+            other = load(self.kept, i)
+            store(emit("arith.minui", other, carried[0]), self.kept, i)
             return [emit("arith.maxui", other, carried[0])]
 
         for_loop(index(0), index(self.rows.count), 1, [item], step)

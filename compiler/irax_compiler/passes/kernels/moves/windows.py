@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any, ClassVar
 
@@ -14,9 +14,11 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, elementwise, registers, shape, slicing
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.memory import load
+from irax_compiler.passes.kernels.code.places import plus, times
 from irax_compiler.passes.kernels.moves import kernels
-from irax_compiler.passes.kernels.moves.kernels import plus, times
-from irax_compiler.passes.kernels.scf import for_each
+from irax_compiler.passes.kernels.views import axes, contiguous
 from irax_compiler.passes.matching import is_full_of, made_by
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.processors import processors
@@ -38,14 +40,6 @@ class Loop:
     windows: Any
     array: Any
     indices: Any
-
-    def around(self, inner: Loop) -> Loop | None:
-        """Return one loop that is this one around another; None if there is none."""
-        ours = self.windows, self.array, self.indices
-        theirs = inner.windows, inner.array, inner.indices
-        if ours != tuple(n * inner.extent for n in theirs):
-            return None
-        return Loop(self.extent * inner.extent, *theirs)
 
 
 @dataclass(frozen=True)
@@ -109,8 +103,8 @@ class Windows:
         indices: Indices,
         windows: Sequence[int],
     ) -> Windows:
-        in_array, in_windows = strides(array), strides(windows)
-        in_indices = strides(indices.extents)
+        in_array, in_windows = contiguous(array), contiguous(windows)
+        in_indices = contiguous(indices.extents)
         apart = dims.collapsed_dims + dims.operand_batching_dims
         spanned = iter(d for d in range(len(array)) if d not in apart)
         batch = iter(d for d in range(len(in_indices)) if d != dims.index_vector_dim)
@@ -135,7 +129,7 @@ class Windows:
         name = "arith.index_castui" if is_unsigned else "arith.index_cast"
         found = []
         for c in self.coordinates:
-            x = kernels.load(indices[c.operand], plus(at, index(c.place)))
+            x = load(indices[c.operand], plus(at, index(c.place)))
             found.append(emit(name, from_the_end(x, c.end), to=at.type))
         return found
 
@@ -307,23 +301,11 @@ def _share(number: Value, steps: Any, extent: Any) -> tuple[Value, Value]:
     return first, emit("arith.minsi", plus(first, index(steps)), index(extent))
 
 
-def strides(extents: Sequence[int]) -> list[int]:
-    """Return the strides of an array of a shape, in elements."""
-    return [prod(extents[d + 1 :]) for d in range(len(extents))]
-
-
 def merged(loops: Sequence[Loop]) -> list[Loop]:
     """Merge loops that follow each other in all memories, and drop those of one step."""
-    found: list[Loop] = []
-    for loop in loops:
-        if loop.extent == 1:
-            continue
-        both = found[-1].around(loop) if found else None
-        if both is None:
-            found.append(loop)
-        else:
-            found[-1] = both
-    return found
+    distances = [[x.windows for x in loops], [x.array for x in loops], [x.indices for x in loops]]
+    found = axes([loop.extent for loop in loops], distances)
+    return [replace(loops[axis.last], extent=axis.extent) for axis in found]
 
 
 def _with_run(loops: Sequence[Loop]) -> tuple[tuple[Loop, ...], int]:

@@ -18,13 +18,14 @@ from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
+from irax_compiler.passes.kernels.code.memory import gathered, write
+from irax_compiler.passes.kernels.code.places import least, moved, numbers, plus, split, times
 from irax_compiler.passes.kernels.elementwise.kernels import SHARE
-from irax_compiler.passes.kernels.loops.arrays import moved
 from irax_compiler.passes.kernels.loops.memory import held_dtype, held_shape
 from irax_compiler.passes.kernels.piecewise.pieces import Computed, Constant, Piece, Read
 from irax_compiler.passes.kernels.piecewise.search import Cluster
 from irax_compiler.passes.kernels.reductions import lanes
-from irax_compiler.passes.kernels.scf import for_each, for_loop, if_else
 from irax_compiler.passes.kernels.views import View
 
 
@@ -85,21 +86,21 @@ class Kernel:
 
     def _share(self, band: _Band, number: Value) -> None:
         """Build what a workgroup does: some rows, or a part of one."""
-        items, part = lanes.split(number, [-(-prod(band.outer) // band.rows), band.parts])
-        first = executables.times(items, band.rows)
-        last = lanes.least(executables.plus(first, band.rows), prod(band.outer))
+        items, part = split(number, [-(-prod(band.outer) // band.rows), band.parts])
+        first = times(items, band.rows)
+        last = least(plus(first, band.rows), prod(band.outer))
         for_each(first, last, lambda row: self._row(band, row, part))
 
     def _row(self, band: _Band, row: Value, part: Value) -> None:
-        place = lanes.split(row, band.outer)
+        place = split(row, band.outer)
         begin = 0
         for piece in band.pieces:
             extent = piece.extents[-1]
             bounds = index(0), index(extent)
             if band.parts > 1:
-                start = executables.plus(executables.times(part, SHARE), -begin)
+                start = plus(times(part, SHARE), -begin)
                 low = emit("arith.maxsi", start, index(0))
-                bounds = low, lanes.least(executables.plus(start, SHARE), extent)
+                bounds = low, least(plus(start, SHARE), extent)
             unaligned = begin if band.parts > 1 else 0
             _Row(piece, place, self.memories, unaligned).build(*bounds)
             begin += extent
@@ -124,7 +125,7 @@ class _Row:
 
         def step(at: Value, _: registers.Registers) -> registers.Registers:
             if extent % size or self.unaligned % size:
-                at = lanes.least(at, extent - size)
+                at = least(at, extent - size)
             known = dict(same)
             for number, term in terms:
                 if isinstance(term, Computed):
@@ -134,7 +135,7 @@ class _Row:
             for number, view in piece.writes:
                 assert view.array is not None
                 there = self._offset(view, at)
-                lanes.write(known[number], self.memories[view.array], there, size, None)
+                write(known[number], self.memories[view.array], there, size)
             return []
 
         for_loop(first, last, size, [], step)
@@ -154,8 +155,8 @@ class _Row:
         there = self._offset(term.view, at)
         offsets = np.arange(self.piece.lanes) * term.view.strides[-1]
         if term.view.array is None:
-            return lanes.numbers(there, offsets, dtype_of(term.x))
-        return lanes.gathered(self.memories[term.view.array], there, offsets, dtype_of(term.x))
+            return numbers(there, offsets, dtype_of(term.x))
+        return gathered(self.memories[term.view.array], there, offsets, dtype_of(term.x))
 
     def _offset(self, view: View, at: Value) -> Value:
         found = index(view.start)

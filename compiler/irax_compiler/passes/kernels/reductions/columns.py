@@ -18,12 +18,14 @@ from irax_compiler.mlir import Value, dtype_of
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.code.loops import for_loop
+from irax_compiler.passes.kernels.code.memory import read, write
+from irax_compiler.passes.kernels.code.places import least, plus, split, times
 from irax_compiler.passes.kernels.loops.memory import held_dtype
 from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.domains import Group
 from irax_compiler.passes.kernels.reductions.kernels import Kernel, Place
 from irax_compiler.passes.kernels.reductions.phases import Phase
-from irax_compiler.passes.kernels.scf import for_loop
 
 WIDEST = 2048
 """The most columns of a block: their accumulators stay in the fastest cache."""
@@ -83,10 +85,10 @@ class Columns(Kernel):
 
     def item(self, number: Value) -> None:
         sizes = [*(g.extent for g in self.outer), self._blocks]
-        *indices, block = lanes.split(number, sizes)
+        *indices, block = split(number, sizes)
         place = dict(zip(self.outer, indices, strict=True))
-        first = executables.times(block, self.width)
-        last = lanes.least(executables.plus(first, self.width), self.columns.extent)
+        first = times(block, self.width)
+        last = least(plus(first, self.width), self.columns.extent)
         fold = _Fold(self, first, last)
         for phase in self.phases:
             fold.start(phase)
@@ -153,7 +155,7 @@ class _Fold:
         if size > count and phase.reductions:
 
             def block(at: Value, _: Registers) -> Registers:
-                end = emit("arith.minsi", executables.plus(at, size), stop)
+                end = emit("arith.minsi", plus(at, size), stop)
                 self.start(phase, depth + 1)
                 self._rows(phase, group, place, (at, end), size // BLOCK, depth + 1)
                 self._each(lambda at, slot, mask: self._join(phase, slot, depth))
@@ -164,7 +166,7 @@ class _Fold:
 
         def rows(count: int) -> Callable[[Value, Registers], Registers]:
             def step(at: Value, _: Registers) -> Registers:
-                places = [place | {group: executables.plus(at, i)} for i in range(count)]
+                places = [place | {group: plus(at, i)} for i in range(count)]
                 self._each(lambda *column: self._add(phase, places, depth, *column))
                 return []
 
@@ -234,7 +236,7 @@ class _Fold:
         elif vector_registers().has_masks:
             for_loop(self.first, self.last, size, [], masked)
         else:
-            end = lanes.least(self.last, whole)
+            end = least(self.last, whole)
             for_loop(self.first, end, size, [], unmasked)
             for_loop(end, self.last, size, [], masked)
 
@@ -242,10 +244,10 @@ class _Fold:
 
     def _get(self, x: Value, slot: Value, depth: int = 0) -> Value:
         memory = self.kernel.memory_of(x, depth)
-        return lanes.read(memory, slot, dtype_of(x), self.kernel.lanes, None)
+        return read(memory, slot, dtype_of(x), self.kernel.lanes)
 
     def _put(self, x: Value, register: Value, slot: Value, depth: int = 0) -> None:
-        lanes.write(register, self.kernel.memory_of(x, depth), slot, self.kernel.lanes, None)
+        write(register, self.kernel.memory_of(x, depth), slot, self.kernel.lanes)
 
     def _totals(self, phase: Phase, slot: Value, depth: int) -> list[Value]:
         return [self._get(operation.results[0], slot, depth) for operation in phase.reductions]

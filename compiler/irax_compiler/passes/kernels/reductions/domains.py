@@ -11,7 +11,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.size_code import usual
-from irax_compiler.passes.kernels.views import View
+from irax_compiler.passes.kernels.views import View, axes, contiguous
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import Size
 
@@ -119,7 +119,7 @@ class Access:
                 return None
             x, dimensions = source.operands[0], [dimensions[d] for d in op.broadcast_dimensions]
         extents = shape_of(x)
-        steps = [0 if n == 1 else prod(extents[i + 1 :]) for i, n in enumerate(extents)]
+        steps = [0 if n == 1 else d for n, d in zip(extents, contiguous(extents), strict=True)]
         return cls(x, _strides(domain, dimensions, steps))
 
 
@@ -149,19 +149,6 @@ def groups(domain: Domain, accesses: Iterable[Access]) -> list[Group]:
     """Return the groups of a domain's dimensions, outermost first. Dimensions are together if all
     arrays are read over them as over one.
     """
-    arrays = list(accesses)
-    found: list[Group] = []
-    for d, extent in reversed(list(enumerate(domain.extents))):
-        if extent == 1:
-            continue
-        is_reduced = d in domain.reduced
-        if found:
-            inner = found[-1]
-            is_one = inner.is_reduced == is_reduced and all(
-                a.strides[d] == a.strides[inner.last] * inner.extent for a in arrays
-            )
-            if is_one:
-                found[-1] = Group(extent * inner.extent, is_reduced, inner.last)
-                continue
-        found.append(Group(extent, is_reduced, d))
-    return found[::-1]
+    is_reduced = [d in domain.reduced for d in range(len(domain.extents))]
+    found = axes(domain.extents, [access.strides for access in accesses], is_reduced)
+    return [Group(axis.extent, is_reduced[axis.last], axis.last) for axis in found]

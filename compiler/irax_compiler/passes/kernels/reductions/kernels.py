@@ -14,6 +14,8 @@ from functools import cached_property
 from math import gcd, prod
 from typing import Any
 
+import numpy as np
+
 from irax_compiler import mlir
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import registers
@@ -21,6 +23,9 @@ from irax_compiler.ops.reductions.reduce import is_identity
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.passes.host.donated import WORTH_TAKING, in_memory_of
 from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.memory import read, write
+from irax_compiler.passes.kernels.code.places import least, numbers, plus, times
 from irax_compiler.passes.kernels.descriptions import Unknown, described
 from irax_compiler.passes.kernels.division import Division, equal_parts
 from irax_compiler.passes.kernels.loops.memory import bound_type, held_dtype
@@ -28,7 +33,6 @@ from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.clusters import Cluster
 from irax_compiler.passes.kernels.reductions.domains import Access, Domain, Group, groups
 from irax_compiler.passes.kernels.reductions.phases import Phase, phases
-from irax_compiler.passes.kernels.scf import for_each
 from irax_compiler.passes.kernels.views import contiguous
 
 VECTOR = 64
@@ -213,15 +217,15 @@ class Kernel(ABC):
         if not self.is_divided(group):
             return index(0), index(group.extent)
         size = -(-group.extent // self.shares.parts)
-        start = lanes.least(executables.times(executables.workgroup(1), size), group.extent)
-        return start, lanes.least(executables.plus(start, size), group.extent)
+        start = least(times(executables.workgroup(1), size), group.extent)
+        return start, least(plus(start, size), group.extent)
 
     def _offset(self, strides: Sequence[int], place: Place) -> Value:
         """Return the offset of a place, for strides by dimension."""
         total = index(0)
         for group, at in place.items():
             if strides[group.last] != 0:
-                total = emit("arith.addi", total, executables.times(at, strides[group.last]))
+                total = emit("arith.addi", total, times(at, strides[group.last]))
         return total
 
     def _strides(self, x: Value) -> tuple[int, ...]:
@@ -247,22 +251,22 @@ class Kernel(ABC):
         if access.start != 0:
             at = emit("arith.addi", at, index(access.start))
         if access.array is None:
-            return lanes.places(at, dtype_of(x), size)
-        return lanes.read(self.memories[access.array], at, dtype_of(x), size, mask)
+            return numbers(at, np.arange(size), dtype_of(x))
+        return read(self.memories[access.array], at, dtype_of(x), size, mask)
 
     def _restore(self, x: Value, where: Value, place: Place, mask: Value | None) -> Value:
         """Load elements that an earlier phase stored."""
         at = self._offset(self._strides(where), place)
-        return lanes.read(self.memories[where], at, dtype_of(x), self.lanes, mask)
+        return read(self.memories[where], at, dtype_of(x), self.lanes, mask)
 
     def _store(self, x: Value, where: Value, place: Place, mask: Value | None) -> None:
         """Store elements in the memory of a result."""
         strides = self._strides(where)
         at = self._offset(strides, place)
         if self.shares.parts > 1:
-            part = executables.times(executables.workgroup(1), prod(shape_of(where)))
+            part = times(executables.workgroup(1), prod(shape_of(where)))
             at = emit("arith.addi", at, part)
-        lanes.write(x, self.memories[where], at, self._size(strides, place), mask)
+        write(x, self.memories[where], at, self._size(strides, place), mask)
 
     def whole(
         self, phase: Phase, place: Place, mask: Value | None, folded: dict[Value, Value]

@@ -1,8 +1,8 @@
-"""Registers of kernels: numbers, and vectors of the elements of neighbouring places."""
+"""The code of what kernels compute: elementwise operations and folds of registers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.reductions.reduce import find_combiner, identity
-from irax_compiler.ops.registers import emit, index
+from irax_compiler.ops.registers import emit
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.kernels.loops import blocks, vectors
+from irax_compiler.passes.kernels.code.shuffles import picked
+from irax_compiler.passes.kernels.loops import blocks
 from irax_compiler.sizes import Size
 
 BOOLEAN = mlir.element_type(np.dtype(np.bool_))
@@ -106,96 +107,13 @@ def _extremum(predicate: int, x: Value, dtype: np.dtype) -> Value:
 def _by_halves(x: Value, combine: Callable[[Value, Value], Value]) -> Value:
     while (size := registers.size_of(x)) > 1:
         low, high = np.arange(size).reshape(2, size // 2)
-        x = combine(vectors.picked(x, low), vectors.picked(x, high))
+        x = combine(picked(x, low), picked(x, high))
     return x
 
 
 def _reduced(kind: str, x: Value, to: mlir.Type) -> Value:
     attribute = mlir.parse_attribute(f"#vector.kind<{kind}>")
     return emit("vector.reduction", x, to=to, kind=attribute)
-
-
-# ---- memory --------------------------------------------------------------------------------------
-
-
-def read(source: Value, at: Value, dtype: np.dtype, lanes: int, mask: Value | None) -> Value:
-    """Load numbers of `dtype`. Those that a mask leaves out are not read, and are zeros."""
-    held = np.dtype(np.int8) if dtype == np.bool_ else registers.signless_dtype(dtype)
-    to = registers.type_of(held, lanes)
-    if lanes == 1:
-        loaded = emit("memref.load", source, at, to=to)
-    elif mask is None:
-        loaded = emit("vector.load", source, at, to=to)
-    else:
-        zeros = registers.spread(registers.zero(mlir.element_type(held)), lanes)
-        loaded = emit("vector.maskedload", source, at, mask, zeros, to=to)
-    if dtype != np.bool_:
-        return loaded
-    return emit("arith.trunci", loaded, to=registers.type_of(dtype, lanes))
-
-
-def write(x: Value, target: Value, at: Value, lanes: int, mask: Value | None) -> None:
-    """Store numbers, those that a mask leaves out excepted."""
-    if registers.is_boolean(x):  # which memory holds as bytes
-        x = emit("arith.extui", x, to=registers.with_elements(x, np.dtype(np.int8)))
-    x = registers.spread(x, lanes)
-    if lanes == 1:
-        mlir.emit("memref.store", [x, target, at], {}, [])
-    elif mask is None:
-        mlir.emit("vector.store", [x, target, at], {}, [])
-    else:
-        mlir.emit("vector.maskedstore", [target, at, mask, x], {}, [])
-
-
-def gathered(source: Value, at: Value, offsets: np.ndarray, dtype: np.dtype) -> Value:
-    """Load the numbers of `dtype` at some distances from a place: a number if all are the same one,
-    else a vector, picked from vectors of neighbours.
-    """
-    first, span = int(offsets.min()), int(np.ptp(offsets)) + 1
-    at = emit("arith.addi", at, index(first)) if first else at
-    if span == 1:
-        return read(source, at, dtype, 1, None)
-    width = min(span, offsets.size)
-    starts = [min(start, span - width) for start in range(0, span, width)]
-    parts = np.minimum((offsets - first) // width, len(starts) - 1)
-    found: Value | None = None
-    for number, start in enumerate(starts):
-        if number and not np.any(parts == number):
-            continue
-        there = emit("arith.addi", at, index(start)) if start else at
-        loaded = read(source, there, dtype, width, None)
-        own = offsets - first - start
-        if found is None:
-            found = vectors.picked(loaded, np.where(parts == number, own, 0))
-        else:
-            lane = np.arange(offsets.size)
-            found = vectors.shuffled(
-                found, loaded, np.where(parts == number, offsets.size + own, lane)
-            )
-    assert found is not None
-    return found
-
-
-def numbers(at: Value, offsets: np.ndarray, dtype: np.dtype) -> Value:
-    """Return a register of places at some distances from another, as numbers of `dtype`."""
-    wide = np.dtype(np.int64 if dtype.itemsize == 8 else np.int32)
-    found = emit("arith.index_cast", at, to=mlir.element_type(wide))
-    if np.ptp(offsets):
-        distances = registers.constant(offsets.astype(wide))
-        found = emit("arith.addi", registers.spread(found, offsets.size), distances)
-    target = registers.signless_dtype(dtype)
-    to = registers.with_elements(found, target)
-    if found.type == to:
-        return found
-    return emit("arith.trunci" if target.kind == "i" else "arith.sitofp", found, to=to)
-
-
-def places(at: Value, dtype: np.dtype, lanes: int) -> Value:
-    """Return a register of consecutive places, as numbers of `dtype`."""
-    return numbers(at, np.arange(lanes), dtype)
-
-
-# ---- loops and places ----------------------------------------------------------------------------
 
 
 def block(steps: Any, most: int) -> int:
@@ -206,17 +124,3 @@ def block(steps: Any, most: int) -> int:
     while -(-steps // size) > most:
         size *= most
     return size
-
-
-def least(x: Value, y: Any) -> Value:
-    """Return the lesser of a place and a number."""
-    return emit("arith.minsi", x, index(y))
-
-
-def split(number: Value, extents: Sequence[Any]) -> list[Value]:
-    """Return the indices, in an array of some extents, of the element with a number."""
-    found: list[Value] = []
-    for i, extent in reversed(list(enumerate(extents))):
-        found.append(emit("arith.remui", number, index(extent)) if i else number)
-        number = emit("arith.divui", number, index(extent)) if i else number
-    return found[::-1]

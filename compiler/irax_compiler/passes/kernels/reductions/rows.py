@@ -16,11 +16,12 @@ from irax_compiler.mlir import Value
 from irax_compiler.ops import registers
 from irax_compiler.ops.registers import Registers, emit, index
 from irax_compiler.passes.kernels import executables
+from irax_compiler.passes.kernels.code.loops import for_loop
+from irax_compiler.passes.kernels.code.places import least, plus, split, times
 from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.domains import Group
 from irax_compiler.passes.kernels.reductions.kernels import Kernel, Place
 from irax_compiler.passes.kernels.reductions.phases import Phase
-from irax_compiler.passes.kernels.scf import for_loop
 from irax_compiler.sizes import Size
 
 BLOCK = 32
@@ -40,7 +41,7 @@ class Rows(Kernel):
         return prod(g.extent for g in self.outer)
 
     def item(self, number: Value) -> None:
-        indices = lanes.split(number, [g.extent for g in self.outer])
+        indices = split(number, [g.extent for g in self.outer])
         place = dict(zip(self.outer, indices, strict=True))
         folded: dict[Value, Value] = {}
         for phase in self.phases:
@@ -108,8 +109,8 @@ class _Fold:
             return index(0), index(steps), index(whole), None
         parts, number = self.kernel.shares.parts, executables.workgroup(1)
         size = -(-steps // self.step // parts) * self.step
-        start = lanes.least(executables.times(number, size), steps)
-        stop = lanes.least(executables.plus(start, size), steps)
+        start = least(times(number, size), steps)
+        stop = least(plus(start, size), steps)
         is_last = registers.equal(number, parts - 1)
         return start, stop, registers.select(is_last, index(whole), index(steps)), is_last
 
@@ -120,7 +121,7 @@ class _Fold:
         def step(at: Value, totals: Registers) -> Registers:
             found: list[Value] = []
             for i in range(phase.unrolled):
-                there = place | {group: executables.plus(at, i * self.size)}
+                there = place | {group: plus(at, i * self.size)}
                 own = totals[i * count : (i + 1) * count]
                 found += phase.combined(own, self._vector(there, None))
             return found
@@ -131,7 +132,7 @@ class _Fold:
                 return phase.together(_sets(found, count))
 
             def block(at: Value, totals: Registers) -> Registers:
-                end = emit("arith.minsi", executables.plus(at, size), stop)
+                end = emit("arith.minsi", plus(at, size), stop)
                 return phase.combined(totals, over(at, end, size // BLOCK))
 
             return for_loop(start, stop, size, phase.neutrals(self.size), block)

@@ -12,9 +12,10 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Value
 from irax_compiler.ops.registers import emit, index
+from irax_compiler.passes.kernels.code.loops import for_each
+from irax_compiler.passes.kernels.code.memory import load, store
 from irax_compiler.passes.kernels.executables import Body, add_executable, dispatch, long, memory
-from irax_compiler.passes.kernels.moves.kernels import in_registers, load, store
-from irax_compiler.passes.kernels.scf import for_each
+from irax_compiler.passes.kernels.moves.kernels import in_registers
 from irax_compiler.passes.repairs.update_carries_in_place.extents import sizes_of_result
 
 _BYTES = np.dtype(np.int8)

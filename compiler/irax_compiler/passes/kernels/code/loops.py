@@ -14,14 +14,15 @@ def for_loop(
     stop: Value,
     step: int,
     carried: Registers,
-    body: Callable[[Value, Registers], Registers],
+    body: Callable[[Value, list[Value]], Registers],
 ) -> list[Value]:
     """Build an `scf.for`, and return what it carries at its end."""
     types = [x.type for x in carried]
     loop = mlir.emit("scf.for", [start, stop, index(step), *carried], {}, types, regions=1)
     block = Block.create_at_start(loop.regions[0], [start.type, *types])
     with InsertionPoint(block):
-        at, *inside = block.arguments
+        given: list[Value] = list(block.arguments)
+        at, *inside = given
         mlir.emit("scf.yield", list(body(at, inside)), {}, [])
     return list(loop.results)
 
@@ -34,6 +35,15 @@ def for_each(first: Value, last: Value, body: Callable[[Value], None], step: int
         return []
 
     for_loop(first, last, step, [], visit)
+
+
+def counted(
+    limit: int, by: int, start: Registers, body: Callable[[Value, list[Value]], Registers]
+) -> list[Value]:
+    """Build a loop over 0, `by`, 2 `by`, ... below `limit`. A single step is no loop."""
+    if limit <= by:
+        return list(body(index(0), list(start)))
+    return for_loop(index(0), index(limit), by, start, body)
 
 
 def while_loop(

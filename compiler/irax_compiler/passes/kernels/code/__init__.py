@@ -1,0 +1,1 @@
+"""Places, registers, loads and stores, loops: what the code of kernels is built from."""
