@@ -143,13 +143,24 @@ def start(size):
     return params, (zeros, zeros)
 
 
+def small_loss(params, sequences):
+    """The loss of a small model, for `irax show examples/gpt.py:small_loss`."""
+    return loss(params, sequences, SMALL.heads)
+
+
+def small_arguments():
+    """Weights and sequences of a small model."""
+    params, _ = start(SMALL)
+    return params, examples(np.random.default_rng(0), SMALL.batch, SMALL.digits)
+
+
 def step_and_arguments():
     """A training step, and an example of its arguments."""
 
     def step(params, moments, count, sequences):
         return train_step(params, moments, count, sequences, SMALL.heads)
 
-    sequences = examples(np.random.default_rng(0), SMALL.batch, SMALL.digits)
+    _, sequences = small_arguments()
     return step, (*start(SMALL), np.float32(1), sequences)
 
 

@@ -127,6 +127,19 @@ def test_search(browser, site):
     assert "reference/irax.numpy.linalg.html" in found
 
 
+def test_the_first_page_has_a_live_page(browser, site):
+    browser.open(f"{site}/index.html")
+    frame = "document.querySelector('iframe.live')"
+    browser.evaluate(f"{frame}.scrollIntoView()")
+    inside = f"{frame}.contentDocument"
+    browser.wait(f"{inside} && {inside}.querySelector('#stages.counted')")
+    selected = browser.evaluate(f"{inside}.querySelector('.line.linked code').textContent")
+    assert "irax.nn.gelu" in selected
+    assert browser.evaluate(f"{inside}.querySelectorAll('.box').length") > 10
+    assert str(ROOT) not in browser.evaluate(f"{inside}.documentElement.outerHTML")
+    assert browser.errors == []
+
+
 def test_light_and_dark(tmp_path, site):
     """The system's choice comes first, until a reader makes another."""
     colour = "getComputedStyle(document.body).backgroundColor"

@@ -8,12 +8,12 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
-from website import commands, notebooks, passes, reference
+from website import commands, live, notebooks, passes, reference
 from website.links import OUTSIDE, linked
 
 ROOT = Path(__file__).parents[1]
 PICTURES = "examples/pictures"
-WIDE = ("ops.md", "legalizations.md")
+WIDE = ("comparison.md", "ops.md", "legalizations.md")
 """Pages whose tables take the place of the table of contents, too."""
 
 
@@ -34,6 +34,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for picture in sorted((ROOT / PICTURES).glob("*.png")):
         name = f"{PICTURES}/{picture.name}"
         files.append(File.generated(config, name, abs_src_path=str(picture)))
+    files.append(File.generated(config, live.PAGE, content=live.page()))
     for name in notebooks.TUTORIALS:
         page = f"tutorials/{name}.ipynb"
         files.append(File.generated(config, page, content=notebooks.notebook(name)))
@@ -48,6 +49,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     here = page.file.src_uri
     if here in WIDE:
         page.meta["hide"] = ["toc"]
+    if here == "index.md":  # the live page is as wide as it
+        page.meta["hide"] = ["navigation", "toc"]
+        markdown = live.framed(markdown)
     notebook = here.removesuffix(".md") + ".ipynb"
     if files.get_file_from_path(notebook) is not None:
         title, rest = markdown.split("\n", 1)

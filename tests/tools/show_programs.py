@@ -53,11 +53,11 @@ func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 
 
 def mlp(folder: Path) -> Source:
-    return _traced(folder / "mlp.py", MLP, "loss", ARGUMENTS)
+    return traced(folder / "mlp.py", MLP, "loss", ARGUMENTS)
 
 
 def scan(folder: Path) -> Source:
-    return _traced(folder / "scanned.py", SCAN, "run", "f32[3], f32[5,3]")
+    return traced(folder / "scanned.py", SCAN, "run", "f32[3], f32[5,3]")
 
 
 def twice(folder: Path) -> Source:
@@ -73,6 +73,6 @@ def page_of(source: Source, way: Way) -> Page:
     return page
 
 
-def _traced(path: Path, text: str, function: str, arguments: str) -> Source:
+def traced(path: Path, text: str, function: str, arguments: str) -> Source:
     path.write_text(text)
     return sources.load(f"{path}:{function}", arguments)

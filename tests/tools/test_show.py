@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import doctest
+import json
 import os
 import pty
 import re
 import subprocess
 import sys
+import webbrowser
 from collections import Counter
 from pathlib import Path
 
@@ -251,6 +253,24 @@ def test_colours_are_for_terminals(folder):
     assert "\x1b[" in show(folder / "in.mlir", "--stage", "read", "--color", "always").stdout
 
 
+def test_the_page_tells_where_it_is_and_opens(folder, monkeypatch):
+    shown = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: shown.append(address) or True)
+    page = folder / "page.html"
+    done = show(folder / "in.mlir", "--html", str(page), "--stage", "cse")
+    assert done.stderr == f"Wrote {page}\n"
+    assert not done.stdout
+    assert shown == []
+    data = re.search(r'type="application/json">(.*?)</script>', page.read_text(), re.DOTALL)
+    assert data is not None
+    model = json.loads(data[1])
+    assert model["stages"][model["opens"]]["name"] == "cse"
+
+    show(folder / "in.mlir", "--open")
+    (address,) = shown
+    assert Path(address.removeprefix("file://")).read_text().startswith("<!doctype html>")
+
+
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
@@ -258,7 +278,9 @@ def test_colours_are_for_terminals(folder):
         (["--sparsity", "--stage", "cse"], 2, "--sparsity goes without --stage and --locations"),
         (["--sparsity", "--wrt", "7"], 1, "wrt=7: @main has 2 arguments"),
         (["--in-axes", "0"], 2, "--in-axes goes with --vmap"),
-        (["--html", "x.html", "--stage", "cse"], 2, "--html writes all stages"),
+        (["--html", "x.html", "--locations"], 2, "--html writes a page of all stages"),
+        (["--html", "x.html", "--stage", "no"], 2, "no stage 'no'; there are read, "),
+        (["--html", "-", "--open"], 2, "--open shows a file"),
         (["--iree", "--device", "pjrt"], 2, "--iree goes with devices that IREE compiles for"),
         (["--html", "none/x.html"], 1, "none/x.html: cannot be written"),
         (["--grad", "--wrt", "7"], 1, "wrt=7: @main has 2 arguments"),

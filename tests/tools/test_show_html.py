@@ -81,8 +81,8 @@ def test_stages(browser, tmp_path):
     )
     names = [re.sub(r"^func\.func\((.*)\)$", r"\1", stage.name) for stage in page.stages]
     assert titles == names
-    assert code(browser) == text_of_stage(page, 0)
-    for stage in (1, 3, len(names) - 1):
+    assert code(browser)[:40] == text_of_stage(page, page.opens)[:40]
+    for stage in (0, 1, 3, len(names) - 1):
         browser.click(f".stage[data-stage='{stage}']")
         assert code(browser)[:40] == text_of_stage(page, stage)[:40]
     browser.press("[")
@@ -90,6 +90,35 @@ def test_stages(browser, tmp_path):
         len(names) - 2
     )
     assert browser.evaluate("location.hash") == f"#stage={len(names) - 2}"
+
+
+def test_the_page_opens_on_the_derived_function(browser, tmp_path):
+    page = opened(browser, tmp_path, programs.mlp(tmp_path), Way(grad=True))
+    shown = page.stages[page.opens]
+    assert (shown.group, shown.name) == ("derive", "cse")
+    current = "document.querySelector('[aria-current=step]').dataset.stage"
+    assert browser.evaluate(current) == str(page.opens)
+    assert "@loss.grad(" in code(browser)[0]
+    opened(browser, tmp_path, programs.mlp(tmp_path), Way())
+    assert browser.evaluate(current) == "0"
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_lines_of_source_wrap(browser, tmp_path, width):
+    text = programs.MLP.replace("mean((out - y) ** 2)", f"mean({' + '.join(30 * ['out'])} - y)")
+    source = programs.traced(tmp_path / "m.py", text, "loss", programs.ARGUMENTS)
+    page = programs.page_of(source, Way())
+    path = tmp_path / "page.html"
+    path.write_text(html_of(page))
+    browser.open(path, width=width, height=844)
+    assert browser.evaluate("document.documentElement.scrollWidth") <= width
+    pane = "document.querySelector('#source')"
+    assert browser.evaluate(f"{pane}.scrollWidth <= {pane}.clientWidth")
+    line = "document.querySelector('.line[data-key$=\":13\"]')"
+    assert browser.evaluate(f"{line}.clientHeight") > 20
+    browser.click(".line[data-key$=':13']")
+    assert browser.evaluate("document.querySelectorAll('.row.linked').length") > 0
+    assert browser.evaluate("document.querySelector('#ir').clientHeight") > 200
 
 
 def test_costs(browser, tmp_path):

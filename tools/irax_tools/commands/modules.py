@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import tempfile
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -11,8 +13,6 @@ from irax_tools import options
 
 if TYPE_CHECKING:
     from irax_tools.show.record import Recorder
-    from irax_tools.show.way import Way
-    from irax_tools.sources import Source
 
 
 @options.command(example='irax show function.py:f --args "f32[4], f32[4]" --html f.html')
@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 @click.option(
     "--html", metavar="FILE", help="Write a page with all stages, which needs no network."
 )
-@click.option("--stage", help="Print this stage alone: traced, or the name of a pass.")
+@click.option("--open", "opens", is_flag=True, help="Show the page in a browser.")
+@click.option(
+    "--stage",
+    help="Print this stage alone: traced, or the name of a pass. With --html, open the page on it.",
+)
 @click.option("--grad", is_flag=True, help="Show how its gradient is derived, and lower that.")
 @options.wrt
 @click.option("--vmap", metavar="SIZE", type=click.IntRange(min=1), help="Map it over lanes.")
@@ -48,6 +52,7 @@ def show(
     source: str,
     arguments: str | None,
     html: str | None,
+    opens: bool,
     stage: str | None,
     grad: bool,
     wrt: tuple[int, ...] | None,
@@ -69,20 +74,23 @@ def show(
     """
     if wrt is not None and not (grad or sparsity):
         raise click.UsageError("--wrt goes with --grad or --sparsity")
+    if opens and html is None:
+        html = os.path.join(tempfile.mkdtemp(prefix="irax-"), "show.html")
     if sparsity and (stage is not None or locations):
         raise click.UsageError("--sparsity goes without --stage and --locations")
     if in_axes is not None and vmap is None:
         raise click.UsageError("--in-axes goes with --vmap")
-    if html is not None and (stage is not None or locations):
-        raise click.UsageError("--html writes all stages: it goes without --stage and --locations")
+    if html is not None and locations:
+        raise click.UsageError("--html writes a page of all stages: it goes without --locations")
+    if html == "-" and opens:
+        raise click.UsageError("--open shows a file: give --html its name, or leave it out")
     if times and (html is None or device != "cpu" or pipeline is not None or mesh is not None):
         raise click.UsageError(
             "--times goes with --html and the processor, without --pipeline and --mesh"
         )
     from irax_compiler import api
     from irax_tools import programs, sources
-    from irax_tools.files import write_file
-    from irax_tools.show import terminal
+    from irax_tools.show import pages, terminal
     from irax_tools.show.page import html_of
     from irax_tools.show.record import record
     from irax_tools.show.sparsity import matrix_of, text_of
@@ -102,10 +110,17 @@ def show(
     if locations:
         found = terminal.modules_of(loaded, way)
         return _show_stages(found, stage, options.has_colours(color), None)
-    recorded, failure = record(loaded, way, _timing(loaded, way) if times else lambda page: None)
+    finish: Callable[[Recorder], None] | None = None
+    if times:
+        from irax_tools.cost.page import timing
+
+        finish = timing(loaded, way, lambda line: click.echo(line, err=True))
+    recorded, failure = record(loaded, way, finish)
     recorded.matrix = matrix
     if html is not None:
-        write_file(html, html_of(recorded))
+        if stage is not None:
+            recorded.opens = _place_of(stage, [s.full_name for s in recorded.stages], failure)
+        pages.write(html, html_of(recorded), opens)
     else:
         found = terminal.texts_of(recorded)
         _show_stages(found, stage, options.has_colours(color), failure)
@@ -113,22 +128,12 @@ def show(
         raise failure
 
 
-def _timing(source: Source, way: Way) -> Callable[[Recorder], None]:
-    """Return a function that times the dispatches of what is shown, and adds them to its page."""
-
-    def add(recorder: Recorder) -> None:
-        from irax_tools import checking
-        from irax_tools.cost import page, peaks
-        from irax_tools.cost.measure import measure
-
-        shown = way.derived(source)
-        examples = source.examples if shown is source else None
-        inputs = examples or checking.trial_of(shown, 0).inputs
-        measured = measure(shown, inputs)
-        best = peaks.of_machine(measured.driver, tell=lambda line: click.echo(line, err=True))
-        page.add_runs(recorder, measured, best)
-
-    return add
+def _place_of(stage: str, names: Sequence[str], failure: Exception | None) -> int:
+    """Return the place of the stage that is asked for, by its name with or without options."""
+    for i, name in enumerate(names):
+        if stage in (name, name.partition("{")[0]):
+            return i
+    raise failure or click.UsageError(f"no stage {stage!r}; there are {', '.join(names)}")
 
 
 def _show_stages(
@@ -138,12 +143,9 @@ def _show_stages(
     from irax_tools.show.terminal import coloured
 
     found = [(printable(name), printable(text)) for name, text in found]
-    chosen = [text for name, text in found if stage in (name, name.partition("{")[0])]
-    if stage is not None and not chosen:
-        names = ", ".join(name for name, _ in found)
-        raise failure or click.UsageError(f"no stage {stage!r}; there are {names}")
-    texts = chosen[:1]
-    if stage is None:
+    if stage is not None:
+        texts = [found[_place_of(stage, [name for name, _ in found], failure)][1]]
+    else:
         before = ["", *(text for _, text in found)]
         texts = [
             f"// ---- {name} ----\n{'// nothing changed' if text == was else text}\n"

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
-from irax_tools.cost.measure import Measured
+from collections.abc import Callable
+
+from irax_tools import checking
+from irax_tools.cost import peaks as machine
+from irax_tools.cost.measure import Measured, measure
 from irax_tools.cost.peaks import Peaks
 from irax_tools.cost.table import expected_of
 from irax_tools.show.model import Run
 from irax_tools.show.record import Recorder
+from irax_tools.show.way import Way
+from irax_tools.sources import Source
+
+
+def timing(source: Source, way: Way, tell: Callable[[str], None]) -> Callable[[Recorder], None]:
+    """Return a function that times the dispatches of what is shown, and adds them to its page.
+    `tell` is given what takes long.
+    """
+
+    def add(recorder: Recorder) -> None:
+        shown = way.derived(source)
+        examples = source.examples if shown is source else None
+        measured = measure(shown, examples or checking.trial_of(shown, 0).inputs)
+        add_runs(recorder, measured, machine.of_machine(measured.driver, tell=tell))
+
+    return add
 
 
 def add_runs(recorder: Recorder, measured: Measured, peaks: Peaks) -> None:

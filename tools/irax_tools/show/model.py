@@ -120,6 +120,8 @@ class Page:
     """For each, the line that operations were written at, then those of calls around it."""
     bodies: list[Body] = field(default_factory=list)
     stages: list[Stage] = field(default_factory=list)
+    opens: int = 0
+    """The stage that is shown first."""
     error: str = ""
     """Why there are no more stages, where a pass failed."""
     runs: list[Run] = field(default_factory=list)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from irax_compiler import locations as places
@@ -22,7 +23,7 @@ _OF_IREE = ("vm.import",)
 
 
 def record(
-    source: Source, way: Way, finish: Callable[[Recorder], None] = lambda recorder: None
+    source: Source, way: Way, finish: Callable[[Recorder], None] | None = None
 ) -> tuple[Page, Exception | None]:
     """The page of a function, and what ended its way early. `finish` may add to it at the end."""
     recorder = Recorder(way, source)
@@ -31,11 +32,19 @@ def record(
         walk(source, way, recorder.add)
     except Exception as error:
         failure = error
-    if failure is None:
+    if failure is None and finish is not None:
         finish(recorder)
     page = recorder.page()
+    page.opens = _derived(page.stages)
     page.error = "" if failure is None else str(failure) or type(failure).__name__
     return page, failure
+
+
+def _derived(stages: Sequence[Stage]) -> int:
+    """The last stage that changed what is derived; the first one where nothing is."""
+    pairs = enumerate(pairwise(stages), start=1)
+    changed = (i for i, (a, b) in pairs if b.group == "derive" and a.bodies != b.bodies)
+    return max(changed, default=0)
 
 
 class Recorder:

@@ -74,3 +74,30 @@ class VirtualList {
     return Math.max(1, Math.floor(this.element.clientHeight / ROW) - 2);
   }
 }
+
+// A list whose rows are as high as their text: all of them are in the document.
+class WrappedList extends VirtualList {
+  constructor(element, ...how) {
+    super(element, ...how);
+    element.classList.add("wrapped");
+  }
+
+  setRows(rows) {
+    this.rows = rows;
+    this.current = Math.max(0, Math.min(this.current, rows.length - 1));
+    this.refresh();
+  }
+
+  render() {
+    if (this.from < 0) this.show(0, this.rows.length);
+  }
+
+  moveTo(index, center) {
+    this.current = Math.max(0, Math.min(index, this.rows.length - 1));
+    this.refresh();
+    const row = this.some.children[this.current]?.getBoundingClientRect();
+    const pane = this.element.getBoundingClientRect();
+    if (!row || (row.top >= pane.top && row.bottom <= pane.bottom)) return;
+    this.element.scrollTop += row.top - pane.top - (center ? pane.height / 3 : ROW);
+  }
+}

@@ -1,7 +1,7 @@
 // What is shown, and how that changes.
 
 const state = {
-  stage: 0,
+  stage: PAGE.opens,
   base: null, // the stage to compare with, or null
   follow: true, // the comparison is with the stage before
   source: null, // the selected line of source, as lineKey writes it
@@ -37,9 +37,14 @@ function selectSource(key) {
   state.source = state.source === key && state.row === null ? null : key;
   state.row = null;
   showAll();
-  if (state.source === null) return;
-  const first = list.rows.findIndex((row) => !row.hidden && isFrom(row, state.source));
-  if (first >= 0) list.moveTo(first, true);
+  if (state.source !== null) showFirst();
+}
+
+// Goes to the first operation of the selected line that computes something, or else to any.
+function showFirst() {
+  const own = state.hits.filter((i) => isFrom(list.rows[i], state.source));
+  const first = own.find((i) => bodies[list.rows[i].body].flops[list.rows[i].line] > 0) ?? own[0];
+  if (first !== undefined) list.moveTo(first, true);
 }
 
 function selectRow(row) {
@@ -120,8 +125,7 @@ function writeHash() {
 
 function readHash() {
   const parts = new URLSearchParams(location.hash.slice(1));
-  const stage = Number(parts.get("stage"));
-  if (stages[stage]) state.stage = stage;
+  if (stages[parts.get("stage")]) state.stage = Number(parts.get("stage"));
   if (stages[parts.get("since")]) state.base = Number(parts.get("since"));
   state.follow = state.base === null || state.base === Math.max(0, state.stage - 1);
   state.source = /^\d+:\d+$/.test(parts.get("line") ?? "") ? parts.get("line") : null;
@@ -135,7 +139,7 @@ function readHash() {
     if (row?.body === body && row.line === line) selectRow(row);
   } else if (state.source !== null) {
     scrollToLine(state.source);
-    goToHit(1);
+    showFirst();
   }
 }
 
@@ -236,7 +240,7 @@ $("splitter").addEventListener("keydown", (event) => {
 const prefersDark = matchMedia("(prefers-color-scheme: dark)");
 prefersDark.addEventListener("change", () => setTheme(prefersDark.matches ? "dark" : "light"));
 setTheme(prefersDark.matches ? "dark" : "light");
-setWidth(36);
+setWidth(40);
 document.body.classList.toggle("one-file", files.length <= 1);
 document.body.classList.toggle("timed", runs.length > 0);
 showTitle();

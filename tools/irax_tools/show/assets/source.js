@@ -1,7 +1,10 @@
 // The lines that operations come from, beside what they cost.
 
 const shownLines = files.map((file) => [...file.shown]); // ranges, which grow
-const sourceList = new VirtualList($("source"), "line", sourceRowHtml, sourceAttributes);
+const LONG_SOURCE = 2000; // lines, above which only those in sight are in the document
+const countShown = shownLines.flat().reduce((count, [first, last]) => count + last - first + 1, 0);
+const SourceList = countShown > LONG_SOURCE ? VirtualList : WrappedList;
+const sourceList = new SourceList($("source"), "line", sourceRowHtml, sourceAttributes);
 
 // A row is the head of a file, `{file, head}`, a line of it, `{file, line}`, or stands for lines
 // that are not shown, `{file, first, last}`.
@@ -53,19 +56,21 @@ function sourceRowHtml(row) {
   if (row.head) return `<span title="${escapeHtml(files[file].path)}">${escapeHtml(files[file].name)}</span>`;
   if (!line) return `⋯ ${plural(last - first + 1, "line")}`;
   const { lines, language } = files[file];
+  const text = lines[line - 1] ?? "";
+  const indent = /^\s*/.exec(text)[0].length + 4; // of what is wrapped
   const cost = costsOf(state.stage).byLine.get(`${file}:${line}`), most = mostOfLines(state.stage);
   return lineTime(`${file}:${line}`) + lineCost(cost, "flops", most) + lineCost(cost, "bytes", most)
     + `<span class="count" title="${cost ? plural(cost.operations, "operation") : ""}">${cost?.operations ?? ""}</span>`
-    + `<span class="number">${line}</span><code>${sourceHtml(lines[line - 1] ?? "", language)}</code>`;
+    + `<span class="number">${line}</span><code style="--indent:${indent}ch">${sourceHtml(text, language)}</code>`;
 }
 
 function lineCost(cost, kind, most) {
   const number = cost?.[kind] ?? 0, elements = kind === "flops" ? (cost?.transcendentals ?? 0) : 0;
-  if (!number && !elements) return '<span class="cost"></span>';
+  if (!number && !elements) return `<span class="cost ${kind}"></span>`;
   const title = plural(number, kind === "flops" ? "flop" : "byte")
     + (elements ? `, ${plural(elements, "transcendental element")}` : "");
   const text = number ? short(number) : `${short(elements)}ᵗ`;
-  return `<span class="cost" title="${title}">${heat(number, most[kind])}${text}</span>`;
+  return `<span class="cost ${kind}" title="${title}">${heat(number, most[kind])}${text}</span>`;
 }
 
 const findLine = (key) => sourceList.rows.findIndex((row) => keyOf(row) === key);

@@ -23,11 +23,17 @@ function buildStages() {
   countChanges(1);
 }
 
+const showCurrentStage = () =>
+  stageButtons()[state.stage].scrollIntoView({ block: "nearest", inline: "center" });
+
 const stageButtons = () => [...$("stages").querySelectorAll(".stage")];
 
 // One stage at a time, so that the page answers meanwhile.
 function countChanges(stage) {
-  if (stage >= stages.length) return $("stages").classList.add("counted");
+  if (stage >= stages.length) {
+    $("stages").classList.add("counted");
+    return showCurrentStage();
+  }
   setTimeout(() => {
     const { "+": added, "-": removed, "~": changed } = changesBetween(`${stage - 1} ${stage}`);
     const part = (count, sign, kind) => (count ? `<span class="${kind}">${sign}${count}</span>` : "");
@@ -46,8 +52,7 @@ function showStages() {
     const of = state.source === null ? "" : costsOf(i).byLine.get(state.source)?.operations ?? 0;
     button.querySelector(".lines").textContent = of;
   });
-  const current = stageButtons()[state.stage];
-  current.scrollIntoView({ block: "nearest" });
+  showCurrentStage();
   $("base").value = String(state.base ?? Math.max(0, state.stage - 1));
   $("base").hidden = state.base === null;
   $("diff").setAttribute("aria-pressed", state.base !== null);
