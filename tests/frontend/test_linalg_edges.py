@@ -7,9 +7,11 @@ import math
 
 import numpy as np
 import pytest
+import scipy.linalg.lapack
 
 import irax
 import irax.numpy as jnp
+from irax import lax
 from irax.test_util import check_grads
 
 
@@ -103,6 +105,23 @@ def test_singular_systems_have_no_finite_solution():
     x = jnp.ones((2, 2))
     for solve in (jnp.linalg.solve, irax.jit(jnp.linalg.solve)):
         assert not jnp.isfinite(solve(x, jnp.array([1.0, 2.0]))).any()
+
+
+@pytest.mark.usefixtures("doubles")
+def test_elimination_leaves_columns_without_a_pivot():
+    """Small matrices are eliminated in the program, others by LAPACK."""
+    x = np.stack([np.zeros((4, 4)), np.eye(4, k=1), np.diag([0.0, 2, 3, 4]), np.ones((4, 4))])
+    x[3, :, 1] = [1, 2, 3, 5]
+    factors = [scipy.linalg.lapack.dgetrf(a) for a in x]
+    with np.errstate(divide="ignore"):
+        expected = np.linalg.slogdet(x)
+    found = irax.jit(lambda x: (lax.linalg.lu(x)[:2], jnp.linalg.slogdet(x), jnp.linalg.det(x)))(x)
+    for i, (factored, pivots, _) in enumerate(factors):
+        close(found[0][0][i], factored)
+        close(found[0][1][i], pivots)
+    close(found[1][0], expected[0])
+    close(found[1][1], expected[1])
+    close(found[2], np.zeros(4))
 
 
 FUNCTIONS = ("qr", "svd", "svdvals", "pinv", "matrix_rank")

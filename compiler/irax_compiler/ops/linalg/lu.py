@@ -137,18 +137,20 @@ def _size(x: Value) -> Value:
 
 
 def _eliminated(a: Value, row: Value, column: Value, at_k: Value) -> Value:
-    """One step: column k below the diagonal divided by its pivot, and the rest reduced."""
+    """One step: column k below the diagonal divided by its pivot, and the rest reduced; a pivot of
+    zero, below which all is zero, leaves the rest as it is.
+    """
     extents = shape_of(a)
     this_row, this_column = comparison.equal(row, at_k), comparison.equal(column, at_k)
     pivot_row = along(total(where(this_row, a), 2), extents, 2)
     pivot_column = along(total(where(this_column, a), 1), extents, 1)
     corner = along(total(where(this_column, pivot_row), 1), extents, 1)
+    is_zero = comparison.equal(corner, zeros_like(corner))
     ratio = elementwise.divide(pivot_column, corner)
+    ratio = comparison.select(is_zero, zeros_like(ratio), ratio)
     below, after = comparison.greater(row, at_k), comparison.greater(column, at_k)
     reduced = elementwise.subtract(a, elementwise.multiply(ratio, pivot_row))
     a = comparison.select(bitwise.and_(below, after), reduced, a)
-    is_zero = comparison.equal(corner, zeros_like(corner))
-    ratio = comparison.select(is_zero, zeros_like(ratio), ratio)
     return comparison.select(bitwise.and_(below, this_column), ratio, a)
 
 
