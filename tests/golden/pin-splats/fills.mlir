@@ -68,3 +68,23 @@ util.func public @pure(%x: tensor<i32>, %p: i1, %n: i32) -> tensor<i32> {
 // CHECK-LABEL: util.func public @pure(
 // CHECK-NOT:     after_0
 // CHECK:         util.return
+
+// So are constants of one number throughout, if kernels use them.
+util.func public @constant(%x: tensor<i32>, %p: i1) -> tensor<i32> {
+  %0 = arith.constant dense<7> : tensor<i32>
+  %1 = arith.constant dense<8> : tensor<i32>
+  %2 = flow.dispatch @k::@k(%0, %1) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %3 = scf.if %p -> (tensor<i32>) {
+    scf.yield %1 : tensor<i32>
+  } else {
+    %5 = flow.dispatch @k::@k(%0, %2) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    scf.yield %5 : tensor<i32>
+  }
+  %4 = flow.dispatch @k::@k(%0, %3, %1) : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<i32>
+  util.return %4 : tensor<i32>
+}
+// CHECK-LABEL: util.func public @constant(
+// CHECK:         [[C:%\w+]] = arith.constant dense<7>
+// CHECK-NEXT:    [[P:%\w+]] = flow.dispatch @after_0::@after_0([[C]])
+// CHECK-NEXT:    [[D:%\w+]] = arith.constant dense<8>
+// CHECK-NEXT:    flow.dispatch @k::@k([[P]], [[D]])

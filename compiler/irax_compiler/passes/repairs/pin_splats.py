@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
@@ -12,7 +12,7 @@ from irax_compiler.passes.repairs.update_carries_in_place.copies import after
 from irax_compiler.passes.repairs.update_carries_in_place.extents import sizes_of_result
 
 _FILL, _CALL = "flow.tensor.splat", "util.call"
-_RESHAPE = "flow.tensor.reshape"
+_RESHAPE, _KERNEL, _CONSTANT = "flow.tensor.reshape", "flow.dispatch", "arith.constant"
 Place = tuple[Block, Operation | None]
 """A part of a block: what is after a call of the host, or after none, up to the next."""
 
@@ -20,7 +20,7 @@ Place = tuple[Block, Operation | None]
 @register_pass
 class PinSplats(Pass):
     """Puts a kernel that does nothing behind arrays of IREE's dialect flow that are filled with a
-    number that is computed.
+    number that is computed, and behind constants of one number throughout.
 
     IREE 3.13 makes such an array in each group of kernels of a block that uses it. If there are two
     groups, it forgets the uses in branches and loops in the block, and those after a call of the
@@ -36,10 +36,9 @@ class PinSplats(Pass):
             function = view.operation
             if function.name == "util.func":
                 place = _place if calls_host(function) else _block
-                fills = [o for o in nested(function) if o.name == _FILL and _is_computed(o)]
-                for array in [fill.results[0] for fill in fills]:
-                    if _may_be_forgotten(array, place):
-                        _hold(array)
+                for operation in list(nested(function)):
+                    if _may_be_forgotten(_who_need(operation), place):
+                        _hold(operation.results[0])
 
 
 def calls_host(operation: Operation) -> bool:
@@ -52,15 +51,24 @@ def calls_host_in_branch(function: Operation) -> bool:
     return any(o.name == "scf.if" and calls_host(o) for o in nested(function))
 
 
-def _is_computed(fill: Operation) -> bool:
-    """True if the number that an array is filled with is no constant."""
-    number = mlir.definition(fill.operands[0])
-    return number is None or number.name != "arith.constant"
+def _who_need(operation: Operation) -> Sequence[Operation]:
+    """Return what uses a filled array, once per use; of constants, the kernels."""
+    if operation.name == _FILL:
+        number = mlir.definition(operation.operands[0])
+        is_computed = number is None or number.name != _CONSTANT
+        return list(_users(operation.results[0])) if is_computed else ()
+    if operation.name == _CONSTANT and _is_filled(operation):
+        return [user for user in _users(operation.results[0]) if user.name == _KERNEL]
+    return ()
 
 
-def _may_be_forgotten(array: Value, place: Callable[[Operation], Place]) -> bool:
+def _is_filled(constant: Operation) -> bool:
+    value: Any = constant.attributes["value"]
+    return isinstance(value, mlir.ir.DenseElementsAttr) and value.is_splat
+
+
+def _may_be_forgotten(users: Sequence[Operation], place: Callable[[Operation], Place]) -> bool:
     """True if two groups of kernels in a place may use an array, and something in another place."""
-    users = list(_users(array))
     return len(users) > 2 and len(set(map(place, users))) > 1
 
 
