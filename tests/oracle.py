@@ -32,14 +32,11 @@ def is_0_12() -> bool:
 
 
 LACKING = {
-    "custom_gradient": "with_accums=: places that cotangents are added to",
-    "custom_derivatives.custom_gradient": "likewise",
-    "custom_vjp": "defvjp_with_accums, defremat_with_logs: likewise",
-    "numpy.histogram": "out_sharding=",
+    "numpy.histogram": "counts are whole: irax.reshard divides them",
     "random.Key": "a name for annotations, which JAX's can be called as",
     "distributed.initialize": "certificates of connections",
     "export.Exported": "in_shardings_jax without a mesh",
-    "stages.Traced": "lojax, physicalize: jaxprs of JAX's own stages",
+    "stages.Traced": "they are jaxprs of JAX's own stages",
 }
 """The parameters and methods that irax lacks, of functions and classes of JAX 0.12."""
 

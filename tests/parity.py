@@ -1,7 +1,8 @@
 """The installed JAX beside irax: names of modules, members of classes, parameters of functions.
 
 python -m tests.parity [BUILD/parity.md]     (`make parity`)
-    writes a table of what JAX has and irax lacks: each row has its reason, or a question mark
+    writes a table of what JAX has and irax lacks: each row has its reason, or a question mark.
+    docs/parity.md is that of the version that irax follows
 
 JAX's modules are imported, and described by `inspect`. Modules of `LEFT_OUT` are JAX's internals,
 or parts that irax.core.absent_names names whole.
@@ -9,17 +10,19 @@ or parts that irax.core.absent_names names whole.
 
 import importlib
 import inspect
+import itertools
 import pkgutil
 import sys
 import types
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tests.oracle import LACKING
 
+import irax
 from irax.compat.finder import home_of, stands_at
 from irax.core.absent_names import why_absent
 
@@ -40,7 +43,10 @@ LEFT_OUT = (
 )
 HEAD = """# What JAX {version} has and irax lacks
 
-{modules} modules of JAX's were compared: names, members of classes and parameters.
+{modules} public modules of JAX's were compared: names, members of classes and parameters of
+functions. `make parity` writes this page for the JAX that is installed. The options that irax lacks
+say why when they are set, and names when they are looked up. Pallas, jax2tf and other parts that
+[Names](api.md) names whole were not compared, nor JAX's internals.
 
 | kind | where | what | why |
 |------|-------|------|-----|
@@ -59,8 +65,8 @@ REASONS = {
     "str(jaxpr) has the text of its parts": (
         *("jax.extend.core.Literal", "jax.extend.core.Var", "jax.extend.core.DropVar"),
     ),
-    "sums that are still to be taken are the only kind": (
-        *("jax.P", "jax.sharding.PartitionSpec", "jax.sharding.ManualAxisType"),
+    "specs of values that hold arrays are the library's own": (
+        *("jax.P", "jax.sharding.PartitionSpec"),
     ),
     "a mesh without devices has none": ("jax.sharding.AbstractMesh",),
     "it is the state of a context, which ends by itself": ("jax.set_mesh", "jax.use_abstract_mesh"),
@@ -75,11 +81,17 @@ REASONS = {
         "jax.experimental.checkify.Error",
     ),
     "JAX's names for it differ between modules": ("jax.numpy.issubdtype",),
-    "arrays say it by their shardings": ("jax.Array", "jax.numpy.ndarray", "jax.sharding.Mesh"),
-    "a mutable array is added to in place: ref[...] += x": ("jax.Ref",),
+    "a Ref is where its value is": ("jax.Ref",),
     "gathers by products are the compiler's to choose": ("jax.lax.GatherScatterMode",),
 }
 """Why irax lacks members and parameters, by the beginning of the place."""
+OBJECTS: dict[str, Callable[[], Any]] = {
+    "Array": lambda: irax.numpy.ones(1),
+    "ndarray": lambda: irax.numpy.ones(1),
+    "Device": lambda: irax.devices()[0],
+    "Ref": lambda: irax.new_ref(1.0),
+}
+"""Objects whose own classes have the members, where the class of the name is an interface."""
 BUILTINS = (type, int, str, Exception)
 """Classes whose members are Python's."""
 
@@ -213,6 +225,7 @@ def compare(module: types.ModuleType) -> Iterator[Row]:
             continue
         where = f"{module.__name__}.{name}"
         if isinstance(value, type):
+            ours = type(OBJECTS[name]()) if name in OBJECTS else ours
             for kind, what in members(value, ours):
                 yield Row(kind, where, what)
         elif callable(value):
@@ -237,7 +250,11 @@ def table() -> str:
 
     found = list(modules())
     rows = sorted(_once(row for module in found for row in compare(module)))
-    lines = (f"| {row.kind} | `{row.where}` | `{row.what}` | {row.why()} |\n" for row in rows)
+    groups = itertools.groupby(rows, lambda row: (row.kind, row.where, row.why()))
+    lines = (
+        f"| {kind} | `{where}` | {', '.join(f'`{row.what}`' for row in group)} | {why} |\n"
+        for (kind, where, why), group in groups
+    )
     return HEAD.format(version=jax.__version__, modules=len(found)) + "".join(lines)
 
 

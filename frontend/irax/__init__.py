@@ -94,8 +94,8 @@ with _uncollected():
     from irax.transforms.checkpoint import checkpoint as checkpoint
     from irax.transforms.checkpoint import checkpoint_policies as checkpoint_policies
     from irax.transforms.checkpoint import remat as remat
+    from irax.transforms.custom_gradient import custom_gradient as custom_gradient
     from irax.transforms.custom_jvp import custom_jvp as custom_jvp
-    from irax.transforms.custom_vjp import custom_gradient as custom_gradient
     from irax.transforms.custom_vjp import custom_vjp as custom_vjp
     from irax.transforms.jacobians import hessian as hessian
     from irax.transforms.jacobians import jacfwd as jacfwd

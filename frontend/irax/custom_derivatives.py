@@ -3,8 +3,8 @@
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.closures import closure_convert as closure_convert
+from irax.transforms.custom_gradient import custom_gradient as custom_gradient
 from irax.transforms.custom_jvp import custom_jvp as custom_jvp
-from irax.transforms.custom_vjp import custom_gradient as custom_gradient
 from irax.transforms.custom_vjp import custom_vjp as custom_vjp
 from irax.transforms.linear_call import linear_call as linear_call
 from irax.transforms.symbolic_zeros import CustomVJPPrimal as CustomVJPPrimal

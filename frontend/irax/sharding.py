@@ -11,6 +11,7 @@ from irax.core.shardings.meshes import get_abstract_mesh as get_abstract_mesh
 from irax.core.shardings.meshes import use_abstract_mesh as use_abstract_mesh
 from irax.core.shardings.partition_specs import Infer as Infer
 from irax.core.shardings.partition_specs import PartitionSpec as PartitionSpec
+from irax.core.shardings.partition_specs import UnreducedKind as UnreducedKind
 from irax.core.shardings.shardings import NamedSharding as NamedSharding
 from irax.core.shardings.shardings import Sharding as Sharding
 from irax.core.shardings.shardings import SingleDeviceSharding as SingleDeviceSharding

@@ -1,4 +1,4 @@
-"""Tables of the Python array API standard (2024.12): signatures, and results for special values."""
+"""Tables of the Python array API standard (2025.12): signatures, and results for special values."""
 
 SIGNED = ["int8", "int16", "int32", "int64"]
 UNSIGNED = ["uint8", "uint16", "uint32", "uint64"]
@@ -34,13 +34,14 @@ SIGNATURES = """
     isfinite isinf isnan log log1p log2 log10 logical_not negative positive real reciprocal round
     sign signbit sin sinh square sqrt tan tanh trunc nonzero matrix_transpose unique_all
     unique_counts unique_inverse unique_values linalg.det linalg.eigh linalg.eigvalsh linalg.inv
-    linalg.slogdet linalg.svdvals linalg.matrix_transpose
+    linalg.slogdet linalg.svdvals linalg.eig linalg.eigvals linalg.matrix_transpose
 (x1, x2, /): add atan2 bitwise_and bitwise_left_shift bitwise_or bitwise_right_shift bitwise_xor
     copysign divide equal floor_divide greater greater_equal hypot less less_equal logaddexp
     logical_and logical_or logical_xor maximum minimum multiply nextafter not_equal pow remainder
     subtract matmul linalg.outer linalg.solve linalg.matmul
 (x, /, min=None, max=None): clip
 (x1, x2, /, *, side='left', sorter=None): searchsorted
+(x1, x2, /, *, invert=False): isin
 (condition, x1, x2, /): where
 (x, /, *, axis=-1, n=1, prepend=None, append=None): diff
 (x, indices, /, *, axis=None): take
@@ -48,6 +49,7 @@ SIGNATURES = """
 (x1, x2, /, *, axes=2): tensordot linalg.tensordot
 (x1, x2, /, *, axis=-1): vecdot linalg.vecdot linalg.cross
 (*arrays): broadcast_arrays
+(*shapes): broadcast_shapes
 (x, /, shape): broadcast_to
 (arrays, /, *, axis=0): concat stack
 (x, /, *, axis): expand_dims

@@ -161,7 +161,7 @@ PROVOKED: dict[str, list[str]] = {
     "irax.lax.pcast": [
         "lax.pcast(jnp.ones(2), 'i', to='varying')",
         "irax.shard_map(lambda x: lax.pcast(x, 'i', to='text'), mesh=irax.make_mesh((1,), ('i',)),"
-        " in_specs=irax.P('i'), out_specs=irax.P('i'))(jnp.ones(1))",
+        " in_specs=irax.P(), out_specs=irax.P('i'))(jnp.ones(1))",
     ],
     "irax.scipy.special.logsumexp": [
         "irax.scipy.special.logsumexp('text')",

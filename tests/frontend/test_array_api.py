@@ -1,4 +1,4 @@
-"""The Python array API standard, 2024.12: names, signatures, dtypes, operators, errors."""
+"""The Python array API standard, 2025.12: names, signatures, dtypes, operators, errors."""
 
 import array
 import inspect
@@ -109,9 +109,10 @@ def test_methods():
 
 
 def test_the_namespace():
-    assert jnp.__array_api_version__ == "2024.12"
+    assert jnp.__array_api_version__ == "2025.12"
     x = jnp.ones(3)
-    assert x.__array_namespace__() is x.__array_namespace__(api_version="2024.12") is jnp
+    for version in ("2024.12", "2025.12"):
+        assert x.__array_namespace__() is x.__array_namespace__(api_version=version) is jnp
     with pytest.raises(ValueError, match=r"must be one of .*, got '2099"):
         x.__array_namespace__(api_version="2099.01")
     assert (jnp.pi, jnp.e, jnp.inf, jnp.newaxis) == (np.pi, np.e, np.inf, None)
@@ -126,6 +127,7 @@ def test_what_the_namespace_tells_of_itself(x64):
     info = jnp.__array_namespace_info__()
     assert info.capabilities()["boolean indexing"] is True
     assert info.capabilities()["max dimensions"] == 64
+    assert isinstance(info.devices(), tuple)
     assert info.default_device() in info.devices()
     defaults = info.default_dtypes(device=info.devices()[0])
     assert defaults["real floating"] == jnp.asarray(1.0).dtype == jnp.zeros(1).dtype

@@ -569,6 +569,26 @@ def test_gradients_of_functions_of_some_axes():
         np.testing.assert_allclose(found, np.cos(x), rtol=1e-6)
 
 
+def test_gradients_are_divided_as_their_arguments():
+    x = put(P("x", "y"), 8, 4)
+    whole, columns = jnp.ones((4, 3)), jnp.ones((8, 1))
+    found = []
+
+    def derivatives(x: Any, whole: Any, columns: Any) -> Any:
+        by_whole = irax.grad(lambda w: (x @ w).sum())(whole)
+        by_columns = irax.grad(lambda c: (x * c).sum())(columns)
+        by_moved = irax.grad(lambda w: jnp.sin(irax.reshard(w, P("y"))).sum())(whole)
+        found.extend(map(spec_of, (by_whole, by_columns, by_moved)))
+        return by_whole, by_columns
+
+    for run in (derivatives, irax.jit(derivatives)):
+        by_whole, by_columns = run(x, whole, columns)
+        np.testing.assert_allclose(by_whole, np.asarray(x).sum(0)[:, None].repeat(3, 1), rtol=1e-6)
+        np.testing.assert_allclose(by_columns, np.asarray(x).sum(1, keepdims=True), rtol=1e-6)
+    assert found == [P(None, None)] * 6
+    assert spec_of(jnp.diag(put(P("x"), 8))) == P("x", None)
+
+
 def test_layouts_of_shards_that_do_not_follow():
     def product(x: Any) -> Any:
         return irax.shard_map(

@@ -56,7 +56,8 @@ def test_options():
     check("cross", [(3, 2), (3, 2)], axis=0)
     check("vecdot", [(3, 2), (3, 2)], axis=0)
     x, y = np.array([[1.0, 2.0]]), np.array([[3.0, 4.0]])
-    assert float(jnp.cross(x, y)[0]) == -2
+    with pytest.warns(DeprecationWarning, match="vectors of length 2"):
+        assert float(jnp.cross(x, y)[0]) == -2
 
 
 def test_tensordot():

@@ -260,7 +260,7 @@ def test_methods_that_are_functions():
 
 def test_the_namespace_tells_about_itself():
     info = jnp.__array_namespace_info__()
-    assert jnp.__array_api_version__ == "2024.12"
+    assert jnp.__array_api_version__ == "2025.12"
     assert irax.devices()[0] in info.devices()
     assert info.default_device() in info.devices()
     assert set(info.dtypes(kind="integral")) == {

@@ -41,7 +41,7 @@ def test_specs():
     assert P("a") + P(None, "b") == P("a", None, "b") == P("a") + (None, "b")
     assert P("a", None).index(None) == 1
     assert pickle.loads(pickle.dumps(P("a", unreduced={"b"}))) == P("a", unreduced={"b"})
-    assert repr(P("a", unreduced={"b"})) == "P('a', unreduced={'b'})"
+    assert repr(P("a", unreduced={"b"})) == "P('a', unreduced={'b'}, unreduced_kind=sum)"
     with pytest.raises(ValueError, match="two of these"):
         P("a", unreduced={"a"})
     with pytest.raises(AttributeError, match=r"use \.update"):
@@ -66,7 +66,9 @@ def test_meshes(mesh: Mesh):
     assert str(mesh) == "Mesh('a': 2, 'b': 2, axis_types=(Auto, Auto))"
     np.testing.assert_array_equal(mesh.device_ids, [[0, 1], [2, 3]])
     assert mesh == Mesh(DEVICES.reshape(2, 2), ("a", "b")) != mesh.update(axis_names=["b", "a"])
-    assert pickle.loads(pickle.dumps(mesh.abstract_mesh)) == AbstractMesh((2, 2), ("a", "b"))
+    assert pickle.loads(pickle.dumps(mesh.abstract_mesh)) == AbstractMesh(
+        (2, 2), ("a", "b"), (AxisType.Auto,) * 2
+    )
     assert mesh.local_mesh is mesh
     with pytest.raises(ValueError, match="a name for each of the 2 dimensions"):
         Mesh(DEVICES.reshape(2, 2), ("a",))

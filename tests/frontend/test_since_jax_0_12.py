@@ -245,7 +245,8 @@ def test_types_of_manual_axes_and_of_cotangents():
     mesh = irax.sharding.AbstractMesh((1, 1, 1), ("a", "b", "c"), types)
     assert kind.invarying(mesh) == {"c"}
     assert mesh.are_all_axes_explicit_or_manual
-    assert not irax.sharding.AbstractMesh((1,), ("a",)).are_all_axes_explicit_or_manual
+    auto = irax.sharding.AbstractMesh((1,), ("a",), irax.sharding.AxisType.Auto)
+    assert not auto.are_all_axes_explicit_or_manual
     spec = irax.P("a", unreduced={"b"})
     assert spec.to_ct_spec() == irax.P("a", reduced={"b"})
     assert spec.to_tangent_spec() == spec
@@ -349,3 +350,119 @@ def test_exceptions_of_checks():
     assert "no -2.0" in str(found)
     logarithm = checkify.checkify(jnp.log, errors=checkify.nan_checks)
     assert {type(logarithm(-1.0)[0].get_exception())} == checkify.nan_checks
+
+
+def test_places_of_cotangents():
+    @irax.custom_vjp
+    def f(x, given, count):
+        return x * given["a"] * count
+
+    def fwd(x, given, count):
+        return f(x, given, count), (x, given["a"], count)
+
+    def bwd(residuals, ct, to_x, to_given, to_count):
+        x, a, count = residuals
+        to_x.accum(ct * a * count)
+        to_x.accum(irax.numpy.ones_like(x))
+        to_given["a"].accum(ct * x * count)
+        to_count.accum("is not wanted")
+        return {"a log": ct}
+
+    f.defvjp_with_accums(fwd, bwd)
+    derivatives = irax.grad(f, (0, 1))
+    assert derivatives(2.0, {"a": 3.0}, 4) == (13, {"a": 8})
+    mapped = irax.jit(irax.vmap(derivatives, (0, None, None)))
+    found, others = mapped(np.arange(3, dtype=np.float32), {"a": 3.0}, 4)
+    np.testing.assert_array_equal(found, [13, 13, 13])
+    np.testing.assert_array_equal(others["a"], [0, 4, 8])
+    with pytest.raises(NotImplementedError, match="give it rules by defvjp"):
+        irax.grad(lambda x: f(x, {"a": irax.new_ref(1.0)}, 1))(1.0)
+
+    @irax.custom_gradient(with_accums=object)
+    def g(x, y):
+        def pullback(ct, to_x, to_y):
+            to_x.accum(ct * y)
+
+        return x * y, pullback
+
+    assert irax.grad(g, (0, 1))(2.0, 3.0) == (3, 0)
+    h = irax.custom_vjp(jnp.sin)
+    h.defremat_with_logs(
+        lambda x: (jnp.sin(x), jnp.cos(x)),
+        lambda cosine, x: (jnp.sin(x), cosine),
+        lambda cosine, ct: ((2 * ct * cosine,), {"a log": ct}),
+    )
+    np.testing.assert_allclose(irax.grad(h)(1.0), 2 * np.cos(1), rtol=1e-6)
+
+
+def test_kinds_of_unreduced_axes():
+    kinds = irax.sharding.UnreducedKind
+    spec = irax.P("x", unreduced={"y"})
+    assert spec.unreduced_kind is kinds.sum
+    assert irax.P("x").unreduced_kind is None
+    assert spec == irax.P("x", unreduced={"y"}, unreduced_kind=kinds.sum)
+    largest = irax.P("x", unreduced={"y"}, unreduced_kind=kinds.max)
+    assert spec != largest == largest.update(partitions=("x", None))
+    assert repr(largest) == "P('x', unreduced={'y'}, unreduced_kind=max)"
+    assert spec.to_ct_spec().to_ct_spec() == spec
+    for error, wrong in (
+        (TypeError, lambda: irax.P(unreduced={"y"}, unreduced_kind="max")),
+        (ValueError, lambda: irax.P(unreduced_kind=kinds.sum)),
+        (ValueError, lambda: irax.P(unreduced={None})),
+        (ValueError, largest.to_ct_spec),
+        (TypeError, lambda: spec + largest.update(unreduced={"z"})),
+        (
+            NotImplementedError,
+            lambda: irax.NamedSharding(irax.make_mesh((1, 1), ("x", "y")), largest),
+        ),
+    ):
+        with pytest.raises(error):
+            wrong()
+    kind = irax.sharding.ManualAxisType(unreduced=frozenset("x")).unreduced_kind
+    assert kind is kinds.sum
+
+
+def test_texts_of_meshes_without_devices():
+    mesh = irax.sharding.AbstractMesh((4, 2), ("x", "y"))
+    assert mesh.are_all_axes_explicit
+    sharding = irax.NamedSharding(mesh, irax.P("x"))
+    axes = "'x': 4, 'y': 2, axis_types=(Explicit, Explicit)"
+    assert repr(sharding) == f"NamedSharding(mesh=AbstractMesh({axes}), spec=P('x',))"
+    chip = irax.sharding.AbstractDevice("chip", 1, "tpu")
+    told = "device_kind=chip, num_cores=1, platform=tpu"
+    assert repr(mesh.update(abstract_device=chip)) == f"AbstractMesh({axes}, {told})"
+    with irax.use_abstract_mesh(mesh):
+        x = irax.ShapeDtypeStruct(
+            (8, 4), np.float32, sharding=irax.NamedSharding(mesh, irax.P(("x", "y")))
+        )
+        assert str(irax.typeof(x)) == "float32[8@(x,y),4]"
+
+
+def test_specs_of_shards_are_those_of_types():
+    mesh = irax.make_mesh((1,), ("x",))
+    rows = irax.NamedSharding(mesh, irax.P("x"))
+    double = irax.shard_map(lambda x: 2 * x, mesh=mesh, in_specs=rows.spec, out_specs=rows.spec)
+    x = np.arange(4.0, dtype=np.float32)
+    np.testing.assert_array_equal(double(irax.device_put(x, rows)), 2 * x)
+    for wrong in (x, jnp.asarray(x), irax.device_put(x, irax.NamedSharding(mesh, irax.P()))):
+        with pytest.raises(ValueError, match=r"in_specs has P\('x',\) for args\[0\]"):
+            double(wrong)
+    with irax.set_mesh(mesh), pytest.raises(ValueError, match=r"is divided as P\("):
+        irax.jit(irax.shard_map(lambda x: x, in_specs=rows.spec, out_specs=rows.spec))(x)
+
+
+def test_lists_of_arrays():
+    eye = jnp.eye(2)
+    for found in (
+        *(lax.top_k(eye, 1), jnp.top_k(eye, 1), lax.approx_max_k(eye, 1)),
+        *(lax.approx_min_k(eye, 1), lax.linalg.lu(eye), lax.linalg.schur(eye)),
+        *(lax.linalg.hessenberg(eye), lax.linalg.tridiagonal(eye), irax.scipy.linalg.schur(eye)),
+    ):
+        assert isinstance(found, list)
+
+
+def test_shapes_of_no_matrices():
+    for call in (jnp.linalg.cholesky, jnp.linalg.eigh, jnp.linalg.eig, irax.scipy.linalg.lu):
+        for error in (ValueError, TypeError):  # JAX raises the one or the other
+            with pytest.raises(error, match="matrices in the last two"):
+                call(jnp.ones(2))

@@ -18,42 +18,12 @@ from irax.core.refs import hi_values
 from irax.extend.application import AxisData
 from irax.extend.zeros import Zero, instantiate_zeros
 from irax.numpy import moveaxis
+from irax.transforms.accumulators import GradAccum as GradAccum
+from irax.transforms.accumulators import NullAccum, ValAccum
 from irax.transforms.custom_jvp import custom_jvp
 from irax.transforms.custom_vjp import custom_vjp
 from irax.transforms.custom_vmap import custom_vmap
 from irax.transforms.symbolic_zeros import CustomVJPPrimal, SymbolicZero
-
-
-class GradAccum:
-    """The place of a cotangent, which a rule for reverse mode adds to."""
-
-    def __init__(self, aval: Any, val: Any = None) -> None:
-        self.aval: Any = aval
-        self.val: Any = val
-
-    def accum(self, x: Any) -> None:
-        """Add a cotangent."""
-        if not isinstance(x, Zero):
-            self.val = x if self.val is None else tree_util.tree_map(_sum, self.val, x)
-
-    def freeze(self) -> Any:
-        """Return what was added; a `Zero` for nothing."""
-        return Zero(self.aval) if self.val is None else self.val
-
-
-class ValAccum(GradAccum):
-    """The place of a cotangent that is wanted."""
-
-
-class NullAccum(GradAccum):
-    """The place of a cotangent that is not wanted: it keeps none."""
-
-    def accum(self, x: Any) -> None:
-        """Leave a cotangent out."""
-
-
-def _sum(x: Any, y: Any) -> Any:
-    return x + y
 
 
 def _is_place(x: Any) -> bool:

@@ -20,6 +20,7 @@ CLASSES: dict[str, dict[str, str]] = {
     "irax.core.avals": {
         "AbstractRef": "jax._src.state.types.AbstractRef",
         "ManualAxisType": "jax._src.core.ManualAxisType",
+        "UnreducedKind": "jax._src.partition_spec.UnreducedKind",
         "ShapeDtypeStruct": "jax.ShapeDtypeStruct",
         "ShapedArray": "jax._src.core.ShapedArray",
     },

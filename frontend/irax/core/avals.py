@@ -14,7 +14,7 @@ from irax import dtypes
 from irax.core.shardings.layouts import sharding_of_format
 from irax.core.shardings.memory_spaces import Space, space_of
 from irax.core.shardings.meshes import AbstractMesh, get_abstract_mesh
-from irax.core.shardings.partition_specs import PartitionSpec
+from irax.core.shardings.partition_specs import PartitionSpec, UnreducedKind, kind_of_unreduced
 from irax.core.shardings.shardings import NamedSharding, Sharding, as_sharding
 from irax_runtime.device import MEMORY_KIND
 
@@ -33,6 +33,10 @@ class ManualAxisType:
     """The axes along which they are still to be summed."""
     reduced: frozenset[Any] = frozenset()
     """The axes along which those of cotangents are still to be summed."""
+    unreduced_kind: UnreducedKind | None = None
+    """The operation that is still to be taken along the unreduced axes: sums by default, None where
+    there are none.
+    """
 
     @property
     def empty(self) -> bool:
@@ -50,15 +54,18 @@ class ManualAxisType:
 
     def update(self, **changed: Any) -> ManualAxisType:
         """Return a copy with other axes."""
-        return replace(self, **{k: frozenset(v) for k, v in changed.items()})
+        axes = {k: frozenset(v) for k, v in changed.items() if k != "unreduced_kind"}
+        return replace(self, **({"unreduced_kind": None} | changed | axes))
 
     def to_ct_mat(self) -> ManualAxisType:
         """Return the type of cotangents: where values are still to be summed, they are whole, and
         the other way round.
         """
-        return replace(self, unreduced=self.reduced, reduced=self.unreduced)
+        return self.update(unreduced=self.reduced, reduced=self.unreduced)
 
     def __post_init__(self) -> None:
+        kind = kind_of_unreduced("ManualAxisType", self.unreduced, self.unreduced_kind)
+        object.__setattr__(self, "unreduced_kind", kind)
         for name in ("unreduced", "reduced"):
             if both := self.varying & getattr(self, name):
                 raise ValueError(
@@ -216,7 +223,8 @@ class ShapedArray:
         axes = entries[number] if number < len(entries) else None
         if axes is None:
             return str(self.shape[number])
-        return f"{self.shape[number]}@{axes if isinstance(axes, str) else ','.join(map(str, axes))}"
+        text = f"({','.join(map(str, axes))})" if isinstance(axes, tuple) else axes
+        return f"{self.shape[number]}@{text}"
 
     def __str__(self) -> str:
         dimensions = ",".join(map(self._dimension, range(self.ndim)))

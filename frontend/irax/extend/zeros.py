@@ -8,24 +8,10 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.core.array import Array, aval_of
+from irax.core.array import Array
 from irax.core.avals import ShapedArray
+from irax.transforms.symbolic_zeros import Zero as Zero
 from irax.transforms.symbolic_zeros import zeros
-
-
-class Zero:
-    """A tangent or cotangent that is zero: of a type, without elements."""
-
-    def __init__(self, aval: ShapedArray) -> None:
-        self.aval: ShapedArray = aval
-
-    def __repr__(self) -> str:
-        return f"Zero({self.aval})"
-
-    @staticmethod
-    def from_primal_value(val: Any) -> Zero:
-        """Return the zero tangent of an array."""
-        return Zero(aval_of(val, "Zero.from_primal_value").to_tangent_aval())
 
 
 @dataclass(frozen=True)

@@ -64,11 +64,11 @@ def cholesky(x: ArrayLike, *, symmetrize_input: bool = True) -> Array:
     Array([[2., 0.],
            [1., 1.]], dtype=float32)
     """
-    array = m.matrices("cholesky", m.inexact("cholesky", x), square=True, rank_error=ValueError)
+    array = m.matrices("cholesky", m.inexact("cholesky", x), square=True)
     return bind(triangular.Cholesky(True), m.symmetrized(array) if symmetrize_input else array)
 
 
-def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
+def lu(x: ArrayLike) -> list[Array]:
     """P x = L U: L (without its ones) and U in one matrix [..., m, n]; for each column the row that
     was exchanged with it, int32[..., k]; and the permutation of rows, int32[..., m].
 
@@ -84,8 +84,7 @@ def lu(x: ArrayLike) -> tuple[Array, Array, Array]:
     >>> irax.lax.linalg.lu(jnp.array([[1.0, 2.0], [2.0, 2.0]]))[1]
     Array([1, 1], dtype=int32)
     """
-    found, pivots, order = m.factors(lu_ops.Lu(), m.matrices("lu", x))
-    return found, pivots, order
+    return m.factors(lu_ops.Lu(), m.matrices("lu", x))
 
 
 def qr(
@@ -170,7 +169,7 @@ def eigvalsh(x: ArrayLike, *, lower: bool = True, symmetrize_input: bool = True)
 
 
 def _hermitian(what: str, x: ArrayLike, lower: bool, symmetrize: bool) -> Array:
-    array = m.matrices(what, m.inexact(what, x), square=True, rank_error=ValueError)
+    array = m.matrices(what, m.inexact(what, x), square=True)
     if symmetrize:
         return m.symmetrized(array)
     return array if lower else m.adjoint(array)
@@ -314,7 +313,7 @@ def schur(
     if sort_eig_vals:
         raise NotImplementedError("lax.linalg.schur: eigenvalues cannot be sorted")
     t, z = m.factors(eigen.Schur(), m.matrices("schur", x, square=True))
-    return (t, z) if compute_schur_vectors else t
+    return [t, z] if compute_schur_vectors else t
 
 
 def qdwh(

@@ -22,14 +22,18 @@ from irax_compiler.sizes import larger, smaller
 _KINDS = ("float32", "float64", "complex64", "complex128")
 
 
-def matrices(
-    what: str, x: ArrayLike, square: bool = False, rank_error: type[Exception] = TypeError
-) -> Array:
+class MatrixShapeError(ValueError, TypeError):
+    """An array has no matrices, or no square ones, in its last two dimensions. JAX raises the one
+    or the other, by the function.
+    """
+
+
+def matrices(what: str, x: ArrayLike, square: bool = False) -> Array:
     """Return the array if its last two dimensions are matrices that LAPACK would take.
 
     Raises:
-        TypeError: another dtype, or no matrices; or `rank_error` for these.
-        ValueError: not square ones.
+        TypeError: another dtype.
+        MatrixShapeError: no matrices, or not square ones.
     """
     array = array_of(f"lax.linalg.{what}", x)
     if array.dtype.name not in _KINDS:
@@ -39,10 +43,8 @@ def matrices(
         )
     kind = "square matrices" if square else "matrices"
     expected = f"lax.linalg.{what}: expected {kind} in the last two dimensions, got {array.shape}"
-    if array.ndim < 2:
-        raise rank_error(expected)
-    if square and array.shape[-1] != array.shape[-2]:
-        raise ValueError(expected)
+    if array.ndim < 2 or (square and array.shape[-1] != array.shape[-2]):
+        raise MatrixShapeError(expected)
     return array
 
 

@@ -72,7 +72,7 @@ def ormqr(
     return q @ other if left else other @ q
 
 
-def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
+def hessenberg(a: ArrayLike) -> list[Array]:
     """The matrix H of a = Q H Q^H that is zero below its first subdiagonal, with the reflections
     that Q is made of in place of these zeros; and their factors.
 
@@ -90,11 +90,11 @@ def hessenberg(a: ArrayLike) -> tuple[Array, Array]:
     Array([0.], dtype=float32)
     """
     packed, taus = m.factors(householder.Hessenberg(), m.matrices("hessenberg", a, square=True))
-    return packed, taus
+    return [packed, taus]
 
 
 @library
-def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Array, Array, Array, Array]:
+def tridiagonal(a: ArrayLike, *, lower: bool = True) -> list[Array]:
     """The tridiagonal form T of Hermitian matrices a = Q T Q^H.
 
     Args:
@@ -115,13 +115,14 @@ def tridiagonal(a: ArrayLike, *, lower: bool = True) -> tuple[Array, Array, Arra
     array = m.matrices("tridiagonal", a, square=True)
     if not lower:  # read from the end, it is the lower one
         packed, diagonal, beside, taus = tridiagonal(array[..., ::-1, ::-1])
-        return packed[..., ::-1, ::-1], diagonal[..., ::-1], beside[..., ::-1], taus[..., ::-1]
+        turned = [diagonal[..., ::-1], beside[..., ::-1], taus[..., ::-1]]
+        return [packed[..., ::-1, ::-1], *turned]
     below = m.lower(array, -1)
     diagonal = m.real_part(m.diagonal(array))
     spread = m.identity(array.shape[-1], array.dtype) * diagonal[..., None, :]
     packed, taus = hessenberg(below + m.adjoint(below) + spread)
     diagonal, beside = (m.real_part(m.diagonal(packed, k)) for k in (0, -1))
-    return m.lower(packed) + m.upper(array, 1), diagonal, beside, taus
+    return [m.lower(packed) + m.upper(array, 1), diagonal, beside, taus]
 
 
 def _factors(what: str, a: ArrayLike, taus: ArrayLike) -> Array:

@@ -85,9 +85,7 @@ def sort_key_val(
     return sort((keys, values), dimension, is_stable)
 
 
-def top_k(
-    operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True
-) -> tuple[Array, Array]:
+def top_k(operand: ArrayLike, k: int, *, axis: int = -1, is_stable: bool = True) -> list[Array]:
     """Return the k largest elements along an axis, in descending order, and their indices.
 
     Of equal elements the one that comes first goes first. Floats are in IEEE 754's total order, as
@@ -106,7 +104,7 @@ def top_k(
             indices of int32 can tell apart.
 
     >>> irax.lax.top_k(irax.numpy.array([1, 5, 3]), 2)
-    (Array([5, 3], dtype=int32), Array([1, 2], dtype=int32))
+    [Array([5, 3], dtype=int32), Array([1, 2], dtype=int32)]
     """
     what = "lax.top_k"
     x = array_of(what, operand)
@@ -127,7 +125,7 @@ def top_k(
         order = [*(d for d in range(x.ndim) if d != axis), axis]
         back = np.argsort(order).tolist()
         values, indices = (transpose(y, back) for y in bind(op, transpose(x, order)))
-    return values.with_weak_type(x.weak_type), indices
+    return [values.with_weak_type(x.weak_type), indices]
 
 
 def _count(what: str, k: Any, size: int) -> int:
@@ -144,7 +142,7 @@ def approx_max_k(
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> tuple[Array, Array]:
+) -> list[Array]:
     """Return the k largest elements along a dimension, in descending order, and their indices.
 
     They are exact: arguments that allow for errors have no effect.
@@ -163,7 +161,7 @@ def approx_max_k(
         ValueError: k is negative or larger than the dimension, or a recall beyond its range.
 
     >>> irax.lax.approx_max_k(irax.numpy.array([1.0, 5.0, 3.0]), 2)
-    (Array([5., 3.], dtype=float32), Array([1, 2], dtype=int32))
+    [Array([5., 3.], dtype=float32), Array([1, 2], dtype=int32)]
     """
     what = "lax.approx_max_k"
     x, k, axis = _searched(what, operand, k, reduction_dimension, recall_target)
@@ -177,7 +175,7 @@ def approx_min_k(
     recall_target: float = 0.95,
     reduction_input_size_override: int = -1,
     aggregate_to_topk: bool = True,
-) -> tuple[Array, Array]:
+) -> list[Array]:
     """Return the k smallest elements along a dimension, in ascending order, and their indices.
 
     Arguments and errors are those of `approx_max_k`; nan counts as largest.
@@ -196,15 +194,14 @@ def approx_min_k(
         ValueError: k is negative or larger than the dimension.
 
     >>> irax.lax.approx_min_k(irax.numpy.array([1.0, 5.0, 3.0]), 2)
-    (Array([1., 3.], dtype=float32), Array([0, 2], dtype=int32))
+    [Array([1., 3.], dtype=float32), Array([0, 2], dtype=int32)]
     """
     what = "lax.approx_min_k"
     x, k, axis = _searched(what, operand, k, reduction_dimension, recall_target)
     places = broadcasted_iota(np.int32, x.shape, axis)
     ordered = sort((x, places), axis)
     count = k if aggregate_to_topk else x.shape[axis]
-    values, indices = (slice_in_dim(y, 0, count, axis=axis) for y in ordered)
-    return values, indices
+    return [slice_in_dim(y, 0, count, axis=axis) for y in ordered]
 
 
 def _searched(

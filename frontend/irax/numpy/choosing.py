@@ -125,7 +125,8 @@ def piecewise(
     """
     (values,) = as_arrays([x], "piecewise")
     single = isinstance(condlist, Array | np.ndarray) and condlist.ndim <= values.ndim
-    single = single or (not isinstance(condlist, Array | np.ndarray) and _is_flag(condlist[0]))
+    is_list = not isinstance(condlist, Array | np.ndarray)
+    single = single or (is_list and values.ndim > 0 and _is_flag(condlist[0]))
     conditions = [condlist] if single else [condlist[i] for i in range(len(condlist))]
     masks = []
     for condition in conditions:

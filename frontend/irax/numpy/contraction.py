@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from irax import lax
+from irax.core import source
 from irax.core.array import Array
 from irax.core.dtypes.operands import judge_ranks
 from irax.core.dtypes.promotion import promote_dtypes
@@ -427,8 +428,8 @@ def cross(
     axisc: int = -1,
     axis: int | None = None,
 ) -> Array:
-    """Return the cross product of vectors of length 3; for length 2, its one component that is not
-    0.
+    """Return the cross product of vectors of length 3; for length 2, with a DeprecationWarning, its
+    one component that is not 0.
 
     Args:
         a: an array of vectors.
@@ -455,6 +456,12 @@ def cross(
             f"cross: expected vectors of length 2 or 3, got {x.shape[-1]} and {y.shape[-1]}"
         )
     flat = x.shape[-1] == y.shape[-1] == 2
+    if x.shape[-1] == 2 or y.shape[-1] == 2:
+        source.warn(
+            "cross: vectors of length 2 are deprecated, and an error in JAX 0.12 and NumPy 2.5: "
+            "give them a third element, 0",
+            DeprecationWarning,
+        )
 
     def part(v: Array, i: int) -> Array:
         if i == v.shape[-1]:

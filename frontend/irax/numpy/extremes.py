@@ -50,7 +50,7 @@ def minmax(
 
 def top_k(
     a: ArrayLike, k: int, /, *, axis: int = -1, mode: str = "largest", sorted: bool = True
-) -> tuple[Array, Array]:
+) -> list[Array]:
     """Return the k largest or smallest elements along an axis, and their indices.
 
     Of equal elements the first comes first. nan is larger than all numbers.
@@ -71,7 +71,7 @@ def top_k(
             than the axis.
 
     >>> jnp.top_k(jnp.array([5, 1, 7]), 2, mode="smallest")
-    (Array([1, 5], dtype=int32), Array([1, 0], dtype=int32))
+    [Array([1, 5], dtype=int32), Array([1, 0], dtype=int32)]
     """
     (x,) = as_arrays([a], "top_k")
     if np.issubdtype(x.dtype, np.complexfloating):
@@ -83,7 +83,7 @@ def top_k(
     if mode == "largest":
         return lax.top_k(x, k, axis=axis)
     _, places = lax.top_k(_reversed(x), k, axis=axis)
-    return take_along_axis(x, places, axis), places
+    return [take_along_axis(x, places, axis), places]
 
 
 def _reversed(x: Array) -> Array:

@@ -8,7 +8,7 @@ from irax.core.array import Array
 from irax.core.dtypes.operands import inexact_dtype
 from irax.core.dtypes.promotion import convert, promote_dtypes
 from irax.lax import factorizations, linalg
-from irax.lax.matrices import adjoint, factors
+from irax.lax.matrices import MatrixShapeError, adjoint, factors
 from irax.numpy import (
     manipulation,
 )
@@ -51,10 +51,10 @@ def inexact(what: str, *operands: ArrayLike) -> list[Array]:
     return [convert(x, inexact_dtype(x.dtype)) for x in arrays]
 
 
-def square(what: str, x: Array, error: type[Exception] = ValueError) -> Array:
-    """Return `x`; raise `error` if its last two dimensions are not square matrices."""
+def square(what: str, x: Array) -> Array:
+    """Return `x`; raise `MatrixShapeError` if its last two dimensions are not square matrices."""
     if x.ndim < 2 or x.shape[-1] != x.shape[-2]:
-        raise error(
+        raise MatrixShapeError(
             f"{what}: expected square matrices in the last two dimensions, got shape {x.shape}"
         )
     return x
@@ -77,7 +77,7 @@ def cholesky(a: ArrayLike, *, upper: bool = False, symmetrize_input: bool = True
            [1., 1.]], dtype=float32)
     """
     (x,) = inexact("linalg.cholesky", a)
-    square("linalg.cholesky", x, TypeError)
+    square("linalg.cholesky", x)
     if upper and not symmetrize_input:  # the upper triangle counts
         x = adjoint(x)
     factor = linalg.cholesky(x, symmetrize_input=symmetrize_input)
@@ -202,7 +202,7 @@ def _hermitian(what: str, a: ArrayLike, triangle: str | None) -> tuple[Array, bo
     if triangle not in (None, "L", "U"):
         raise ValueError(f"{what}: UPLO must be None, 'L' or 'U', got {triangle!r}")
     (x,) = inexact(what, a)
-    return square(what, x, TypeError), triangle != "U"
+    return square(what, x), triangle != "U"
 
 
 def svd(

@@ -233,9 +233,9 @@ def diag(v: ArrayLike, k: int = 0) -> Array:
         raise ValueError(f"diag: expected 1 or 2 dimensions, got shape {x.shape}")
     k = canonical_int("diag", "k", k)
     size = x.shape[0] + abs(k)
-    low = max(k, 0)
-    row = lax.pad(x, np.zeros((), x.dtype), [(low, size - low - x.shape[0], 0)])
-    return where(eye(size, k=k, dtype=bool), row, lax.full_like(row, 0))
+    low = max(-k, 0)
+    column = lax.pad(x, np.zeros((), x.dtype), [(low, size - low - x.shape[0], 0)])[:, None]
+    return where(eye(size, k=k, dtype=bool), column, lax.full_like(column, 0))
 
 
 def diagflat(v: ArrayLike, k: int = 0) -> Array:

@@ -10,8 +10,8 @@ from irax import dtypes
 from irax.execution import backend
 from irax.numpy.kinds import isdtype
 
-__array_api_version__ = "2024.12"
-VERSIONS = ("2021.12", "2022.12", "2023.12", __array_api_version__)
+__array_api_version__ = "2025.12"
+VERSIONS = ("2021.12", "2022.12", "2023.12", "2024.12", __array_api_version__)
 """The versions of the standard that this namespace supports."""
 
 _NAMES = (
@@ -31,9 +31,9 @@ class NamespaceInfo:
         """Return the device that arrays are on by default."""
         return backend.current_device()
 
-    def devices(self) -> list[Any]:
+    def devices(self) -> tuple[Any, ...]:
         """Return all devices."""
-        return list(backend.devices())
+        return tuple(backend.devices())
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """Return the default dtypes, which are the same on every device."""

@@ -1,25 +1,24 @@
-"""custom_vjp: a function with a rule for reverse mode; and custom_gradient."""
+"""custom_vjp: a function with a rule for reverse mode."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from typing import Any, cast
 
 import numpy as np
 
-from irax import dtypes, tree_util
+from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
-from irax.core.dispatch import call
 from irax.core.module_builder import deriving
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Known, Traced, trace_function
+from irax.core.tracing import Input, Known
 from irax.core.trees import array_trees
-from irax.core.trees.flattening import FlatFunction, name_of, returned_arrays
+from irax.core.trees.flattening import name_of, returned_arrays
 from irax.core.wrapping import wraps
+from irax.transforms.accumulators import NullAccum, ValAccum, collected
 from irax.transforms.custom_arguments import Arguments, check_cotangents, is_inexact, of_type
 from irax.transforms.custom_refs import RefCall
 from irax.transforms.custom_rules import Ruled
@@ -48,6 +47,8 @@ class custom_vjp(Ruled):
 
     fwd: Callable[..., Any] | None = None
     bwd: Callable[..., Any] | None = None
+    accumulates = False
+    """True if `bwd` adds cotangents to places that it gets, and returns none."""
 
     @api_boundary
     def defvjp(
@@ -70,6 +71,7 @@ class custom_vjp(Ruled):
         and so is `generic_batching`: lanes of rules are always those of any function.
         """
         self.fwd, self.bwd, self.symbolic_zeros = fwd, bwd, symbolic_zeros
+        self.accumulates = False
 
     @api_boundary
     def defremat(
@@ -109,14 +111,47 @@ class custom_vjp(Ruled):
         """Set the rules as `defvjp` does; `bwd` returns a pair of the cotangents and logs, which
         are left out.
         """
+        self.defvjp(fwd, _first(bwd), symbolic_zeros, optimize_remat, generic_batching)
 
-        @wraps(bwd)
-        def cotangents(*args: Any) -> Any:
-            found, _ = bwd(*args)
-            return found
+    @api_boundary
+    def defremat_with_logs(
+        self,
+        fwd: Callable[..., Any],
+        rem: Callable[..., Any],
+        bwd: Callable[..., Any],
+        generic_batching: bool = False,
+    ) -> None:
+        """Set the rules as `defremat` does; `bwd` returns a pair of the cotangents and logs, which
+        are left out.
+        """
+        self.defremat(fwd, rem, _first(bwd), generic_batching)
 
-        options = symbolic_zeros, optimize_remat, generic_batching
-        self.defvjp(fwd, cotangents, *options)
+    @api_boundary
+    def defvjp_with_accums(
+        self,
+        fwd: Callable[..., Any],
+        bwd: Callable[..., Any],
+        symbolic_zeros: bool = False,
+        optimize_remat: bool = False,
+        generic_batching: bool = False,
+    ) -> None:
+        """Set the rules as `defvjp` does; `bwd(*nondiff, residuals, cotangent, *places)` gets the
+        places of the arguments' cotangents, pytrees as the arguments are, and adds to them by
+        `place.accum(cotangent)`. What it returns, logs or None, is left out.
+
+        >>> @irax.custom_vjp
+        ... def product(x, y):
+        ...     return x * y
+        >>> def bwd(residuals, ct, to_x, to_y):
+        ...     x, y = residuals
+        ...     to_x.accum(ct * y)
+        ...     to_y.accum(ct * x)
+        >>> product.defvjp_with_accums(lambda x, y: (x * y, (x, y)), bwd)
+        >>> irax.grad(product, (0, 1))(2.0, 3.0)
+        (Array(3., dtype=float32, weak_type=True), Array(2., dtype=float32, weak_type=True))
+        """
+        self.defvjp(fwd, bwd, symbolic_zeros, optimize_remat, generic_batching)
+        self.accumulates = True
 
     def check_rules(self) -> None:
         if self.fwd is None or self.bwd is None:
@@ -129,6 +164,11 @@ class custom_vjp(Ruled):
     def of_refs(self, call: RefCall) -> Ruled:
         assert self.fwd is not None
         assert self.bwd is not None
+        if self.accumulates:
+            raise NotImplementedError(
+                f"custom_vjp: {name_of(self.fun)} has a mutable array as an argument, whose "
+                "cotangent is no value to add to: give it rules by defvjp"
+            )
         ruled = custom_vjp(call.value)
         ruled.defvjp(call.forward(self.fwd), call.backward(self.bwd), symbolic_zeros=True)
         return ruled
@@ -259,14 +299,23 @@ class _Backward:
         ]
         cotangent = array_trees.tree_unflatten(call.out_tree, cts)
         assert self.ruled.bwd is not None
-        found = self.ruled.bwd(*self.given.fixed, residuals, cotangent)
         args, numbers = self.given.placeholders, iter(range(len(self.given.avals)))
+        places = self._places(args) if self.ruled.accumulates else ()
+        found = self.ruled.bwd(*self.given.fixed, residuals, cotangent, *places)
+        found = collected(places) if self.ruled.accumulates else found
         check_cotangents(found, len(args), name)
         return [
             ct
             for arg, part in zip(args, found, strict=True)
             for ct in self._cotangents(part, arg, numbers)
         ]
+
+    def _places(self, args: Any) -> Any:
+        """The places of the arguments' cotangents; those that are not wanted keep none."""
+        kinds = [ValAccum if moves else NullAccum for moves in self.given.moving]
+        avals = [a.to_tangent_aval() for a in self.given.avals]
+        places = [kind(aval) for kind, aval in zip(kinds, avals, strict=True)]
+        return array_trees.tree_unflatten(array_trees.tree_structure(args), places)
 
     def _zero(self, aval: ShapedArray) -> Any:
         dtype = aval.dtype if is_inexact(aval) else dtypes.float0
@@ -310,109 +359,12 @@ def _cotangent(x: Any, aval: ShapedArray, name: str) -> Array:
     return of_type(found, aval, name, "cotangent", ValueError)
 
 
-@api_boundary
-def custom_gradient(
-    fun: Callable[..., Any] | None = None, *, with_logs: bool = False, remat: bool = False
-) -> Any:
-    """A function whose derivative is the function that it returns beside its result.
+def _first(bwd: Callable[..., Any]) -> Callable[..., Any]:
+    """A rule that returns the cotangents of one that returns logs, too."""
 
-    Args:
-        fun: returns `(result, pullback)`; `pullback(cotangent)` returns a cotangent for each
-            argument, a tuple of them where there are several. None for a decorator.
-        with_logs: `pullback` returns a pair of the cotangents and logs, which are left out.
-        remat: `fun` returns `(result, rem)`; `rem(*args)` returns the result and the pullback.
+    @wraps(bwd)
+    def cotangents(*args: Any) -> Any:
+        found, _ = bwd(*args)
+        return found
 
-    >>> f = irax.custom_gradient(lambda x: (x * x, lambda ct: 10 * ct))
-    >>> irax.grad(f)(3.0)
-    Array(10., dtype=float32, weak_type=True)
-    """
-    if fun is None:
-        return partial(custom_gradient, with_logs=with_logs, remat=remat)
-    if remat:
-        fun = _of_rem(fun)
-    if with_logs:
-        fun = _without_logs(fun)
-    return _with_gradient(fun)
-
-
-def _of_rem(fun: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(fun)
-    def after(*args: Any) -> Any:
-        _, rem = fun(*args)
-        return rem(*args)
-
-    return after
-
-
-def _without_logs(fun: Callable[..., Any]) -> Callable[..., Any]:
-    @wraps(fun)
-    def without(*args: Any) -> Any:
-        out, pullback = fun(*args)
-        return out, lambda ct: pullback(ct)[0]
-
-    return without
-
-
-def _with_gradient(fun: Callable[..., Any]) -> custom_vjp:
-    @wraps(fun)
-    def value(*args: Any) -> Any:
-        return fun(*args)[0]
-
-    def fwd(*args: Any) -> tuple[Any, Any]:
-        out, pullback = fun(*args)
-        leaves, tree = array_trees.tree_flatten(out)
-        avals = [as_array(x).aval for x in leaves]
-        return out, _Kept(pullback, tree, avals, len(args)).residuals()
-
-    def bwd(residuals: Any, cotangent: Any) -> Any:
-        return residuals(cotangent)
-
-    ruled = custom_vjp(value)
-    ruled.defvjp(fwd, bwd)
-    return ruled
-
-
-class _Kept:
-    """A pullback that is a closure, traced where it was made; captured values are residuals."""
-
-    def __init__(
-        self,
-        pullback: Callable[..., Any],
-        out_tree: Any,
-        avals: Sequence[ShapedArray],
-        num_args: int,
-    ) -> None:
-        self.pullback, self.out_tree = pullback, out_tree
-        self.avals, self.num_args = avals, num_args
-
-    def residuals(self) -> Any:
-        inputs = [Input(a, None, "a cotangent") for a in self.avals if is_inexact(a)]
-        in_tree = array_trees.tree_structure(((0,) * len(inputs), {}))
-        flat = FlatFunction(self._tuple, in_tree)
-        traced = trace_function(flat, inputs, "custom_gradient", name_of(self.pullback))
-        return tree_util.Partial(_CallTraced(traced, flat.out_tree, self.avals), traced.captures)
-
-    def _tuple(self, *cts: Array) -> tuple[Any, ...]:
-        rest = iter(cts)
-        leaves = [next(rest) if is_inexact(a) else _float0(a) for a in self.avals]
-        found = self.pullback(array_trees.tree_unflatten(self.out_tree, leaves))
-        for_each = isinstance(found, tuple) and len(found) == self.num_args
-        return found if for_each or self.num_args != 1 else (found,)
-
-
-class _CallTraced:
-    """Calls a traced pullback, given its captured values and a cotangent."""
-
-    def __init__(self, traced: Traced, out_tree: Any, avals: Sequence[ShapedArray]) -> None:
-        self.traced, self.out_tree, self.avals = traced, out_tree, avals
-
-    def __call__(self, captures: Sequence[Array], cotangent: Any) -> Any:
-        leaves, _ = array_trees.flatten_tangents(cotangent)
-        cts = [as_array(x) for x, a in zip(leaves, self.avals, strict=True) if is_inexact(a)]
-        traced = self.traced
-        found = call(traced.builder, traced.name, [*cts, *captures], traced.weak)
-        return array_trees.tree_unflatten(self.out_tree, found)
-
-
-def _float0(aval: ShapedArray) -> np.ndarray:
-    return np.zeros(aval.shape, dtypes.float0)
+    return cotangents

@@ -18,6 +18,7 @@ from irax.core.module_builder import ModuleBuilder
 from irax.core.refs import refs
 from irax.core.refs import tokens as ref_tokens
 from irax.core.shardings import explicit_axes
+from irax.core.shardings.partition_specs import P
 from irax.core.shardings.shardings import Sharding, as_sharding
 from irax.core.tracebacks import api_boundary
 from irax.core.trees import array_trees
@@ -111,7 +112,10 @@ def layout_of(x: Array) -> Sharding | None:
 
 
 def _divided(x: Array, layout: Sharding | None) -> Array:
-    return x if layout is None else constrained(x, layout)
+    if layout is None:  # the input is whole
+        told = explicit_axes.type_of(x).told
+        return x if told is None or not any(told.spec) else constrained(x, as_sharding("vjp", P()))
+    return constrained(x, layout)
 
 
 def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str) -> list[Array]:

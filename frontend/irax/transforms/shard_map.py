@@ -24,7 +24,7 @@ from irax.core.shardings.partition_specs import (
 )
 from irax.core.shardings.pvary import pvary
 from irax.core.shardings.shard_traces import ShardTrace
-from irax.core.shardings.shardings import NamedSharding
+from irax.core.shardings.shardings import NamedSharding, check_kind
 from irax.core.shardings.unreduced import summands, summed
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Known, Traced, trace_function
@@ -53,8 +53,8 @@ def shard_map(
         out_specs: for each result, the axes of the mesh along which shards are joined to an array:
             a `PartitionSpec`, or a pytree of them that is a prefix of the result.
         in_specs: likewise for the positional arguments, which are divided into shards; None for an
-            argument that is no array. Along axes of type `Explicit` they follow from the arguments'
-            shardings by default.
+            argument that is no array. Where all axes are of type `Explicit`, they follow from the
+            arguments' shardings by default, and must be the same.
         mesh: the devices; by default the mesh of the context (`irax.set_mesh`).
         axis_names: the axes of the mesh along which arrays are divided; by default all.
         check_vma: True to tell values that are the same on all devices from others: `out_specs` are
@@ -65,11 +65,12 @@ def shard_map(
 
     Raises:
         TypeError: `f` is not a function; or on a call, without `in_specs`, an axis of type `Auto`.
-        ValueError: on a call, where specs do not fit arguments, results or the mesh, or a result
-            differs between devices along an axis that its spec lacks, or the mesh is not that of
-            the context, which has one.
+        ValueError: on a call, where specs do not fit arguments, results or the mesh, or differ
+            from how arguments are divided along `Explicit` axes, or a result differs between
+            devices along an axis that its spec lacks, or the mesh is not that of the context, which
+            has one.
 
-    >>> mesh = irax.make_mesh((1,), ("i",))
+    >>> mesh = irax.make_mesh((1,), ("i",), axis_types=(irax.sharding.AxisType.Auto,))
     >>> total = irax.shard_map(
     ...     lambda x: irax.lax.psum(x.sum(), "i"),
     ...     mesh=mesh,
@@ -220,6 +221,7 @@ class Setting:
         if not isinstance(spec, PartitionSpec):
             raise TypeError(f"shard_map: {what} must be of PartitionSpec (irax.P), got {spec!r}")
         check_constrained(f"shard_map: {what}", spec)
+        check_kind(spec)
         dividing = [axis for entry in spec.partitions for axis in axes_of_entry(entry)]
         for axis in (*dividing, *spec.unreduced, *spec.reduced):
             if axis not in self.manual:
@@ -252,6 +254,7 @@ def call_on_shards(
         name, spec = arguments.names[i], specs[i]
         assert spec is not None
         _check_argument(setting, name, shown, spec)
+        _check_agrees(setting, name, array, spec)
         arrays.append(array)
         given.append(setting.spec(spec, array.ndim))
         inputs.append(Input(_shard(setting, explicit_axes.typeof(array), spec), None, name))
@@ -367,6 +370,24 @@ def _check_argument(setting: Setting, name: str, aval: ShapedArray, spec: Partit
             )
 
 
+def _check_agrees(setting: Setting, name: str, x: Array, spec: PartitionSpec) -> None:
+    """Raise ValueError for a spec that differs from an argument's type, which tells its layout
+    along Explicit axes.
+    """
+    is_told = isinstance(x, ConcreteArray) or explicit_axes.are_in_types()
+    if not (is_told or explicit_axes.type_of(x).told) or not set(setting.manual).issubset(
+        setting.mesh.explicit_axes
+    ):
+        return
+    own = _spec_of(setting, x)
+    if axes_by_dimension(spec, x.ndim) != axes_by_dimension(own, x.ndim):
+        raise ValueError(
+            f"shard_map: in_specs has {spec} for {name}, of type {explicit_axes.type_of(x)}, which "
+            f"is divided as {own}, and the axes of the mesh are of type Explicit: move it before "
+            f"by irax.reshard, or leave in_specs out"
+        )
+
+
 def _shard(setting: Setting, aval: ShapedArray, spec: PartitionSpec) -> ShapedArray:
     """The type of a shard."""
     divided = axes_by_dimension(spec, aval.ndim)
@@ -422,7 +443,8 @@ def smap(
         TypeError: `f` is not a function; or on a call, without `in_axes`, an axis of type `Auto`.
 
     >>> with irax.set_mesh(irax.make_mesh((1,), ("i",))):
-    ...     irax.smap(lambda x: 2 * x, in_axes=0, out_axes=0, axis_name="i")(irax.numpy.arange(3))
+    ...     x = irax.numpy.arange(3, out_sharding=irax.P("i"))
+    ...     irax.smap(lambda x: 2 * x, out_axes=0, axis_name="i")(x)
     Array([0, 2, 4], dtype=int32)
     """
     if f is None:

@@ -18,6 +18,23 @@ def zeros(aval: ShapedArray) -> Array:
     return broadcast_to(as_array(np.zeros((), aval.dtype)), aval.shape)
 
 
+class Zero:
+    """A tangent or cotangent that is zero: of a type, without elements. Rules of
+    primitives have these.
+    """
+
+    def __init__(self, aval: ShapedArray) -> None:
+        self.aval: ShapedArray = aval
+
+    def __repr__(self) -> str:
+        return f"Zero({self.aval})"
+
+    @staticmethod
+    def from_primal_value(val: Any) -> Zero:
+        """Return the zero tangent of an array."""
+        return Zero(aval_of(val, "Zero.from_primal_value").to_tangent_aval())
+
+
 class SymbolicZero:
     """A tangent or cotangent that is zero: of a type, without elements.
 

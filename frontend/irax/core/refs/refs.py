@@ -131,8 +131,8 @@ class Ref:
         at = self.value.at[index]
         self.assign(at.set(self._fitting("ref[...] = x", value, index)))
 
-    def addupdate(self, value: Any, idx: Any = ...) -> None:
-        """Add `value` to the elements at an index.
+    def addupdate(self, x: Any, idx: Any = ...) -> None:
+        """Add an array to the elements at an index.
 
         >>> ref = irax.new_ref(irax.numpy.zeros(2))
         >>> ref.addupdate(1.5, 0)
@@ -140,7 +140,7 @@ class Ref:
         Array([1.5, 0. ], dtype=float32)
         """
         at = self.value.at[idx]
-        self.assign(at.add(self._fitting("addupdate", value, idx)))
+        self.assign(at.add(self._fitting("addupdate", x, idx)))
 
     def _fitting(self, what: str, value: Any, index: Any) -> Array:
         """An array for the elements at an index.

@@ -123,11 +123,12 @@ class AbstractDevice:
     num_cores: int | None
     platform: str
 
+    def shown(self) -> str:
+        """Return the fields as texts show them."""
+        return ", ".join(f"{name}={value}" for name, value in vars(self).items())
+
     def __repr__(self) -> str:
-        return (
-            f"AbstractDevice(device_kind={self.device_kind}, num_cores={self.num_cores}, "
-            f"platform={self.platform})"
-        )
+        return f"AbstractDevice({self.shown()})"
 
     def __getstate__(self) -> list[Any]:
         """The fields in the form of JAX, whose class has slots."""
@@ -143,14 +144,14 @@ class AbstractMesh(BaseMesh):
     Args:
         axis_sizes: the number of devices along each axis.
         axis_names: the names of the axes.
-        axis_types: an `AxisType` for each axis; by default `Auto`.
+        axis_types: an `AxisType` for each axis; by default `Explicit`.
         abstract_device: what is known of the devices, an `AbstractDevice`.
 
     Raises:
         ValueError: there is not a name, or a type, for each size, or a name is there twice.
 
     >>> irax.sharding.AbstractMesh((2, 4), ("data", "model"))
-    AbstractMesh('data': 2, 'model': 4, axis_types=(Auto, Auto))
+    AbstractMesh('data': 2, 'model': 4, axis_types=(Explicit, Explicit))
     """
 
     _sizes: tuple[int, ...]
@@ -174,7 +175,8 @@ class AbstractMesh(BaseMesh):
             )
         self._sizes = tuple(int(size) for size in axis_sizes)
         self.axis_names = _names(axis_names)
-        self.axis_types = _types(self.axis_names, axis_types)
+        kinds = (AxisType.Explicit,) * len(self.axis_names) if axis_types is None else axis_types
+        self.axis_types = _types(self.axis_names, kinds)
         self.abstract_device = abstract_device
         return self
 
@@ -230,7 +232,8 @@ class AbstractMesh(BaseMesh):
         return hash(self._key())
 
     def __repr__(self) -> str:
-        return f"AbstractMesh({self._axes_text() or '(), axis_types=()'})"
+        device = "" if self.abstract_device is None else f", {self.abstract_device.shown()}"
+        return f"AbstractMesh({self._axes_text() or '(), axis_types=()'}{device})"
 
 
 _OF_DEVICES = {"devices", "device_ids", "is_multi_process", "local_devices", "local_mesh"}
@@ -369,12 +372,8 @@ class Mesh(BaseMesh, contextlib.ContextDecorator):
         return f"Mesh({self._axes_text()})"
 
     def __repr__(self) -> str:
-        if self.empty:
-            return "Mesh()"
-        return (
-            f"Mesh(axis_sizes={self.axis_sizes}, axis_names={self.axis_names}, "
-            f"axis_types={self.axis_types})"
-        )
+        types = "" if self.empty else f", axis_types={self.axis_types}"
+        return f"Mesh(axis_sizes={self.axis_sizes}, axis_names={self.axis_names}{types})"
 
 
 def _device_array(devices: Any) -> np.ndarray[Any, Any]:

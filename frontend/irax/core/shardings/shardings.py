@@ -15,7 +15,12 @@ from irax.core.shardings.meshes import (
     get_abstract_mesh,
     is_addressable,
 )
-from irax.core.shardings.partition_specs import PartitionSpec, axes_by_dimension, axes_of_entry
+from irax.core.shardings.partition_specs import (
+    PartitionSpec,
+    UnreducedKind,
+    axes_by_dimension,
+    axes_of_entry,
+)
 from irax_runtime.device import MEMORY_KIND
 
 Index = tuple[slice, ...]
@@ -304,9 +309,8 @@ class NamedSharding(Sharding):
         return partial(NamedSharding, memory_kind=self.memory_kind), (self.mesh, self.spec)
 
     def __repr__(self) -> str:
-        return (
-            f"NamedSharding(mesh={self.mesh!s}, spec={self.spec}, memory_kind={self.memory_kind})"
-        )
+        memory = f", memory_kind={self.memory_kind}" if self.has_devices else ""
+        return f"NamedSharding(mesh={self.mesh!s}, spec={self.spec}{memory})"
 
 
 @lru_cache(maxsize=1024)
@@ -344,12 +348,22 @@ def check_spec(mesh: Mesh | AbstractMesh, spec: PartitionSpec) -> None:
                     "one at most"
                 )
             seen.add(axis)
+    check_kind(spec)
     for name, axes in (("unreduced", spec.unreduced), ("reduced", spec.reduced)):
         if others := sorted(map(str, axes.difference(mesh.explicit_axes))):
             raise ValueError(
                 f"{spec} has the {name} axes {others}, and the mesh is {mesh!s}: expected axes of "
                 "type Explicit"
             )
+
+
+def check_kind(spec: PartitionSpec) -> None:
+    """Raise NotImplementedError for a spec of unreduced axes that are no sums."""
+    if spec.unreduced_kind not in (None, UnreducedKind.sum):
+        raise NotImplementedError(
+            f"{spec}: sums are the only operation that programs leave to be taken along unreduced "
+            "axes; take it by irax.lax.pmax or pmin where the parts are"
+        )
 
 
 class SingleDeviceSharding(Sharding):

@@ -73,7 +73,7 @@ def get_mesh() -> Mesh:
         ValueError: a function is being traced.
 
     >>> irax.sharding.get_mesh()
-    Mesh()
+    Mesh(axis_sizes=(), axis_names=())
     """
     return staged(current_mesh, _refuse_devices)
 

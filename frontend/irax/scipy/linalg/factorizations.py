@@ -100,20 +100,20 @@ def lu_factor(
     for `lu_solve`.
 
     Args:
-        a: square matrices [..., n, n].
+        a: matrices [..., m, n]; square ones for `lu_solve`.
         overwrite_a: of no meaning.
         check_finite: of no meaning.
 
     Raises:
         TypeError: not an array.
-        ValueError: the last two dimensions differ.
+        ValueError: no matrices.
 
     >>> irax.scipy.linalg.lu_factor(irax.numpy.array([[1.0, 2.0], [4.0, 5.0]]))[1]
     Array([1, 1], dtype=int32)
     """
     del overwrite_a, check_finite
     (x,) = inexact("lu_factor", from_lists(a))
-    found, pivots, _ = lax.linalg.lu(square("lu_factor", x))
+    found, pivots, _ = lax.linalg.lu(x)
     return found, pivots
 
 
@@ -352,7 +352,7 @@ def eigh_tridiagonal(
     return eigh(matrix, eigvals_only=eigvals_only, eigvals=numbers)
 
 
-def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
+def schur(a: ArrayLike, output: str = "real") -> list[Array]:
     """Return T and Z of a = Z T Z^H, Z unitary and T an upper triangle; of real matrices, with the
     output "real", T has blocks of 2 x 2 for pairs of complex eigenvalues. It runs on the CPU alone,
     and has no derivative.
@@ -372,8 +372,7 @@ def schur(a: ArrayLike, output: str = "real") -> tuple[Array, Array]:
     (x,) = inexact("schur", a)
     if output == "complex" and x.dtype.kind != "c":
         x = x.astype(jnp.result_type(x.dtype, jnp.complex64))
-    t, z = lax.linalg.schur(square("schur", x))
-    return t, z
+    return lax.linalg.schur(square("schur", x))
 
 
 def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Array, Array]:
