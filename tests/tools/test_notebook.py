@@ -46,7 +46,7 @@ def test_a_module_that_cannot_be_lowered_shows_why():
     text += '%y = "other.op"(%x) : (tensor<2xf32>) -> tensor<2xf32> return %y : tensor<2xf32> }'
     page = page_in(framed(irs.load(text).ir) or "")
     (data,) = re.findall(r'<script id="data"[^>]*>(.*?)</script>', page, re.DOTALL)
-    assert "other.op" in json.loads(data)["error"]
+    assert "other.op" in json.loads(data)[0]["error"]
 
 
 def test_a_module_that_is_too_large_is_text(monkeypatch):

@@ -263,7 +263,7 @@ def test_the_page_tells_where_it_is_and_opens(folder, monkeypatch):
     assert shown == []
     data = re.search(r'type="application/json">(.*?)</script>', page.read_text(), re.DOTALL)
     assert data is not None
-    model = json.loads(data[1])
+    (model,) = json.loads(data[1])
     assert model["stages"][model["opens"]]["name"] == "cse"
 
     show(folder / "in.mlir", "--open")

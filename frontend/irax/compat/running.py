@@ -24,16 +24,20 @@ _IN_FRONT = (__file__, runpy.__file__, "<frozen runpy>")
 _MISUSE, _INTERRUPTED = 2, 130
 
 
-def run(arguments: Sequence[str]) -> None:
+def run(arguments: Sequence[str], again: Sequence[str] = ("-m", "irax.compat")) -> None:
     """Run what Python's command line would run: a script, `-m` and a module, `-c` and code, or `-`
     and what standard input has; after options of Python's own, if there are any.
+
+    Args:
+        arguments: those of the command line.
+        again: what Python runs, before the program, if it has to start anew for its own options.
 
     Raises:
         SystemExit: the program ended by it, or by another exception, whose traceback is written.
     """
     options, program = split(arguments)
     if options:  # they are read when Python starts
-        _start_python([*options, "-m", "irax.compat", *program])
+        _start_python([*options, *again, *program])
     install()
     try:
         _run(program)

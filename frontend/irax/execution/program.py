@@ -27,7 +27,7 @@ from irax.execution.bound_call import (
     tree_of_leaves,
 )
 from irax.execution.callbacks import recorded, replayed
-from irax.execution.diagnostics import progress, reports
+from irax.execution.diagnostics import progress, reports, watched
 from irax.execution.moves import check_move
 from irax_compiler import api, mlir
 from irax_compiler.spans import Span, collecting, span
@@ -143,7 +143,7 @@ class Program:
         if config.debug_nans or config.debug_infs:
             found = self._run_checked(program.executable, buffers)
         elif config.profiling:
-            with span("execute", self.traced.name, device=device):
+            with span("execute", self.traced.name, device=device), watched.called(self):
                 found = program.executable.run(buffers)
                 for result in found:
                     result.wait()

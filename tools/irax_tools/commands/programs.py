@@ -246,11 +246,23 @@ def bench(
     example='irax python -c "import jax; print(jax.numpy.arange(3))"',
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},
 )
+@click.option(
+    "--show",
+    metavar="FILE.html",
+    help="Write a page of all functions that the program jits: their stages, calls and times.",
+)
+@click.option("--open", "opens", is_flag=True, help="With --show: open the page in a browser.")
 @click.argument("arguments", metavar="SCRIPT ...", nargs=-1, type=click.UNPROCESSED)
-def python_(arguments: tuple[str, ...]) -> None:
+def python_(show: str | None, opens: bool, arguments: tuple[str, ...]) -> None:
     """Run a Python program that imports jax on irax: a script with its arguments, -m MODULE,
     -c CODE, or - for standard input, after options of Python's own (-W ignore).
     """
+    if show is not None:
+        from irax_tools.show.running import run_shown
+
+        return run_shown(arguments, show, opens)
+    if opens:
+        raise click.UsageError("--open goes with --show FILE.html")
     from irax.compat.running import run
 
-    run(list(arguments))
+    run(arguments)

@@ -110,6 +110,17 @@ class Matrix:
 
 
 @dataclass
+class Called:
+    """The calls of a function in a run of a program."""
+
+    count: int
+    seconds: float
+    """The time of all of them."""
+    making: float
+    """The time that tracing and compiling the function took."""
+
+
+@dataclass
 class Page:
     """All stages of a function."""
 
@@ -128,5 +139,7 @@ class Page:
     """The dispatches of the program, where they were measured."""
     seconds: float = 0.0
     """The time of a call, where it was measured."""
+    called: Called | None = None
+    """How a program called it, where that was watched."""
     matrix: Matrix | None = None
     """The pattern of the Jacobian, where it was asked for."""

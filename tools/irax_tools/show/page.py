@@ -22,16 +22,18 @@ SCRIPTS = (
     "stages",
     "flame",
     "sparsity",
+    "functions",
     "main",
 )
 """The page's script, in the order in which its parts build on each other."""
 
 
-def html_of(page: Page) -> str:
-    """The page."""
-    data = json.dumps(asdict(page), separators=(",", ":"), ensure_ascii=False)
+def html_of(*pages: Page) -> str:
+    """The page of a function, or of several, of which one is seen at a time."""
+    models = [asdict(page) for page in pages]
+    data = json.dumps(models, separators=(",", ":"), ensure_ascii=False)
     parts = {
-        "title": html.escape(page.title),
+        "title": html.escape(", ".join(page.title for page in pages)),
         "style": asset("style.css"),
         "script": "\n".join(asset(f"{name}.js") for name in SCRIPTS),
         "data": data.replace("<", "\\u003c"),  # so that nothing in it ends the element it is in

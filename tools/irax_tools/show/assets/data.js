@@ -1,6 +1,8 @@
 // The model (model.py says what is in it), and what can be computed from it: costs, definitions.
 
-const PAGE = JSON.parse($("data").textContent);
+const PAGES = JSON.parse($("data").textContent); // one of each function; the address says which
+const shownFunction = Number(new URLSearchParams(location.hash.slice(1)).get("function")) || 0;
+const PAGE = PAGES[shownFunction] ?? PAGES[0];
 const { bodies, stages, files, locations } = PAGE;
 
 const lineKey = (frame) => `${frame[0]}:${frame[1]}`;

@@ -114,7 +114,8 @@ function showTitle() {
 // The address says what is shown, so that it can be kept.
 function writeHash() {
   if (location.protocol === "about:") return; // in a frame of a notebook there is no address
-  const parts = new URLSearchParams({ stage: state.stage });
+  const parts = new URLSearchParams(PAGES.length > 1 ? { function: PAGES.indexOf(PAGE) } : {});
+  parts.set("stage", state.stage);
   if (state.base !== null) parts.set("since", state.base);
   if (state.source !== null) parts.set("line", state.source);
   if (state.row) parts.set("row", `${state.row.body}:${state.row.line}`);
@@ -244,6 +245,7 @@ setWidth(40);
 document.body.classList.toggle("one-file", files.length <= 1);
 document.body.classList.toggle("timed", runs.length > 0);
 showTitle();
+buildFunctions();
 buildStages();
 buildFlame();
 buildMatrix();
