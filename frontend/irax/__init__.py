@@ -83,6 +83,7 @@ with _uncollected():
     from irax.execution.transfers import device_get as device_get
     from irax.execution.transfers import device_put as device_put
     from irax.ir import make_ir as make_ir
+    from irax.ir import show as show
     from irax.jaxprs import of_traced
     from irax.numpy.index_windows import ds as ds
     from irax.transforms.autodiff import fwd_and_bwd as fwd_and_bwd

@@ -6,6 +6,7 @@ f = load("model.mlir")          a function that runs, and that jit, grad and vma
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import dtypes, errors
+from irax import dtypes, errors, tree_util
 from irax.config import config
 from irax.core.array import Array, ConcreteArray, as_array, device_of
 from irax.core.avals import ShapedArray
@@ -30,12 +31,15 @@ from irax_compiler import api, containers, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_runtime.device import Device, Executable
 
-__all__ = ["IR", "LoadedFunction", "load", "make_ir", "register_viewer"]
+__all__ = ["IR", "LoadedFunction", "load", "make_ir", "register_viewer", "show"]
 
 _viewers: list[Callable[[IR], str | None]] = []
+_pages: list[Callable[[IR], str]] = []
 
 
-def register_viewer(view: Callable[[IR], str | None]) -> None:
+def register_viewer(
+    view: Callable[[IR], str | None], page: Callable[[IR], str] | None = None
+) -> None:
     """Have notebooks show modules by a function that returns HTML, or None for the module's text.
 
     Packages declare a module that calls this as an entry point of the group `irax.viewers`, as
@@ -43,8 +47,11 @@ def register_viewer(view: Callable[[IR], str | None]) -> None:
 
     Args:
         view: a function from a module to HTML, or to None.
+        page: a function from a module to a whole page of HTML, which `IR.save` writes.
     """
     _viewers.append(view)
+    if page is not None:
+        _pages.append(page)
 
 
 class IR(OfThisProcess):
@@ -56,6 +63,8 @@ class IR(OfThisProcess):
         self.module = module
         self.func = func
         self._kept = kept  # has the functions that the module calls back
+        self.gradient_of: Callable[[], tuple[IR, list[int]]] | None = None
+        """For the module of `grad(f)`: that of `f`, and the leaves that the gradient is of."""
 
     def __str__(self) -> str:
         return str(self.module)
@@ -66,6 +75,23 @@ class IR(OfThisProcess):
         """As a notebook shows it: the page of the registered viewer; None where there is none."""
         api.load_extensions("irax.viewers")
         return _viewers[-1](self) if _viewers else None
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the page of the module, with all stages of its compilation, to a file of HTML.
+
+        Args:
+            path: the file.
+
+        Raises:
+            RuntimeError: irax's tools are not installed, and no other viewer of modules is.
+
+        >>> import tempfile
+        >>> irax.show(jnp.sin, 1.0).save(f"{tempfile.mkdtemp()}/sin.html")
+        """
+        api.load_extensions("irax.viewers")
+        if not _pages:
+            raise RuntimeError("IR.save: no installed package has a viewer of modules")
+        Path(path).write_text(_pages[-1](self), "utf-8")
 
     def as_text(self, locations: bool = False) -> str:
         """The module's text, with source locations if asked for."""
@@ -115,9 +141,42 @@ def make_ir(
         compiled, *_ = jitted.traced_for(args, kwargs)
         builder = with_rules(compiled.traced.builder)
         mlir.make_public(mlir.functions(builder.module)[compiled.traced.name])
-        return IR(builder.module, compiled.traced.name, builder)
+        ir = IR(builder.module, compiled.traced.name, builder)
+        of = getattr(getattr(fun, "_fun", fun), "_gradient_of", None)
+        if of is not None and not kwargs:
+            ir.gradient_of = functools.partial(_before_gradient, *of, args)
+        return ir
 
     return traced
+
+
+def _before_gradient(
+    fun: Callable[..., Any], argnums: int | Sequence[int], args: tuple[Any, ...]
+) -> tuple[IR, list[int]]:
+    """The module of a function whose gradient was taken, and the leaves that it is taken of."""
+    wanted = {i % len(args) for i in ([argnums] if isinstance(argnums, int) else argnums)}
+    owners = [i for i, x in enumerate(args) for _ in tree_util.tree_leaves(x)]
+    return make_ir(fun)(*args), [leaf for leaf, i in enumerate(owners) if i in wanted]
+
+
+@api_boundary
+def show(fun: Callable[..., Any], /, *args: Any, **kwargs: Any) -> IR:
+    """Return the module of a call, as `make_ir(fun)(*args, **kwargs)` does. A notebook shows it as
+    a page: the module after each pass, beside the lines that operations come from, with what they
+    cost. That of `grad(f)` begins with `f`. Its `save` writes the page to a file.
+
+    Args:
+        fun: a function of arrays.
+        args: arguments of it: arrays or `ShapeDtypeStruct`s.
+        kwargs: further arguments.
+
+    Raises:
+        TypeError: `fun` is not a function.
+
+    >>> irax.show(jnp.sin, 1.0).func
+    'sin'
+    """
+    return make_ir(fun)(*args, **kwargs)
 
 
 @api_boundary

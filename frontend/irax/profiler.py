@@ -98,7 +98,7 @@ class ProfileSession:
         Raises:
             RuntimeError: it is not being taken.
         """
-        global _current
+        global _current, _last
         if _current is not self:
             raise RuntimeError(
                 "profiler.stop_trace: no profile is being taken: call start_trace first"
@@ -109,6 +109,7 @@ class ProfileSession:
         if level < 2:
             events = [e for e in events if e["ph"] == "M" or (level and e["cat"] == "user")]
         self.profile_data = ProfileData(events)
+        _last = self
         if self._directory is not None:
             self.export_profile_data(
                 self._directory,
@@ -133,8 +134,14 @@ class ProfileSession:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
+    def _repr_html_(self) -> str | None:
+        """As a notebook shows it: the table of its summary; None while it is being taken."""
+        return None if self.profile_data is None else self.profile_data._repr_html_()
+
 
 _current: ProfileSession | None = None
+_last: ProfileSession | None = None
+"""The last session whose profile was taken."""
 
 
 def _check_link(create_perfetto_link: bool) -> None:
@@ -247,6 +254,30 @@ def trace(
     options = (create_perfetto_link, create_perfetto_trace, profiler_options)
     with ProfileSession(log_dir, *options) as session:
         yield session
+
+
+def summary(profile: ProfileSession | ProfileData | None = None, most: int = 20) -> str:
+    """Return a table of what the time of a profile went to, the longest first.
+
+    Args:
+        profile: the profile, or the session that took it; None for the last that was taken.
+        most: the most lines of it.
+
+    Raises:
+        ValueError: there is no profile.
+
+    >>> with irax.profiler.trace():
+    ...     y = irax.jit(lambda x: x + 1)(1.0).block_until_ready()
+    >>> "execute" in irax.profiler.summary()
+    True
+    """
+    profile = profile or _last
+    data = profile.profile_data if isinstance(profile, ProfileSession) else profile
+    if data is None:
+        raise ValueError(
+            "profiler.summary: no profile has been taken: use `with irax.profiler.trace():`"
+        )
+    return data.summary(most)
 
 
 class TraceAnnotation(ContextDecorator):

@@ -22,6 +22,7 @@ from irax.core.refs.refs import Ref
 from irax.core.settings.xla_options import check_compiler_options
 from irax.core.shardings.layouts import Format
 from irax.core.shardings.shardings import Sharding
+from irax.core.tables import table
 from irax.core.tracing import Tracer
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import argument_names
@@ -179,6 +180,18 @@ class Stage(OfThisProcess):
             "bytes accessed": float(cost.bytes),
         }
 
+    def _rows(self) -> list[tuple[str, object]]:
+        """The rows of the table as which notebooks show it."""
+        args, kwargs = self.in_avals
+        names = argument_names(args, kwargs)
+        leaves = array_trees.tree_leaves((args, kwargs))
+        results = array_trees.tree_leaves(self._results(self._traced.out_shardings))
+        return [
+            *((name, leaf) for name, leaf in zip(names, leaves, strict=True)),
+            *((f"result {i}", ShapedArray(x.shape, x.dtype)) for i, x in enumerate(results)),
+            *((name, int(cost)) for name, cost in self.cost_analysis().items()),
+        ]
+
     def _target(self) -> str:
         """The compiler's target, also for a platform that is not here."""
         if isinstance(self._device, str):
@@ -288,6 +301,10 @@ class Lowered(Stage):
 
     def __repr__(self) -> str:
         return f"<Lowered {self._traced.traced.name}>"
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: its types and costs."""
+        return table(["", ""], self._rows(), repr(self))
 
     def as_text(self, dialect: str | None = None, *, debug_info: bool = False) -> str:
         """Return the module's text.
@@ -399,6 +416,19 @@ class Compiled(Stage):
 
     def __repr__(self) -> str:
         return f"<Compiled {self._traced.traced.name}>"
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: its types, costs and memory."""
+        return table(["", ""], self._rows(), repr(self))
+
+    def _rows(self) -> list[tuple[str, object]]:
+        memory = self.memory_analysis()
+        return [
+            *super()._rows(),
+            ("bytes of arguments", memory.argument_size_in_bytes),
+            ("bytes of results", memory.output_size_in_bytes),
+            ("bytes of temporaries", memory.temp_size_in_bytes),
+        ]
 
     @property
     def input_shardings(self) -> Any:

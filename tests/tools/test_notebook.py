@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import io
 import json
+import linecache
 import re
 import subprocess
 import sys
+import types
 from html import unescape
 from pathlib import Path
 
@@ -120,3 +122,74 @@ def test_no_progress_elsewhere(monkeypatch, stream):
     with progress.shown("f"):
         pass
     assert stream is None or stream.getvalue() == ""
+
+
+CELL = """def loss(w, x):
+    return jnp.sum(jnp.tanh(x @ w) ** 2)
+"""
+
+
+def cell(monkeypatch, name="In[3]"):
+    """A function of a notebook's cell, whose source `linecache` has and no file."""
+    path = "/tmp/ipykernel_7/123.py"
+    monkeypatch.setitem(linecache.cache, path, (len(CELL), None, CELL.splitlines(True), path))
+    names = types.SimpleNamespace(format_code_name=lambda p: ("Cell", name) if p == path else None)
+    shell = types.SimpleNamespace(compile=names)
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    scope = {"jnp": jnp}
+    exec(compile(CELL, path, "exec"), scope)
+    return scope["loss"]
+
+
+def model_of(page):
+    (data,) = re.findall(r'<script id="data"[^>]*>(.*?)</script>', page, re.DOTALL)
+    (model,) = json.loads(data)
+    return model
+
+
+def test_cells_have_their_source_and_number(monkeypatch):
+    ir = irax.show(cell(monkeypatch), jnp.ones((3, 2)), jnp.ones((4, 3)))
+    files = {f["name"]: f for f in model_of(page_in(framed(ir) or ""))["files"]}
+    assert files["In[3]"]["lines"] == CELL.splitlines()
+    assert files["In[3]"]["language"] == "python"
+
+
+def test_the_page_of_a_gradient_shows_how_it_is_derived(monkeypatch, tmp_path):
+    loss = cell(monkeypatch)
+    for gradient in (irax.grad(loss, 1), irax.jit(irax.grad(loss, -1))):
+        irax.show(gradient, jnp.ones((3, 2)), jnp.ones((4, 3))).save(tmp_path / "page.html")
+        model = model_of((tmp_path / "page.html").read_text())
+        assert model["title"] == "grad of loss"
+        assert [s["name"] for s in model["stages"][:3]] == ["traced", "linearize", "vjp"]
+        derived = model["stages"][model["opens"]]
+        assert derived["group"] == "derive"
+        results = model["bodies"][derived["bodies"][0][0]]["text"][0].partition("->")[2]
+        assert results.strip() == "tensor<4x3xf32> {"
+
+
+def test_objects_show_themselves_as_tables():
+    @irax.jit
+    def scaled(x, *, by):
+        return {"out": x * by}
+
+    assert "<table>" in scaled._repr_html_()
+    scaled(jnp.ones(3), by=2.0)
+    for shown in (scaled, irax.explain(scaled)):
+        text = shown._repr_html_()
+        assert "float32[3]" in text
+        assert "it is traced for the first time" in text
+    lowered = scaled.lower(jnp.ones(3), by=jnp.ones(3))
+    text = lowered._repr_html_()
+    for part in ("args[0]", "kwargs[", "float32[3]", "result 0", "flops"):
+        assert part in text
+    compiled = lowered.compile()
+    assert "bytes of temporaries" in compiled._repr_html_()
+    with irax.profiler.trace() as session:
+        scaled(jnp.ones(3), by=3.0).values()
+        assert session._repr_html_() is None
+    for shown in (session, session.profile_data):
+        assert ">execute<" in shown._repr_html_()
+        assert ">scaled<" in shown._repr_html_()
+    line = next(x for x in irax.profiler.summary().splitlines() if "execute" in x)
+    assert line.split()[-1] == "scaled"
+    assert irax.profiler.summary(session) == irax.profiler.summary(session.profile_data)

@@ -99,6 +99,12 @@ class PjitFunction(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<jit of {self._fun!r}>"
 
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: for what it was traced and compiled."""
+        from irax.execution.diagnostics.explanations import explain
+
+        return explain(self)._repr_html_()
+
     def __reduce__(self) -> Any:
         """Copies share what was traced and compiled. Where the function is found by the name of
         what `jit` made of it, as a decorated one is, it is pickled by name.

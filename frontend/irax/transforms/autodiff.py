@@ -119,6 +119,8 @@ def grad(
         value, grads = transformed(*args, **kwargs)
         return (grads, value[1]) if has_aux else grads
 
+    if not (has_aux or holomorphic or allow_int):
+        vars(gradient)["_gradient_of"] = fun, argnums  # for those who show how it is derived
     return gradient
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import linecache
 import os
+import sys
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from irax_compiler.locations import Frame, frames
 from irax_compiler.mlir import Location
@@ -43,11 +46,23 @@ def read_file(path: str, parsed: File) -> File:
     """A file, without lines if it cannot be read; `parsed` where it is what was parsed."""
     if path in (PARSED, parsed.path):
         return parsed
+    if (cell := _cell_name(path)) is not None:
+        return File(cell, cell, "python", _read(path))
     suffix = Path(path).suffix.removeprefix(".")
     return File(Path(path).name, path, {"py": "python"}.get(suffix, suffix), _read(path))
 
 
+def _cell_name(path: str) -> str | None:
+    """The name of a notebook's cell, as IPython numbers it: `In[3]`; None for other files."""
+    ipython: Any = sys.modules.get("IPython")
+    shell: Any = ipython and ipython.get_ipython()
+    told: Any = shell and shell.compile.format_code_name(path)
+    return told[1] if told else None
+
+
 def _read(path: str) -> list[str]:
+    if path in linecache.cache and not os.path.exists(path):  # a cell, or code of `exec`
+        return "".join(linecache.getlines(path)).splitlines()
     try:
         file = Path(path)
         return file.read_text("utf-8").splitlines() if file.stat().st_size < _LARGEST else []

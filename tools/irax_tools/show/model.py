@@ -140,6 +140,6 @@ class Page:
     seconds: float = 0.0
     """The time of a call, where it was measured."""
     called: Called | None = None
-    """How a program called it, where that was watched."""
+    """The calls of it in a run of a program, where that was watched."""
     matrix: Matrix | None = None
     """The pattern of the Jacobian, where it was asked for."""

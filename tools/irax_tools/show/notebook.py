@@ -15,15 +15,26 @@ _LARGEST = 8 << 20
 _STYLE = "width: 100%; height: 36rem; border: 1px solid #8884; border-radius: 6px"
 
 
+def page_of(ir: IR) -> str:
+    """The page of a module. That of a gradient begins with the function, and shows how the gradient
+    is derived.
+    """
+    way = Way()
+    if ir.gradient_of is not None:
+        ir, wrt = ir.gradient_of()
+        way = Way(grad=True, wrt=wrt)
+    page, _ = record(Source(ir.module, ir.func, is_traced=True), way)
+    return html_of(page)
+
+
 def framed(ir: IR) -> str | None:
     """A frame with all stages of a module, and the error of a pass that fails; None for a module
     that would make too large a page.
     """
-    page, _ = record(Source(ir.module, ir.func, is_traced=True), Way())
-    text = html_of(page)
+    text = page_of(ir)
     if len(text) > _LARGEST:
         return None
     return f'<iframe srcdoc="{markup.escape(text)}" style="{_STYLE}"></iframe>'
 
 
-register_viewer(framed)
+register_viewer(framed, page_of)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from irax.core.tables import table
 from irax.core.trees.flattening import name_of
 from irax.execution.diagnostics import differences
 from irax.execution.diagnostics.differences import Difference
@@ -70,8 +71,7 @@ class Trace:
 
     def __str__(self) -> str:
         lines = [f"{self.place}: {self.signature}", f"   {self.why}"]
-        names = {"target": "compile"}
-        taken = [(names.get(kind, kind), self.seconds(kind)) for kind in _KINDS]
+        taken = [(_NAMES.get(kind, kind), self.seconds(kind)) for kind in _KINDS]
         times = ", ".join(f"{name} {seconds:.3f} s" for name, seconds in taken if seconds)
         part = "part of another program: " if self.is_part else ""
         kept = " (found in the cache on disk)" if self.is_from_cache else ""
@@ -87,6 +87,8 @@ class Trace:
 
 _KINDS = ("trace", "lower", "target", "load")
 """The kinds of spans that times are told of, none of which contains another."""
+_NAMES = {"target": "compile"}
+"""The names of kinds that readers know by other ones."""
 
 
 class Explanation(Sequence[Trace]):
@@ -132,6 +134,15 @@ class Explanation(Sequence[Trace]):
         return "\n".join([head, *self.sizes, *self.starts, *numbered])
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: a line for each trace."""
+        heads = ["call", "arguments", "why", *(f"{_NAMES.get(k, k)} (s)" for k in _KINDS)]
+        rows = [
+            [t.place, t.signature, t.why, *(float(t.seconds(kind)) for kind in _KINDS)]
+            for t in self
+        ]
+        return table(heads, rows, str(self).partition("\n")[0])
 
 
 def _times(count: int, what: str) -> str:

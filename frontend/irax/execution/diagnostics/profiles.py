@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from irax.core.tables import table
+
 _Event = Mapping[str, Any]
 """An event in Chrome's trace format."""
 
@@ -146,7 +148,52 @@ class ProfileData:
         """
         return next((p for p in self.planes if p.name == name), None)
 
+    def summary(self, most: int = 20) -> str:
+        """Return a table of what the time went to, the longest first. Spans within others count
+        for both, so shares may be more than 100% together.
+
+        Args:
+            most: the most lines of it.
+
+        >>> with irax.profiler.trace() as session:
+        ...     y = irax.jit(jnp.sin)(1.0).block_until_ready()
+        >>> print(session.profile_data.summary().splitlines()[0].split())
+        ['total', 'count', 'mean', 'kind', 'name']
+        """
+        rows = self._rows()
+        lines = [f"{'total':>12}{'count':>8}{'mean':>12}  {'kind':<10}name"]
+        for kind, name, count, took in rows[:most]:
+            total, mean = _time(took), _time(took / count)
+            lines.append(f"{total:>12}{count:>8}{mean:>12}  {kind:<10}{name}")
+        if len(rows) > most:
+            rest = sum(row[3] for row in rows[most:])
+            lines.append(f"{_time(rest):>12}  {len(rows) - most} others")
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """As a notebook shows it: the table of its summary."""
+        rows = [(kind, name, n, took / 1e3, took / n / 1e3) for kind, name, n, took in self._rows()]
+        return table(["kind", "name", "count", "total (ms)", "mean (ms)"], rows)
+
+    def _rows(self) -> list[tuple[str, str, int, float]]:
+        """Kind, name, count and time in microseconds of all spans of a name, the longest first."""
+        counts: dict[tuple[str, str], tuple[int, float]] = {}
+        for event in self._events:
+            if event["ph"] == "X":
+                key = event["cat"], event["name"]
+                count, took = counts.get(key, (0, 0.0))
+                counts[key] = count + 1, took + event["dur"]
+        rows = [(*key, count, took) for key, (count, took) in counts.items()]
+        return sorted(rows, key=lambda row: -row[3])
+
     def content(self) -> bytes:
         """Return the bytes of a file."""
         written = {"displayTimeUnit": "ms", "traceEvents": self._events}
         return gzip.compress(json.dumps(written).encode())
+
+
+def _time(microseconds: float) -> str:
+    """A time in a unit that suits it."""
+    if microseconds < 1e3:
+        return f"{microseconds:.1f} us"
+    return f"{microseconds / 1e3:.2f} ms" if microseconds < 1e6 else f"{microseconds / 1e6:.2f} s"
