@@ -24,6 +24,12 @@ def evaluated(text: str, *arrays: np.ndarray) -> list[np.ndarray]:
     return Evaluator(read_module(text))("main", arrays)
 
 
+def compiled(text: str, *arrays: np.ndarray) -> list[np.ndarray]:
+    """The results of the device `cpu`."""
+    executable = cpu().load(CPU.compile_text(mlir.bytecode(lower(read_module(text)))), "main")
+    return [buffer.numpy() for buffer in executable([cpu().put(x) for x in arrays])]
+
+
 def of_one(operation: str, attributes: str = "") -> str:
     return f"""
     module @m {attributes} {{
@@ -336,3 +342,58 @@ def test_quantized_numbers_in_other_operations_are_refused_by_name() -> None:
     )
     with pytest.raises(UnsupportedOp, match=r"stablehlo\.uniform_quantize at"):
         lower(module)
+
+
+def test_a_scatter_writes_what_is_inside_of_windows_partly_outside() -> None:
+    text = """
+    func.func @main(%x: tensor<4x3xi32>, %i: tensor<3x1xui8>, %u: tensor<3x2x3xi32>)
+        -> tensor<4x3xi32> {
+      %0 = "stablehlo.scatter"(%x, %i, %u) ({ ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+        %s = stablehlo.add %a, %b : tensor<i32>
+        stablehlo.return %s : tensor<i32> }) {scatter_dimension_numbers = #stablehlo.scatter<
+        update_window_dims = [1, 2], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>}
+        : (tensor<4x3xi32>, tensor<3x1xui8>, tensor<3x2x3xi32>) -> tensor<4x3xi32>
+      return %0 : tensor<4x3xi32>
+    }
+    """
+    x, updates = np.zeros((4, 3), np.int32), np.arange(1, 19, dtype=np.int32).reshape(3, 2, 3)
+    at = np.array([[3], [255], [1]], np.uint8)
+    wanted = x.copy()
+    for start, window in zip(at[:, 0].tolist(), updates, strict=True):
+        for row, values in enumerate(window, start):
+            if row < 4:
+                wanted[row] += values
+    for found in (evaluated(text, x, at, updates), compiled(text, x, at, updates)):
+        np.testing.assert_array_equal(found[0], wanted)
+
+
+@pytest.mark.parametrize("windows", [False, True], ids=["reduce", "reduce_window"])
+def test_a_reduction_is_in_the_type_of_its_function(windows: bool) -> None:
+    op, result = ("reduce_window", "1x") if windows else ("reduce", "")
+    along = "window_dimensions = array<i64: 3>" if windows else "dimensions = array<i64: 0>"
+    text = f"""
+    func.func @main(%x: tensor<3xi8>, %i: tensor<i8>) -> tensor<{result}i32> {{
+      %0 = "stablehlo.{op}"(%x, %i) ({{ ^bb0(%a: tensor<i32>, %b: tensor<i32>):
+        %s = stablehlo.add %a, %b : tensor<i32>
+        stablehlo.return %s : tensor<i32> }}) {{{along}}}
+        : (tensor<3xi8>, tensor<i8>) -> tensor<{result}i32>
+      return %0 : tensor<{result}i32>
+    }}
+    """
+    arrays = [np.array([100, 100, 100], np.int8), np.array(0, np.int8)]
+    for found in (evaluated(text, *arrays), compiled(text, *arrays)):
+        assert (found[0].dtype, found[0].ravel().tolist()) == (np.int32, [300])
+
+
+def test_a_sort_may_count_its_dimension_from_the_last() -> None:
+    text = """
+    func.func @main(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
+      %0 = "stablehlo.sort"(%x) ({ ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+        %s = stablehlo.compare GT, %a, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>
+        stablehlo.return %s : tensor<i1> }) {dimension = -2 : i64}
+        : (tensor<2x3xf32>) -> tensor<2x3xf32>
+      return %0 : tensor<2x3xf32>
+    }
+    """
+    for found in (evaluated(text, X), compiled(text, X)):
+        np.testing.assert_array_equal(found[0], X[::-1])

@@ -13,7 +13,8 @@ import pytest
 from irax_compiler.ops import bitwise, clamp, comparison, conversion, elementwise
 from irax_compiler.ops.core import Op, no_calls
 from irax_compiler.ops.reductions import reduce
-from irax_compiler.ops.special import chlo_functions
+from irax_compiler.ops.special import bessel, chlo_functions
+from irax_compiler.ops.special.zeta import zeta
 
 INF, NAN = math.inf, math.nan
 BF16 = ml_dtypes.bfloat16
@@ -47,6 +48,8 @@ FLOATS = [
     (chlo_functions.next_after, [(0.0, -0.0), (-0.0, 0.0), (1, NAN)], [-0.0, 0.0, NAN]),
     (chlo_functions.digamma, [0.0, -1, -INF, INF], [NAN, NAN, NAN, INF]),
     (chlo_functions.lgamma, [0, -1, INF, -INF], [INF, INF, INF, INF]),
+    (bessel.bessel_i1e, [0.0, -0.0, NAN], [0.0, -0.0, NAN]),
+    (zeta, [(1, NAN), (NAN, 0), (1, 2)], [NAN, NAN, INF]),
     (chlo_functions.acosh, [1, 0.5, INF], [0, NAN, INF]),
     (chlo_functions.atanh, [1, -1, 2], [INF, -INF, NAN]),
     (clamp.clamp, [(0, NAN, 1), (0, 5, 1), (2, 0, 1)], [NAN, 1, 1]),
@@ -114,6 +117,10 @@ def test_an_arithmetic_shift_of_unsigned_numbers_repeats_the_first_bit() -> None
     x = np.array([0x80, 0x40], np.uint8)
     shifted = bitwise.shift_right_arithmetic.evaluate(no_calls, x, np.array([1, 1], np.uint8))
     np.testing.assert_array_equal(shifted, [0xC0, 0x20])
+    narrow = np.array([8, 4, 15]).astype(ml_dtypes.uint4)
+    one = np.array([1, 1, 3]).astype(ml_dtypes.uint4)
+    shifted = bitwise.shift_right_arithmetic.evaluate(no_calls, narrow, one)
+    np.testing.assert_array_equal(shifted.astype(int), [12, 2, 15])
 
 
 def test_rounding_does_not_round_twice() -> None:

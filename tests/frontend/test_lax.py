@@ -662,3 +662,13 @@ def test_broadcasts_in_any_order():
     check_grads(lambda x: lax.broadcast_in_dim(x, (2, 3, 2), (2, 0)), (x,), 2)
     with pytest.raises(TypeError, match="must differ"):
         lax.broadcast_in_dim(x, (2, 2), (1, 1))
+
+
+def test_a_scatter_drops_windows_partly_outside_as_a_whole():
+    numbers = lax.ScatterDimensionNumbers((1,), (), (0,))
+    x, updates = np.zeros(5), np.arange(1.0, 13).reshape(4, 3)
+    wanted = np.array([0.0, 10, 11, 12, 0])
+    for dtype in (np.int8, np.uint32, np.int64):
+        at = np.array([[3], [5], [127], [1]], dtype)
+        for function in (lax.scatter_add, irax.jit(lax.scatter_add, static_argnums=3)):
+            np.testing.assert_array_equal(function(x, at, updates, numbers), wanted)

@@ -23,6 +23,7 @@ from irax_compiler.forms import (
     shardy,
     tokens,
     tuples,
+    windows,
 )
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 
@@ -31,6 +32,7 @@ Form = Callable[[Operation, int], Sequence[Value] | None]
 FORMS: dict[str, Form] = {
     **devices.FORMS,
     **tuples.FORMS,
+    **windows.FORMS,
     "chlo.scan": scans.loop_of_scan,
     "stablehlo.rng": random_numbers.numbers_of_rng,
 }

@@ -27,6 +27,10 @@ def _shift_right_logical(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def _shift_right_arithmetic(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if mlir.is_narrow_integer(x.dtype):
+        bits, sign = _bits(x), mlir.width(x.dtype) - 1
+        extended = bits.astype(np.int16) - (bits >> sign << sign + 1)
+        return (np.right_shift(extended, _bits(y)) & 2 ** (sign + 1) - 1).astype(x.dtype)
     signed = np.dtype(f"i{x.dtype.itemsize}")
     return np.right_shift(x.view(signed), y.view(signed)).view(x.dtype)
 
@@ -91,7 +95,8 @@ shift_right_arithmetic = binary(
     identity=meanings.zero,
     float_bits=Bits.SHIFTED_RIGHT,
     scalar_lowering=registers.SHIFT_RIGHT_ARITHMETIC,
-    widened=Widened.SAME,
+    widen=False,
+    widened=Widened.LOW_BITS_OF_SIGNED,
 )
 shift_right_logical = register(
     _LogicalShift(

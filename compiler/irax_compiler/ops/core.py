@@ -86,6 +86,7 @@ class Widened(Enum):
     SAME = "the same number"
     LOW_BITS = "a number of which the result is the low bits"
     LOW_BITS_OF_UNSIGNED = "LOW_BITS, if the first operand is taken as unsigned"
+    LOW_BITS_OF_SIGNED = "LOW_BITS, if the first operand is taken as signed"
     OTHER = "something else"
 
 

@@ -218,6 +218,18 @@ def _inside(indices: Array, limits: Sequence[int]) -> Array:
     return bind(reduce.Reduce("and", (indices.ndim - 1,)), both, true)
 
 
+def _apart(indices: Array, limits: Sequence[int], extents: Sequence[int]) -> Array:
+    """Return indices of which windows that are partly outside of the operand are so as a whole.
+    They are dropped; StableHLO would write the elements that are inside.
+    """
+    if max(extents) > dtypes.iinfo(indices.dtype).max:
+        indices = convert(indices, np.dtype(np.int32))
+    batch = range(indices.ndim - 1)
+    inside = broadcast_in_dim(_inside(indices, limits), indices.shape, batch)
+    beyond = array_of("scatter", np.array(extents, indices.dtype))
+    return bind(comparison.select, inside, indices, broadcast_to(beyond, indices.shape))
+
+
 def _scatter(
     name: str,
     combiner: str,
@@ -258,10 +270,13 @@ def _scatter(
     sizes = dims.sizes(x.shape, new.shape)
     extents = [0 if d in inserted else n for d, n in enumerate(sizes)]
     check_windows(f"{what}: the sizes of windows", numbers, x.shape, extents)
-    if GatherScatterMode.from_any(mode) is GatherScatterMode.CLIP and dims.index_map:
-        sizes = dims.sizes(x.shape, new.shape)
-        limits = _limits(indices, [x.shape[d] - sizes[d] for d in dims.index_map])
-        limits = broadcast_to(limits, indices.shape)
+    parsed = GatherScatterMode.from_any(mode)
+    ends = [x.shape[d] - sizes[d] for d in dims.index_map]
+    is_dropped = parsed is GatherScatterMode.FILL_OR_DROP
+    if is_dropped and any(sizes[d] > 1 for d in dims.index_map):
+        indices = _apart(indices, ends, [x.shape[d] for d in dims.index_map])
+    if parsed is GatherScatterMode.CLIP and dims.index_map:
+        limits = broadcast_to(_limits(indices, ends), indices.shape)
         zero = array_of(what, np.zeros((), indices.dtype))
         indices = bind(clamp.clamp, zero, indices, limits)
         indices_are_sorted = False

@@ -43,6 +43,20 @@ func.func @pad_of_complex(%x: tensor<2xcomplex<f64>>, %y: tensor<complex<f64>>) 
 // CHECK:        [[IM:%\w+]] = stablehlo.pad {{.*}} -> tensor<4xf64>
 // CHECK-NEXT:   stablehlo.complex [[RE]], [[IM]]
 
+func.func @windows_of_dilated_complex(%x: tensor<3xcomplex<f64>>, %y: tensor<complex<f64>>) -> tensor<4xcomplex<f64>> {
+  %0 = "stablehlo.reduce_window"(%x, %y) <{base_dilations = array<i64: 2>, window_dimensions = array<i64: 2>}> ({
+  ^bb0(%a: tensor<complex<f64>>, %b: tensor<complex<f64>>):
+    %1 = stablehlo.add %a, %b : tensor<complex<f64>>
+    stablehlo.return %1 : tensor<complex<f64>>
+  }) : (tensor<3xcomplex<f64>>, tensor<complex<f64>>) -> tensor<4xcomplex<f64>>
+  return %0 : tensor<4xcomplex<f64>>
+}
+// CHECK:      func.func @windows_of_dilated_complex
+// CHECK:        stablehlo.pad {{.*}} interior = [1] : {{.*}} -> tensor<5xf64>
+// CHECK:        [[PADDED:%\w+]] = stablehlo.complex
+// CHECK:        "stablehlo.reduce_window"([[PADDED]],
+// CHECK-NOT:    base_dilations = array<i64: 2>
+
 // IREE would make it a pad, whose fill value it cannot state.
 func.func @update_of_complex_splat(%x: tensor<2xcomplex<f32>>, %i: tensor<i32>) -> tensor<4xcomplex<f32>> {
   %0 = stablehlo.constant dense<(1.0, 2.0)> : tensor<4xcomplex<f32>>

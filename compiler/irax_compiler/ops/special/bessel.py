@@ -197,4 +197,12 @@ def _i1e_derivative(x: Value, y: Value) -> Value:
     return conversion.convert(_slope(wide, 1), dtype_of(x))
 
 
-bessel_i1e = chlo_unary("bessel_i1e", chlo_function("bessel_i1e", "i1e"), _i1e_derivative)
+_i1e = chlo_function("bessel_i1e", "i1e")
+
+
+def _i1e_of_zeros(x: np.ndarray) -> np.ndarray:
+    # The function is odd; SciPy's is 0.0 at -0.0.
+    return np.where(x == 0, x, _i1e(x)).astype(x.dtype)
+
+
+bessel_i1e = chlo_unary("bessel_i1e", _i1e_of_zeros, _i1e_derivative)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from irax_compiler.mlir import Value
 from irax_compiler.ops import elementwise
 from irax_compiler.ops.attributes import I64, attribute
@@ -106,9 +108,17 @@ class ZetaSlope(Smooth):
         ]
 
 
+_zeta = chlo_function("zeta", "zeta")
+
+
+def _zeta_of_numbers(s: np.ndarray, q: np.ndarray) -> np.ndarray:
+    # At the pole SciPy and MLIR's expansion have infinity for nan, too.
+    return np.where(np.isnan(s) | np.isnan(q), np.nan, _zeta(s, q)).astype(s.dtype)
+
+
 zeta: Callable[[Value, Value], Value] = chlo_binary(
     "zeta",
-    chlo_function("zeta", "zeta"),
+    _zeta_of_numbers,
     [
         lambda t, s, q, y: multiply(t, ZetaSlope(1)(s, q)),
         lambda t, s, q, y: multiply(t, negate(multiply(s, zeta((Number(s) + 1.0).value, q)))),

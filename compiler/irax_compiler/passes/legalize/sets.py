@@ -159,6 +159,7 @@ IREE: tuple[Legalization, ...] = (
     products.narrow_reduction,
     products.extremum_of_bfloat16,
     short_rows.reduction_of_short_rows,
+    complex_numbers.windows_of_dilated_complex,
     complex_numbers.pad_of_complex,
     complex_numbers.bitcast_of_complex,
     aliasing.captured_result,

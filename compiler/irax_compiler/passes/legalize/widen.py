@@ -149,6 +149,12 @@ def _widen_results(operation: Operation) -> None:
         with InsertionPoint(operation), operation.location:
             x = operation.operands[0]
             operation.operands[0] = bitwise.and_(x, full_like(x, 2 ** mlir.width(narrow[0]) - 1))
+    elif widened is Widened.LOW_BITS_OF_SIGNED and WIDE[narrow[0]].kind == "u":
+        with InsertionPoint(operation), operation.location:
+            x = operation.operands[0]
+            unused = full_like(x, 8 - mlir.width(narrow[0]))
+            high = bitwise.shift_left(x, unused)
+            operation.operands[0] = bitwise.shift_right_arithmetic(high, unused)
     for result in operation.results:
         _retype(result)
     if operation.name == "stablehlo.count_leading_zeros":

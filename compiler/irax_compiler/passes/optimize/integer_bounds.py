@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import clamp, comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.control_flow.trip_counts import count
 from irax_compiler.ops.core import UnsupportedOp, no_calls
+from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registry import read
+from irax_compiler.sizes import is_symbolic
 
 Bounds = tuple[np.ndarray, np.ndarray]
 """The least and the greatest that each element can be, both of the array's shape and int64."""
@@ -82,3 +85,16 @@ def _of_counter(x: Value) -> Bounds | None:
     if how is None or how.place != argument.arg_number or not how.steps:
         return None
     return np.array(how.start), np.array(how.start + (how.steps - 1) * how.step)
+
+
+def stay_within(
+    dims: WindowDims, indices: Value, array: Sequence[int], sizes: Sequence[int]
+) -> bool:
+    """True if all windows of a gather or scatter are known to lie within the array."""
+    if any(map(is_symbolic, (*shape_of(indices), *array, *sizes))):
+        return False
+    low, high = bounds(indices)
+    limits = np.array([array[d] - sizes[d] for d in dims.index_map], np.int64)
+    if dims.index_vector_dim < high.ndim:
+        high = np.moveaxis(high, dims.index_vector_dim, -1)
+    return bool(np.all(low >= 0) and np.all(high <= limits))

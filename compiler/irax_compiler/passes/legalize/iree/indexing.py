@@ -16,24 +16,10 @@ from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.legalize.legalization import legalizes
-from irax_compiler.passes.optimize.integer_bounds import bounds
+from irax_compiler.passes.optimize.integer_bounds import stay_within
 from irax_compiler.passes.rewriting import read_as
-from irax_compiler.sizes import is_symbolic
 
 INT32 = np.dtype(np.int32)
-
-
-def _stay_within(
-    dims: window_shapes.WindowDims, indices: Value, array: Sequence[int], sizes: Sequence[int]
-) -> bool:
-    """True if all windows are known to lie within the array."""
-    if any(map(is_symbolic, (*shape_of(indices), *array, *sizes))):
-        return False
-    low, high = bounds(indices)
-    limits = np.array([array[d] - sizes[d] for d in dims.index_map], np.int64)
-    if dims.index_vector_dim < high.ndim:
-        high = np.moveaxis(high, dims.index_vector_dim, -1)
-    return bool(np.all(low >= 0) and np.all(high <= limits))
 
 
 @legalizes(
@@ -53,7 +39,7 @@ def gather_beyond_the_array(operation: Operation) -> Sequence[Value] | None:
     dtype = dtype_of(given)
     is_narrow = dtype.kind == "u" and dtype.itemsize < INT32.itemsize
     indices = conversion.convert(given, INT32) if is_narrow else given
-    if not _stay_within(op.dims, given, shape_of(x), op.slice_sizes):
+    if not stay_within(op.dims, given, shape_of(x), op.slice_sizes):
         indices = op.dims.clamped(indices, shape_of(x), op.slice_sizes)
     return None if indices is given else op.build([x, indices])
 
@@ -120,7 +106,7 @@ def scatter_of_one_window(operation: Operation) -> Sequence[Value] | None:
     window = shape.reshape(updates, sizes)
     if op.combiner != "set":
         window = _combine(op.combiner, there, window)
-    if not _stay_within(op.dims, indices, shape_of(x), sizes):
+    if not stay_within(op.dims, indices, shape_of(x), sizes):
         inside = op.dims.inside(indices, shape_of(x), shape_of(updates))
         window = comparison.select(shape.reshape(inside, sizes), window, there)
     return [dynamic_slices.DynamicUpdateSlice()(x, window, *starts)]
@@ -150,7 +136,7 @@ def scatter_by_rows(operation: Operation) -> Sequence[Value] | None:
     x, indices, updates = operation.operands
     sizes = op.dims.sizes(shape_of(x), shape_of(updates))
     rows = Rows.of(op.dims, shape_of(x), shape_of(indices), shape_of(updates))
-    all_inside = _stay_within(op.dims, indices, shape_of(x), sizes)
+    all_inside = stay_within(op.dims, indices, shape_of(x), sizes)
     clamped = indices if all_inside else op.dims.clamped(indices, shape_of(x), sizes)
     array, places, written = rows.array(x), rows.places(clamped), rows.updates(updates)
     inside = op.dims.inside(indices, shape_of(x), shape_of(updates))

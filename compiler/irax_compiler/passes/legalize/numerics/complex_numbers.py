@@ -5,6 +5,7 @@ them, and pads few of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import prod
 
 import numpy as np
@@ -14,6 +15,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier, bitcast, conversion, elementwise, fft, shape, slicing
 from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.reductions.reduce import Reduce, is_identity
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.kernels.partial_sums import LONG
 from irax_compiler.passes.legalize.legalization import legalizes
@@ -67,6 +69,22 @@ def _follow_from_constants(values: Sequence[Value]) -> bool:
             seen.add(value)
             pending.extend(operation.operands)
     return True
+
+
+@legalizes("stablehlo.reduce_window", kind="missing", of="IREE")
+def windows_of_dilated_complex(operation: Operation) -> Sequence[Value] | None:
+    """Dilate an array of complex128 before its windows: IREE cannot fill memory with such
+    numbers.
+    """
+    op = read_as(ReduceWindow, operation)
+    x, init = operation.operands[0], operation.operands[-1]
+    if op is None or dtype_of(x) != np.complex128 or len(operation.operands) > 2:
+        return None
+    window = op.window.full()
+    if all(n == 1 for n in window.base_dilations):
+        return None
+    bare = replace(window, base_dilations=(), padding=()).full()
+    return replace(op, window=bare).build([window.pad()(x, init), init])
 
 
 @legalizes(

@@ -205,15 +205,15 @@ _LARGE = 1e4
 @legalizes("chlo.zeta", kind="bug", of="StableHLO")
 def zeta_of_large_argument(operation: Operation) -> Sequence[Value] | None:
     """Compute zeta(s, q) of large q by its series: in the expansion of CHLO q**-s vanishes, though
-    q**(1 - s) does not.
+    q**(1 - s) does not. Of nan it is nan, and not infinite.
     """
-    if dtype_of(operation.operands[0]).itemsize < 4:
-        return None
     s, q = map(Number, operation.operands)
+    if dtype_of(operation.operands[0]).itemsize < 4:
+        return [where(q.equals(q), Number(zeta(s.value, q.value)), q).value]
     large = q > _LARGE
     far = _zeta_far(where(large, s, 2.0), where(large, q, _LARGE))
     near = Number(zeta(s.value, where(large, 1.0, q).value))
-    return [where(large, far, near).value]
+    return [where(q.equals(q), where(large, far, near), q).value]
 
 
 def _zeta_far(s: Number, q: Number) -> Number:

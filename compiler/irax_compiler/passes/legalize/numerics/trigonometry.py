@@ -182,11 +182,17 @@ def atan2_of_doubles(operation: Operation) -> Sequence[Value] | None:
     return [by_scalars(_angle_of_doubles, y, x)] if dtype_of(x) == np.float64 else None
 
 
+_TINY = 2.0**-900
+
+
 def _angle_of_doubles(y: Number, x: Number) -> Number:
     """Return n pi/4 plus or minus the angle of a tangent t up to tan(pi/8)."""
     across, along = abs(y), abs(x)
     steep = across > along
     small, large = where(steep, along, across), where(steep, across, along)
+    # Of halves and differences of the smallest numbers nothing is left.
+    tiny = large < _TINY
+    small, large = where(tiny, small * (1 / _TINY), small), where(tiny, large * (1 / _TINY), large)
     both = small.equals(large)  # also where both are zero or infinite
     diagonal = (small > large * (np.sqrt(2) - 1)) | small.equals(np.inf)
     # Halves, whose sum does not overflow.
