@@ -188,3 +188,28 @@ def test_objects_become_parts_of_others(kept: Path) -> None:
         objects.part(data, "again")
     with pytest.raises(ValueError, match="query"):
         objects.part(b"no object", "name")
+
+
+@pytest.mark.slow
+def test_processes_may_have_compiled_one_kernel_at_a_time(
+    kept: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sums(function: Callable[..., Any]) -> Callable[..., Any]:
+        return lambda x, y: (function(x).cumsum(0), jnp.tanh(x + y).sum(1))
+
+    kernels(sums(jnp.sin), X, X)
+    other = kept / "other"
+    monkeypatch.setenv("IRAX_CACHE_DIR", str(other))
+    kernels(sums(jnp.cos), X, X)
+    for path in other.iterdir():
+        path.rename(kept / path.name)
+    monkeypatch.setenv("IRAX_CACHE_DIR", str(kept))
+    kernel_cache._forget()
+
+    def both(x: Any, y: Any) -> Any:
+        return jnp.sin(x).cumsum(0), jnp.cos(x).cumsum(0), jnp.tanh(x + y).sum(1)
+
+    found, new, known = kernels(both, X, X)
+    np.testing.assert_allclose(found[0], np.sin(X).cumsum(0), rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(found[1], np.cos(X).cumsum(0), rtol=1e-3, atol=1e-4)
+    assert new == 0 < known

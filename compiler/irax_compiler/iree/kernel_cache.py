@@ -268,10 +268,11 @@ class Kernels:
         code = _code(_variant(executable))
         functions = [x for x in _inside(code) if x.name == "llvm.func"]
         new = {key: _name(x) for x in functions if (key := _key(x)) in self.exports}
+        # Weak, since processes that run at a time may each make an object with the same kernel.
         told = [
             line
             for symbol, name in ((f"{_SYMBOL}{key}", name) for key, name in new.items())
-            for line in (f".globl {symbol}", f".hidden {symbol}", f'.set {symbol}, "{name}"')
+            for line in (f".weak {symbol}", f".hidden {symbol}", f'.set {symbol}, "{name}"')
         ]
         if told:
             code.attributes["llvm.module_asm"] = mlir.array(list(map(mlir.string, told)))
