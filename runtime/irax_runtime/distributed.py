@@ -5,13 +5,14 @@ Each process numbers its devices from 0. In a job, those of process i follow tho
 
 from __future__ import annotations
 
-import pickle
+import json
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from irax_runtime import devices as own
-from irax_runtime.communication import current, mpi
+from irax_runtime.communication import current, mpi, tcp
 from irax_runtime.communication.communicator import DEFAULT_LIMIT
+from irax_runtime.communication.tcp import Place
 from irax_runtime.device import Device, HasMemories
 from irax_runtime.once import once
 
@@ -48,15 +49,21 @@ class RemoteDevice(HasMemories):
 _is_started = False
 
 
-def start(limit: float = DEFAULT_LIMIT) -> None:
-    """Join the MPI job that this process was started in; alone, it is a job of one process.
+def start(
+    limit: float = DEFAULT_LIMIT, silence: float = DEFAULT_LIMIT, place: Place | None = None
+) -> None:
+    """Join the job that this process was started in; alone, it is a job of one process.
 
     Args:
         limit: the seconds that a process waits for the others before it ends the job.
+        silence: the seconds after which a process of which nothing is heard is lost, if these are
+            fewer.
+        place: this process's place in a job that no launcher of MPI started.
 
     Raises:
         AlreadyStarted: it has joined before, or devices have been used.
-        CommunicationError: this is a process of an MPI job, but mpi4py is not installed.
+        CommunicationError: this is a process of an MPI job, but mpi4py is not installed; or the
+            other processes cannot be reached.
     """
     global _is_started
     if _is_started:
@@ -64,8 +71,10 @@ def start(limit: float = DEFAULT_LIMIT) -> None:
     if own.are_open():
         raise AlreadyStarted("devices are in use already: join the job before all else")
     _is_started = True
-    if mpi.is_launched():
-        mpi.start(limit)
+    if mpi.is_launched() and (place is None or mpi.is_installed()):
+        mpi.start(limit, silence)
+    elif place is not None and place.size > 1:
+        tcp.start(place, limit, silence)
 
 
 def is_started() -> bool:
@@ -96,8 +105,8 @@ def devices(platform: str | None = None) -> list[Any]:
 @once
 def _of_all(platform: str | None) -> tuple[Any, ...]:
     local = own.devices(platform)
-    told = pickle.dumps([_described(device) for device in local])
-    by_process = [pickle.loads(message) for message in current.of_process().exchange(told)]
+    told = json.dumps([_described(device) for device in local]).encode()
+    by_process = [json.loads(message) for message in current.of_process().exchange(told)]
     found: list[Any] = []
     for process, described in enumerate(by_process):
         if process == process_index():

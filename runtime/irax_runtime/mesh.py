@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-import pickle
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ import numpy as np
 
 from irax_runtime.communication import current
 from irax_runtime.communication.communicator import Communicator, Group
+from irax_runtime.communication.packing import pack, unpack
 from irax_runtime.communication.ranks import ProcessRanks
 from irax_runtime.communication.threads import ThreadGroup
 from irax_runtime.device import Buffer, Device, Executable
@@ -216,15 +216,20 @@ class MeshDevice:
             return buffer
         if buffer.is_addressable:
             return self.put_shards(buffer.numpy(), spec, may_alias=True)
-        own = {place: piece.numpy().tobytes() for place, piece in buffer.pieces.items()}
+        own = [
+            part
+            for place, piece in buffer.pieces.items()
+            for part in (b"%d" % place, piece.numpy().tobytes())
+        ]
         array = f"{buffer.dtype}{list(buffer.shape)} divided as {buffer.spec}"
         process, what = current.of_process(), f"a new layout, {spec}, of {array}"
         process.check_same(what, what, self.processes)
-        messages = process.exchange(pickle.dumps(own), self.processes)
+        messages = process.exchange(pack(own), self.processes)
         whole = np.empty(buffer.shape, buffer.dtype)
         for message in messages:
-            for place, elements in pickle.loads(message).items():
-                part = self.part(buffer.shape, buffer.spec, place)
+            parts = unpack(message)
+            for place, elements in zip(parts[::2], parts[1::2], strict=True):
+                part = self.part(buffer.shape, buffer.spec, int(place))
                 shape = [piece.stop - piece.start for piece in part]
                 whole[part] = np.frombuffer(elements, buffer.dtype).reshape(shape)
         return self.put_shards(whole, spec, may_alias=True)

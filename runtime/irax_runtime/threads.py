@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from math import ceil
 from pathlib import Path, PurePosixPath
 
-from irax_runtime.communication import mpi
+from irax_runtime.communication import current, mpi
 
 VARIABLE = "IRAX_NUM_THREADS"
 
@@ -26,7 +26,7 @@ def count() -> int:
     """
     text = os.environ.get(VARIABLE, "").strip()
     if not text:
-        return max(1, processors() // mpi.processes_here())
+        return max(1, processors() // max(mpi.processes_here(), current.processes_here()))
     if not text.isdecimal() or int(text) < 1:
         raise ValueError(f"{VARIABLE}={text}: expected a number of threads, 1 or more")
     return int(text)

@@ -1,4 +1,4 @@
-"""The program of each process of the MPI jobs of `test_communication.py`.
+"""The program of each process of the jobs of `test_communication.py` and `test_tcp.py`.
 
 python -m tests.runtime.mpi_job [raise | exit | kill | stop | hang | differ | size]: what rank 1
 does.
@@ -18,7 +18,8 @@ import time
 import numpy as np
 from tests.runtime.collective_checks import check_all, check_large
 
-from irax_runtime.communication import mpi, store
+from irax_runtime import distributed
+from irax_runtime.communication import current, mpi, places, store
 from irax_runtime.communication.communicator import Communicator
 from irax_runtime.communication.ranks import ProcessRanks
 
@@ -27,9 +28,15 @@ OWNERS = ((0, 0, 1, 1), (1, 0, 1, 0), (0, 1, 1, 1), (0, 1), (1, 0, 0))
 """The processes of the devices of some meshes."""
 
 
+def start(limit: float) -> Communicator:
+    """Join the job, by MPI or by TCP, as it was started."""
+    distributed.start(limit, place=None if mpi.is_launched() else places.find())
+    return current.of_process()
+
+
 def of_devices(fault: str = "") -> None:
     """Check the ranks of meshes of which a process has several."""
-    communicator = mpi.start(30)
+    communicator = start(30)
     meshes = [ProcessRanks(communicator, owners) for owners in OWNERS]
 
     def fails(rank: Communicator) -> None:
@@ -47,7 +54,7 @@ def of_programs(size: str, crowded: str = "") -> None:
     """Run two programs with collectives of the same shapes, in rank 1 in the other order."""
     if crowded:
         mpi.MOST_PROGRAMS = 0
-    process = mpi.start(LIMIT)
+    process = start(LIMIT)
     everyone = tuple(range(process.size))
     programs = [process.for_program(name, f"jit of {name}", everyone) for name in ("f", "g")]
     x = np.ones(int(size), np.float32)
@@ -64,7 +71,7 @@ def of_programs(size: str, crowded: str = "") -> None:
 
 def of_store() -> None:
     """Have what another process puts, which has long come to its end."""
-    communicator = mpi.start(30)
+    communicator = start(30)
     own, other = communicator.rank, 1 - communicator.rank
     store.of_process().put(f"rank {own}", b"%d" % own)
     if own == 1:
@@ -77,7 +84,7 @@ def of_plugin() -> None:
     """Ask a plugin for devices whose programs do not communicate with other processes."""
     from irax_runtime.devices import devices
 
-    mpi.start(30)
+    start(30)
     try:
         devices("pjrt:cpu")
     except RuntimeError as error:
@@ -91,7 +98,7 @@ def main(fault: str = "", *of_device: str) -> None:
         return of_programs(*of_device)
     if fault in ("store", "plugin"):
         return of_store() if fault == "store" else of_plugin()
-    communicator = mpi.start(LIMIT)
+    communicator = start(LIMIT)
     everyone = tuple(range(communicator.size))
     if communicator.rank == 1:
         match fault:

@@ -99,6 +99,9 @@ class Communicator(ABC):
         """Return True if a thread of this process waits for others in a collective."""
         return False
 
+    def begin_run(self) -> None:  # noqa: B027 (may do nothing)
+        """Note that a run of this communicator's program begins, for messages."""
+
     def for_program(self, digest: str, what: str, group: Group) -> Communicator:
         """Return the communicator for a program that the ranks of a group are about to run, which
         all of them call this with. Its collectives do not meet those of other programs.

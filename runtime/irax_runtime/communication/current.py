@@ -13,6 +13,7 @@ class _State(threading.local):
 
 _state = _State()
 _process: Communicator = Alone()
+_processes_here = 1
 
 
 def current() -> Communicator:
@@ -33,6 +34,17 @@ def set_process(communicator: Communicator) -> None:
 def of_process() -> Communicator:
     """Return the communicator of this process."""
     return _process
+
+
+def set_processes_here(count: int) -> None:
+    """Set how many processes of the job are on this machine."""
+    global _processes_here
+    _processes_here = count
+
+
+def processes_here() -> int:
+    """Return the number of the job's processes on this machine, as far as it is known."""
+    return _processes_here
 
 
 class communicating:

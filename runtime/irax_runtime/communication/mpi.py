@@ -7,19 +7,21 @@ how long collectives take.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import sys
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from irax_runtime import memory
-from irax_runtime.communication import current
+from irax_runtime.communication import current, store
 from irax_runtime.communication.communicator import (
     COMBINERS,
     DEFAULT_LIMIT,
@@ -30,7 +32,8 @@ from irax_runtime.communication.communicator import (
     check_same_calls,
     wide_dtype,
 )
-from irax_runtime.communication.mpi_messages import MessageCommunicator
+from irax_runtime.communication.members import Members
+from irax_runtime.communication.messages import Message, MessageCommunicator
 from irax_runtime.communication.shared_memory import (
     SharedMemory,
     is_worth_sharing,
@@ -60,6 +63,11 @@ def is_launched() -> bool:
     return any(variable in os.environ for variable in _VARIABLES)
 
 
+def is_installed() -> bool:
+    """Return True if mpi4py is installed."""
+    return importlib.util.find_spec("mpi4py") is not None
+
+
 def processes_here() -> int:
     """Return the number of the job's processes on this machine, as the launcher tells it."""
     told = (os.environ.get(variable, "") for variable in _ON_THIS_MACHINE)
@@ -78,15 +86,19 @@ def hidden() -> Iterator[None]:
         os.environ.update(taken)
 
 
-def start(limit: float = DEFAULT_LIMIT) -> MpiCommunicator:
+def start(limit: float = DEFAULT_LIMIT, silence: float = DEFAULT_LIMIT) -> MpiCommunicator:
     """Connect this process to the others of its MPI job, for all its threads.
 
     Args:
         limit: the seconds that a rank waits in a collective before it ends the job.
+        silence: the seconds after which a process of which nothing is heard is lost, if these are
+            fewer.
 
     Raises:
         CommunicationError: mpi4py or MPI's library is not installed.
     """
+    # Open MPI ends a process that loses a connection; `Members` then have time to say why.
+    os.environ.setdefault("OMPI_MCA_mpi_abort_delay", "2")
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
@@ -96,9 +108,13 @@ def start(limit: float = DEFAULT_LIMIT) -> MpiCommunicator:
         ) from error
     world = MPI.COMM_WORLD
     operations = {"add": MPI.SUM, "maximum": MPI.MAX, "minimum": MPI.MIN}
-    communicator = MpiCommunicator(_Job(MPI, world.Dup(), world.Dup(), limit, operations))
-    _end_job_on_errors(communicator)
+    job = _Job(MPI, world.Dup(), world.Dup(), limit, operations)
+    communicator = MpiCommunicator(job)
+    end_job_on_errors(communicator)
     current.set_process(communicator)
+    if communicator.size > 1:
+        rank, size, doing = communicator.rank, communicator.size, job.watchdog.doing
+        job.members = Members(store.of_process(), rank, size, min(limit, silence), doing)
     return communicator
 
 
@@ -110,7 +126,7 @@ class _Job:
     world: Any
     """MPI's communicator of all processes."""
     messages: Any
-    """MPI's communicator of all processes, for `MessageCommunicator`."""
+    """MPI's communicator of all processes, for `_Channel`."""
     limit: float
     operations: dict[str, Any]
     """MPI's operations by their names."""
@@ -119,12 +135,15 @@ class _Job:
     shared: dict[Group, SharedMemory | None] = field(default_factory=dict)
     programs: dict[int, str] = field(default_factory=lambda: {0: ""})
     """The names of programs by their numbers, which all processes that run them know them by."""
+    members: Members | None = None
 
     def __post_init__(self) -> None:
-        self.watchdog = Watchdog(self.limit, self.abort)
+        self.watchdog = Watchdog(self.limit, partial(self.abort, is_late=True))
 
-    def abort(self, reason: str) -> None:
-        """End all processes of the job."""
+    def abort(self, reason: str, is_late: bool = False) -> None:
+        """End all processes of the job. If one is late, the message tells what others do."""
+        if self.members:
+            self.members.end(reason, is_late)
         rank, size = self.world.Get_rank(), self.world.Get_size()
         print(f"irax: rank {rank} of {size}: {reason}", file=sys.stderr, flush=True)
         self.world.Abort(1)
@@ -146,6 +165,7 @@ class MpiCommunicator(Communicator):
         self._job, self._mpi, self._operations = job, job.mpi, job.operations
         self._watchdog = job.watchdog
         self._number, self._program = number, job.programs[number]
+        self._runs = 0
         self._is_crowded = number > MOST_PROGRAMS
         self._groups: dict[Group, Any] = job.crowd if self._is_crowded else {}
         self._alongside: dict[str, MessageCommunicator] = {}
@@ -157,6 +177,10 @@ class MpiCommunicator(Communicator):
         number = 1 + max(map(int, told))
         programs[number] = what
         return MpiCommunicator(self._job, number)
+
+    def begin_run(self) -> None:
+        self._runs += 1
+        self._watchdog.run = f"run {self._runs} of {self._program}"
 
     def alongside(self, name: str) -> MessageCommunicator:
         """Return a communicator of the same ranks for collectives that take place at the same time
@@ -172,8 +196,9 @@ class MpiCommunicator(Communicator):
                     "one has several devices: start a process for each device (mpiexec -n N, "
                     "without IRAX_CPU_DEVICES), or MPI with MPI_THREAD_MULTIPLE"
                 )
+            channel = _Channel(self._mpi, self._job.messages, f"{self._number} {name}")
             found = MessageCommunicator(
-                self, self._mpi, self._job.messages, self._watching, f"{self._number} {name}"
+                self.rank, self.size, self.limit, channel, self._watching, self.abort
             )
             self._alongside.setdefault(name, found)
         return self._alongside[name]
@@ -287,7 +312,20 @@ class MpiCommunicator(Communicator):
         self._job.abort(reason)
 
 
-def _end_job_on_errors(communicator: MpiCommunicator) -> None:
+class _Channel:
+    """Messages of MPI's of a group of threads."""
+
+    def __init__(self, mpi: Any, world: Any, name: str) -> None:
+        self._mpi, self._world = mpi, world
+        self._tag = zlib.crc32(name.encode()) % mpi.COMM_WORLD.Get_attr(mpi.TAG_UB)
+
+    def swap(self, call: Watched, sent: Sequence[Message], received: Sequence[Message]) -> None:
+        requests = [self._world.Irecv(row, rank, self._tag) for rank, row in received]
+        requests += [self._world.Isend(row, rank, self._tag) for rank, row in sent]
+        self._mpi.Request.Waitall(requests)
+
+
+def end_job_on_errors(communicator: Communicator) -> None:
     """Have an exception that nobody handles end all processes of the job."""
     before = sys.excepthook
 
@@ -296,7 +334,8 @@ def _end_job_on_errors(communicator: MpiCommunicator) -> None:
     ) -> None:
         before(kind, error, traceback)
         sys.stderr.flush()
-        communicator.abort(f"ended by {kind.__name__}")
+        said = str(error).partition("\n")[0]
+        communicator.abort(f"ended by {kind.__name__}" + (f": {said}" if said else ""))
 
     sys.excepthook = report
 

@@ -7,7 +7,6 @@ all of these with the other processes.
 
 from __future__ import annotations
 
-import pickle
 import threading
 import time
 import traceback
@@ -20,6 +19,7 @@ import numpy as np
 
 from irax_runtime.communication.communicator import Array, Communicator, Group
 from irax_runtime.communication.current import communicating
+from irax_runtime.communication.packing import pack, unpack
 from irax_runtime.communication.threads import ThreadGroup, ThreadRank, What, combined
 
 T = TypeVar("T")
@@ -68,6 +68,7 @@ class ProcessRanks:
         Raises:
             Exception: what the function raised in the rank that failed first.
         """
+        self.base.begin_run()
         if self._are_processes:
             base = self.base
             with self._running, communicating(base):  # threads take turns
@@ -276,8 +277,8 @@ class _Rank(Communicator):
             return simple[0].exchange(message, simple[1])
 
         def finish(division: _Division, messages: list[bytes]) -> list[list[bytes]]:
-            found = division.outside.exchange(pickle.dumps(messages), division.processes)
-            by_process = [pickle.loads(own) for own in found]
+            found = division.outside.exchange(pack(messages), division.processes)
+            by_process = [unpack(own) for own in found]
             return [[by_process[number][i] for number, i in division.owners]] * len(messages)
 
         return self._together(("exchange",), message, group, finish)

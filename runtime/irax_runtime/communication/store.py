@@ -54,6 +54,10 @@ class Store(ABC):
     def put(self, key: str, value: bytes) -> None:
         """Keep a value, in place of another of this key."""
 
+    def hosts(self) -> tuple[str, ...]:
+        """Return where process 0 has been reached; nothing in process 0."""
+        return ()
+
     @abstractmethod
     def find(self, key: str, timeout: float) -> bytes | None:
         """Return the value of a key; None if nobody puts one there in `timeout` seconds."""
@@ -118,6 +122,9 @@ class RemoteStore(Store):
                 return
         raise CommunicationError(f"process 0 cannot be reached: {failures}")
 
+    def hosts(self) -> tuple[str, ...]:
+        return (self._address[0],)
+
     def put(self, key: str, value: bytes) -> None:
         self._ask(b"p", key, value)
 
@@ -145,9 +152,9 @@ class RemoteStore(Store):
             return _exactly(stream, length) if is_there else None
 
 
-def serve(store: Store, token: bytes) -> int:
-    """Serve the values of a store to all who show a token, while the process lives; return the port
-    where.
+def serve(store: Store, token: bytes, address: Address = ("", 0)) -> int:
+    """Serve the values of a store to all who show a token, while the process lives, at an address
+    of this machine; return the port.
     """
 
     class Handler(socketserver.StreamRequestHandler):
@@ -171,8 +178,9 @@ def serve(store: Store, token: bytes) -> int:
 
     class Server(socketserver.TCPServer):
         request_queue_size = 128
+        allow_reuse_address = True
 
-    server = Server(("", 0), Handler)
+    server = Server(address, Handler)
     threading.Thread(target=server.serve_forever, name="irax store", daemon=True).start()
     return server.server_address[1]
 
@@ -190,16 +198,25 @@ def store_of(communicator: Communicator) -> Store:
     store, token, message = OwnStore(), secrets.token_bytes(_TOKEN), ""
     if is_server:
         port = serve(store, token)
-        message = "\n".join(f"{host} {port}" for host in _hosts())
+        message = "\n".join(f"{host} {port}" for host in addresses_of_this_host())
     told = communicator.exchange(token + message.encode())[0]
-    if is_server:
-        others = range(1, communicator.size)
-        _at_exit.insert(0, partial(_await_the_end_of, others, store, communicator.limit))
-        return store
-    lines = (line.split() for line in told[_TOKEN:].decode().splitlines())
-    remote = RemoteStore([(host, int(port)) for host, port in lines], told[:_TOKEN])
-    _at_exit.append(partial(remote.put, _end_of(communicator.rank), b""))
-    return remote
+    if not is_server:
+        lines = (line.split() for line in told[_TOKEN:].decode().splitlines())
+        found = RemoteStore([(host, int(port)) for host, port in lines], told[:_TOKEN])
+    else:
+        found = store
+    end_in_order(found, communicator.rank, communicator.size, communicator.limit)
+    return found
+
+
+def end_in_order(store: Store, rank: int, size: int, limit: float) -> None:
+    """Have process 0 end after the others, which tell it at their end; it waits no longer than a
+    limit.
+    """
+    if rank == 0:
+        _at_exit.insert(0, partial(_await_the_end_of, range(1, size), store, limit))
+    else:
+        _at_exit.append(partial(store.put, _end_of(rank), b""))
 
 
 def _end_of(rank: int) -> str:
@@ -231,7 +248,7 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_at_exit.clear)
 
 
-def _hosts() -> list[str]:
+def addresses_of_this_host() -> list[str]:
     """The names by which others may reach this machine, and that by which it reaches itself."""
     names = [socket.gethostname()]
     with suppress(OSError):
@@ -239,7 +256,15 @@ def _hosts() -> list[str]:
     return list(dict.fromkeys([*names, "127.0.0.1"]))
 
 
+_met_at: list[Store] = []
+
+
+def set_of_process(store: Store) -> None:
+    """Set the store of this process's job, by which its processes have met."""
+    _met_at.append(store)
+
+
 @once
 def of_process() -> Store:
     """Return the store of this process's job. All processes ask for it the first time together."""
-    return store_of(current.of_process())
+    return _met_at[0] if _met_at else store_of(current.of_process())

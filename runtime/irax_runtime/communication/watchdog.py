@@ -18,6 +18,8 @@ class Watchdog:
         self._abort = abort
         self.entered: dict[int, tuple[Watched, float]] = {}
         """The collectives that threads are in, and when they came."""
+        self.run = ""
+        """The run of a program that this process is in, or was in last."""
         self._others: SimpleQueue[tuple[str, float, Callable[[], bool]]] = SimpleQueue()
         """Other things that wait for other ranks, and since when, in this order."""
         threading.Thread(target=self._watch, name="irax watchdog", daemon=True).start()
@@ -29,6 +31,11 @@ class Watchdog:
     def is_watching(self) -> bool:
         """Return True if a thread is in a collective."""
         return bool(self.entered)
+
+    def doing(self) -> str:
+        """Return what this process does, as far as communication tells."""
+        calls = [what.call for what, _ in tuple(self.entered.values())]
+        return " in ".join(filter(None, [*calls[:1], self.run]))
 
     def _watch(self) -> None:
         while True:
@@ -69,12 +76,18 @@ class Watched:
         self._entered, self._what, self._x, self._program = entered, what, x, program
         self._thread = threading.get_ident()
 
-    def __str__(self) -> str:
+    @property
+    def call(self) -> str:
+        """The collective and its array."""
         of = "" if self._x is None else f" of {self._x.dtype}{list(self._x.shape)}"
-        return f"{self._what}{of}" + (f" in {self._program}" if self._program else "")
+        return f"{self._what}{of}"
 
-    def __enter__(self) -> None:
+    def __str__(self) -> str:
+        return self.call + (f" in {self._program}" if self._program else "")
+
+    def __enter__(self) -> Watched:
         self._entered[self._thread] = self, time.monotonic()
+        return self
 
     def __exit__(self, *error: object) -> None:
         del self._entered[self._thread]

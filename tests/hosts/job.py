@@ -1,0 +1,53 @@
+"""The program of each process of the jobs of `test_faults.py`: steps of training, one line each.
+
+python -m tests.hosts.job STEPS LIMIT [swapped]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+import irax
+import irax.numpy as jnp
+from irax import NamedSharding, P
+
+
+def main(steps: str, limit: str, fault: str = "") -> None:
+    irax.distributed.initialize(limit=float(limit))
+    mesh = irax.make_mesh((irax.device_count(),), ("data",))
+    everywhere, rows = NamedSharding(mesh, P()), NamedSharding(mesh, P("data"))
+    rng = np.random.default_rng(0)
+    x = irax.device_put(jnp.asarray(rng.standard_normal((24, 4)), "float32"), rows)
+    y = irax.device_put(jnp.asarray(rng.standard_normal(24), "float32"), rows)
+
+    def loss(w: Any, x: Any, y: Any) -> Any:
+        return jnp.mean((x @ w - y) ** 2)
+
+    @irax.jit
+    def step(w: Any, x: Any, y: Any) -> Any:
+        value, gradient = irax.value_and_grad(loss)(w, x, y)
+        return w - 0.1 * gradient, value
+
+    @irax.jit
+    def evaluate(w: Any, x: Any, y: Any) -> Any:
+        return w + 0.0 * irax.grad(loss)(w, x, y), loss(w, x, y)
+
+    w = irax.device_put(jnp.zeros(4, "float32"), everywhere)
+    programs, value = [step, evaluate], 0.0
+    for i in range(int(steps)):
+        if i == 5 and fault == "swapped" and irax.process_index() == 1:
+            programs.reverse()
+        for program in programs:
+            w, value = program(w, x, y)
+        print(f"step {i} loss {float(value):.9g}", flush=True)
+        if i > 3:
+            time.sleep(0.02)
+    print("done", flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
