@@ -41,7 +41,7 @@ def invocation(module: bytes, flags: Sequence[str], use: str = "") -> Iterator[I
 
     with sessions.session(flags, use, len(module)) as session:
         inner = session.invocation()
-        run = Invocation(session, inner)
+        run = Invocation(session, inner, not sessions.uses_threads(use, len(module)))
         callback = _capture_errors(inner, run.errors, run.remarks)
         try:
             if not inner.parse_source(Source.wrap_buffer(session, _terminated(module))):
@@ -55,9 +55,11 @@ def invocation(module: bytes, flags: Sequence[str], use: str = "") -> Iterator[I
 class Invocation:
     """A module that IREE's compiler has read, and the operations on it."""
 
-    def __init__(self, session: Any, inner: Any) -> None:
+    def __init__(self, session: Any, inner: Any, has_one_thread: bool) -> None:
         self._session = session
         self._inner = inner
+        self._has_one_thread = has_one_thread
+        self._verifies = True
         self.errors: list[str] = []
         self.remarks: list[str] = []
 
@@ -85,6 +87,7 @@ class Invocation:
 
     def verify_passes(self, do: bool) -> None:
         """Verify the module after each of IREE's passes from now on, or do not."""
+        self._verifies = do
         _function("SetVerifyIR", None, ctypes.c_bool)(self._inner._inv_p, do)
 
     def execute(self) -> None:
@@ -132,13 +135,33 @@ class Invocation:
         A pass that applies patterns for so many rounds and finds more to do, such as IREE's
         `iree-util-fold-globals` for large kernels, fails without a word. It goes on where it was.
         """
-        run = _function("RunPassPipeline", ctypes.c_bool, ctypes.c_char_p)
+        run = self._run_by_kept_manager if self._has_one_thread else self._run_once
         for _ in range(_RUNS):
-            if run(self._inner._inv_p, passes.encode()):
+            if run(passes):
                 return
             if self.errors:
                 raise self.failure()
         raise self.failure(f"this IREE cannot run {passes}")
+
+    def _run_once(self, passes: str) -> bool:
+        run = _function("RunPassPipeline", ctypes.c_bool, ctypes.c_char_p)
+        return run(self._inner._inv_p, passes.encode())
+
+    def _run_by_kept_manager(self, passes: str) -> bool:
+        """Run passes by a manager that the session keeps. With threads, it would have copies of
+        passes, with the patterns of when it first ran.
+        """
+        module = _function("ExportStealModule", ctypes.c_void_p)(self._inner._inv_p)
+        try:
+            return self._session.managers.run(passes, module, self._verifies)
+        finally:
+            # IREE would verify the module again.
+            set_verify = _function("SetVerifyIR", None, ctypes.c_bool)
+            set_verify(self._inner._inv_p, False)
+            _function("ImportStealModule", ctypes.c_bool, ctypes.c_void_p)(
+                self._inner._inv_p, module
+            )
+            set_verify(self._inner._inv_p, self._verifies)
 
     def text(self) -> str:
         """The module as it is now, printed."""

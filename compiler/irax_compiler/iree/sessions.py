@@ -18,6 +18,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from irax_compiler import chips
+from irax_compiler.iree.managers import Managers
 from irax_compiler.once import once
 
 USES = 64
@@ -26,6 +27,9 @@ USES = 64
 SMALL = 10 << 10
 """The bytes of a module up to which IREE works in one thread. To share the few passes of one or two
 kernels among threads takes more time than these, with processors that have nothing else to do."""
+
+OF_HOSTS = {"after code": 256 << 10, "hal": 256 << 10}
+"""The same for uses whose modules have machine code in them, by their names."""
 
 LARGE = 1 << 20
 """The bytes of a module after which a session is not kept."""
@@ -80,16 +84,26 @@ def session(flags: Sequence[str], use: str = "", size: int = 0) -> Iterator[Any]
         found, uses = _waiting.pop(key, (None, 0))
     found = found or _new(flags)
     # In a forked process, IREE would wait for its threads for ever.
-    _use_threads(found, size > SMALL and not _is_forked)
+    _use_threads(found, uses_threads(use, size) and not _is_forked)
     try:
         yield found
     except BaseException:
-        found.close()
+        _close(found)
         raise
     if not use or size > LARGE or uses + 1 >= USES:
-        found.close()
+        _close(found)
     else:
         _keep(key, found, uses + 1)
+
+
+def uses_threads(use: str, size: int) -> bool:
+    """Return True if IREE works in several threads on a module of so many bytes."""
+    return size > OF_HOSTS.get(use, SMALL)
+
+
+def _close(session: Any) -> None:
+    session.managers.close()
+    session.close()
 
 
 def _keep(key: Key, session: Any, uses: int) -> None:
@@ -100,7 +114,7 @@ def _keep(key: Key, session: Any, uses: int) -> None:
             others.append(_waiting.popitem(last=False)[1])
     for other in others:
         if other is not None:
-            other[0].close()
+            _close(other[0])
 
 
 STEPS = 1024
@@ -111,6 +125,10 @@ updates, and refuses what takes more than a few; loops with many results have lo
 _UNUSED = ("input_torch", "input_tosa", "hal_target_vmvx")
 """The plugins of IREE that irax never uses. Passes would collect the patterns of their operations,
 too."""
+
+_COPIES = ("memset", "memcpy", "memmove", "fma")
+"""The functions of C's that IREE puts into each program. Loops byte by byte, they are no faster
+optimized."""
 
 _HELPERS = (
     *("iree_h2f_ieee", "iree_f2h_ieee", "__gnu_h2f_ieee", "__gnu_f2h_ieee"),
@@ -127,10 +145,9 @@ def _set_options() -> None:
 
     settings = [f"--iree-stream-affinity-solver-max-iterations={STEPS}"]
     settings += [f"--iree-plugin=-{name}" for name in _UNUSED]
-    if chips.converts_halves():
-        # To optimize what is not called would take a quarter of LLVM's time.
-        attributes = ("optnone", "noinline")
-        settings += [f"--force-attribute={x}:{y}" for x in _HELPERS for y in attributes]
+    # To optimize what is hardly ever called would take more than half of LLVM's time.
+    for name in (*_COPIES, *(_HELPERS if chips.converts_halves() else ())):
+        settings += [f"--force-attribute={name}:{x}" for x in ("optnone", "noinline")]
     ctypes_dl._initializeGlobalCL("iree-compile", *settings)
 
 
@@ -138,8 +155,13 @@ def _new(flags: Sequence[str]) -> Any:
     from iree.compiler.api import Session
 
     _set_options()
-    made = Session()
-    made.set_flags(*flags)
+    made: Any = Session()
+    made.managers = Managers(made._session_p)
+    try:
+        made.set_flags(*flags)
+    except BaseException:
+        _close(made)
+        raise
     return made
 
 

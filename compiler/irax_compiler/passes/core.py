@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
@@ -53,6 +54,14 @@ def _text(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
+@functools.cache
+def _manager(text: str) -> mlir.passmanager.PassManager:
+    """Return what runs passes of MLIR's. It collects their patterns when it first runs, which for a
+    small module takes longer than the pass.
+    """
+    return mlir.passmanager.PassManager.parse(f"builtin.module({text})", mlir.CONTEXT)
+
+
 @dataclass
 class NativePass(Pass):
     """A pass of MLIR's, with its options in MLIR's syntax."""
@@ -62,7 +71,7 @@ class NativePass(Pass):
     def manager(self) -> mlir.passmanager.PassManager:
         """Return what runs it. Raises PassError for a pass or an option that MLIR does not know."""
         try:
-            return mlir.passmanager.PassManager.parse(f"builtin.module({self.text})", mlir.CONTEXT)
+            return _manager(self.text)
         except (mlir.MLIRError, ValueError):
             raise PassError(
                 f"unknown pass {self.text!r}: neither one of irax ({', '.join(sorted(PASSES))}) "
@@ -77,7 +86,22 @@ class NativePass(Pass):
 
 
 CSE = NativePass("cse")
-INLINE = NativePass("inline")
+
+
+class Inline(NativePass):
+    """MLIR's own. It canonicalizes functions, for which it collects patterns in each run: where
+    there are no calls, only that is done.
+    """
+
+    def run(self, module: Module) -> None:
+        if any(o.name == "func.call" for o in outside_kernels(module)):
+            super().run(module)
+        else:
+            _CANONICALIZE.run(module)
+
+
+INLINE = Inline("inline")
+_CANONICALIZE = NativePass("func.func(canonicalize)")
 
 
 class RemoveDeadFunctions(NativePass):
