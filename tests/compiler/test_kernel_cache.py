@@ -13,7 +13,8 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax_compiler import cache
-from irax_compiler.iree import kernel_cache, local, objects
+from irax_compiler.iree import kernel_cache, local
+from irax_compiler.iree.objects import Object
 
 X = np.random.default_rng(0).normal(size=(70, 70)).astype(np.float32)
 
@@ -185,9 +186,10 @@ def test_objects_become_parts_of_others(kept: Path) -> None:
     data = path.read_bytes()[32:]
     assert b"irax_" in data
     with pytest.raises(ValueError, match="query"):
-        objects.part(data, "again")
-    with pytest.raises(ValueError, match="query"):
-        objects.part(b"no object", "name")
+        Object(data).part("again")
+    for damaged in (b"no object", data[:40]):
+        with pytest.raises(ValueError, match="object"):
+            Object(damaged)
 
 
 @pytest.mark.slow

@@ -13,6 +13,8 @@ from irax_compiler.versions import version_of
 
 VARIABLE = "IRAX_BLAS"
 """`off` keeps programs from calling the library: they then need nothing but IREE's runtime."""
+PREFIX = "scipy_"
+"""The beginning of the names of the library's functions."""
 PACKAGE = "scipy-openblas64"
 """The package that contains the library."""
 

@@ -18,7 +18,6 @@ from irax_compiler.iree.pipelines import AFRESH, ALLOCATION, OF_SIZES, PIPELINES
 
 if TYPE_CHECKING:  # these import IREE's bindings, which whoever has a program does without
     from irax_compiler.iree.kernels_aside import KernelsAside
-    from irax_compiler.iree.link_inputs import Inputs
     from irax_compiler.iree.local import Pipelines
     from irax_compiler.mlir import Module
 
@@ -211,31 +210,27 @@ def _by_pipelines(
     """Return the program of a module for this processor (see `local`); `text` is the module's, or
     empty if it is too long.
     """
-    from irax_compiler.iree import kernel_cache, local
+    from irax_compiler.iree import local
 
-    with kernel_cache.linking(flags) as (flags, inputs):
-        given = local.with_device(given, flags)
-        if is_straight(text):
-            try:
-                return _through(local.OF_STRAIGHT, given, flags, inputs, rewrites, unverified, True)
-            except CompileError:
-                pass  # a defect of the module, or it lacks a step of IREE's: all of them will tell
-        pipelines = local.OF_UNKNOWN_SIZES if computes_sizes(text) else local.OF_ALL
-        return _through(pipelines, given, flags, inputs, rewrites, unverified, bool(text))
+    given = local.with_device(given, flags)
+    if is_straight(text):
+        try:
+            return _through(local.OF_STRAIGHT, given, flags, rewrites, unverified, True)
+        except CompileError:
+            pass  # a defect of the module, or it lacks a step of IREE's: all of them will tell
+    pipelines = local.OF_UNKNOWN_SIZES if computes_sizes(text) else local.OF_ALL
+    return _through(pipelines, given, flags, rewrites, unverified, bool(text))
 
 
 def _through(
     pipelines: Pipelines,
     given: bytes,
     flags: Sequence[str],
-    inputs: Inputs | None,
     rewrites: Sequence[Rewrite],
     unverified: frozenset[str],
     may_be_printed: bool,
 ) -> bytes:
-    """Return the program of a module with a device that goes through pipelines; `inputs` are those
-    of the linker, if code of kernels is kept.
-    """
+    """Return the program of a module with a device that goes through pipelines."""
     from irax_compiler import mlir
     from irax_compiler.iree import kernel_cache, local, straight
     from irax_compiler.passes.host.annotate import LARGEST_SIZE
@@ -269,12 +264,12 @@ def _through(
         may_be_straight = pair[1] == "flow" and pipelines is local.OF_STRAIGHT
         if may_be_straight and straight.reads_values(given):
             pipelines = local.OF_ALL
-    kernels = inputs and kernel_cache.Kernels.of(given, flags, inputs)
+    kernels = kernel_cache.Kernels.of(given, flags)
     program = kernels.program if kernels else mlir.parse_module(given)
     if not is_for_all_sizes and kernel_cache.binds_too_many(program):
         fused = pipelines.with_fused_bindings
         if fused is not pipelines:
-            return _through(fused, begin, flags, inputs, rewrites, unverified, may_be_printed)
+            return _through(fused, begin, flags, rewrites, unverified, may_be_printed)
     if kernels is None:
         given = advanced(given, phases[cut:])
     else:

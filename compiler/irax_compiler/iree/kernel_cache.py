@@ -4,7 +4,7 @@ A program that was edited in a line has most of its kernels as it had them befor
 phase executable-sources, what the code of a kernel depends on is there: its operations, how it gets
 its arguments, the processor, and IREE's flags. Kernels of which the cache has the code go through
 no further phase. In their place, the program's library has functions that jump to those of an
-object that was made for another program, which the linker adds.
+object that was made for another program, which the linker adds (`linking.py`).
 
 The cache has a record for each kernel: the name of the object that its code is in, and its export,
 as IREE's later phases read it. An object has the new kernels of one program. Both are in memory,
@@ -17,21 +17,19 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from irax_compiler import cache, locations, mlir, own_files, spans
-from irax_compiler.iree import objects
-from irax_compiler.iree.link_inputs import LINKER, Inputs, inputs
+from irax_compiler.iree import linking
+from irax_compiler.iree.linking import LINKER, Linker
+from irax_compiler.iree.objects import Object
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation
 
 PHASE = "executable-sources"
 """The phase of IREE after which kernels are looked up."""
-FLAG = "--iree-llvmcpu-keep-linker-artifacts=true"
-"""Has IREE tell where the object of a library is, and leave it there."""
 MOST = 64 << 20
 """The bytes that are kept in memory."""
 ALIGNMENT = 64
@@ -43,8 +41,6 @@ _KEY = "irax_kernel"
 """The attribute of a kernel's function, which has the kernel's key."""
 _SYMBOL = "irax_kernel_"
 """The symbol of a kernel's code in an object, up to the key."""
-_TOLD = "linker artifacts for"
-"""The words after which IREE says, in a line of its own, where a library is."""
 
 _JUMP = """module {{
   llvm.func @{symbol}(!llvm.ptr, !llvm.ptr, !llvm.ptr) -> i32
@@ -111,19 +107,6 @@ def _kept() -> _Store:
     return _store
 
 
-@contextmanager
-def linking(flags: Sequence[str]) -> Iterator[tuple[Sequence[str], Inputs | None]]:
-    """In the `with` block, the code of a program's kernels is kept, with the flags and the inputs
-    of the linker that it yields. No inputs where code is not kept.
-    """
-    folder = cache.directory()
-    if folder is None or own_files.compiler() is None:
-        yield flags, None
-        return
-    with inputs(folder) as found:
-        yield flags if found is None else (*found.flags(flags), FLAG), found
-
-
 @dataclass(frozen=True)
 class _Known:
     """A kernel whose code is known."""
@@ -141,9 +124,8 @@ class Kernels:
     program: Module
     """All of the program."""
     flags: Sequence[str]
-    """IREE's flags, those of the linker without further inputs."""
-    inputs: Inputs
-    """The objects that the linker gets beside the code of new kernels."""
+    """IREE's flags."""
+    linker: Linker
     new: bytes | None
     """A module of the kernels whose code is not known, if there are any."""
     keys: dict[tuple[str, str], str]
@@ -156,8 +138,13 @@ class Kernels:
     """The names and exports of the others, by their keys, once they are translated."""
 
     @classmethod
-    def of(cls, data: bytes, flags: Sequence[str], inputs: Inputs) -> Kernels:
-        """Return the kernels of a module as it is after IREE's phase executable-sources."""
+    def of(cls, data: bytes, flags: Sequence[str]) -> Kernels | None:
+        """Return the kernels of a module as it is after IREE's phase executable-sources; None where
+        code is not kept.
+        """
+        linker = Linker.of(flags)
+        if linker is None or cache.directory() is None or own_files.compiler() is None:
+            return None
         program = mlir.parse_module(data)
         for executable in _executables(program):
             _align(executable)
@@ -176,8 +163,8 @@ class Kernels:
             details["new"] = len(keys) - details["known"]
         return cls(
             program,
-            inputs.without(flags),
-            inputs,
+            flags,
+            linker,
             _without(program, keys, known),
             keys,
             known,
@@ -240,9 +227,12 @@ class Kernels:
         name = self._library_of(executable)
         found = _kept().load(name) if name and cache.reads() else None
         if found is None:
-            with self._linked(executable):
-                found, remarks = compiled()
-            self._keep_object(executable, remarks)
+            others = self._mark(executable)
+            translated, remarks = compiled()
+            own = linking.taken(remarks)
+            library = self.linker.link([own, *(self.objects[x] for x in others)])
+            self._keep(executable, own)
+            found = _with_library(translated, library)
             if name:
                 _kept().add(name, found, is_one_of_many=True)
         return found
@@ -260,10 +250,9 @@ class Kernels:
         parts = repr(list(zip(keys, named, strict=True)))
         return f"library-{cache.key(parts.encode(), ['library', *self.flags])}"
 
-    @contextmanager
-    def _linked(self, executable: Operation) -> Iterator[None]:
-        """In the `with` block, an executable with the code of kernels is compiled: the functions of
-        new kernels have symbols, and the linker gets the objects that jumps are to.
+    def _mark(self, executable: Operation) -> Sequence[str]:
+        """Give the functions of an executable's new kernels symbols. Return the names of the
+        objects that jumps are to.
         """
         code = _code(_variant(executable))
         functions = [x for x in _inside(code) if x.name == "llvm.func"]
@@ -277,34 +266,29 @@ class Kernels:
         if told:
             code.attributes["llvm.module_asm"] = mlir.array(list(map(mlir.string, told)))
         called = [_name(x).removeprefix(_SYMBOL) for x in functions if _name(x).startswith(_SYMBOL)]
-        names = dict.fromkeys(self.known[key].object for key in called)
-        with self.inputs.of({name: self.objects[name] for name in names}):
-            yield
+        return [*dict.fromkeys(self.known[key].object for key in called)]
 
-    def _keep_object(self, executable: Operation, remarks: Sequence[str]) -> None:
-        """Keep the code of an executable's new kernels, of which IREE remarks where the object is,
-        and remove it there.
-        """
+    def _keep(self, executable: Operation, data: bytes) -> None:
+        """Keep an object with the code of an executable's new kernels."""
         functions = _inside(_code(_variant(executable)))
         keys = [key for key in map(_key, functions) if key in self.exports]
-        for remark in remarks:
-            first, path, *_ = *remark.splitlines(), ""
-            if _TOLD in first:
-                library = Path(path.strip())
-                with suppress(OSError, ValueError):
-                    self._keep(keys, library.with_suffix(".o"))
-                for written in (library, library.with_suffix(".o")):
-                    written.unlink(missing_ok=True)
-
-    def _keep(self, keys: Sequence[str], path: Path) -> None:
         if keys:
-            data = path.read_bytes()
             name = hashlib.sha256(data).hexdigest()
-            _kept().add(f"object-{name}", objects.part(data, name))
+            _kept().add(f"object-{name}", Object(data).part(name))
             for key in keys:
                 label, export = self.exports[key]
                 record = f"{name} {label}\n".encode() + export
                 _kept().add(f"kernel-{key}", record, is_one_of_many=True)
+
+
+def _with_library(compiled: bytes, library: bytes) -> bytes:
+    """Return a module of an executable with a library in place of what IREE read."""
+    module = mlir.parse_module(compiled)
+    (executable,) = _executables(module)
+    (binary,) = (x for x in _inside(executable) if x.name == "hal.executable.binary")
+    text = f'dense<"0x{library.hex()}"> : vector<{len(library)}xi8>'
+    binary.attributes["data"] = mlir.parse_attribute(text)
+    return mlir.bytecode(module)
 
 
 def label(record: bytes) -> str:

@@ -18,6 +18,7 @@ from irax_compiler import mlir, spans
 from irax_compiler.iree import straight
 from irax_compiler.iree.invocation import invocation
 from irax_compiler.iree.kernel_cache import Kernels
+from irax_compiler.iree.linking import Linker
 from irax_compiler.iree.pipelines import (
     ALLOCATION,
     INPUT,
@@ -195,9 +196,12 @@ def _to_machine_code(module: Module, flags: Sequence[str], kernels: Kernels | No
     for executable in _operations(module, "hal.executable"):
 
         def code(executable: Operation = executable) -> tuple[bytes, Sequence[str]]:
-            return _machine_code(_alone(executable), flags)
+            return _machine_code(_alone(executable), Linker.without(flags))
 
-        data = code()[0] if kernels is None else kernels.library(executable, code)
+        if kernels is None:
+            data, _ = _machine_code(_alone(executable), flags)
+        else:
+            data = kernels.library(executable, code)
         compiled = mlir.parse_module(data)
         with InsertionPoint(executable):
             copy = _operations(compiled, "hal.executable")[0].clone().operation

@@ -1,7 +1,7 @@
 """Managers of IREE's passes that are kept with a session.
 
-Most of IREE's passes collect the patterns of all loaded operations when their manager first runs. For
-a small module this takes longer than the passes, and a manager that runs again does without.
+Most of IREE's passes collect the patterns of all loaded operations when their manager first runs.
+For a small module this takes longer than the passes, and a manager that runs again does without.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ SMALL = 10 << 10
 kernels among threads takes more time than these, with processors that have nothing else to do."""
 
 OF_HOSTS = {"after code": 256 << 10, "hal": 256 << 10}
-"""The same for uses whose modules have machine code in them, by their names."""
+"""The bytes for uses whose modules have machine code in them, by their names."""
 
 LARGE = 1 << 20
 """The bytes of a module after which a session is not kept."""
