@@ -176,3 +176,68 @@ def test_sparse_primitives_of_jax_agree():
 def test_the_page_of_names_is_of_today():
     users = names.kept()
     assert names.PAGE.read_text() == names.page(users, names.there(users))
+
+
+def test_modules_are_attributes_of_their_packages():
+    """What JAX itself imports is there without an import of one's own."""
+    _run("""
+import jax, jaxlib
+assert jaxlib._jax.PjitFunction is type(jax.jit(abs)) and jaxlib.xla_client and jaxlib.utils
+src = jax._src
+assert src.state.types and src.state.primitives and src.lax.linalg is jax.lax.linalg
+assert jax.lax.linalg.cholesky_p.name == 'cholesky'
+assert src.export._export.Exported is jax.export.Exported
+""")
+
+
+def test_private_helpers_that_libraries_import():
+    _run("""
+import jax, jax.numpy as jnp
+from jax._src import dispatch, source_info_util
+from jax._src.core import full_lower, safe_zip
+from jax._src.interpreters.batching import BatchTrace, make_iota, to_elt
+from jax._src.nn.initializers import _complex_truncated_normal, _complex_uniform
+from jax._src.typing import SupportsDType
+from jax.core import trace_ctx
+assert full_lower(3) == 3 and safe_zip([1], [2]) == [(1, 2)]
+assert make_iota(3).tolist() == [0, 1, 2] and to_elt(None, None, 5, None) == 5
+assert dispatch.apply_primitive(jax.lax.sin_p, 0.0) == 0
+key = jax.random.key(0)
+numbers = _complex_truncated_normal(key, 2, (1000,), jnp.complex64)
+assert 1.8 < abs(numbers).max() <= 2 and abs(_complex_uniform(key, (9,), jnp.complex64)).max() < 1.5
+from jax._src.sharding_impls import UNSPECIFIED
+none = {"in_shardings": UNSPECIFIED, "out_shardings": UNSPECIFIED}
+assert jax.jit(jnp.sin, **none)(0.0) == 0 == jax.lax.sin_p.impl(0.0)
+seen = []
+jax.vmap(lambda x: seen.append(isinstance(trace_ctx.trace, BatchTrace)) or x)(jnp.ones(2))
+assert seen == [True] and trace_ctx.is_top_level() and trace_ctx.trace is None
+with jax.named_scope("a"), jax.named_scope("b"):
+    assert source_info_util.current_name_stack() == "a/b"
+""")
+
+
+def test_traces_take_further_arguments():
+    _run("""
+import jax, jax.numpy as jnp
+from jax._src import core, source_info_util
+table = jnp.linspace(0.0, 1.0, 1000)
+
+def f(x):
+    trace = core.trace_ctx.trace
+    def read():
+        aval = jax.core.ShapedArray((3,), jnp.float32)
+        return trace.new_arg(aval, source_info=source_info_util.current())
+    return jax.jit(lambda z: z * read())(x) + table[:3]
+
+closed = jax.make_jaxpr(f)(2.0)
+assert [v.aval.shape for v in closed.jaxpr.invars] == [(), (3,)] and len(closed.consts) == 1
+state = jnp.array([1.0, 2.0, 3.0])
+(found,) = jax.core.eval_jaxpr(closed.jaxpr, closed.consts, 2.0, state)
+assert jnp.allclose(found, 2 * state + table[:3])
+try:
+    jax.jit(f)(2.0)
+except TypeError as error:
+    assert "make_jaxpr alone" in str(error)
+else:
+    raise AssertionError
+""")

@@ -416,3 +416,15 @@ def test_views_of_narrow_integers(narrow):
         np.testing.assert_array_equal(there.view(narrow), x)
         np.testing.assert_array_equal(again, x)
         np.testing.assert_array_equal(there.view("uint8"), x.view("uint8"))
+
+
+def test_arrays_and_structs_stand_for_their_dtypes():
+    """As NumPy and JAX take them: an array among kinds, what describes an array as a dtype."""
+    numbers, struct = jnp.ones(2), irax.ShapeDtypeStruct((2,), np.int16)
+    assert jnp.issubdtype(numbers, jnp.floating)
+    assert not jnp.issubdtype(numbers, jnp.integer)
+    assert jnp.isdtype(numbers, "real floating")
+    assert jnp.issubdtype(struct, jnp.integer)
+    assert jnp.zeros(2, struct).dtype == numbers.astype(struct).dtype == np.int16
+    with pytest.raises(ValueError, match="expected a dtype, got an array of float32"):
+        jnp.zeros(2, numbers)

@@ -267,3 +267,12 @@ def test_products_of_small_integers_are_exact(dtype, result, size):
     found = irax.jit(lambda x, y: irax.lax.dot(x, y, preferred_element_type=result))(x, y)
     expected = (x.astype(np.int64) @ y.astype(np.int64)).astype(result)
     np.testing.assert_array_equal(found, expected)
+
+
+def test_precisions_by_name():
+    names = ("default", "fastest", "bfloat16", "high", "tensorfloat32", "bfloat16_3x", "highest")
+    found = [irax.lax.Precision(name).name for name in names]
+    assert found == ["DEFAULT"] * 3 + ["HIGH"] * 3 + ["HIGHEST"]
+    assert irax.lax.Precision(None) is irax.lax.Precision.DEFAULT
+    with pytest.raises(ValueError, match="not a valid Precision"):
+        irax.lax.Precision("exact")

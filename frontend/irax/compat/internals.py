@@ -147,7 +147,10 @@ class Gathered(ModuleType):
             if hasattr(home, name):
                 setattr(self, name, getattr(home, name))
                 return getattr(home, name)
-        told = identities.defined_as(f"{self.__name__}.{name}")
+        inner = f"{self.__name__}.{name}"
+        if inner in HOMES or is_package(inner):
+            return importlib.import_module(inner)
+        told = identities.defined_as(inner)
         if told is not None:
             return told
         raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}", name=name)

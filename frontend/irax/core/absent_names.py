@@ -84,7 +84,7 @@ _REASONS = {
         "extend.core: AbstractToken DebugInfo Effects nonempty_axis_env_DO_NOT_USE",
         "extend.core: unsafe_am_i_under_a_jit_DO_NOT_USE unsafe_am_i_under_a_vmap_DO_NOT_USE",
         "extend.core: unsafe_get_axis_names_DO_NOT_USE",
-        "extend.source_info_util: NameStack current_name_stack extend_name_stack new_name_stack",
+        "extend.source_info_util: NameStack extend_name_stack new_name_stack",
         "extend.source_info_util: reset_name_stack set_name_stack transform_name_stack",
     ),
     "it is an option of JAX's that irax has no counterpart of": (

@@ -102,6 +102,11 @@ def named_scope(name: str) -> Iterator[None]:
         _scopes.path = outer
 
 
+def current_scope() -> str:
+    """Return the names of the `named_scope`s around the code that is running, with slashes."""
+    return _scopes.path
+
+
 def named_call(fun: Callable[P, R], *, name: str | None = None) -> Callable[P, R]:
     """Return a function that calls `fun` under a `named_scope`, by default that of its own name.
 

@@ -63,6 +63,22 @@ def trace_state_clean() -> bool:
     return innermost.trace is None and innermost.suspended is None
 
 
+class TracingContext:
+    """The trace that operations belong to now, as libraries for JAX ask for it."""
+
+    @property
+    def trace(self) -> Trace | None:
+        """The innermost trace; None outside of traces, where operations run at once."""
+        return current_trace()
+
+    def is_top_level(self) -> bool:
+        """Return True outside of traces."""
+        return current_trace() is None
+
+
+trace_ctx: TracingContext = TracingContext()
+
+
 class OpaqueTraceState:
     """Stands for the trace that a thread is in: equal for one trace, and not kept alive by it."""
 
@@ -140,7 +156,7 @@ class Trace(Interpreter):
         self.scope = scope
         """The operations that belong to it."""
         self.open = True
-        self.captures: list[Array] = []
+        self.captures: list[Any] = []
         self._captured: dict[int, mlir.Value] = {}
         self._sources: dict[mlir.Value, Known] = {}
         self._known: dict[mlir.Value, np.ndarray] = {}
@@ -182,6 +198,22 @@ class Trace(Interpreter):
         if self._explicit is not None and spec is not None:
             self._explicit.known[argument] = spec
         return Tracer(self, argument, aval, self.location)
+
+    def new_arg(self, aval: ShapedArray, source_info: Any = None) -> Tracer:
+        """Return a further argument of the jaxpr that is being made, which follows those that the
+        function is called with. Libraries ask for one when a function first reads their state.
+
+        Args:
+            aval: its type.
+            source_info: of no effect.
+
+        Raises:
+            TypeError: this is no trace of `make_jaxpr`, which alone may have more arguments.
+        """
+        if self.kind != "make_jaxpr":
+            raise TypeError(f"new_arg: make_jaxpr alone takes more arguments, not {self.kind}")
+        self.captures.append(Further(aval))
+        return self.add_argument(Input(aval, name="a further argument"))
 
     def value_of(self, x: Array) -> mlir.Value:
         """The SSA value of an array in this function."""
@@ -354,7 +386,7 @@ class Trace(Interpreter):
         mlir.finish_function(self.function, values)
         self.open = False
 
-    def release(self) -> list[Array]:
+    def release(self) -> list[Any]:
         """Return the captured arrays, which a trace that has ended need not keep."""
         captures, self.captures = self.captures, []
         self._captured.clear()
@@ -548,14 +580,22 @@ class Input:
     the function; None if it has a derivative where what it stands for has one."""
 
 
+@dataclass(frozen=True)
+class Further:
+    """An argument that was added while the function was traced, among the captured values."""
+
+    aval: ShapedArray
+
+
 @dataclass
 class Traced:
     """A finished function in a module, and what belongs to it."""
 
     builder: ModuleBuilder
     name: str
-    captures: list[Array]
-    """The values that the function captured: operands of a call, after the arguments."""
+    captures: list[Any]
+    """The values that the function captured: operands of a call, after the arguments. In a trace of
+    `make_jaxpr`, `Further` arguments are among them."""
     results: list[ShapedArray] = field(default_factory=list)
 
     @property

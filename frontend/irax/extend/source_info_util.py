@@ -17,6 +17,17 @@ def current() -> SourceInfo:
     return SourceInfo(source.user_line())
 
 
+def current_name_stack() -> str:
+    """Return the names of the `named_scope`s around the code that is running, with slashes.
+
+    >>> import irax
+    >>> with irax.named_scope("layer"):
+    ...     irax.extend.source_info_util.current_name_stack()
+    'layer'
+    """
+    return source.current_scope()
+
+
 def new_source_info() -> SourceInfo:
     """Return the information that says nothing."""
     return SourceInfo()

@@ -12,7 +12,7 @@ from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.refs import refs
 from irax.core.refs.functions import Found, traced_once
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Traced, trace_function
+from irax.core.tracing import Further, Input, Traced, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.wrapping import wraps
@@ -137,4 +137,18 @@ def _view(traced: Traced, inputs: Sequence[Input]) -> Jaxpr:
     closed = jaxpr_of_function(traced.builder, traced.name, traced.captures, weak)
     for atom, aval in zip(closed.jaxpr.outvars, traced.results, strict=True):
         atom.aval = aval
-    return closed
+    return _with_further(closed)
+
+
+def _with_further(closed: Jaxpr) -> Jaxpr:
+    """Return a jaxpr whose `Further` constants are its last arguments."""
+    values = list(zip(closed.constvars, closed.consts, strict=True))
+    further = [var for var, value in values if isinstance(value, Further)]
+    if not further:
+        return closed
+    kept = [(var, value) for var, value in values if not isinstance(value, Further)]
+    return closed.replace(
+        constvars=[var for var, _ in kept],
+        consts=[value for _, value in kept],
+        invars=[*closed.invars, *further],
+    )

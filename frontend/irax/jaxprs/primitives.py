@@ -30,7 +30,15 @@ from irax_compiler.ops.comparison import Select
 from irax_compiler.ops.shape import BroadcastInDim
 
 
-class OpPrimitive(Primitive):
+class Built(Primitive):
+    """A primitive of irax's own: its results are what `bind` returns."""
+
+    def impl(self, *args: Any, **params: Any) -> Any:
+        """Return the results."""
+        return self.bind(*args, **params)
+
+
+class OpPrimitive(Built):
     """The primitive of an op; of a class of ops, whose fields are the parameters."""
 
     def __init__(self, name: str, op: Any) -> None:
@@ -48,7 +56,7 @@ class OpPrimitive(Primitive):
         return bind(op, *_operands(op, _arrays(args)))
 
 
-class FormPrimitive(Primitive):
+class FormPrimitive(Built):
     """A primitive that has JAX's operands and parameters."""
 
     def __init__(self, name: str, op: Any) -> None:
@@ -80,7 +88,7 @@ def of_op(name: str, op: Any) -> OpPrimitive:
     return OpPrimitive(name, op)
 
 
-class _Call(Primitive):
+class _Call(Built):
     """The primitive of a call of a jitted function."""
 
     multiple_results = True
@@ -100,7 +108,7 @@ class _Call(Primitive):
         return list(jit(jaxpr_as_fun(jaxpr))(*args))
 
 
-class _While(Primitive):
+class _While(Built):
     multiple_results = True
 
     def bind(
@@ -122,7 +130,7 @@ class _While(Primitive):
         )
 
 
-class _Cond(Primitive):
+class _Cond(Built):
     multiple_results = True
 
     def bind(self, *args: Any, branches: tuple[Jaxpr, ...], **params: Any) -> Any:
@@ -132,7 +140,7 @@ class _Cond(Primitive):
         return list(switch(index, [jaxpr_as_fun(b) for b in branches], *operands))
 
 
-class _Scan(Primitive):
+class _Scan(Built):
     multiple_results = True
 
     def bind(
@@ -196,7 +204,7 @@ class InModule:
         return call(self._builder, self.function(), arrays, [])
 
 
-class InModulePrimitive(Primitive):
+class InModulePrimitive(Built):
     """The primitive of operations that are known by their place in a module alone."""
 
     multiple_results = True

@@ -28,6 +28,10 @@ class Precision(enum.Enum):
     HIGH = 1
     HIGHEST = 2
 
+    @classmethod
+    def _missing_(cls, value: object) -> Precision | None:
+        return cls.DEFAULT if value is None else _BY_NAME.get(value)
+
     def __repr__(self) -> str:
         return f"Precision.{self.name}"
 
@@ -35,12 +39,13 @@ class Precision(enum.Enum):
         return self.name
 
 
-_BY_NAME = {
+_BY_NAME: dict[Any, Precision | None] = {
     None: None,
     "default": Precision.DEFAULT,
     "fastest": Precision.DEFAULT,
     "bfloat16": Precision.DEFAULT,
     "high": Precision.HIGH,
+    "bfloat16_3x": Precision.HIGH,
     "tensorfloat32": Precision.HIGH,
     "highest": Precision.HIGHEST,
     "float32": Precision.HIGHEST,

@@ -290,18 +290,32 @@ def _of_truncated_normal(
         stddev = jnp.sqrt(variance) / np.array(left, dtype)
         return random.truncated_normal(key, -2, 2, shape, dtype) * stddev
     left = 0.9531116438049121  # JAX's, so that weights are the same; 0.962 would be right
-
-    def radius(u: Array) -> Array:
-        return jnp.sqrt(-jnp.log1p(np.array(math.expm1(-4), u.dtype) * u))
-
-    return _of_polar(key, shape, dtype, radius) * (jnp.sqrt(variance) / np.array(left, dtype))
+    weights = _complex_truncated_normal(key, 2, shape, dtype)
+    return weights * (jnp.sqrt(variance) / np.array(left, dtype))
 
 
 def _of_uniform(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any], variance: Array) -> Array:
     """Return uniform weights: in an interval, or in a disk if the dtype is complex."""
     if dtypes.issubdtype(dtype, np.floating):
         return random.uniform(key, shape, dtype, -1) * jnp.sqrt(3 * variance)
-    return _of_polar(key, shape, dtype, lambda u: jnp.sqrt(2 * u)) * jnp.sqrt(variance)
+    return _complex_uniform(key, shape, dtype) * jnp.sqrt(variance)
+
+
+# These two have JAX's names: libraries import them.
+def _complex_truncated_normal(
+    key: Key, upper: float, shape: tuple[int, ...], dtype: np.dtype[Any]
+) -> Array:
+    """Return complex normal numbers whose absolute value is below `upper`."""
+
+    def radius(u: Array) -> Array:
+        return jnp.sqrt(-jnp.log1p(np.array(math.expm1(-(upper**2)), u.dtype) * u))
+
+    return _of_polar(key, shape, dtype, radius)
+
+
+def _complex_uniform(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """Return complex numbers from a disk about 0, of variance 1."""
+    return _of_polar(key, shape, dtype, lambda u: jnp.sqrt(2 * u))
 
 
 def _of_polar(key: Key, shape: tuple[int, ...], dtype: np.dtype[Any], radius: Any) -> Array:

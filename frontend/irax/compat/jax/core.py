@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from irax.compat.jax._src.util import safe_zip as safe_zip
 from irax.compat.jax.api_util import DebugInfo as DebugInfo
 from irax.compat.jax.api_util import safe_map as safe_map
 from irax.compat.jax.api_util import shaped_abstractify as shaped_abstractify
@@ -22,6 +23,7 @@ from irax.core.shardings.memory_spaces import Space
 from irax.core.tracing import Trace as Trace
 from irax.core.tracing import ensure_compile_time_eval as ensure_compile_time_eval
 from irax.core.tracing import outside_traces
+from irax.core.tracing import trace_ctx as trace_ctx
 from irax.core.tracing import trace_state_clean as trace_state_clean
 from irax.dtypes import issubdtype, prng_key
 from irax.extend.core import CallPrimitive as CallPrimitive
@@ -111,6 +113,11 @@ def definitely_equal_shape(s1: Sequence[Any], s2: Sequence[Any]) -> bool:
 def unsafe_get_axis_names_DO_NOT_USE() -> list[Any]:
     """Return the names of the axes that the code is mapped over."""
     return [axis[0] for axis in axis_names.bound()]
+
+
+def full_lower(val: Any) -> Any:
+    """Return a value as it is: irax wraps none that needs no trace."""
+    return val
 
 
 def is_concrete(x: Any) -> bool:

@@ -116,7 +116,7 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
         >>> requested_dtype(int, "zeros")
         dtype('int32')
     """
-    if hasattr(dtype, "weak_type"):
+    if hasattr(dtype, "weak_type") and hasattr(dtype, "__array__"):
         raise ValueError(f"{what}: expected a dtype, got an array of {dtype.dtype}; give x.dtype")
     try:
         wanted = as_dtype(dtype)
@@ -199,12 +199,11 @@ def default_complex() -> np.dtype[Any]:
     return canonicalize_dtype(np.complex128)
 
 
-@functools.cache
 def issubdtype(a: Any, b: Any) -> bool:
     """Return True if a dtype is of a kind, as `numpy.issubdtype` does, for all dtypes of irax.
 
     Args:
-        a: a dtype, or what `numpy.dtype` takes; or a kind.
+        a: a dtype, or what `numpy.dtype` takes; or a kind; or an array, for its dtype.
         b: a kind, such as `numpy.floating` or `numpy.integer`; or a dtype.
 
     Raises:
@@ -216,6 +215,14 @@ def issubdtype(a: Any, b: Any) -> bool:
         >>> issubdtype(bfloat16, np.floating), issubdtype(int4, np.floating)
         (True, False)
     """
+    try:
+        return _is_of_kind(a, b)
+    except TypeError:  # an array has no hash
+        return _is_of_kind(_scalar_type(a), _scalar_type(b))
+
+
+@functools.cache
+def _is_of_kind(a: Any, b: Any) -> bool:
     scalar, ancestor = _scalar_type(a), _scalar_type(b)
     return issubclass(scalar, ancestor) or issubclass(_KINDS.get(scalar, scalar), ancestor)
 

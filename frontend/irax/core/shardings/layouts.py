@@ -123,14 +123,22 @@ class Format:
         return f"Format(layout={self.layout!r}, sharding={self.sharding!r})"
 
 
+class UnspecifiedValue:
+    """The class of the sharding that nobody has told, which JAX has for None."""
+
+    def __repr__(self) -> str:
+        return "UnspecifiedValue"
+
+
 def sharding_of_format(what: str, x: Any, shape: Sequence[int] | None = None) -> Any:
-    """Return the sharding of a `Format`, which may be None; anything else as it is.
+    """Return the sharding of a `Format`, which may be None; None for one that nobody has told;
+    anything else as it is.
 
     Raises:
         ValueError: the layout is not row-major, or an array of this shape cannot have it.
     """
     if not isinstance(x, Format):
-        return x
+        return None if isinstance(x, UnspecifiedValue) else x
     check_row_major(what, x.layout, shape)
     return x.sharding
 

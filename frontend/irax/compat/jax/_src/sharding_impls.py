@@ -5,19 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from irax.compat.jax.sharding import *  # noqa: F403
+from irax.core.shardings.layouts import UnspecifiedValue as UnspecifiedValue
 from irax.core.shardings.shardings import as_sharding
 
 
 def canonicalize_sharding(sharding: Any, api_name: str, *_: Any, **__: Any) -> Any:
     """Return a sharding; of a `PartitionSpec` one for the mesh of the context."""
     return None if sharding is None else as_sharding(api_name, sharding)
-
-
-class UnspecifiedValue:
-    """The class of the sharding that nobody has told."""
-
-    def __repr__(self) -> str:
-        return "UnspecifiedValue"
 
 
 UNSPECIFIED: UnspecifiedValue = UnspecifiedValue()

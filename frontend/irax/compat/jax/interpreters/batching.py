@@ -7,6 +7,7 @@ from typing import Any
 
 import irax.numpy as jnp
 from irax.compat.jax.interpreters.tracers import BatchTracer as BatchTracer
+from irax.core.tracing import Trace
 from irax.extend.application import AxisData as AxisData
 from irax.extend.rules import axis_batching_rules as axis_primitive_batchers
 from irax.extend.rules import batching_rules as primitive_batchers
@@ -14,6 +15,7 @@ from irax.extend.rules import fancy_batching_rules as fancy_primitive_batchers
 
 __all__ = [
     "AxisData",
+    "BatchTrace",
     "BatchTracer",
     "axis_primitive_batchers",
     "bdim_at_front",
@@ -23,10 +25,38 @@ __all__ = [
     "defvectorized",
     "fancy_primitive_batchers",
     "is_vmappable",
+    "make_iota",
     "moveaxis",
     "not_mapped",
     "primitive_batchers",
+    "to_elt",
 ]
+
+
+class _IsBatch(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Trace) and instance.kind == "vmap"
+
+
+class BatchTrace(metaclass=_IsBatch):
+    """The class of traces of `vmap`."""
+
+
+def make_iota(axis_size: int) -> Any:
+    """Return the numbers of the lanes along a mapped axis."""
+    return jnp.arange(axis_size, dtype=jnp.int32)
+
+
+def to_elt(trace: Any, get_idx: Any, x: Any, spec: Any) -> Any:
+    """Return what a function that is mapped sees of an argument: all of it, where `spec` is None.
+
+    Raises:
+        NotImplementedError: the argument has a mapped axis: `jax.vmap` alone traces elements.
+    """
+    if spec is not None:
+        raise NotImplementedError("to_elt: elements are traced by jax.vmap alone: map a function")
+    return x
+
 
 not_mapped = None
 """The axis of an operand that all lanes share."""

@@ -1,5 +1,7 @@
 """jax.lax: irax.lax, and primitives."""
 
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import irax.lax
@@ -7,6 +9,7 @@ from irax.compat.layers import names_of
 from irax.jaxprs.catalogue import primitive
 
 globals().update(names_of(irax.lax))
+linalg: ModuleType = import_module(f"{__name__}.linalg")  # in place of irax.lax.linalg
 
 
 def __getattr__(name: str) -> Any:
