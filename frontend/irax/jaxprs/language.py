@@ -128,12 +128,12 @@ class Jaxpr:
     """A function as a list of equations, of `constvars`, whose values are `consts`, and `invars` to
     `outvars`.
 
-    `Jaxpr(jaxpr, consts)` is `jaxpr.with_consts(consts)`.
+    `Jaxpr(jaxpr, consts)` is `jaxpr.with_consts(consts)`, and so is `Jaxpr(jaxpr=jaxpr, consts=consts)`.
     """
 
     def __init__(
         self,
-        constvars: Sequence[Var] | Jaxpr,
+        constvars: Sequence[Var] | Jaxpr = (),
         invars: Sequence[Any] | None = None,
         outvars: Sequence[Atom] | None = None,
         eqns: Sequence[JaxprEqn] | None = None,
@@ -141,7 +141,9 @@ class Jaxpr:
         debug_info: Any = None,
         is_high: bool = False,
         consts: Sequence[Any] | None = None,
+        jaxpr: Jaxpr | None = None,
     ) -> None:
+        constvars = constvars if jaxpr is None else jaxpr
         if isinstance(constvars, Jaxpr):
             given = (invars if consts is None else consts) or ()
             vars(self).update(vars(constvars.with_consts(given)))

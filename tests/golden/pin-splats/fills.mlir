@@ -88,3 +88,23 @@ util.func public @constant(%x: tensor<i32>, %p: i1) -> tensor<i32> {
 // CHECK-NEXT:    [[P:%\w+]] = flow.dispatch @after_0::@after_0([[C]])
 // CHECK-NEXT:    [[D:%\w+]] = arith.constant dense<8>
 // CHECK-NEXT:    flow.dispatch @k::@k([[P]], [[D]])
+
+// Of complex numbers, too.
+util.func public @complex(%x: tensor<2xcomplex<f32>>, %p: i1) -> tensor<2xcomplex<f32>> {
+  %0 = arith.constant dense<(7.0, 0.0)> : tensor<2xcomplex<f32>>
+  %1 = arith.constant dense<[(7.0, 0.0), (8.0, 0.0)]> : tensor<2xcomplex<f32>>
+  %2 = flow.dispatch @k::@k(%0, %1) : (tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>>
+  %3 = scf.if %p -> (tensor<2xcomplex<f32>>) {
+    %5 = flow.dispatch @k::@k(%0, %1) : (tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>>
+    scf.yield %5 : tensor<2xcomplex<f32>>
+  } else {
+    scf.yield %x : tensor<2xcomplex<f32>>
+  }
+  %4 = flow.dispatch @k::@k(%0, %3, %1) : (tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>, tensor<2xcomplex<f32>>) -> tensor<2xcomplex<f32>>
+  util.return %4 : tensor<2xcomplex<f32>>
+}
+// CHECK-LABEL: util.func public @complex(
+// CHECK:         [[C:%\w+]] = arith.constant dense<(7
+// CHECK-NEXT:    [[P:%\w+]] = flow.dispatch @after_0::@after_0([[C]])
+// CHECK-NEXT:    [[D:%\w+]] = arith.constant dense<[(7
+// CHECK-NEXT:    flow.dispatch @k::@k([[P]], [[D]])

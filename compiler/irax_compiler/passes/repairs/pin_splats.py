@@ -63,7 +63,11 @@ def _who_need(operation: Operation) -> Sequence[Operation]:
 
 
 def _is_filled(constant: Operation) -> bool:
-    value: Any = constant.attributes["value"]
+    try:
+        value: Any = constant.attributes["value"]
+    except TypeError:  # the bindings have no class for complex elements
+        text: Any = constant.get_asm(large_elements_limit=1)
+        return "dense<(" in text
     return isinstance(value, mlir.ir.DenseElementsAttr) and value.is_splat
 
 
