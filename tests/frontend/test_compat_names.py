@@ -179,7 +179,7 @@ def test_the_page_of_names_is_of_today():
 
 
 def test_modules_are_attributes_of_their_packages():
-    """What JAX itself imports is there without an import of one's own."""
+    """Modules that JAX itself imports are there without an import of one's own."""
     _run("""
 import jax, jaxlib
 assert jaxlib._jax.PjitFunction is type(jax.jit(abs)) and jaxlib.xla_client and jaxlib.utils

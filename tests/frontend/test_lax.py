@@ -475,6 +475,17 @@ def test_gather_errors(call, error, text):
 # ---- choosing ------------------------------------------------------------------------------------
 
 
+def test_select_of_numbers_in_vmap():
+    """As in JAX, where numbers that are not mapped are cases of all elements, in vmap alone."""
+    rows = np.array([[True, False, True], [False, False, True]])
+    found = irax.vmap(lambda row: lax.select(row, 1.0, -1.0))(rows)
+    np.testing.assert_array_equal(found, np.where(rows, 1, -1))
+    with pytest.raises(TypeError, match="the predicate must be a scalar"):
+        lax.select(rows, 1.0, -1.0)
+    with pytest.raises(TypeError, match="the predicate must be a scalar"):
+        irax.vmap(lambda row, x: lax.select(row, x, -x))(rows, np.ones(2, np.float32))
+
+
 def test_select():
     condition = np.array([[True, False], [False, True]])
     x, y = numbers((2, 2)), numbers((2, 2), seed=1)

@@ -90,6 +90,12 @@ def _traced(x: Any) -> Tracer | None:
     return x if type(x) is Tracer else None
 
 
+def is_mapped(x: Array) -> bool:
+    """Return True for an element that `vmap` traces for all, or what is computed of one there."""
+    traced = _traced(x)
+    return traced is not None and traced.home.kind == "vmap"
+
+
 def bind(
     op: Op, *operands: Array, weak_type: bool = False, builder: ModuleBuilder | None = None
 ) -> Any:

@@ -128,7 +128,7 @@ class Jaxpr:
     """A function as a list of equations, of `constvars`, whose values are `consts`, and `invars` to
     `outvars`.
 
-    `Jaxpr(jaxpr, consts)` is `jaxpr.with_consts(consts)`, and so is `Jaxpr(jaxpr=jaxpr, consts=consts)`.
+    `Jaxpr(jaxpr, consts)`, or `Jaxpr(jaxpr=jaxpr, consts=consts)`, is `jaxpr.with_consts(consts)`.
     """
 
     def __init__(

@@ -6,8 +6,8 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.array import Array
-from irax.core.dispatch import bind
-from irax.core.dtypes.promotion import apply
+from irax.core.dispatch import bind, is_mapped
+from irax.core.dtypes.promotion import apply, broadcast_to
 from irax.core.shardings.explicit_axes import check_alike
 from irax.execution.shardings.jit_shardings import divided_like
 from irax.lax.arguments import array_of, strict
@@ -61,6 +61,10 @@ def select_n(which: ArrayLike, *cases: ArrayLike) -> Array:
         raise TypeError(f"{what}: expected at least one case")
     arrays = _one_type(what, *cases)
     shape = arrays[0].shape
+    if not shape and is_mapped(index) and not any(map(is_mapped, arrays)):
+        # in vmap, JAX takes numbers that are not mapped for cases of all elements
+        shape = index.shape
+        arrays = [broadcast_to(x, shape) for x in arrays]
     if index.ndim and index.shape != shape:
         raise TypeError(
             f"{what}: the predicate must be a scalar or of shape {shape}, that of the cases, got "

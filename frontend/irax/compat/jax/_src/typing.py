@@ -6,7 +6,7 @@ import numpy as np
 
 
 class SupportsDType(Protocol):
-    """What has a dtype."""
+    """An object that has a dtype."""
 
     @property
     def dtype(self) -> np.dtype[Any]:
