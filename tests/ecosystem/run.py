@@ -29,6 +29,7 @@ PACKAGES = {
     "jax_md": "jax-md",
     "orbax": "orbax-checkpoint",
     "ott": "ott-jax",
+    "qutip_jax": "qutip-jax",
     "tfp": "tfp-nightly",
 }
 TOLERANCE, LOOSE = 2e-3, 0.2

@@ -56,6 +56,9 @@ which libraries choose what to do, and pickles of arrays, keys, specs and functi
 as JAX's are by irax. [Names that libraries use](compatibility-names.md) lists those of JAX's names
 that are missing.
 
+Jaxprs are those of 0.12: one class, `jax.extend.core.Jaxpr`, which has its constants; `ClosedJaxpr`
+is another name of it. Programs for 0.10 that take `closed.jaxpr` and `closed.consts` run as before.
+
 To write a program for irax itself, see [Moving from JAX](moving-from-jax.md).
 
 The programs of this table ([tests/ecosystem](../tests/ecosystem)) train, solve or sample for some

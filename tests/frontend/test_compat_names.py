@@ -29,6 +29,8 @@ f = util.wraps(jnp.sin, namestr="my_{fun}", docstr="Doc of {fun}.")(lambda x: x)
 assert (f.__name__, f.__doc__) == ("my_sin", "Doc of sin.")
 made = lambda c: util.HashableFunction(lambda x: x + c, (c,))
 assert made(1) == made(1) != made(2) and hash(made(1)) == hash(made(1)) and made(2)(3) == 5
+part = lambda c: util.HashablePartial(lambda x, y, z: x + y + z, c, z=4)
+assert part(1) == part(1) != part(2) and hash(part(1)) == hash(part(1)) and part(2)(3) == 9
 class Owner: pass
 calls = []
 keep = util.weakref_lru_cache(lambda owner, y: calls.append(y))

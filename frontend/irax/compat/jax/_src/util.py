@@ -103,6 +103,28 @@ class HashableFunction:
         return self.f(*args, **kwargs)
 
 
+class HashablePartial:
+    """A function with its first arguments, equal to others of the same code and arguments."""
+
+    def __init__(self, f: Callable[..., Any], *args: Any, **kwargs: Any) -> None:
+        self.f: Callable[..., Any] = f
+        self.args: tuple[Any, ...] = args
+        self.kwargs: dict[str, Any] = kwargs
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, HashablePartial) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        code = getattr(self.f, "__code__", self.f)
+        return code, self.args, tuple(sorted(self.kwargs.items()))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self.f(*self.args, *args, **self.kwargs, **kwargs)
+
+
 def weakref_lru_cache(call: Callable[..., Any], maxsize: int | None = 2048) -> Callable[..., Any]:
     """Return a function that keeps its results, as long as its first argument lives."""
     kept: weakref.WeakKeyDictionary[Any, Callable[..., Any]] = weakref.WeakKeyDictionary()
