@@ -337,3 +337,29 @@ def test_confluent_functions_far_below(way):
     np.testing.assert_allclose(found, list(expected.values()), rtol=1e-5)
     slope = way(irax.grad(special.hyp1f1))(0.5, 1.5, -6000.0)
     np.testing.assert_allclose(slope, -0.106135421661944, rtol=1e-5)
+
+
+@pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["eager", "jit"])
+def test_confluent_functions_that_oscillate(way):
+    """Values by mpmath; all digits of the power series cancel."""
+    expected = {
+        (100.0, 0.5, -10.0): 0.0067643065309886745,
+        (-100.5, 0.5, 10.0): 138.3032381807835,
+        (-20.0, 10.0, 25.0): -0.0018786592885369806,
+        (300.0, 3.0, -25.0): 1.062846888929552e-11,
+    }
+    a, b, x = np.array(list(expected)).T
+    with irax.enable_x64():
+        found = way(special.hyp1f1)(a, b, x)
+        slope = way(irax.grad(special.hyp1f1))(100.0, 0.5, -10.0)
+    np.testing.assert_allclose(found, list(expected.values()), rtol=1e-9)
+    np.testing.assert_allclose(slope, -0.0001508957212418793, rtol=1e-7)
+    found = way(special.hyp1f1)(*(v.astype("f4") for v in (a, b, x)))
+    np.testing.assert_allclose(found, list(expected.values()), rtol=1e-3)
+
+
+def test_hypergeometric_functions_without_a_digit_are_nan():
+    """The terms of their power series are 1e10 times as large as their sums, and more."""
+    assert np.isnan(special.hyp1f1(-1e6, 1.0, 1.0))
+    assert np.isnan(special.hyp2f1(-50.0, 51.0, 1.0, 0.3))
+    assert special.hyp1f1(-1.0, 1.0, 1.0) == 0

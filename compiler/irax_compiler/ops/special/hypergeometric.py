@@ -24,39 +24,81 @@ _FAR, _FAR_TERMS = 5000.0, 16
 """The distance below 0 at which the asymptotic series of 1F1 begins, and how many terms it has."""
 _FARTHEST = 0.75 * MOST_STEPS
 """From here on the power series does not come to its end."""
+_MONOTONE = 0.15
+"""How far below 0 the parameter of 1F1 is summed for, as a part of the argument."""
+_ROUNDINGS = 64.0
+"""By how much the roundings of all terms exceed that of the largest."""
+_LOST = 0.2
+"""The relative error from which on no digit is known."""
 
 
 def _sum(
     numerators: Sequence[Number], denominator: Number, x: Number, exponent: Number | None = None
-) -> Number:
-    """The sum of prod (a)_k / (b)_k x**k / k!, with (a)_k the Pochhammer symbol; times exp of minus
-    `exponent`, without overflow on the way.
+) -> tuple[Number, Number]:
+    """The sum of prod (a)_k / (b)_k x**k / k!, with (a)_k the Pochhammer symbol, and its rounding
+    error, that of its largest term; both times exp of minus `exponent`, without overflow on the way.
     """
-    small = float(np.finfo(x.dtype).eps) / 64
+    eps = float(np.finfo(x.dtype).eps)
 
     def step(n: Number, state: State) -> tuple[State, Number]:
-        term, total, *left = state
+        term, total, largest, *left = state
         k = n - 1.0
         factor = x / ((denominator + k) * n)
         for numerator in numerators:
             factor = factor * (numerator + k)
         term = term * factor
         total = total + term
-        needed = abs(term) > abs(total) * small
+        largest = where(abs(term) > largest, abs(term), largest)
+        needed = abs(term) > abs(total) * (eps / 64)
         if left:
             scales = (abs(total) > float(np.exp(_CHUNK))) & (left[0] >= _CHUNK)
             scale = where(scales, float(np.exp(-_CHUNK)), x * 0.0 + 1.0)
             left = [where(scales, left[0] - _CHUNK, left[0])]
-            term, total = term * scale, total * scale
-        return (term, total, *left), needed
+            term, total, largest = term * scale, total * scale, largest * scale
+        return (term, total, largest, *left), needed
 
     start = x * 0.0 + 1.0
-    state = (start, start) if exponent is None else (start, start, exponent)
-    _, total, *left = repeat(state, x.equals(x), step)
+    state = (start, start, start) if exponent is None else (start, start, start, exponent)
+    _, total, largest, *left = repeat(state, x.equals(x), step)
     for rest in left:  # half of it at a time: its exponential may underflow
         half = function(elementwise.exponential, rest * -0.5)
-        total = total * half * half
-    return total
+        total, largest = total * half * half, largest * half * half
+    return total, largest * (eps * _ROUNDINGS)
+
+
+def _known(total: Number, error: Number, unit: Number | float = 1.0) -> Number:
+    """A sum, or nan where cancellation has left no digit of it: the error is as large as the sum
+    and as a part of `unit`, so that at a zero the sum is still zero.
+    """
+    is_lost = (error > abs(total) * _LOST) & (error > unit * _LOST)
+    return where(is_lost, np.nan, total)
+
+
+def _kummer(a: Number, b: Number, x: Number, exponent: Number) -> Number:
+    """1F1(a; b; x) times exp(-exponent), for x from 0 on. The terms of negative parameters cancel:
+    those far below 0 are reached by a recurrence, which is stable where the function oscillates.
+    """
+    count = function(elementwise.floor, -a - x * _MONOTONE)
+    count = where(count > 2, count, 0.0)
+    recurs = count > 0
+    first = a + count
+    low, low_error = _sum([first], b, x, exponent)
+    high, high_error = _sum([where(recurs, first + 1.0, 0.0)], b, x, exponent)
+    near = _known(low, low_error, function(elementwise.exponential, -exponent))
+
+    def step(n: Number, state: State) -> tuple[State, Number]:
+        at = first - (n - 1.0)
+        pairs = zip(state[::2], state[1::2], strict=True)
+        moved = [(y, (at * before - (at * 2.0 - b + x) * y) / (b - at)) for before, y in pairs]
+        return tuple(v for pair in moved for v in pair), n < count
+
+    # The errors of both sums propagate as the function does.
+    zero = x * 0.0
+    state = (high, low, high_error, zero, zero, low_error)
+    high, low, *errors = repeat(state, recurs, step)
+    error = reduce(operator.add, map(abs, errors))
+    below = _known(low, error, abs(low) + abs(high))
+    return where(recurs, where(count > MOST_STEPS, np.nan, below), near)
 
 
 def _far_below(a: Number, b: Number, z: Number) -> Number:
@@ -119,7 +161,7 @@ class Hyp1f1(_Hypergeometric):
         place = where(far, 0.0, x)
         turned = place < 0  # Kummer's transformation: no terms cancel
         exponent = where(turned, -place, 0.0)
-        near = _sum([where(turned, b - a, a)], b, abs(place), exponent)
+        near = _kummer(where(turned, b - a, a), b, abs(place), exponent)
         below = [where(far, v, other) for v, other in ((a, 1.0), (b, 2.0), (-x, _FAR))]
         near = where(place < -_FARTHEST, np.nan, near)
         return where(far, _far_below(*below), near)
@@ -135,7 +177,7 @@ class Hyp2f1(_Hypergeometric):
         turned = x < 0  # Pfaff's transformation: no terms cancel, and x is between 0 and 1
         inside = where(x < 1, x, 0.5)
         place = where(turned, inside / (inside - 1.0), inside)
-        total = _sum([a, where(turned, c - b, b)], c, place)
+        total = _known(*_sum([a, where(turned, c - b, b)], c, place))
         base = 1.0 - where(turned, x, 0.0)
         scale = Number(elementwise.power(base.value, (-a).value))
         value = where(turned, scale * total, total)

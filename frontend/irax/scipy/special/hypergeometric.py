@@ -12,7 +12,8 @@ from irax_compiler.ops.special import hypergeometric
 def hyp1f1(a: ArrayLike, b: ArrayLike, x: ArrayLike) -> Array:
     """Kummer's confluent hypergeometric function 1F1(a; b; x).
 
-    It has derivatives in all three; second ones in a and b in forward mode only.
+    It has derivatives in all three; second ones in a and b in forward mode only. Where cancellation
+    leaves no digit of the value, it is nan.
 
     Args:
         a: an array of real numbers, or a number.
@@ -34,7 +35,8 @@ def hyp2f1(a: ArrayLike, b: ArrayLike, c: ArrayLike, x: ArrayLike) -> Array:
     """Gauss's hypergeometric function 2F1(a, b; c; x), for x up to 1; inf above.
 
     The nearer x is to 1, the more terms there are. It has derivatives in all four where x is below
-    1; second ones in a, b and c in forward mode only.
+    1; second ones in a, b and c in forward mode only. Where cancellation leaves no digit of the
+    value, as for large parameters of opposite signs, it is nan.
 
     Args:
         a: an array of real numbers, or a number.
