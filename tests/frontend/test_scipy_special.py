@@ -363,3 +363,7 @@ def test_hypergeometric_functions_without_a_digit_are_nan():
     assert np.isnan(special.hyp1f1(-1e6, 1.0, 1.0))
     assert np.isnan(special.hyp2f1(-50.0, 51.0, 1.0, 0.3))
     assert special.hyp1f1(-1.0, 1.0, 1.0) == 0
+
+
+def test_zeta_of_a_term_that_overflows():
+    assert irax.jit(special.zeta)(1e5, -0.5) == scipy.special.zeta(1e5, -0.5) == np.inf

@@ -301,3 +301,11 @@ def test_dtypes_of_samples():
     assert stats.rankdata(jnp.ones(2, "float16")).dtype == np.float32
     assert stats.sem(jnp.array([1j, 2, 5])).dtype == np.complex64
     assert stats.sem(jnp.array([1.0, 3.0]), ddof=None) == stats.sem(jnp.array([1.0, 3.0]), ddof=0)
+
+
+@pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["eager", "jit"])
+def test_tails_of_subnormal_share(way):
+    """Compiled programs take subnormal numbers for 0."""
+    z = np.array([1e30, 1e38, 3e38], "f4")
+    np.testing.assert_allclose(way(stats.cauchy.logsf)(z), scipy.stats.cauchy.logsf(z), rtol=1e-6)
+    np.testing.assert_allclose(way(stats.cauchy.logcdf)(-z), scipy.stats.cauchy.logsf(z), rtol=1e-6)

@@ -25,9 +25,9 @@ _FAR, _FAR_TERMS = 5000.0, 16
 _FARTHEST = 0.75 * MOST_STEPS
 """From here on the power series does not come to its end."""
 _MONOTONE = 0.15
-"""How far below 0 the parameter of 1F1 is summed for, as a part of the argument."""
+"""The least parameter for which 1F1 is summed, as a part of the argument, below 0."""
 _ROUNDINGS = 64.0
-"""By how much the roundings of all terms exceed that of the largest."""
+"""The rounding error of a sum, in units of that of its largest term."""
 _LOST = 0.2
 """The relative error from which on no digit is known."""
 
@@ -36,7 +36,8 @@ def _sum(
     numerators: Sequence[Number], denominator: Number, x: Number, exponent: Number | None = None
 ) -> tuple[Number, Number]:
     """The sum of prod (a)_k / (b)_k x**k / k!, with (a)_k the Pochhammer symbol, and its rounding
-    error, that of its largest term; both times exp of minus `exponent`, without overflow on the way.
+    error, in proportion to its largest term; both times exp of minus `exponent`, without overflow on
+    the way.
     """
     eps = float(np.finfo(x.dtype).eps)
 

@@ -18,7 +18,7 @@ from irax.scipy.special.differences import (
     scaled_gammaln_difference,
 )
 from irax.scipy.stats.distribution import Distribution
-from irax.scipy.stats.tails import beta_log_below, gamma_logcdf, gamma_logsf
+from irax.scipy.stats.tails import beta_log_below, gamma_logcdf, gamma_logsf, log_of_share
 
 _LOG_2 = float(np.log(2))
 _LOG_PI = float(np.log(np.pi))
@@ -118,6 +118,14 @@ def _cauchy_isf(q: Array) -> Array:
     return jnp.where(middle, of_middle, jnp.where(upper, -of_tail, of_tail))
 
 
+def _cauchy_logsf(z: Array) -> Array:
+    """The share, about 1 / (pi z) for large z, may be subnormal, which programs take for 0."""
+    far = jnp.greater(z, 1e8)
+    near = jnp.where(far, 0.0, z)
+    found = log_of_share(jnp.arctan2(1.0, near) / np.pi, jnp.arctan2(1.0, -near) / np.pi)
+    return jnp.where(far, -_LOG_PI - jnp.log(jnp.where(far, z, 1.0)), found)
+
+
 t: Distribution = Distribution("t", ("df",), "logpdf pdf", {"logpdf": _t_logpdf}, valid=_positive)
 
 cauchy: Distribution = Distribution(
@@ -128,6 +136,8 @@ cauchy: Distribution = Distribution(
         "logpdf": lambda z: -_LOG_PI - log1p_of_square(z),
         "cdf": lambda z: jnp.arctan2(1.0, -z) / np.pi,
         "sf": lambda z: jnp.arctan2(1.0, z) / np.pi,
+        "logcdf": lambda z: _cauchy_logsf(-z),
+        "logsf": _cauchy_logsf,
         "ppf": lambda q: -_cauchy_isf(q),
         "isf": _cauchy_isf,
     },

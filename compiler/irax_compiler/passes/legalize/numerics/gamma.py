@@ -205,7 +205,7 @@ _LARGE = 1e4
 @legalizes("chlo.zeta", kind="bug", of="StableHLO")
 def zeta_of_large_argument(operation: Operation) -> Sequence[Value] | None:
     """Compute zeta(s, q) of large q by its series: in the expansion of CHLO q**-s vanishes, though
-    q**(1 - s) does not. Of nan it is nan, and not infinite.
+    q**(1 - s) does not. Where that is infinite, it has infinity less infinity.
     """
     s, q = map(Number, operation.operands)
     if dtype_of(operation.operands[0]).itemsize < 4:
@@ -213,6 +213,8 @@ def zeta_of_large_argument(operation: Operation) -> Sequence[Value] | None:
     large = q > _LARGE
     far = _zeta_far(where(large, s, 2.0), where(large, q, _LARGE))
     near = Number(zeta(s.value, where(large, 1.0, q).value))
+    first = Number(elementwise.power(q.value, (-s).value))
+    near = where(first.equals(np.inf) & ~near.equals(near), np.inf, near)
     return [where(q.equals(q), where(large, far, near), q).value]
 
 
