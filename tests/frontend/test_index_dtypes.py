@@ -173,6 +173,17 @@ def test_counts_of_each_dtype(dtype):
     np.testing.assert_array_equal(products[:, 0], expected + 1)
 
 
+def test_repeat_of_many_parts():
+    # 20000 parts of 8: the sums of counts that may be as large as the result need 64 bits.
+    counts = np.full(20_000, 8, np.int32)
+    found = irax.jit(lambda n: jnp.repeat(jnp.arange(20_000), n, total_repeat_length=160_010))(
+        counts
+    )
+    expected = np.repeat(np.arange(20_000), counts)
+    np.testing.assert_array_equal(found[:160_000], expected)
+    np.testing.assert_array_equal(found[160_000:], 19_999)
+
+
 def test_counts_whose_sum_is_too_large():
     counts = jnp.array([2, 2**31 - 1, 2**31 - 1], jnp.int32)
     found = irax.jit(lambda c: jnp.repeat(jnp.arange(3), c, total_repeat_length=5))(counts)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.core.array import Array, as_array
+from irax.core.array import Array, ConcreteArray
 from irax.core.dispatch import bind, shortcut
 from irax.core.dtypes.operands import Kinds, check_dtype, kinds_text
 from irax.core.dtypes.promotion import apply
@@ -33,8 +33,10 @@ def fold(x: Array, combiner: str, axes: tuple[int, ...]) -> Array:
 
 @functools.cache
 def neutral(combiner: str, dtype: np.dtype[Any]) -> Array:
-    """Return the identity of a combiner, as a scalar."""
-    return as_array(np.asarray(reduce.identity(combiner, dtype)).astype(dtype))
+    """Return the identity of a combiner, as a scalar of a dtype, which may be one of 64 bits where
+    these are not enabled.
+    """
+    return ConcreteArray(np.asarray(reduce.identity(combiner, dtype)).astype(dtype))
 
 
 def _reduction(name: str, combiner: str, accepts: Kinds, doc: str) -> Reduction:

@@ -12,7 +12,6 @@ from irax import dtypes, errors, lax
 from irax.core.array import Array
 from irax.core.dimensions import is_zero, size_of
 from irax.core.dtypes.operands import as_arrays
-from irax.core.dtypes.promotion import convert
 from irax.core.places import widened
 from irax.core.shardings.explicit_axes import check_whole
 from irax.execution.shardings.jit_shardings import takes_out_sharding
@@ -110,10 +109,9 @@ def repeat(
     # More than all is as good as all; their sums need not fit into the dtype of the counts.
     counts = minimum(widened(counts, total), total)
     ends = minimum(lax.cumsum(widened(counts, n * total)), total)
-    places = lax.iota(ends.dtype, total)
     # The part of an element is the number of parts that have ended before it.
-    before = lax.le(lax.expand_dims(ends, (0,)), lax.expand_dims(places, (1,)))
-    part = lax.reduce_sum(convert(before, dtypes.default_int()), (1,))
+    ended = lax.full((total,), 0, dtypes.default_int()).at[ends].add(1, mode="drop")
+    part = lax.cumsum(ended)
     return take(x, part, axis, mode="clip")
 
 
