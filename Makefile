@@ -18,6 +18,7 @@
 #   make lint     check formatting, style and types
 #   make format   apply the formatting and the fixes that are safe
 #   make bench    run the benchmarks beside JAX
+#   make peers    race irax with PyTorch, OpenVINO, Numba and JAX: writes docs/reports/peers.md
 #   make clean    remove the virtual environment and all caches
 
 PYTHON ?= python3
@@ -28,9 +29,10 @@ PYTEST_ARGS ?=
 ROOM ?=
 DURATIONS ?=
 BENCH_ARGS ?=
+PEERS_ARGS ?= --page docs/reports/peers.md --output build/peers.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle parity fuzz sweep upstream findings docs site dist ecosystem suites lint format bench clean
+.PHONY: help demo test oracle parity fuzz sweep upstream findings docs site dist ecosystem suites lint format bench peers clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -150,7 +152,18 @@ format: $(VENV)/installed-dev
 bench: $(VENV)/installed-oracle $(VENV)/installed-examples
 	@$(BIN)/python -m benchmarks $(BENCH_ARGS)
 
+# An environment of its own, for these libraries are large. PyTorch compiles by the system's C++ compiler.
+$(VENV)-peers/installed: pyproject.toml benchmarks/peers/requirements.txt
+	@$(PYTHON) -m venv $(VENV)-peers
+	@$(VENV)-peers/bin/python -m pip install -qq --disable-pip-version-check --editable . \
+	  --requirement benchmarks/peers/requirements.txt
+	@touch $@
+
+peers: $(VENV)-peers/installed
+	@mkdir -p build
+	@$(VENV)-peers/bin/python -m benchmarks.peers $(PEERS_ARGS)
+
 clean:
-	rm -rf $(VENV) $(VENV)-ecosystem $(VENV)-second build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-ecosystem $(VENV)-peers $(VENV)-second build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name '*.egg-info' -prune -exec rm -rf {} +
 	find . -name __pycache__ -prune -exec rm -rf {} +
