@@ -59,6 +59,7 @@ IREE: tuple[Legalization, ...] = (
     definitions.windows_of_one_element,
     definitions.windows_of_splat,
     definitions.reduction_of_splats,
+    cumulative_windows.cumulative_by_vectors,
     cumulative_windows.cumulative_window,
     cumulative_windows.windows_like_cumulative,
     products.narrow_windows,

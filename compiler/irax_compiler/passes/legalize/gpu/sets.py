@@ -5,6 +5,7 @@ from __future__ import annotations
 from irax_compiler.passes.legalize.gpu import gpu, sorting_networks, spirv, steps
 from irax_compiler.passes.legalize.iree import (
     convolution_forms,
+    cumulative_windows,
     fusion,
     moves,
     products,
@@ -49,6 +50,7 @@ _ON_CPU = (
     short_rows.reduction_of_short_rows,
     fusion.booleans_of_choice,
     fusion.scatter_of_own_elements,
+    cumulative_windows.cumulative_by_vectors,
     moves.gather_by_vectors,
     moves.scatter_by_vectors,
     moves.reverse_by_vectors,

@@ -7,9 +7,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from math import isqrt, prod
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from irax_compiler.importing import deferred
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier, bitcast, bitwise, conversion, shape, slicing
 from irax_compiler.ops.computation import named
@@ -17,13 +19,38 @@ from irax_compiler.ops.core import full, working_dtype
 from irax_compiler.ops.reductions import cumulative, reduce
 from irax_compiler.ops.reductions.cumulative import Run
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
+from irax_compiler.passes.core import enclosing
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
+if TYPE_CHECKING:
+    from irax_compiler.passes.kernels.cumulative import kernels
+else:
+    (kernels,) = deferred("irax_compiler.passes.kernels.cumulative", "kernels")
+
+MANY = 2048
+"""The elements from which a kernel pays."""
 LONG = 1024
 """The least length of rows for which parts are reduced side by side."""
 SIDE_BY_SIDE = 64
 """The number of rows that keep all processors busy."""
+
+
+@legalizes("stablehlo.reduce_window", kind="slow", of="IREE")
+def cumulative_by_vectors(operation: Operation) -> Sequence[Value] | None:
+    """Compute large cumulative reductions by vectors, and long ones by all processors. IREE goes
+    from element to element. Those in loops stay, for the kernels of loops.
+    """
+    op, x = read_as(ReduceWindow, operation), operation.operands[0]
+    extents = shape_of(x)
+    run = None if op is None else cumulative.run_of(op.window, extents)
+    if op is None or run is None or not isinstance(op.computation, str) or prod(extents) < MANY:
+        return None
+    if next(enclosing(operation)).name != "func.func" or not kernels.is_known(dtype_of(x)):
+        return None
+    if not reduce.is_identity(op.computation, operation.operands[1]):
+        return None
+    return [kernels.accumulated(operation, run, op.computation)]
 
 
 @legalizes("stablehlo.reduce_window", kind="slow", of="IREE")
