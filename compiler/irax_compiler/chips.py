@@ -70,6 +70,13 @@ def multiplies_bytes() -> bool:
     return _chip.get() not in _OF_CHIPS and {"avx512_vnni", "avx512bw", "avx512vl"} <= _flags()
 
 
+def multiplies_bfloat16() -> bool:
+    """Return True if the processor adds products of two pairs of bfloat16 to a float32, in vectors
+    of 64 bytes (AVX-512 BF16). No chip that has a name promises that.
+    """
+    return _chip.get() not in _OF_CHIPS and {"avx512_bf16", "avx512bw", "avx512vl"} <= _flags()
+
+
 def converts_halves() -> bool:
     """Return True if this processor has instructions that convert float16."""
     return not IS_X86 or "f16c" in _flags()

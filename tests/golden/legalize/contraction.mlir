@@ -18,6 +18,15 @@ func.func @narrow_contraction(%x: tensor<3x4xbf16>, %y: tensor<4x2xbf16>) -> ten
 // CHECK-NEXT:   [[R:%\w+]] = stablehlo.convert [[SUM]] : (tensor<3x2xf32>) -> tensor<3x2xbf16>
 // CHECK-NEXT:   return [[R]]
 
+// Large ones too, for chips that may have no instruction for them. For others contraction_of_bfloat16
+// makes a dispatch.
+func.func @contraction_of_bfloat16(%x: tensor<64x64xbf16>, %y: tensor<64x64xbf16>) -> tensor<64x64xf32> {
+  %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<64x64xbf16>, tensor<64x64xbf16>) -> tensor<64x64xf32>
+  return %0 : tensor<64x64xf32>
+}
+// CHECK:      func.func @contraction_of_bfloat16
+// CHECK-NEXT:   stablehlo.dot_general {{.*}} -> tensor<64x64xf32>
+
 // Whether any product of booleans holds is a matter of counting.
 func.func @contraction_of_booleans(%x: tensor<3x4xi1>, %y: tensor<4x2xi1>) -> tensor<3x2xi1> {
   %0 = stablehlo.dot_general %x, %y, contracting_dims = [1] x [0] : (tensor<3x4xi1>, tensor<4x2xi1>) -> tensor<3x2xi1>

@@ -149,6 +149,7 @@ IREE: tuple[Legalization, ...] = (
     logarithms.log_of_doubles,
     products.empty_contraction,
     products.contraction_by_algorithm,
+    products.contraction_of_bfloat16,
     products.narrow_contraction,
     products.contraction_of_booleans,
     products.contraction_of_bytes,

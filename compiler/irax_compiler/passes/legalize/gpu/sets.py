@@ -43,6 +43,7 @@ _ON_CPU = (
     logarithms.log_of_doubles,
     floats.rounding_by_addition,
     floats.clamp_by_choices,
+    products.contraction_of_bfloat16,
     products.contraction_of_bytes,
     products.contraction_of_small_integers,
     products.contraction_with_vector,

@@ -27,9 +27,9 @@ from irax_compiler.passes.matching import made_by
 from irax_compiler.passes.rewriting import read_as
 
 if TYPE_CHECKING:
-    from irax_compiler.passes.kernels.blas import small_integers
+    from irax_compiler.passes.kernels.blas import words
 else:
-    (small_integers,) = deferred("irax_compiler.passes.kernels.blas", "small_integers")
+    (words,) = deferred("irax_compiler.passes.kernels.blas", "words")
 
 FLOAT32 = np.dtype(np.float32)
 _EXACT = (FLOAT32, np.dtype(np.float64))
@@ -161,7 +161,7 @@ def contraction_of_bytes(operation: Operation) -> Sequence[Value] | None:
     if op is None or op.dtype.kind not in "iu" or op.dtype.itemsize > 4:
         return None
     x, y = (_narrow(x, op.dtype) for x in operation.operands)
-    found = small_integers.product(op.dimensions, x, y, operation.results[0])
+    found = words.product(op.dimensions, x, y, operation.results[0])
     return None if found is None else [convert(found, op.dtype)]
 
 
@@ -172,7 +172,22 @@ def _narrow(x: Value, dtype: np.dtype) -> Value:
         return x
     narrow = dtype_of(found.operand)
     keeps = wide.kind == "i" or narrow.kind == "u" or wide.itemsize >= dtype.itemsize
-    return found.operand if keeps and narrow in small_integers.DTYPES else x
+    return found.operand if keeps and narrow in words.DTYPES else x
+
+
+@legalizes("stablehlo.dot_general", "stablehlo.dot", kind="slow", of="IREE")
+def contraction_of_bfloat16(operation: Operation) -> Sequence[Value] | None:
+    """Multiply numbers of bfloat16 by the processor's instructions for them, if it has any, and sum
+    in float32: IREE converts them before.
+    """
+    op = read_as(dot.DotGeneral, operation)
+    if op is None or not inexact(op.dtype) or op.dtype.itemsize > 4:
+        return None
+    x, y = operation.operands
+    if {dtype_of(x), dtype_of(y)} != {words.BFLOAT16}:
+        return None
+    found = words.product(op.dimensions, x, y, operation.results[0])
+    return None if found is None else [convert(found, op.dtype)]
 
 
 MANY = 1 << 18

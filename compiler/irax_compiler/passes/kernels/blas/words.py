@@ -1,10 +1,13 @@
-"""Products of matrices of 8-bit integers, by an instruction of AVX-512 VNNI.
+"""Products of matrices of 8-bit integers and of bfloat16, by instructions of AVX-512 for words.
 
-It multiplies four unsigned numbers by four signed ones, and adds the products to an integer of 32
-bits. So an element of a tile is a word of four numbers, and tiles are otherwise as those of floats
-(see `tiles`): a panel of the right factor is laid out for them, and the left factor is read where
-it is. Of factors that are both signed, or both unsigned, the numbers of the panel are moved by 128,
-and the sums of the left factor's rows undo that. All is modulo 2**32, as sums are.
+One of VNNI multiplies four unsigned numbers by four signed ones, and adds the products to an
+integer of 32 bits; one of BF16 adds two products of bfloat16 to a float32. So an element of a tile
+is a word of 32 bits, and tiles are otherwise as those of floats (see `tiles`): a panel of the right
+factor is laid out for them, and the left factor is read where it is.
+
+Of integers that are both signed, or both unsigned, the numbers of the panel are moved by 128, and
+the sums of the left factor's rows undo that. All is modulo 2**32, as sums are. To the instruction
+for bfloat16, subnormal numbers are zeros.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
+import ml_dtypes
 import numpy as np
 
 from irax_compiler import chips, mlir
@@ -42,23 +46,24 @@ from irax_compiler.passes.kernels.moves.kernels import name_of
 from irax_compiler.processors import processors
 
 DTYPES = np.dtype(np.int8), np.dtype(np.uint8)
-"""The dtypes of the numbers."""
-INT32 = np.dtype(np.int32)
+"""The dtypes of integers."""
+BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
+INT32, FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 WORD = 4
-"""The numbers of a word."""
+"""The bytes of a word."""
 LARGE, LEAST = 1 << 18, 16
 """The fewest products of numbers, and extents of a matrix, for which the code pays."""
 _WORDS = Vector(INT32, 64)
-_BYTES = Vector(np.dtype(np.int8), _WORDS.lanes)
-"""As many numbers as a vector has words."""
 _REGISTERS = 32
 
 
 def product(dims: DotDimensions, x: Value, y: Value, result: Value) -> Value | None:
-    """Build a dispatch that multiplies matrices of 8-bit integers, and return its result, of int32
-    and of the shape of `result`; None where it does not pay.
+    """Build a dispatch that multiplies matrices of narrow numbers, and return its result, of int32
+    or float32 and of the shape of `result`; None where it does not pay.
     """
-    if not {dtype_of(x), dtype_of(y)} <= {*DTYPES} or not chips.multiplies_bytes():
+    dtypes = {dtype_of(x), dtype_of(y)}
+    is_float = dtypes == {BFLOAT16} and chips.multiplies_bfloat16()
+    if not is_float and not (dtypes <= {*DTYPES} and chips.multiplies_bytes()):
         return None
     if mlir.is_sized(x.type) or mlir.is_sized(y.type):
         return None
@@ -74,7 +79,8 @@ def product(dims: DotDimensions, x: Value, y: Value, result: Value) -> Value | N
     lhs = _in_words(_matrices(x, dims.lhs_batching, x_free, dims.lhs_contracting), 2)
     rhs = _in_words(_matrices(y, dims.rhs_batching, *groups), 1 if has_rows else 2)
     signs = dtype_of(x) == np.int8, dtype_of(y) == np.int8
-    return Product(batch, m, n, -(-k // WORD), signs, has_rows).dispatch(lhs, rhs, result)
+    words = -(-k * dtype_of(x).itemsize // WORD)
+    return Product(batch, m, n, words, signs, has_rows, is_float).dispatch(lhs, rhs, result)
 
 
 def _matrices(x: Value, *groups: Sequence[int]) -> Value:
@@ -85,7 +91,7 @@ def _matrices(x: Value, *groups: Sequence[int]) -> Value:
 
 def _in_words(x: Value, dimension: int) -> Value:
     """Build x with zeros at the end of a dimension, so that it has whole words."""
-    missing = -shape_of(x)[dimension] % WORD
+    missing = -shape_of(x)[dimension] % (WORD // dtype_of(x).itemsize)
     if not missing:
         return x
     zeros = (0,) * len(shape_of(x))
@@ -95,7 +101,7 @@ def _in_words(x: Value, dimension: int) -> Value:
 
 @dataclass(frozen=True)
 class Product:
-    """Products of [m, 4 words] by [4 words, n] matrices of 8-bit integers."""
+    """Products of [m, k] by [k, n] matrices whose rows, or columns, are so many words."""
 
     batch: int
     m: int
@@ -106,14 +112,26 @@ class Product:
     """True for the factor that is signed."""
     has_rows: bool
     """True if the rows of the right factor are contiguous, False if its columns are."""
+    is_float: bool = False
+    """True for numbers of bfloat16."""
+
+    @property
+    def held(self) -> np.dtype:
+        """The dtype of integers as wide as numbers."""
+        return np.dtype(np.int16 if self.is_float else np.int8)
+
+    @property
+    def sums(self) -> Vector:
+        """A vector of sums."""
+        return Vector(FLOAT32, 64) if self.is_float else _WORDS
 
     def dispatch(self, lhs: Value, rhs: Value, result: Value) -> Value:
         """Build the dispatch; its result is of the shape of `result`."""
-        module, name = mlir.open_module(), name_of("bytes", self.m * self.n, self)
+        module, name = mlir.open_module(), name_of("words", self.m * self.n, self)
         if mlir.unique_name(module, name) == name:
             add_executable(module, name, self._counts, 3, lambda _, given: self._build(given))
-        factors = [seen_as(x, np.dtype(np.int8)) for x in (lhs, rhs)]
-        return dispatch(name, factors, [mlir.tensor_type(shape_of(result), INT32)])[0]
+        factors = [seen_as(x, self.held) for x in (lhs, rhs)]
+        return dispatch(name, factors, [mlir.tensor_type(shape_of(result), self.sums.dtype)])[0]
 
     # ---- shares ----------------------------------------------------------------------------------
 
@@ -147,7 +165,7 @@ class Product:
 
     def _build(self, bindings: Sequence[Value]) -> None:
         depth = WORD * self.words
-        sizes = self.m * depth, depth * self.n, self.m * self.n * INT32.itemsize
+        sizes = self.m * depth, depth * self.n, self.m * self.n * WORD
         arrays = [base(x, self.batch * size) for x, size in zip(bindings, sizes, strict=True)]
         memory = _WORDS.memory(self._depth * self._shape.columns)
         products, tiles, panels = self._shares
@@ -168,7 +186,7 @@ class Product:
     @property
     def _depth(self) -> int:
         """The most words of a panel; whole vectors, as blocks are transposed."""
-        most = PANELS // 2 // (self._shape.columns * INT32.itemsize)
+        most = PANELS // 2 // (self._shape.columns * WORD)
         lanes = _WORDS.lanes
         return min(-(-self.words // lanes), most // lanes) * lanes
 
@@ -219,7 +237,7 @@ class _Code:
     def _is_moved(self) -> bool:
         """True if the numbers of the panel are moved by 128."""
         left, right = self.product.signs
-        return left == right
+        return left == right and not self.product.is_float
 
     def _keep(self, words: Value, row: Value, vector: int) -> None:
         """Store words of a row of the panel."""
@@ -230,17 +248,22 @@ class _Code:
         store(words, self.memory, place)
 
     def _lay_out(self, column: Value, start: Value, depth: Value, masks: Sequence[Value | None]):
-        """Lay out rows of the right factor, four at a time."""
-        distance = self.product.n
-        there = emit("arith.addi", moved(self.rhs, start, WORD * distance), column)
+        """Lay out rows of the right factor, as many at a time as a word has numbers."""
+        held = self.product.held
+        numbers = Vector(held, _WORDS.lanes * held.itemsize)  # as many as a vector has words
+        distance = self.product.n * held.itemsize
+        count = WORD // held.itemsize
+        there = plus(moved(self.rhs, start, count * distance), times(column, held.itemsize))
 
         def of_row(at: Value) -> None:
-            source = moved(there, at, WORD * distance)
+            source = moved(there, at, count * distance)
             for v, mask in enumerate(masks):
-                place = plus(source, v * _WORDS.lanes)
-                rows = [_BYTES.load(plus(place, i * distance), mask) for i in range(WORD)]
-                even, odd = _interleaved(rows[0], rows[2]), _interleaved(rows[1], rows[3])
-                self._keep(emit("vector.bitcast", _interleaved(even, odd), to=_WORDS.type), at, v)
+                place = plus(source, v * numbers.bytes)
+                rows = [numbers.load(plus(place, i * distance), mask) for i in range(count)]
+                while len(rows) > 1:
+                    half = len(rows) // 2
+                    rows = [*map(_interleaved, rows[:half], rows[half:])]
+                self._keep(emit("vector.bitcast", rows[0], to=_WORDS.type), at, v)
 
         for_each(index(0), depth, of_row)
 
@@ -302,16 +325,17 @@ class _Code:
             for i, total in enumerate(sums):
                 r, v = divmod(i, vectors)
                 place = plus(out, r * product.n * WORD + v * _WORDS.bytes)
-                before = _WORDS.load(place, masks[v]) if add else None
-                value = total if before is None else emit("arith.addi", before, total)
-                _WORDS.store(value, place, masks[v])
+                before = product.sums.load(place, masks[v]) if add else None
+                adds = "arith.addf" if product.is_float else "arith.addi"
+                value = total if before is None else emit(adds, before, total)
+                product.sums.store(value, place, masks[v])
 
         if_else(equal(start, 0), lambda: finish(False), lambda: finish(True))
 
     def _begun(self, line: Value, depth: Value) -> Value:
         """The value that sums of a row begin with: what undoes the move of the panel."""
         if not self._is_moved:
-            return _WORDS.zeros()
+            return self.product.sums.zeros()
         ones = constant(np.full(_WORDS.lanes, 0x01010101, np.int32))
 
         def of_words(at: Value, sums: Sequence[Value]) -> list[Value]:
@@ -326,15 +350,23 @@ class _Code:
 
     def _add(self, sums: Value, left: Value, right: Value) -> Value:
         """Add products of words of the left factor and of the panel to sums."""
-        unsigned, signed = (right, left) if self.product.signs[0] else (left, right)
+        factors, name = (left, right), "llvm.x86.avx512bf16.dpbf16ps.512"
+        numbers = f"vector<{_WORDS.bytes // 2}xbf16>"
+        if not self.product.is_float:
+            factors = (
+                (right, left) if self.product.signs[0] else (left, right)
+            )  # unsigned ones first
+            name, numbers = "llvm.x86.avx512.vpdpbusd.512", f"vector<{_WORDS.bytes}xi8>"
         attributes = {
-            "intrin": mlir.string("llvm.x86.avx512.vpdpbusd.512"),
+            "intrin": mlir.string(name),
             "op_bundle_sizes": mlir.parse_attribute("array<i32>"),
             "operandSegmentSizes": mlir.parse_attribute("array<i32: 3, 0>"),
         }
-        numbers = mlir.parse_type(f"vector<{_WORDS.bytes}xi8>")
-        operands = [sums, *(emit("vector.bitcast", x, to=numbers) for x in (unsigned, signed))]
-        return mlir.emit("llvm.call_intrinsic", operands, attributes, [_WORDS.type]).results[0]
+        operands = [
+            sums,
+            *(emit("vector.bitcast", x, to=mlir.parse_type(numbers)) for x in factors),
+        ]
+        return mlir.emit("llvm.call_intrinsic", operands, attributes, [sums.type]).results[0]
 
 
 def _interleaved(x: Value, y: Value) -> Value:
