@@ -18,6 +18,7 @@ from irax_compiler.passes.legalize.iree import (
     products,
     short_rows,
     small_matrices,
+    small_windows,
     sorting,
     triangular,
 )
@@ -64,6 +65,7 @@ IREE: tuple[Legalization, ...] = (
     cumulative_windows.windows_like_cumulative,
     products.narrow_windows,
     long_windows.sum_of_long_windows,
+    small_windows.small_windows,
     products.narrow_scatter,
     definitions.reduction_in_another_dtype,
     definitions.reduction_of_many,

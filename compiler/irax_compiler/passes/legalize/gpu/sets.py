@@ -10,6 +10,7 @@ from irax_compiler.passes.legalize.iree import (
     moves,
     products,
     short_rows,
+    small_windows,
     sorting,
 )
 from irax_compiler.passes.legalize.numerics import (
@@ -49,6 +50,7 @@ _ON_CPU = (
     products.contraction_with_vector,
     products.extremum_of_bfloat16,
     short_rows.reduction_of_short_rows,
+    small_windows.small_windows,
     fusion.booleans_of_choice,
     fusion.scatter_of_own_elements,
     cumulative_windows.cumulative_by_vectors,
