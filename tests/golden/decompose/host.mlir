@@ -22,3 +22,19 @@ func.func @main(%x: tensor<3x2xf32>, %y: tensor<2x2xf32>) -> (tensor<2xf32>, ten
 // CHECK:        call @other([[S]])
 // CHECK:        stablehlo.custom_call @irax_host.eig(%arg1)
 // CHECK-SAME:     vectors = 0 : i64
+
+// Many small systems are eliminated element by element, along the batch.
+func.func private @solve(%a: tensor<512x2x2xf32>, %b: tensor<512x2x1xf32>) -> tensor<512x2x1xf32> {
+  return %b : tensor<512x2x1xf32>
+}
+func.func @many_small_systems(%a: tensor<512x2x2xf32>, %b: tensor<512x2x1xf32>) -> tensor<512x2x1xf32> {
+  %0 = stablehlo.composite "irax.solve" %a, %b {decomposition = @solve} : (tensor<512x2x2xf32>, tensor<512x2x1xf32>) -> tensor<512x2x1xf32>
+  return %0 : tensor<512x2x1xf32>
+}
+// CHECK:      func.func @many_small_systems
+// CHECK-NOT:    call
+// CHECK:        stablehlo.transpose {{.*}} -> tensor<4x512xf32>
+// CHECK:        stablehlo.optimization_barrier
+// CHECK:        [[SWAPS:%\w+]] = stablehlo.compare GT
+// CHECK:        stablehlo.select [[SWAPS]], {{.*}} tensor<512xf32>
+// CHECK:        stablehlo.concatenate

@@ -15,6 +15,8 @@ from irax_compiler.ops.composite import Composite, decomposition_of
 from irax_compiler.ops.control_flow.user_primitives import UserPrimitive
 from irax_compiler.ops.core import Op, UnsupportedOp
 from irax_compiler.ops.foreign import TARGETS, ForeignCall
+from irax_compiler.ops.linalg import small_systems
+from irax_compiler.ops.linalg.lu import Solve
 from irax_compiler.ops.linalg.matrices import LibraryOp
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.special.series import ByFormula
@@ -72,6 +74,8 @@ class Decompose(Pass):
             raise UnsupportedOp(f"{op.name} at {composite.location}: {_why_not(op)}")
         operands = list(composite.operands)
         with InsertionPoint(composite), composite.location:
+            if on_host is not None and op.name == Solve.name and small_systems.is_known(*operands):
+                return [small_systems.solved(*operands)]
             if on_host is None:
                 return call_function(functions, callee, operands)
             types = [r.type for r in composite.results]
