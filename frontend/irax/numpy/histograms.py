@@ -18,7 +18,7 @@ from irax.execution.shardings.jit_shardings import takes_out_sharding
 from irax.numpy import reductions
 from irax.numpy.calculus import diff
 from irax.numpy.joining import stack
-from irax.numpy.logic import equal, less_equal, logical_and, where
+from irax.numpy.logic import equal, less, less_equal, logical_and, where
 from irax.numpy.manipulation import ravel, reshape
 from irax.numpy.ordering import searchsorted
 from irax.numpy.ranges import linspace
@@ -165,12 +165,44 @@ def histogram_bin_edges(
     return _edges("histogram_bin_edges", ravel(x), bins, range)
 
 
-def _interval(values: Array, edges: Array) -> tuple[Array, Array]:
-    """Return the interval of each value, and True if there is one. The last has both edges."""
-    place = subtract(searchsorted(edges, values, side="right"), 1)
-    place = where(equal(values, edges[-1]), edges.size - 2, place)
+def _interval(values: Array, edges: Array, ends: tuple[float, float] | None) -> tuple[Array, Array]:
+    """Return the interval of each value, and True if there is one. The last has both edges. `ends`
+    are those of intervals of equal widths, where they are known.
+    """
     inside = logical_and(less_equal(edges[0], values), less_equal(values, edges[-1]))
-    return place, inside
+    if ends is not None and _are_apart(edges, ends):
+        place = _guessed(where(inside, values, edges[0]), edges, ends)
+    else:
+        place = subtract(searchsorted(edges, values, side="right"), 1)
+    return where(equal(values, edges[-1]), edges.size - 2, place), inside
+
+
+def _are_apart(edges: Array, ends: tuple[float, float]) -> bool:
+    """True if rounding errors of edges are a small part of an interval of equal widths."""
+    low, high = ends
+    rounding = float(dtypes.finfo(edges.dtype).eps) * max(abs(low), abs(high))
+    return 0 < 16 * rounding * (edges.size - 1) < high - low < math.inf
+
+
+def _guessed(values: Array, edges: Array, ends: tuple[float, float]) -> Array:
+    """Return the interval of each value between the ends: that which the width tells, or one beside
+    it, which the edges decide.
+    """
+    count, (low, high) = edges.size - 1, ends
+    guess = lax.floor(multiply(subtract(values, low), count / (high - low)))
+    place = clip(convert(guess, np.dtype(np.int32)), 0, count - 1)
+    before, after = (edges.at[add(place, i)].get(mode="promise_in_bounds") for i in (0, 1))
+    back, on = less(values, before), less_equal(after, values)
+    return add(subtract(place, convert(back, place.dtype)), convert(on, place.dtype))
+
+
+def _known_ends(bins: Any, range: Any) -> tuple[float, float] | None:
+    """Return the ends of a range that is known, of a number of intervals."""
+    if np.ndim(bins) or not isinstance(range, list | tuple) or len(range) != 2:
+        return None
+    if not all(isinstance(x, int | float | np.number) for x in range):
+        return None
+    return float(range[0]), float(range[1])
 
 
 def histogram(
@@ -229,8 +261,10 @@ def _counted(
         raise ValueError(f"{name}: expected at least two edges along each axis")
     number: Any = 0
     within: Any = True
-    for column, along, n in zip(columns, edges, shape, strict=True):
-        place, inside = _interval(*promote_dtypes(column, along, what=name))
+    ends = map(_known_ends, bins, ranges)
+    for column, along, n, known in zip(columns, edges, shape, ends, strict=True):
+        values, limits = promote_dtypes(column, along, what=name)
+        place, inside = _interval(values, limits, known)
         number = add(multiply(number, n), place)
         within = logical_and(within, inside)
     size = math.prod(shape)
