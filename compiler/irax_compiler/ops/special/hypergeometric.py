@@ -36,8 +36,7 @@ def _sum(
     numerators: Sequence[Number], denominator: Number, x: Number, exponent: Number | None = None
 ) -> tuple[Number, Number]:
     """The sum of prod (a)_k / (b)_k x**k / k!, with (a)_k the Pochhammer symbol, and its rounding
-    error, in proportion to its largest term; both times exp of minus `exponent`, without overflow on
-    the way.
+    error, in proportion to its largest term; both times exp of minus `exponent`, without overflow.
     """
     eps = float(np.finfo(x.dtype).eps)
 
