@@ -35,6 +35,9 @@ class _State(threading.local):
     watch: Watch | None = None
     runner: Runner | None = None
 
+    def __init__(self) -> None:
+        self.loops: list[int] = []
+
 
 _state = _State()
 
@@ -52,6 +55,11 @@ def watching(seeing: Watch | None) -> Iterator[None]:
 def watch() -> Watch | None:
     """Return what sees the evaluation of this thread."""
     return _state.watch
+
+
+def loops() -> list[int]:
+    """Return the loops that this thread evaluates, the outermost first: the steps done of each."""
+    return _state.loops
 
 
 @contextmanager

@@ -347,13 +347,14 @@ def nans():
 def test_the_operation_that_makes_a_nan_is_named(jit):
     where = here("z = jnp.log(y)  # a nan is made")
     assert jit(logarithm)(-3.0) > 0
-    with pytest.raises(FloatingPointError, match=rf"\(nan\) encountered in log at {where}"):
+    with pytest.raises(FloatingPointError, match=rf"\(nan\) encountered in log\(-4.0\) at {where}"):
         jit(logarithm)(3.0)
-    with pytest.raises(FloatingPointError, match=rf"encountered in log at {where}"):
+    with pytest.raises(FloatingPointError, match=rf"encountered in log\(-[0-9.]+\) at {where}"):
         jit(irax.vmap(logarithm))(jnp.float32([-2, 2]))
-    with pytest.raises(FloatingPointError, match=rf"encountered in log at {where}"):
+    step = rf"encountered in log\(-[0-9.]+\) at {where}.*, in step 2 of a loop$"
+    with pytest.raises(FloatingPointError, match=step):
         jit(lambda x: lax.scan(lambda c, _: (logarithm(c), c), x, None, length=3))(-2.5)
-    with pytest.raises(FloatingPointError, match=rf"encountered in log at {where}"):
+    with pytest.raises(FloatingPointError, match=rf"encountered in log\(-[0-9.]+\) at {where}"):
         jit(lambda x: lax.cond(x > 0, logarithm, lambda x: x, x))(2.0)
     jit(lambda x: lax.cond(x > 0, logarithm, lambda x: x, x))(-2.0)
 
@@ -365,7 +366,7 @@ def test_a_nan_in_a_derivative(jit):
         return jnp.sqrt(x) * 0  # whose derivative is 0 / 0
 
     where = here("return jnp.sqrt(x) * 0  # whose derivative is 0 / 0")
-    message = rf"encountered in \w+ at {where} \(in the transpose of the jvp of it\)"
+    message = rf"encountered in \w+\(.*\) at {where} \(in the transpose of the jvp of it\)"
     with pytest.raises(FloatingPointError, match=message):
         jit(irax.grad(f))(0.0)
 

@@ -65,3 +65,21 @@ def test_names_are_jax_s_where_irax_stands_for_it():
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True
     )
     assert done.stdout == "True False\n'irax.numpy.where'\n"
+
+
+def test_shapes_of_lanes_are_told_as_such():
+    def dot(x, y):
+        return jnp.dot(x, y)
+
+    with pytest.raises(TypeError, match="do not fit") as raised:
+        irax.vmap(dot)(jnp.ones((32, 3)), jnp.ones((32, 4)))
+    note = "These are shapes of a lane: vmap maps the function over 32."
+    assert raised.value.__notes__ == [note]
+    with pytest.raises(TypeError, match="do not fit") as raised:
+        dot(jnp.ones(3), jnp.ones(4))
+    assert not hasattr(raised.value, "__notes__")
+
+
+def test_an_array_is_no_dtype():
+    with pytest.raises(TypeError, match=r"vstack: dtype: .* in one list: vstack\(\[a, b\]\)"):
+        jnp.vstack(jnp.ones(3), jnp.ones(3))

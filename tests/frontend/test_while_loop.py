@@ -414,7 +414,9 @@ def test_equal_carries_that_change_places(shape: tuple[int, ...]):
 
 def test_reverse_mode_of_an_unknown_number_of_steps_is_a_value_error():
     doubled = lambda x: lax.while_loop(lambda c: c < 10.0, lambda c: 2 * c, x)
-    with pytest.raises(ValueError, match="no reverse mode"):
+    with pytest.raises(
+        ValueError, match=r"loop at .*test_while_loop.py:\d+ has no reverse mode: .*max_steps"
+    ):
         irax.grad(doubled)(1.0)
     value, push = irax.linearize(doubled, 1.0)
     assert (value, push(1.0)) == (16.0, 16.0)

@@ -50,6 +50,7 @@ def test_passes_that_are_unknown_are_errors_before_any_runs(irax, command):
     assert done.stdout == ""
     assert done.stderr.startswith("irax: error: ")
     assert "unknown pass 'simplfy': neither one of irax (alignments, anchor," in done.stderr
+    assert "Did you mean 'simplify'?" in done.stderr
 
 
 def test_opt_lists_passes(irax):

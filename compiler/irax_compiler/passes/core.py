@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import functools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from dataclasses import dataclass, fields
 from functools import cmp_to_key
 from typing import Any, ClassVar, Generic, TypeVar
 
-from irax_compiler import mlir
+from irax_compiler import locations, mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.ops.control_flow.deferred_rules import is_users
 from irax_compiler.ops.core import Op, UnsupportedOp
@@ -54,6 +55,10 @@ def _text(value: Any) -> str:
     return ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
+_OF_MLIR = ("cse", "inline", "sccp", "symbol-dce")
+"""Passes of MLIR's that a misspelled name may mean."""
+
+
 @functools.cache
 def _manager(text: str) -> mlir.passmanager.PassManager:
     """Return what runs passes of MLIR's. It collects their patterns when it first runs, which for a
@@ -73,9 +78,12 @@ class NativePass(Pass):
         try:
             return _manager(self.text)
         except (mlir.MLIRError, ValueError):
+            name = self.text.partition("{")[0]
+            near = difflib.get_close_matches(name, [*PASSES, *_OF_MLIR], n=1)
+            meant = f" Did you mean {near[0]!r}?" if near and near[0] != name else ""
             raise PassError(
                 f"unknown pass {self.text!r}: neither one of irax ({', '.join(sorted(PASSES))}) "
-                "nor one of MLIR, with options that it takes"
+                f"nor one of MLIR, with options that it takes.{meant}"
             ) from None
 
     def run(self, module: Module) -> None:
@@ -443,4 +451,6 @@ def asking(operation: Operation) -> Iterator[None]:
 def in_context(error: UnsupportedOp, operation: Operation) -> UnsupportedOp:
     """Return the error with the location of the operation added."""
     text = str(error)
-    return error if "at loc(" in text else type(error)(f"{text} (at {operation.location})")
+    lines = [f"{frame.file}:{frame.line}" for frame in locations.frames(operation.location)]
+    is_told = "at loc(" in text or any(line in text for line in lines)
+    return error if is_told else type(error)(f"{text} (at {operation.location})")

@@ -45,8 +45,18 @@ def check_operation(op: Op, where: str, operands: Arrays, results: Arrays) -> No
     """
     kind = found_in(results)
     if kind is not None and op.name not in _MADE_ON_PURPOSE and not _has(kind, operands):
-        name = op.name.partition(".")[2]
-        raise FloatingPointError(f"invalid value ({kind}) encountered in {name} at {where}")
+        what = op.name.partition(".")[2] + _of(kind, operands, results)
+        steps = "".join(f", in step {done + 1} of a loop" for done in evaluate.loops())
+        raise FloatingPointError(f"invalid value ({kind}) encountered in {what} at {where}{steps}")
+
+
+def _of(kind: str, operands: Arrays, results: Arrays) -> str:
+    """The numbers that an elementwise operation made it of, as `(-1.0)`; empty for others."""
+    result = next((x for x in results if _has(kind, [x])), None)
+    if result is None or not operands or any(x.shape != result.shape for x in operands):
+        return ""
+    place = tuple(np.argwhere(_TESTS[kind](result))[0])
+    return f"({', '.join(str(x[place]) for x in operands)})"
 
 
 def watched() -> AbstractContextManager[None]:

@@ -43,11 +43,11 @@ def _sequence(name: str, arrays: Any) -> list[Array]:
     return as_arrays(arrays, name)
 
 
-def _check_axis(name: str, axis: Any) -> None:
-    """Refuse a second array in the place of the axis."""
+def _check_axis(name: str, axis: Any, expected: str = "axis: expected an integer") -> None:
+    """Refuse a second array in the place of the axis, or of another parameter."""
     if isinstance(axis, Array | np.ndarray) and axis.ndim:
         raise TypeError(
-            f"{name}: axis: expected an integer, got an array of shape {tuple(axis.shape)}; pass "
+            f"{name}: {expected}, got an array of shape {tuple(axis.shape)}; pass "
             f"the arrays in one list: {name}([a, b])"
         )
 
@@ -125,6 +125,7 @@ def vstack(tup: Any, dtype: Any = None) -> Array:
     Array([[0, 1],
            [5, 6]], dtype=int32)
     """
+    _check_axis("vstack", dtype, "dtype: expected a dtype")
     parts = [atleast_2d(x) for x in _sequence("vstack", tup)]
     return concatenate(parts, 0, dtype)
 
@@ -143,6 +144,7 @@ def hstack(tup: Any, dtype: Any = None) -> Array:
     >>> jnp.hstack([jnp.arange(2), jnp.array([5, 6])])
     Array([0, 1, 5, 6], dtype=int32)
     """
+    _check_axis("hstack", dtype, "dtype: expected a dtype")
     parts = [atleast_1d(x) for x in _sequence("hstack", tup)]
     return concatenate(parts, 0 if parts and parts[0].ndim == 1 else 1, dtype)
 
@@ -161,6 +163,7 @@ def dstack(tup: Any, dtype: Any = None) -> Array:
     >>> jnp.dstack([jnp.arange(2), jnp.arange(2)]).shape
     (1, 2, 2)
     """
+    _check_axis("dstack", dtype, "dtype: expected a dtype")
     parts = [atleast_3d(x) for x in _sequence("dstack", tup)]
     return concatenate(parts, 2, dtype)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, ParamSpec, TypeVar, cast
@@ -130,7 +131,8 @@ def over_lanes(
         with axis_names.binding(axis_name, given.size), divided:
             # Operations may name the axis, and have no operands.
             scope = Scope.OWN if axis_name is None else Scope.ALL
-            traced = trace_function(given.call, inputs, what, name_of(fun), scope=scope)
+            with _told_of_lanes(what, given.size):
+                traced = trace_function(given.call, inputs, what, name_of(fun), scope=scope)
         wanted = given.result_axes(what, out_axes, traced.results)
         named = "" if axis_name is None else axis_names.text_of(axis_name)
         mapped_axes = [*given.axes, *(None for _ in traced.captures)]
@@ -153,6 +155,17 @@ def over_lanes(
         return given.results_of(values, out_axes)
 
     return mapped
+
+
+@contextmanager
+def _told_of_lanes(what: str, size: int) -> Iterator[None]:
+    """Errors about shapes of a lane say that they are."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if "shape" in str(error) and not hasattr(error, "__notes__"):
+            error.add_note(f"These are shapes of a lane: {what} maps the function over {size}.")
+        raise
 
 
 def checked_axes(what: str, fun: Any, in_axes: Any, out_axes: Any) -> Any:

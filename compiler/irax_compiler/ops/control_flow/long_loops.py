@@ -43,17 +43,27 @@ _counts = _Counts()
 
 
 class Work:
-    """The operations of a loop that is being evaluated, those of loops inside of it included."""
+    """The operations of a loop that is being evaluated, in a `with` block, those of loops inside of
+    it included.
+    """
 
     def __init__(self, operations: int) -> None:
         """`operations` is the number of a step's own."""
         self._operations = operations
         self._start = _counts.operations
         self._ends = _compile is not None and not evaluate.is_observed()
+        self._loops = evaluate.loops()
+
+    def __enter__(self) -> None:
+        self._loops.append(0)
+
+    def __exit__(self, *_: object) -> None:
+        self._loops.pop()
 
     def is_much(self) -> bool:
         """Count a step; return True, once, if the rest of the loop is to be compiled."""
         _counts.operations += self._operations
+        self._loops[-1] += 1
         if self._ends and _counts.operations - self._start >= MANY:
             self._ends = False
             return True
@@ -68,12 +78,13 @@ def repeat(
     rest: Callable[[Arrays], Arrays | None],
 ) -> Arrays:
     """Return what a loop without a known number of steps carries at its end; `rest` compiles it."""
-    while goes_on(carry):
-        carry = advance(carry)
-        if work.is_much():
-            found = rest(carry)
-            if found is not None:
-                return found
+    with work:
+        while goes_on(carry):
+            carry = advance(carry)
+            if work.is_much():
+                found = rest(carry)
+                if found is not None:
+                    return found
     return carry
 
 

@@ -123,23 +123,24 @@ class Scan(StructuredOp, ComposedOp):
             return [*carry, *(np.empty((0, *row.shape), row.dtype) for row in found)]
         stacks: list[np.ndarray] = []
         work = long_loops.Work(long_loops.operations(call, self.body))
-        for done, step in enumerate(reversed(order) if self.reverse else order, start=1):
-            found = call(self.body, [*consts, *carry, *(x[step] for x in xs)])
-            carry, rows = self.results(found)
-            if not stacks:
-                stacks = [np.empty((self.length, *row.shape), row.dtype) for row in rows]
-            for stack, row in zip(stacks, rows, strict=True):
-                stack[step] = row
-            if work.is_much() and done <= self.length // 2:
-                left = slice(0, step) if self.reverse else slice(done, None)
-                others = replace(self, length=self.length - done)
-                given = [*consts, *carry, *(x[left] for x in xs)]
-                found = long_loops.rest(others, call, given)
-                if found is not None:
-                    carry, rows = self.results(found)
-                    for stack, row in zip(stacks, rows, strict=True):
-                        stack[left] = row
-                    break
+        with work:
+            for done, step in enumerate(reversed(order) if self.reverse else order, start=1):
+                found = call(self.body, [*consts, *carry, *(x[step] for x in xs)])
+                carry, rows = self.results(found)
+                if not stacks:
+                    stacks = [np.empty((self.length, *row.shape), row.dtype) for row in rows]
+                for stack, row in zip(stacks, rows, strict=True):
+                    stack[step] = row
+                if work.is_much() and done <= self.length // 2:
+                    left = slice(0, step) if self.reverse else slice(done, None)
+                    others = replace(self, length=self.length - done)
+                    given = [*consts, *carry, *(x[left] for x in xs)]
+                    found = long_loops.rest(others, call, given)
+                    if found is not None:
+                        carry, rows = self.results(found)
+                        for stack, row in zip(stacks, rows, strict=True):
+                            stack[left] = row
+                        break
         return [*carry, *stacks]
 
     # -- derivatives --

@@ -14,7 +14,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from irax_compiler import effects, evaluate, mlir
+from irax_compiler import effects, evaluate, locations, mlir
 from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import from_operation
@@ -152,10 +152,12 @@ class While(RegionOp):
         raise self._unknown_length()  # of others, the count is known, and the linear part a scan
 
     def _unknown_length(self) -> UnknownLength:
+        lines = locations.frames(self.operation.location)
+        where = f"{lines[0].file}:{lines[0].line}" if lines else "an unknown line"
         return UnknownLength(
-            f"stablehlo.while at {self.operation.location} has no reverse mode: how many steps "
-            "it takes is known only when it runs; give the loop a bound (max_steps), or a "
-            "fixed number of steps"
+            f"the loop at {where} has no reverse mode: how many steps it takes is known only when "
+            "it runs. Give it a bound, lax.while_loop(..., max_steps=n), or a fixed number of "
+            "steps, lax.fori_loop or lax.scan; or use forward mode, jvp or jacfwd"
         )
 
     def _as_scan(
