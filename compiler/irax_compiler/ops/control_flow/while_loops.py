@@ -156,8 +156,7 @@ class While(RegionOp):
         where = f"{lines[0].file}:{lines[0].line}" if lines else "an unknown line"
         return UnknownLength(
             f"the loop at {where} has no reverse mode: how many steps it takes is known only when "
-            "it runs. Give it a bound, lax.while_loop(..., max_steps=n), or a fixed number of "
-            "steps, lax.fori_loop or lax.scan; or use forward mode, jvp or jacfwd"
+            "it runs; give it a bound, lax.while_loop(..., max_steps=n), or a fixed number of steps"
         )
 
     def _as_scan(
