@@ -145,6 +145,7 @@ def fori_loop(
     unroll: int | bool | None = None,
     max_steps: int | None = None,
     checkpoint: bool = True,
+    progress: str | None = None,
 ) -> Any:
     """Call a function for each number of a range: `val = body_fun(i, val)` for i from `lower` to
     `upper - 1`.
@@ -163,6 +164,8 @@ def fori_loop(
             for bounds that are known while tracing.
         max_steps: the most steps that a loop with traced bounds may take.
         checkpoint: with `max_steps`: True if reverse mode computes most steps again.
+        progress: a name for the steps, of which a line tells as that of `scan` does. Only for
+            bounds that are known while tracing.
 
     Returns:
         The carried value at the end; `init_val` for an empty range.
@@ -170,7 +173,8 @@ def fori_loop(
     Raises:
         TypeError: bounds that are not integer scalars of one dtype, or `body_fun` returns what
             differs from `init_val`.
-        ValueError: `unroll` with traced bounds, or an `unroll` or `max_steps` that is not positive.
+        ValueError: `unroll` or `progress` with traced bounds, or an `unroll` or `max_steps` that is
+            not positive.
 
     >>> irax.lax.fori_loop(0, 5, lambda i, total: total + i, 0)
     Array(10, dtype=int32, weak_type=True)
@@ -178,6 +182,21 @@ def fori_loop(
     what = "lax.fori_loop"
     if not callable(body_fun):
         raise TypeError(f"{what}: expected a function, got {body_fun!r}")
+    if progress is not None:
+        first, end = _bounds(what, lower, upper)
+        low, high = branches.known_value(first), branches.known_value(end)
+        if low is None or high is None or max_steps is not None:
+            raise ValueError(
+                f"{what}: progress={progress!r} wants bounds that are known while tracing, without "
+                "max_steps"
+            )
+        dtype, weak = first.dtype, first.weak_type
+
+        def step(carried: Any, i: Array) -> tuple[Any, None]:
+            return body_fun(convert(i, dtype, weak), carried), None
+
+        numbers = np.arange(int(low), int(high), dtype=dtype)
+        return scans.scan(step, init_val, numbers, unroll=unroll or 1, progress=progress)[0]
     options = {"unroll": unroll, "max_steps": max_steps, "checkpoint": checkpoint}
     held = ref_functions.touched_by(lambda: _fori_loop(lower, upper, body_fun, init_val, **options))
     if isinstance(held, ref_functions.Result):

@@ -21,6 +21,7 @@ from irax.core.tracing import Input, Traced, Tracer, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import name_of
 from irax.errors import ConcretizationTypeError
+from irax.execution.diagnostics import loop_progress as telling
 from irax.lax import slicing, structure
 from irax.lax.carries import Carry, leaf_names
 from irax.transforms.vmap import vmap
@@ -35,6 +36,8 @@ def scan(
     reverse: bool = False,
     unroll: int | bool = 1,
     _split_transpose: bool = False,
+    *,
+    progress: str | None = None,
 ) -> tuple[Any, Any]:
     """Call a function for each row of some arrays, carry values from row to row, and stack the
     results.
@@ -49,6 +52,8 @@ def scan(
         length: the number of calls; needed only where `xs` has no arrays.
         reverse: go from the last row to the first.
         unroll: the number of calls in each step of the compiled loop; True for all, 0 for one.
+        progress: a name for the rows, such as "epochs". A terminal or a notebook then has a line
+            that moves while the loop runs; elsewhere it is of no effect.
 
     Returns:
         `(carry, ys)`: the value that the last call carried on, and the stacked rows.
@@ -65,6 +70,8 @@ def scan(
     """
     if not callable(f):
         raise TypeError(f"lax.scan: expected a function, got {f!r}")
+    if progress is not None and telling.is_seen():
+        return _told(progress, f, init, xs, length, reverse, unroll)
     if refs.exist():
         f, xs = _of_rows_of_refs(f, xs)
     held = ref_functions.touched_by(lambda: _scan(f, init, xs, length, reverse, unroll))
@@ -78,6 +85,49 @@ def scan(
 
     (carry, states), ys = _scan(step, (init, held.states), xs, length, reverse, unroll)
     held.write(states)
+    return carry, ys
+
+
+def _told(
+    name: str,
+    f: Callable[..., Any],
+    init: Any,
+    xs: Any,
+    length: int | None,
+    reverse: bool,
+    unroll: int | bool,
+) -> tuple[Any, Any]:
+    """A scan over blocks of rows, each a scan, which tells between them how far it has come."""
+    leaves, tree = array_trees.tree_flatten(xs)
+    names = leaf_names("xs", xs)
+    if any(isinstance(x, Ref) for x in leaves):
+        raise ValueError("lax.scan: progress is for arrays: there is a Ref in xs")
+    arrays = [as_array(x, f"lax.scan: {n}") for x, n in zip(leaves, names, strict=True)]
+    length = _length("lax.scan", arrays, names, length)
+    size = max(1, length // telling.TIMES)
+    count, rest = divmod(length, size)
+    line = telling.Line(name, length)
+    start, end = (rest, 0) if reverse else (0, count * size)  # of the blocks, and of the rest
+
+    def rows(first: int, number: int) -> list[Array]:
+        return [slicing.slice_in_dim(x, first, first + number) for x in arrays]
+
+    def block(carry: Any, given: tuple[Array, list[Array]]) -> tuple[Any, Any]:
+        number, own = given
+        line.tell(number)
+        whole = array_trees.tree_unflatten(tree, own)
+        return scan(f, carry, whole, size, reverse, unroll)
+
+    blocks = [_blocks(x, count * size, size) for x in rows(start, count * size)]
+    done = np.arange(count, dtype=np.int32)[:: -1 if reverse else 1] * np.int32(size)
+    carry, ys = scan(block, init, (done, blocks), count, reverse)
+    ys = array_trees.tree_map(_unblocked, ys)
+    if rest:
+        own = array_trees.tree_unflatten(tree, rows(end, rest))
+        carry, last = scan(f, carry, own, rest, reverse, unroll)
+        pairs = (last, ys) if reverse else (ys, last)
+        ys = tree_util.tree_map(lambda *y: structure.concatenate(y, 0), *pairs)
+    line.tell(length)
     return carry, ys
 
 

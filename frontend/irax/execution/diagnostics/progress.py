@@ -27,7 +27,7 @@ def shown(name: str) -> Iterator[None]:
     """In a `with` block that compiles a function, show a line once that takes long: on terminals
     and in notebooks alone, and only where the main thread waits for it. It disappears at the end.
     """
-    if not config.progress or not _is_waited_for():
+    if not config.progress or not is_waited_for():
         yield
         return
     is_done = threading.Event()
@@ -40,7 +40,7 @@ def shown(name: str) -> Iterator[None]:
         teller.join()
 
 
-def _is_waited_for() -> bool:
+def is_waited_for() -> bool:
     """Return True if a user at a terminal or in a notebook waits for this thread."""
     if threading.current_thread() is not threading.main_thread():
         return False
@@ -62,16 +62,16 @@ def _tell(name: str, is_done: threading.Event) -> None:
     line = ""
     with suppress(OSError, ValueError):  # the terminal has gone
         while True:
-            erase = _erasing(line)
+            erase = erasing(line)
             line = f"irax: compiling {name}, {time.monotonic() - start:.0f} s"
             sys.stderr.write(f"{erase}{line}")
             sys.stderr.flush()
             if is_done.wait(_EVERY):
                 break
-        sys.stderr.write(_erasing(line))
+        sys.stderr.write(erasing(line))
         sys.stderr.flush()
 
 
-def _erasing(line: str) -> str:
+def erasing(line: str) -> str:
     """Return what erases a line. Notebooks know no sequence for it, but write over it."""
     return f"\r{' ' * len(line)}\r" if _is_in_notebook() else _ERASE
