@@ -35,7 +35,7 @@ LACKING = {
     "numpy.histogram": "counts are whole: irax.reshard divides them",
     "random.Key": "a name for annotations, which JAX's can be called as",
     "distributed.initialize": "certificates of connections",
-    "export.Exported": "in_shardings_jax without a mesh",
+    "export.Exported": "files say their own version; shardings are those of a mesh",
     "stages.Traced": "they are jaxprs of JAX's own stages",
 }
 """The parameters and methods that irax lacks, of functions and classes of JAX 0.12."""

@@ -199,7 +199,8 @@ def _source(ours: Any) -> str:
 def members(theirs: type, ours: Any) -> Iterator[tuple[str, str]]:
     """The members and parameters that a class of JAX's has and irax's lacks, with their kinds."""
     text = _source(ours)
-    for name in sorted(set(dir(theirs)).difference(*map(dir, BUILTINS))):
+    named = {*dir(theirs), *getattr(theirs, "__dataclass_fields__", ())}
+    for name in sorted(named.difference(*map(dir, BUILTINS))):
         if name.startswith("_"):
             continue
         if not hasattr(ours, name) and f"self.{name}" not in text:

@@ -185,6 +185,23 @@ class Exported(OfThisProcess):
         """The structure of its result."""
         return tree_util.tree_structure(array_trees.tree_unflatten(self._out_tree, self.out_avals))
 
+    ordered_effects: tuple[Any, ...] = ()
+    """Side effects in order: none, as no file can hold a callback."""
+    unordered_effects: tuple[Any, ...] = ()
+    """Side effects in any order: none."""
+    disabled_safety_checks: tuple[Any, ...] = ()
+    """Checks that are turned off: none."""
+
+    @property
+    def module_kept_var_idx(self) -> tuple[int, ...]:
+        """The numbers of the flat arguments that the module takes: all."""
+        return tuple(range(len(self.in_avals)))
+
+    @property
+    def uses_global_constants(self) -> bool:
+        """True if a dimension of an argument is symbolic."""
+        return any(map(is_symbolic_dim, (n for aval in self.in_avals for n in aval.shape)))
+
     @property
     def nr_devices(self) -> int:
         """The number of devices that it is for.

@@ -32,7 +32,7 @@ __all__ = [
 def new_ref(
     init_val: Any, *, memory_space: Any = None, kind: str | None = None, pin: bool = False
 ) -> Ref:
-    """Return a mutable array that begins as a copy of an array or a number.
+    """Return a mutable array that begins as a copy of an array or a number. Its dtype is not weak.
 
     Args:
         init_val: the array.
@@ -51,7 +51,8 @@ def new_ref(
     >>> ref[...]
     Array([0., 2., 4.], dtype=float32)
     """
-    return Ref(apart_from(init_val, as_array(init_val, "new_ref: init_val")))
+    value = as_array(init_val, "new_ref: init_val").with_weak_type(False)
+    return Ref(apart_from(init_val, value))
 
 
 @api_boundary

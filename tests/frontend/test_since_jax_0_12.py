@@ -466,3 +466,31 @@ def test_shapes_of_no_matrices():
         for error in (ValueError, TypeError):  # JAX raises the one or the other
             with pytest.raises(error, match="matrices in the last two"):
                 call(jnp.ones(2))
+
+
+def test_refs_are_not_weakly_typed():
+    for value, text in ((1, "Ref(1, dtype=int32)"), (jnp.ones(2), "Ref([1., 1.], dtype=float32)")):
+        ref = irax.new_ref(value)
+        assert not ref[...].weak_type
+        assert repr(ref) == text
+    assert not irax.jit(lambda x: irax.new_ref(x)[...])(3).weak_type
+
+
+def test_what_pullbacks_and_exported_functions_tell():
+    _, pullback = irax.vjp(lambda x, y: [x * y["a"]], 2.0, {"a": 3.0})
+    assert pullback.in_tree == irax.tree.structure((0, {"a": 0}))
+    assert pullback.out_tree == irax.tree.structure([0])
+    exported = irax.export.export(irax.jit(lambda x, y: x))(1.0, 2.0)
+    assert exported.module_kept_var_idx == (0, 1)
+    assert not exported.uses_global_constants
+    assert exported.ordered_effects == exported.unordered_effects == ()
+    (size,) = irax.export.symbolic_shape("n")
+    x = irax.ShapeDtypeStruct((size,), "float32")
+    assert irax.export.export(irax.jit(jnp.sin))(x).uses_global_constants
+
+
+def test_functions_with_rules_return_arrays():
+    tripled = irax.custom_batching.custom_vmap(lambda x: {"a": x * 2})
+    tripled.def_vmap(lambda size, batched, x: ({"a": x * 3}, {"a": batched[0]}))
+    assert tripled(1)["a"].weak_type
+    assert isinstance(irax.custom_batching.sequential_vmap(lambda x: x * 2)(1.0), irax.Array)

@@ -83,7 +83,7 @@ class custom_vmap(ForwardsDefinitions):
             )
         args = bound.args
         return staged(
-            lambda: self.fun(*args),
+            lambda: array_trees.tree_map(as_array, self.fun(*args)),
             lambda builder: self._write(builder, args),
             used_by(self.fun, args=args),
         )

@@ -178,6 +178,20 @@ class VJP:
         assert self._derived.find_nonzero is not None
         return self._derived.find_nonzero()
 
+    @property
+    def in_tree(self) -> tree_util.PyTreeDef:
+        """The structure of the arguments, and of their cotangents."""
+        args, _ = array_trees.tree_unflatten(self._derived.in_tree, self._derived.inputs)
+        return tree_util.tree_structure(args)
+
+    @property
+    def out_tree(self) -> tree_util.PyTreeDef:
+        """The structure of the result, and of its cotangent."""
+        derived = self._derived
+        return tree_util.tree_structure(
+            array_trees.tree_unflatten(derived.out_tree, derived.results)
+        )
+
     def without(self, saveable: Sequence[bool]) -> VJP:
         """Return the pullback without the arguments that are not saveable, given a bool for each
         leaf.

@@ -77,7 +77,9 @@ class Ref:
         _alive.add(self)
 
     def __repr__(self) -> str:
-        return f"Ref{{{self.aval.inner_aval}}}" if self._home else f"Ref({self._value})"
+        if self._home:
+            return f"Ref{{{self.aval.inner_aval}}}"
+        return "Ref" + repr(self._value).removeprefix("Array")
 
     @property
     def shape(self) -> tuple[int, ...]:
