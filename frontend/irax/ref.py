@@ -85,7 +85,7 @@ def freeze(ref: Ref) -> Array:
         TypeError: `ref` is not a `Ref`.
 
     >>> irax.freeze(irax.new_ref(2.0))
-    Array(2., dtype=float32, weak_type=True)
+    Array(2., dtype=float32)
     """
     return _checked("freeze", ref)[...]
 

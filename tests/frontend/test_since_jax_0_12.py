@@ -494,3 +494,4 @@ def test_functions_with_rules_return_arrays():
     tripled.def_vmap(lambda size, batched, x: ({"a": x * 3}, {"a": batched[0]}))
     assert tripled(1)["a"].weak_type
     assert isinstance(irax.custom_batching.sequential_vmap(lambda x: x * 2)(1.0), irax.Array)
+    assert isinstance(lax.composite(lambda x: x + 1, "my.op")(1.0), irax.Array)

@@ -150,7 +150,9 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
             }
             return traced_call.bind(Composite(traced.name, types, tuple(attributes.items())))
 
-        run = functools.partial(decomposition, *args, **kwargs)
+        def run() -> Any:
+            return array_trees.tree_map(as_array, decomposition(*args, **kwargs))
+
         return staged(run, write, used_by(decomposition, args=args))
 
     return composed
