@@ -52,7 +52,10 @@ def test_figures_are_those_of_the_table():
     programs = table.partition("its program")[2].partition("\n\n")[0]
     rows = re.findall(r"^\| ([\w-]+) \| .* \| (\w+) \|$", programs, re.MULTILINE)
     assert {state for _, state in rows} == {"equal"}
-    assert f"Programs of {len({name for name, _ in rows})} libraries" in README
+    libraries = f"{len({name for name, _ in rows})} libraries"
+    assert f"Programs of {libraries}" in README
+    for page in ("index", "comparison"):
+        assert f"[{libraries}](compatibility.md)" in (ROOT / "docs" / f"{page}.md").read_text()
     steps, first = re.findall(
         r"^\| geometric mean \| \| \| ([\d.]+) \| \| \| ([\d.]+)", table, re.MULTILINE
     )[0]

@@ -11,7 +11,7 @@ from irax import debug
 from irax.execution.diagnostics import progress
 
 TIMES = 50
-"""The number of times that the line changes in a loop: a call of Python's each, of some 30 us."""
+"""The number of times that the line changes in a loop, which take some milliseconds together."""
 
 
 def is_seen() -> bool:
