@@ -405,3 +405,15 @@ def test_that_a_quotient_by_zero_adds_nothing_to_a_derivative():
 
     found = irax.grad(chosen, (0, 1))(jnp.array([3.0, 0.0, -1.0]), jnp.array([0.0, 0.0, 2.0]))
     np.testing.assert_array_equal(found, [[1, 1, 0], [0, 0, 0]])
+
+
+@pytest.mark.parametrize("divide", [jnp.divide, irax.jit(jnp.divide)], ids=["eager", "jit"])
+def test_quotients_of_infinite_complex_numbers(divide):
+    """C's limits, annex G of its standard, and XLA's: NumPy has nan."""
+    inf, nan = np.inf, np.nan
+    x = np.array([1, 2 + 1j, 1j, complex(inf, inf), complex(-inf, 1), 1, complex(inf, nan)])
+    y = np.array([complex(inf, nan), complex(inf, inf), complex(-inf, nan), 1, 1j, 0.5, inf])
+    found = np.asarray(divide(x.astype(np.complex64), y.astype(np.complex64)))
+    expected = [0, 0, 0, complex(inf, inf), complex(nan, inf), 2, complex(nan, nan)]
+    np.testing.assert_array_equal(found.real, np.real(expected))
+    np.testing.assert_array_equal(found.imag, np.imag(expected))

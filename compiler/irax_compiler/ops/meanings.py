@@ -21,6 +21,8 @@ def complex_of(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 
 def divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "c":
+        return _complex_quotient(x, y)
     if x.dtype.kind not in "iu":
         return np.divide(x, y)
     # Integers round to zero; x / 0 is -1 (all bits set), as on XLA.
@@ -28,6 +30,28 @@ def divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     quotient = np.floor_divide(x, safe)
     quotient += ((np.remainder(x, safe) != 0) & ((x < 0) != (safe < 0))).astype(quotient.dtype)
     return np.where(y == 0, np.array(-1).astype(quotient.dtype), quotient)
+
+
+def _complex_quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Return NumPy's quotient, but infinite / finite is infinite and finite / infinite is zero, as
+    in C and XLA, where NumPy has nan.
+    """
+    found = np.divide(x, y)
+    fades = np.isinf(y) & np.isfinite(x)
+    swells = np.isinf(x) & np.isfinite(y) & np.isnan(found.real) & np.isnan(found.imag)
+    if not (fades | swells).any():
+        return found
+    (a, b), (c, d) = ((x.real, x.imag), (y.real, y.imag))
+    a, b = (np.where(swells, _direction(part), part) for part in (a, b))
+    c, d = (np.where(fades, _direction(part), part) for part in (c, d))
+    size = np.where(swells, np.inf, 0).astype(a.dtype)
+    limit = complex_of(size * (a * c + b * d), size * (b * c - a * d))
+    return np.where(fades | swells, limit, found)
+
+
+def _direction(x: np.ndarray) -> np.ndarray:
+    """Return 1 for infinite numbers, 0 for others, with their signs."""
+    return np.copysign(np.isinf(x).astype(x.dtype), x)
 
 
 def remainder(x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -334,6 +334,31 @@ def _sign(z: Complex) -> Complex:
 
 
 def _quotient(z: Complex, w: Complex) -> Complex:
+    """Return the quotient; infinite / finite is infinite and finite / infinite is zero, as in C."""
+    real, imaginary = _finite_quotient(z, w)
+    is_nan = ~real.equals(real) & ~imaginary.equals(imaginary)
+    fades = _are_finite(z) & (_is_infinite(w[0]) | _is_infinite(w[1]))
+    swells = is_nan & _are_finite(w) & (_is_infinite(z[0]) | _is_infinite(z[1]))
+    a, b = (where(swells, _direction(part), part) for part in z)
+    c, d = (where(fades, _direction(part), part) for part in w)
+    size = where(swells, np.inf, _full(real, 0.0))
+    is_limit = fades | swells
+    return (
+        where(is_limit, size * (a * c + b * d), real),
+        where(is_limit, size * (b * c - a * d), imaginary),
+    )
+
+
+def _are_finite(z: Complex) -> Number:
+    return _is_finite(z[0]) & _is_finite(z[1])
+
+
+def _direction(x: Number) -> Number:
+    """Return 1 for an infinite number, 0 for others, with their signs."""
+    return copy_sign(where(_is_infinite(x), 1.0, _full(x, 0.0)), x)
+
+
+def _finite_quotient(z: Complex, w: Complex) -> Complex:
     ((a, b), given), ((c, d), taken) = _reduced(z), _reduced(w)
     swapped = abs(c) < abs(d)
     p, q = where(swapped, d, c), where(swapped, c, d)
