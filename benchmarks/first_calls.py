@@ -63,7 +63,7 @@ def first_call(library: str, name: str, mode: str) -> None:
     chosen = _program(name)
     generator = np.random.default_rng(0)
     function = chosen.make(lib, jnp)
-    arguments = [_drawn(x, generator) for x in chosen.arguments]
+    arguments = [drawn(x, generator) for x in chosen.arguments]
     clock = time.thread_time if mode == "background" else _all_processes
     before = clock()
     options = {"compile": "background"} if mode == "background" else {}
@@ -79,12 +79,13 @@ def _program(name: str) -> Program:
     return PROGRAMS[name]
 
 
-def _drawn(tree: Any, generator: np.random.Generator) -> Any:
+def drawn(tree: Any, generator: np.random.Generator) -> Any:
+    """Return a pytree of arrays for one of numbers."""
     if isinstance(tree, Numbers):
         return tree.draw(generator)
     if isinstance(tree, dict):
-        return {key: _drawn(value, generator) for key, value in tree.items()}
-    return [_drawn(x, generator) for x in tree]
+        return {key: drawn(value, generator) for key, value in tree.items()}
+    return [drawn(x, generator) for x in tree]
 
 
 def _all_processes() -> float:

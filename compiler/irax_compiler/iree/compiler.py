@@ -238,6 +238,9 @@ def _through(
     ends = {*local.AFRESH, *(x.phase for x in rewrites)} - {"hal"}
     if pipelines is local.OF_STRAIGHT:
         ends.add("flow")
+        # What one invocation leaves, the next verifies. After each pass, that would take as long
+        # as the passes.
+        unverified |= pipelines.phases.keys()
     is_for_all_sizes = LARGEST_SIZE.encode() in given
 
     begin = given

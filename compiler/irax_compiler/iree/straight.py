@@ -49,15 +49,19 @@ _STREAM = ",".join(
     )
 )
 
+_INLINE = "inline{default-pipeline=}"
+"""Inlines, and leaves it to other passes to clean up."""
+
 _VM = ",".join(
     (
-        "inline,symbol-dce,iree-util-combine-initializers",
+        f"{_INLINE},symbol-dce,iree-util-combine-initializers",
         "any(convert-scf-to-cf,iree-affine-expand-index-ops,iree-lower-affine)",
         f"iree-util-propagate-subranges,{CLEAN},symbol-dce",
         "iree-util-fold-globals,iree-util-fuse-globals,iree-vm-conversion",
         "vm.module(iree-vm-reify-rodata-tables,iree-vm-hoist-inlined-rodata)",
         "vm.module(iree-vm-deduplicate-rodata,iree-vm-drop-unused-calls)",
-        "symbol-dce,canonicalize,cse,vm.module(iree-vm-resolve-rodata-loads),inline,symbol-dce",
+        "symbol-dce,canonicalize,cse,vm.module(iree-vm-resolve-rodata-loads)",
+        f"{_INLINE},symbol-dce",
         "vm.module(iree-vm-global-initialization),canonicalize,cse,canonicalize",
         "vm.module(iree-vm-drop-empty-module-initializers,iree-vm-annotate-functions)",
         "vm.module(iree-vm-convert-to-yieldable-calls,iree-vm-drop-optimization-barriers)",
