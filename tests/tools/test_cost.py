@@ -41,6 +41,27 @@ MEASURED = measure.Measured(
 )
 
 
+def test_dispatches_that_are_alike_are_one_line():
+    """An unrolled loop has as many dispatches as steps."""
+    steps = [replace(RUN, name=f"step_{i}", seconds=1e-3) for i in range(199)]
+    others = [replace(RUN, name=f"layer_{i}", operations=["add"], seconds=2e-3) for i in range(3)]
+    found = list(table.lines(replace(MEASURED, runs=[*steps, *others]), MACHINE))[4:]
+    assert len(found) == 4
+    unrolled, *layers = found
+    assert "  199 dispatches: dot_general, add, tanh, multiply" in unrolled
+    assert unrolled.endswith(
+        "(model.py:4,5 layers.py:1); alike, as those of a loop of Python's: "
+        "lax.fori_loop traces a step once"
+    )
+    assert unrolled.split()[:2] == ["199", "ms"]
+    assert unrolled.split()[5:7] == ["199M", "199"]
+    assert [line.partition(": ")[0].split()[-1] for line in layers] == [
+        "layer_0",
+        "layer_1",
+        "layer_2",
+    ]
+
+
 @pytest.mark.parametrize(
     ("cost", "runs", "width", "seconds", "bound"),
     [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from irax_tools.cost.measure import Measured, Run
 from irax_tools.cost.peaks import Peaks
@@ -11,6 +12,8 @@ from irax_tools.show.terminal import short
 
 _HEADS = ("measured", "expected", "flops", "bytes", "runs", "bound by")
 _MOST_OPERATIONS = 4
+_MANY = 8
+"""The number of dispatches alike from which on they are one line of the table."""
 
 
 def lines(measured: Measured, peaks: Peaks) -> Iterator[str]:
@@ -29,9 +32,22 @@ def lines(measured: Measured, peaks: Peaks) -> Iterator[str]:
     )
     yield ""
     yield f"{''.join(f'{head:>10}' for head in _HEADS)}  dispatch"
-    longest = sorted(measured.runs, key=lambda run: -(run.seconds or 0))
-    for run in longest:
-        yield _line(run, peaks)
+    groups = _groups(measured.runs)
+    for runs in sorted(groups, key=lambda runs: -sum(run.seconds or 0 for run in runs)):
+        yield _line(runs, peaks)
+
+
+def _groups(runs: Sequence[Run]) -> list[list[Run]]:
+    """Dispatches that compute the same at the same lines, where they are many, and each other one
+    by itself.
+    """
+    alike: dict[tuple[Any, ...], list[Run]] = {}
+    for run in runs:
+        alike.setdefault((tuple(run.operations), tuple(run.lines)), []).append(run)
+    found: list[list[Run]] = []
+    for group in alike.values():
+        found += [group] if len(group) >= _MANY and group[0].lines else [[run] for run in group]
+    return found
 
 
 def expected_of(run: Run, peaks: Peaks) -> float:
@@ -39,18 +55,24 @@ def expected_of(run: Run, peaks: Peaks) -> float:
     return peaks.expected(run.cost, run.runs, run.width)
 
 
-def _line(run: Run, peaks: Peaks) -> str:
-    parts = peaks.parts(run.cost, run.runs, run.width)
-    work = run.cost.flops + run.cost.transcendentals
+def _line(runs: Sequence[Run], peaks: Peaks) -> str:
+    """A line of the table, for a dispatch or for many alike."""
+    first = runs[0]
+    parts = peaks.parts(first.cost, first.runs, first.width)
+    known = [run.seconds for run in runs if run.seconds is not None]
     cells = (
-        "?" if run.seconds is None else time_text(run.seconds),
-        time_text(expected_of(run, peaks)),
-        short(work),
-        short(run.cost.bytes),
-        f"{run.runs:g}",
+        time_text(sum(known)) if known else "?",
+        time_text(sum(expected_of(run, peaks) for run in runs)),
+        short(sum(run.cost.flops + run.cost.transcendentals for run in runs)),
+        short(sum(run.cost.bytes for run in runs)),
+        f"{sum(run.runs for run in runs):g}",
         max(parts, key=lambda part: parts[part]),
     )
-    return f"{''.join(f'{cell:>10}' for cell in cells)}  {run.name}: {told(run)}"
+    name, advice = first.name, ""
+    if len(runs) > 1:
+        name = f"{len(runs)} dispatches"
+        advice = "; alike, as those of a loop of Python's: lax.fori_loop traces a step once"
+    return f"{''.join(f'{cell:>10}' for cell in cells)}  {name}: {told(first)}{advice}"
 
 
 def told(run: Run) -> str:
