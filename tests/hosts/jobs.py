@@ -81,7 +81,7 @@ class Job:
 
     def ranks_on(self, host: Host) -> list[int]:
         """Return the processes of the job on a host."""
-        found = [pid for pid in host.processes(f"-m {self._module}") if _is_python(pid)]
+        found = [pid for pid in host.processes(f"-m {self._module}") if is_python(pid)]
         return found
 
     def signal(self, host: Host, number: signal.Signals) -> None:
@@ -124,7 +124,8 @@ class Job:
         return found[-1] if found else ""
 
 
-def _is_python(pid: int) -> bool:
+def is_python(pid: int) -> bool:
+    """Return True if a process is Python."""
     return _start(pid).endswith(("python", "python3"))
 
 
