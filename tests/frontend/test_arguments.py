@@ -94,3 +94,13 @@ def test_structs_as_arguments_of_jitted_functions_that_do_not_use_them():
         for _ in range(2):
             with pytest.raises(TypeError, match="expected an array or a number, got ShapeDtype"):
                 irax.jit(used)(struct)
+
+
+def test_structs_as_arguments_of_jitted_functions_within_others():
+    struct = irax.ShapeDtypeStruct((3, 2), "float32")
+    f = irax.jit(lambda x, tree: x * x * tree["a"].shape[0])
+    assert float(irax.jit(lambda x: f(x, {"a": struct}))(2.0)) == 12
+    assert float(irax.grad(lambda x: f(x, tree={"a": struct}))(2.0)) == 12
+    assert irax.vmap(lambda x: f(x, {"a": struct}))(jnp.arange(3.0)).tolist() == [0, 3, 12]
+    with pytest.raises(TypeError, match="expected an array or a number, got ShapeDtype"):
+        irax.jit(lambda x: irax.jit(jnp.add)(x, struct))(1.0)

@@ -32,11 +32,11 @@ def divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.where(y == 0, np.array(-1).astype(quotient.dtype), quotient)
 
 
-def _complex_quotient(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+def _complex_quotient(x: Any, y: Any) -> np.ndarray:
     """Return NumPy's quotient, but infinite / finite is infinite and finite / infinite is zero, as
     in C and XLA, where NumPy has nan.
     """
-    found = np.divide(x, y)
+    found: Any = np.divide(x, y)
     fades = np.isinf(y) & np.isfinite(x)
     swells = np.isinf(x) & np.isfinite(y) & np.isnan(found.real) & np.isnan(found.imag)
     if not (fades | swells).any():

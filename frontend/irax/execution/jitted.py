@@ -326,7 +326,11 @@ class PjitFunction(Generic[P, R]):
         traced: Program | None = None,
     ) -> Any:
         names = self._names(tree, leaves)
-        arrays = [as_array(x, n) for x, n in zip(leaves, names, strict=True)]
+        structs = [i for i, x in enumerate(leaves) if isinstance(x, ShapeDtypeStruct)]
+        arrays = [
+            zeros_of(x) if isinstance(x, ShapeDtypeStruct) else as_array(x, n)
+            for x, n in zip(leaves, names, strict=True)
+        ]
         options = (*config.traced, *axis_names.bound())
         key = (tree, static, options, *map(explicit_axes.signature, arrays))
         among = trace.builder.jitted
@@ -337,6 +341,9 @@ class PjitFunction(Generic[P, R]):
             spans = reports.missed(self._fun, self._cache.history, key, is_part=True)
             compiled = self._trace(arrays, tree, static, spans, among is not None, traced)
             compiled = self._kept(among, key, compiled)
+        for place in structs:
+            if compiled.uses_argument(place):
+                as_array(leaves[place], names[place])  # which raises: it is no array
         return _called(compiled, arrays)
 
     def _kept(self, among: dict[Any, Any] | None, key: Any, compiled: Program) -> Program:
