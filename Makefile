@@ -10,6 +10,7 @@
 #   make sweep    run thousands of JAX's own functions, as it lowers them, against its results
 #   make upstream run what legalizations work around: which are still needed?
 #   make findings run the scripts in findings/, each in an environment of its own: takes minutes
+#   make conformance  compare compilers with StableHLO's specification: takes an hour
 #   make docs     write the tables and drawings in docs/ anew
 #   make site     build the documentation site into build/site
 #   make dist     build the packages, and try the wheel in a clean environment
@@ -32,7 +33,7 @@ BENCH_ARGS ?=
 PEERS_ARGS ?= --page docs/reports/peers.md --output build/peers.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle parity fuzz sweep upstream findings docs site dist ecosystem suites lint format bench peers clean
+.PHONY: help demo test oracle parity fuzz sweep upstream findings docs site dist ecosystem suites conformance lint format bench peers clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -96,6 +97,20 @@ findings:
 	  echo "== $$script"; bash $$script || changed="$$changed $$script"; \
 	done; \
 	test -z "$$changed" || { echo "Changed, or failed:$$changed" >&2; exit 1; }
+
+# Minutes for irax and XLA, half an hour for IREE alone, of which each case is a process's program.
+$(VENV)-conformance/installed:
+	@$(PYTHON) -m venv $(VENV)-conformance
+	@$(VENV)-conformance/bin/python -m pip install -qq --disable-pip-version-check jax==0.10.2
+	@touch $@
+
+conformance: $(VENV)/installed-test $(VENV)-conformance/installed
+	@$(BIN)/python -m tests.conformance.run evaluator
+	@$(BIN)/python -m tests.conformance.run cpu --every 3
+	@$(BIN)/python -m tests.conformance.run xla --python $(VENV)-conformance/bin/python
+	@$(BIN)/python -m tests.conformance.run llvm-cpu --every 3
+	@$(BIN)/python -m tests.conformance.run vmvx --every 6
+	@$(BIN)/python -m tests.conformance.report
 
 docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.differential.ops_table
@@ -164,6 +179,6 @@ peers: $(VENV)-peers/installed
 	@$(VENV)-peers/bin/python -m benchmarks.peers $(PEERS_ARGS)
 
 clean:
-	rm -rf $(VENV) $(VENV)-ecosystem $(VENV)-peers $(VENV)-second build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-conformance $(VENV)-ecosystem $(VENV)-peers $(VENV)-second build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name '*.egg-info' -prune -exec rm -rf {} +
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,0 +1,72 @@
+"""irax's own backends: the evaluator, and the devices of IREE through irax's passes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from tests.conformance.cases import Case
+
+from irax_compiler import mlir
+from irax_compiler.evaluate import Evaluator
+from irax_compiler.pipeline import run_pipeline, text_of
+from irax_compiler.reading import read_module
+from irax_compiler.targets.cpu import CPU
+from irax_runtime.iree import cpu
+
+Results = Sequence[np.ndarray] | Exception
+
+
+def text(cases: Iterable[Case]) -> str:
+    """A module with a function @case<i> for each case."""
+    return "".join(
+        case.functions.replace("@part", f"@part{i}_")
+        + case.function(f"case{i}").replace("@part", f"@part{i}_")
+        for i, case in enumerate(cases)
+    )
+
+
+def evaluated(cases: Sequence[Case]) -> Iterator[Results]:
+    """The results of the evaluator."""
+    evaluator: Any = None
+    try:
+        evaluator = Evaluator(read_module(text(cases)))
+    except Exception:
+        if len(cases) == 1:
+            raise
+    for i, case in enumerate(cases):
+        try:
+            if evaluator is None:
+                yield Evaluator(read_module(text([case])))("case0", case.operands)
+            else:
+                yield evaluator(f"case{i}", case.operands)
+        except Exception as error:  # what is refused is an answer, too
+            yield error
+
+
+def compiled(cases: Sequence[Case], at_once: int = 40) -> Iterator[Results]:
+    """The results of the device `cpu`, of programs of many functions each."""
+    for i in range(0, len(cases), at_once):
+        yield from _group(cases[i : i + at_once])
+
+
+def _group(cases: Sequence[Case]) -> list[Results]:
+    try:
+        module = read_module(text(cases))
+        run_pipeline(module, text_of(CPU.passes))
+        artefact = CPU.compile_text(mlir.bytecode(module))
+    except Exception as error:
+        if len(cases) == 1:
+            return [error]
+        half = len(cases) // 2
+        return [*_group(cases[:half]), *_group(cases[half:])]
+    return [_ran(artefact, f"case{i}", case) for i, case in enumerate(cases)]
+
+
+def _ran(artefact: bytes, name: str, case: Case) -> Results:
+    try:
+        buffers = cpu().load(artefact, name)([cpu().put(x) for x in case.operands])
+        return [buffer.numpy() for buffer in buffers]
+    except Exception as error:
+        return error

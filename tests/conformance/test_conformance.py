@@ -1,0 +1,76 @@
+"""irax's evaluator and its device `cpu`, compared with a model of the specification."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from tests.conformance import elementwise, ours
+from tests.conformance.cases import Case, counted
+from tests.conformance.generate import FAMILIES, cases
+from tests.sampling import ALL_FORMS
+
+BY_NAME = {family.__name__.rpartition(".")[2]: family for family in FAMILIES}
+COUNT = 120 if ALL_FORMS else 12
+
+
+def deviations(made: Sequence[Case], found: Sequence[ours.Results], flushes: bool) -> list[str]:
+    """The cases that the specification has another answer for. Where a device takes subnormal
+    numbers for zero, those are left out.
+    """
+    wrong = []
+    for case, results in zip(made, found, strict=True):
+        if isinstance(results, Exception):
+            wrong.append(f"{case.name}: {results}")
+            continue
+        count = counted(case, results)
+        if count.wrong or (count.subnormal and not flushes):
+            wrong.append(f"{case.name}: {count}")
+    return wrong
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+def test_operations_with_shapes_by_the_evaluator(name: str) -> None:
+    made = list(BY_NAME[name].everything(random.Random(1), COUNT))
+    assert deviations(made, list(ours.evaluated(made)), False) == []
+
+
+@pytest.mark.slow
+def test_all_by_the_evaluator() -> None:
+    made = list(cases(2, 100))
+    assert sum(case.count for case in made) > 20_000
+    assert deviations(made, list(ours.evaluated(made)), False) == []
+
+
+def test_integers_by_the_evaluator() -> None:
+    made = list(elementwise.of_integers(random.Random(1)))
+    assert deviations(made, list(ours.evaluated(made)), False) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BY_NAME)
+def test_operations_with_shapes_on_the_cpu(name: str) -> None:
+    made = list(BY_NAME[name].everything(random.Random(3), COUNT))
+    assert deviations(made, list(ours.compiled(made)), True) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["of_floats", "of_integers", "conversions", "precisions"])
+def test_elementwise_on_the_cpu(name: str) -> None:
+    made = list(getattr(elementwise, name)(random.Random(3)))
+    made = [case for case in made if "chlo.mulhi" not in case.op]  # refused for 2 and 4 bits
+    made = made if ALL_FORMS else made[::5]
+    assert deviations(made, list(ours.compiled(made)), True) == []
+
+
+def test_numbers_are_rounded_once() -> None:
+    """Exact rounding agrees with the processor's where that has the formats."""
+    rng = np.random.default_rng(0)
+    x = np.concatenate([rng.normal(size=200), np.exp(rng.uniform(-110, 90, 200))])
+    for name in ("f32", "f16"):
+        format = elementwise.FLOATS[name]
+        with np.errstate(over="ignore"):
+            wanted = x.astype(format.dtype).astype(np.float64)
+        assert [format.rounded(float(v)) for v in x] == wanted.tolist()
