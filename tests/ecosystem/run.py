@@ -30,6 +30,7 @@ PACKAGES = {
     "orbax": "orbax-checkpoint",
     "ott": "ott-jax",
     "qutip_jax": "qutip-jax",
+    "tensorcircuit": "tensorcircuit-ng",
     "tfp": "tfp-nightly",
 }
 TOLERANCE, LOOSE = 2e-3, 0.2
