@@ -109,14 +109,14 @@ class Job:
 
     def _left(self, host: Host) -> list[int]:
         # What stands for `ssh` waits for a dead host in place of it.
-        words = (f"-m {self._module}", "bin/prted", "bin/mpiexec")
+        words = (f"-m {self._module}", "bin/prted", "bin/prterun")
         found = {pid for one in words for pid in host.processes(one)}
         return [pid for pid in found if not _is_stopped(pid) and not _is_agent(pid)]
 
     @property
     def codes(self) -> list[int | None]:
         """The exit statuses of the commands that were started."""
-        return [process.wait(10) for process in self.processes]
+        return [process.wait(60) for process in self.processes]
 
     def last_words(self, rank: int) -> str:
         """Return the last line of irax's that a process said; "" if there is none."""

@@ -10,7 +10,7 @@ import re
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import pytest
 from tests.hosts.bed import Bed, why_not
@@ -37,6 +37,8 @@ class Fault:
         left: the ranks that are left.
         seconds: the most seconds until all has ended.
         launchers: how the job may be started.
+        arguments: further ones of the program.
+        tells_status: the launcher's exit status is not 0.
     """
 
     happens: Happens
@@ -44,7 +46,8 @@ class Fault:
     left: tuple[int, ...] = EVERYONE
     seconds: float = LIMIT + 5
     launchers: tuple[str, ...] = tuple(LAUNCHERS)
-    arguments: tuple[str, ...] = field(default=())
+    arguments: tuple[str, ...] = ()
+    tells_status: bool = True
 
 
 def _signal(rank: int, number: signal.Signals) -> Happens:
@@ -76,11 +79,16 @@ FAULTS = {
         f"{_lost(0, _SILENT)}|{_lost(1, _SILENT)}|{_lost(2, _SILENT)}",
     ),
     "the host of rank 2 dies": Fault(lambda bed, job: bed[2].die(), _lost(2, _SILENT), left=(0, 1)),
+    # Open MPI then ends ranks by itself, and may say that all is well.
     "the launcher's daemon is killed": Fault(
-        _kill_commands(2, "bin/prted"), "lost|ended", left=(0, 1), launchers=("mpiexec",)
+        _kill_commands(2, "bin/prted"),
+        "lost|ended",
+        left=(0,),
+        launchers=("mpiexec",),
+        tells_status=False,
     ),
     "the launcher is killed": Fault(
-        _kill_commands(0, "bin/mpiexec"), "lost|ended", launchers=("mpiexec",)
+        _kill_commands(0, "bin/prterun"), "lost|ended", launchers=("mpiexec",)
     ),
     "rank 1 swaps two programs": Fault(
         lambda bed, job: None,
@@ -127,7 +135,7 @@ CASES = [
 def test_a_fault_ends_the_job_in_time(launcher: str, name: str):
     fault = FAULTS[name]
     found = outcome(launcher, fault)
-    assert all(found.codes), found
+    assert all(found.codes) or not fault.tells_status, found
     for rank, line in found.lines.items():
         head = f"irax: rank {rank} of 3 on host h{rank + 1}: "
         assert line.startswith(head), found
