@@ -39,7 +39,7 @@ def main(folder: str, size: str) -> None:
     for _ in range(20):
         if Path(folder, "finished").exists():
             break
-        workers = [Worker.remote() for _ in range(int(size))]
+        workers = [Worker.remote() for _ in range(int(size))]  # pyright: ignore[reportAttributeAccessIssue]
         try:
             address = ray.get(workers[0].address.remote())
             ray.get([w.run.remote(i, int(size), address, folder) for i, w in enumerate(workers)])
