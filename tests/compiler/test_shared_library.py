@@ -45,8 +45,15 @@ def constants(x: Any) -> Any:
     return x[:, ::-1] * np.linspace(0, 1, 40) + np.arange(40)[:, None]
 
 
+def neighbours(x: Any) -> Any:
+    """The kernel has pieces, of which a workgroup chooses one by a table of addresses."""
+    cubes = jnp.stack([x * i for i in range(12)])
+    return sum(jnp.roll(cubes, by, axis) for by in (1, -1) for axis in range(3))
+
+
 PROGRAMS = [
     library_functions,
+    neighbours,
     *(pytest.param(x, marks=pytest.mark.slow) for x in (arithmetic, halves, constants)),
 ]
 

@@ -217,7 +217,8 @@ class _Link:
             if not -(1 << 31) <= distance < 1 << 31:
                 raise Refused("a distance of more than 2 GiB")
             place.part.data[place.offset : place.offset + 4] = struct.pack("<i", distance)
-        return head + b"".join(x.data + bytes(-len(x.data) % ALIGNMENT) for x in self._parts)
+        parts = (self.read, *self._parts)
+        return head + b"".join(x.data + bytes(-len(x.data) % ALIGNMENT) for x in parts)
 
     def _changes(self) -> Iterator[tuple[_Place, _Place, int]]:
         """Yield the places that get the distance of another place, and what is added to it."""
@@ -247,10 +248,11 @@ class _Link:
 
     @property
     def _parts(self) -> tuple[_Part, ...]:
+        """The parts in pages of their own; what is read alone is behind the head."""
         return self.code, self.written
 
     def _head(self, libraries: Sequence[str]) -> bytes:
-        """Return the library up to its code; give parts their addresses."""
+        """Return the library up to its parts; give these their addresses."""
         names = b"\0"
         name_of: dict[str, int] = {}
         for name in (QUERY, *self.missing, *libraries, *_SECTIONS):
@@ -322,8 +324,7 @@ class _Link:
         head = head.ljust(hash_at, b"\0") + hashes
         head = head.ljust(relocations_at, b"\0") + relocations + names
         head = head.ljust(sections_at, b"\0") + sections
-        head = head.ljust(read_at, b"\0") + bytes(self.read.data)
-        return head + bytes(begins[0] - len(head))
+        return head.ljust(read_at, b"\0")
 
 
 def _value(value: _Place | int) -> int:
