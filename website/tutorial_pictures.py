@@ -128,7 +128,7 @@ def rules(names: Names) -> str:
 
 def lengths(names: Names) -> str:
     """The lines of the program of a gradient, by the number of layers."""
-    plot = Plot((0, 32), (0, 1600))
+    plot = Plot((0, 32), (0, 2000))
     layers = [1, 2, 4, 8, 16, 32]
     for name, network in (("a Python loop", "unrolled"), ("scan", "scanned")):
         plot.line(layers, [names["length"](names[network], n) for n in layers], name)

@@ -15,7 +15,7 @@ from typing import Any
 from irax_compiler import mlir, spans
 from irax_compiler.mlir import MLIRError, Module
 from irax_compiler.passes import Pass, PassError, by_name
-from irax_compiler.passes.core import REMOVE_DEAD_FUNCTIONS, NativePass
+from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS, NativePass
 
 
 def split_passes(text: str) -> list[str]:
@@ -88,8 +88,9 @@ def _split(text: str, separator: str) -> list[str]:
 def _parse_pass(text: str) -> Pass:
     match = re.fullmatch(r"([\w.-]+)(?:\{(.*)\})?", text)
     if match is None or match[1] not in by_name():
-        if text == REMOVE_DEAD_FUNCTIONS.text:
-            return REMOVE_DEAD_FUNCTIONS
+        for own in (REMOVE_DEAD_FUNCTIONS, INLINE):
+            if text == own.text:
+                return own
         native = NativePass(text)
         native.manager()  # unknown ones are errors here, not when they run
         return native

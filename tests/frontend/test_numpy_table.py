@@ -80,6 +80,7 @@ ELSEWHERE = {
     *(
         "can_cast",
         "isdtype",
+        "issubdtype",
         "promote_types",
         "result_type",
     ),  # test_dtypes.py, test_numpy_others.py

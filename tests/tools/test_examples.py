@@ -106,6 +106,6 @@ def test_docs(page, shell, folder):
         if kind == "sh":
             done = shell(commands)
             assert done.returncode == 0, done.stderr
-            assert "error" not in done.stderr
+            assert "error:" not in done.stderr
             if next_kind == "text":
                 assert done.stdout == printed

@@ -309,7 +309,8 @@ class NamedSharding(Sharding):
         return partial(NamedSharding, memory_kind=self.memory_kind), (self.mesh, self.spec)
 
     def __repr__(self) -> str:
-        memory = f", memory_kind={self.memory_kind}" if self.has_devices else ""
+        is_told = self.has_devices or self.memory_kind != MEMORY_KIND
+        memory = f", memory_kind={self.memory_kind}" if is_told else ""
         return f"NamedSharding(mesh={self.mesh!s}, spec={self.spec}{memory})"
 
 
