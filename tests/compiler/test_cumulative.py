@@ -20,6 +20,8 @@ CASES: list[tuple[str, Any, bool]] = [
     ("cumprod", ml_dtypes.bfloat16, False),
     ("cummax", np.float32, True),
     ("cummin", np.int16, False),
+    ("cummin", np.float16, False),
+    ("cummax", ml_dtypes.bfloat16, True),
     ("cummax", np.uint8, True),
     ("cumsum", np.int32, True),
 ]
@@ -34,6 +36,10 @@ def test_values(shape: tuple[int, ...], axis: int, name: str, dtype: Any, revers
 
 def test_values_of_a_divided_line() -> None:
     check((140_003,), 0, "cumsum", np.float32, True)
+
+
+def test_extrema_of_narrow_floats() -> None:
+    check((300, 33), 0, "cummax", np.float16, False)
 
 
 def check(shape: tuple[int, ...], axis: int, name: str, dtype: Any, reverse: bool) -> None:
@@ -53,7 +59,7 @@ def check(shape: tuple[int, ...], axis: int, name: str, dtype: Any, reverse: boo
     if not is_float:
         np.testing.assert_array_equal(found, expected)
         return
-    size = np.nanmax(np.abs(expected), axis, keepdims=True)
+    size = np.max(np.abs(np.nan_to_num(expected)), axis, keepdims=True)
     bound = {2: 2e-2, 4: 3e-6}[np.dtype(dtype).itemsize] * (size + 1)
     assert np.all(np.nan_to_num(np.abs(found.astype(wide) - expected)) < bound)
     np.testing.assert_array_equal(np.isnan(found), np.isnan(expected))

@@ -59,7 +59,7 @@ def accumulated(operation: Operation, run: Run, combiner: str) -> Value:
     counts = outer * -(-inner // width), lines.parts
     if lines.parts == 1:
         return kernels.dispatch(lines.name("cumulative"), [x], x, counts, lines.of_whole)
-    like = full((lines.parts, outer * inner), 0, working_dtype(dtype_of(x)))
+    like = full((lines.parts, outer * inner), 0, lines.wider)
     totals = kernels.dispatch(lines.name("totals"), [x], like, counts, lines.of_totals)
     return kernels.dispatch(lines.name("cumulative"), [x, totals], x, counts, lines.of_parts)
 
@@ -80,6 +80,12 @@ class _Lines:
 
     block: ClassVar[int]
     """The elements of a line that are folded before the fold so far is combined with them."""
+
+    @property
+    def wider(self) -> np.dtype:
+        """The dtype in which elements are folded: extrema are exact in their own."""
+        is_exact = self.combiner in ("maximum", "minimum")
+        return self.dtype if is_exact else working_dtype(self.dtype)
 
     @property
     def width(self) -> int:
@@ -214,13 +220,12 @@ class _Lines:
 
     def neutral(self, lanes: int) -> Value:
         """A register of the identity."""
-        dtype = working_dtype(self.dtype)
-        element = np.asarray(reduce.identity(self.combiner, dtype), dtype)
+        element = np.asarray(reduce.identity(self.combiner, self.wider), self.wider)
         return registers.spread(registers.constant(element), lanes)
 
     def wide(self, x: Value) -> Value:
         """Return numbers in the dtype in which they are folded."""
-        to = registers.with_elements(x, registers.signless_dtype(working_dtype(self.dtype)))
+        to = registers.with_elements(x, registers.signless_dtype(self.wider))
         return x if x.type == to else emit("arith.extf", x, to=to)
 
     def narrow(self, x: Value) -> Value:
@@ -233,7 +238,7 @@ class _Lines:
         return executables.view(binding, self.outer * self.length * self.inner, element)
 
     def _totals(self, binding: Value) -> Value:
-        element = mlir.element_type(registers.signless_dtype(working_dtype(self.dtype)))
+        element = mlir.element_type(registers.signless_dtype(self.wider))
         return executables.view(binding, self.parts * self.outer * self.inner, element)
 
 
