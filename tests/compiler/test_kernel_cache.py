@@ -111,6 +111,7 @@ def test_deeper_networks_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
     assert new == 0 < known
 
 
+@pytest.mark.slow
 def test_kernels_that_call_other_functions() -> None:
     """Functions of C's, of BLAS, and of the kernels' own."""
     x = np.abs(X).astype(np.float64) + 0.5

@@ -87,7 +87,7 @@ def _check(x: np.ndarray) -> None:
         np.testing.assert_array_equal(np.asarray(result), program(np, x))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_shapes(shape: tuple[int, ...]):
     _check(_drawn(shape, np.float32))
@@ -101,12 +101,13 @@ def test_parts_of_rows_that_are_not_whole_vectors():
         np.testing.assert_array_equal(f(x), x + np.roll(x, 1, 1))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int16, ml_dtypes.bfloat16])
 def test_dtypes(dtype: Any):
     _check(_drawn((70, 83), dtype))
 
 
+@pytest.mark.slow
 def test_booleans():
     x = _drawn((70, 83), np.int32) > 2
     found = irax.jit(lambda x: jnp.roll(x, 1, 0) & ~jnp.pad(x, 1)[2:, :-2])(x)
@@ -149,6 +150,7 @@ def test_a_step_of_life_is_one_kernel():
     assert [name for name in names if not name.startswith("copy_")] == ["piecewise"]
 
 
+@pytest.mark.slow
 def test_a_blurred_image_is_one_kernel():
     kernel = jnp.array([[1.0, 2, 1], [2, 4, 2], [1, 2, 1]]) / 16
 

@@ -76,6 +76,7 @@ def test_reductions_of_each_dtype(dtype: Any):
     _check(function, *arrays, tolerance=1e-2 if np.dtype(dtype).itemsize == 2 else 1e-5)
 
 
+@pytest.mark.slow
 def test_views_of_arrays():
     """Slices, reversals, transposes, and those whose lines are too short for vectors."""
     x, y = _array((40, 130), np.float32), _array((5, 40, 33), np.float32)
@@ -106,6 +107,7 @@ def test_what_follows_from_results():
     _check(function, *arrays, tolerance=1e-4)
 
 
+@pytest.mark.slow
 def test_special_values():
     x = _array((20, 100), np.float32)
     x[1, 99], x[2, 3], x[3, 98], x[4] = np.nan, np.inf, -np.inf, -np.inf
@@ -123,6 +125,7 @@ def test_sums_are_exact_enough():
     np.testing.assert_allclose(float(total), x.astype(np.float64).sum(), rtol=2e-7)
 
 
+@pytest.mark.slow
 def test_init_values_count_once():
     x, start = _array((131072,), np.float32), np.asarray(5, np.float32)
 
@@ -155,6 +158,7 @@ def test_groups_of_dimensions():
     ]
 
 
+@pytest.mark.slow
 def test_short_rows() -> None:
     x, y = _array((90, 67, 3), np.float32), _array((3000, 7), np.int32)
 
@@ -197,6 +201,7 @@ def test_products_are_overwritten_after_they_are_read() -> None:
     _check(results, x)
 
 
+@pytest.mark.slow
 def test_products_that_loops_read_again_are_not_overwritten() -> None:
     x = _array((150, 130), np.float32) / 9
 
@@ -208,7 +213,7 @@ def test_products_that_loops_read_again_are_not_overwritten() -> None:
     _check(results, x)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.uint16, np.float16])
 def test_short_rows_of_narrow_numbers(dtype: Any) -> None:
     x = _array((5000, 5), np.int16)
@@ -220,6 +225,7 @@ def test_short_rows_of_narrow_numbers(dtype: Any) -> None:
     _check(folds, x)
 
 
+@pytest.mark.slow
 def test_few_elements_along_several_axes() -> None:
     x, y = _array((90, 2, 67, 4), np.float32), _array((150, 2, 60, 2), np.int32)
 
@@ -235,5 +241,6 @@ def test_few_elements_along_several_axes() -> None:
     _check(folds, x, y)
 
 
+@pytest.mark.slow
 def test_constants_too_large_to_be_folded_beforehand() -> None:
     assert irax.jit(lambda: jnp.ones((3000, 4000)).sum())() == 12e6

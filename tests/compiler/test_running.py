@@ -33,6 +33,7 @@ def _dispatches(f: Any, x: Any) -> list[str]:
     return [dispatch.name for dispatch in dispatched(lowered, "iree-cpu").dispatches]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_functions(name: str):
     running, function = FUNCTIONS[name]
@@ -46,6 +47,7 @@ def test_functions(name: str):
         np.testing.assert_array_equal(found, wanted, f"{shape} along {axis}")
 
 
+@pytest.mark.slow
 def test_dtypes():
     whole = np.random.default_rng(0).integers(0, 2, (3, 200))
     arrays = [whole.astype(dtype) for dtype in (np.float32, np.float64, np.bool_, np.uint8)]

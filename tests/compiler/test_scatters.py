@@ -48,6 +48,7 @@ def test_rows():
     np.testing.assert_array_equal(irax.jit(_chain)(*arguments), _in_numpy(*arguments))
 
 
+@pytest.mark.slow
 def test_what_is_used_again_is_kept():
     """The array, and one between two scatters."""
     x, i, j, v = _drawn(np.float32)
@@ -64,6 +65,7 @@ def test_what_is_used_again_is_kept():
         np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.slow
 def test_loops():
     x, i, j, v = _drawn(np.float32)
 
@@ -93,6 +95,7 @@ def test_a_chain_is_in_the_memory_of_its_result():
     assert compiled.memory_analysis().temp_size_in_bytes < SIZE
 
 
+@pytest.mark.slow
 def test_numbers_of_arrays_made_here():
     """A scatter to a constant has no array to be in."""
     i = jnp.arange(0, SIZE, 400)

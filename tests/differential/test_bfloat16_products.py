@@ -27,7 +27,7 @@ def drawn(shape: tuple[int, ...], seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=shape).astype(ml_dtypes.bfloat16)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("equation", "left", "right"), CASES)
 def test_values(equation: str, left: tuple[int, ...], right: tuple[int, ...]) -> None:
     x, y = drawn(left, 0), drawn(right, 1)

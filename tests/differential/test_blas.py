@@ -152,7 +152,7 @@ def _epilogues(np, products, bases, rate):
         ][i % 5]()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float64", 1e-14)])
 def test_epilogues(always, dtype, tolerance):
     """Elementwise operations on products are part of their dispatches, in any layout."""
@@ -181,6 +181,7 @@ def test_epilogues(always, dtype, tolerance):
             np.testing.assert_allclose(y, x, atol=tolerance * max(9, np.abs(x).max() * 3))
 
 
+@pytest.mark.slow
 def test_epilogue_of_several_workgroups(always):
     """Each workgroup finishes its part, and the last part is smaller."""
     x, w = (
@@ -193,6 +194,7 @@ def test_epilogue_of_several_workgroups(always):
     np.testing.assert_array_equal(signs, exact > w[0])
 
 
+@pytest.mark.slow
 def test_updates_of_what_a_program_made(always):
     """A product is added to another, and steps of a loop to a value that the loop carries."""
     generator = np.random.default_rng(0)
@@ -215,6 +217,7 @@ def test_updates_of_what_a_program_made(always):
         np.testing.assert_allclose(got, exact, atol=1e-5 * np.abs(exact).max())
 
 
+@pytest.mark.slow
 def test_loops(always):
     """Products in loops; those on fewer elements are still a part of the loop's kernel."""
     w = np.random.default_rng(0).standard_normal((512, 512)).astype(np.float32) / 22
@@ -236,6 +239,7 @@ def test_loops(always):
     np.testing.assert_allclose(irax.jit(f)(w, xs), expected, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_training_step(always):
     """The gradient of a network on IREE, beside the evaluator's, which is NumPy's."""
     generator = np.random.default_rng(0)

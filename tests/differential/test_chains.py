@@ -81,7 +81,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(("function", "shapes", "kernels"), CASES)
 def test_parts(function, shapes, kernels, dtype):
@@ -100,7 +100,7 @@ def test_parts(function, shapes, kernels, dtype):
         np.testing.assert_allclose(x, y, tolerance, tolerance * np.abs(y).max())
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_complex_products(dtype):
     """Their factors are in memory of the workgroup's own, written before the loop over items."""
@@ -122,6 +122,7 @@ def test_large_arrays_between_kernels(monkeypatch):
     assert "chain" not in _kernels(lambda *xs: attention(jnp, *xs), *arrays)
 
 
+@pytest.mark.slow
 def test_in_a_loop():
     """The array that a step updates is read by the kernel."""
     generator = np.random.default_rng(1)
@@ -160,6 +161,7 @@ def test_gradients():
         np.testing.assert_allclose(x, y, 1e-4, 1e-5)
 
 
+@pytest.mark.slow
 def test_donated_arrays():
     """A kernel writes over an array that is given up, and reads it before."""
     generator = np.random.default_rng(3)

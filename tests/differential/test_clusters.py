@@ -68,6 +68,7 @@ func.func @main(%x: tensor<8xi32>, %w: tensor<200x8xf32>) -> (
 }"""
 
 
+@pytest.mark.slow
 def test_few_elements_with_results_that_are_alike() -> None:
     """%4 and %6 are equal and %7 is zero, which IREE finds out."""
     rng = np.random.default_rng(0)
@@ -139,6 +140,7 @@ def test_more_arrays_than_a_kernel_takes() -> None:
     check(module, list(rng.standard_normal((30, 3)).astype(F32)))
 
 
+@pytest.mark.slow
 def test_a_cluster_of_too_many_arrays_is_cut() -> None:
     """Each kernel has as many arrays as it may."""
     module = mlir.new_module()

@@ -193,7 +193,7 @@ UPDATES = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", UPDATES)
 def test_updates_of_a_donated_array(name):
     function, is_in_place = UPDATES[name]

@@ -29,6 +29,7 @@ def seen(monkeypatch):
 
 
 @pytest.mark.usefixtures("seen")
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reverse", [False, True])
 def test_results_and_gradients_are_those_of_plain_loops(reverse, capsys):
     """Blocks divide some of these lengths, others not, and some are shorter than so many blocks."""
