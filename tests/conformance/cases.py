@@ -170,12 +170,12 @@ def _near(a: float, b: float, bound: float, any_zero: bool) -> bool:
     return abs(a - b) <= bound  # False for an infinity
 
 
-def is_subnormal(x: object, format: Format) -> bool:
-    """True for numbers below the smallest normal one."""
+def is_subnormal(x: object, format: Format, share: int = 1) -> bool:
+    """True for numbers below the smallest normal one, or of which a share is."""
     if isinstance(format, Complex):
         value = complex(x)
-        return is_subnormal(value.real, format.part) or is_subnormal(value.imag, format.part)
-    return isinstance(format, Float) and 0 < abs(float(x)) < format.smallest_normal
+        return any(is_subnormal(part, format.part, share) for part in (value.real, value.imag))
+    return isinstance(format, Float) and 0 < abs(float(x)) < share * format.smallest_normal
 
 
 def format_of(name: str) -> Format:

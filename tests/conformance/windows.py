@@ -71,6 +71,11 @@ def _fold(op: str, format: Format, start: Any, values: Sequence[Any]) -> Any:
     return start
 
 
+def _zeros(format: Format) -> float:
+    """Zeros of either sign are allowed in products of complex numbers."""
+    return ANY_ZERO if isinstance(format, Complex) else 0
+
+
 def reduces(rng: random.Random, count: int) -> Iterator[Case]:
     for i in range(count):
         name = REDUCED[i % len(REDUCED)]
@@ -101,6 +106,7 @@ def reduces(rng: random.Random, count: int) -> Iterator[Case]:
             [(name, found)],
             f"dimensions = {i64s(dims)}",
             region(op, name),
+            absolute=_zeros(format),
         )
 
 
@@ -150,7 +156,13 @@ def windows(rng: random.Random, count: int) -> Iterator[Case]:
         )
         operands = [(name, x), (name, start)]
         yield case(
-            "stablehlo.reduce_window", note, operands, [(name, found)], attributes, region(op, name)
+            "stablehlo.reduce_window",
+            note,
+            operands,
+            [(name, found)],
+            attributes,
+            region(op, name),
+            absolute=_zeros(format),
         )
 
 

@@ -29,7 +29,7 @@ FAULTS = {
     "leaves": "has waited for other ranks for more than 2 seconds",
     "leaves-later": "has waited for other ranks for more than 2 seconds",
     "is-killed": "signal 9|Killed",
-    "is-stopped": "has waited for other ranks for more than 2 seconds",
+    "is-stopped": "has not been heard of for|has waited for other ranks for more than 2 seconds",
 }
 """The faults of process 1, and what the job says of each."""
 

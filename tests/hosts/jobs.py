@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tests.hosts.bed import Bed, Host
+from tests.hosts.bed import ROOT, Bed, Host
 
 _PORT = "10.77.0.1:7777"
 
@@ -61,7 +61,7 @@ class Job:
 
     def __init__(self, bed: Bed, launcher: str, module: str, *arguments: str) -> None:
         self._bed, self._module = bed, module
-        command = [sys.executable, "-m", module, *arguments]
+        command = ["env", f"PYTHONPATH={ROOT}", sys.executable, "-m", module, *arguments]
         self.processes = LAUNCHERS[launcher](bed, command)
 
     def said(self, rank: int) -> list[str]:

@@ -61,7 +61,7 @@ def train(bed: Bed, folder: Path, steps: int, kills: int) -> None:
 
 
 def test_kills_change_no_bit_of_the_losses(tmp_path: Path):
-    steps = 40 * KILLS
+    steps = 400 * KILLS
     with Bed(2) as bed:
         train(bed, tmp_path / "undisturbed", steps, 0)
         train(bed, tmp_path / "killed", steps, KILLS)
