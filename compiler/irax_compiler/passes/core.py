@@ -61,8 +61,8 @@ _OF_MLIR = ("cse", "inline", "sccp", "symbol-dce")
 
 @functools.cache
 def _manager(text: str) -> mlir.passmanager.PassManager:
-    """Return what runs passes of MLIR's. It collects their patterns when it first runs, which for a
-    small module takes longer than the pass.
+    """Return the pass manager of a pipeline of MLIR's, one for all runs: it collects patterns when
+    it first runs, which for a small module takes longer than the passes.
     """
     return mlir.passmanager.PassManager.parse(f"builtin.module({text})", mlir.CONTEXT)
 
@@ -97,8 +97,8 @@ CSE = NativePass("cse")
 
 
 class Inline(NativePass):
-    """MLIR's own. It canonicalizes functions, for which it collects patterns in each run: where
-    there are no calls, only that is done.
+    """MLIR's pass inline. It canonicalizes functions, too, and collects patterns for that in each
+    run; so modules without calls are canonicalized by a kept pass manager.
     """
 
     def run(self, module: Module) -> None:

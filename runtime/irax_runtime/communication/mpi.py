@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from types import TracebackType
 from typing import Any
 
@@ -32,14 +32,15 @@ from irax_runtime.communication.communicator import (
     check_same_calls,
     wide_dtype,
 )
+from irax_runtime.communication.jobs import Job, ProgramCommunicator
 from irax_runtime.communication.members import Members
-from irax_runtime.communication.messages import Message, MessageCommunicator
+from irax_runtime.communication.messages import Message
 from irax_runtime.communication.shared_memory import (
     SharedMemory,
     is_worth_sharing,
     shared_memory,
 )
-from irax_runtime.communication.watchdog import Watchdog, Watched
+from irax_runtime.communication.watchdog import Watched
 
 _VARIABLES = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_RANK")
 """Variables that launchers of MPI set in the processes that they start."""
@@ -108,7 +109,7 @@ def start(limit: float = DEFAULT_LIMIT, silence: float = DEFAULT_LIMIT) -> MpiCo
         ) from error
     world = MPI.COMM_WORLD
     operations = {"add": MPI.SUM, "maximum": MPI.MAX, "minimum": MPI.MIN}
-    job = _Job(MPI, world.Dup(), world.Dup(), limit, operations)
+    job = _Job(MPI, world.Dup(), world.Dup(), operations, limit=limit)
     communicator = MpiCommunicator(job)
     end_job_on_errors(communicator)
     current.set_process(communicator)
@@ -119,39 +120,28 @@ def start(limit: float = DEFAULT_LIMIT, silence: float = DEFAULT_LIMIT) -> MpiCo
 
 
 @dataclass
-class _Job:
-    """State that the communicators of this process share."""
+class _Job(Job):
+    """A job that MPI connects."""
 
     mpi: Any
     world: Any
     """MPI's communicator of all processes."""
     messages: Any
     """MPI's communicator of all processes, for `_Channel`."""
-    limit: float
     operations: dict[str, Any]
     """MPI's operations by their names."""
     crowd: dict[Group, Any] = field(default_factory=dict)
     """MPI's communicators of the programs that have none of their own."""
     shared: dict[Group, SharedMemory | None] = field(default_factory=dict)
-    programs: dict[int, str] = field(default_factory=lambda: {0: ""})
-    """The names of programs by their numbers, which all processes that run them know them by."""
-    members: Members | None = None
 
-    def __post_init__(self) -> None:
-        self.watchdog = Watchdog(self.limit, partial(self.abort, is_late=True))
-
-    def abort(self, reason: str, is_late: bool = False) -> None:
-        """End all processes of the job. If one is late, the message tells what others do."""
-        if self.members:
-            self.members.end(reason, is_late)
+    def _end(self, reason: str) -> None:
         rank, size = self.world.Get_rank(), self.world.Get_size()
         print(f"irax: rank {rank} of {size}: {reason}", file=sys.stderr, flush=True)
         self.world.Abort(1)
 
 
-class MpiCommunicator(Communicator):
-    """This process's connection to the other processes of its MPI job: that of a program, or, with
-    the number 0, that of all else.
+class MpiCommunicator(ProgramCommunicator[_Job]):
+    """This process's connection to the other processes of its MPI job.
 
     Each program has communicators of MPI's of its own, one for each group. So a collective never
     meets that of another program, which another rank calls too early; both wait until the watchdog
@@ -160,57 +150,24 @@ class MpiCommunicator(Communicator):
     """
 
     def __init__(self, job: _Job, number: int = 0) -> None:
+        super().__init__(job, number)
         self.limit = job.limit
         self.rank, self.size = job.world.Get_rank(), job.world.Get_size()
-        self._job, self._mpi, self._operations = job, job.mpi, job.operations
-        self._watchdog = job.watchdog
-        self._number, self._program = number, job.programs[number]
-        self._runs = 0
+        self._mpi, self._operations = job.mpi, job.operations
         self._is_crowded = number > MOST_PROGRAMS
         self._groups: dict[Group, Any] = job.crowd if self._is_crowded else {}
-        self._alongside: dict[str, MessageCommunicator] = {}
 
-    def for_program(self, digest: str, what: str, group: Group) -> MpiCommunicator:
-        self.check_same(digest, what, group)
-        programs = self._job.programs
-        told = self.exchange(str(max(programs)).encode(), group)
-        number = 1 + max(map(int, told))
-        programs[number] = what
+    def _numbered(self, number: int) -> MpiCommunicator:
         return MpiCommunicator(self._job, number)
 
-    def begin_run(self) -> None:
-        self._runs += 1
-        self._watchdog.run = f"run {self._runs} of {self._program}"
-
-    def alongside(self, name: str) -> MessageCommunicator:
-        """Return a communicator of the same ranks for collectives that take place at the same time
-        as this one's.
-
-        Raises:
-            CommunicationError: MPI allows one thread of a process alone.
-        """
-        if name not in self._alongside:
-            if self._mpi.Query_thread() < self._mpi.THREAD_MULTIPLE:
-                raise CommunicationError(
-                    "MPI was started so that one thread of a process may communicate, and this "
-                    "one has several devices: start a process for each device (mpiexec -n N, "
-                    "without IRAX_CPU_DEVICES), or MPI with MPI_THREAD_MULTIPLE"
-                )
-            channel = _Channel(self._mpi, self._job.messages, f"{self._number} {name}")
-            found = MessageCommunicator(
-                self.rank, self.size, self.limit, channel, self._watching, self.abort
+    def _channel_of(self, name: str) -> _Channel:
+        if self._mpi.Query_thread() < self._mpi.THREAD_MULTIPLE:
+            raise CommunicationError(
+                "MPI was started so that one thread of a process may communicate, and this "
+                "one has several devices: start a process for each device (mpiexec -n N, "
+                "without IRAX_CPU_DEVICES), or MPI with MPI_THREAD_MULTIPLE"
             )
-            self._alongside.setdefault(name, found)
-        return self._alongside[name]
-
-    def watch(self, what: str, is_done: Callable[[], bool]) -> None:
-        self._watchdog.watch(what, is_done)
-
-    def _watching(self, what: str, x: Array | None = None) -> Watched:
-        return Watched(self._watchdog.entered, what, x, self._program)
-
-    def is_communicating(self) -> bool:
-        return self._watchdog.is_watching()
+        return _Channel(self._mpi, self._job.messages, f"{self._number} {name}")
 
     def _connection(self, group: Group) -> Any:
         """MPI's communicator of a group; its members make it together."""
@@ -259,7 +216,7 @@ class MpiCommunicator(Communicator):
         sent = np.ascontiguousarray(x, dtype)
         empty = np.empty if sent.nbytes < _SMALL else memory.aligned_empty
         received = empty(sent.shape, dtype)
-        with self._watching("all_reduce", x):
+        with self._watched("all_reduce", x):
             is_large = is_worth_sharing(sent.nbytes, len(group))
             shared = self._shared_memory(group) if is_large else None
             if shared:
@@ -271,20 +228,20 @@ class MpiCommunicator(Communicator):
 
     def all_gather(self, x: Array, group: Group) -> Array:
         received = memory.aligned_empty((len(group), *x.shape), x.dtype)
-        with self._watching("all_gather", x):
+        with self._watched("all_gather", x):
             self._connection(group).Allgather(_octets(x), _octets(received))
         return received
 
     def reduce_scatter(self, x: Array, group: Group) -> Array:
         sent = np.ascontiguousarray(x, _reducible(x.dtype))
         received = memory.aligned_empty(x.shape[1:], sent.dtype)
-        with self._watching("reduce_scatter", x):
+        with self._watched("reduce_scatter", x):
             self._connection(group).Reduce_scatter_block(sent, received, self._mpi.SUM)
         return received.astype(x.dtype, copy=False)
 
     def all_to_all(self, x: Array, group: Group) -> Array:
         received = memory.aligned_empty(x.shape, x.dtype)
-        with self._watching("all_to_all", x):
+        with self._watched("all_to_all", x):
             self._connection(group).Alltoall(_octets(x), _octets(received))
         return received
 
@@ -292,7 +249,7 @@ class MpiCommunicator(Communicator):
         place = group.index(self.rank)
         received = np.zeros(x.shape, x.dtype)
         sent = _octets(x)
-        with self._watching("permute", x):
+        with self._watched("permute", x):
             connection = self._connection(group)
             requests = [
                 connection.Isend(sent, target)
@@ -305,11 +262,8 @@ class MpiCommunicator(Communicator):
         return received
 
     def exchange(self, message: bytes, group: Group | None = None) -> list[bytes]:
-        with self._watching("exchange"):
+        with self._watched("exchange"):
             return self._connection(group or tuple(range(self.size))).allgather(message)
-
-    def abort(self, reason: str) -> None:
-        self._job.abort(reason)
 
 
 class _Channel:

@@ -10,19 +10,17 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass
 
 from irax_runtime.communication import current, store
-from irax_runtime.communication.communicator import Array, CommunicationError, Group
+from irax_runtime.communication.communicator import CommunicationError
+from irax_runtime.communication.jobs import Job, ProgramCommunicator
 from irax_runtime.communication.members import Members
-from irax_runtime.communication.messages import MessageCommunicator
+from irax_runtime.communication.messages import Channel, MessageCommunicator
 from irax_runtime.communication.mpi import end_job_on_errors
 from irax_runtime.communication.store import OwnStore, RemoteStore, Store
 from irax_runtime.communication.tcp_links import Links
-from irax_runtime.communication.watchdog import Watchdog, Watched
 
 SECRET = "IRAX_JOB_SECRET"
 """The variable with a text that all processes of a job have, and nobody else."""
@@ -69,7 +67,7 @@ def start(place: Place, limit: float, silence: float) -> TcpCommunicator:
     end = time.monotonic() + place.timeout
     shared = _meet(place, end)
     sockets = _connect(place, shared, end)
-    job = _Job(limit)
+    job = _Job(limit=limit)
     links = Links(place.rank, sockets, job.programs)
     job.members = Members(shared, place.rank, place.size, min(limit, silence), job.watchdog.doing)
     communicator = TcpCommunicator(place.rank, place.size, job, links)
@@ -193,62 +191,24 @@ def _machine() -> str:
     return socket.gethostname()
 
 
-@dataclass
-class _Job:
-    """State that the communicators of this process share."""
+class _Job(Job):
+    """A job whose processes are told by each other that it ends."""
 
-    limit: float
-    programs: dict[int, str] = field(default_factory=lambda: {0: ""})
-    """The names of programs by their numbers, which all processes that run them know them by."""
-    members: Members | None = None
-
-    def __post_init__(self) -> None:
-        self.watchdog = Watchdog(self.limit, partial(self.abort, is_late=True))
-
-    def abort(self, reason: str, is_late: bool = False) -> None:
-        if self.members:
-            self.members.end(reason, is_late)
+    def _end(self, reason: str) -> None:
         os._exit(1)
 
 
-class TcpCommunicator(MessageCommunicator):
-    """This process's connections to the others: those of a program, or, with the number 0, those of
-    all else.
-    """
+class TcpCommunicator(ProgramCommunicator[Job], MessageCommunicator):
+    """This process's connections to the others."""
 
-    def __init__(self, rank: int, size: int, job: _Job, links: Links, number: int = 0) -> None:
+    def __init__(self, rank: int, size: int, job: Job, links: Links, number: int = 0) -> None:
+        ProgramCommunicator.__init__(self, job, number)
         channel = links.channel("", number)
-        super().__init__(rank, size, job.limit, channel, self._watch_call, job.abort)
-        self._job, self._links, self._number = job, links, number
-        self._program, self._runs = job.programs[number], 0
-        self._alongside: dict[str, MessageCommunicator] = {}
+        MessageCommunicator.__init__(self, rank, size, job.limit, channel, self._watched, job.abort)
+        self._links = links
 
-    def for_program(self, digest: str, what: str, group: Group) -> TcpCommunicator:
-        self.check_same(digest, what, group)
-        programs = self._job.programs
-        told = self.exchange(str(max(programs)).encode(), group)
-        number = 1 + max(map(int, told))
-        programs[number] = what
+    def _numbered(self, number: int) -> TcpCommunicator:
         return TcpCommunicator(self.rank, self.size, self._job, self._links, number)
 
-    def begin_run(self) -> None:
-        self._runs += 1
-        self._job.watchdog.run = f"run {self._runs} of {self._program}"
-
-    def alongside(self, name: str) -> MessageCommunicator:
-        if name not in self._alongside:
-            channel = self._links.channel(name, self._number)
-            found = MessageCommunicator(
-                self.rank, self.size, self.limit, channel, self._watch_call, self.abort
-            )
-            self._alongside.setdefault(name, found)
-        return self._alongside[name]
-
-    def watch(self, what: str, is_done: Callable[[], bool]) -> None:
-        self._job.watchdog.watch(what, is_done)
-
-    def is_communicating(self) -> bool:
-        return self._job.watchdog.is_watching()
-
-    def _watch_call(self, what: str, x: Array | None = None) -> Watched:
-        return Watched(self._job.watchdog.entered, what, x, self._program)
+    def _channel_of(self, name: str) -> Channel:
+        return self._links.channel(name, self._number)
