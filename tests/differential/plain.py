@@ -165,6 +165,52 @@ def gathered(x: Any, index: Any) -> Any:
     return x[places]
 
 
+def indexed(x: Any, places: Any, mode: str, filler: Any) -> Any:
+    """`x[places]`, of leading dimensions. What is beyond the array is `filler`, or with the mode
+    "clip" the element at its end.
+    """
+    clamped, is_there = _places(x, places)
+    found = x[clamped]
+    if mode == "clip":
+        return found
+    before = sum(isinstance(i, slice) for i in places)
+    after = found.ndim - before - is_there.ndim
+    mask = is_there.reshape((1,) * before + is_there.shape + (1,) * after)
+    return np.where(mask, found, filler).astype(x.dtype)
+
+
+def _places(x: Any, places: Any) -> tuple[Any, Any]:
+    """Places within the array that are nearest to those given, and which of these are there."""
+    clamped, is_there = [], np.asarray(True)
+    for size, i in zip(x.shape, places, strict=False):
+        if isinstance(i, slice):
+            clamped.append(i)
+            continue
+        i = np.where(i.astype(np.int64) < 0, i.astype(np.int64) + size, i.astype(np.int64))
+        is_there = is_there & (i >= 0) & (i < size)
+        clamped.append(np.clip(i, 0, size - 1))
+    return tuple(clamped), is_there
+
+
+def written(x: Any, places: Any, rows: Any, how: str, mode: str) -> Any:
+    """`x.at[places].set(rows)`, or another update, along the one dimension that `places` number."""
+    result = x.copy()
+    if isinstance(places[-1], slice):
+        result[places] = rows
+        return result
+    (*_, clamped), is_there = _places(x, places)
+    axis, result = len(places) - 1, np.moveaxis(result, len(places) - 1, 0)
+    combine = {"add": np.add, "multiply": np.multiply, "min": np.minimum, "max": np.maximum}
+    for i, there, row in zip(clamped, is_there, np.moveaxis(rows, axis, 0), strict=True):
+        if there or mode == "clip":
+            result[i] = row if how == "set" else combine[how](result[i], row)
+    return np.moveaxis(result, 0, axis)
+
+
+def lanes(function: Callable[..., Any], rows: Any) -> Any:
+    return map_(function, rows)
+
+
 def top_k(x: Any, k: int) -> tuple[Any, Any]:
     order = np.argsort(-x.astype(np.float64), -1, kind="stable")[..., :k]
     return np.take_along_axis(x, order, -1), order.astype(np.int32)
@@ -173,6 +219,16 @@ def top_k(x: Any, k: int) -> tuple[Any, Any]:
 def sort(keys: Any, others: Any, axis: int) -> tuple[Any, Any]:
     order = np.argsort(keys, axis, kind="stable")
     return np.take_along_axis(keys, order, axis), np.take_along_axis(others, order, axis)
+
+
+def order(x: Any, axis: int) -> Any:
+    """The order of numbers, nan last; NumPy does not know nan of bfloat16."""
+    wide = x.astype(np.float64) if x.dtype.kind == "V" else x
+    return np.argsort(wide, axis, kind="stable").astype(np.int32)
+
+
+def in_order(x: Any, axis: int) -> Any:
+    return np.take_along_axis(x, order(x, axis), axis)
 
 
 def optimization_barrier(x: Any) -> Any:

@@ -15,7 +15,7 @@ def _carry_of(p: Program, v: Known) -> list[Known]:
     return [*carry, p.splat(p.one([(), (2,)]), v.dtype)] if p.chance(0.3) else carry
 
 
-def _body(p: Program, known: Sequence[Known], carry: Sequence[Known], seed: int) -> Program:
+def loop_body(p: Program, known: Sequence[Known], carry: Sequence[Known], seed: int) -> Program:
     inner = p.inside([*known, *carry], seed)
     inner.run(1 + inner.below(4))
     return inner
@@ -28,7 +28,7 @@ def looped(p: Program, v: Known) -> list[Known]:
 
     def body(i: Any, xs: Any) -> Any:
         now = [Known(x, c.bound) for x, c in zip(xs, carry, strict=True)]
-        inner = _body(p, [Known(i, count)], now, seed)
+        inner = loop_body(p, [Known(i, count)], now, seed)
         return tuple(inner.returned(c).x for c in now)
 
     if p.chance(0.6):
@@ -68,8 +68,8 @@ def stacked(p: Program, v: Known) -> list[Known]:
     def body(xs: Any, row: Any) -> Any:
         now = [Known(x, c.bound) for x, c in zip(xs, carry, strict=True)]
         own = [] if row is None or rows is None else [Known(row, rows.bound)]
-        inner = _body(p, own, now, seed)
-        stacks = _rows(inner)
+        inner = loop_body(p, own, now, seed)
+        stacks = rows_of(inner)
         bounds[:] = [s.bound for s in stacks]
         return tuple(inner.returned(c).x for c in now), tuple(s.x for s in stacks)
 
@@ -79,7 +79,7 @@ def stacked(p: Program, v: Known) -> list[Known]:
     return found + [Known(x, b) for x, b in zip(stacks, bounds, strict=True)]
 
 
-def _rows(inner: Program) -> list[Known]:
+def rows_of(inner: Program) -> list[Known]:
     """Return the values that a step stacks, of which some are constants."""
     found = []
     for _ in range(1 + inner.below(3)):
@@ -97,8 +97,8 @@ def mapped(p: Program, v: Known) -> list[Known]:
     seed, bounds = p.seed(), []
 
     def function(row: Any) -> Any:
-        inner = _body(p, [Known(row, v.bound)], [], seed)
-        found = _rows(inner)
+        inner = loop_body(p, [Known(row, v.bound)], [], seed)
+        found = rows_of(inner)
         bounds[:] = [s.bound for s in found]
         return tuple(s.x for s in found)
 
@@ -117,7 +117,7 @@ def branched(p: Program, v: Known) -> list[Known]:
     def branch(seed: int) -> Callable[..., Any]:
         def function(*xs: Any) -> Any:
             now = [Known(x, w.bound) for x, w in zip(xs, operands, strict=True)]
-            inner = _body(p, [], now, seed)
+            inner = loop_body(p, [], now, seed)
             return tuple(inner.returned(r).x for r in results)
 
         return function

@@ -26,6 +26,7 @@ import ml_dtypes
 import numpy as np
 from tests.differential import plain
 
+import irax
 import irax.numpy as jnp
 from irax import lax
 
@@ -58,6 +59,10 @@ def _index(starts: Sequence[Any]) -> list[Any]:
 def _cumulative(x: Any, combiner: Any, axis: int, reverse: bool) -> Any:
     by_name = {"add": lax.cumsum, "maximum": lax.cummax, "minimum": lax.cummin}
     return by_name[combiner.__name__](x, axis, reverse)
+
+
+def _indexed(x: Any, places: Any, mode: str, filler: Any) -> Any:
+    return x.at[places].get(mode=mode, fill_value=filler if mode == "fill" else None)
 
 
 def _window(x: Any, init: Any, combiner: Any, *window: Any) -> Any:
@@ -103,6 +108,11 @@ IRAX = SimpleNamespace(
     sort=lambda x, y, axis: tuple(lax.sort((x, y), axis)),
     optimization_barrier=lax.optimization_barrier,
     cumulative=_cumulative,
+    order=lambda x, axis: jnp.argsort(x, axis).astype(np.int32),
+    in_order=lambda x, axis: jnp.sort(x, axis),
+    indexed=_indexed,
+    written=lambda x, places, rows, how, mode: getattr(x.at[places], how)(rows, mode=mode),
+    lanes=lambda function, rows: irax.vmap(function)(rows),
 )
 PLAIN = SimpleNamespace(
     np=np, variant=0, **{name: value for name, value in vars(plain).items() if callable(value)}

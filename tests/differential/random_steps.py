@@ -11,6 +11,7 @@ from math import inf, prod
 from typing import Any
 
 import numpy as np
+from tests.differential import random_edges
 from tests.differential.random_control import branched, looped, mapped, stacked, told
 from tests.differential.random_functions import (
     BOOL,
@@ -410,6 +411,17 @@ EXACT = Kind(
         *OTHERS,
     ]
 )
+EDGES = Kind(
+    [
+        *random_edges.STEPS,
+        *(arithmetic, arithmetic, unary, compared, selected, converted, converted, reduced),
+        *MOVES,
+        *LOOPS,
+        constant,
+    ],
+    depth=2,
+)
+"""Steps at the edges, within loops, branches and lanes."""
 SMOOTH = Kind(
     [
         *(arithmetic, arithmetic, formula, formula, formula, floored, to_complex),
@@ -417,6 +429,17 @@ SMOOTH = Kind(
         *MOVES,
         *LOOPS,
         *OTHERS,
+    ],
+    smooth=True,
+    dtypes={F64: 6, C128: 1},
+)
+SMOOTH_EDGES = Kind(
+    [
+        *random_edges.STEPS,
+        *(arithmetic, arithmetic, formula, formula, to_complex, convolved, multiplied, reduced),
+        *MOVES,
+        *LOOPS,
+        constant,
     ],
     smooth=True,
     dtypes={F64: 6, C128: 1},

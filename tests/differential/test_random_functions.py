@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.differential import random_steps
-from tests.differential.random_functions import IRAX, PLAIN, RandomFunction
+from tests.differential.random_functions import IRAX, PLAIN, Kind, RandomFunction
+from tests.differential.random_steps import EDGES, EXACT, SMOOTH, SMOOTH_EDGES
 from tests.differential.trials import (
     Trial,
     batches,
@@ -35,22 +35,27 @@ def wide() -> Iterator[None]:
 
 @batches(100, few=100)
 def test_the_evaluator_agrees_with_numpy(numbers: Sequence[int]) -> None:
-    for kind, label in ((random_steps.EXACT, 1), (random_steps.SMOOTH, 2)):
+    for kind, label in ((EXACT, 1), (SMOOTH, 2), (EDGES, 6)):
         for f in functions(kind, label, numbers):
             trial = Trial(str(f), list, (), plain(f), kind.smooth)
             assert not differences(f(IRAX, *map(jnp.asarray, f.arguments())), trial), trial.name
 
 
 @batches(24, few=24)
+@pytest.mark.parametrize("kind", [EXACT, EDGES], ids=["exact", "edges"])
+@pytest.mark.parametrize("is_donated", [False, True])
 @pytest.mark.slow
-def test_compiled_functions_agree_with_numpy(numbers: Sequence[int]) -> None:
-    check([exact(f) for f in functions(random_steps.EXACT, 1, numbers)])
+def test_compiled_functions_agree_with_numpy(
+    kind: Kind, is_donated: bool, numbers: Sequence[int]
+) -> None:
+    check([exact(f) for f in functions(kind, 1 + is_donated, numbers)], is_donated)
 
 
 @batches(24, few=24)
+@pytest.mark.parametrize("kind", [EXACT, EDGES], ids=["exact", "edges"])
 @pytest.mark.slow
-def test_lanes_agree_with_numpy(numbers: Sequence[int]) -> None:
-    check([_lanes(f) for f in functions(random_steps.EXACT, 3, numbers)])
+def test_lanes_agree_with_numpy(kind: Kind, numbers: Sequence[int]) -> None:
+    check([_lanes(f) for f in functions(kind, 3, numbers)])
 
 
 def _lanes(f: RandomFunction, size: int = 2) -> Trial:
@@ -95,13 +100,14 @@ def _of_lanes(f: RandomFunction) -> Callable[..., list[Any]]:
 
 
 @pytest.mark.parametrize("derivative", [_first, _second, _of_lanes])
+@pytest.mark.parametrize("kind", [SMOOTH, SMOOTH_EDGES], ids=["smooth", "edges"])
 @batches(12, few=12)
 @pytest.mark.slow
 def test_compiled_derivatives_agree_with_the_evaluator(
-    derivative: Callable[..., Any], numbers: Sequence[int]
+    kind: Kind, derivative: Callable[..., Any], numbers: Sequence[int]
 ) -> None:
     trials = []
-    for f in functions(random_steps.SMOOTH, 4, numbers):
+    for f in functions(kind, 4, numbers):
         function, arrays = derivative(f), f.arguments()
         expected = [np.asarray(x) for x in function(*map(jnp.asarray, arrays))]
         trials.append(Trial(str(f), function, arrays, expected, is_rounded=True))
@@ -109,8 +115,9 @@ def test_compiled_derivatives_agree_with_the_evaluator(
 
 
 @batches(50, few=50)
-def test_gradients_are_finite_differences(numbers: Sequence[int]) -> None:
-    for f in functions(random_steps.SMOOTH, 5, numbers):
+@pytest.mark.parametrize("kind", [SMOOTH, SMOOTH_EDGES], ids=["smooth", "edges"])
+def test_gradients_are_finite_differences(kind: Kind, numbers: Sequence[int]) -> None:
+    for f in functions(kind, 5, numbers):
         arrays, rng = f.arguments(), np.random.default_rng(numbers[0])
         directions = [rng.uniform(-1, 1, x.shape) for x in arrays]
         loss = _loss(PLAIN, f)
@@ -135,7 +142,7 @@ def test_second_derivatives_that_were_refused(seed: tuple[int, ...]) -> None:
     """IREE needs more than ten rounds of simplifying for the convolutions of one; of the other,
     kernels in branches and around them read constants.
     """
-    f = RandomFunction(random_steps.SMOOTH, seed)
+    f = RandomFunction(SMOOTH, seed)
     function, arrays = _second(f), f.arguments()
     expected = [np.asarray(x) for x in function(*map(jnp.asarray, arrays))]
     check([Trial(str(f), function, arrays, expected, is_rounded=True)])
