@@ -114,7 +114,7 @@ def folded_with_nan(p: Program, v: Known) -> Known | None:
 
 
 def hollow(p: Program, v: Known) -> Known | None:
-    """What comes of a part without elements."""
+    """An array made of one without elements."""
     if not v.shape:
         return None
     axis = p.below(len(v.shape))
@@ -229,7 +229,7 @@ class Call:
     kinds: str = "fiubc"
     rank: int = 0
     grows: Callable[[tuple[int, ...]], float] = lambda shape: 1
-    """How many times the bound of the operands the result may have."""
+    """The bound of the result, in units of that of the operands."""
     is_product: bool = False
     is_index: bool = False
     is_smooth: bool = True
