@@ -79,7 +79,7 @@ fuzz: $(VENV)/installed-test
 	  tests/differential tests/compiler/test_combine_all_reduces.py tests/compiler/test_residuals.py \
 	  tests/frontend/test_numpy_table.py tests/frontend/test_function_table.py \
 	  tests/frontend/test_examples.py tests/frontend/test_parallel_gpt.py \
-	  tests/frontend/test_threads.py tests/tools/test_damage.py -m "" \
+	  tests/frontend/test_threads.py tests/tools/test_damage.py tests/runtime/test_archives.py -m "" \
 	  --numprocesses $(JOBS) --hypothesis-seed=$(SEED) $(PYTEST_ARGS)
 
 sweep: $(VENV)/installed-test $(VENV)/installed-oracle

@@ -464,10 +464,12 @@ def _of_contents(contents: dict[str, bytes], name: str) -> Exported:
     try:
         module = mlir.parse_module(contents[format_.MODULE].decode())
     except UnicodeDecodeError as error:
-        raise ValueError(f"{name}: {format_.MODULE} is damaged: {error}") from None
+        raise ValueError(f"{name}: {format_.MODULE} is damaged: {error}; save it anew") from None
     function = mlir.functions(module).get(manifest["name"])
     if function is None:
-        raise ValueError(f"{name}: damaged: its module has no function {manifest['name']!r}")
+        raise ValueError(
+            f"{name}: damaged: its module has no function {manifest['name']!r}; save it anew"
+        )
     arguments, results = manifest["arguments"], manifest["results"]
     returned = list(mlir.terminator(mlir.body(function)).operands)
     avals = (_weakened(mlir.arguments(function), arguments), _weakened(returned, results))

@@ -24,7 +24,9 @@ def read(data: bytes, name: str) -> dict[str, bytes]:
             check(archive, len(data))
             return {entry.filename: archive.read(entry) for entry in archive.infolist()}
     except Exception as error:  # zipfile raises what it meets: BadZipFile, zlib's, struct's, ...
-        raise ValueError(f"{name}: not a compiled program, or damaged: {error}") from None
+        raise ValueError(
+            f"{name}: not a compiled program, or damaged: {error}; copy it again, or save it anew"
+        ) from None
 
 
 def check(archive: zipfile.ZipFile, size: int) -> None:

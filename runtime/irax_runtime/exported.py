@@ -81,7 +81,7 @@ def read_manifest(contents: dict[str, bytes], name: str) -> dict[str, Any]:
             _check_manifest(manifest, contents)
     except Exception as error:  # anything may be missing, or of another type
         told = f"{type(error).__name__}: {printable(str(error))}"
-        raise ValueError(f"{name}: {MANIFEST} is damaged: {told}") from None
+        raise ValueError(f"{name}: {MANIFEST} is damaged: {told}; save it anew") from None
     if version != VERSION:
         raise ValueError(
             f"{name}: written in version {version!r} of this format; this irax reads "

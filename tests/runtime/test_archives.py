@@ -6,8 +6,11 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import random
 import struct
 import zipfile
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -16,6 +19,7 @@ import irax
 import irax.numpy as jnp
 import irax_runtime
 from irax_compiler import containers
+from irax_compiler.ops.core import UnsupportedOp
 from irax_runtime import archives, exported
 from irax_runtime.printable import printable
 
@@ -116,6 +120,43 @@ def test_a_module_without_the_function(contents):
     other = contents | {exported.MODULE: b"module {}"}
     with pytest.raises(ValueError, match="its module has no function 'step'"):
         irax.export.deserialize(exported.write(other))
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory) -> bytes:
+    path = tmp_path_factory.mktemp("damage") / "f.irax"
+    irax.export.export(irax.jit(lambda x: {"y": jnp.sin(x)}))(np.ones(3, "f")).save(path)
+    return path.read_bytes()
+
+
+def damages(file: bytes, seed: int) -> Iterator[bytes]:
+    """Yield the file with bits turned, cut, and with one of its texts changed."""
+    chosen, contents = random.Random(seed), archives.read(file, "file")
+    turned = bytearray(file)
+    for _ in range(chosen.choice([1, 2, 8])):
+        turned[chosen.randrange(len(file))] ^= 1 << chosen.randrange(8)
+    yield bytes(turned)
+    yield file[: chosen.randrange(len(file))]
+    for name in (exported.MANIFEST, exported.MODULE):
+        text = bytearray(contents[name])
+        text[chosen.randrange(len(text))] = chosen.randrange(256)
+        yield exported.write(contents | {name: bytes(text)})
+    manifest = json.loads(contents[exported.MANIFEST])
+    inner = chosen.choice([manifest, manifest["arguments"], manifest["results"]["leaves"][0]])
+    inner[chosen.choice(list(inner))] = chosen.choice([None, 1, -1, 10**30, "x", [], {}, True])
+    yield exported.write(contents | {exported.MANIFEST: json.dumps(manifest).encode()})
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("IRAX_DAMAGE", "4"))))
+def test_any_damage_is_one_error_or_none(file, seed):
+    x, expected = np.ones(3, "f"), np.sin(np.ones(3, "f"))
+    for data in damages(file, seed):
+        for run in (irax_runtime.load, lambda data: irax.export.deserialize(data).call):
+            try:
+                (found,) = irax.tree.leaves(run(data)(x))
+            except (ValueError, UnsupportedOp):
+                continue
+            np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_printable():
