@@ -42,8 +42,8 @@ Install the libraries without their dependency on JAX: `pip install --no-deps op
 
 `irax python --show out.html script.py` writes a page of all functions that the program jitted and
 called: how often, how long that took, and how long to trace and compile, and for each function what
-[`irax show`](command_line.md) has. The page is there also if the program fails. `--open` shows it in a
-browser.
+[`irax show`](command_line.md) has. The page is there also if the program fails. `--open` shows it in
+a browser.
 
 irax follows JAX 0.12.0.1, and `jax.__version__` says so. `irax.compat.install("0.10.2")`, or the
 environment variable `IRAX_JAX_VERSION`, has it say another version, for libraries that choose by
@@ -59,8 +59,8 @@ being asked. Options that are about XLA alone, such as `jax_memory_fitting_level
 Classes of arrays, traced arrays, keys, shardings and devices say the modules and names of JAX's, by
 which libraries choose what to do, and pickles of arrays, keys, specs and functions are read by JAX,
 as JAX's are by irax. [Names that libraries use](compatibility-names.md) lists those of JAX's names
-that are missing; [What JAX has and irax lacks](parity.md) lists all names, members and parameters that
-are, each with its reason.
+that are missing; [What JAX has and irax lacks](parity.md) lists all names, members and parameters
+that are, each with its reason.
 
 Jaxprs are those of 0.12: one class, `jax.extend.core.Jaxpr`, which has its constants; `ClosedJaxpr`
 is another name of it. Programs for 0.10 that take `closed.jaxpr` and `closed.consts` run as before.
