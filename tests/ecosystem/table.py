@@ -42,8 +42,8 @@ Install the libraries without their dependency on JAX: `pip install --no-deps op
 
 `irax python --show out.html script.py` writes a page of all functions that the program jitted and
 called: how often, how long that took, and how long to trace and compile, and for each function what
-[`irax show`](command_line.md) has. The page is there also if the program fails. `--open` shows it in
-a browser.
+[`irax show`](command_line.md) has. The page is there also if the program fails. `--open` shows it
+in a browser.
 
 irax follows JAX 0.12.0.1, and `jax.__version__` says so. `irax.compat.install("0.10.2")`, or the
 environment variable `IRAX_JAX_VERSION`, has it say another version, for libraries that choose by
