@@ -15,25 +15,43 @@ _CALLEES = {"func.call": "callee", "stablehlo.composite": "decomposition"}
 """Operations that run a function, and the attribute that names it."""
 
 
-def effects(operation: Operation, seen: set[str] | None = None) -> Iterator[Operation]:
+PRIMITIVE = "irax.primitive"
+"""The composite of the user's primitives. They stay in a program until it is compiled: who reads
+its jaxpr looks for them, whether or not a result is used."""
+
+
+def effects(operation: Operation) -> Iterator[Operation]:
     """Return the operations with side effects: this one, or those in its regions and in the
     functions that it calls, each once. A composite without results, such as a check, has some.
     """
-    name, seen = operation.name, set() if seen is None else seen
-    if name in _ACTIONS:
-        if name != "stablehlo.custom_call" or _says_that_it_acts(operation):
-            yield operation
-    elif name == "stablehlo.composite" and not len(operation.results):
-        yield operation
-    elif name in _CALLEES:
-        attribute: Any = operation.attributes[_CALLEES[name]]
+    return filter(_acts, _run_by(operation, set()))
+
+
+def _run_by(operation: Operation, seen: set[str]) -> Iterator[Operation]:
+    """Return an operation, and those in its regions and in the functions that it calls."""
+    yield operation
+    if operation.name in _CALLEES and not _acts(operation):
+        attribute: Any = operation.attributes[_CALLEES[operation.name]]
         if attribute.value not in seen:
             seen.add(attribute.value)
-            yield from effects(mlir.function_beside(operation, attribute.value), seen)
+            for region in mlir.function_beside(operation, attribute.value).regions:
+                yield from _run_in(region, seen)
     for region in operation.regions:
-        for block in region.blocks:
-            for view in block.operations:
-                yield from effects(view.operation, seen)
+        yield from _run_in(region, seen)
+
+
+def _run_in(region: Any, seen: set[str]) -> Iterator[Operation]:
+    for block in region.blocks:
+        for view in block.operations:
+            yield from _run_by(view.operation, seen)
+
+
+def _acts(operation: Operation) -> bool:
+    """True if an operation has side effects of its own."""
+    name = operation.name
+    if name in _ACTIONS:
+        return name != "stablehlo.custom_call" or _says_that_it_acts(operation)
+    return name == "stablehlo.composite" and not len(operation.results)
 
 
 def _says_that_it_acts(custom_call: Operation) -> bool:
@@ -46,23 +64,34 @@ def has_effects(operation: Operation) -> bool:
     return next(effects(operation), None) is not None
 
 
-def is_dead(operation: Operation) -> bool:
-    """True if an operation has no uses and no side effects."""
+def _stays(operation: Operation) -> bool:
+    """True if an operation has side effects of its own, or is a primitive of the user's."""
+    if operation.name == "stablehlo.composite":
+        name: Any = operation.attributes["name"]
+        return name.value == PRIMITIVE or _acts(operation)
+    return _acts(operation)
+
+
+def is_dead(operation: Operation, primitives: bool = False) -> bool:
+    """True if an operation has no uses and no side effects; it is, or runs, one of the user's
+    primitives only if these may be dead.
+    """
     results = operation.results
     if not len(results):
         return False
     for result in results:
         for _ in result.uses:
             return False
-    return not has_effects(operation)
+    stays = _acts if primitives else _stays
+    return not any(map(stays, _run_by(operation, set())))
 
 
-def remove_dead_operations(block: Block) -> None:
+def remove_dead_operations(block: Block, primitives: bool = False) -> None:
     """Erase dead operations, last first, in nested regions too."""
     for operation in reversed([o.operation for o in block.operations]):
-        if is_dead(operation):
+        if is_dead(operation, primitives):
             operation.erase()
             continue
         for region in operation.regions:
             for inner in region.blocks:
-                remove_dead_operations(inner)
+                remove_dead_operations(inner, primitives)

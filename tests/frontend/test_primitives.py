@@ -219,3 +219,33 @@ def test_lowerings_know_types_and_call_python():
     np.testing.assert_array_equal(irax.jit(primitive.bind)(x), 2 * np.arange(3))
     avals_in, avals_out = seen[0]
     assert [a.shape for a in (*avals_in, *avals_out)] == [(3,), (3,)]
+
+
+def test_derivatives_keep_primitives_whose_results_are_not_used():
+    mark = Primitive("mark")
+    mark.def_impl(lambda x: x)
+    mark.def_abstract_eval(lambda x: x)
+    ad.primitive_jvps[mark] = lambda primals, tangents: (mark.bind(*primals), mark.bind(*tangents))
+    ad.primitive_transposes[mark] = lambda ct, x: (mark.bind(ct),)
+
+    def f(x):
+        y = jnp.sin(x)
+        mark.bind(y)
+        return y * y
+
+    batching.defvectorized(mark)
+    for g in (f, irax.value_and_grad(f), irax.jit(irax.grad(irax.grad(f)))):
+        assert "= mark " in str(irax.make_jaxpr(g)(0.5))
+        assert "= mark " in str(irax.make_jaxpr(irax.vmap(g))(X))
+    np.testing.assert_allclose(irax.jit(irax.grad(f))(0.5), np.sin(1.0), rtol=1e-6)
+
+
+def test_primitives_that_nothing_uses_are_not_compiled():
+    lost = Primitive("lost")
+    lost.def_abstract_eval(lambda x: x)
+
+    def f(x):
+        lost.bind(lost.bind(x))
+        return 2 * x
+
+    assert irax.jit(f)(1.0) == 2.0

@@ -16,6 +16,7 @@ from weakref import WeakValueDictionary
 
 import numpy as np
 
+from irax_compiler.effects import PRIMITIVE
 from irax_compiler.mlir import Module, Value
 from irax_compiler.ops.attributes import STRING, attribute, from_operation
 from irax_compiler.ops.composite import decomposition_of, register_composed
@@ -80,7 +81,7 @@ class UserPrimitive(RuledOp):
     them.
     """
 
-    name = "irax.primitive"
+    name = PRIMITIVE
     function: str = from_operation(decomposition_of)
     primitive: str = attribute(STRING)
     """The name that its errors have for it."""
