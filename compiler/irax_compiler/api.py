@@ -56,14 +56,14 @@ from irax_compiler.spans import spanned
 from irax_compiler.targets import compile
 
 if TYPE_CHECKING:
-    from irax_compiler.acyclic import Forest as Forest
-    from irax_compiler.acyclic import color_acyclic as color_acyclic
-    from irax_compiler.acyclic import forest as forest
-    from irax_compiler.coloring import COLUMN_ORDERS as COLUMN_ORDERS
-    from irax_compiler.coloring import color_both as color_both
-    from irax_compiler.coloring import color_columns as color_columns
-    from irax_compiler.coloring import color_stars as color_stars
-    from irax_compiler.coloring import in_column as in_column
+    from irax_compiler.coloring.acyclic import Forest as Forest
+    from irax_compiler.coloring.acyclic import color_acyclic as color_acyclic
+    from irax_compiler.coloring.acyclic import forest as forest
+    from irax_compiler.coloring.choice import choose_colors as choose_colors
+    from irax_compiler.coloring.choice import flat_places as flat_places
+    from irax_compiler.coloring.choice import num_of_columns as num_of_columns
+    from irax_compiler.coloring.choice import places_of_elements as places_of_elements
+    from irax_compiler.coloring.columns import COLUMN_ORDERS as COLUMN_ORDERS
     from irax_compiler.iree.invocation import CompileError
     from irax_compiler.lowering import (
         check,
@@ -106,10 +106,11 @@ _LATER = {
     **dict.fromkeys(("PrecisionReport", "precision_report"), "precision.report"),
     **dict.fromkeys(("Plan", "precision_plan"), "precision.tuning"),
     **dict.fromkeys(("RangeReport", "range_report"), "precision.ranges"),
-    **dict.fromkeys(("Forest", "color_acyclic", "forest"), "acyclic"),
+    **dict.fromkeys(("Forest", "color_acyclic", "forest"), "coloring.acyclic"),
     **dict.fromkeys(
-        ("COLUMN_ORDERS", "color_both", "color_columns", "color_stars", "in_column"), "coloring"
+        ("choose_colors", "flat_places", "num_of_columns", "places_of_elements"), "coloring.choice"
     ),
+    "COLUMN_ORDERS": "coloring.columns",
     **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.sizes.refine"),
 }
 """The modules of names that are imported when they are first used: a process that finds its

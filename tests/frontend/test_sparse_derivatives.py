@@ -97,6 +97,21 @@ def test_other_arguments_may_have_any_values():
         np.testing.assert_array_equal(hessian(x, m=m).todense(), np.diag(2 * m))
 
 
+def test_patterns_are_in_row_major_order():
+    """So are the elements of a Jacobian, whose colors were made for a pattern given by a user."""
+    rows, cols = np.array([2, 0, 1, 2, 0]), np.array([0, 1, 1, 2, 1])
+    pattern = SparsityPattern(rows, cols, (3, 3))
+    assert pattern.nnz == 4
+    assert (pattern.rows.tolist(), pattern.cols.tolist()) == ([0, 1, 2, 2], [1, 1, 0, 2])
+
+    def f(x):
+        return jnp.stack([3 * x[1], x[1] ** 2, x[0] * x[2]])
+
+    x = np.array([2, 3, 4], np.float32)
+    found = sparse.jacobian(f, coloring=sparse.color(pattern))(x)
+    np.testing.assert_array_equal(found.todense(), irax.jacobian(f)(x))
+
+
 def test_patterns_print_as_dots():
     pattern = SparsityPattern.fromdense(np.eye(8))
     assert repr(pattern) == "SparsityPattern(shape=(8, 8), nnz=8)\n⠑⢄⠀⠀\n⠀⠀⠑⢄"
@@ -300,7 +315,8 @@ def test_few_colors_do():
     assert sparse.color(banded, "symmetric").num_colors == 5
     arrow = np.eye(30)
     arrow[0] = arrow[:, 0] = 1
-    assert sparse.color(SparsityPattern.fromdense(arrow)).num_colors == 30
+    assert sparse.color(SparsityPattern.fromdense(arrow), "fwd").num_colors == 30
+    assert sparse.color(SparsityPattern.fromdense(arrow)).mode == "bidirectional"
     assert sparse.color(SparsityPattern.fromdense(arrow), "symmetric").num_colors == 2
     both = sparse.color(SparsityPattern.fromdense(arrow), "bidirectional")
     assert (both.mode, both.num_colors) == ("bidirectional", 3)
@@ -334,7 +350,7 @@ def test_jacobians_by_rows_and_columns():
         return {"chain": x["a"] * x["b"], "total": total, "last": jnp.sin(x["a"])[::-1]}
 
     x = {"a": RNG.normal(size=9).astype(np.float32), "b": np.float32(2)}
-    for mode in ("auto", "bidirectional"):
+    for mode in ("auto", "fwd"):
         value, found = sparse.value_and_jacobian(f, mode=mode)(x)
         dense_one = irax.jacrev(f)(x)
         expected = np.concatenate(
@@ -352,7 +368,7 @@ def test_jacobians_by_rows_and_columns():
         np.testing.assert_allclose(found.todense(), expected, rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(value["total"], np.sum(x["a"] ** 2) * 2, rtol=1e-5)
     pattern = sparse.sparsity(f)(x)
-    assert sparse.color(pattern).num_colors == 10
+    assert sparse.color(pattern, "fwd").num_colors == 10
     assert sparse.color(pattern, "bidirectional").num_colors == 3
     jacobian = sparse.jacobian(f, mode="bidirectional")
     many = {"a": RNG.normal(size=(2, 9)).astype(np.float32), "b": np.ones(2, np.float32)}
@@ -391,6 +407,26 @@ def test_hessians_are_the_dense_ones():
     found = sparse.hessian(rosenbrock)(x)
     np.testing.assert_allclose(found.todense(), irax.hessian(rosenbrock)(x), rtol=1e-4, atol=1e-3)
     assert found.nse == 12 + 2 * 11
+
+
+def test_gradients_and_values_beside_hessians():
+    x = {"p": RNG.normal(size=12).astype(np.float32), "q": np.float32(2)}
+
+    def f(x, scale):
+        return rosenbrock(x["p"]) * x["q"] + scale**3
+
+    expected = sparse.hessian(f)(x, 1.5)
+    value, found = sparse.value_and_hessian(f)(x, 1.5)
+    np.testing.assert_array_equal(found.todense(), expected.todense())
+    np.testing.assert_allclose(value, f(x, 1.5), rtol=1e-5)
+    slope, found = sparse.grad_and_hessian(f, format="scipy")(x, 1.5)
+    np.testing.assert_array_equal(found.todense(), expected.todense())
+    for name, part in irax.grad(f)(x, 1.5).items():
+        np.testing.assert_allclose(slope[name], part, rtol=1e-4)
+    (first, second), found = irax.jit(sparse.grad_and_hessian(f, argnums=(0, 1)))(x, 1.5)
+    assert found.shape == (14, 14)
+    np.testing.assert_allclose(second, 3 * 1.5**2)
+    np.testing.assert_allclose(first["q"], rosenbrock(x["p"]), rtol=1e-5)
 
 
 def test_jacobians_of_pytrees():
@@ -472,6 +508,13 @@ def test_colors_can_be_given():
             "not symmetric",
         ),
         (lambda: sparse.color(SparsityPattern.fromdense([[1]]), order="x"), ValueError, "order="),
+        (
+            lambda: SparsityPattern([0], [3], (2, 3)),
+            ValueError,
+            "cols are from 3 to 3; expected 0 to",
+        ),
+        (lambda: SparsityPattern([0, 1], [2], (2, 3)), ValueError, "2 elements and cols 1"),
+        (lambda: SparsityPattern([0.5], [2], (2, 3)), TypeError, "rows is float64"),
         (lambda: SparsityPattern.fromdense([1]), ValueError, r"shape \(1,\); expected two"),
     ],
 )

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 from irax.sparse.colors import Coloring as Coloring
 from irax.sparse.colors import color as color
+from irax.sparse.derivatives import grad_and_hessian as grad_and_hessian
 from irax.sparse.derivatives import hessian as hessian
 from irax.sparse.derivatives import jacobian as jacobian
+from irax.sparse.derivatives import value_and_hessian as value_and_hessian
 from irax.sparse.derivatives import value_and_jacobian as value_and_jacobian
 from irax.sparse.patterns import SparsityPattern as SparsityPattern
 from irax.sparse.patterns import hessian_sparsity as hessian_sparsity
@@ -27,9 +29,11 @@ __all__ = [
     "Coloring",
     "SparsityPattern",
     "color",
+    "grad_and_hessian",
     "hessian",
     "hessian_sparsity",
     "jacobian",
     "sparsity",
+    "value_and_hessian",
     "value_and_jacobian",
 ]

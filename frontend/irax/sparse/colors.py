@@ -15,8 +15,6 @@ from irax_compiler import api
 Mode = Literal["auto", "fwd", "rev", "bidirectional", "symmetric", "acyclic"]
 MODES = ("auto", "fwd", "rev", "bidirectional", "symmetric", "acyclic")
 _ORDERS = ("auto", "natural", "largest_first", "smallest_last", "dynamic_largest_first")
-_FEW = 200_000
-"""The most elements for which all orders are tried."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,12 +49,7 @@ class Coloring:
     @property
     def of_columns(self) -> int:
         """The number of colors of columns, which come before those of rows."""
-        match self.mode:
-            case "rev":
-                return 0
-            case "bidirectional":
-                return int(self.colors[: self.pattern.shape[1]].max(initial=-1)) + 1
-        return self.num_colors
+        return api.num_of_columns(self.pattern.toscipy(), self.mode, self.colors)
 
     def places(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where the elements of the pattern are among the products: the color, and the place
@@ -65,22 +58,11 @@ class Coloring:
         Raises:
             ValueError: the colors do not tell all elements apart.
         """
-        pattern, width = self.pattern, self.pattern.shape[1]
+        pattern = self.pattern
         if self.mode == "acyclic":
             forest = self.forest()
             return forest.colors[forest.unknowns], forest.places[forest.unknowns]
-        across, down = self.colors, self.colors
-        if self.mode == "bidirectional":
-            across, down = self.colors[:width], self.colors[width:]
-        alone = np.zeros(pattern.nnz, bool)
-        found = np.zeros((2, pattern.nnz), np.int64)
-        if self.mode != "rev":
-            alone = api.in_column(pattern.toscipy(), across)
-            found = np.stack([across[pattern.cols], pattern.rows])
-        if self.mode != "fwd":  # the others are in the transposed place, or in products of rows
-            found = np.where(alone, found, np.stack([down[pattern.rows], pattern.cols]))
-            turned = api.in_column(pattern.T.toscipy(), down)
-            alone |= turned[np.lexsort((pattern.T.rows, pattern.T.cols))]
+        *found, alone = api.places_of_elements(pattern.toscipy(), self.mode, self.colors)
         if not alone.all():
             i = int(np.argmin(alone))
             raise ValueError(
@@ -128,10 +110,11 @@ def color(pattern: SparsityPattern, mode: Mode = "auto", order: str = "auto") ->
 
     Args:
         pattern: the pattern.
-        mode: "fwd" for columns, "rev" for rows, "auto" for what takes fewer colors; "bidirectional"
-            for rows and columns both, if that takes fewer than "auto"; "symmetric" for a symmetric
-            matrix: a star coloring, which takes fewer still; "acyclic" for a symmetric matrix whose
-            elements may be differences of products, if that takes fewer than "symmetric".
+        mode: "fwd" for columns, "rev" for rows, "bidirectional" for rows and columns both, if that
+            takes fewer colors than either; "auto" for what takes fewer of columns and rows, or for
+            both, if that takes half as many; "symmetric" for a symmetric matrix: a star coloring,
+            which takes fewer still; "acyclic" for a symmetric matrix whose elements may be
+            differences of products, if that takes fewer than "symmetric".
         order: the order in which the first free color is given: "natural", "largest_first",
             "smallest_last", "dynamic_largest_first"; "auto" for the best of these, of the first two
             for large patterns.
@@ -147,44 +130,11 @@ def color(pattern: SparsityPattern, mode: Mode = "auto", order: str = "auto") ->
         raise ValueError(f"color: mode={mode!r}; expected {', '.join(map(repr, MODES))}")
     if order not in _ORDERS:
         raise ValueError(f"color: order={order!r}; expected {', '.join(map(repr, _ORDERS))}")
-    if mode == "auto":
-        columns = color(pattern, "fwd", order)
-        if columns.num_colors <= np.bincount(pattern.cols).max(initial=0):
-            return columns  # rows cannot have fewer: those of a column's elements differ
-        return min(columns, color(pattern, "rev", order), key=lambda c: c.num_colors)
     matrix = pattern.toscipy()
-    if mode == "bidirectional":
-        one_way = color(pattern, "auto", order)
-        both = api.color_both(matrix, one_way.num_colors)
-        if both is None:
-            return one_way
-        columns, rows = both
-        rows = np.where(rows < 0, -1, rows + columns.max(initial=-1) + 1)
-        return Coloring(pattern, mode, np.concatenate([columns, rows]))
-    if mode == "rev":
-        matrix = pattern.T.toscipy()
-    of_symmetric = {"symmetric": api.color_stars, "acyclic": api.color_acyclic}
     is_square = pattern.shape[0] == pattern.shape[1]
-    if mode in of_symmetric and not (is_square and (matrix != matrix.T).nnz == 0):
+    if mode in ("symmetric", "acyclic") and not (is_square and (matrix != matrix.T).nnz == 0):
         raise ValueError(
             f"color: the pattern of shape {pattern.shape} is not symmetric, as mode={mode!r} "
             "expects; use mode='auto'"
         )
-    assign = of_symmetric.get(mode, api.color_columns)
-    names = [order]
-    if order == "auto":
-        names = _ORDERS[1:] if pattern.nnz <= _FEW else _ORDERS[1:3]
-    least = 0 if mode in of_symmetric else np.diff(matrix.indptr).max(initial=0)
-    best = None
-    for name in names:
-        found = assign(matrix, api.COLUMN_ORDERS[name](matrix))
-        if best is None or found.max(initial=-1) < best.max(initial=-1):
-            best = found
-        if best.max(initial=-1) < least:  # columns of one row differ
-            break
-    assert best is not None
-    found = Coloring(pattern, mode, best)
-    if mode == "acyclic":
-        stars = color(pattern, "symmetric", order)
-        return found if found.num_colors < stars.num_colors else stars
-    return found
+    return Coloring(pattern, *api.choose_colors(matrix, mode, order))

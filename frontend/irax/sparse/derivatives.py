@@ -23,10 +23,12 @@ from irax.sparse.patterns import (
     itself,
     pattern_of,
     symmetric,
+    with_value,
 )
 from irax.transforms.autodiff import ArgNums, jvp, vjp
 from irax.transforms.differentiable import check_callable
 from irax.transforms.vmap import vmap
+from irax_compiler import api
 
 Format = Literal["bcoo", "bcsr", "scipy", "dense"]
 _FORMATS = ("bcoo", "bcsr", "scipy", "dense")
@@ -142,20 +144,100 @@ def hessian(
            [1., 0., 1.],
            [0., 1., 0.]], dtype=float32)
     """
-    _check("hessian", mode, format, ("symmetric", "acyclic"))
-
-    def colors(pattern: SparsityPattern) -> Coloring:
-        return color(symmetric(pattern), mode)
-
-    derivative = _ByColors("hessian", fun, argnums, coloring, gradient, colors)
+    both = _with_hessian("hessian", fun, argnums, mode, format, coloring, gradient)
 
     @api_boundary
     @wraps(fun)
     def sparse_hessian(*args: Any, **kwargs: Any) -> Any:
-        chosen, _, elements = derivative(args, kwargs)
-        return _matrix(chosen.pattern, elements, format)
+        return both(*args, **kwargs)[1]
 
     return sparse_hessian
+
+
+@api_boundary
+def grad_and_hessian(
+    fun: Callable[..., Any],
+    argnums: ArgNums = 0,
+    *,
+    mode: Literal["symmetric", "acyclic"] = "symmetric",
+    format: Format = "bcoo",
+    coloring: Coloring | None = None,
+) -> Callable[..., Any]:
+    """Return a function that computes the gradient of a scalar function, as `irax.grad` does, and
+    its Hessian, as `hessian` does: what a step of Newton's method takes.
+
+    Args:
+        fun: a function of pytrees of floating-point arrays, to a scalar.
+        argnums: which positional arguments to differentiate with respect to.
+        mode: as of `hessian`.
+        format: as of `jacobian`.
+        coloring: colors to use in place of those found here.
+
+    >>> slope, matrix = grad_and_hessian(lambda x: irax.numpy.sum(x**3))(irax.numpy.ones(2))
+    >>> slope, matrix.data
+    (Array([3., 3.], dtype=float32), Array([6., 6.], dtype=float32))
+    """
+    both = _with_hessian("grad_and_hessian", fun, argnums, mode, format, coloring, gradient)
+
+    @api_boundary
+    @wraps(fun)
+    def gradient_and_matrix(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        slopes, matrix = both(*args, **kwargs)
+        return slopes if isinstance(argnums, Sequence) else slopes[0], matrix
+
+    return gradient_and_matrix
+
+
+@api_boundary
+def value_and_hessian(
+    fun: Callable[..., Any],
+    argnums: ArgNums = 0,
+    *,
+    mode: Literal["symmetric", "acyclic"] = "symmetric",
+    format: Format = "bcoo",
+    coloring: Coloring | None = None,
+) -> Callable[..., Any]:
+    """Return a function that computes the value of a scalar function and its Hessian, as `hessian`
+    does.
+
+    Args:
+        fun: a function of pytrees of floating-point arrays, to a scalar.
+        argnums: which positional arguments to differentiate with respect to.
+        mode: as of `hessian`.
+        format: as of `jacobian`.
+        coloring: colors to use in place of those found here.
+
+    >>> value, matrix = value_and_hessian(lambda x: irax.numpy.sum(x**3))(irax.numpy.ones(2))
+    >>> value, matrix.data
+    (Array(2., dtype=float32), Array([6., 6.], dtype=float32))
+    """
+    return _with_hessian("value_and_hessian", fun, argnums, mode, format, coloring, with_value)
+
+
+def _with_hessian(
+    what: str,
+    fun: Callable[..., Any],
+    argnums: ArgNums,
+    mode: Literal["symmetric", "acyclic"],
+    format: str,
+    coloring: Coloring | None,
+    subject: Subject,
+) -> Callable[..., tuple[Any, Any]]:
+    """The function that computes a Hessian, beside what the subject returns."""
+    _check(what, mode, format, ("symmetric", "acyclic"))
+
+    def colors(pattern: SparsityPattern) -> Coloring:
+        return color(symmetric(pattern), mode)
+
+    derivative = _ByColors(what, fun, argnums, coloring, subject, colors)
+
+    @api_boundary
+    @wraps(fun)
+    def beside_matrix(*args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        chosen, found, elements = derivative(args, kwargs)
+        return found, _matrix(chosen.pattern, elements, format)
+
+    return beside_matrix
 
 
 class _ByColors:
@@ -181,7 +263,7 @@ class _ByColors:
         self._kept: dict[Any, tuple[Coloring, Callable[..., Any]]] = {}
 
     def __call__(self, args: Any, kwargs: Any) -> tuple[Coloring, Any, Array]:
-        """Return the coloring, the value of the subject, and the elements."""
+        """Return the coloring, what the subject returns beside, and the elements."""
         call = (args, kwargs)
         function, chosen = differentiated(self._what, self._fun, self._argnums, args, self._subject)
         key = _signature(call)
@@ -221,12 +303,12 @@ def _signature(arguments: Any) -> Any:
 
 
 def _program(function: Callable[..., Any], coloring: Coloring) -> Callable[..., Any]:
-    """The value of a function, and the elements of its Jacobian: by directional derivatives for the
-    colors of columns, and cotangents for those of rows.
+    """The second result of a function, and the elements of the Jacobian of the first: by
+    directional derivatives for the colors of columns, and cotangents for those of rows.
     """
     count, (height, width) = coloring.of_columns, coloring.pattern.shape
-    seeds = coloring.seeds()
-    across, down = seeds[:count, :width], seeds[count:, seeds.shape[1] - height :]
+    colors = _narrow(coloring.colors, coloring.num_colors)
+    across, down = colors[:width], colors[colors.size - height :] - count
 
     def compute(others: Any, *given: Any) -> tuple[Any, Array]:
         def of_given(*x: Any) -> Any:
@@ -234,10 +316,10 @@ def _program(function: Callable[..., Any], coloring: Coloring) -> Callable[..., 
 
         value, products = None, []
         if coloring.mode in ("rev", "bidirectional"):
-            value, pulled = _rows(of_given, given, down)
+            value, pulled = _rows(of_given, given, down, coloring.num_colors - count)
             products.append(pulled)
         if coloring.mode != "rev":
-            value, pushed = _columns(of_given, given, across)
+            value, pushed = _columns(of_given, given, across, count)
             products.insert(0, pushed)
         flat = jnp.concatenate([x.ravel() for x in products])
         if coloring.mode == "acyclic":
@@ -247,23 +329,35 @@ def _program(function: Callable[..., Any], coloring: Coloring) -> Callable[..., 
     return compute
 
 
-def _columns(function: Callable[..., Any], given: Any, seeds: np.ndarray) -> tuple[Any, Array]:
-    """The value of a function, and its directional derivatives."""
+def _columns(
+    function: Callable[..., Any], given: Any, colors: np.ndarray, count: int
+) -> tuple[Any, Array]:
+    """The second result of a function, and a directional derivative of the first for each color of
+    its columns.
+    """
     vector, unravel = ravel_pytree(given)
 
-    def push(direction: Any) -> tuple[Any, Array]:
-        value, tangent = jvp(function, given, unravel(direction))
-        return value, ravel_pytree(tangent)[0]
+    def push(number: Any) -> tuple[Any, Array]:
+        direction = (colors == number).astype(vector.dtype)
+        _, tangent, beside = jvp(function, given, unravel(direction), has_aux=True)
+        return beside, ravel_pytree(tangent)[0]
 
-    return vmap(push, out_axes=(None, 0))(seeds.astype(vector.dtype))
+    return vmap(push, out_axes=(None, 0))(jnp.arange(count, dtype=colors.dtype))
 
 
-def _rows(function: Callable[..., Any], given: Any, seeds: np.ndarray) -> tuple[Any, Array]:
-    """The value of a function, and the products of cotangents and its Jacobian."""
-    value, pull = vjp(function, *given)
+def _rows(
+    function: Callable[..., Any], given: Any, colors: np.ndarray, count: int
+) -> tuple[Any, Array]:
+    """The second result of a function, and the product of a cotangent and the Jacobian of the first
+    for each color of its rows.
+    """
+    value, pull, beside = vjp(function, *given, has_aux=True)
     vector, unravel = ravel_pytree(value)
-    found = vmap(lambda ct: ravel_pytree(pull(unravel(ct)))[0])(seeds.astype(vector.dtype))
-    return value, found
+
+    def product(number: Any) -> Array:
+        return ravel_pytree(pull(unravel((colors == number).astype(vector.dtype))))[0]
+
+    return beside, vmap(product)(jnp.arange(count, dtype=colors.dtype))
 
 
 def _substituted(products: Array, coloring: Coloring) -> Array:
@@ -288,15 +382,14 @@ def _substituted(products: Array, coloring: Coloring) -> Array:
 
 def _indices(coloring: Coloring) -> np.ndarray:
     """The places of the elements in the products, those of columns before those of rows."""
-    colors, places = coloring.places()
-    count, (height, width) = coloring.of_columns, coloring.pattern.shape
-    in_rows = count * height + (colors - count) * width + places
-    size = count * height + (coloring.num_colors - count) * width
-    return _narrow(np.where(colors < count, colors * height + places, in_rows), size)
+    pattern, (height, width) = coloring.pattern, coloring.pattern.shape
+    found = api.flat_places(pattern.toscipy(), coloring.mode, coloring.colors, coloring.places())
+    count = coloring.of_columns
+    return _narrow(found, count * height + (coloring.num_colors - count) * width)
 
 
 def _narrow(indices: np.ndarray, size: int) -> np.ndarray:
-    """Indices into an array of some size, in the narrowest type that has them."""
+    """Indices into an array of some size, as int32 where that has them."""
     return indices.astype(np.int32 if size <= np.iinfo(np.int32).max else np.int64)
 
 

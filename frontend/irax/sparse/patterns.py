@@ -23,7 +23,7 @@ from irax.core.trees.flattening import (
 )
 from irax.core.wrapping import wraps
 from irax.sparse.pictures import PICTURES, Picture, dots, svg
-from irax.transforms.autodiff import ArgNums, grad
+from irax.transforms.autodiff import ArgNums, grad, value_and_grad
 from irax.transforms.differentiable import check_callable, check_differentiable
 from irax_compiler import api
 
@@ -47,6 +47,33 @@ class SparsityPattern:
     """The column of each element: int64."""
     shape: tuple[int, int]
 
+    def __post_init__(self) -> None:
+        places = []
+        for name, number in (("rows", 0), ("cols", 1)):
+            x = np.asarray(getattr(self, name))
+            if x.ndim != 1 or x.dtype.kind not in "iu":
+                raise TypeError(
+                    f"SparsityPattern: {name} is {x.dtype}{list(x.shape)}; expected one dimension "
+                    "of integers"
+                )
+            if x.size and not (x.min() >= 0 and x.max() < self.shape[number]):
+                raise ValueError(
+                    f"SparsityPattern: {name} are from {x.min()} to {x.max()}; expected 0 to "
+                    f"{self.shape[number] - 1}, for shape={self.shape}"
+                )
+            places.append(x.astype(np.int64))
+        rows, cols = places
+        if rows.size != cols.size:
+            raise ValueError(
+                f"SparsityPattern: rows has {rows.size} elements and cols {cols.size}; expected as "
+                "many"
+            )
+        keys = rows * self.shape[1] + cols
+        if not (keys[1:] > keys[:-1]).all():  # out of order, or the same place again
+            rows, cols = np.divmod(np.unique(keys), self.shape[1])
+        object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "cols", cols)
+
     @property
     def nnz(self) -> int:
         """The number of elements."""
@@ -59,7 +86,7 @@ class SparsityPattern:
         if there.ndim != 2:
             raise ValueError(f"fromdense: matrix has shape {there.shape}; expected two dimensions")
         rows, cols = np.nonzero(there)
-        return cls(rows, cols, (there.shape[0], there.shape[1]))
+        return cls(rows, cols, there.shape)
 
     @classmethod
     def fromscipy(cls, matrix: Any) -> SparsityPattern:
@@ -166,18 +193,36 @@ def symmetric(pattern: SparsityPattern) -> SparsityPattern:
     return SparsityPattern.fromscipy(found + found.T)
 
 
-Subject = Callable[[Callable[..., Any], int], Callable[..., Any]]
-"""The function whose Jacobian is taken, for one of a number of arguments: `itself`, `gradient`."""
+Subject = Callable[[Callable[..., Any], int], Callable[..., tuple[Any, Any]]]
+"""The function whose Jacobian is taken, for one of a number of arguments: `itself`, `gradient`. Its
+second result is not differentiated: it is what callers get beside the Jacobian.
+"""
 
 
-def itself(fun: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return the function."""
-    return fun
+def itself(fun: Callable[..., Any], count: int) -> Callable[..., tuple[Any, Any]]:
+    """Return the function of the value, twice."""
+
+    def twice(*given: Any) -> tuple[Any, Any]:
+        value = fun(*given)
+        return value, value
+
+    return twice
 
 
-def gradient(fun: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """Return the gradient of the function with respect to all its arguments."""
-    return grad(fun, argnums=tuple(range(count)))
+def gradient(fun: Callable[..., Any], count: int) -> Callable[..., tuple[Any, Any]]:
+    """Return the gradient of the function with respect to all its arguments, twice."""
+    return itself(grad(fun, argnums=tuple(range(count))), count)
+
+
+def with_value(fun: Callable[..., Any], count: int) -> Callable[..., tuple[Any, Any]]:
+    """Return the gradient of the function with respect to all its arguments, and its value."""
+    both = value_and_grad(fun, argnums=tuple(range(count)))
+
+    def turned(*given: Any) -> tuple[Any, Any]:
+        value, slopes = both(*given)
+        return slopes, value
+
+    return turned
 
 
 def differentiated(
@@ -207,7 +252,11 @@ def pattern_of(
     inputs = (known_inputs if local else abstract_inputs)(
         arrays, [*argument_names(*call), *argument_names(chosen)]
     )
-    flat = FlatFunction(function, tree)
+
+    def differentiable(*given: Any) -> Any:
+        return function(*given)[0]
+
+    flat = FlatFunction(differentiable, tree)
     traced = trace_function(flat, inputs, "sparsity", name_of(function), fresh_module=True)
     known = [
         np.asarray(x) if isinstance(x, ConcreteArray) and (local or i >= len(arrays)) else None

@@ -10,13 +10,15 @@ func.func @main(%x: tensor<4xf32>) -> tensor<3xf32> {
 }
 // CHECK:      func.func private @main.jvp.batch({{.*}}: tensor<4xf32>, {{.*}}: tensor<2x4xf32>)
 // CHECK:      func.func @main.jacobian([[X:%\w+]]: tensor<4xf32>) -> (tensor<6xf32>, tensor<6xi64>, tensor<6xi64>)
-// CHECK-NEXT:   [[SEEDS:%\w+]] = stablehlo.constant dense<
-// CHECK-SAME:     [0.000000e+00, 1.000000e+00, 0.000000e+00, 1.000000e+00],
-// CHECK-SAME:     [1.000000e+00, 0.000000e+00, 1.000000e+00, 0.000000e+00]
+// CHECK-NEXT:   [[COLORS:%\w+]] = stablehlo.constant dense<[0, 1, 0, 1]>
+// CHECK-NEXT:   [[WIDE:%\w+]] = stablehlo.broadcast_in_dim [[COLORS]], dims = [1]
+// CHECK-NEXT:   [[NUMBERS:%\w+]] = stablehlo.iota dim = 0 : tensor<2x4xi32>
+// CHECK-NEXT:   [[HAS:%\w+]] = stablehlo.compare EQ, [[WIDE]], [[NUMBERS]]
+// CHECK-NEXT:   [[SEEDS:%\w+]] = stablehlo.convert [[HAS]] : (tensor<2x4xi1>) -> tensor<2x4xf32>
 // CHECK-NEXT:   [[FOUND:%\w+]]:2 = call @main.jvp.batch([[X]], [[SEEDS]])
-// CHECK-NEXT:   [[PLACES:%\w+]] = stablehlo.constant
-// CHECK-SAME:     [1, 0], [0, 0], [0, 1], [1, 1], [1, 2], [0, 2]
-// CHECK-NEXT:   [[ELEMENTS:%\w+]] = "stablehlo.gather"([[FOUND]]#1, [[PLACES]])
+// CHECK-NEXT:   [[FLAT:%\w+]] = stablehlo.reshape [[FOUND]]#1
+// CHECK-NEXT:   [[PLACES:%\w+]] = stablehlo.constant dense<[0, 3, 4, 1, 2, 5]>
+// CHECK-NEXT:   [[ELEMENTS:%\w+]] = "stablehlo.gather"([[FLAT]], [[PLACES]])
 // CHECK-NEXT:   [[ROWS:%\w+]] = stablehlo.constant dense<[0, 0, 1, 1, 2, 2]>
 // CHECK-NEXT:   [[COLUMNS:%\w+]] = stablehlo.constant dense<[0, 1, 1, 2, 2, 3]>
 // CHECK-NEXT:   return [[ELEMENTS]], [[ROWS]], [[COLUMNS]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from irax_tools import derive
 from irax_tools.show.model import Matrix
 from irax_tools.show.way import Way
@@ -22,12 +24,19 @@ def matrix_of(source: Source, way: Way) -> Matrix:
     is_hessian = way.grad and way.vmap is None
     coloring = sparse.color(pattern, "symmetric" if is_hessian else "auto")
     counts = f"{pattern.shape[0]} x {pattern.shape[1]}, {pattern.nnz} elements"
-    kind = "rows" if coloring.mode == "rev" else "columns"
     title = f"Jacobian of {way.title(source.func)}"
     if is_hessian:
         title = f"Hessian of {source.func}"
-    colors = f"{coloring.num_colors} color{'s' * (coloring.num_colors != 1)} of {kind}"
-    return Matrix(title, f"{counts}, {colors}", coloring.spy(), coloring.spy("svg"))
+    return Matrix(title, f"{counts}, {_told(coloring)}", coloring.spy(), coloring.spy("svg"))
+
+
+def _told(coloring: Any) -> str:
+    """The colors in words: 3 colors, 1 of columns and 2 of rows."""
+    count, of_columns = coloring.num_colors, coloring.of_columns
+    told = f"{count} color{'s' * (count != 1)}"
+    if 0 < of_columns < count:
+        return f"{told}, {of_columns} of columns and {count - of_columns} of rows"
+    return f"{told} of {'rows' if coloring.mode == 'rev' else 'columns'}"
 
 
 def text_of(matrix: Matrix) -> str:

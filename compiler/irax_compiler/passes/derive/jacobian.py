@@ -1,23 +1,30 @@
-"""Jacobians as functions: the elements of a derivative, by one tangent for each color.
+"""Jacobians as functions: the elements of a derivative, by one product for each color.
 
-@f.jacobian takes the arguments of @f. It calls @f.jvp, batched over directions, and takes the
-elements of the Jacobian from the tangents of the results: of a sparse one, those in its pattern.
-Columns that share no row have one direction (`coloring.py`).
+@f.jacobian takes the arguments of @f. It calls @f.jvp, batched over tangents for the colors of
+columns, and @f.vjp, batched over cotangents for the colors of rows, and takes the elements of the
+Jacobian from the products: of a sparse one, those in its pattern. Columns that share no row have
+one tangent, and rows that share no column have one cotangent (`coloring/choice.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
 
-from irax_compiler import coloring, mlir
-from irax_compiler.mlir import InsertionPoint, Module, Value, dtype_of, shape_of
-from irax_compiler.ops import shape, slicing
-from irax_compiler.ops.core import UnsupportedOp, constant
+from irax_compiler import mlir
+from irax_compiler.coloring.choice import (
+    choose_colors,
+    flat_places,
+    num_of_columns,
+    places_of_elements,
+)
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
+from irax_compiler.ops import comparison, conversion, shape, slicing
+from irax_compiler.ops.core import UnsupportedOp, constant, dtype_of_places, full
 from irax_compiler.ops.derived import Derived
 from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.reductions.window_shapes import WindowDims
@@ -26,6 +33,7 @@ from irax_compiler.passes.core import Pass, find_function, publish, register_pas
 from irax_compiler.passes.derive.batch import derive_batched
 from irax_compiler.passes.derive.jvp import active_arguments, derive_jvp
 from irax_compiler.passes.derive.sparsity import pattern_of
+from irax_compiler.passes.derive.vjp import derive_vjp
 
 
 @register_pass
@@ -55,52 +63,58 @@ def derive_jacobian(
         UnsupportedOp: the arguments and results that have derivatives are not of one real type.
     """
     function = find_function(module, func)
-    arguments = mlir.arguments(function)
     active = active_arguments(function, wrt)
-    chosen = [x for x, flag in zip(arguments, active, strict=True) if flag]
-    dtype = _dtype(func, chosen, mlir.result_types(function))
-    width = sum(prod(shape_of(x)) for x in chosen)
+    chosen = [x.type for x, a in zip(mlir.arguments(function), active, strict=True) if a]
+    types = mlir.result_types(function)
+    dtype = _dtype(func, chosen, types)
+    width = sum(map(_size, chosen))
     pattern = pattern_of(mlir.clone_module(module), func, wrt)
-    colors = np.arange(width)
-    if not dense:
-        colors = coloring.color_columns(pattern, coloring.largest_first(pattern))
-    count = int(colors.max(initial=0)) + 1
-    tangents = derive_jvp(module, func, wrt)
-    axes = [None] * len(arguments) + [0] * len(chosen)
-    num_results = len(tangents.results)
-    lanes = derive_batched(module, tangents.name, count, axes)
-    functions = mlir.Functions(module)
+    mode, colors = ("fwd", np.arange(width)) if dense else choose_colors(pattern, "auto")
+    of_columns = num_of_columns(pattern, mode, colors)
+    makers: list[Callable[[Sequence[Value]], Value]] = []
+    if mode != "rev":
+        pushed = derive_jvp(module, func, wrt)
+        seeds = _Seeds(of_columns, colors[:width], chosen, [True] * len(chosen), dtype)
+        makers.append(_products(module, function, pushed.name, seeds, types, pushed.results))
+    if mode != "fwd":
+        pulled = derive_vjp(module, func, wrt)
+        seeds = _Seeds(
+            int(colors.max(initial=-1)) + 1 - of_columns,
+            colors[colors.size - pattern.shape[0] :] - of_columns,
+            types,
+            [mlir.inexact(mlir.dtype_of_type(t)) for t in types],
+            dtype,
+        )
+        every = [True] * len(chosen)
+        makers.append(_products(module, function, pulled.name, seeds, chosen, every))
     jacobian = mlir.new_function(
         module,
         mlir.unique_name(module, f"{func}.jacobian"),
-        [x.type for x in arguments],
+        [x.type for x in mlir.arguments(function)],
         function.location,
     )
     with InsertionPoint(mlir.body(jacobian)), mlir.named("jacobian", function.location):
-        seeds = _seeds(colors, count, [shape_of(x) for x in chosen], dtype)
-        operands = [*mlir.arguments(jacobian), *map(constant, seeds)]
-        found = call_function(functions, lanes.name, operands)[num_results:]
-        of_lanes = lanes.results[num_results:]
-        rows = [
-            shape.reshape(y, (count, prod(shape_of(y)) // count))
-            for y in map(shape.batched_at, found, of_lanes, [count] * len(found), [0] * len(found))
-        ]
-        products = _all_rows(rows, tangents.results, mlir.result_types(function), count, dtype)
+        products = [make(mlir.arguments(jacobian)) for make in makers]
         if dense:
-            results = [shape.transpose(products, (1, 0))]
+            results = [shape.transpose(products[0], (1, 0))]
         else:
-            places = pattern.tocoo()
-            index = np.stack([colors[places.col], places.row], 1).astype(np.int64)
-            where = (constant(np.asarray(x, np.int64)) for x in (places.row, places.col))
-            results = [_elements(products, constant(index)), *where]
+            matrix = pattern.tocoo()
+            color, place, _ = places_of_elements(pattern, mode, colors)
+            index = flat_places(pattern, mode, colors, (color, place))
+            where = (constant(np.asarray(x, np.int64)) for x in (matrix.row, matrix.col))
+            results = [_elements(products, index), *where]
     mlir.finish_function(jacobian, results)
     return Derived(mlir.function_name(jacobian))
 
 
-def _dtype(func: str, chosen: Sequence[Value], results: Sequence[Any]) -> np.dtype:
+def _size(type_: Any) -> int:
+    return prod(mlir.shape_of_type(type_))
+
+
+def _dtype(func: str, arguments: Sequence[Any], results: Sequence[Any]) -> np.dtype:
     """The one real dtype of all arguments and results that have a derivative."""
-    of_results = [mlir.dtype_of_type(t) for t in results]
-    dtypes = {dtype_of(x) for x in chosen} | {d for d in of_results if mlir.inexact(d)}
+    dtypes = {mlir.dtype_of_type(t) for t in arguments}
+    dtypes |= {d for d in map(mlir.dtype_of_type, results) if mlir.inexact(d)}
     if len(dtypes) != 1 or next(iter(dtypes)).kind == "c":
         names = ", ".join(sorted(map(str, dtypes))) or "none"
         raise UnsupportedOp(
@@ -110,33 +124,72 @@ def _dtype(func: str, chosen: Sequence[Value], results: Sequence[Any]) -> np.dty
     return dtypes.pop()
 
 
-def _seeds(
-    colors: np.ndarray, count: int, shapes: Sequence[Sequence[int]], dtype: np.dtype
-) -> list[np.ndarray]:
-    """The directions: for each argument, one for each color, with ones at its elements."""
-    seeds = np.zeros((count, colors.size), dtype)
-    seeds[colors, np.arange(colors.size)] = 1
-    ends = np.cumsum([prod(s) for s in shapes])[:-1]
-    parts = np.split(seeds, ends, axis=1)
-    return [part.reshape(count, *s) for part, s in zip(parts, shapes, strict=True)]
+@dataclass(frozen=True)
+class _Seeds:
+    """The directions of products: for each color, ones at the elements that have it."""
+
+    count: int
+    colors: np.ndarray
+    """The color of each element of some arrays, one array after the other."""
+    types: Sequence[Any]
+    """The types of these arrays."""
+    are_given: Sequence[bool]
+    """For each array, False if a function takes no direction for it."""
+    dtype: np.dtype
+
+    def build(self) -> list[Value]:
+        """Build the directions of each array that has some."""
+        ends = np.cumsum([_size(t) for t in self.types])[:-1]
+        found = []
+        for part, type_, is_given in zip(
+            np.split(self.colors, ends), self.types, self.are_given, strict=True
+        ):
+            if is_given:
+                extents = (self.count, *mlir.shape_of_type(type_))
+                one = constant(part.reshape(extents[1:]).astype(np.int32))
+                spread = shape.BroadcastInDim(extents, tuple(range(1, len(extents))))(one)
+                number = shape.Iota(extents, np.dtype(np.int32), 0)()
+                found.append(conversion.convert(comparison.equal(spread, number), self.dtype))
+        return found
 
 
-def _all_rows(
-    rows: Sequence[Value],
-    flags: Sequence[bool],
+def _products(
+    module: Module,
+    function: Operation,
+    name: str,
+    seeds: _Seeds,
     types: Sequence[Any],
-    count: int,
-    dtype: np.dtype,
-) -> Value:
-    """The tangents of all results, with zeros for those that have none: [color, row]."""
-    there = iter(rows)
-    parts = [
-        next(there) if flag else constant(np.zeros((count, prod(mlir.shape_of_type(t))), dtype))
-        for t, flag in zip(types, flags, strict=True)
-    ]
-    return slicing.Concatenate(1)(*parts) if len(parts) > 1 else parts[0]
+    are_there: Sequence[bool],
+) -> Callable[[Sequence[Value]], Value]:
+    """Return what builds the products of a derivative and directions, for arguments of the
+    function: a row for each direction, with the elements of arrays of some types, one array after
+    the other. The derivative returns the function's results, and then the arrays that are there;
+    the others are zeros.
+    """
+    num_arguments, num_results = len(mlir.arguments(function)), len(mlir.result_types(function))
+    axes = [None] * num_arguments + [0] * sum(seeds.are_given)
+    lanes = derive_batched(module, name, seeds.count, axes)
+    functions = mlir.Functions(module)
+
+    def make(arguments: Sequence[Value]) -> Value:
+        found = call_function(functions, lanes.name, [*arguments, *seeds.build()])
+        there = iter(zip(found[num_results:], lanes.results[num_results:], strict=True))
+        parts = []
+        for type_, is_there in zip(types, are_there, strict=True):
+            extents = (seeds.count, _size(type_))
+            if is_there:
+                part = shape.batched_at(*next(there), seeds.count, 0)
+                parts.append(shape.reshape(part, extents))
+            else:
+                parts.append(full(extents, 0, seeds.dtype))
+        return slicing.Concatenate(1)(*parts) if len(parts) > 1 else parts[0]
+
+    return make
 
 
-def _elements(products: Value, index: Value) -> Value:
-    dims = WindowDims(collapsed_dims=(0, 1), index_map=(0, 1), index_vector_dim=1)
-    return Gather(dims, (1, 1), indices_are_sorted=False)(products, index)
+def _elements(products: Sequence[Value], index: np.ndarray) -> Value:
+    flat = [shape.reshape(x, (prod(shape_of(x)),)) for x in products]
+    every = slicing.Concatenate(0)(*flat) if len(flat) > 1 else flat[0]
+    places = constant(index.astype(dtype_of_places(*shape_of(every))))
+    dims = WindowDims(collapsed_dims=(0,), index_map=(0,), index_vector_dim=1)
+    return Gather(dims, (1,), indices_are_sorted=False)(every, places)

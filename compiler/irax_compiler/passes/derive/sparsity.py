@@ -24,7 +24,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from irax_compiler import effects, mlir
-from irax_compiler.coloring import Pattern
+from irax_compiler.coloring.columns import Pattern
 from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
 from irax_compiler.ops.composite import decomposition_of
 from irax_compiler.ops.control_flow.scan import Scan

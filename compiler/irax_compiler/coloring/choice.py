@@ -1,0 +1,128 @@
+"""Colors by mode: which products give all elements of a matrix, and where they stand in these."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from irax_compiler.coloring.acyclic import color_acyclic
+from irax_compiler.coloring.both import color_both, in_column
+from irax_compiler.coloring.columns import COLUMN_ORDERS, Pattern, color_columns, count
+from irax_compiler.coloring.stars import color_stars
+
+Mode = Literal["fwd", "rev", "bidirectional", "symmetric", "acyclic"]
+"""fwd: colors of columns; rev: of rows; bidirectional: of columns, then of rows, with greater
+numbers; symmetric and acyclic: of the columns of a symmetric matrix."""
+_SYMMETRIC = {"symmetric": color_stars, "acyclic": color_acyclic}
+_FEW = 200_000
+"""The most elements for which all orders are tried; of more, the first two."""
+
+
+def choose_colors(pattern: Pattern, mode: str, order: str = "auto") -> tuple[Mode, np.ndarray]:
+    """Return colors of a pattern, and their mode.
+
+    Args:
+        pattern: the pattern; a symmetric one for the modes of such.
+        mode: a mode; one that is given may give way to another with fewer colors: "bidirectional"
+            to "auto", "acyclic" to "symmetric". "auto" is what takes fewer of columns and rows, or
+            both ways, if that takes half as many: it is two programs instead of one.
+        order: the order in which columns or rows get the first color that is free, by its name in
+            `COLUMN_ORDERS`; "auto" for the best of them.
+    """
+    match mode:
+        case "auto":
+            one_way = _one_way(pattern, order)
+            found = _both_ways(pattern, count(one_way[1]) // 2 + 1)
+            return found or one_way
+        case "bidirectional":
+            one_way = _one_way(pattern, order)
+            return _both_ways(pattern, count(one_way[1])) or one_way
+        case "acyclic":
+            stars = _least(pattern, "symmetric", order)
+            found = _least(pattern, "acyclic", order)
+            return found if count(found[1]) < count(stars[1]) else stars
+        case "rev":
+            return "rev", _least(pattern.T.tocsr(), "fwd", order)[1]
+    return _least(pattern, mode, order)
+
+
+def _one_way(pattern: Pattern, order: str) -> tuple[Mode, np.ndarray]:
+    """The colors of columns or of rows, whichever are fewer."""
+    columns = choose_colors(pattern, "fwd", order)
+    if count(columns[1]) <= np.bincount(pattern.indices).max(initial=0):
+        return columns  # rows cannot have fewer: those of a column's elements differ
+    return min(columns, choose_colors(pattern, "rev", order), key=lambda found: count(found[1]))
+
+
+def _both_ways(pattern: Pattern, most: int) -> tuple[Mode, np.ndarray] | None:
+    both = color_both(pattern, most)
+    if both is None:
+        return None
+    columns, rows = both
+    return "bidirectional", np.concatenate([columns, np.where(rows < 0, -1, rows + count(columns))])
+
+
+def _least(pattern: Pattern, mode: str, order: str) -> tuple[Mode, np.ndarray]:
+    """The fewest colors of columns that one of the orders gives."""
+    assign = _SYMMETRIC.get(mode, color_columns)
+    names = [order]
+    if order == "auto":
+        names = list(COLUMN_ORDERS)[: None if pattern.nnz <= _FEW else 2]
+    least = 0 if mode in _SYMMETRIC else np.diff(pattern.indptr).max(initial=0)
+    best = None
+    for name in names:
+        found = assign(pattern, COLUMN_ORDERS[name](pattern))
+        if best is None or count(found) < count(best):
+            best = found
+        if count(best) <= least:  # columns of one row differ
+            break
+    assert best is not None
+    return mode, best  # pyright: ignore[reportReturnType]
+
+
+def num_of_columns(pattern: Pattern, mode: str, colors: np.ndarray) -> int:
+    """Return the number of colors of columns, which come before those of rows."""
+    match mode:
+        case "rev":
+            return 0
+        case "bidirectional":
+            return count(colors[: pattern.shape[1]])
+    return count(colors)
+
+
+def places_of_elements(
+    pattern: Pattern, mode: str, colors: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return, for each element of a pattern in row-major order, the color of a product that has it,
+    the place there, and True if no other element is added to it. Of all modes but "acyclic".
+    """
+    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
+    across, down = colors, colors
+    if mode == "bidirectional":
+        across, down = np.split(colors, [pattern.shape[1]])
+    alone = np.zeros(pattern.nnz, bool)
+    found = np.zeros((2, pattern.nnz), np.int64)
+    if mode != "rev":
+        alone = in_column(pattern, across)
+        found = np.stack([across[pattern.indices], rows])
+    if mode != "fwd":  # the others are in the transposed place, or in products of rows
+        found = np.where(alone, found, np.stack([down[rows], pattern.indices]))
+        turned = pattern.T.tocsr()
+        back = np.empty(pattern.nnz, bool)
+        back[np.argsort(pattern.indices, kind="stable")] = in_column(turned, down)
+        alone |= back
+    return found[0], found[1], alone
+
+
+def flat_places(
+    pattern: Pattern, mode: str, colors: np.ndarray, places: tuple[np.ndarray, np.ndarray]
+) -> np.ndarray:
+    """Return where elements stand, by color and place, in an array of all products, one after the
+    other: those of columns have as many elements as the matrix has rows, and come first.
+    """
+    height, width = pattern.shape
+    of_columns = num_of_columns(pattern, mode, colors)
+    color, place = places
+    in_rows = of_columns * height + (color - of_columns) * width + place
+    return np.where(color < of_columns, color * height + place, in_rows)
