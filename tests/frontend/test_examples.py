@@ -23,6 +23,7 @@ import scipy.integrate
 import scipy.interpolate
 import scipy.optimize
 import scipy.signal
+import scipy.spatial
 import scipy.special
 import scipy.stats
 from tests.runtime.pjrt_programs import needs_plugin
@@ -78,6 +79,45 @@ def bratu(module: ModuleType, figures: Figures) -> None:
         found, _ = module.solve(np.zeros(n * n + 1), middle)
     expected = scipy.optimize.fsolve(equations, np.append(np.full(n * n, 0.5), 5), xtol=1e-12)
     np.testing.assert_allclose(found, expected, rtol=1e-7, atol=1e-9)
+
+
+def bundle_adjustment(module: ModuleType, figures: Figures) -> None:
+    assert figures["colors"] <= 9
+    assert abs(figures["noise, estimated"] / module.NOISE - 1) < 0.05
+    assert figures["away"] < figures["away at first"] / 10
+    # The errors by SciPy's rotations, and its method without a Jacobian.
+    cameras, points, scene = module.make_scene(8, 14)
+    rng = np.random.default_rng(2)
+    start = cameras + 0.01 * rng.normal(size=cameras.shape), points
+
+    def errors(x: np.ndarray) -> np.ndarray:
+        camera, point = x[: cameras.size].reshape(-1, 6), x[cameras.size :].reshape(-1, 3)
+        seen = camera[scene[0]]
+        turns = scipy.spatial.transform.Rotation.from_rotvec(seen[:, :3])
+        away = turns.apply(point[scene[1]]) + seen[:, 3:]
+        return (module.FOCUS * away[:, :2] / away[:, 2:] - scene[2]).ravel()
+
+    with irax.enable_x64():
+        *_, sums = module.Problem(scene).solve(*start)
+    flat = np.concatenate([np.ravel(x) for x in start])
+    assert sums[0] == pytest.approx((errors(flat) ** 2).sum(), rel=1e-10)
+    expected = scipy.optimize.least_squares(errors, flat, method="trf", xtol=1e-12, ftol=1e-12)
+    assert sums[-1] == pytest.approx(2 * expected.cost, rel=1e-6)
+
+
+def orbit_transfer(module: ModuleType, figures: Figures) -> None:
+    """The costates of Pontryagin's principle lead to the end, but for an error of second order."""
+    assert figures["colors"] <= 8
+    errors = [figures["missed by the principle"]]
+    with irax.enable_x64():
+        for count in (401, 801):
+            unknowns, multipliers, _ = module.solve(*module.guess(count))
+            errors.append(np.abs(module.flown(multipliers)[-1, :4] - module.END).max())
+    assert errors[2] < 0.005
+    np.testing.assert_allclose(np.divide(errors[:2], errors[1:]), 4, rtol=0.1)
+    np.testing.assert_allclose(
+        unknowns[1:-1, 4:], (multipliers[:-3] + multipliers[1:-2])[:, 2:] / 2
+    )
 
 
 def brusselator(module: ModuleType, figures: Figures) -> None:
@@ -317,6 +357,7 @@ PROGRAMS: dict[str, Callable[[ModuleType, Figures], None]] = {
         black_scholes,
         bratu,
         brusselator,
+        bundle_adjustment,
         conv_net,
         dqn,
         gaussian_process,
@@ -325,6 +366,7 @@ PROGRAMS: dict[str, Callable[[ModuleType, Figures], None]] = {
         kalman_filter,
         lattice_boltzmann,
         n_body,
+        orbit_transfer,
         ray_marcher,
         spline_fit,
         vae,
@@ -338,6 +380,7 @@ LONG = {
     **dict.fromkeys(
         ("n_body", "black_scholes", "bratu", "brusselator", "kalman_filter"), pytest.mark.slow
     ),
+    **dict.fromkeys(("bundle_adjustment", "orbit_transfer"), pytest.mark.slow),
 }
 """Examples that take long to compile; others use the same operations."""
 
