@@ -4,60 +4,88 @@
     python -m benchmarks.sparse_derivatives --sizes 64 256
     python -m benchmarks.sparse_derivatives --dense
 
-For each program: the elements and the colors, which should be the same, the CPU seconds that the
-pattern and the colors take, and the least time of a compiled call. `--dense` compares with
-`jacfwd` and `hessian`. Where asdex is not installed, or refuses a size, its columns are empty.
+For each program: the unknowns, the elements and the colors, which should be the same, the CPU
+seconds that the pattern and the colors take, the least time of a compiled call, and the memory that
+all of it takes beyond the imports. Each row of each library is a process of its own, the two in
+turns. `--dense` compares with `jacfwd` and `hessian`. Where asdex is not installed, refuses a size,
+or takes longer than `--limit` seconds, its columns say so.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import json
+import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-import irax
-import irax.sparse
-
 Make = Callable[[Any, int], tuple[Callable[..., Any], np.ndarray]]
+"""A function and its argument, a vector, from a library such as `jax` and a size."""
 
 
-def bratu(jnp: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
+def bratu(lib: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
     """A nonlinear equation on a square grid."""
+    jnp = lib.numpy
 
-    def equations(u: Any) -> Any:
+    def equations(x: Any) -> Any:
+        u = x.reshape(n, n)
         p = jnp.pad(u, 1)
         around = p[:-2, 1:-1] + p[2:, 1:-1] + p[1:-1, :-2] + p[1:-1, 2:]
-        return 4 * u - around - jnp.exp(u)
+        return (4 * u - around - jnp.exp(u)).reshape(-1)
 
-    return equations, np.full((n, n), 0.1, np.float32)
+    return equations, np.full(n * n, 0.1, np.float32)
 
 
-def brusselator(jnp: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
+def brusselator(lib: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
     """Two reacting substances that diffuse on a periodic grid."""
+    jnp = lib.numpy
 
     def spread(z: Any) -> Any:
         across = jnp.roll(z, 1, 0) + jnp.roll(z, -1, 0)
         return 10 * (across + jnp.roll(z, 1, 1) + jnp.roll(z, -1, 1) - 4 * z)
 
-    def rates(both: Any) -> Any:
-        u, v = both
+    def rates(x: Any) -> Any:
+        u, v = x.reshape(2, n, n)
         reaction = u * u * v
-        return jnp.stack([1 + reaction - 4.4 * u + spread(u), 3.4 * u - reaction + spread(v)])
+        both = [1 + reaction - 4.4 * u + spread(u), 3.4 * u - reaction + spread(v)]
+        return jnp.stack(both).reshape(-1)
 
-    return rates, np.full((2, n, n), 0.1, np.float32)
+    return rates, np.full(2 * n * n, 0.1, np.float32)
 
 
-def band(jnp: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
+def band(lib: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
     """A chain of three diagonals."""
+    jnp = lib.numpy
     return lambda x: x[2:] * x[1:-1] + jnp.sin(x[:-2]), np.full(n * n, 0.1, np.float32)
 
 
-def rosenbrock(jnp: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
+def network(lib: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
+    """Three convolutions of a signal, of which the input is differentiated."""
+    rng = np.random.default_rng(0)
+    shapes = (5, 1, 8), (3, 8, 4), (3, 4, 2)
+    kernels = [rng.normal(size=shape).astype(np.float32) for shape in shapes]
+
+    def layers(x: Any) -> Any:
+        y = x.reshape(1, -1, 1)
+        for kernel in kernels:
+            y = lib.lax.conv_general_dilated(
+                y, kernel, (1,), "SAME", dimension_numbers=("NWC", "WIO", "NWC")
+            )
+            y = lib.numpy.maximum(y, 0)
+        return y.reshape(-1)
+
+    return layers, rng.normal(size=n * n).astype(np.float32)
+
+
+def rosenbrock(lib: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
     """The sum whose Hessian has three diagonals."""
+    jnp = lib.numpy
 
     def total(x: Any) -> Any:
         return jnp.sum(100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2)
@@ -65,10 +93,12 @@ def rosenbrock(jnp: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
     return total, np.full(n * n, 0.1, np.float32)
 
 
-def two_bodies(jnp: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
+def two_bodies(lib: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
     """The defects of a trapezoidal rule for a steered orbit, and the cost of steering."""
+    jnp = lib.numpy
 
-    def lagrangian(z: Any) -> Any:
+    def lagrangian(x: Any) -> Any:
+        z = x.reshape(-1, 6)
         state, thrust = z[:, :4], z[:, 4:]
         cubes = (state[:, 0] ** 2 + state[:, 1] ** 2 + 0.1) ** 1.5
         pull = -state[:, :2] / cubes[:, None] + thrust
@@ -76,16 +106,18 @@ def two_bodies(jnp: Any, n: int) -> tuple[Callable[..., Any], np.ndarray]:
         defects = state[1:] - state[:-1] - 0.05 * (rate[1:] + rate[:-1])
         return jnp.sum(defects) + jnp.sum(thrust**2)
 
-    return lagrangian, np.full((n * n // 6, 6), 0.3, np.float32)
+    return lagrangian, np.full(n * n // 6 * 6, 0.3, np.float32)
 
 
 PROGRAMS: dict[str, tuple[Make, str]] = {
     "Bratu": (bratu, "jacobian"),
     "Brusselator": (brusselator, "jacobian"),
     "band": (band, "jacobian"),
+    "network": (network, "jacobian"),
     "Rosenbrock": (rosenbrock, "hessian"),
     "two bodies": (two_bodies, "hessian"),
 }
+MEASURES = ("elements", "colors", "pattern, s", "colors, s", "call, ms", "memory, MB")
 
 
 def least_time(call: Callable[[], Any], repeat: int = 10) -> float:
@@ -100,21 +132,16 @@ def least_time(call: Callable[[], Any], repeat: int = 10) -> float:
 
 def of_irax(make: Make, kind: str, n: int) -> list[float]:
     """Elements, colors, seconds of pattern and colors, milliseconds of a call."""
-    f, x = make(irax.numpy, n)
-    sparse = irax.sparse
+    irax, sparse = importlib.import_module("irax"), importlib.import_module("irax.sparse")
+    f, x = make(irax, n)
+    find = sparse.sparsity if kind == "jacobian" else sparse.hessian_sparsity
+    mode = "auto" if kind == "jacobian" else "symmetric"
     start = time.process_time()
-    if kind == "jacobian":
-        pattern = sparse.sparsity(f)(x)
-        between = time.process_time()
-        colors = sparse.color(pattern)
-        end = time.process_time()
-        compute = irax.jit(sparse.jacobian(f, coloring=colors))
-    else:
-        pattern = sparse.hessian_sparsity(f)(x)
-        between = time.process_time()
-        colors = sparse.color(pattern, "symmetric")
-        end = time.process_time()
-        compute = irax.jit(sparse.hessian(f, coloring=colors))
+    pattern = find(f)(x)
+    between = time.process_time()
+    colors = sparse.color(pattern, mode)
+    end = time.process_time()
+    compute = irax.jit(getattr(sparse, kind)(f, coloring=colors))
     given = irax.numpy.asarray(x)
     took = [between - start, end - between, least_time(lambda: compute(given).data)]
     return [pattern.nnz, colors.num_colors, *took]
@@ -123,7 +150,7 @@ def of_irax(make: Make, kind: str, n: int) -> list[float]:
 def of_asdex(make: Make, kind: str, n: int) -> list[float]:
     """Figures as of `of_irax`, for asdex on JAX."""
     asdex, jax = importlib.import_module("asdex"), importlib.import_module("jax")
-    f, x = make(jax.numpy, n)
+    f, x = make(jax, n)
     given = jax.numpy.asarray(x)
     start = time.process_time()
     pattern = getattr(asdex, f"{kind}_sparsity")(f, given)
@@ -135,34 +162,75 @@ def of_asdex(make: Make, kind: str, n: int) -> list[float]:
     return [pattern.nnz, colors.num_colors, *took]
 
 
+def peak() -> float:
+    """The most memory that this process has had, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def measure(library: str, program: str, n: int) -> None:
+    """Print the figures of a program, and the memory that they took, as JSON."""
+    modules = {"irax": ("irax.sparse", "scipy.sparse"), "asdex": ("asdex", "jax")}
+    for name in modules[library]:
+        importlib.import_module(name)
+    make, kind = PROGRAMS[program]
+    before = peak()
+    figures = (of_irax if library == "irax" else of_asdex)(make, kind, n)
+    print(json.dumps([*figures, peak() - before]))
+
+
+def in_process(library: str, program: str, n: int, limit: float) -> list[float] | str:
+    """The figures that `measure` prints in a process of its own, or why there are none."""
+    command = [sys.executable, "-m", "benchmarks.sparse_derivatives"]
+    command += ["--measure", library, program, str(n)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return f"> {limit:g} s"
+    if done.returncode:
+        last = done.stderr.strip().splitlines() or ["ended"]
+        return last[-1].partition(":")[0]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def row(cells: Sequence[object]) -> str:
     return "| " + " | ".join(map(str, cells)) + " |"
 
 
-def beside_asdex(sizes: Sequence[int]) -> None:
-    """Print a table of irax and asdex, and ratios of what they take."""
-    print(row(["program", "n", "elements", "colors, both", "pattern, s", "colors, s", "call, ms"]))
-    print(row(["---"] * 7))
+def beside_asdex(sizes: Sequence[int], programs: Sequence[str], limit: float) -> None:
+    """Print a table of irax and asdex: what both have once, else irax's first."""
+    print(row(["program", "unknowns", *MEASURES]))
+    print(row(["---"] * (2 + len(MEASURES))))
     for n in sizes:
-        for name, (make, kind) in PROGRAMS.items():
-            ours = of_irax(make, kind, n)
-            try:
-                theirs: list[Any] = of_asdex(make, kind, n)
-            except (ImportError, ValueError) as error:
-                theirs = [type(error).__name__] * 5
-            pairs = list(zip(ours, theirs, strict=True))
-            counts = [f"{a}" if a == b else f"{a}, {b}" for a, b in pairs[:2]]
-            times = [f"{a:.3f}, {b if isinstance(b, str) else f'{b:.3f}'}" for a, b in pairs[2:]]
-            print(row([name, make(np, n)[1].size, *counts, *times]), flush=True)
+        for name in programs:
+            ours, theirs = (in_process(who, name, n, limit) for who in ("irax", "asdex"))
+            if isinstance(ours, str):
+                raise SystemExit(f"{name}, {n}: {ours}")
+            if isinstance(theirs, str):
+                cells = [f"{a:.5g}, {theirs if i == 2 else '-'}" for i, a in enumerate(ours)]
+            else:
+                cells = [f"{a:.5g}, {b:.5g}" for a, b in zip(ours, theirs, strict=True)]
+                cells[:2] = [
+                    a.partition(",")[0] if len({*a.split(", ")}) == 1 else a for a in cells[:2]
+                ]
+            unknowns = PROGRAMS[name][0](np_only, n)[1].size
+            print(row([name, unknowns, *cells]), flush=True)
 
 
-def beside_dense(sizes: Sequence[int]) -> None:
+class np_only:
+    """A library with nothing but NumPy, for the arguments of programs."""
+
+    numpy = np
+
+
+def beside_dense(sizes: Sequence[int], programs: Sequence[str]) -> None:
     """Print a table of calls of sparse and dense derivatives."""
-    print(row(["program", "n", "sparse, ms", "dense, ms"]))
+    irax = importlib.import_module("irax")
+    print(row(["program", "unknowns", "sparse, ms", "dense, ms"]))
     print(row(["---"] * 4))
     for n in sizes:
-        for name, (make, kind) in PROGRAMS.items():
-            f, x = make(irax.numpy, n)
+        for name in programs:
+            make, kind = PROGRAMS[name]
+            f, x = make(irax, n)
             whole = irax.jit(irax.jacfwd(f) if kind == "jacobian" else irax.hessian(f))
             given = irax.numpy.asarray(x)
             took = of_irax(make, kind, n)[-1], least_time(lambda w=whole, g=given: w(g), 3)
@@ -172,9 +240,18 @@ def beside_dense(sizes: Sequence[int]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=[64, 256])
+    parser.add_argument("--programs", nargs="+", default=list(PROGRAMS), choices=list(PROGRAMS))
+    parser.add_argument("--limit", type=float, default=300, help="seconds for a library and a size")
     parser.add_argument("--dense", action="store_true", help="compare with dense derivatives")
+    parser.add_argument("--measure", nargs=3, metavar=("LIBRARY", "PROGRAM", "SIZE"))
     options = parser.parse_args()
-    (beside_dense if options.dense else beside_asdex)(options.sizes)
+    if options.measure:
+        library, program, size = options.measure
+        measure(library, program, int(size))
+    elif options.dense:
+        beside_dense(options.sizes, options.programs)
+    else:
+        beside_asdex(options.sizes, options.programs, options.limit)
 
 
 if __name__ == "__main__":
