@@ -10,6 +10,7 @@ import ctypes
 import threading
 import time
 import weakref
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -235,7 +236,7 @@ class IreeExecutable:
                 for i in self._in_place:
                     given[i].delete()
             raise
-        given_up = [arguments[i] for i in self._donated if _is_once(arguments, i)]
+        given_up = [arguments[i] for i in _only_once(arguments, self._donated)]
         if self.device.has_fixed and not self.device.in_flight.is_unordered:
             keep_addresses(given_up, results)
         for buffer in given_up:
@@ -285,9 +286,8 @@ class IreeExecutable:
             for ref, (_, shape, dtype, is_own) in zip(pending, types, strict=True)
         ]
         call = in_flight.Call(work, pending, self._cost, self._is_brief, not self._in_place)
-        for i in self._donated:
-            if _is_once(arguments, i):
-                arguments[i].delete()
+        for i in _only_once(arguments, self._donated):
+            arguments[i].delete()
         self.device.in_flight.enter(call)
         self._share(arguments)
         return results
@@ -298,8 +298,9 @@ class IreeExecutable:
         """
         given = list(arguments)
         is_ordered = not self.device.in_flight.is_unordered
+        alone = {*_only_once(arguments, self._in_place)} if is_ordered else ()
         for i in self._in_place:
-            if not (is_ordered and given[i].is_exclusive and _is_once(arguments, i)):
+            if not (i in alone and given[i].is_exclusive):
                 given[i] = self.device.put(given[i].numpy())
         return given
 
@@ -390,9 +391,14 @@ def _awaited(arguments: Sequence[Any]) -> Sequence[Any]:
     return arguments
 
 
-def _is_once(arguments: Sequence[Any], i: int) -> bool:
-    """Return True if an argument is no other argument, too."""
-    return sum(other is arguments[i] for other in arguments) == 1
+def _only_once(arguments: Sequence[Any], places: Sequence[int]) -> Sequence[int]:
+    """Return those of some places of arguments at which there is what is at no other place."""
+    counts = Counter(map(id, arguments))
+    return (
+        places
+        if len(counts) == len(arguments)
+        else [i for i in places if counts[id(arguments[i])] == 1]
+    )
 
 
 def _listed(values: Any) -> Any:
