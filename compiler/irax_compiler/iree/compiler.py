@@ -212,7 +212,7 @@ def _by_pipelines(
     """
     from irax_compiler.iree import local
 
-    given = local.with_device(given, flags)
+    given = local.with_device(given, linking.Linker.without(flags))
     if is_straight(text):
         try:
             return _through(local.OF_STRAIGHT, given, flags, rewrites, unverified, True)
@@ -242,6 +242,8 @@ def _through(
         # as the passes.
         unverified |= pipelines.phases.keys()
     is_for_all_sizes = LARGEST_SIZE.encode() in given
+    # Passes do not link, so programs that are linked in different ways share their sessions.
+    of_passes = linking.Linker.without(flags)
 
     begin = given
 
@@ -250,7 +252,7 @@ def _through(
         for before, phase in itertools.pairwise(phases):
             given = run_phases(
                 given,
-                flags,
+                of_passes,
                 before,
                 phase,
                 unverified=unverified,
@@ -279,7 +281,7 @@ def _through(
         given = kernels.joined(kernels.new and advanced(kernels.new, phases[cut:]))
     given = local.to_hal(given, flags, pipelines, kernels)
     given = _rewritten(given, [x for x in rewrites if x.phase == "hal"])
-    return _program(given, flags, "hal", unverified, may_be_printed, pipelines.phases)
+    return _program(given, of_passes, "hal", unverified, may_be_printed, pipelines.phases)
 
 
 def _ends(after: str, ends: set[str]) -> list[str]:

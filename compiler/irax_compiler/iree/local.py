@@ -176,8 +176,9 @@ def to_hal(
     """Return what IREE's phase hal makes of a module as it is after the phase before it; `kernels`
     has those of which the code is known, and keeps that of the others.
     """
+    of_passes = Linker.without(flags)
     with spans.span("phase", "hal"):
-        with invocation(module, flags, "to hal") as run:
+        with invocation(module, of_passes, "to hal") as run:
             run.verify_passes(False)
             run.run_pipeline(pipelines.to_hal)
             parsed = mlir.parse_module(run.bytecode())
@@ -185,7 +186,7 @@ def to_hal(
         for device in _operations(parsed, "util.global"):
             if str(device.attributes["type"]) == "!hal.device":
                 device.attributes["initial_value"] = mlir.parse_attribute(_THE_FIRST)
-        with invocation(mlir.bytecode(parsed), flags, "after code") as run:
+        with invocation(mlir.bytecode(parsed), of_passes, "after code") as run:
             run.verify_passes(False)
             run.run_pipeline(pipelines.after_code)
             return run.bytecode()
