@@ -99,6 +99,7 @@ def test_every_package_is_looked_at():
     assert {path.relative_to(ROOT).parts[1] for path in sources()} == set(FOLDERS)
 
 
+@pytest.mark.slow
 def test_imports_stay_within_the_boundaries():
     found = [
         f"{path.relative_to(ROOT)}:{violation}"
@@ -289,6 +290,7 @@ def circles(graph: Mapping[str, Collection[str]]) -> list[list[str]]:
     return [circle for circle in found if len(circle) > 1]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("package", FOLDERS)
 def test_no_imports_go_in_circles(package: str):
     graph = import_graph({n: path.read_text("utf-8") for n, path in modules(package).items()})

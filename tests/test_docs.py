@@ -79,6 +79,7 @@ def test_examples_that_import_jax() -> None:
     assert done.stdout == expected
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(DOCS)))
 def test_examples(path: Path) -> None:
     check(path)

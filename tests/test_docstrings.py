@@ -36,6 +36,7 @@ def riddles(source: str) -> list[str]:
     ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_docstrings_say_what_a_thing_is(folder: str):
     found = [

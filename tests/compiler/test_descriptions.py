@@ -45,6 +45,7 @@ def variants(x: Any, w: Any) -> Any:
     return products, folded
 
 
+@pytest.mark.slow
 def test_layers_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
     written: list[str] = []
     add = Executables._added

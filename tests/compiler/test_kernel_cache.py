@@ -49,6 +49,7 @@ def check(found: list[np.ndarray]) -> None:
         np.testing.assert_allclose(found[0], np.sin(X), rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_an_edited_program_compiles_new_kernels_alone() -> None:
     found, new, known = kernels(first, X, X)
     check(found)
@@ -58,6 +59,7 @@ def test_an_edited_program_compiles_new_kernels_alone() -> None:
     assert (more, known) == (1, new)
 
 
+@pytest.mark.slow
 def test_kernels_of_other_processes_are_found_on_disk(kept: Path) -> None:
     _, new, _ = kernels(first, X, X)
     kernel_cache._forget()
@@ -94,6 +96,7 @@ def test_nothing_is_kept_where_the_cache_is_off(monkeypatch: pytest.MonkeyPatch)
         assert (new, known) == (0, 0)
 
 
+@pytest.mark.slow
 def test_deeper_networks_compile_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     def network(x: Any, weights: Any) -> Any:
         for w in weights:
@@ -139,6 +142,7 @@ def test_other_constants_and_sizes_are_other_kernels() -> None:
         assert (new, known) == (1, 0)
 
 
+@pytest.mark.slow
 def test_temporary_files_are_removed(
     kept: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -149,6 +153,7 @@ def test_temporary_files_are_removed(
     assert not [*folder.iterdir(), *kept.glob("unfinished-*")]
 
 
+@pytest.mark.slow
 def test_a_folder_may_have_any_name(kept: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IRAX_CACHE_DIR", str(kept / 'it\'s a $folder & "more"'))
     kernels(first, X, X)

@@ -66,7 +66,7 @@ def with_late_operands(x):
     return jnp.tanh(jnp.where(is_large, jnp.sort(z, 1), y) + x)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "step",
     [chain, held_over_a_loop, in_branches, updated, in_turn, gathered, with_late_operands],
@@ -91,6 +91,7 @@ def temporaries(step, x=X):
     return irax.jit(steps).lower(x).compile().memory_analysis().temp_size_in_bytes
 
 
+@pytest.mark.slow
 def test_memory():
     """The chain needs room for what is alive at a time, and not for all of its values."""
     assert temporaries(chain) <= 5 * X.nbytes

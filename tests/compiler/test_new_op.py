@@ -303,6 +303,7 @@ COMPILED = [  # PJRT's plugins compile as they load, and TPUs need libtpu
 ]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", [t.name for t in targets.all_targets()])
 def test_every_target_takes_it(op: Op, target: str) -> None:
     ready = lower(program(op, (16,)), target=target)

@@ -75,6 +75,7 @@ def parts(module: Module, monkeypatch) -> dict[str, str]:
     return {**found, "code": str(re.findall(r'dense<"0x7F454C46\w*">', texts[0]))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", [elementwise, history])
 def test_pipelines_make_the_programs_that_phases_make(function, monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
@@ -374,6 +375,7 @@ def with_tables(x, y):
     return jnp.abs(jnp.fft.fft2(x + y))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("function", [updated, with_tables, history])
 def test_programs_of_other_kinds_take_all_steps(function, monkeypatch):
     ran = pipelines_of(lowered(function), monkeypatch)

@@ -69,6 +69,7 @@ def results(function: Callable[[Any], Any]) -> np.ndarray:
         return np.asarray(irax.jit(function)(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("function", PROGRAMS)
 def test_libraries_do_what_those_of_another_linker_do(
     function: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path

@@ -88,7 +88,7 @@ DIVIDED = (states, outputs, two_products, nested)
 FUNCTIONS = (*DIVIDED, backwards, by_counter, from_two, rows_of_carried)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("derive", [itself, irax.jacrev, irax.jacfwd])
 def test_results_are_those_of_one_loop(function: Any, derive: Callable[..., Any], monkeypatch):

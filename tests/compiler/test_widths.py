@@ -45,7 +45,7 @@ def test_llvm_compiles_chains_in_little_time(n: int, dtype: str, monkeypatch: py
         assert in_child(partial(_compiled, n, dtype), SECONDS) == "compiled"
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("n", [17, 18, 31, 45, 63, 65, 100, 127])
 @pytest.mark.parametrize("dtype", ["i1", "u2", "i4", "i8", "f4"])
 def test_values(n: int, dtype: str):

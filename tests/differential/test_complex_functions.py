@@ -143,7 +143,7 @@ OF_LARGE = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", OF_LARGE)
 def test_numbers_whose_magnitude_is_no_float(name):
     """Their functions are finite all the same."""

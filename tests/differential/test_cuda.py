@@ -64,6 +64,7 @@ def _is_refused(function: Function, target: str) -> bool:
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("functions", PARTS, ids=[str(part[0]) for part in PARTS])
 def test_cuda_compiles_the_same_program(functions: Sequence[Function]) -> None:
     module, ready, names = lowered(functions)

@@ -58,7 +58,7 @@ def svd(x):
 PROGRAMS = [cholesky, lu, lu_of_used, solve, triangular, qr, eigh, svd]
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("shape", [(5, 5), (64, 64), (97, 97), (3, 70, 70)])
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda f: f.__name__)
 def test_values(program, shape):

@@ -162,7 +162,7 @@ def compiled(functions: Sequence[Function], ready: mlir.Module) -> bytes:
         raise AssertionError("\n".join(refused) or "only all together") from None
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("functions", MODULES.values(), ids=MODULES)
 def test_iree_agrees_with_the_evaluator(functions: Sequence[Function]) -> None:
     module, ready, names = lowered(functions)

@@ -50,6 +50,7 @@ def options(indices: Sequence[int]) -> str:
 # ---- value ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @cases(CASES)
 def test_value(case: Case) -> None:
     arrays = case.arrays(case.rng())
@@ -64,6 +65,7 @@ def test_value(case: Case) -> None:
         assert_near(result, value, case.tolerance)
 
 
+@pytest.mark.sampled(4)
 @cases(CASES)
 def test_reading_gives_back_what_was_built(case: Case) -> None:
     module = case.module()
@@ -100,6 +102,7 @@ def differences(run, x: Arrays, v: Arrays, step: float) -> Arrays:
     return [(f - b) / (2 * step) for f, b in zip(forward, backward, strict=True)]
 
 
+@pytest.mark.sampled(4)
 @cases(DIFFERENTIABLE)
 def test_jvp(case: Case) -> None:
     rng = case.rng()
@@ -147,7 +150,7 @@ def test_transpose(case: Case) -> None:
         np.testing.assert_allclose(dot(u, y), found, rtol=1e-6, err_msg=f"in operands {wrt}")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.filterwarnings("ignore::irax_compiler.passes.derive.jvp.LostDerivative")
 @cases(INEXACT)
 def test_vjp_is_the_transpose_of_jvp(case: Case) -> None:
@@ -172,7 +175,7 @@ def test_vjp_is_the_transpose_of_jvp(case: Case) -> None:
         )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @cases(DIFFERENTIABLE)
 def test_vjp_of_vjp(case: Case) -> None:
     rng = case.rng()
@@ -230,7 +233,7 @@ def check_batch(
             assert_near(part, expected[lane], tolerance)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @cases(sample(WITH_OPERANDS, 2))
 def test_batch(case: Case) -> None:
     module = case.module()
@@ -247,7 +250,7 @@ def test_batch(case: Case) -> None:
         check_batch(module, evaluator, "main", inputs, axes, case.tolerance)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @cases(sample(DIFFERENTIABLE, 3))
 @pytest.mark.parametrize("mode", ["jvp", "vjp"])
 def test_batch_of_derivative(case: Case, mode: str) -> None:

@@ -112,6 +112,7 @@ def test_constants_that_are_made_by_equal_kernels(n):
     np.testing.assert_allclose(found, irax.random.normal(key, x.shape), rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_memory():
     """An activation between two convolutions takes none."""
     x, y = np.ones((4, 20, 20, 32), np.float32), np.ones((3, 3, 32, 32), np.float32)

@@ -43,7 +43,7 @@ def average(x):
     return jnp.divide(*sums)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("shape", [(2, 7, 9, 3), (2, 33, 40, 16), (3, 56, 57, 65)])
 @pytest.mark.parametrize(
     "program", [depthwise, strided, largest, average], ids=lambda f: f.__name__
@@ -67,7 +67,7 @@ def test_memory(program):
     assert memory.temp_size_in_bytes == 0
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("fill", [-np.inf, 0.0, 1.5])
 @pytest.mark.parametrize("edges", [(0, 0, 1), (1, 2, 2), (2, 1, 0)])
 def test_windows_of_padded(fill, edges):

@@ -153,7 +153,7 @@ def compiled_and_evaluated(seed: int) -> None:
         assert_alike([x.numpy() for x in buffers], given)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(EXAMPLES or 12))
 def test_loops(seed: int):
     compiled_and_evaluated(seed)

@@ -136,7 +136,7 @@ PROGRAMS = {
 SIZES = [(N,), *(pytest.param(n, marks=pytest.mark.slow) for n in [(N, 5), (5000,), (3000, 7)])]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("program", PROGRAMS.values(), ids=PROGRAMS)
 @pytest.mark.parametrize("extents", SIZES, ids=str)
 def test_moves(program, extents):

@@ -49,6 +49,7 @@ def test_there_are_many():
     assert len(NAMES) >= 25
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_results(name):
     source, arrays = foreign(name)
@@ -67,7 +68,7 @@ def test_portable_artifacts(name):
     close(found, [*of(arrays, "result"), *of(arrays, "gradient")], name)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_jvp(name):
     source, arrays = foreign(name)
@@ -77,7 +78,7 @@ def test_jvp(name):
         close(program(derive.jvp(source, None), device)(inputs), expected, name)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", NAMES)
 def test_vjp(name):
     source, arrays = foreign(name)

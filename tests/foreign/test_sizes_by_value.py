@@ -62,6 +62,7 @@ def inputs(n):
     return np.int64(n), x, y
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("device", ["reference", "cpu"])
 def test_results(device: str):
     multiply = irax.ir.load(ADD, device=device)

@@ -414,6 +414,7 @@ def test_methods_with_their_own_rules():
             unknown(lambda x, method=method: getattr(x, method)())
 
 
+@pytest.mark.slow
 def test_view():
     same(jnp.asarray(B).view("uint8"), B.view(np.uint8))
     same(jnp.arange(4).view("float32"), np.arange(4, dtype=np.int32).view(np.float32))

@@ -40,6 +40,7 @@ def twice(f, *args, **kwargs):
 X = jnp.arange(3.0)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "other",
     [

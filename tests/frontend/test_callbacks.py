@@ -183,6 +183,7 @@ class Odd(Exception):
     pass
 
 
+@pytest.mark.sampled(4)
 @BOTH
 @pytest.mark.parametrize("error", [Odd("no such luck"), ValueError("not so"), KeyboardInterrupt()])
 def test_an_exception_reaches_the_user_as_it_was(jit, error):
@@ -443,6 +444,7 @@ def test_integers_have_no_derivative_to_know():
 # ---- vmap ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled(4)
 @BOTH
 @pytest.mark.parametrize(
     ("method", "expected"),
@@ -655,6 +657,7 @@ def test_a_callback_may_call_the_function_that_calls_it():
     assert factorial(6) == 720
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ordered", [False, True])
 def test_each_device_makes_its_own_calls(ordered):
     seen = []

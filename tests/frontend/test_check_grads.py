@@ -79,6 +79,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_derivatives(name):
     with irax.enable_x64(True):

@@ -21,6 +21,7 @@ def log(x):
 FAILED = "x must be positive, got {} (`check` failed)"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "f, args, message",
     [
@@ -150,6 +151,7 @@ def test_bad_arguments(args, words):
         checkify.check(*args)
 
 
+@pytest.mark.slow
 def test_checks_leave_no_traced_arrays_behind():
     def f(x):
         checkify.check(x > 0, "negative: {}", x)

@@ -79,6 +79,7 @@ def test_modules_are_those_of_irax():
     assert done.stdout == "['jax', 'jax._src']\n"
 
 
+@pytest.mark.slow
 def test_the_version_of_jax_that_libraries_are_told():
     code = """
 import sys, irax.compat
@@ -164,6 +165,7 @@ def test_jax_that_was_imported_before_is_refused(tmp_path):
     assert "ImportError: irax.compat.install(): jax had been imported before" in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", [("-m", "irax.compat"), ("-m", "irax_tools.cli", "python")])
 def test_programs_run(command, tmp_path):
     script = tmp_path / "program.py"
@@ -174,6 +176,7 @@ def test_programs_run(command, tmp_path):
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_options_from_the_environment_of_jax(monkeypatch):
     code = "import irax.compat; irax.compat.install(); import jax; print(jax.numpy.ones(2).dtype)"
     monkeypatch.setenv("JAX_PLATFORMS", "cpu")

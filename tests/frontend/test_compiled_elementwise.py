@@ -45,7 +45,7 @@ def check(function: Callable[..., Any], operands: list[np.ndarray], least: float
         assert not bad, bad[:5]
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize("name", sorted(UFUNCS))
 def test_universal_functions(name: str) -> None:
     rows = np.array(list(itertools.product(POINTS, repeat=UFUNCS[name])), np.float32).T
@@ -60,7 +60,7 @@ def test_universal_functions(name: str) -> None:
     check(function, operands, TINY)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("name", OF_NN)
 def test_functions_of_nn(name: str) -> None:
     points = np.array(POINTS[:36], np.float32)

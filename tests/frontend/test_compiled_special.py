@@ -68,7 +68,7 @@ NAMES = [
 ]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", NAMES)
 def test_compiled_as_evaluated(name: str) -> None:
     function = getattr(special, name)
@@ -84,6 +84,7 @@ def test_compiled_as_evaluated(name: str) -> None:
     assert not bad, bad[:5]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_zeta_at_poles_and_infinities(dtype: type) -> None:
     s = np.array([1.5, 2, 2.5, 3, 100, np.inf, 1, 0.5, 2, np.nan], dtype)
@@ -94,6 +95,7 @@ def test_zeta_at_poles_and_infinities(dtype: type) -> None:
         np.testing.assert_array_equal(irax.jit(special.zeta)(s, q), np.array(expected, dtype))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["eager", "jit"])
 def test_zeta_of_large_arguments(way) -> None:
     s, q = np.array([2, 1.5, 3, 1.5], np.float32), np.array([1e20, 1e30, 1e12, 2e4], np.float32)
@@ -104,6 +106,7 @@ def test_zeta_of_large_arguments(way) -> None:
     np.testing.assert_allclose(found, [1e-20, -1e-30, 2e-30], rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_kernel_of_more_arrays_than_the_runtime_binds():
     """The second derivative reads dozens of rows of coefficients, which are parts of one array."""
     with irax.enable_x64(True):

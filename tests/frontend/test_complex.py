@@ -105,7 +105,7 @@ def test_arrays_of_equal_elements_of_complex128():
 EQUAL = [jnp.zeros, jnp.ones, lambda n, dtype: jnp.full(n, 2 - 1j, dtype)]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("equal", EQUAL, ids=["zeros", "ones", "full"])
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 def test_updates_of_equal_elements(equal, dtype):

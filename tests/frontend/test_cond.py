@@ -126,6 +126,7 @@ def test_closures_of_both_branches_are_operands():
         np.testing.assert_allclose(np.ravel(found), expected, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_switch_clamps_its_index():
     def f(i, x):
         return lax.switch(i, [jnp.sin, lambda x: 2 * x, lambda x: -x], x)

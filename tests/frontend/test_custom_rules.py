@@ -63,6 +63,7 @@ COMPOSITIONS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("compose", COMPOSITIONS.values(), ids=COMPOSITIONS)
 @pytest.mark.parametrize("ruled", [scaled_sine, ruled_sine], ids=["jvp", "vjp"])
 def test_right_rules_change_nothing(ruled, compose):

@@ -120,6 +120,7 @@ def test_derivatives_are_taken_past_a_print(jit, checkpoint, lines):
     assert lines() == ["9.0"]
 
 
+@pytest.mark.slow
 @BOTH
 def test_reverse_mode_of_loops_with_prints(jit, lines):
     def f(x):

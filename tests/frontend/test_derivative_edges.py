@@ -149,6 +149,7 @@ def test_lengths_along_an_axis(short, compiled):
     np.testing.assert_allclose(found[1][1], 1.0, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_zeros_and_poles_of_gamma_functions(compiled):
     x = np.array([1.0, 2.0, 1.01, 1.99, 2.004], np.float32)
     expected = [0, 0, -0.00569030259705, -0.00419552511851, 0.00169627060223]

@@ -11,6 +11,7 @@ ALL = {subject.name: subject for subject in (*SUBJECTS, *PAIRS)}
 SAMPLE = ["expm1", "tanh", "arcsinh", "sigmoid", "squareplus", "spence", "power", "arctan2"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SAMPLE)
 def test_derivatives_of_a_sample_are_accurate(name):
     value, *derivatives = table.measured(ALL[name], np.dtype(np.float32), count=12)

@@ -28,6 +28,7 @@ def outcome(library, call):
     return ", ".join(f"{x:g}" for x in np.ravel(found))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("call, ours, theirs", ROWS)
 def test_outcomes(call, ours, theirs):
     assert outcome(irax, call) == ours

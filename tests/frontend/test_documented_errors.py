@@ -138,6 +138,7 @@ def raised(source: str) -> Exception:
     raise AssertionError(f"{source} raises nothing")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("module", reference.MODULES)
 @pytest.mark.filterwarnings("ignore")
 def test_errors_are_raised(module: str) -> None:

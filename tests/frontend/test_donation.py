@@ -144,6 +144,7 @@ def donated_steps(function, state, *arguments, steps=4):
     return program.alias_size_in_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("combine", ["add", "set"])
 def test_a_few_of_many_elements_are_written_in_place(combine):
     places, x = np.array([1, 5, 5, 7000], np.int32), np.ones(9000, np.float32)
@@ -193,7 +194,7 @@ UPDATES = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", UPDATES)
 def test_updates_of_a_donated_array(name):
     function, is_in_place = UPDATES[name]
@@ -229,7 +230,7 @@ RETURNED = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", RETURNED)
 @pytest.mark.parametrize("size", [6, 1 << 16])
 def test_a_result_that_is_an_argument_outlives_its_donation(name, size):
@@ -300,7 +301,7 @@ STEPS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", STEPS)
 def test_steps_of_large_arrays(name):
     function, size, in_place = STEPS[name]
@@ -421,6 +422,7 @@ def test_filling_a_part_of_a_large_array_of_numpys():
     np.testing.assert_array_equal(fill(irax.device_put(np.ones(200_000, np.float32))), expected)
 
 
+@pytest.mark.slow
 def test_donated_arrays_of_functions_of_hundreds_of_arrays():
     """IREE compiles such functions in parts, which take lists."""
 
@@ -440,6 +442,7 @@ def test_donated_arrays_of_functions_of_hundreds_of_arrays():
         assert float(w[1, 0]) == 1 + i - 0.25 * (3 + i)
 
 
+@pytest.mark.slow
 def test_donated_arrays_that_a_later_part_reads():
     """A call updates arrays of which a kernel after it reads one."""
 

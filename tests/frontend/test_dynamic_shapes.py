@@ -76,6 +76,7 @@ def at_once(monkeypatch):
     return wait
 
 
+@pytest.mark.slow
 def test_sizes_that_are_called_often_have_programs_of_their_own(at_once, monkeypatch):
     monkeypatch.setattr(specialized, "MOST", 2)
     step = irax.jit(loss, dynamic_shapes={"x": "batch, _"})
@@ -207,7 +208,7 @@ KERNELS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_for_all_sizes(name):
     function, shapes = KERNELS[name]
@@ -225,6 +226,7 @@ def test_kernels_for_all_sizes(name):
     assert told.startswith("one program for all sizes")
 
 
+@pytest.mark.slow
 def test_unsigned_integers_for_all_sizes():
     def f(x):
         parts = x[::-1, 1:], jnp.pad(x, 1), x.reshape(-1)[::2], x.astype("float32").mean(0)
@@ -359,6 +361,7 @@ SHARED = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", SHARED)
 def test_arrays_that_depend_on_sizes_alone_are_not_overwritten(name):
     jitted = irax.jit(SHARED[name], dynamic_shapes={"x": "n"})
@@ -466,6 +469,7 @@ EMPTY = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", EMPTY)
 def test_empty_arrays(name):
     """A program is called for other sizes first, so that memory is not all zeros."""
@@ -672,7 +676,7 @@ ONE = {
 """The two columns of the table in docs/export.md."""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", [*REFINED, *ONE])
 def test_what_has_a_program_for_all_sizes(name: str):
     function, (shape, dtype) = (REFINED | ONE)[name]

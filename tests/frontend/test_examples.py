@@ -443,6 +443,7 @@ def test_a_cache_of_keys_changes_nothing():
     np.testing.assert_allclose(np.concatenate(found), expected, atol=2e-5)
 
 
+@pytest.mark.sampled(4)
 @needs_plugin
 @pytest.mark.parametrize(
     "name",

@@ -61,7 +61,7 @@ def test_what_it_says(again: Any):
         again.in_shardings_jax(mesh(4))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("is_put", [False, True])
 @pytest.mark.parametrize("spmd", ["one_buffer", "threads"])
 def test_it_runs_on_as_many_devices(again: Any, is_put: bool, spmd: str):

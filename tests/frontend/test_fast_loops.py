@@ -87,6 +87,7 @@ def test_two_stacks_of_one_kind(width, dtype):
     np.testing.assert_array_equal(last, expected[-1])
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("width", "reverse", "few"), [(3, True, 0), (160, False, 0), (160, True, None)]
 )
@@ -618,6 +619,7 @@ def test_small_arrays_that_begin_as_one_beside_a_large_one(kind: str):
         np.testing.assert_allclose(found, expected, rtol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [7, 33])
 def test_a_constant_that_branches_of_a_step_read_whole_and_by_elements(rows: int):
     def total(x, stack):

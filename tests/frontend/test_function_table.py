@@ -46,6 +46,7 @@ def test_every_elementwise_function_is_public_and_has_a_case():
     assert not untested, f"lax_cases.py has no case of {sorted(untested)}"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", names(1))
 def test_values(name):
     for case in of(name):
@@ -76,6 +77,7 @@ def test_types_are_those_of_jax(name):
         case_checks.check_types(case, x64=False, kinds=None if ALL_FORMS else 1)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", names(1))
 def test_where_promotion_is_minded(name):
     for case in of(name):

@@ -9,6 +9,7 @@ import irax
 import irax.numpy as jnp
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("ends", "bins"),
     [((-4.1, 4.0), 100), ((1, 2), 7), ((1e6, 1e6 + 1), 9)],  # the last: edges a few units apart

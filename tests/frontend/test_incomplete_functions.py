@@ -33,6 +33,7 @@ BETA = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 def test_incomplete_gamma(kind: str) -> None:
     a, x = np.array([row[:2] for row in LOWER], kind).T
@@ -59,6 +60,7 @@ def test_far_from_the_mean_of_large_parameters() -> None:
         np.testing.assert_allclose(float(run(a, x)), expected, 1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 def test_incomplete_beta(kind: str) -> None:
     a, b, x = np.array([row[:3] for row in BETA], kind).T
@@ -71,6 +73,7 @@ def test_incomplete_beta(kind: str) -> None:
         np.testing.assert_allclose(found, expected, 4e-6 if kind == "f4" else 1e-11, 1e-37)
 
 
+@pytest.mark.slow
 def test_distributions_of_large_parameters() -> None:
     # Near their medians.
     cases = [

@@ -448,6 +448,7 @@ def expected_update(x, index, method, values):
     return out
 
 
+@pytest.mark.sampled(4)
 @TABLE
 @pytest.mark.parametrize("method", UPDATES)
 def test_updates(shape, index, method):

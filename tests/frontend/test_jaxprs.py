@@ -136,6 +136,7 @@ FUNCTIONS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_jaxpr_computes_what_its_function_does(name):
     f = FUNCTIONS[name]

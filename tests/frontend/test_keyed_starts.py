@@ -58,6 +58,7 @@ def test_an_earlier_trace_is_used():
     assert "runs without a trace" in str(irax.explain(again))
 
 
+@pytest.mark.slow
 def test_another_process_uses_it(tmp_path):
     code = f"""
 import irax, numpy as np
@@ -79,6 +80,7 @@ def other(x, by=1.0, *, name="other"):
     return shifted(x, by, name=name)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "call",
     [

@@ -357,6 +357,7 @@ def test_contraction():
 MIXED = ["float8_e4m3fn", "float8_e5m2", "float16", "bfloat16", "int8", "uint8"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transform", [lambda f: f, irax.jit])
 def test_products_of_mixed_dtypes_keep_what_the_preferred_one_holds(transform):
     product = functools.partial(lax.dot, preferred_element_type=np.float32)

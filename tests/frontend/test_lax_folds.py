@@ -121,6 +121,7 @@ CUMULATIVE = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("function", CUMULATIVE, ids=lambda f: f.__name__)
 def test_cumulative(function):
     ways = [(axis, reverse) for axis in (0, 1) for reverse in (False, True)]

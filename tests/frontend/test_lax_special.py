@@ -34,6 +34,7 @@ def test_as_scipy(dtype: str, tolerance: float) -> None:
         np.testing.assert_allclose(found, expected, rtol=0, atol=2 * tolerance)
 
 
+@pytest.mark.slow
 def test_derivatives() -> None:
     with irax.enable_x64(True):
         a, x = draw(300)

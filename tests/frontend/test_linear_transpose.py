@@ -133,7 +133,7 @@ BESIDE_OTHERS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("f", BESIDE_OTHERS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("jit", [lambda f: f, irax.jit], ids=["eager", "jit"])
 def test_values_computed_beside_linear_ones_are_used(f, jit):

@@ -190,6 +190,7 @@ def away(x: Any) -> Any:
     return to_device(to_host(x))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("run", [lambda f: f, irax.jit])
 @pytest.mark.parametrize(
     "f, wanted",
@@ -303,7 +304,7 @@ OFFLOADED = ad_checkpoint.Offloadable("device", "pinned_host")
 OF_PRODUCTS = irax.checkpoint_policies.offload_dot_with_no_batch_dims("device", "pinned_host")
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "policy, expected",
     [

@@ -75,6 +75,7 @@ OWN = ["bool", "uint8", "int32", "float16", "float32", "complex64"]
 WIDE = ["int64", "float64", "complex128"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", [*OWN, *WIDE, "bfloat16", "float8_e4m3fn"])
 @pytest.mark.parametrize("kind", ["pickled", "native"])
 def test_dtypes_of_other_objects(name, kind):

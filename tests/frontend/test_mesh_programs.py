@@ -64,6 +64,7 @@ def test_training_follows_the_layouts_of_its_arguments(kind: str, layout: str):
             assert one._buffer.spec == spec
 
 
+@pytest.mark.sampled(3)
 @every_mesh
 def test_meshes_of_the_same_devices_go_together(kind: str):
     _, _, x, _ = arguments()
@@ -118,6 +119,7 @@ def test_meshes_of_one_program():
         irax.jit(partial(divided, line=turned))(x)
 
 
+@pytest.mark.sampled(3)
 @every_mesh
 def test_single_operations_and_derivatives(kind: str):
     w1, w2, x, y = arguments()
@@ -144,6 +146,7 @@ OPERATIONS = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["one buffer", "threads"])
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_layouts_of_single_operations(kind: str, name: str):

@@ -33,6 +33,7 @@ ways = pytest.mark.parametrize("dtype, way", WAYS)
 ordered_ways = pytest.mark.parametrize("dtype, way", [w for w in WAYS if "e8m0" not in w.values[0]])
 
 
+@pytest.mark.sampled(4)
 @ways
 def test_reductions_without_nan(dtype, way):
     x = jnp.asarray(ROWS.astype(getattr(ml_dtypes, dtype)))
@@ -64,6 +65,7 @@ def test_sums_of_floats_without_zero():
     assert float(x[::2].sum()) == 4
 
 
+@pytest.mark.sampled(4)
 @ordered_ways
 def test_nan_comes_last(dtype, way):
     def orders(x):
@@ -151,7 +153,7 @@ def test_compiled_as_evaluated(dtype):
             )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", [*ENCODED, "float4_e2m1fn", "float6_e3m2fn", "float6_e2m3fn"])
 def test_rounding_of_compiled_conversions(dtype):
     """To all numbers, what is halfway between two, and what is next to that; and back."""

@@ -177,7 +177,7 @@ ON_IREE = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("names", NESTINGS if EVERY == 1 else ON_IREE, ids=named)
 def test_on_iree(names):
     f, plain = nested(names, FORMS, jnp.sin), nested(names, PLAIN, sin)

@@ -48,6 +48,7 @@ MODULES = [
 GLOBALS = {"irax": irax, "jnp": irax.numpy, "stats": irax.scipy.stats}
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", MODULES)
 def test_examples_run(name):
     module = importlib.import_module(name)

@@ -259,7 +259,7 @@ def test_reshape_divides_numpys_arrays():
     assert found.shape == (2, 3)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("dtype", ["float32", "int8", "float64"])
 @pytest.mark.parametrize("widths", [(250, 250), (17, 300, 1), (64, 63, 5)])
 def test_rows_of_many_elements_are_written_together(dtype: str, widths: tuple[int, ...]):

@@ -24,6 +24,7 @@ def of(name, **settings):
     return [c for c in found if all(getattr(c, k) == v for k, v in settings.items())]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_values(name):
     for case in of(name):
@@ -59,6 +60,7 @@ def test_types_are_those_of_jax(name, x64):
         case_checks.check_types(case, x64)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES)
 def test_where_promotion_is_minded(name):
     for case in of(name):
@@ -140,6 +142,7 @@ def test_type_checkers_see_the_functions_of_all_families():
 SAMPLE = ("quantile", "unwrap", "histogram2d", "frexp", "insert", "piecewise")
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", NAMES if ALL_FORMS else SAMPLE)
 def test_on_iree(name):
     """For a sample; for all in `make fuzz`."""

@@ -391,6 +391,7 @@ def test_numbers_become_floats_before_they_would_become_small_integers(name, num
     np.testing.assert_allclose(getattr(jnp, name)(number, x), expected, rtol=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "bool"])
 def test_remainders_of_divisions_by_zero_are_zero(dtype):
     x, y = np.array([5, 0, 1], dtype), np.array([0, 0, 1], dtype)

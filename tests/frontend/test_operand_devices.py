@@ -40,6 +40,7 @@ def put(x: Any, place: Any = THERE) -> Any:
     return irax.device_put(jnp.asarray(x), place)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("module", sorted({case.module for case in CASES}))
 def test_each_operand_of_a_function_counts(module: str):
     missed = set()

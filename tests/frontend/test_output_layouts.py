@@ -91,6 +91,7 @@ STAYING = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", STAYING)
 @pytest.mark.parametrize("spec", [P("x"), P("x", "y"), BOTH, OTHER])
 def test_dimensions_that_an_op_needs_whole_stay_divided(name: str, spec: P) -> None:

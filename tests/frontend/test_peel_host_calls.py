@@ -32,7 +32,7 @@ def noting(when, seen, fails=False):
     return body
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "when",
     [
@@ -200,7 +200,7 @@ def to_host(seen: list[tuple[str, float]]) -> Call:
     return call
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("form", FORMS)
 def test_calls_of_each_form_are_those_of_each_step(form):
     x = jnp.float32(1.5)
@@ -242,6 +242,7 @@ def doubled(c, y):
     return lax.cond(y > 2.5, host, lambda c: c + y, c)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_kept", [True, False])
 def test_derivatives_of_loops_with_calls(is_kept: bool):
     def loop(seen, x):
@@ -263,6 +264,7 @@ def test_derivatives_of_loops_with_calls(is_kept: bool):
     np.testing.assert_allclose(sorted({*seen}), sorted(expected), rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_grad", [False, True])
 def test_vmapped_loops_with_calls(is_grad: bool):
     def loop(x):

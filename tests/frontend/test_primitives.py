@@ -49,6 +49,7 @@ def plain(x):
     return (x * (x * x + x) + jnp.sin(x)).sum()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     "transform",
     [

@@ -62,6 +62,7 @@ def in_a_checkpointed_loop(ref, x):
 FUNCTIONS = [chain, loops, branches, jitted, rematerialized, in_a_checkpointed_loop]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("jit", [False, True])
 @pytest.mark.parametrize("function", FUNCTIONS)
 def test_backward_passes_write(function, jit: bool):

@@ -82,6 +82,7 @@ LOOPS = {f.__name__: f for f in (
 )}  # fmt: skip
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("f", LOOPS.values(), ids=LOOPS)
 def test_derivatives(f):
     check_grads(f, (X, W), order=2)
@@ -94,6 +95,7 @@ def test_derivatives(f):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("f", [reads_and_writes, neighbours], ids=lambda f: f.__name__)
 def test_on_iree(f):
     loss = lambda x, w: jnp.sum(f(x, w) ** 2)
@@ -247,6 +249,7 @@ BACKWARDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [FORWARDS, BACKWARDS], ids=["forwards", "backwards"])
 def test_a_loop_of_another_framework_is_a_scan(place):
     main = irax.ir.load(FOREIGN.replace("PLACE", place))

@@ -35,7 +35,7 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "program.py").write_text(PROGRAM)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "arguments",
     [

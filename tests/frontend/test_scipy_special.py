@@ -323,6 +323,7 @@ def test_integral_of_minus_infinity():
     assert irax.jit(special.expi)(-np.inf) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["eager", "jit"])
 def test_confluent_functions_far_below(way):
     """Values by mpmath; the power series of the transformed function is as large as exp(-x)."""
@@ -339,6 +340,7 @@ def test_confluent_functions_far_below(way):
     np.testing.assert_allclose(slope, -0.106135421661944, rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["eager", "jit"])
 def test_confluent_functions_that_oscillate(way):
     """Values by mpmath; all digits of the power series cancel."""

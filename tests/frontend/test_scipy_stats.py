@@ -98,6 +98,7 @@ def test_values(name: str, function: str, kind: str) -> None:
         np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance / 100)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", CASES)
 def test_derivatives(name: str) -> None:
     function = "logpdf" if "logpdf" in vars(getattr(stats, name)) else "logpmf"

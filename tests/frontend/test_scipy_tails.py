@@ -45,7 +45,7 @@ ROWS = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 @pytest.mark.parametrize("name, function, exact", ROWS)
 def test_values_and_derivatives(name, function, exact, kind):
@@ -81,6 +81,7 @@ def test_logarithms_of_probabilities_next_to_1():
     np.testing.assert_allclose(stats.gamma.logcdf(np.float32(30), 1.0), -np.exp(-30), rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("run", [lambda f: f, irax.jit])
 def test_far_tails_of_gumbel_and_gennorm(run):
     z = np.array([5, 30, 60, 100, 1e4], np.float32)

@@ -39,13 +39,13 @@ def test_all_programs_are_recorded():
     assert EXPECTED.keys() == PROGRAMS.keys()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_programs(name: str):
     compare(name, PROGRAMS[name]())
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", [name for name in PROGRAMS if name.startswith("pmap")])
 def test_programs_in_threads(name: str):
     with config.scoped("spmd", "threads"):

@@ -80,6 +80,7 @@ def close(found: Any, expected: Any) -> None:
         np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-3 * (1 + np.abs(b).max()))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(seed: int):
     program = Program(seed)

@@ -281,6 +281,7 @@ INDICES = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_batch", [0, 1])
 def test_arrays_as_indices(n_batch):
     x = np.arange(12.0).reshape(3, 4) * (np.arange(12).reshape(3, 4) % 3 > 0)

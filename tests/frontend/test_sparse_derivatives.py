@@ -269,6 +269,7 @@ def test_acyclic_colors(pattern, order):
     assert coloring.num_colors <= sparse.color(pattern, "symmetric", order).num_colors
 
 
+@pytest.mark.slow
 def test_hessians_by_acyclic_colors():
     n = 40
     chain = np.eye(n, k=1) * RNG.uniform(1, 2, n)
@@ -377,6 +378,7 @@ def test_jacobians_by_rows_and_columns():
     np.testing.assert_allclose(lanes[0], first, rtol=1e-6)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mode", ["auto", "fwd", "rev", "bidirectional"])
 def test_jacobians_without_elements(mode):
     x, nothing = np.ones(3, np.float32), np.zeros(0, np.float32)

@@ -84,6 +84,7 @@ def test_cost():
     assert irax.jit(loop).lower(jnp.ones(3)).cost_analysis()["transcendentals"] == 30
 
 
+@pytest.mark.slow
 def test_memory():
     def f(x):
         return jnp.sum(jnp.sin(x @ x) @ x, axis=1)

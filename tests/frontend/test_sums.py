@@ -134,7 +134,7 @@ CASES = {
 """Sums that take many elements, most of them along a leading dimension."""
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("is_compiled", [False, True], ids=["eager", "jit"])
 @pytest.mark.parametrize("name", CASES)
 def test_many_elements_are_added_up_in_blocks(name: str, is_compiled: bool):
@@ -166,7 +166,7 @@ UPDATES: dict[str, Callable[[Any, Any], Any]] = {
 """Updates that meet at one place: the second of four has as many as there are ones."""
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("is_compiled", [False, True], ids=["eager", "jit"])
 @pytest.mark.parametrize("dtype", COUNTS)
 @pytest.mark.parametrize("name", UPDATES)

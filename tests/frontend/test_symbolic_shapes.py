@@ -262,6 +262,7 @@ SCOPE = export.SymbolicScope()
 # ---- exported functions --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_exported_functions():
     specs = export.symbolic_args_specs(
         (np.zeros((4, 3), "f"), np.zeros((2, 4), "f")), ("...", "b, _")

@@ -350,6 +350,7 @@ PLAIN = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("inner", FORMS)
 @pytest.mark.parametrize("outer", FORMS)
 def test_pairs(outer, inner):

@@ -33,6 +33,7 @@ def apart(found, wanted):
     )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("tolerance", [3e-2, 3e-3, 3e-4, 1e-5, 1e-9])
 def test_results_are_within_the_tolerance(tolerance):
     tuned = irax.precision.tune(loss, (WEIGHTS, X, Y), tolerance=tolerance)

@@ -190,6 +190,7 @@ def job(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, 4])
 def test_processes_communicate_as_numpy_says(size: int):
     done = job(size)
@@ -223,7 +224,7 @@ def test_a_fault_of_a_device_ends_the_job():
     assert "ended by ZeroDivisionError" in done.stderr or "device 3 of the mesh" in done.stderr
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     "fault, message",
     [

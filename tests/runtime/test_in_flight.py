@@ -74,6 +74,7 @@ def test_every_use_waits(use):
         np.testing.assert_array_equal(got, expected)
 
 
+@pytest.mark.slow
 def test_chains_need_no_round_trip():
     """Nor do brief programs that use what is being computed, captured arrays, or many arguments."""
     step = after_first(lambda x, y: (x + y, x * y), X, X)
@@ -393,6 +394,7 @@ os._exit(7 if pid else 0)
     assert output(code) == ["0", "True"]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
 def test_an_interrupt_ends_the_wait_alone():
     """The call goes on; others do not wait for it, and its result is there later."""

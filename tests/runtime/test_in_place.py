@@ -172,6 +172,7 @@ def artefact() -> bytes:
     return CPU.compile_text(mlir.bytecode(module))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(
     ("name", "internal"),
     [(name, internal) for name in PROGRAMS for internal in (False, True)],

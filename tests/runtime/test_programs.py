@@ -298,6 +298,7 @@ def test_functions_that_are_nowhere_are_no_end_of_the_process():
     assert undefined_symbols(b"\x7fELF\x02\x01" * 20) == set()
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not IS_X86, reason="the chip is of x86")
 def test_programs_for_other_processors_are_shared_libraries_only_where_they_must_be():
     for op, type_ in (("sine", "f32"), ("exponential", "f64"), ("negate", "f64")):

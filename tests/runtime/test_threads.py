@@ -108,6 +108,7 @@ print(len(workers), affinities == {frozenset(os.sched_getaffinity(0))})
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="needs Linux's list of threads")
 def test_a_program_runs_with_as_many_threads_fixed_to_no_processor() -> None:
     assert python(PROGRAM, IRAX_NUM_THREADS="3").stdout == "500.0\n3 True\n"

@@ -201,6 +201,7 @@ def test_a_forked_process_is_told_to_be_spawned():
 # ---- what takes long -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @needs_vulkan
 def test_sums_of_more_elements_than_a_thread_is_given():
     x = np.random.default_rng(0).random((3, 100003), dtype=np.float32)
@@ -208,6 +209,7 @@ def test_sums_of_more_elements_than_a_thread_is_given():
     np.testing.assert_allclose(result, x.sum(1, dtype=np.float64), rtol=1e-5)
 
 
+@pytest.mark.slow
 @needs_vulkan
 def test_products_of_more_elements_than_a_thread_is_given():
     rng = np.random.default_rng(0)

@@ -136,6 +136,7 @@ class Params(NamedTuple):
     bias: irax.Array
 
 
+@pytest.mark.slow
 def test_an_update_on_all_devices():
     def loss_fn(params, xs, ys):
         return jnp.mean((params.weight * xs + params.bias - ys) ** 2)

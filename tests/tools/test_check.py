@@ -83,6 +83,7 @@ def test_what_has_no_rule_is_told(folder, irax):
     assert rows(done)["jvp = differences"][0] == "ok"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("text", "property_", "reason"),
     [
@@ -110,6 +111,7 @@ def test_what_says_nothing_is_not_tried(text, property_, reason):
     assert (row.outcome, row.detail) == ("not tried", reason)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("property_", ["evaluator = IREE", "vmap = loop", "text round trip"])
 def test_each_property_can_fail(folder, monkeypatch, property_):
     source = Source(read_module(str(folder / "in.mlir"))[0], "main")

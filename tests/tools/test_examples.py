@@ -95,6 +95,7 @@ def test_every_command_is_documented():
     assert {name for name in main.commands if f"irax {name}" not in text} == set()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("page", PAGES)
 def test_docs(page, shell, folder):
     blocks = BLOCK.findall((DOCS / page).read_text("utf-8"))

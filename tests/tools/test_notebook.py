@@ -167,6 +167,7 @@ def test_the_page_of_a_gradient_shows_how_it_is_derived(monkeypatch, tmp_path):
         assert results.strip() == "tensor<4x3xf32> {"
 
 
+@pytest.mark.slow
 def test_objects_show_themselves_as_tables():
     @irax.jit
     def scaled(x, *, by):

@@ -243,6 +243,7 @@ def test_a_pass_that_miscompiles(folder, monkeypatch):
     assert "irax check found.mlir --inputs found.npz --pipeline miscompiles" in report
 
 
+@pytest.mark.slow
 def test_a_compiler_that_crashes(folder, monkeypatch):
     """It is a failure as any other, and what else is asked is answered."""
     right = checking.program

@@ -128,6 +128,7 @@ def total(page: Page, stage: Stage) -> tuple[float, float, float]:
     return flops, elements, size
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("make", "way"),
     [
@@ -331,6 +332,7 @@ def test_patterns_of_derivatives(tmp_path):
     assert "no argument of a floating-point or complex type" in done.stderr
 
 
+@pytest.mark.slow
 def test_phases_of_iree_keep_locations(tmp_path):
     page = programs.page_of(programs.mlp(tmp_path), Way(iree=True))
     assert [stage.name for stage in page.stages if stage.group == "iree"] == [*PHASES]

@@ -432,6 +432,7 @@ def timed_page(folder: Path) -> Page:
     return page
 
 
+@pytest.mark.slow
 def test_dispatches_are_a_flame_graph(browser, tmp_path):
     (tmp_path / "page.html").write_text(html_of(timed_page(tmp_path)))
     browser.open(tmp_path / "page.html")

@@ -122,6 +122,7 @@ def test_arguments_that_fail(folder, irax):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 def test_errors_of_functions_name_their_line(folder, irax):
     (folder / "functions.py").write_text("def f(x):\n    return x.nothing\n")
     done = irax("run", "functions.py:f", "--args", "f32[2]")

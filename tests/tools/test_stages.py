@@ -24,6 +24,7 @@ def stages(tmp_path_factory):
     return sorted((folder / "stages").iterdir())
 
 
+@pytest.mark.slow
 def test_stages(stages):
     names = [path.name.partition("-")[2].removesuffix(".mlir") for path in stages]
     assert names[:2] == ["read", "symbol-dce"]
