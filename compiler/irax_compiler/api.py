@@ -54,6 +54,7 @@ from irax_compiler.reading import read_module as parse
 from irax_compiler.sharded_types import AmbiguousLayoutError, ShardedTypes
 from irax_compiler.spans import spanned
 from irax_compiler.targets import compile
+from irax_compiler.weights import set_apart as set_weights_apart
 
 if TYPE_CHECKING:
     from irax_compiler.coloring.acyclic import Forest as Forest
@@ -177,6 +178,7 @@ __all__ = [
     "reverse",
     "run_passes",
     "run_pipeline",
+    "set_weights_apart",
     "shapes_of_arguments",
     "signature",
     "state_layouts",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+
+Bytes = bytes | memoryview
 
 MAGIC = b"ML\xefR"
 _STRINGS, _DIALECTS, _ENTRIES, _OFFSETS = 0, 1, 2, 3
@@ -11,6 +14,8 @@ _RESOURCES = 5
 _ALIGNED = 0x80
 _PADDING = b"\xcb"
 _REPLACEMENT = b"unit\0"
+_LARGEST_HEADER = 64
+"""The most bytes that an attribute has before elements."""
 
 
 def without_attributes(data: bytes, dialect: str) -> bytes:
@@ -24,6 +29,16 @@ def without_attributes(data: bytes, dialect: str) -> bytes:
         raise ValueError("not a valid MLIR module: bytecode that is cut short") from None
 
 
+def strings(data: bytes) -> bytes:
+    """Return the strings of bytecode: the names of dialects, operations, attributes. What cannot be
+    told from its sections is returned whole.
+    """
+    if data.startswith(MAGIC):
+        with suppress(IndexError, ValueError):  # it is cut short, which the parser tells
+            return next((bytes(s.data) for s in _sections(data) if s.kind == _STRINGS), data)
+    return data
+
+
 def has_resources(data: bytes) -> bool:
     """True for bytecode that keeps contents of constants apart from the operations."""
     if not data.startswith(MAGIC):
@@ -34,7 +49,7 @@ def has_resources(data: bytes) -> bool:
         return False
 
 
-def resource(data: bytes) -> bytes | None:
+def resource(data: bytes) -> Bytes | None:
     """Return the contents that are kept apart in a module with at most one constant."""
     for section in _sections(data):
         if section.kind == _RESOURCES and section.data:
@@ -45,19 +60,45 @@ def resource(data: bytes) -> bytes | None:
     return None
 
 
+def elements(data: bytes, size: int) -> Bytes | None:
+    """Return the elements of a constant of so many bytes, in a module with one; None where it is
+    written otherwise, as one that repeats an element is.
+    """
+    by_kind = {section.kind: section.data for section in _sections(data)}
+    place = 0
+    for length in _lengths(by_kind[_OFFSETS]):
+        place += length
+        if size <= length < size + _LARGEST_HEADER:
+            return by_kind[_ENTRIES][place - size : place]
+    return None
+
+
+def _lengths(offsets: Bytes) -> Iterator[int]:
+    """The lengths of the attributes and types of a module, in their order."""
+    table = _Reader(offsets)
+    for count in (table.number(), table.number()):
+        done = 0
+        while done < count:
+            table.number()  # the dialect
+            size = table.number()
+            for _ in range(size):
+                yield table.number() // 2
+            done += size
+
+
 def _sections(data: bytes) -> Iterator[_Section]:
+    yield from _Reader(memoryview(data), _header_of(data)).sections()
+
+
+def _header_of(data: bytes) -> int:
+    """The length of what precedes the sections: a magic number, version, producer's name."""
     reader = _Reader(data, len(MAGIC))
-    reader.number()  # the version
-    reader.place = data.index(b"\0", reader.place) + 1  # after the producer's name
-    yield from reader.sections()
+    reader.number()
+    return data.index(b"\0", reader.place) + 1
 
 
 def _without_attributes(data: bytes, dialect: str) -> bytes:
-    reader = _Reader(data, len(MAGIC))
-    reader.number()  # the version
-    reader.place = data.index(b"\0", reader.place) + 1  # after the producer's name
-    header = data[: reader.place]
-    sections = [*reader.sections()]
+    sections = [*_sections(data)]
     by_kind = {section.kind: section.data for section in sections}
     if not {_STRINGS, _DIALECTS, _ENTRIES, _OFFSETS} <= by_kind.keys():
         return data
@@ -65,14 +106,14 @@ def _without_attributes(data: bytes, dialect: str) -> bytes:
     if dialect not in names:
         return data
     entries, offsets = _replaced(by_kind[_ENTRIES], by_kind[_OFFSETS], names.index(dialect))
-    written = header
+    written = data[: _header_of(data)]
     for section in sections:
         changed = {_ENTRIES: entries, _OFFSETS: offsets}.get(section.kind, section.data)
         written += section.header(len(changed), len(written)) + changed
     return written
 
 
-def _replaced(entries: bytes, offsets: bytes, dialect: int) -> tuple[bytes, bytes]:
+def _replaced(entries: Bytes, offsets: Bytes, dialect: int) -> tuple[bytes, bytes]:
     """Remove a dialect's attributes from the sections of attributes and types and of their
     offsets.
     """
@@ -98,18 +139,18 @@ def _replaced(entries: bytes, offsets: bytes, dialect: int) -> tuple[bytes, byte
     return new_entries, b"".join(new_table)
 
 
-def _strings(data: bytes) -> list[str]:
+def _strings(data: Bytes) -> list[str]:
     """The strings of a module: their lengths, the last one's first, then their bytes."""
     reader = _Reader(data)
     lengths = [reader.number() for _ in range(reader.number())][::-1]
     found = []
     for length in lengths:
-        found.append(data[reader.place : reader.place + length - 1].decode())
+        found.append(bytes(data[reader.place : reader.place + length - 1]).decode())
         reader.place += length
     return found
 
 
-def _dialects(data: bytes, strings: list[str]) -> list[str]:
+def _dialects(data: Bytes, strings: list[str]) -> list[str]:
     """The names of the dialects; those that have a version are followed by it."""
     reader = _Reader(data)
     found = []
@@ -126,7 +167,7 @@ class _Section:
     kind: int
     alignment: int
     """The section's alignment in the file; 0 for none."""
-    data: bytes
+    data: Bytes
 
     def header(self, length: int, place: int) -> bytes:
         """Return the header of a section with contents of the given length that begins at
@@ -140,7 +181,7 @@ class _Section:
 
 @dataclass
 class _Reader:
-    data: bytes
+    data: Bytes
     place: int = 0
 
     def number(self) -> int:

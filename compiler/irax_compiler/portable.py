@@ -9,11 +9,15 @@ StableHLO.
 
 from __future__ import annotations
 
+import re
 import tempfile
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from irax_compiler import mlir, sharding
-from irax_compiler.mlir import MLIRError, Module
+from irax_compiler.mlir import MLIRError, Module, Operation
 
 _PIPELINE = "builtin.module(iree-stablehlo-input-transformation-pipeline)"
 _PASS = "vhlo-legalize-to-stablehlo"
@@ -25,6 +29,9 @@ _STOPPER = (
     'res_attrs = #vhlo.array_v1<[]>, sym_visibility = #vhlo.string_v1<"">}> ({}) : () -> ()'
 )
 """A public function without a body: an error for `func.func`, but not for `vhlo.func_v1`."""
+_TENSOR = re.compile(r"!vhlo\.tensor_v1<((?:\d+x)+)!vhlo\.(\w+)_v1>")
+_WEIGHT = "irax.weight."
+"""The names of locations of constants whose elements are kept apart."""
 
 
 def is_portable(module: Module) -> bool:
@@ -37,6 +44,7 @@ def to_stablehlo(module: Module) -> Module:
 
     Raises ValueError for what this version of StableHLO cannot read.
     """
+    weights = _without_weights(module)
     # A context of its own: printing after passes needs one without threads.
     context = mlir.ir.Context()
     context.allow_unregistered_dialects = True
@@ -60,6 +68,44 @@ def to_stablehlo(module: Module) -> Module:
     if name not in text:
         raise ValueError(f"a portable artifact that cannot be made StableHLO: {reason}")
     text = text.replace(name, f'{name}, sym_visibility = "private"')
-    found = mlir.parse_module(sharding.readable(text))  # versioned, they were hidden
+    found = mlir.parse_module(sharding.readable(text, text))  # versioned, they were hidden
     mlir.functions(found)[_STOP].erase()
+    _put_back(found, weights)
     return found
+
+
+def _without_weights(module: Module) -> list[np.ndarray[Any, Any]]:
+    """Put zeros in the place of large constants, which text would be long of; return these. Their
+    locations have their numbers.
+    """
+    found: list[np.ndarray[Any, Any]] = []
+    for operation in mlir.operations_in(module.operation):
+        type_ = (
+            _TENSOR.fullmatch(str(operation.results[0].type)) if _is_constant(operation) else None
+        )
+        if type_ is None or type_[2] not in mlir.DTYPES:
+            continue
+        extents = tuple(map(int, type_[1].split("x")[:-1]))
+        elements = mlir.written_elements(operation, extents, mlir.DTYPES[type_[2]])
+        if elements is None:
+            continue
+        plain = f"{type_[1]}{type_[2]}"
+        zero = "0.0" if mlir.inexact(elements.dtype) else "0"
+        attribute = f"#vhlo.tensor_v1<dense<{zero}> : tensor<{plain}>>"
+        operation.attributes["value"] = mlir.ir.Attribute.parse(attribute, module.context)
+        operation.location = mlir.named(f"{_WEIGHT}{len(found)}", operation.location)
+        found.append(elements)
+    return found
+
+
+def _is_constant(operation: Operation) -> bool:
+    return operation.name == "vhlo.constant_v1"
+
+
+def _put_back(module: Module, weights: list[np.ndarray[Any, Any]]) -> None:
+    for operation in mlir.operations_in(module.operation) if weights else []:
+        location: Any = operation.location
+        if isinstance(location, mlir.ir.NameLoc) and location.name_str.startswith(_WEIGHT):
+            elements = weights[int(location.name_str.removeprefix(_WEIGHT))]
+            operation.attributes["value"] = mlir.dense(elements)
+            operation.location = location.child_loc

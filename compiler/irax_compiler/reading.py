@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from irax_compiler import forms, mlir, portable, sharding
+from irax_compiler import forms, mlir, portable, sharding, words
 from irax_compiler.forms import sizes_by_value, static_sizes, unknown_sizes
 from irax_compiler.ops.core import UnsupportedOp
 
 
 def read_module(text: str | bytes, name: str = "", by_value: bool = False) -> mlir.Module:
     """Read a module from text or bytecode of any origin, and verify it. `name` is that of the file,
-    for locations. Portable artifacts (VHLO) become StableHLO; operations of
-    removed, and forms that irax does not use are rewritten.
+    for locations. Portable artifacts (VHLO) become StableHLO, and forms that irax does not use
+    are rewritten.
 
     With `by_value`, a module whose sizes are elements of arguments stays as it is, with `?` in
     types: `with_values` makes one for some. Otherwise it is refused.
 
     Raises ValueError with the parser's message, its line and column included.
     """
-    module = mlir.parse_module(sharding.readable(text), name)
+    told = words.told(text)
+    module = mlir.parse_module(sharding.readable(text, told), name)
     if portable.is_portable(module):
         module = portable.to_stablehlo(module)
-    if forms.may_have_forms(text):
+    if forms.may_have_forms(text, told):
         forms.rewrite(module)
         module.operation.verify()
     if unknown_sizes.has_unknown_sizes(module):
@@ -31,6 +32,6 @@ def read_module(text: str | bytes, name: str = "", by_value: bool = False) -> ml
             functions = mlir.functions(module).values()
             if not (by_value and any(map(sizes_by_value.arguments_of_sizes, functions))):
                 raise
-    elif static_sizes.may_have_sizes(text):
+    elif static_sizes.may_have_sizes(told):
         static_sizes.rewrite(module)
     return module

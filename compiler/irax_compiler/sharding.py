@@ -29,15 +29,15 @@ _RETURN = re.compile(
 )
 
 
-def readable(module: str | bytes) -> str | bytes:
-    """Return a module's text or bytecode in a form that the bindings read. Of bytecode, attributes
-    of the dialect are removed.
+def readable(module: str | bytes, told: str) -> str | bytes:
+    """Return a module's text or bytecode, whose words are `told` (see `words`), in a form that the
+    bindings read. Of bytecode, attributes of the dialect are removed.
     """
     if isinstance(module, bytes):
-        if module.startswith(bytecode_format.MAGIC) and b"\0sdy\0" in module:
+        if module.startswith(bytecode_format.MAGIC) and "\0sdy\0" in f"\0{told}\0":
             return bytecode_format.without_attributes(module, "sdy")
         return module
-    if "sdy." not in module:
+    if "sdy." not in told:
         return module
     text = _MESH.sub(_generic_mesh, module)
     text = _CONSTRAINT.sub(_generic_constraint, text)

@@ -11,10 +11,12 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 _MEMORY, _MEMORY_PER_BYTE = 2 << 30, 64
 _SECONDS, _SECONDS_PER_BYTE = 10, 1e-6
@@ -43,27 +45,31 @@ def read_elsewhere(bytecode: bytes) -> None:
     reader = _reader()
     if reader is None:
         return
-    with _supervised([reader, *_FLAGS], _MEMORY + _MEMORY_PER_BYTE * len(bytecode)) as process:
-        try:
-            with suppress(BrokenPipeError):
-                process.communicate(bytecode, timeout=_SECONDS + _SECONDS_PER_BYTE * len(bytecode))
-        except subprocess.TimeoutExpired:
-            raise ValueError(f"{_DAMAGED} does not come to an end") from None
-        code = process.wait()
+    memory = _MEMORY + _MEMORY_PER_BYTE * len(bytecode)
+    with tempfile.TemporaryFile() as file:  # to feed a pipe takes longer than to read it
+        file.write(bytecode)
+        file.seek(0)
+        with _supervised([reader, *_FLAGS], memory, file) as process:
+            try:
+                code = process.wait(_SECONDS + _SECONDS_PER_BYTE * len(bytecode))
+            except subprocess.TimeoutExpired:
+                raise ValueError(f"{_DAMAGED} does not come to an end") from None
     if code > 128:
         raise ValueError(f"{_DAMAGED} ends with {signal.Signals(code - 128).name}")
 
 
 @contextmanager
-def _supervised(command: Sequence[str], memory: int) -> Iterator[subprocess.Popen[bytes]]:
-    """Context of a process with a memory limit in bytes. It ends with the block, or with this
-    process.
+def _supervised(
+    command: Sequence[str], memory: int, given: IO[bytes]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Context of a process with a memory limit in bytes, which reads a file. It ends with the
+    block, or with this process.
     """
     pipe, held = os.pipe()
     try:
         process = subprocess.Popen(
             [_SHELL, "-c", _SUPERVISE, "sh", str(memory >> 10), *command],
-            stdin=subprocess.PIPE,
+            stdin=given,
             stdout=pipe,
             stderr=subprocess.DEVNULL,
             env={**os.environ, "LLVM_DISABLE_SYMBOLIZATION": "1"},

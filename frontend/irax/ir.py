@@ -246,7 +246,7 @@ class LoadedFunction(OfThisProcess):
         self.__name__ = func
         self.ir: IR = IR(module, func)
         self.device = device
-        self._builder = ModuleBuilder(module)
+        self._builder, self._weights = _without_weights(module, func)
         block = mlir.body(found[func])
         self._sizes = api.arguments_of_sizes(found[func])
         """The numbers of arguments whose elements are sizes."""
@@ -318,7 +318,7 @@ class LoadedFunction(OfThisProcess):
         """The results, for arrays of the right types. `weak` says which are weakly typed."""
         return staged(
             lambda: self._results(arrays, weak),
-            lambda _: call(self._builder, self.__name__, arrays, weak),
+            lambda _: call(self._builder, self.__name__, [*arrays, *self._weights], weak),
             arrays,
         )
 
@@ -334,9 +334,10 @@ class LoadedFunction(OfThisProcess):
         device = backend.resolve_device(self.device or put_on or config.default_device)
         executable = self._executables.get(device)
         if executable is None:
-            executable = backend.compile(self.ir.module, self.__name__, device)
+            executable = backend.compile(self._builder.module, self.__name__, device)
             self._executables[device] = executable
-        buffers = [x.buffer(device) for x in arrays if isinstance(x, ConcreteArray)]
+        given = (*arrays, *self._weights)
+        buffers = [x.buffer(device) for x in given if isinstance(x, ConcreteArray)]
         results = executable(buffers)
         avals = self.outputs
         if any(weak):
@@ -362,6 +363,12 @@ class LoadedFunction(OfThisProcess):
                 )
             arrays.append(array)
         return arrays
+
+
+def _without_weights(module: mlir.Module, func: str) -> tuple[ModuleBuilder, list[ConcreteArray]]:
+    """A module in which a function takes its weights after its arguments, and these."""
+    apart, weights = api.set_weights_apart(module, func)
+    return ModuleBuilder(apart), [ConcreteArray(x) for x in weights]
 
 
 def as_argument(arg: Any, aval: ShapedArray, what: str) -> Array:

@@ -118,7 +118,11 @@ func = click.option(
     help="The function of the module.  [default: main, or the only public one]",
 )
 output = click.option(
-    "-o", "--output", metavar="FILE", default="-", help="Where to write.  [default: -]"
+    "-o",
+    "--output",
+    metavar="FILE",
+    default="-",
+    help="Where to write: text, or MLIR's bytecode to a .mlirbc.  [default: -]",
 )
 locations = click.option(
     "--locations", is_flag=True, help="Write each operation's source location."

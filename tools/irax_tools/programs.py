@@ -188,7 +188,17 @@ def _of_any_size(source: Source, device: str, passes: Sequence[api.Pass] | None)
 
 def _jitted(source: Source, device: str, passes: Sequence[api.Pass] | None) -> Program:
     target = devices(device)[0].target
-    return _executable(compile_source(source, target, passes), source.func, device)
+    module, weights = api.set_weights_apart(source.module, source.func)
+    artefact = compile_source(replace(source, module=module), target, passes)
+    call = _executable(artefact, source.func, device, weights)
+    if not weights:
+        return call
+
+    def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
+        check_operands(source, operands)
+        return call(operands)
+
+    return run
 
 
 def _evaluated(source: Source) -> Program:
@@ -224,7 +234,13 @@ def argument_types(source: Source) -> list[tuple[tuple[int, ...], np.dtype[Any]]
     return [(mlir.shape_of(p), mlir.dtype_of(p)) for p in parameters]
 
 
-def _executable(artefact: bytes, func: str | None, platform: str) -> Program:
+def _executable(
+    artefact: bytes,
+    func: str | None,
+    platform: str,
+    weights: Sequence[np.ndarray[Any, Any]] = (),
+) -> Program:
+    """A compiled function, which takes weights after its arguments."""
     device = devices(platform)[0]
     layouts = divided.layouts_of(artefact, func)
     if layouts is not None:
@@ -233,9 +249,10 @@ def _executable(artefact: bytes, func: str | None, platform: str) -> Program:
         )
     with spans.span("load", str(device)):
         executable = device.load(artefact, func)
+    fixed = [device.put(x) for x in weights]
 
     def run(operands: Sequence[np.ndarray[Any, Any]]) -> list[np.ndarray[Any, Any]]:
-        return [buffer.numpy() for buffer in executable([device.put(x) for x in operands])]
+        return [buffer.numpy() for buffer in executable([*map(device.put, operands), *fixed])]
 
     return run
 

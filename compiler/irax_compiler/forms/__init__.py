@@ -42,11 +42,10 @@ _WORDS = {name.partition(".")[2] for name in FORMS} | {"quant", "token", "sdy", 
 _WORDS |= set(constants.WORDS)
 
 
-def may_have_forms(text: str | bytes) -> bool:
-    """False for text or bytecode that needs no rewrite."""
-    if isinstance(text, str):
-        return any(word in text for word in _WORDS)
-    return any(word.encode() in text for word in _WORDS) or bytecode_format.has_resources(text)
+def may_have_forms(module: str | bytes, told: str) -> bool:
+    """False for text or bytecode that needs no rewrite. `told` are its words (see `words`)."""
+    has_resources = isinstance(module, bytes) and bytecode_format.has_resources(module)
+    return has_resources or any(word in told for word in _WORDS)
 
 
 def rewrite(module: Module) -> None:

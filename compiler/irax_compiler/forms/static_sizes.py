@@ -31,11 +31,9 @@ _DEPTH = 100
 _WORDS = [name.partition(".")[2] for name in _NAMES]
 
 
-def may_have_sizes(text: str | bytes) -> bool:
-    """False for text or bytecode without operations of dynamic names."""
-    if isinstance(text, str):
-        return any(word in text for word in _WORDS)
-    return any(word.encode() in text for word in _WORDS)
+def may_have_sizes(told: str) -> bool:
+    """False for the words (see `words`) of a module without operations of dynamic names."""
+    return any(word in told for word in _WORDS)
 
 
 def rewrite(module: Module) -> None:

@@ -39,6 +39,7 @@ from irax_compiler.mlir.constants import (
     integer_of,
     is_apart,
     splat,
+    written_elements,
 )
 from irax_compiler.mlir.modules import (
     bytecode,

@@ -15,7 +15,10 @@ from irax_compiler.mlir.attributes import attribute_text, parse_attribute
 from irax_compiler.mlir.bindings import CONTEXT, UNKNOWN, Attribute, Operation, Value, ir
 from irax_compiler.mlir.modules import bytecode, new_module
 from irax_compiler.mlir.operations import definition
-from irax_compiler.mlir.types import dtype_of, dtype_of_type, tensor_type
+from irax_compiler.mlir.types import dtype_of, dtype_of_type, shape_of_type, tensor_type
+
+_LONG_TEXT = 1 << 16
+"""The bytes of elements from which other forms than text are looked for."""
 
 
 def dense(array: np.ndarray) -> Attribute:
@@ -45,7 +48,9 @@ def dense_of_number(number: Any) -> Attribute:
 
 
 def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
-    """The contents of a dense elements attribute of `operation` as a NumPy array."""
+    """The contents of a dense elements attribute of `operation` as a NumPy array, which may be a
+    view of MLIR's memory and is not to be written to.
+    """
     type_ = operation.results[0].type
     dtype = dtype_of_type(type_)
     if name == "value" and is_apart(operation):
@@ -55,13 +60,32 @@ def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:
         if isinstance(attribute, ir.DenseElementsAttr):
             if (element := _splat_element(attribute, dtype)) is not None:
                 return np.broadcast_to(element, type_.shape)
-            return np.array(attribute).reshape(type_.shape)
-    # Complex, bfloat16, float8 and narrower contents have no buffer in the bindings: read the text.
+            return np.asarray(attribute).reshape(type_.shape)
+    # Complex, bfloat16, float8 and narrower contents have no buffer in the bindings.
+    if name == "value":
+        found = written_elements(operation, shape_of_type(type_), dtype)
+        if found is not None:
+            return found
     text = _text_alone(operation)
     match = re.search(r"dense<(.*)> : tensor", text, re.DOTALL)
     if match is not None:
         return dense_text.parse(match[1], tuple(type_.shape), dtype)
     raise TypeError(f"{operation.name}: cannot read its contents: {text[:120]}")
+
+
+def written_elements(
+    operation: Operation, extents: tuple[int, ...], dtype: np.dtype
+) -> np.ndarray | None:
+    """The elements of a large constant of any dialect, as MLIR's bytecode has them; None for
+    others, and for those that repeat one element.
+    """
+    size = math.prod(extents) * dtype.itemsize
+    if size < _LONG_TEXT or width(dtype) < 8 or dtype == np.bool_:
+        return None
+    holder = new_module()
+    operation.clone(ip=ir.InsertionPoint(holder.body))
+    found = bytecode_format.elements(bytecode(holder), size)
+    return None if found is None else np.frombuffer(found, dtype).reshape(extents)
 
 
 def attributes_of(operation: Operation) -> dict[str, Attribute]:

@@ -163,4 +163,7 @@ def _write(source: Source, output: str, locations: bool) -> None:
     from irax_compiler import mlir
     from irax_tools.files import write_file
 
+    if output.endswith(".mlirbc"):
+        write_file(output, mlir.bytecode(source.module))
+        return
     write_file(output, mlir.text_of(source.module.operation, locations))
