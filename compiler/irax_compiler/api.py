@@ -50,6 +50,7 @@ from irax_compiler.passes.derive.vjp import derive_reversed, derive_vjp
 from irax_compiler.passes.host.deferred_rules import write_rules
 from irax_compiler.passes.host.user_lowerings import write_lowerings
 from irax_compiler.pipeline import parse_pipeline, run_passes, run_pipeline, text_of
+from irax_compiler.reading import read_data
 from irax_compiler.reading import read_module as parse
 from irax_compiler.sharded_types import AmbiguousLayoutError, ShardedTypes
 from irax_compiler.spans import spanned
@@ -173,6 +174,7 @@ __all__ = [
     "precision_plan",
     "precision_report",
     "range_report",
+    "read_data",
     "refined",
     "remove_dead_operations",
     "reverse",

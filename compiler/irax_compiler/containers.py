@@ -5,11 +5,12 @@
 from __future__ import annotations
 
 import io
-import struct
 import zipfile
 
-from irax_compiler import bytecode_format, mlir, other_forms, trial
+from irax_compiler import bytecode_format, jax_exports, mlir, other_forms, trial
 from irax_compiler.bytecode_format import MAGIC
+from irax_compiler.jax_exports import ArrayType as ArrayType
+from irax_compiler.jax_exports import Export as Export
 
 _ARCHIVE = b"PK\x03\x04"
 _MODULE = "module.mlir"
@@ -18,9 +19,6 @@ LARGEST = 1 << 30
 _FIRST = 4096
 """The bytes in which most files have something, and that are looked at before all of it."""
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-_JAX_MODULE = 30
-_JAX_EFFECTS = 24
-"""Places, in a table's list of fields, of the module and of the names of ordered effects."""
 
 
 def module_in(data: bytes) -> str | bytes:
@@ -36,6 +34,20 @@ def module_in(data: bytes) -> str | bytes:
     found = bytecode_format.without_attributes(found, "sdy")
     trial.read_elsewhere(found)
     return found
+
+
+def is_of_jax(data: bytes) -> bool:
+    """True for what may be a file of `jax.export`."""
+    return MAGIC in data and not data.startswith((MAGIC, _ARCHIVE))
+
+
+def export_in(data: bytes) -> Export | None:
+    """Return what a file of `jax.export` says of its function; None for other files.
+
+    Raises:
+        ValueError: such a file is damaged.
+    """
+    return jax_exports.read(data) if is_of_jax(data) else None
 
 
 def main_function(module: mlir.Module) -> str:
@@ -56,7 +68,7 @@ def _found(data: bytes) -> str | bytes:
     if other is not None:
         raise ValueError(other)
     if MAGIC in data:
-        return _of_jax(data)
+        return jax_exports.read(data).module
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -77,42 +89,3 @@ def _of_archive(data: bytes) -> str:
     except Exception as error:  # zipfile raises what it meets: BadZipFile, zlib's, struct's, ...
         raise ValueError(f"a damaged file: {error}") from None
     raise ValueError("a compiled program, and no module; expected MLIR")
-
-
-def _of_jax(data: bytes) -> bytes:
-    """The module in a FlatBuffer of `jax.export.Exported.serialize`."""
-    try:
-        (table,) = struct.unpack_from("<I", data, 0)
-        effects = _field(data, table, _JAX_EFFECTS)
-        module = _field(data, table, _JAX_MODULE)
-        if module is None:
-            raise ValueError
-        (length,) = struct.unpack_from("<I", data, module)
-        found = data[module + 4 : module + 4 + length]
-        if not found.startswith(MAGIC) or len(found) < length:
-            raise ValueError
-        has_effects = effects is not None and struct.unpack_from("<I", data, effects)[0] > 0
-    except (struct.error, ValueError):
-        raise ValueError(
-            "neither MLIR text nor MLIR bytecode, nor what jax.export serialises"
-        ) from None
-    if has_effects:
-        raise ValueError(
-            "an export of JAX's with ordered effects, such as callbacks: not supported"
-        )
-    return found
-
-
-def _field(data: bytes, table: int, place: int) -> int | None:
-    """Return the position of a vector that is a field of a table; None if the table lacks the
-    field.
-    """
-    (back,) = struct.unpack_from("<i", data, table)
-    fields = table - back
-    (size,) = struct.unpack_from("<H", data, fields)
-    if fields < 0 or place >= size:
-        return None
-    (offset,) = struct.unpack_from("<H", data, fields + place)
-    if offset == 0:
-        return None
-    return table + offset + struct.unpack_from("<I", data, table + offset)[0]

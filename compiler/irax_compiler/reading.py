@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from irax_compiler import forms, mlir, portable, sharding, words
-from irax_compiler.forms import sizes_by_value, static_sizes, unknown_sizes
+from irax_compiler import containers, forms, mlir, portable, sharding, words
+from irax_compiler.forms import platforms, sizes_by_value, static_sizes, unknown_sizes
+from irax_compiler.jax_exports import Export
 from irax_compiler.ops.core import UnsupportedOp
 
 
-def read_module(text: str | bytes, name: str = "", by_value: bool = False) -> mlir.Module:
+def read_data(data: bytes, name: str = "", by_value: bool = False) -> mlir.Module:
+    """Read the module in a file, as it is or in a container: see `read_module`.
+
+    Raises ValueError, too, for a file that holds none.
+    """
+    return read_module(containers.module_in(data), name, by_value, containers.export_in(data))
+
+
+def read_module(
+    text: str | bytes,
+    name: str = "",
+    by_value: bool = False,
+    export: Export | None = None,
+) -> mlir.Module:
     """Read a module from text or bytecode of any origin, and verify it. `name` is that of the file,
     for locations. Portable artifacts (VHLO) become StableHLO, and forms that irax does not use
     are rewritten.
 
     With `by_value`, a module whose sizes are elements of arguments stays as it is, with `?` in
-    types: `with_values` makes one for some. Otherwise it is refused.
+    types: `with_values` makes one for some. Otherwise it is refused. `export` is what JAX
+    says of the module's function: the part for one of its platforms is read.
 
     Raises ValueError with the parser's message, its line and column included.
     """
@@ -21,12 +36,14 @@ def read_module(text: str | bytes, name: str = "", by_value: bool = False) -> ml
     module = mlir.parse_module(sharding.readable(text, told), name)
     if portable.is_portable(module):
         module = portable.to_stablehlo(module)
+    if export is not None and export.platform is not None:
+        platforms.with_platform(module, containers.main_function(module), export.platform)
     if forms.may_have_forms(text, told):
         forms.rewrite(module)
         module.operation.verify()
     if unknown_sizes.has_unknown_sizes(module):
         try:
-            return unknown_sizes.with_names(module)
+            return unknown_sizes.with_names(module, export.sizes if export else None)
         except UnsupportedOp:
             module = sizes_by_value.without_calls(module)
             functions = mlir.functions(module).values()

@@ -26,7 +26,7 @@ from irax.core.shardings.meshes import AbstractMesh, Mesh
 from irax.core.shardings.shardings import Sharding
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import argument_names
-from irax.execution import backend
+from irax.execution import backend, jax_programs
 from irax.execution.export_trees import describe, make, parts
 from irax.execution.export_trees import (
     register_namedtuple_serialization as register_namedtuple_serialization,
@@ -400,8 +400,8 @@ class Exported(OfThisProcess):
 
 
 def deserialize(blob: bytes | bytearray) -> Exported:
-    """The function that `Exported.serialize` or `Exported.save` wrote, or `jax.export`: then it
-    takes and returns arrays one after the other, as `in_avals` and `out_avals` have them.
+    """The function that `Exported.serialize` or `Exported.save` wrote, or `jax.export`, of whose
+    functions for several platforms the part for the processor is read.
 
     Args:
         blob: the bytes.
@@ -415,8 +415,25 @@ def deserialize(blob: bytes | bytearray) -> Exported:
     Array(0., dtype=float32, weak_type=True)
     """
     if not zipfile.is_zipfile(io.BytesIO(blob)) and containers.MAGIC in blob:
-        return of_module(api.parse(containers.module_in(bytes(blob))))
+        return _of_jax(bytes(blob))
     return _of_contents(archives.read(bytes(blob), "deserialize"), "deserialize")
+
+
+def _of_jax(blob: bytes) -> Exported:
+    """A function of `jax.export`. Arguments that it does not use are no arguments of the file's
+    module.
+    """
+    found = containers.export_in(blob)
+    if found is None:
+        return of_module(api.read_data(blob))
+    module = api.read_data(blob)
+    name = jax_programs.with_all_arguments(module, containers.main_function(module), found)
+    called = LoadedFunction(module, name, None)
+    structures = (
+        jax_programs.structure(found.in_tree, len(called.inputs)),
+        jax_programs.structure(found.out_tree, len(called.outputs)),
+    )
+    return Exported(module, name, (called.inputs, called.outputs), structures, found.platforms)
 
 
 def of_module(

@@ -215,21 +215,22 @@ def load(
     """
     if device is not None and device != "reference":
         device = backend.resolve_device(device)
-    module = api.parse(*_source(text_or_path), by_value=True)
+    module = _module(text_or_path)
     return LoadedFunction(module, func or containers.main_function(module), device)
 
 
-def _source(text_or_path: str | bytes | os.PathLike[str]) -> tuple[str | bytes, str]:
-    """Return a module's text or bytecode, and the name of its file if it has one."""
+def _module(text_or_path: str | bytes | os.PathLike[str]) -> mlir.Module:
+    """Return the module of text, bytecode, or a file."""
     if isinstance(text_or_path, bytes):
-        return containers.module_in(text_or_path), ""
-    is_text = isinstance(text_or_path, str) and ("\n" in text_or_path or "{" in text_or_path)
-    if is_text:
-        return str(text_or_path), ""
+        return api.read_data(text_or_path, by_value=True)
+    if isinstance(text_or_path, str) and ("\n" in text_or_path or "{" in text_or_path):
+        return api.parse(text_or_path, by_value=True)
     path = Path(text_or_path)
     try:
-        return containers.module_in(path.read_bytes()), str(path)
+        return api.read_data(path.read_bytes(), str(path), by_value=True)
     except ValueError as error:
+        if str(error).startswith(str(path)):
+            raise
         raise ValueError(f"{path}: {error}") from None
 
 

@@ -166,9 +166,9 @@ def test_what_jax_serialised():
     found = export.deserialize(path.read_bytes())
     assert [str(a) for a in found.in_avals] == ["float32[3,2]", "float32[4,3]"]
     w, x = np.ones((3, 2), np.float32), np.ones((4, 3), np.float32)
-    (loss,) = found.call(w, x)
+    loss = found.call({"w": w}, x)["loss"]
     assert float(loss) == pytest.approx(8 * np.tanh(3))
-    slope = irax.grad(lambda w: found.call(w, x)[0])(w)
+    slope = irax.grad(lambda w: found.call({"w": w}, x)["loss"])(w)
     np.testing.assert_allclose(slope, 4 * (1 - np.tanh(3) ** 2) * w, rtol=1e-4)
 
 

@@ -67,7 +67,10 @@ def _described(data: bytes, name: str) -> tuple[str, Iterator[str]]:
     found = containers.module_in(data)
     kind = "MLIR text" if isinstance(found, str) else "MLIR bytecode"
     is_inside = isinstance(found, bytes) and not data.startswith(containers.MAGIC)
-    return "an export of JAX's" if is_inside else kind, _of_module(found, name)
+    export = containers.export_in(data) if is_inside else None
+    if export is None:
+        return kind, _of_module(found, name)
+    return "an export of JAX's", chain(_of_jax(export), _of_module(found, name, export))
 
 
 def _of_export(contents: dict[str, bytes], name: str) -> Iterator[str]:
@@ -80,6 +83,13 @@ def _of_export(contents: dict[str, bytes], name: str) -> Iterator[str]:
         yield f"{line}: for {targets[entry]}, {NATIVE}" if entry in targets else line
     if exported.MODULE in contents:
         yield from _of_module(contents[exported.MODULE].decode(), name)
+
+
+def _of_jax(found: containers.Export) -> Iterator[str]:
+    by = f", by JAX {found.version}" if found.version else ""
+    yield f"{found.name}, for {', '.join(found.platforms)}{by}"
+    if len(found.kept) < len(found.in_types):
+        yield f"uses {len(found.kept)} of {len(found.in_types)} arguments"
 
 
 def _of_program(data: bytes, contents: dict[str, bytes]) -> Iterator[str]:
@@ -105,9 +115,11 @@ def _of_pjrt(data: bytes, name: str) -> Iterator[str]:
         yield from _of_module(program.decode(), name)
 
 
-def _of_module(found: str | bytes, file: str) -> Iterator[str]:
+def _of_module(
+    found: str | bytes, file: str, export: containers.Export | None = None
+) -> Iterator[str]:
     try:
-        module = api.parse(found, file)
+        module = api.parse(found, file, export=export)
     except ValueError as error:
         raise ValueError(f"{error}; {_EXPECTED}") from None
     counts: Counter[str] = Counter()

@@ -87,18 +87,25 @@ def read_module(path: str, by_value: bool = False) -> tuple[mlir.Module, str]:
     """The module of a file, or of standard input, and its text, where it has one. With `by_value`,
     sizes of it may be elements of arguments. Raises UsageError or ValueError.
     """
-    found = read_contents(path)
+    data = _data(path)
     with naming(path):
-        return api.parse(found, path, by_value), "" if isinstance(found, bytes) else found
+        found = containers.module_in(data)
+        module = api.parse(found, path, by_value, containers.export_in(data))
+    return module, "" if isinstance(found, bytes) else found
 
 
 def read_contents(path: str) -> str | bytes:
     """The text or the bytecode of the module in a file. Raises UsageError or ValueError."""
+    data = _data(path)
+    with naming(path):
+        return containers.module_in(data)
+
+
+def _data(path: str) -> bytes:
     if path.endswith(".py"):
         shown = f"irax show {path}:FUNCTION --stage traced --locations writes that of a function"
         raise click.UsageError(f"{path}: a Python program; expected a module: {shown}")
-    with naming(path):
-        return containers.module_in(read_file(path))
+    return read_file(path)
 
 
 def _trace(

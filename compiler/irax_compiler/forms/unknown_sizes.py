@@ -53,8 +53,9 @@ def _has_unknown_size(value: Any) -> bool:
     return is_tensor and type_.encoding is None and UNKNOWN_SIZE in type_.shape
 
 
-def with_names(module: Module) -> Module:
-    """Return a module in which sizes have names, with its public functions.
+def with_names(module: Module, names: Sequence[Sequence[str]] | None = None) -> Module:
+    """Return a module in which sizes have names, with its public functions. `names` are the sizes
+    of the arguments of its functions; without them, sizes have names of irax's.
 
     Raises:
         UnsupportedOp: a size depends on the elements of arrays, or an operation is not supported
@@ -68,9 +69,9 @@ def with_names(module: Module) -> Module:
         if not is_unknown(function):
             function.clone(ip=mlir.InsertionPoint(named.body))
             continue
-        draft = Naming(mlir.new_module(), function, SymbolicScope())
+        draft = Naming(mlir.new_module(), function, SymbolicScope(), names)
         draft.run(name)
-        Naming(named, function, SymbolicScope(draft.constraints)).run(name)
+        Naming(named, function, SymbolicScope(draft.constraints), names).run(name)
     named.operation.verify()
     return named
 
@@ -93,8 +94,15 @@ class Sizes(Protocol):
 class Naming:
     """Builds a function anew, in which sizes have names."""
 
-    def __init__(self, module: Module, source: Operation, scope: SymbolicScope) -> None:
+    def __init__(
+        self,
+        module: Module,
+        source: Operation,
+        scope: SymbolicScope,
+        names: Sequence[Sequence[str]] | None = None,
+    ) -> None:
         self.module = module
+        self._names = names
         self.source = source
         self.scope = scope
         self.constraints: list[str] = []
@@ -124,11 +132,17 @@ class Naming:
         """The shapes of arguments, in which each `?` is a variable."""
         return [
             tuple(
-                self.scope.variable(f"d{self._number(x, d)}") if n == UNKNOWN_SIZE else n
+                self.scope.variable(self._name(x, d)) if n == UNKNOWN_SIZE else n
                 for d, n in enumerate(x.type.shape)  # pyright: ignore
             )
             for x in mlir.arguments(self.source)
         ]
+
+    def _name(self, argument: Value, dimension: int) -> str:
+        """The name of a `?`: the one that is given, or its number among all."""
+        if self._names is not None and len(self._names) == len(mlir.arguments(self.source)):
+            return self._names[mlir.arguments(self.source).index(argument)][dimension]
+        return f"d{self._number(argument, dimension)}"
 
     def _build_all(self, block: Block) -> list[Value]:
         """Build the operations of a block at the insertion point; return what it returns."""
@@ -221,6 +235,12 @@ class Naming:
         extents = mlir.shape_of(result)
         if operation.name == "stablehlo.compare":
             self._compare(operation)
+        if operation.name in _DECIDED and extents == ():
+            found = _DECIDED[operation.name](
+                operation, [self.known.get(v) for v in operation.operands]
+            )
+            if found is not None:
+                self.known[result] = found
             return
         if mlir.dtype_of(result).kind not in "iu" or np.prod(extents, dtype=int) > MOST:
             return
@@ -302,6 +322,48 @@ def _joined(operation: Operation, *xs: Any) -> Any:
     return np.concatenate(xs, along.value)
 
 
+def _sign(operation: Operation, x: Any) -> Any:
+    signs = [1 if bounds(n)[0] > 0 else -1 if bounds(n)[1] < 0 else None for n in x.ravel()]
+    return None if None in signs else _object(x.shape, signs)
+
+
+def _compared(operation: Operation, given: Sequence[Any]) -> Any:
+    """True or False, where that holds for all sizes."""
+    x, y = (None if v is None else v.item() for v in given)
+    if x is None or y is None:
+        return None
+    least, most = bounds(x - y)
+    direction = mlir.attribute_text(operation.attributes["comparison_direction"])
+    how = direction.split()[-1].rstrip(">")
+    never = {"LT": least >= 0, "LE": least > 0, "GT": most <= 0, "GE": most < 0}
+    never["EQ"] = never["LE"] or never["GE"]
+    always = {a: never[b] for a, b in (("LT", "GE"), ("GE", "LT"), ("GT", "LE"), ("LE", "GT"))}
+    always["EQ"] = least == most == 0
+    never["NE"], always["NE"] = always["EQ"], never["EQ"]
+    if not (never[how] or always[how]):
+        return None
+    return _object((), [int(always[how])])
+
+
+def _both(operation: Operation, given: Sequence[Any]) -> Any:
+    found = [None if v is None else v.item() for v in given]
+    if 0 in found:
+        return _object((), [0])
+    return None if None in found else _object((), [1])
+
+
+def _selected(operation: Operation, given: Sequence[Any]) -> Any:
+    test, x, y = given
+    return None if test is None else (x if test.item() else y)
+
+
+_DECIDED: dict[str, Callable[..., Any]] = {
+    "stablehlo.and": _both,
+    "stablehlo.compare": _compared,
+    "stablehlo.select": _selected,
+}
+"""The operations on scalars that some operands may decide, by which quotients are rounded down."""
+
 _FOLLOWED: dict[str, Callable[..., Any]] = {
     "stablehlo.add": _each(lambda x, y: x + y),
     "stablehlo.subtract": _each(lambda x, y: x - y),
@@ -310,6 +372,7 @@ _FOLLOWED: dict[str, Callable[..., Any]] = {
     "stablehlo.minimum": _each(smaller),
     "stablehlo.divide": _quotient,
     "stablehlo.remainder": _quotient,
+    "stablehlo.sign": _sign,
     "stablehlo.convert": _same,
     "stablehlo.reshape": _same,
     "stablehlo.broadcast_in_dim": _spread,
