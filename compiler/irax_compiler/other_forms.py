@@ -15,6 +15,7 @@ _CURES = {
     "tfl": _TENSORFLOW,
     "tf_executor": _TENSORFLOW,
     "tf_saved_model": _TENSORFLOW,
+    "mhlo": "expected operations of StableHLO and CHLO in its place",
     "onnx": "expected StableHLO: onnx-mlir-opt --convert-onnx-to-stablehlo of onnx-mlir",
     "tosa": "expected StableHLO, which tosa was made from or beside",
     **dict.fromkeys(
@@ -32,6 +33,7 @@ _HLO = (
     'experimental_get_compiler_ir(x)(stage="stablehlo") in TensorFlow, '
     "torch_xla.stablehlo in torch_xla"
 )
+_UNKNOWN = re.compile(r"Dialect `\w+' not found for custom op '([\w.]+)'")
 _PROTO = re.compile(rb"\n.[\w.\-<>() ]+\x12.[\w.\-<>() ]+\x1a", re.DOTALL)
 """A message of XLA's HloModuleProto: its name, the name of its entry, and a computation."""
 
@@ -44,6 +46,18 @@ def cure(name: str) -> str:
     'the module was lowered beyond StableHLO: expected the module from before'
     """
     return _CURES.get(re.split(r"[.<]", name.lstrip("!"))[0], "")
+
+
+def unknown_operation(message: str) -> str | None:
+    """Return what to use instead of the operation that a parser's message says is of no dialect
+    that it has; None for other messages.
+
+    >>> unknown_operation("Dialect `mhlo' not found for custom op 'mhlo.topk'")
+    'mhlo.topk is not supported; expected operations of StableHLO and CHLO in its place'
+    """
+    found = _UNKNOWN.search(message)
+    told = cure(found[1]) if found else ""
+    return f"{found[1]} is not supported; {told}" if found and told else None
 
 
 def hlo_problem(data: bytes) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from irax_compiler import containers, forms, mlir, portable, sharding, words
+from irax_compiler import containers, forms, mlir, portable, words
 from irax_compiler.forms import platforms, sizes_by_value, static_sizes, unknown_sizes
 from irax_compiler.jax_exports import Export
 from irax_compiler.ops.core import UnsupportedOp
@@ -33,7 +33,7 @@ def read_module(
     Raises ValueError with the parser's message, its line and column included.
     """
     told = words.told(text)
-    module = mlir.parse_module(sharding.readable(text, told), name)
+    module = mlir.parse_module(forms.readable(text, told), name)
     if portable.is_portable(module):
         module = portable.to_stablehlo(module)
     if export is not None and export.platform is not None:

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from irax_compiler import bytecode_format, mlir
+from irax_compiler import bytecode_format, mlir, sharding
 from irax_compiler.forms import (
     constants,
     devices,
     gspmd,
     manual,
+    mhlo_functions,
     quantized,
     random_numbers,
     scans,
@@ -31,6 +32,7 @@ Form = Callable[[Operation, int], Sequence[Value] | None]
 
 FORMS: dict[str, Form] = {
     **devices.FORMS,
+    **mhlo_functions.FORMS,
     **tuples.FORMS,
     **windows.FORMS,
     "chlo.scan": scans.loop_of_scan,
@@ -38,7 +40,8 @@ FORMS: dict[str, Form] = {
 }
 """The rewrites by the names of operations."""
 
-_WORDS = {name.partition(".")[2] for name in FORMS} | {"quant", "token", "sdy", "mhlo.sharding"}
+_WORDS = {name.partition(".")[2] for name in FORMS if not name.startswith("mhlo")}
+_WORDS |= {"mhlo.", "quant", "token", "sdy"}
 _WORDS |= set(constants.WORDS)
 
 
@@ -46,6 +49,12 @@ def may_have_forms(module: str | bytes, told: str) -> bool:
     """False for text or bytecode that needs no rewrite. `told` are its words (see `words`)."""
     has_resources = isinstance(module, bytes) and bytecode_format.has_resources(module)
     return has_resources or any(word in told for word in _WORDS)
+
+
+def readable(module: str | bytes, told: str) -> str | bytes:
+    """Return a module in a form that the bindings read: they lack the dialects of others."""
+    found = sharding.readable(module, told)
+    return mhlo_functions.readable(found) if isinstance(found, str) and " mhlo." in told else found
 
 
 def rewrite(module: Module) -> None:

@@ -1,4 +1,4 @@
-"""Elimination of tuples: their elements are used directly."""
+"""Elimination of tuples: their elements are used directly, also those of custom calls' results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,19 @@ def _element(operation: Operation, number: int) -> Sequence[Value] | None:
     return [source.operands[index.value]]
 
 
-FORMS = {"stablehlo.get_tuple_element": _element}
+def _of_call(operation: Operation, number: int) -> Sequence[Value] | None:
+    """A custom call with a result for each element of its tuple."""
+    if len(operation.results) != 1 or not isinstance(operation.results[0].type, mlir.ir.TupleType):
+        return None
+    (result,) = operation.results
+    given: Any = result.type
+    types = [given.get_type(i) for i in range(given.num_types)]
+    attributes = {name: operation.attributes[name] for name in operation.attributes}
+    made = mlir.emit(operation.name, list(operation.operands), attributes, types)
+    return mlir.emit(_TUPLE, list(made.results), {}, [given]).results
+
+
+FORMS = {"stablehlo.custom_call": _of_call, "stablehlo.get_tuple_element": _element}
 
 
 def without_unused(module: Module) -> None:

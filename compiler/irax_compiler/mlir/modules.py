@@ -33,6 +33,9 @@ def parse_module(text: str | bytes, name: str = "") -> Module:
         message = error_text(error)
         if name:
             message = message.replace('loc("-":', f'loc("{name}":')
+        unknown = other_forms.unknown_operation(message)
+        if unknown is not None:
+            raise ValueError(f"{unknown} ({message.partition(': ')[0]})") from None
         raise ValueError(f"not a valid MLIR module: {message}") from None
     except RuntimeError as error:  # what is wrong cannot be told: it is not UTF-8
         raise ValueError(f"not a valid MLIR module: {error}") from None
