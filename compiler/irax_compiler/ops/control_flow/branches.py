@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import reduce
 from itertools import compress
 from typing import Any
@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import effects, mlir
-from irax_compiler.mlir import InsertionPoint, Type, Value, dtype_of, shape_of
+from irax_compiler.mlir import Type, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, shape
 from irax_compiler.ops.control_flow import lanes
+from irax_compiler.ops.control_flow.building import Build, choose
 from irax_compiler.ops.control_flow.harmless import operands_of_branch
 from irax_compiler.ops.control_flow.while_loops import RegionOp
 from irax_compiler.ops.core import Axis, Linear, Tangent, full
@@ -34,8 +35,6 @@ from irax_compiler.ops.transformation import (
     Transformation,
     Transposition,
 )
-
-Build = Callable[[], Sequence[Value]]
 
 
 class Branches(RegionOp):
@@ -253,24 +252,6 @@ class If(Branches):
 
     def select(self, chooser: Value, branches: Sequence[Value]) -> Value:
         return comparison.select(chooser, *branches)
-
-
-def choose(name: str, chooser: Value, branches: Sequence[Build]) -> tuple[Value, ...]:
-    """Builds a `stablehlo.case`, or `stablehlo.if`; branches may use any values, and give results
-    of the same types.
-    """
-    draft = mlir.emit(name, [chooser], {}, [], regions=len(branches))
-    types: list[Type] = []
-    for region, build in zip(draft.regions, branches, strict=True):
-        with InsertionPoint(mlir.Block.create_at_start(region, [])):
-            results = build()
-            mlir.emit("stablehlo.return", results, {}, [])
-        types = [v.type for v in results]
-    operation = mlir.emit(name, [chooser], {}, types, regions=len(branches))
-    for region, filled in zip(operation.regions, draft.regions, strict=True):
-        filled.blocks[0].append_to(region)
-    draft.erase()
-    return tuple(operation.results)
 
 
 def _in_any(derived: Sequence[Differentiated | Transposed]) -> tuple[bool, ...]:

@@ -7,13 +7,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Value, dtype_of, shape_of
+from irax_compiler.mlir import InsertionPoint, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, elementwise, shape
 from irax_compiler.ops.attributes import I64S
 from irax_compiler.ops.core import full, sized_name
 from irax_compiler.sizes import is_symbolic
 
 I32 = np.dtype(np.int32)
+
+Build = Callable[[], Sequence[Value]]
+"""Builds the results of a branch."""
 
 
 def while_loop(
@@ -30,6 +33,24 @@ def while_loop(
             results = build(*block.arguments)
             results = [results] if isinstance(results, Value) else list(results)
             mlir.emit("stablehlo.return", results, {}, [])
+    return tuple(operation.results)
+
+
+def choose(name: str, chooser: Value, branches: Sequence[Build]) -> tuple[Value, ...]:
+    """Builds a `stablehlo.case`, or `stablehlo.if`; branches may use any values, and give results
+    of the same types.
+    """
+    draft = mlir.emit(name, [chooser], {}, [], regions=len(branches))
+    types: list[Type] = []
+    for region, build in zip(draft.regions, branches, strict=True):
+        with InsertionPoint(mlir.Block.create_at_start(region, [])):
+            results = build()
+            mlir.emit("stablehlo.return", results, {}, [])
+        types = [v.type for v in results]
+    operation = mlir.emit(name, [chooser], {}, types, regions=len(branches))
+    for region, filled in zip(operation.regions, draft.regions, strict=True):
+        filled.blocks[0].append_to(region)
+    draft.erase()
     return tuple(operation.results)
 
 

@@ -18,10 +18,10 @@ from irax_compiler import effects, evaluate, locations, mlir
 from irax_compiler.mlir import Operation, Value
 from irax_compiler.ops import comparison, shape
 from irax_compiler.ops.attributes import from_operation
-from irax_compiler.ops.control_flow import lanes, long_loops, scan
+from irax_compiler.ops.control_flow import bounded_loops, lanes, long_loops, scan
 from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.control_flow.seen import unchanged
-from irax_compiler.ops.control_flow.trip_counts import trip_count
+from irax_compiler.ops.control_flow.trip_counts import most_steps, trip_count
 from irax_compiler.ops.core import Axis, Linear, Memory, Tangent, UnsupportedOp, full
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.ops.registry import register_class
@@ -124,10 +124,28 @@ class While(RegionOp):
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
         counts = trip_count(self.operation, transform.functions) is not None
         if not counts and not effects.has_effects(self.operation):
+            most = most_steps(self.operation, transform.functions)
+            if most is not None and most <= bounded_loops.MOST:
+                return self._linearize_bounded(transform, primals, tangents, most)
             return transform.in_forward_mode(self.operation, primals, tangents)
         as_scan, operands = self._as_scan(transform, primals)
         _, t_operands = self._as_scan(transform, tangents)
         return as_scan.linearize(transform, operands, t_operands)
+
+    def _linearize_bounded(
+        self,
+        transform: Linearization,
+        primals: Sequence[Value],
+        tangents: Sequence[Tangent],
+        most: int,
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        condition, body = transform.outline(self.operation)
+        count = self.num_operands
+        carry, captured = primals[:count], primals[count:]
+        as_scan = bounded_loops.as_scan(transform, condition, body, captured, carry, most)
+        # The first carried values stand for later ones where these do not matter.
+        moving = [*tangents[count:], *[None] * count, *tangents[:count]]
+        return as_scan.linearize(transform, [*captured, *carry, *carry], moving)
 
     def dependent_results(self, dependence: Dependence, flags: Sequence[bool]) -> Sequence[bool]:
         condition, body = (region.blocks[0] for region in self.operation.regions)

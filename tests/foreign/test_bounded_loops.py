@@ -1,0 +1,85 @@
+"""Reverse mode of loops that end by what they compute, after some number of steps at the latest."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import irax
+from irax_compiler import mlir
+from irax_compiler.ops.control_flow.trip_counts import most_steps, trip_count
+
+F32, I32 = "tensor<f32>", "tensor<i32>"
+
+
+def loop(most: int, limit: float) -> str:
+    """A function that squares the sum of `x` and 1/2, `most` times or to `limit`."""
+    return f"""
+    func.func @main(%x: {F32}) -> {F32} {{
+      %start = stablehlo.constant dense<0> : {I32}
+      %one = stablehlo.constant dense<1> : {I32}
+      %n = stablehlo.constant dense<{most}> : {I32}
+      %half = stablehlo.constant dense<0.5> : {F32}
+      %limit = stablehlo.constant dense<{limit:e}> : {F32}
+      %0:2 = stablehlo.while(%i = %start, %y = %x) : {I32}, {F32} cond {{
+        %a = stablehlo.compare LT, %y, %limit : ({F32}, {F32}) -> tensor<i1>
+        %b = stablehlo.compare LT, %i, %n : ({I32}, {I32}) -> tensor<i1>
+        %t = stablehlo.and %a, %b : tensor<i1>
+        stablehlo.return %t : tensor<i1>
+      }} do {{
+        %k = stablehlo.add %i, %one : {I32}
+        %z = stablehlo.multiply %y, %y : {F32}
+        %w = stablehlo.add %z, %half : {F32}
+        stablehlo.return %k, %w : {I32}, {F32}
+      }}
+      return %0#1 : {F32}
+    }}"""
+
+
+def after(x: float, most: int, limit: float) -> tuple[float, float, float]:
+    """The value, and its first and second derivative."""
+    value, first, second = float(x), 1.0, 0.0
+    for _ in range(most):
+        if value >= limit:
+            break
+        first, second = 2 * value * first, 2 * (first * first + value * second)
+        value = value * value + 0.5
+    return value, first, second
+
+
+CASES = {"ends": (40, 5.0), "few": (8, 5.0), "comes to the bound": (3, 1e30), "long": (300, 3.0)}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_derivatives(name: str) -> None:
+    text = loop(*CASES[name])
+    run = irax.ir.load(text, device="reference")
+    for x in (0.6, 1.1, 7.0):
+        value, first, second = after(x, *CASES[name])
+        np.testing.assert_allclose(run(x), value, rtol=1e-4)
+        np.testing.assert_allclose(irax.grad(run)(np.float32(x)), first, rtol=1e-4)
+        np.testing.assert_allclose(irax.grad(irax.grad(run))(np.float32(x)), second, rtol=1e-3)
+
+
+def test_compiled_and_mapped() -> None:
+    run = irax.ir.load(loop(40, 5.0))
+    xs = np.array([0.6, 7.0, 1.1], np.float32)
+    found = irax.jit(irax.vmap(irax.grad(run)))(xs)
+    np.testing.assert_allclose(found, [after(x, 40, 5.0)[1] for x in xs], rtol=1e-4)
+
+
+def test_lanes_that_have_ended_do_not_overflow() -> None:
+    """A step from the last value would be inf, and its derivative nan."""
+    run = irax.ir.load(loop(60, 1e20), device="reference")
+    xs = np.array([0.01, 1e15], np.float32)
+    found = irax.vmap(irax.grad(run))(xs)
+    assert np.isfinite(found[1])
+
+
+def test_a_bound_that_is_as_good_as_none() -> None:
+    text = loop(2**30, 5.0)
+    module = mlir.parse_module(text)
+    (found,) = (o for o in mlir.operations_in(module.operation) if o.name == "stablehlo.while")
+    assert (trip_count(found, {}), most_steps(found, {})) == (None, 2**30)
+    with pytest.raises(NotImplementedError, match="has no reverse mode"):
+        irax.grad(irax.ir.load(text, device="reference"))(np.float32(0.6))
