@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from irax_compiler.bounds_by_value import arguments_of_bounds, with_bounds
 from irax_compiler.cost import cost_of
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.evaluate import Evaluator
@@ -146,6 +147,7 @@ __all__ = [
     "UnsupportedOp",
     "Vjp",
     "active_arguments",
+    "arguments_of_bounds",
     "arguments_of_sizes",
     "batch",
     "check",
@@ -188,6 +190,7 @@ __all__ = [
     "transpose",
     "values_for",
     "vjp",
+    "with_bounds",
     "with_values",
     "write_lowerings",
     "write_rules",

@@ -260,6 +260,9 @@ class LoadedFunction(OfThisProcess):
         """True if it is refined for the arguments of a call: their sizes, or elements, are not
         known."""
         self._for_sizes: dict[Any, LoadedFunction] = {}
+        self._bounds: list[int] | None = None
+        """The numbers of arguments that may be bounds of loops; None before they are looked for."""
+        self._for_bounds: dict[Any, ModuleBuilder] = {}
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, avals)) for avals in (self.inputs, self.outputs))
@@ -319,9 +322,23 @@ class LoadedFunction(OfThisProcess):
         """The results, for arrays of the right types. `weak` says which are weakly typed."""
         return staged(
             lambda: self._results(arrays, weak),
-            lambda _: call(self._builder, self.__name__, [*arrays, *self._weights], weak),
+            lambda _: self._traced(arrays, weak),
             arrays,
         )
+
+    def _traced(self, arrays: Sequence[Array], weak: Sequence[bool]) -> list[Array]:
+        """A call in a trace. Bounds of loops that are known there give these reverse mode."""
+        builder = self._builder
+        if self._bounds is None:
+            self._bounds = api.arguments_of_bounds(builder.module, self.__name__)
+        known = {i: x.value for i in self._bounds if isinstance(x := arrays[i], ConcreteArray)}
+        if known:
+            key = tuple((i, int(x)) for i, x in known.items())
+            if key not in self._for_bounds:
+                module = api.with_bounds(builder.module, self.__name__, known)
+                self._for_bounds[key] = ModuleBuilder(module)
+            builder = self._for_bounds[key]
+        return call(builder, self.__name__, [*arrays, *self._weights], weak)
 
     def _results(self, arrays: Sequence[Array], weak: Sequence[bool]) -> list[Array]:
         if self.device == "reference":

@@ -83,3 +83,42 @@ def test_a_bound_that_is_as_good_as_none() -> None:
     assert (trip_count(found, {}), most_steps(found, {})) == (None, 2**30)
     with pytest.raises(NotImplementedError, match="has no reverse mode"):
         irax.grad(irax.ir.load(text, device="reference"))(np.float32(0.6))
+
+
+BY_ARGUMENT = f"""
+func.func @main(%x: {F32}, %n: {I32}) -> {F32} {{
+  %0 = func.call @repeated(%x, %n) : ({F32}, {I32}) -> {F32}
+  return %0 : {F32}
+}}
+func.func private @repeated(%x: {F32}, %n: {I32}) -> {F32} {{
+  %start = stablehlo.constant dense<0> : {I32}
+  %one = stablehlo.constant dense<1> : {I32}
+  %0:3 = stablehlo.while(%i = %start, %y = %x, %end = %n) : {I32}, {F32}, {I32} cond {{
+    %t = stablehlo.compare LT, %i, %end : ({I32}, {I32}) -> tensor<i1>
+    stablehlo.return %t : tensor<i1>
+  }} do {{
+    %k = stablehlo.add %i, %one : {I32}
+    %z = stablehlo.sine %y : {F32}
+    stablehlo.return %k, %z, %end : {I32}, {F32}, {I32}
+  }}
+  return %0#1 : {F32}
+}}"""
+
+
+def slope_of_sines(x: float, steps: int) -> float:
+    slope = 1.0
+    for _ in range(steps):
+        slope, x = slope * np.cos(x), np.sin(x)
+    return slope
+
+
+def test_bounds_that_are_arguments_are_known_in_a_trace() -> None:
+    run = irax.ir.load(BY_ARGUMENT, device="reference")
+    x = np.float32(0.7)
+    for steps in (0, 4, 4, 7):
+        known = slope_of_sines(0.7, steps)
+        np.testing.assert_allclose(irax.grad(run)(x, np.int32(steps)), known, rtol=1e-5)
+        found = irax.jit(irax.grad(lambda x, n=steps: run(x, n)))(x)
+        np.testing.assert_allclose(found, known, rtol=1e-5)
+    with pytest.raises(NotImplementedError, match="has no reverse mode"):
+        irax.jit(irax.grad(run))(x, np.int32(4))
