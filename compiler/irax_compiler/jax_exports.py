@@ -92,13 +92,9 @@ class Export:
         return self.platforms.index(PREFERRED) if PREFERRED in self.platforms else 0
 
     @property
-    def sizes(self) -> list[tuple[str, ...]] | None:
-        """The sizes of the arguments of the module, as numbers and names; None where some are
-        neither, but expressions.
-        """
-        found = [self.in_types[i].held.shape for i in self.kept if i < len(self.in_types)]
-        is_plain = all(n.isdigit() or n.isidentifier() for shape in found for n in shape)
-        return found if is_plain else None
+    def sizes(self) -> list[tuple[str, ...]]:
+        """The sizes of the arguments of the module: numbers, and expressions of names."""
+        return [self.in_types[i].held.shape for i in self.kept if i < len(self.in_types)]
 
 
 def read(data: bytes) -> Export:

@@ -43,6 +43,11 @@ def sized(w: Any, x: Any, unused: Any) -> Any:
     return jnp.tanh(x @ w).sum(1) / x.shape[0]
 
 
+def summed(w: Any, x: Any) -> Any:
+    """Return what a window of dynamic shape computes."""
+    return jnp.cumsum(x @ w, 0)
+
+
 def write(
     folder: Path, name: str, f: Callable[..., Any], *args: Any, specs: Any = None, **kwargs: Any
 ) -> None:
@@ -82,6 +87,8 @@ def main(folder: Path) -> None:
     named = export.symbolic_args_specs((x, z), ("batch, 3", "batch"))
     shape = jax.ShapeDtypeStruct((3, 2), jnp.float32)
     write(folder, "sized", sized, draw(3, 2), x, z, specs=(shape, *named))
+    even = export.symbolic_args_specs((x,), ("2*b, 3",))
+    write(folder, "summed", summed, draw(3, 2), x, specs=(shape, *even))
 
 
 if __name__ == "__main__":

@@ -102,6 +102,16 @@ def test_sizes_have_the_names_that_they_had() -> None:
     np.testing.assert_allclose(traced(w), leaves("sized", "result")[0].sum(), rtol=1e-5)
 
 
+def test_sizes_that_are_expressions() -> None:
+    found = export.deserialize(file("summed"))
+    assert str(found.in_avals[1]) == "float32[2*b,3]"
+    w, x = leaves("summed", "argument")
+    close("summed", [found.call(w, x)])
+    np.testing.assert_allclose(found.call(w, x[:4]), np.cumsum(x[:4] @ w, 0), rtol=1e-5)
+    with pytest.raises(ValueError, match=r"expected a size 2\*b"):
+        found.call(w, x[:3])
+
+
 def test_arguments_of_the_module_alone() -> None:
     """The command and `ir.load` take what the module does."""
     run = irax.ir.load(FOLDER / "tree.jax", device="reference")

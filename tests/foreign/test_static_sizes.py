@@ -18,7 +18,24 @@ def padded(x):
     return np.pad(x, ((1, 0), (0, 2)), constant_values=7)
 
 
+def summed(x):
+    wide = np.pad(x, ((1, 0), (0, 0)))
+    return wide[:-1] + wide[1:]
+
+
 CASES = {
+    "dynamic_reduce_window": (
+        """
+        %two = stablehlo.constant dense<[2, 1]> : tensor<2xi64>
+        %one = stablehlo.constant dense<1> : tensor<2xi64>
+        %pad = stablehlo.constant dense<[[1, 0], [0, 0]]> : tensor<2x2xi64>
+        %zero = stablehlo.constant dense<0.0> : tensor<f32>
+        %r = stablehlo.custom_call @stablehlo.dynamic_reduce_window(
+            %x, %zero, %two, %one, %one, %one, %pad) {called_computations = [@sum]}
+            : (tensor<3x4xf32>, tensor<f32>, tensor<2xi64>, tensor<2xi64>, tensor<2xi64>,
+               tensor<2xi64>, tensor<2x2xi64>) -> tensor<3x4xf32>""",
+        summed,
+    ),
     "get_dimension_size": (
         """
         %0 = stablehlo.get_dimension_size %x, dim = 1 : (tensor<3x4xf32>) -> tensor<i32>
@@ -107,6 +124,10 @@ def module(body: str, result: str) -> str:
     func.func @main(%x: tensor<3x4xf32>, %at: tensor<2xi32>) -> {result} {{
       {body}
       return %r : {result}
+    }}
+    func.func private @sum(%a: tensor<f32>, %b: tensor<f32>) -> tensor<f32> {{
+      %0 = stablehlo.add %a, %b : tensor<f32>
+      return %0 : tensor<f32>
     }}"""
 
 

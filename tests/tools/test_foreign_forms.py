@@ -48,6 +48,14 @@ FORMS = {
         b"func.func @main(%x: memref<4xf32>) { return }",
         "values of type memref<4xf32> are not supported; the module was lowered beyond StableHLO",
     ),
+    "bounds": (
+        b"func.func @main(%x: tensor<4xf32>) -> tensor<?xf32, #stablehlo.bounds<4>> {\n"
+        b"%c = stablehlo.constant dense<3> : tensor<i32>\n"
+        b"%0 = stablehlo.set_dimension_size %x, %c, dim = 0 : (tensor<4xf32>, tensor<i32>)"
+        b" -> tensor<?xf32, #stablehlo.bounds<4>>\n"
+        b"return %0 : tensor<?xf32, #stablehlo.bounds<4>> }",
+        "has a size that depends on elements, of which only the bound is known: not supported",
+    ),
     "unranked": (
         b"func.func @main(%x: tensor<*xf32>) { return }",
         "values of type tensor<*xf32> are not supported; expected tensors of known rank",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.forms.unknown_sizes import DYNAMIC, MOST
+from irax_compiler.forms.unknown_sizes import CALLS, DYNAMIC, MOST, form_of
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.core import UnsupportedOp, full, no_calls
 from irax_compiler.ops.registry import read
@@ -28,7 +28,7 @@ _OF_RESULT = {
 """The numbers of the operands that are the shapes of the results."""
 _DEPTH = 100
 """The most operations, one after the other, that sizes are computed by."""
-_WORDS = [name.partition(".")[2] for name in _NAMES]
+_WORDS = [name.partition(".")[2] for name in (*_NAMES, *CALLS)]
 
 
 def may_have_sizes(told: str) -> bool:
@@ -45,7 +45,8 @@ def rewrite(module: Module) -> None:
     """
     known = _Known()
     for operation in mlir.operations_in(module.operation)[:-1]:
-        if operation.name not in _NAMES or not _is_static(operation):
+        is_form = operation.name in _NAMES or form_of(operation) in CALLS.values()
+        if not is_form or len(operation.results) != 1 or not _is_static(operation):
             continue
         with InsertionPoint(operation), operation.location:
             try:
@@ -92,7 +93,9 @@ class _Known:
                 raise _NotKnown
             return operands[0]
         self.values.update((x, x) for x in operands)
-        op, count = DYNAMIC[operation.name](self, operation)
+        form = form_of(operation)
+        assert form is not None
+        op, count = form(self, operation)
         if operation.name == _SIZE:
             return full((), op, _I32)
         return op.build(operands[: max(count, 0)])[0]

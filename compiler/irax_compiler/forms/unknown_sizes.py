@@ -18,14 +18,19 @@ from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.mlir.types import UNKNOWN_SIZE
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.bitcast import BitcastConvert
+from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.core import Op, UnsupportedOp, full
 from irax_compiler.ops.indexing.gather_scatter import Gather
+from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.window_shapes import GATHER_NUMBERS
+from irax_compiler.ops.reductions.windows import Window
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import INLINE, REMOVE_DEAD_FUNCTIONS, nested
 from irax_compiler.sizes import Size, SymbolicScope, larger, smaller
 from irax_compiler.sizes.comparison import bounds
+from irax_compiler.sizes.parsing import parse_size
 from irax_compiler.steps import inputs
 
 _I32 = np.dtype(np.int32)
@@ -55,7 +60,7 @@ def _has_unknown_size(value: Any) -> bool:
 
 def with_names(module: Module, names: Sequence[Sequence[str]] | None = None) -> Module:
     """Return a module in which sizes have names, with its public functions. `names` are the sizes
-    of the arguments of its functions; without them, sizes have names of irax's.
+    of the arguments of its functions, as text; without them, sizes have names of irax's.
 
     Raises:
         UnsupportedOp: a size depends on the elements of arrays, or an operation is not supported
@@ -132,17 +137,18 @@ class Naming:
         """The shapes of arguments, in which each `?` is a variable."""
         return [
             tuple(
-                self.scope.variable(self._name(x, d)) if n == UNKNOWN_SIZE else n
+                self._size(x, d) if n == UNKNOWN_SIZE else n
                 for d, n in enumerate(x.type.shape)  # pyright: ignore
             )
             for x in mlir.arguments(self.source)
         ]
 
-    def _name(self, argument: Value, dimension: int) -> str:
-        """The name of a `?`: the one that is given, or its number among all."""
+    def _size(self, argument: Value, dimension: int) -> Any:
+        """The size of a `?`: the one that is given, or a name with its number among all."""
         if self._names is not None and len(self._names) == len(mlir.arguments(self.source)):
-            return self._names[mlir.arguments(self.source).index(argument)][dimension]
-        return f"d{self._number(argument, dimension)}"
+            number = mlir.arguments(self.source).index(argument)
+            return parse_size(self._names[number][dimension], self.scope)
+        return self.scope.variable(f"d{self._number(argument, dimension)}")
 
     def _build_all(self, block: Block) -> list[Value]:
         """Build the operations of a block at the insertion point; return what it returns."""
@@ -172,7 +178,7 @@ class Naming:
             self._build_regions(operation)
             return
         operands = [self.values[v] for v in operation.operands]
-        form = DYNAMIC.get(operation.name)
+        form = form_of(operation)
         if form is None:
             op = read(operation)
             results = op.build([self.values[v] for v in inputs(op, operation)])
@@ -427,6 +433,18 @@ class _Padded:
         return replace(self.op, padding=zeros, lhs_dilation=ones).build([wide, kernel])
 
 
+def _reduce_window(of: Sizes, operation: Operation) -> tuple[Op, int]:
+    """A reduction of windows, a custom call whose last five operands say where they are."""
+    count = len(operation.operands) - 5
+    sizes, strides, base, dilations, pairs = (of.sizes(operation, count + i) for i in range(5))
+    padding = tuple(zip(pairs[::2], pairs[1::2], strict=True))
+    called: Any = operation.attributes["called_computations"]
+    block = mlir.body(mlir.function_beside(operation, called[0].value))
+    combiner = reduce.combiner_of(block) if count == 2 else None
+    window = Window(sizes, strides, base, dilations, padding)
+    return ReduceWindow(combiner or Computation.of(block), window), count
+
+
 def _convolution(of: Sizes, operation: Operation) -> tuple[Any, int]:
     op = Convolution.read(operation)
     assert isinstance(op, Convolution)
@@ -457,3 +475,16 @@ DYNAMIC: dict[str, Callable[[Sizes, Operation], tuple[Any, int]]] = {
 }
 """The ops that operations are, by name, with the number of operands that are no sizes; a size and 0
 for the value of one."""
+
+CALLS: dict[str, Callable[[Sizes, Operation], tuple[Any, int]]] = {
+    "stablehlo.dynamic_reduce_window": _reduce_window,
+}
+"""The same by the targets of custom calls."""
+
+
+def form_of(operation: Operation) -> Callable[[Sizes, Operation], tuple[Any, int]] | None:
+    """Return how an operation of dynamic shape is read; None for one of static shape."""
+    if operation.name != "stablehlo.custom_call":
+        return DYNAMIC.get(operation.name)
+    target: Any = operation.attributes["call_target_name"]
+    return CALLS.get(target.value)

@@ -48,6 +48,14 @@ def tensor_type(shape: tuple[int, ...], dtype: np.dtype) -> Type:
     return ir.RankedTensorType.get(extents, element_type(dtype), sizes_attribute(shape), UNKNOWN)
 
 
+_BOUNDS = "#stablehlo.bounds"
+_BOUNDED = (
+    "has a size that depends on elements, of which only the bound is known: not supported; "
+    "expected static shapes, as of where(mask, x, 0) in place of x[mask]"
+)
+"""The end of messages about types with bounds."""
+
+
 @lru_cache(maxsize=65536)
 def sizes_attribute(sizes: tuple[Any, ...], kind: str = "sizes") -> Attribute:
     """Sizes, some of which are symbolic, as an attribute: `#irax.sizes<"batch, 784">`."""
@@ -94,6 +102,8 @@ def shape_of_type(type_: Any) -> tuple[int, ...]:
 def _symbolic_shape(type_: Any) -> tuple[Any, ...]:
     found = sizes_in(type_.encoding)
     if found is None:
+        if _BOUNDS in str(type_.encoding):
+            raise TypeError(f"{type_} {_BOUNDED}")
         raise TypeError(f"{type_} is of dynamic shape, and does not name its sizes")
     return found[1]
 
@@ -131,6 +141,8 @@ def type_problem(type_: Any) -> str | None:
         expected = cure or "expected tensors of known rank"
         return f"values of type {type_} are not supported; {expected}"
     named = sizes_in(type_.encoding) is not None
+    if not named and _BOUNDS in str(type_.encoding):
+        return f"{type_} {_BOUNDED}"
     if not type_.has_static_shape and not named:
         return f"{type_} is of dynamic shape: not supported; expected static shapes"
     if type_.encoding is not None and not named:

@@ -229,7 +229,11 @@ def nan_where(extremum: Value, count: Value) -> Value:
 
 def find_combiner(operation: Operation) -> str | None:
     """The combiner of a region that is one operation on two scalars; None for any other."""
-    block = operation.regions[0].blocks[0]
+    return combiner_of(operation.regions[0].blocks[0])
+
+
+def combiner_of(block: mlir.Block) -> str | None:
+    """The combiner of a block that is one operation on two scalars; None for any other."""
     body = [o.operation for o in block.operations]
     arguments = list(block.arguments)
     if len(body) == 2 and len(arguments) == 2:
