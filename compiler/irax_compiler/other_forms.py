@@ -16,6 +16,8 @@ _CURES = {
     "tf_executor": _TENSORFLOW,
     "tf_saved_model": _TENSORFLOW,
     "mhlo": "expected operations of StableHLO and CHLO in its place",
+    "mpmd": "expected a program of one mesh",
+    "sdy": "expected the module from before it was partitioned, with constraints of shardings",
     "onnx": "expected StableHLO: onnx-mlir-opt --convert-onnx-to-stablehlo of onnx-mlir",
     "tosa": "expected StableHLO, which tosa was made from or beside",
     **dict.fromkeys(

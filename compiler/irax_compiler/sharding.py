@@ -13,14 +13,33 @@ import re
 
 from irax_compiler import bytecode_format
 
-_MESH = re.compile(r"^([ \t]*)sdy\.mesh @(\w+) = (<\[.*?\][^>]*>).*$", re.MULTILINE)
-_CONSTRAINT = re.compile(
-    r"sdy\.(sharding_constraint|reshard) (%[\w#]+) (<.*?>) : (tensor<[^ \n]+>)"
+_MESH = re.compile(
+    r"^([ \t]*)sdy\.mesh @([\w.$-]+) *= *(?:#sdy\.mesh)?(<\[.*?\][^>]*>).*$", re.MULTILINE
 )
-_MANUAL = re.compile(
-    r"^(?P<indent>[ \t]*)(?P<results>%[\w:]+ = )?sdy\.manual_computation\((?P<operands>[^)]*)\)"
-    r"\s+in_shardings=(?P<ins>\[.*?\])\s+out_shardings=(?P<outs>\[.*?\])"
-    r"\s+manual_axes=\{(?P<axes>[^}]*)\}\s+\((?P<arguments>[^{]*)\)\s*\{[ \t]*$",
+_TYPE = r"(?P<type>(?:tensor<[^\n]*?>|![\w.]+)(?=\s*(?:loc\(|$)))"
+_CONSTRAINT = re.compile(
+    r"sdy\.(?P<name>sharding_constraint|reshard) (?P<x>%[\w#]+)\s+(?P<spec><@[^>]*>)"
+    rf"\s*(?:\{{[^}}\n]*\}})?\s*:\s*{_TYPE}",
+    re.MULTILINE,
+)
+_SAME = re.compile(
+    r"sdy\.(?P<name>data_flow_edge|func_data_flow_edge|propagation_barrier) (?P<x>%[\w#]+)"
+    rf"[^\n]*? : {_TYPE}",
+    re.MULTILINE,
+)
+_MOVED = re.compile(
+    r"sdy\.(?P<name>all_gather|all_slice|all_to_all|collective_permute) (?P<how>\[[^\n]*?\] |)"
+    rf"(?P<x>%[\w#]+)\s+out_sharding=(?P<spec><@[^>]*>)[^\n]*? : {_TYPE}",
+    re.MULTILINE,
+)
+_GROUP = re.compile(r"^[ \t]*sdy\.sharding_group %[^\n]*\n", re.MULTILINE)
+_CONSTANT = re.compile(r"\bsdy\.constant (?=dense)")
+_SHARDINGS = r"\[[^()]*?\]"
+_REGION = re.compile(
+    r"^(?P<indent>[ \t]*)(?P<results>%[\w:]+ = )?sdy\."
+    r"(?P<name>manual_computation|named_computation<\"[^\"\n]*\">)\((?P<operands>[^)]*)\)"
+    rf"(?:\s+in_shardings=(?P<ins>{_SHARDINGS}))?(?:\s+out_shardings=(?P<outs>{_SHARDINGS}))?"
+    r"(?:\s+manual_axes=\{(?P<axes>[^}]*)\})?\s+\((?P<arguments>[^{]*)\)\s*\{[ \t]*$",
     re.MULTILINE,
 )
 _RETURN = re.compile(
@@ -39,15 +58,18 @@ def readable(module: str | bytes, told: str) -> str | bytes:
         return module
     if "sdy." not in told:
         return module
-    text = _MESH.sub(_generic_mesh, module)
+    text = _GROUP.sub("", _CONSTANT.sub("stablehlo.constant ", module))
+    text = _MESH.sub(_generic_mesh, text)
     text = _CONSTRAINT.sub(_generic_constraint, text)
-    while heads := list(_MANUAL.finditer(text)):
+    text = _MOVED.sub(_generic_move, text)
+    text = _SAME.sub(_generic_same, text)
+    while heads := list(_REGION.finditer(text)):
         text = _with_generic_region(text, heads[-1])  # the innermost of those that are nested
     return _RETURN.sub(_generic_return, text)
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace('"', "\\22") + '"'
+    return '"' + " ".join(text.split()).replace('"', "\\22") + '"'
 
 
 def _generic_mesh(match: re.Match[str]) -> str:
@@ -56,8 +78,19 @@ def _generic_mesh(match: re.Match[str]) -> str:
 
 
 def _generic_constraint(match: re.Match[str]) -> str:
-    name, value, spec, type_ = match.groups()
+    name, value, spec, type_ = match.group("name", "x", "spec", "type")
     return f'"sdy.{name}"({value}) {{sharding = {_quoted(spec)}}} : ({type_}) -> {type_}'
+
+
+def _generic_move(match: re.Match[str]) -> str:
+    """The new layout is what such an operation says of arrays that are whole."""
+    value, spec, type_ = match.group("x", "spec", "type")
+    return f'"sdy.reshard"({value}) {{sharding = {_quoted(spec)}}} : ({type_}) -> {type_}'
+
+
+def _generic_same(match: re.Match[str]) -> str:
+    name, value, type_ = match.group("name", "x", "type")
+    return f'"sdy.{name}"({value}) : ({type_}) -> {type_}'
 
 
 def _generic_return(match: re.Match[str]) -> str:
@@ -68,14 +101,17 @@ def _generic_return(match: re.Match[str]) -> str:
 def _with_generic_region(text: str, head: re.Match[str]) -> str:
     tail = re.compile(rf"^{head['indent']}\}} : ", re.MULTILINE).search(text, head.end())
     if tail is None:
-        raise ValueError("sdy.manual_computation without an end of its region")
+        raise ValueError(f"sdy.{head['name']} without an end of its region")
+    given = {"in_shardings": "ins", "out_shardings": "outs", "manual_axes": "axes"}
     attributes = ", ".join(
         f"{name} = {_quoted(head[group])}"
-        for name, group in (("in_shardings", "ins"), ("out_shardings", "outs"))
+        for name, group in given.items()
+        if head[group] is not None
     )
+    name = head["name"].partition("<")[0]
     return (
         f"{text[: head.start()]}{head['indent']}{head['results'] or ''}"
-        f'"sdy.manual_computation"({head["operands"]}) ({{\n^bb0({head["arguments"]}):'
+        f'"sdy.{name}"({head["operands"]}) ({{\n^bb0({head["arguments"]}):'
         f"{text[head.end() : tail.start()]}{head['indent']}}}) "
-        f"{{{attributes}, manual_axes = {_quoted(head['axes'])}}} : {text[tail.end() :]}"
+        f"{{{attributes}}} : {text[tail.end() :]}"
     )

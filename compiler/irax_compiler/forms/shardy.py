@@ -24,6 +24,9 @@ _AXIS = re.compile(r'"([^"]+)"=(\d+)')
 _SHARDING = re.compile(r"<@(\w+), \[((?:\{[^}]*\}(?:p\d+)?(?:, )?)*)\][^>]*>")
 _SUBAXES = re.compile(r'"([^"]+)":\((\d+)\)(\d+)')
 
+_SAME = ("sdy.data_flow_edge", "sdy.func_data_flow_edge", "sdy.propagation_barrier")
+"""Operations that say how layouts spread, and whose results are their operands."""
+
 Meshes = dict[str, Mesh]
 
 
@@ -33,6 +36,11 @@ def rewrite(module: Module) -> None:
     Raises:
         ValueError: a sharding is of a mesh that the module lacks, or divides an axis of it.
     """
+    for name in _SAME:
+        for operation in operations(module, name):
+            replace(operation, list(operation.operands))
+    while found := operations(module, "sdy.named_computation"):
+        _inline(found[0])
     meshes = _without_meshes(module)
     if meshes is None:
         _without_unknown(module)
@@ -47,6 +55,17 @@ def rewrite(module: Module) -> None:
         for operation in operations(module, name):
             _as_constraint(operation, meshes)
     _check(module)
+
+
+def _inline(operation: Operation) -> None:
+    """Put the operations of a named computation in its place."""
+    block = operation.regions[0].blocks[0]
+    env: dict[Any, Any] = dict(zip(block.arguments, operation.operands, strict=True))
+    *inner, last = (view.operation for view in block.operations)
+    with InsertionPoint(operation):
+        for one in inner:
+            mlir.copy(one, env)
+    replace(operation, [env.get(v, v) for v in last.operands])
 
 
 def _check(module: Module) -> None:
@@ -84,8 +103,10 @@ def _without_unknown(module: Module) -> None:
             replace(operation, list(operation.operands))
 
 
-def _shardings(text: str, meshes: Meshes) -> list[Sharding]:
-    """The meshes and specs in the text of an attribute; None where a dimension is left open."""
+def _shardings(text: str, meshes: Meshes, is_manual: bool = False) -> list[Sharding]:
+    """The meshes and specs in the text of an attribute; None where a dimension is left open. Of a
+    manual computation it is open to axes that are none of the computation's.
+    """
     if divided := _SUBAXES.search(text):
         raise ValueError(
             f"a sharding is by a part of the axis {divided[1]!r}: {text}; expected whole axes"
@@ -96,7 +117,9 @@ def _shardings(text: str, meshes: Meshes) -> list[Sharding]:
             raise ValueError(f"a sharding is over @{name}, a mesh that the module lacks: {text}")
         each = re.findall(r"\{([^}]*)\}", dimensions)
         spec = tuple(tuple(re.findall(r'"([^"]+)"', one)) for one in each)
-        found.append((meshes[name], None if any("?" in one for one in each) else spec))
+        found.append(
+            (meshes[name], None if not is_manual and any("?" in one for one in each) else spec)
+        )
     return found
 
 
@@ -118,12 +141,15 @@ def _as_call(module: Module, operation: Operation, meshes: Meshes, name: str) ->
     if "manual_axes" not in operation.attributes:
         return
     named = {key: _text(operation.attributes[key]) for key in ("in_shardings", "out_shardings")}
-    ins, outs = (_shardings(text, meshes) for text in named.values())
+    ins, outs = (_shardings(text, meshes, is_manual=True) for text in named.values())
     mesh = next((mesh for mesh, _ in [*ins, *outs] if mesh), {})
     given = set(re.findall(r'"([^"]+)"', _text(operation.attributes["manual_axes"])))
     axes = tuple(axis for axis in mesh if axis in given)
     block = operation.regions[0].blocks[0]
     types = [argument.type for argument in block.arguments]
+    for type_ in types:
+        if not isinstance(type_, mlir.RankedTensorType):
+            raise ValueError(f"{operation.name} at {operation.location} of {type_}: not supported")
     function = mlir.new_function(module, name, types, operation.location)
     env = dict(zip(block.arguments, mlir.arguments(function), strict=True))
     *inner, last = (view.operation for view in block.operations)
