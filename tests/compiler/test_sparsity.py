@@ -138,3 +138,61 @@ def test_at_a_point_branches_are_those_of_that_point() -> None:
       return %m : tensor<4xf32>"""
     assert pattern(text) == "1001 0110 0110 1001"
     assert pattern(text, known=True) == "0001 0010 0010 0001"
+
+
+ARROW = """
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.slice %x [0:1] : (tensor<6xf32>) -> tensor<1xf32>
+  %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<1xf32>) -> tensor<5xf32>
+  %2 = stablehlo.slice %x [1:6] : (tensor<6xf32>) -> tensor<5xf32>
+  %3 = stablehlo.multiply %1, %2 : tensor<5xf32>
+  %s = stablehlo.multiply %x, %x : tensor<6xf32>
+  %4 = stablehlo.reduce(%s init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<6xf32>, tensor<f32>) -> tensor<f32>
+  %5 = stablehlo.reshape %4 : (tensor<f32>) -> tensor<1xf32>
+  %n = stablehlo.constant dense<7> : tensor<i32>
+  return %3, %n, %5 : tensor<5xf32>, tensor<i32>, tensor<1xf32>"""
+
+UNKNOWN_LENGTH = """
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %y = stablehlo.while(%c = %x) : tensor<6xf32>
+  cond {
+    %s = stablehlo.reduce(%c init: %zero) applies stablehlo.add across dimensions = [0]
+      : (tensor<6xf32>, tensor<f32>) -> tensor<f32>
+    %most = stablehlo.constant dense<100.0> : tensor<f32>
+    %p = stablehlo.compare LT, %s, %most : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %two = stablehlo.constant dense<2.0> : tensor<6xf32>
+    %next = stablehlo.multiply %c, %two : tensor<6xf32>
+    stablehlo.return %next : tensor<6xf32>
+  }
+  %n = stablehlo.constant dense<7> : tensor<i32>
+  %r = stablehlo.reduce(%y init: %zero) applies stablehlo.add across dimensions = [0]
+    : (tensor<6xf32>, tensor<f32>) -> tensor<f32>
+  %v = stablehlo.reshape %r : (tensor<f32>) -> tensor<1xf32>
+  %w = stablehlo.slice %y [0:0] : (tensor<6xf32>) -> tensor<0xf32>
+  return %w, %n, %v : tensor<0xf32>, tensor<i32>, tensor<1xf32>"""
+
+
+@pytest.mark.parametrize("body, size, calls", [(ARROW, 5, "jvp vjp"), (UNKNOWN_LENGTH, 0, "jvp")])
+def test_the_pass_jacobian_takes_the_directions_that_there_are(
+    body: str, size: int, calls: str
+) -> None:
+    """Rows and columns both; columns where a loop of unknown length has no reverse mode."""
+    results = f"(tensor<{size}xf32>, tensor<i32>, tensor<1xf32>)"
+    module = api.parse(f"func.func @main(%x: tensor<6xf32>) -> {results} {{{body}\n}}")
+    name = api.derive_jacobian(module, "main").name
+    x = np.array([1, 2, 3, 4, 5, 6], np.float32)
+    elements, rows, columns = Evaluator(module)(name, [x])
+    expected = np.zeros((size + 2, 6))
+    if size:
+        expected[np.arange(5), 0], expected[np.arange(5), np.arange(1, 6)] = x[1:], x[0]
+        expected[-1] = 2 * x
+    else:
+        expected[-1] = 8  # the sum of all is 21, 42, 84, 168
+    found = np.zeros_like(expected)
+    found[rows, columns] = elements
+    np.testing.assert_array_equal(found, expected)
+    text = str(mlir.functions(module)[name])
+    assert [c for c in ("jvp", "vjp") if f"@main.{c}" in text] == calls.split()

@@ -445,6 +445,56 @@ def test_jacobians_of_pytrees():
     np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
+def test_functions_with_rules_of_their_own():
+    order = np.array([2, 0, 3, 1])
+
+    @irax.custom_vjp
+    def reordered(x):
+        return x[order] ** 2
+
+    def bwd(x, ct):
+        return (jnp.zeros(4).at[order].add(2 * x[order] * ct),)
+
+    reordered.defvjp(lambda x: (reordered(x), x), bwd)
+
+    @irax.custom_jvp
+    def turned(x):
+        return x[::-1] ** 2
+
+    turned.defjvp(lambda x, t: (turned(*x), 2 * x[0][::-1] * t[0][::-1]))
+    x = np.array([1, 2, 3, 4], np.float32)
+    for f, places in ((reordered, order), (turned, np.arange(4)[::-1])):
+        expected = np.zeros((4, 4))
+        expected[np.arange(4), places] = 2 * x[places]
+        np.testing.assert_array_equal(sparse.sparsity(f)(x).todense(), expected != 0)
+        found = sparse.jacobian(f)(x)  # of reordered, by rows: it has no forward mode
+        np.testing.assert_array_equal(found.todense(), expected)
+        pair = sparse.sparsity(lambda x, f=f: f(f(x)) + f(jnp.ones(4)))(x)
+        np.testing.assert_array_equal(pair.todense(), (expected != 0) @ (expected != 0))
+
+        def total(x, f=f):
+            return jnp.sum(f(x) * x)
+
+        found = sparse.hessian(total)(x).todense()
+        plain = [lambda x: x[order] ** 2, lambda x: x[::-1] ** 2][f is turned]
+        dense_one = irax.hessian(lambda x, g=plain: jnp.sum(g(x) * x))(x)
+        np.testing.assert_allclose(found, dense_one, rtol=1e-6)
+    with pytest.raises(NotImplementedError, match="no forward mode"):
+        sparse.jacobian(reordered, mode="fwd")(x)
+
+
+def test_a_loop_of_unknown_length_has_forward_mode_alone():
+    def f(x):
+        y = irax.lax.while_loop(lambda y: jnp.sum(y) < 100, lambda y: 1.5 * y, x)
+        return jnp.sum(y)[None]
+
+    x = np.ones(3, np.float32)
+    assert sparse.color(sparse.sparsity(f)(x)).mode == "rev"
+    np.testing.assert_allclose(sparse.jacobian(f)(x).todense(), [[1.5**9] * 3], rtol=1e-6)
+    with pytest.raises(NotImplementedError, match="no reverse mode"):
+        sparse.jacobian(f, mode="rev")(x)
+
+
 def test_sparse_derivatives_inside_of_transformations():
     u = RNG.normal(size=(3, 3)).astype(np.float32)
     jacobian = sparse.jacobian(bratu)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -29,6 +29,7 @@ from irax.transforms.autodiff import ArgNums, jvp, vjp
 from irax.transforms.differentiable import check_callable
 from irax.transforms.vmap import vmap
 from irax_compiler import api
+from irax_compiler.ops.core import UnsupportedOp
 
 Format = Literal["bcoo", "bcsr", "scipy", "dense"]
 _FORMATS = ("bcoo", "bcsr", "scipy", "dense")
@@ -102,10 +103,7 @@ def value_and_jacobian(
     """
     _check("jacobian", mode, format)
 
-    def colors(pattern: SparsityPattern) -> Coloring:
-        return color(pattern, mode)
-
-    derivative = _ByColors("jacobian", fun, argnums, coloring, itself, colors)
+    derivative = _ByColors("jacobian", fun, argnums, coloring, itself, mode)
 
     @api_boundary
     @wraps(fun)
@@ -225,11 +223,7 @@ def _with_hessian(
 ) -> Callable[..., tuple[Any, Any]]:
     """The function that computes a Hessian, beside what the subject returns."""
     _check(what, mode, format, ("symmetric", "acyclic"))
-
-    def colors(pattern: SparsityPattern) -> Coloring:
-        return color(symmetric(pattern), mode)
-
-    derivative = _ByColors(what, fun, argnums, coloring, subject, colors)
+    derivative = _ByColors(what, fun, argnums, coloring, subject, mode)
 
     @api_boundary
     @wraps(fun)
@@ -252,14 +246,15 @@ class _ByColors:
         argnums: ArgNums,
         coloring: Coloring | None,
         subject: Subject,
-        colors: Callable[[SparsityPattern], Coloring],
+        mode: Mode,
     ) -> None:
-        """`subject` is the function whose Jacobian is computed; unless a coloring is given,
-        `colors` makes one of its pattern.
+        """`subject` is the function whose Jacobian is computed; unless a coloring is given, its
+        pattern is colored as `mode` says.
         """
         check_callable(fun, what)
         self._what, self._fun, self._argnums = what, fun, argnums
-        self._coloring, self._subject, self._colors = coloring, subject, colors
+        self._coloring, self._subject, self._mode = coloring, subject, mode
+        self._is_symmetric = mode in ("symmetric", "acyclic")
         self._kept: dict[Any, tuple[Coloring, Callable[..., Any]]] = {}
 
     def __call__(self, args: Any, kwargs: Any) -> tuple[Coloring, Any, Array]:
@@ -268,24 +263,55 @@ class _ByColors:
         function, chosen = differentiated(self._what, self._fun, self._argnums, args, self._subject)
         key = _signature(call)
         if key not in self._kept:
-            self._kept[key] = self._new(function, call, chosen)
+            return self._first(key, function, call, chosen)
         coloring, compute = self._kept[key]
-        value, elements = compute(call, *chosen)
-        return coloring, value, elements
+        return coloring, *compute(call, *chosen)
 
-    def _new(
+    def _first(
+        self, key: Any, function: Callable[..., Any], call: tuple[Any, Any], chosen: tuple[Any, ...]
+    ) -> tuple[Coloring, Any, Array]:
+        """The results for arguments of new shapes. A function may have no forward mode, as those of
+        `custom_vjp`, or no reverse mode, as loops of unknown length: then it is the other one.
+        """
+        refused = None
+        for coloring, is_reverse in self._colorings(function, call, chosen):
+            compute = jit(_program(function, coloring, is_reverse))
+            try:
+                found = compute(call, *chosen)
+            except UnsupportedOp as error:
+                refused = refused or error
+                continue
+            self._kept[key] = coloring, compute
+            return coloring, *found
+        assert refused is not None
+        raise refused
+
+    def _colorings(
         self, function: Callable[..., Any], call: tuple[Any, Any], chosen: tuple[Any, ...]
-    ) -> tuple[Coloring, Callable[..., Any]]:
-        coloring = self._coloring
-        if coloring is None:
-            coloring = self._colors(pattern_of(function, call, chosen, False))
-        width = sum(int(np.size(x)) for x in tree_util.tree_leaves(chosen))
-        if coloring.pattern.shape[1] != width:
-            raise ValueError(
-                f"{self._what}: coloring has a pattern of shape {coloring.pattern.shape}, and the "
-                f"arguments have {width} elements; expected as many columns"
-            )
-        return coloring, jit(_program(function, coloring))
+    ) -> Iterator[tuple[Coloring, bool]]:
+        """The coloring, and those to take if the function refuses its mode; True with those that
+        take reverse mode alone.
+        """
+        if self._coloring is not None:
+            width = sum(int(np.size(x)) for x in tree_util.tree_leaves(chosen))
+            if self._coloring.pattern.shape[1] != width:
+                raise ValueError(
+                    f"{self._what}: coloring has a pattern of shape "
+                    f"{self._coloring.pattern.shape}, and the arguments have {width} elements; "
+                    "expected as many columns"
+                )
+            first = self._coloring
+        else:
+            pattern = pattern_of(function, call, chosen, False)
+            first = color(symmetric(pattern) if self._is_symmetric else pattern, self._mode)
+        yield first, first.mode == "rev"
+        if self._is_symmetric:  # so products with the transpose are the same
+            yield first, True
+        elif self._coloring is None and self._mode == "auto":
+            others: tuple[Mode, ...] = ("fwd", "rev")
+            for mode in others:
+                if mode != first.mode:
+                    yield color(first.pattern, mode), mode == "rev"
 
 
 def _check(what: str, mode: str, format: str, expected: Sequence[str] = MODES[:4]) -> None:
@@ -302,24 +328,29 @@ def _signature(arguments: Any) -> Any:
     return tree, tuple((np.shape(x), str(getattr(x, "dtype", type(x)))) for x in leaves)
 
 
-def _program(function: Callable[..., Any], coloring: Coloring) -> Callable[..., Any]:
+def _program(
+    function: Callable[..., Any], coloring: Coloring, is_reverse: bool
+) -> Callable[..., Any]:
     """The second result of a function, and the elements of the Jacobian of the first: by
-    directional derivatives for the colors of columns, and cotangents for those of rows.
+    directional derivatives for the colors of columns, and cotangents for those of rows. If
+    `is_reverse`, there are cotangents alone.
     """
     count, (height, width) = coloring.of_columns, coloring.pattern.shape
     colors = _narrow(coloring.colors, coloring.num_colors)
-    across, down = colors[:width], colors[colors.size - height :] - count
+    across, down = colors[:width], colors[colors.size - height :]
+    first_of_rows = 0 if is_reverse else count
 
     def compute(others: Any, *given: Any) -> tuple[Any, Array]:
         def of_given(*x: Any) -> Any:
             return function(others, *x)
 
         value, products = None, []
-        if coloring.mode in ("rev", "bidirectional"):
-            value, pulled = _rows(of_given, given, down, coloring.num_colors - count)
+        if is_reverse or coloring.mode == "bidirectional":
+            numbers = range(first_of_rows, coloring.num_colors)
+            value, pulled = _rows(of_given, given, down, numbers)
             products.append(pulled)
-        if coloring.mode != "rev":
-            value, pushed = _columns(of_given, given, across, count)
+        if not is_reverse:
+            value, pushed = _columns(of_given, given, across, range(count))
             products.insert(0, pushed)
         flat = jnp.concatenate([x.ravel() for x in products])
         if coloring.mode == "acyclic":
@@ -330,10 +361,10 @@ def _program(function: Callable[..., Any], coloring: Coloring) -> Callable[..., 
 
 
 def _columns(
-    function: Callable[..., Any], given: Any, colors: np.ndarray, count: int
+    function: Callable[..., Any], given: Any, colors: np.ndarray, numbers: range
 ) -> tuple[Any, Array]:
-    """The second result of a function, and a directional derivative of the first for each color of
-    its columns.
+    """The second result of a function, and a directional derivative of the first for each of some
+    colors of its columns.
     """
     vector, unravel = ravel_pytree(given)
 
@@ -342,14 +373,14 @@ def _columns(
         _, tangent, beside = jvp(function, given, unravel(direction), has_aux=True)
         return beside, ravel_pytree(tangent)[0]
 
-    return vmap(push, out_axes=(None, 0))(jnp.arange(count, dtype=colors.dtype))
+    return vmap(push, out_axes=(None, 0))(np.array(numbers, colors.dtype))
 
 
 def _rows(
-    function: Callable[..., Any], given: Any, colors: np.ndarray, count: int
+    function: Callable[..., Any], given: Any, colors: np.ndarray, numbers: range
 ) -> tuple[Any, Array]:
     """The second result of a function, and the product of a cotangent and the Jacobian of the first
-    for each color of its rows.
+    for each of some colors of its rows.
     """
     value, pull, beside = vjp(function, *given, has_aux=True)
     vector, unravel = ravel_pytree(value)
@@ -357,7 +388,7 @@ def _rows(
     def product(number: Any) -> Array:
         return ravel_pytree(pull(unravel((colors == number).astype(vector.dtype))))[0]
 
-    return beside, vmap(product)(jnp.arange(count, dtype=colors.dtype))
+    return beside, vmap(product)(np.array(numbers, colors.dtype))
 
 
 def _substituted(products: Array, coloring: Coloring) -> Array:

@@ -263,7 +263,9 @@ def pattern_of(
         for i, x in enumerate([*arrays, *traced.captures])
     ]
     wrt = range(len(array_trees.tree_leaves(call)), len(arrays))
-    return SparsityPattern.fromscipy(api.pattern_of(traced.builder.module, traced.name, wrt, known))
+    with traced.builder.deriving():  # rules of functions are traced when they are asked for
+        found = api.pattern_of(traced.builder.module, traced.name, wrt, known)
+    return SparsityPattern.fromscipy(found)
 
 
 def _patterns(

@@ -353,11 +353,20 @@ class ReverseOnly(RuledOp):
     def dependent_results(self, dependence: Dependence, flags: Sequence[bool]) -> None:
         return None
 
+    def transposed(self, present: Sequence[bool]) -> str:
+        """The name of a function of the open module that is the transpose: of what is known, and
+        the cotangents of those results that have one.
+        """
+        raise NotImplementedError
+
     def backward(
         self, transform: Transposition, known: Sequence[Value], cotangents: Sequence[Tangent]
     ) -> Sequence[Value]:
         """The cotangents of the operands that are not known."""
-        raise NotImplementedError
+        name = self.transposed([ct is not None for ct in cotangents])
+        transform.refresh()
+        given = [ct for ct in cotangents if ct is not None]
+        return call_function(transform.functions, name, [*known, *given])
 
     def evaluate(self, call: Evaluation, *operands: np.ndarray) -> Sequence[np.ndarray]:
         raise self._refusal()
@@ -403,6 +412,9 @@ class TransposeOnly(ReverseOnly):
     function: str = from_operation(decomposition_of)
     transpose_function: str = attribute(SYMBOL, "transpose")
     num_known: int = attribute(I64)
+
+    def transposed(self, present: Sequence[bool]) -> str:
+        return self.transpose_function
 
     def backward(
         self, transform: Transposition, known: Sequence[Value], cotangents: Sequence[Tangent]

@@ -33,7 +33,6 @@ from irax_compiler.ops.transformation import (
     DeferredBatching,
     Differentiation,
     Linearization,
-    Transposition,
 )
 
 
@@ -250,15 +249,10 @@ class DeferredTranspose(ReverseOnly):
     rule: str = attribute(STRING)
     num_known: int = attribute(I64)
 
-    def backward(
-        self, transform: Transposition, known: Sequence[Value], cotangents: Sequence[Tangent]
-    ) -> Sequence[Value]:
+    def transposed(self, present: Sequence[bool]) -> str:
         backward = _backward(self.rule)
         with users_code():
-            name = backward([ct is not None for ct in cotangents])
-        transform.refresh()
-        given = [ct for ct in cotangents if ct is not None]
-        return call_function(transform.functions, name, [*known, *given])
+            return backward(present)
 
     def batch(
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]

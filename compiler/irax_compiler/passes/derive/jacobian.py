@@ -22,6 +22,7 @@ from irax_compiler.coloring.choice import (
     num_of_columns,
     places_of_elements,
 )
+from irax_compiler.coloring.columns import Pattern
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops import comparison, conversion, shape, slicing
 from irax_compiler.ops.core import UnsupportedOp, constant, dtype_of_places, full
@@ -69,7 +70,9 @@ def derive_jacobian(
     dtype = _dtype(func, chosen, types)
     width = sum(map(_size, chosen))
     pattern = pattern_of(mlir.clone_module(module), func, wrt)
-    mode, colors = ("fwd", np.arange(width)) if dense else choose_colors(pattern, "auto")
+    mode, colors = "fwd", np.arange(width)
+    if not dense:
+        mode, colors = _chosen(module, func, wrt, pattern)
     of_columns = num_of_columns(pattern, mode, colors)
     makers: list[Callable[[Sequence[Value]], Value]] = []
     if mode != "rev":
@@ -105,6 +108,29 @@ def derive_jacobian(
             results = [_elements(products, index), *where]
     mlir.finish_function(jacobian, results)
     return Derived(mlir.function_name(jacobian))
+
+
+def _chosen(
+    module: Module, func: str, wrt: Sequence[int] | None, pattern: Pattern
+) -> tuple[str, np.ndarray]:
+    """The colors of a pattern, of a mode that the function has: one with a rule for reverse mode
+    has no forward mode, a loop of unknown length has no reverse mode.
+    """
+    mode, colors = choose_colors(pattern, "auto")
+    refused = None
+    for other in dict.fromkeys((mode, "fwd", "rev")):
+        trial = mlir.clone_module(module)
+        try:
+            if other != "rev":
+                derive_jvp(trial, func, wrt)
+            if other != "fwd":
+                derive_vjp(trial, func, wrt)
+        except UnsupportedOp as error:
+            refused = refused or error
+            continue
+        return (mode, colors) if other == mode else choose_colors(pattern, other)
+    assert refused is not None
+    raise refused
 
 
 def _size(type_: Any) -> int:

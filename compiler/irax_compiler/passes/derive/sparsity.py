@@ -18,6 +18,7 @@ import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from math import prod
 from typing import Any, ClassVar
 
@@ -27,6 +28,7 @@ from irax_compiler import effects, mlir
 from irax_compiler.coloring.columns import Pattern
 from irax_compiler.mlir import Block, Module, Operation, Value, shape_of
 from irax_compiler.ops.composite import decomposition_of
+from irax_compiler.ops.control_flow.custom_rules import ReverseOnly
 from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.core import Op, UnsupportedOp, constant, evaluated
 from irax_compiler.ops.links import Links, Pairs, Use
@@ -160,6 +162,8 @@ class Analysis:
         inside = [known.get(x, NOTHING) for x in mlir.captured(operation)]
         if all(fact.pattern is None for fact in (*given, *inside)):
             return self._computed(op, operation, given)
+        if isinstance(op, ReverseOnly):
+            return self._transposed(op, operation, given)
         if operation.name == "stablehlo.composite" and (
             isinstance(op, StructuredOp) or not _has_rule(op, operation)
         ):
@@ -196,6 +200,29 @@ class Analysis:
                 if fact.pattern is not None:
                     use = Use(i, operands, values, results, number)
                     parts.append(_followed(fact.pattern, op.links(use)))
+            found.append(Fact(joined(parts)))
+        return found
+
+    def _transposed(
+        self, op: ReverseOnly, operation: Operation, given: Sequence[Fact]
+    ) -> Sequence[Fact]:
+        """The patterns of the results of a function of which just the transpose is known: what
+        depends on a cotangent there is what its result depends on here.
+        """
+        sizes = [prod(shape_of(x)) for x in operation.results]
+        with mlir.InsertionPoint(operation), operation.location:
+            name = op.transposed([True] * len(sizes))
+        cotangents = [Fact(_seed(place, sizes)) for place in range(len(sizes))]
+        known, linear = given[: op.num_known], given[op.num_known :]
+        back = self.function(name, [*known, *cotangents])
+        ends = np.cumsum([0, *sizes])
+        found = []
+        for start, end in pairwise(ends.tolist()):
+            parts = [
+                (ct.pattern[:, start:end].T @ x.pattern).tocsr()
+                for ct, x in zip(back, linear, strict=True)
+                if ct.pattern is not None and x.pattern is not None
+            ]
             found.append(Fact(joined(parts)))
         return found
 
