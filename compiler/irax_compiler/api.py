@@ -62,11 +62,14 @@ if TYPE_CHECKING:
     from irax_compiler.coloring.acyclic import Forest as Forest
     from irax_compiler.coloring.acyclic import color_acyclic as color_acyclic
     from irax_compiler.coloring.acyclic import forest as forest
+    from irax_compiler.coloring.choice import Algorithms as Algorithms
     from irax_compiler.coloring.choice import choose_colors as choose_colors
     from irax_compiler.coloring.choice import flat_places as flat_places
     from irax_compiler.coloring.choice import num_of_columns as num_of_columns
     from irax_compiler.coloring.choice import places_of_elements as places_of_elements
     from irax_compiler.coloring.columns import COLUMN_ORDERS as COLUMN_ORDERS
+    from irax_compiler.coloring.columns import color_columns as color_columns
+    from irax_compiler.coloring.stars import color_stars as color_stars
     from irax_compiler.iree.invocation import CompileError
     from irax_compiler.lowering import (
         check,
@@ -111,9 +114,11 @@ _LATER = {
     **dict.fromkeys(("RangeReport", "range_report"), "precision.ranges"),
     **dict.fromkeys(("Forest", "color_acyclic", "forest"), "coloring.acyclic"),
     **dict.fromkeys(
-        ("choose_colors", "flat_places", "num_of_columns", "places_of_elements"), "coloring.choice"
+        ("Algorithms", "choose_colors", "flat_places", "num_of_columns", "places_of_elements"),
+        "coloring.choice",
     ),
-    "COLUMN_ORDERS": "coloring.columns",
+    **dict.fromkeys(("COLUMN_ORDERS", "color_columns"), "coloring.columns"),
+    "color_stars": "coloring.stars",
     **dict.fromkeys(("is_sized", "refined", "values_for"), "passes.sizes.refine"),
 }
 """The modules of names that are imported when they are first used: a process that finds its

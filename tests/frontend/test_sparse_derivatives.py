@@ -15,7 +15,7 @@ from scipy.sparse.csgraph import connected_components
 import irax
 import irax.numpy as jnp
 from irax import sparse
-from irax.sparse import Coloring, SparsityPattern, derivatives
+from irax.sparse import Coloring, SparsityPattern, compiled_colors, derivatives
 from irax_compiler import api
 
 RNG = np.random.default_rng(0)
@@ -330,6 +330,28 @@ def test_few_colors_do():
     row = np.ones((1, 30))
     coloring = sparse.color(SparsityPattern.fromdense(row))
     assert (coloring.mode, coloring.num_colors) == ("rev", 1)
+
+
+@pytest.mark.parametrize("size, share", [(40, 0.1), (60, 0.02), (45, 0.9)])
+def test_programs_give_the_same_colors(monkeypatch, size, share):
+    """Those of large patterns; where there are more than 32, Python does it again."""
+    matrix = RNG.random((size, size)) < share
+    pattern = SparsityPattern.fromdense(matrix | matrix.T).toscipy()
+    monkeypatch.setattr(compiled_colors, "_LARGE", 0)
+    ours = compiled_colors.ALGORITHMS
+    for order in (np.arange(size), RNG.permutation(size)):
+        for assign, other in ((ours.columns, api.color_columns), (ours.stars, api.color_stars)):
+            found = assign(pattern, order)
+            np.testing.assert_array_equal(found, other(pattern, order))
+    wide = SparsityPattern.fromdense(matrix[: size // 2])
+    assert groups(sparse.color(wide, "fwd")) <= 1
+
+
+def test_large_patterns_are_colored_while_a_function_is_traced(monkeypatch):
+    monkeypatch.setattr(compiled_colors, "_LARGE", 0)
+    u = RNG.normal(size=(3, 3)).astype(np.float32)
+    found = irax.jit(lambda u: sparse.jacobian(bratu)(u).todense())(u)
+    np.testing.assert_allclose(found, dense(irax.jacfwd(bratu)(u), 9), rtol=1e-6)
 
 
 # ---- derivatives ----

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -14,12 +15,28 @@ from irax_compiler.coloring.stars import color_stars
 Mode = Literal["fwd", "rev", "bidirectional", "symmetric", "acyclic"]
 """fwd: colors of columns; rev: of rows; bidirectional: of columns, then of rows, with greater
 numbers; symmetric and acyclic: of the columns of a symmetric matrix."""
-_SYMMETRIC = {"symmetric": color_stars, "acyclic": color_acyclic}
+_SYMMETRIC = ("symmetric", "acyclic")
 _FEW = 200_000
 """The most elements for which all orders are tried; of more, the first two."""
 
 
-def choose_colors(pattern: Pattern, mode: str, order: str = "auto") -> tuple[Mode, np.ndarray]:
+Assign = Callable[[Pattern, np.ndarray], np.ndarray]
+"""A function of a pattern and an order of its columns to their colors."""
+
+
+class Algorithms(NamedTuple):
+    """What assigns colors in an order: here, or faster, elsewhere."""
+
+    columns: Assign = color_columns
+    stars: Assign = color_stars
+
+
+PLAIN = Algorithms()
+
+
+def choose_colors(
+    pattern: Pattern, mode: str, order: str = "auto", algorithms: Algorithms = PLAIN
+) -> tuple[Mode, np.ndarray]:
     """Return colors of a pattern, and their mode.
 
     Args:
@@ -29,30 +46,32 @@ def choose_colors(pattern: Pattern, mode: str, order: str = "auto") -> tuple[Mod
             both ways, if that takes half as many: it is two programs instead of one.
         order: the order in which columns or rows get the first color that is free, by its name in
             `COLUMN_ORDERS`; "auto" for the best of them.
+        algorithms: what assigns the colors.
     """
     match mode:
         case "auto":
-            one_way = _one_way(pattern, order)
+            one_way = _one_way(pattern, order, algorithms)
             found = _both_ways(pattern, count(one_way[1]) // 2 + 1)
             return found or one_way
         case "bidirectional":
-            one_way = _one_way(pattern, order)
+            one_way = _one_way(pattern, order, algorithms)
             return _both_ways(pattern, count(one_way[1])) or one_way
         case "acyclic":
-            stars = _least(pattern, "symmetric", order)
-            found = _least(pattern, "acyclic", order)
+            stars = _least(pattern, "symmetric", order, algorithms)
+            found = _least(pattern, "acyclic", order, algorithms)
             return found if count(found[1]) < count(stars[1]) else stars
         case "rev":
-            return "rev", _least(pattern.T.tocsr(), "fwd", order)[1]
-    return _least(pattern, mode, order)
+            return "rev", _least(pattern.T.tocsr(), "fwd", order, algorithms)[1]
+    return _least(pattern, mode, order, algorithms)
 
 
-def _one_way(pattern: Pattern, order: str) -> tuple[Mode, np.ndarray]:
+def _one_way(pattern: Pattern, order: str, algorithms: Algorithms) -> tuple[Mode, np.ndarray]:
     """The colors of columns or of rows, whichever are fewer."""
-    columns = choose_colors(pattern, "fwd", order)
+    columns = choose_colors(pattern, "fwd", order, algorithms)
     if count(columns[1]) <= np.bincount(pattern.indices).max(initial=0):
         return columns  # rows cannot have fewer: those of a column's elements differ
-    return min(columns, choose_colors(pattern, "rev", order), key=lambda found: count(found[1]))
+    rows = choose_colors(pattern, "rev", order, algorithms)
+    return min(columns, rows, key=lambda found: count(found[1]))
 
 
 def _both_ways(pattern: Pattern, most: int) -> tuple[Mode, np.ndarray] | None:
@@ -63,9 +82,12 @@ def _both_ways(pattern: Pattern, most: int) -> tuple[Mode, np.ndarray] | None:
     return "bidirectional", np.concatenate([columns, np.where(rows < 0, -1, rows + count(columns))])
 
 
-def _least(pattern: Pattern, mode: str, order: str) -> tuple[Mode, np.ndarray]:
+def _least(
+    pattern: Pattern, mode: str, order: str, algorithms: Algorithms
+) -> tuple[Mode, np.ndarray]:
     """The fewest colors of columns that one of the orders gives."""
-    assign = _SYMMETRIC.get(mode, color_columns)
+    of_symmetric = {"symmetric": algorithms.stars, "acyclic": color_acyclic}
+    assign = of_symmetric.get(mode, algorithms.columns)
     names = [order]
     if order == "auto":
         names = list(COLUMN_ORDERS)[: None if pattern.nnz <= _FEW else 2]

@@ -137,4 +137,6 @@ def color(pattern: SparsityPattern, mode: Mode = "auto", order: str = "auto") ->
             f"color: the pattern of shape {pattern.shape} is not symmetric, as mode={mode!r} "
             "expects; use mode='auto'"
         )
-    return Coloring(pattern, *api.choose_colors(matrix, mode, order))
+    from irax.sparse.compiled_colors import ALGORITHMS  # which few programs need
+
+    return Coloring(pattern, *api.choose_colors(matrix, mode, order, ALGORITHMS))

@@ -253,7 +253,8 @@ class _ByColors:
         """
         check_callable(fun, what)
         self._what, self._fun, self._argnums = what, fun, argnums
-        self._coloring, self._subject, self._mode = coloring, subject, mode
+        self._coloring, self._subject = coloring, subject
+        self._mode: Mode = mode
         self._is_symmetric = mode in ("symmetric", "acyclic")
         self._kept: dict[Any, tuple[Coloring, Callable[..., Any]]] = {}
 
