@@ -334,7 +334,7 @@ def test_few_colors_do():
 
 @pytest.mark.parametrize("size, share", [(40, 0.1), (60, 0.02), (45, 0.9)])
 def test_programs_give_the_same_colors(monkeypatch, size, share):
-    """Those of large patterns; where there are more than 32, Python does it again."""
+    """A program has 32 colors; where there are more, Python does it again."""
     matrix = RNG.random((size, size)) < share
     pattern = SparsityPattern.fromdense(matrix | matrix.T).toscipy()
     monkeypatch.setattr(compiled_colors, "_LARGE", 0)

@@ -119,5 +119,8 @@ def in_column(pattern: Pattern, colors: np.ndarray) -> np.ndarray:
     rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
     of_elements = colors[pattern.indices]
     own = rows * (count(colors) + 1) + of_elements + 1
-    _, inverse, counts = np.unique(own, return_inverse=True, return_counts=True)
-    return (counts[inverse] == 1) & (of_elements >= 0)
+    if pattern.shape[0] * (count(colors) + 1) > 4 * own.size:
+        _, own, counts = np.unique(own, return_inverse=True, return_counts=True)
+    else:
+        counts = np.bincount(own)
+    return (counts[own] == 1) & (of_elements >= 0)

@@ -25,7 +25,7 @@ Assign = Callable[[Pattern, np.ndarray], np.ndarray]
 
 
 class Algorithms(NamedTuple):
-    """What assigns colors in an order: here, or faster, elsewhere."""
+    """The functions that assign colors in an order: those here, or faster ones."""
 
     columns: Assign = color_columns
     stars: Assign = color_stars
@@ -46,7 +46,7 @@ def choose_colors(
             both ways, if that takes half as many: it is two programs instead of one.
         order: the order in which columns or rows get the first color that is free, by its name in
             `COLUMN_ORDERS`; "auto" for the best of them.
-        algorithms: what assigns the colors.
+        algorithms: the functions that assign the colors.
     """
     match mode:
         case "auto":
