@@ -17,7 +17,9 @@ import irax
 from irax_compiler import api, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.registry import read
 from irax_compiler.passes.derive import sparsity
+from irax_compiler.passes.derive.bounds import Bounds, bounds_of_result
 from irax_compiler.passes.derive.sparsity import pattern_of
 
 EVERY = 1 if ALL_FORMS else 5
@@ -196,3 +198,28 @@ def test_the_pass_jacobian_takes_the_directions_that_there_are(
     np.testing.assert_array_equal(found, expected)
     text = str(mlir.functions(module)[name])
     assert [c for c in ("jvp", "vjp") if f"@main.{c}" in text] == calls.split()
+
+
+@pytest.mark.parametrize("dtype", ["i32", "i8", "ui8", "i64"])
+@pytest.mark.parametrize(
+    "op", ["add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "and", "or"]
+)
+def test_results_are_within_their_bounds(op: str, dtype: str) -> None:
+    """All pairs of numbers within the bounds of operands give such results."""
+    text = f"""func.func @main(%x: tensor<{dtype}>, %y: tensor<{dtype}>) -> tensor<{dtype}> {{
+      %z = stablehlo.{op} %x, %y : tensor<{dtype}>
+      return %z : tensor<{dtype}>
+    }}"""
+    evaluator = Evaluator(api.parse(text))
+    operation = next(iter(mlir.body(mlir.functions(evaluator.module)["main"]).operations)).operation
+    kind = mlir.dtype_of(operation.results[0])
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        low = rng.integers(0 if kind.kind == "u" else -9, 120, 2)
+        high = np.minimum(low + rng.integers(0, 6, 2), 127)
+        operands = [Bounds(np.array(a), np.array(b)) for a, b in zip(low, high, strict=True)]
+        found = bounds_of_result(read(operation), operands, (), kind)
+        for x, y in np.ndindex(*(high - low + 1)):
+            pair = [np.asarray(a + i, kind) for a, i in zip(low, (x, y), strict=True)]
+            (z,) = evaluator("main", pair)
+            assert found is None or found.low <= int(z) <= found.high

@@ -71,6 +71,47 @@ def test_what_a_function_closes_over_is_known():
     assert sparse.sparsity(lambda x: inside @ x)(np.ones(20)).nnz == 20
 
 
+def test_indices_with_few_values_read_few_places():
+    """Each pattern is the union of those that the values of an index give."""
+    x = np.arange(6, dtype=np.float32)
+    place = irax.lax.dynamic_slice
+    for f, expected in (
+        (lambda x: place(x, (jnp.argmax(x[:2]),), (3,)), ["110000", "011000", "001100"]),
+        (lambda x: place(x, (jnp.argmax(x[:3]) // 2 + 3,), (2,)), ["000110", "000011"]),
+        (lambda x: x[jnp.clip(jnp.int32(x[0]), 2, 4)][None], ["001110"]),
+        (lambda x: x[jnp.int32(x[0] > 0) + np.array([0, 3])], ["110000", "000110"]),
+        (lambda x: x[:3].at[jnp.argmin(x[4:])].set(x[5]), ["100001", "010001", "001000"]),
+        (lambda x: irax.lax.cummax(x[:3]), ["100000", "110000", "111000"]),
+    ):
+        for size in (x, -x):
+            assert pattern_of(f, size) == expected
+            dense_one = np.asarray(irax.jacfwd(f)(size)) != 0
+            assert not (dense_one & ~sparse.sparsity(f)(size).todense()).any()
+
+
+def pattern_of(f, x):
+    rows = sparse.sparsity(f)(x).todense().astype(int)
+    return ["".join(map(str, row)) for row in rows]
+
+
+def test_what_is_multiplied_by_a_zero_that_stays_has_no_element():
+    """Zeros of a mask times an unknown, of an unknown padded, and of quotients."""
+    x, mask = np.arange(1, 5, dtype=np.float32), np.array([1, 0, 1, 0], np.float32)
+    diagonal = ["1000", "0000", "0010", "0000"]
+    assert pattern_of(lambda x: mask / x, x) == diagonal
+    assert pattern_of(lambda x: irax.lax.stop_gradient(mask * x) * x, x) == diagonal
+    padded = ["0000", "0100", "0010", "0000"]
+    assert pattern_of(lambda x: jnp.pad(irax.lax.stop_gradient(x[:2]), 1) * x, x) == padded
+    spread = ["1000", "0000", "0010", "0000"]
+    eye = np.diag(mask)
+    assert pattern_of(lambda x: irax.lax.stop_gradient(eye * x) @ x, x) == spread
+    found = sparse.hessian_sparsity(lambda x: jnp.sum(mask * x * x[::-1] * x[0]))(x)
+    dense_one = irax.hessian(lambda x: jnp.sum(mask * x * x[::-1] * x[0]))(x)
+    np.testing.assert_array_equal(found.todense(), np.asarray(dense_one) != 0)
+    shifted = sparse.sparsity(lambda x: jnp.cos(irax.lax.stop_gradient(mask * x)) * x)(x)
+    assert shifted.nnz == 4  # a cosine of zero is none
+
+
 def test_patterns_of_pytrees_and_several_arguments():
     def f(x, y, n):
         return {"a": x["p"] * y, "b": x["q"] ** n}
@@ -503,6 +544,32 @@ def test_functions_with_rules_of_their_own():
         np.testing.assert_allclose(found, dense_one, rtol=1e-6)
     with pytest.raises(NotImplementedError, match="no forward mode"):
         sparse.jacobian(reordered, mode="fwd")(x)
+
+
+@pytest.mark.parametrize("mode", ["auto", "fwd", "rev", "bidirectional"])
+def test_results_without_a_derivative_have_empty_rows(mode):
+    def f(x):
+        return jnp.argmax(x), x[0] * x[1:], x > 0, jnp.sum(x**2)
+
+    x = np.arange(1, 5, dtype=np.float32)
+    value, found = sparse.value_and_jacobian(f, mode=mode)(x)
+    expected = np.zeros((1 + 3 + 4 + 1, 4))
+    expected[1:4, 0], expected[[1, 2, 3], [1, 2, 3]], expected[8] = x[1:], x[0], 2 * x
+    np.testing.assert_array_equal(found.todense(), expected)
+    assert (int(value[0]), value[2].dtype) == (3, np.bool_)
+    assert sparse.jacobian(lambda x: (), mode=mode)(x).shape == (0, 4)
+
+
+def test_complex_results_take_forward_mode():
+    x = np.arange(1, 5, dtype=np.float32)
+
+    def f(x):
+        return jnp.sum(x * (1 + 2j))[None]
+
+    assert sparse.color(sparse.sparsity(f)(x)).mode == "rev"
+    np.testing.assert_array_equal(sparse.jacobian(f)(x).todense(), [[1 + 2j] * 4])
+    with pytest.raises(NotImplementedError, match=r"a result is complex.* use mode='fwd'"):
+        sparse.jacobian(f, mode="rev")(x)
 
 
 def test_a_loop_of_unknown_length_has_forward_mode_alone():

@@ -186,6 +186,8 @@ class Op:
     """True if its two operands may be exchanged."""
     is_product: bool = False
     """True if it is linear in each of its operands, but not in both together."""
+    zero_with_first: bool = False
+    """True if its result is zero where its first operand is."""
     identity: Callable[[np.dtype], Any] | None = None
     """The right operand of a dtype for which its result is its left operand. A commutative op that
     has one folds many operands in any order."""

@@ -62,6 +62,7 @@ class Elementwise(Op):
     length: int = 1
     """The number of common functions, such as `log`, that take as long to compile."""
     commutative: bool = False
+    zero_with_first: bool = False
     identity: Callable[[np.dtype], Any] | None = None
     memory: Memory = Memory.SAME_SIZE
     widened: Widened = Widened.LOW_BITS
@@ -144,6 +145,7 @@ class Traits(TypedDict, total=False):
     short: bool
     length: int
     commutative: bool
+    zero_with_first: bool
     identity: Callable[[np.dtype], Any]
     memory: Memory
     widened: Widened
@@ -256,6 +258,7 @@ divide = binary(
         lambda t, x, y, z: multiply(t, negate(divide(z, y))),
     ],
     {0: lambda ct, x, y: divide(ct, y)},
+    zero_with_first=True,
     identity=meanings.one,
     scalar_lowering=registers.QUOTIENT,
 )
@@ -268,6 +271,7 @@ remainder = binary(
         lambda t, x, y, z: multiply(t, negate(round_nearest_even(divide(subtract(x, z), y)))),
     ],
     short=False,
+    zero_with_first=True,
     scalar_lowering=registers.REMAINDER,
     widened=Widened.SAME,
 )

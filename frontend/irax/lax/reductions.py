@@ -152,5 +152,5 @@ def _place_of(what: str, combiner: str, x: Array, axis: int, dtype: np.dtype[Any
         is_nan = apply(comparison.not_equal, x, x, what=what)
         attained = apply(bitwise.or_, attained, is_nan, what=what)
     places = broadcasted_iota(dtype, x.shape, axis)
-    beyond = full(x.shape, x.shape[axis], dtype)
-    return fold(bind(comparison.select, attained, places, beyond), "minimum", (axis,))
+    last = full(x.shape, x.shape[axis] - 1, dtype)  # not beyond: so the place has tight bounds
+    return fold(bind(comparison.select, attained, places, last), "minimum", (axis,))

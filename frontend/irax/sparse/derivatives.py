@@ -10,6 +10,7 @@ import numpy as np
 from irax import numpy as jnp
 from irax import tree_util
 from irax.core.array import Array
+from irax.core.dtypes.kinds import float0
 from irax.core.tracebacks import api_boundary
 from irax.core.wrapping import wraps
 from irax.execution.jit import jit
@@ -371,8 +372,12 @@ def _columns(
 
     def push(number: Any) -> tuple[Any, Array]:
         direction = (colors == number).astype(vector.dtype)
-        _, tangent, beside = jvp(function, given, unravel(direction), has_aux=True)
-        return beside, ravel_pytree(tangent)[0]
+        value, tangent, beside = jvp(function, given, unravel(direction), has_aux=True)
+        moving = [
+            t if _is_differentiable(y) else jnp.zeros(jnp.shape(y), vector.dtype)
+            for y, t in zip(*map(tree_util.tree_leaves, (value, tangent)), strict=True)
+        ]
+        return beside, ravel_pytree(moving)[0]
 
     return vmap(push, out_axes=(None, 0))(np.array(numbers, colors.dtype))
 
@@ -384,12 +389,29 @@ def _rows(
     for each of some colors of its rows.
     """
     value, pull, beside = vjp(function, *given, has_aux=True)
-    vector, unravel = ravel_pytree(value)
+    leaves, tree = tree_util.tree_flatten(value)
+    if any(jnp.iscomplexobj(y) for y in leaves):
+        raise UnsupportedOp(
+            "jacobian: a result is complex, and products with cotangents give elements of real "
+            "results alone; use mode='fwd'"
+        )
+    ends = np.cumsum([int(np.prod(jnp.shape(y))) for y in leaves], dtype=np.int64)
+    parts = np.split(colors, ends)[: len(leaves)]
 
     def product(number: Any) -> Array:
-        return ravel_pytree(pull(unravel((colors == number).astype(vector.dtype))))[0]
+        cotangents = [
+            (part == number).astype(y.dtype).reshape(jnp.shape(y))
+            if _is_differentiable(y)
+            else np.zeros(jnp.shape(y), float0)
+            for part, y in zip(parts, leaves, strict=True)
+        ]
+        return ravel_pytree(pull(tree_util.tree_unflatten(tree, cotangents)))[0]
 
     return beside, vmap(product)(np.array(numbers, colors.dtype))
+
+
+def _is_differentiable(y: Any) -> bool:
+    return jnp.issubdtype(jnp.result_type(y), jnp.inexact)
 
 
 def _substituted(products: Array, coloring: Coloring) -> Array:

@@ -15,10 +15,10 @@ that of the gradient's Jacobian.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import pairwise
+from itertools import pairwise, product
 from math import prod
 from typing import Any, ClassVar
 
@@ -31,14 +31,24 @@ from irax_compiler.ops.composite import decomposition_of
 from irax_compiler.ops.control_flow.custom_rules import ReverseOnly
 from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.core import Op, UnsupportedOp, constant, evaluated
+from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
 from irax_compiler.ops.links import Links, Pairs, Use
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import Pass, register_pass, returned
+from irax_compiler.passes.derive.bounds import (
+    MOST_CHOICES,
+    Bounds,
+    bounds_of_result,
+    bounds_of_value,
+)
 from irax_compiler.passes.derive.linearize import derive_linearized
+from irax_compiler.passes.derive.zeros import Zeros, zeros_of_result, zeros_of_value
 
 MOST_STEPS = 50_000
 """The operations that loops are followed for step by step. Beyond, all steps are taken together."""
+FEW = 16
+"""The most operations of a composite that are followed for what they tell of its value."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +59,10 @@ class Fact:
     """The tangents that its elements depend on; None if there are none."""
     value: np.ndarray | None = None
     """Its value, if it depends on no tangent and is known."""
+    bounds: Bounds | None = None
+    """The bounds of integers that are not known."""
+    zeros: Zeros = None
+    """The zeros among floats that are not known."""
 
 
 NOTHING = Fact()
@@ -172,15 +186,24 @@ class Analysis:
 
     def _computed(self, op: Op, operation: Operation, given: Sequence[Fact]) -> Sequence[Fact]:
         values = [fact.value for fact in given]
-        is_known = all(x is not None for x in values) and not mlir.captured(operation)
-        if not is_known or effects.has_effects(operation):
+        if effects.has_effects(operation) or mlir.captured(operation):
             return [NOTHING] * len(operation.results)
+        if any(x is None for x in values):
+            if operation.name == "stablehlo.composite" and self._is_short(operation):
+                return self.function(decomposition_of(operation), given)
+            return _partly_known(op, operation, given)
         try:
             with np.errstate(all="ignore"):
                 results = evaluated(op, self._call, values)  # pyright: ignore[reportArgumentType]
         except UnsupportedOp:
             return [NOTHING] * len(operation.results)
         return [Fact(value=np.asarray(x)) for x in results]
+
+    def _is_short(self, operation: Operation) -> bool:
+        """True if the operations that a composite stands for are few, and no loops."""
+        body = self._functions[decomposition_of(operation)].regions[0].blocks
+        inside = [view.operation for view in body[0].operations] if len(body) else []
+        return 0 < len(inside) <= FEW and not any(len(x.regions) for x in inside)
 
     def _call(self, name: str, arguments: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         found = [fact.value for fact in self.function(name, [Fact(value=x) for x in arguments])]
@@ -192,14 +215,14 @@ class Analysis:
         """The patterns of the results of an op that is linear in what depends on tangents."""
         operands = [shape_of(x) for x in (*operation.operands, *mlir.captured(operation))]
         results = [shape_of(x) for x in operation.results]
-        values = [fact.value for fact in given]
         found = []
         for number in range(len(results)):
             parts = []
-            for i, fact in enumerate(given):
-                if fact.pattern is not None:
-                    use = Use(i, operands, values, results, number)
-                    parts.append(_followed(fact.pattern, op.links(use)))
+            for values in _values(op, given):
+                for i, fact in enumerate(given):
+                    if fact.pattern is not None:
+                        use = Use(i, operands, values, results, number)
+                        parts.append(_followed(fact.pattern, op.links(use)))
             found.append(Fact(joined(parts)))
         return found
 
@@ -292,6 +315,57 @@ class Analysis:
         return [*carry, *stacks]
 
 
+def _partly_known(op: Op, operation: Operation, given: Sequence[Fact]) -> Sequence[Fact]:
+    """The facts about results of an op of which some operands are not known."""
+    nothing = [NOTHING] * len(operation.results)
+    if len(nothing) != 1:
+        return nothing
+    (result,), operands = operation.results, list(operation.operands)
+    dtype, dtypes = mlir.dtype_of(result), [mlir.dtype_of(x) for x in operands]
+    if all(x is NOTHING and d.kind != "b" for x, d in zip(given, dtypes, strict=True)):
+        return nothing
+    shapes = [shape_of(x) for x in operands]
+    if dtype.kind in "fc":
+        zeros = [zeros_of_value(x.value) if x.zeros is None else x.zeros for x in given]
+        use = Use(0, shapes, [x.value for x in given], [shape_of(result)])
+        found = zeros_of_result(op, use, zeros)
+        return nothing if found is None else [Fact(zeros=found)]
+    bounds = [
+        bounds_of_value(x.value, shape, d) if x.bounds is None else x.bounds
+        for x, shape, d in zip(given, shapes, dtypes, strict=True)
+    ]
+    found = bounds_of_result(op, bounds, shape_of(result), dtype)
+    if found is None:
+        return nothing
+    is_known = (found.low == found.high).all()
+    return [Fact(value=found.low.astype(dtype)) if is_known else Fact(bounds=found)]
+
+
+def _values(op: Op, given: Sequence[Fact]) -> Iterator[list[np.ndarray | None]]:
+    """The values of the operands: those that integers may have, one after the other, if they are
+    few. In a product, one that is not known is 0 where it is zero, and 1 elsewhere.
+    """
+    values = [x.value for x in given]
+    if op.is_product:
+        values = [~x.zeros if x.zeros is not None else x.value for x in given]
+    few = {i: x.bounds for i, x in enumerate(given) if x.bounds is not None}
+    dim = _together(op)
+    if op.elementwise or not few or prod(x.num_choices(dim) for x in few.values()) > MOST_CHOICES:
+        yield values
+        return
+    for chosen in product(*(x.choices(dim) for x in few.values())):
+        for i, value in zip(few, chosen, strict=True):
+            values[i] = value
+        yield list(values)
+
+
+def _together(op: Op) -> int | None:
+    """The dimension of indices whose elements tell one place together, while others tell other
+    places; None if all do together.
+    """
+    return op.dims.index_vector_dim if isinstance(op, Gather | Scatter) else None
+
+
 def _has_rule(op: Op, operation: Operation) -> bool:
     """True if an op tells more about its links than that all elements depend on all."""
     operands, results = (
@@ -318,8 +392,9 @@ def _either(facts: Sequence[Fact]) -> Fact:
 
 
 def _same(x: Fact, y: Fact) -> bool:
-    if (x.value is None) != (y.value is None) or (x.pattern is None) != (y.pattern is None):
-        return False
+    for name in ("value", "pattern", "bounds", "zeros"):
+        if (getattr(x, name) is None) != (getattr(y, name) is None):
+            return False
     return x.pattern is None or y.pattern is None or x.pattern.nnz == y.pattern.nnz
 
 
