@@ -36,5 +36,10 @@ def run():
         coloring = asdex.jacobian_coloring_from_sparsity(pattern)
         matrix = asdex.jacobian_from_coloring(f, coloring)(given)
         found[name] = [pattern.nnz, coloring.num_colors, matrix.todense()]
+    segments = jnp.array([0, 0, 1, 1, 2, 2, 0, 1])
+    sums = asdex.jacobian_sparsity(lambda x: jax.ops.segment_sum(x, segments, 3), x)
+    found["segments"] = sums.todense()
+    both = asdex.value_and_jacobian(indexed, x)(x)
+    found["value"] = [both[0], both[1].todense()]
     hessian = jax.jit(asdex.hessian(total, x))(x)
     return {**found, "hessian": hessian.todense(), "elements": hessian.nse}
