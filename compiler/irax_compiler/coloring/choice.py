@@ -16,7 +16,7 @@ Mode = Literal["fwd", "rev", "bidirectional", "symmetric", "acyclic"]
 """fwd: colors of columns; rev: of rows; bidirectional: of columns, then of rows, with greater
 numbers; symmetric and acyclic: of the columns of a symmetric matrix."""
 _SYMMETRIC = ("symmetric", "acyclic")
-_FEW = 200_000
+_FEW = 50_000
 """The most elements for which all orders are tried; of more, the first two."""
 
 

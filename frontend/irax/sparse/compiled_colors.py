@@ -18,7 +18,7 @@ from irax.core.array import Array
 from irax.execution.jit import jit
 from irax_compiler import api
 
-_LARGE = 500_000
+_LARGE = 200_000
 """The least number of elements for which a program is compiled."""
 _LONGEST = np.iinfo(np.int32).max
 _NONE = np.uint32(0)
