@@ -105,3 +105,90 @@ def test_error_to_first_order():
     """Three roundings, each of at most half an ulp, of which two are of the whole result."""
     report = report_of(lambda x, y: (x + y) * x, (1, 2), (1, 2))
     assert 0.9 * 2**-23 < report.error < 1.1 * 2**-23
+
+
+# ---- numbers that depend on each other -----------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("function", "limits", "low", "high"),
+    [
+        (lambda x: x - x, (0, 1), 0, 0),
+        (lambda x: x * (1 - x), (0, 1), 0, 0.25),  # intervals alone: 0..1
+        (lambda x: (x + 1) - (x - 1), (-5, 5), 2, 2),
+        (lambda x: 1 / (x - x * 0.5 + 1), (0, 2), 0.4, 1),
+        (lambda x: jnp.exp(x) / jnp.exp(x), (0, 1), 0.44, 1.83),  # intervals alone: 0.37..2.7
+        (lambda x: jnp.sqrt(1 + x) - jnp.sqrt(1 + x), (0, 3), -0.1, 0.1),  # 1 alone
+        (lambda x: jnp.sum(jnp.stack([x, -x, x])), (0, 1), 0, 1),
+    ],
+)
+def test_bounds_know_what_depends_on_the_same_argument(function, limits, low, high):
+    (bounds,) = report_of(function, limits).results
+    assert low - 1e-5 <= bounds.low <= bounds.high <= high + 1e-5
+
+
+def test_divisor_that_is_never_zero():
+    """x * x - 2 x + 1.5 is at least 0.5: intervals alone allow it to be negative."""
+    report = report_of(lambda x: jnp.log(x * (x - 2) + 1.5), (0, 1))
+    assert report.hazards == []
+
+
+@pytest.mark.parametrize("shape", [(), (5,), (70,)])
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, y: (x * y - y) / (2 + x * x) + jnp.sqrt(2 + x) * x - jnp.log(3 + y * x),
+        lambda x, y: jnp.exp(x - y) * (x - y) - jnp.expm1(x) / (4 - y),
+        lambda x, y: jnp.where(x > 0, x, y) - jnp.square(x - y) + 2.0**x,
+        lambda x, y: jnp.cumsum(jnp.ravel(x - y)) * jnp.sum(y) - jnp.log1p(x * 0.5).sum(),
+    ],
+)
+def test_bounds_of_forms_hold(function, shape):
+    report = report_of(function, (-1, 1), (-0.5, 1.5), shape=shape)
+    random = np.random.default_rng(1)
+    for _ in range(40):
+        x = random.uniform(-1, 1, shape).astype(f32)
+        y = random.uniform(-0.5, 1.5, shape).astype(f32)
+        found = np.asarray(function(x, y), np.float64)
+        assert (found >= report.results[0].low).all()
+        assert (found <= report.results[0].high).all()
+
+
+# ---- from Python ---------------------------------------------------------------------------------
+
+
+def test_ranges_of_arguments():
+    def f(params, x):
+        return jnp.log(params["w"] * x + params["b"])
+
+    low = ({"w": np.full(3, 0.5, f32), "b": f32(0)}, f32([0, 1, 2]))
+    high = ({"w": np.full(3, 1, f32), "b": f32(0)}, f32([1, 2, 3]))
+    report = irax.precision.ranges(f, low, high)
+    (hazard,) = report.hazards
+    assert hazard.what == "be of a number that is not positive"
+    leaves = hazard.example
+    args = irax.tree.unflatten(irax.tree.structure(low), leaves)
+    assert np.isneginf(np.asarray(f(*args))).any()
+    for a, x, b in zip(*map(irax.tree.leaves, (low, args, high)), strict=True):
+        assert (np.asarray(a) <= x).all()
+        assert (x <= np.asarray(b)).all()
+    assert str(report).startswith("f: for all arguments in these ranges")
+    assert irax.precision.ranges(irax.jit(jnp.exp), [0.0], [np.ones(3, f32)]).hazards == []
+
+
+def test_ranges_of_a_function_that_captures_an_array():
+    captured = jnp.arange(20.0) + 1
+    report = irax.precision.ranges(lambda x: jnp.sum(captured) / x, [1.0], [2.0])
+    assert report.results[0].low == pytest.approx(105, rel=1e-5)
+    assert report.results[0].high == pytest.approx(210, rel=1e-5)
+
+
+def test_errors_of_ranges():
+    with pytest.raises(ValueError, match=r"leaf 1 of the arguments is in 2\.0\.\.1\.0; expected"):
+        irax.precision.ranges(jnp.add, [0.0, 2.0], [1.0, 1.0])
+    with pytest.raises(ValueError, match="low and high have different structures"):
+        irax.precision.ranges(jnp.add, [0.0, 2.0], [1.0])
+    with pytest.raises(TypeError, match="expected a function, got 3"):
+        irax.precision.ranges(3, [0.0], [1.0])
+    with pytest.raises(irax.errors.ConcretizationTypeError, match="outside of jit, grad and vmap"):
+        irax.jit(lambda x: irax.precision.ranges(jnp.sin, [x], [x]))(1.0)

@@ -68,6 +68,20 @@ def test_numbers_that_float16_does_not_hold():
     assert [choice.dtype for choice in plan.choices] == [None, None]
 
 
+@pytest.mark.parametrize("dtype", ["float8_e4m3fn", "float8_e5m2"])
+def test_float8(dtype):
+    tuned = irax.precision.tune(loss, (WEIGHTS, X, Y), 0.3, [dtype, "bfloat16"])
+    types = {choice.dtype for choice in tuned.plan.choices}
+    assert any(t and t.startswith("f8") for t in types)
+    assert apart(tuned(WEIGHTS, X, Y), loss_of_numpy(WEIGHTS, X, Y)) <= 0.45
+
+
+def test_numbers_that_float8_does_not_hold():
+    """The largest float8_e4m3fn is 448."""
+    plan = irax.precision.tune(lambda x: x * 30 + x, (np.float32([20]),), 1, ["float8_e4m3fn"]).plan
+    assert [choice.dtype for choice in plan.choices] == [None, None]
+
+
 def test_transformations():
     tuned = irax.precision.tune(lambda w, x: loss(w, x, Y)["loss"], (WEIGHTS, X), 1e-2)
     plain = irax.grad(lambda w, x: loss(w, x, Y)["loss"])(WEIGHTS, X)
@@ -93,7 +107,7 @@ def test_errors():
     with pytest.raises(ValueError, match="dtypes: got int32; expected some of bfloat16"):
         irax.precision.tune(loss, (WEIGHTS, X, Y), dtypes=["int32"])
     ir = irax.make_ir(jnp.sin)(1.0)
-    with pytest.raises(PassError, match="dtype=i8: expected one of bf16, f16, f32"):
+    with pytest.raises(PassError, match="dtype=i8: expected one of bf16, f16, f32, f8E4M3FN"):
         ir.run("convert-precision{dtype=i8}")
     with pytest.raises(PassError, match="only=3: the module has 1 such operations"):
         ir.run("convert-precision{only=3}")

@@ -24,7 +24,7 @@ from irax_compiler.ops.control_flow.while_loops import RegionOp
 from irax_compiler.ops.core import evaluated
 from irax_compiler.ops.structured import Call
 from irax_compiler.ops.transformation import Evaluation
-from irax_compiler.precision import blame, intervals, shadow
+from irax_compiler.precision import affine, blame, intervals, shadow
 from irax_compiler.precision.intervals import Interval, Undecided
 from irax_compiler.precision.report import line_of
 from irax_compiler.precision.shadow import Both
@@ -33,7 +33,8 @@ from irax_compiler.steps import Step
 
 Array = np.ndarray[Any, Any]
 Value = Interval | Array
-Range = tuple[float, float]
+Range = tuple[float | Array, float | Array]
+"""The least and the largest numbers that the elements of an argument may be."""
 
 _SAMPLES = 64
 """The arguments that are tried at random."""
@@ -106,11 +107,11 @@ def range_report(
     evaluator = evaluate.Evaluator(module)
     runner = _Intervals()
     given: list[Any] = [
-        x if r is None else Interval(np.full(x.shape, float(r[0])), np.full(x.shape, float(r[1])))
+        x if r is None else Interval(*(np.broadcast_to(end, x.shape).astype(float) for end in r))
         for x, r in zip(arguments, ranges, strict=True)
     ]
     with evaluate.run_by(runner):
-        found = evaluator(func, given)
+        found: Any = evaluator(func, affine.of_arguments(given))  # pyright: ignore
     search = _Search(evaluator, func, arguments, ranges, runner.hazards)
     search.run()
     results = [Interval.of(x) for x in found]
@@ -172,19 +173,28 @@ class _Intervals:
             x, y = map(Interval.of, operands)
             return [(intervals.both if op is bitwise.and_ else intervals.either)(x, y)]
         self.check_domain(step, operands)
-        found = None
+        found = form = None
         indices = [x for x in operands if isinstance(x, Interval)] if shadow.moves(op) else []
         if op.is_pure and op.num_results == 1:
             same = len(step.inputs) == 2 and step.inputs[0] == step.inputs[1]
             with evaluate.run_by(None), np.errstate(all="ignore"):
                 try:
                     found = intervals.computed(op, operands, same)
+                    form = affine.form_of(op, operands, same)
                 except (IndexError, TypeError):  # an index that is an interval
                     assert indices
         if found is None:
             return self.anything(op.name.partition(".")[2], types)
         dtype = mlir.dtype_of_type(types[0])
-        return [self.rounded(step, found, operands, dtype) if inexact(dtype) else found]
+        if not inexact(dtype):
+            return [found]
+        if form is not None:
+            found = form.within(found)
+        found = self.rounded(step, found, operands, dtype)
+        if form is not None:
+            form = form if shadow.moves(op) else form.rounded(dtype)
+            found = affine.Formed(found.low, found.high, form)
+        return [found]
 
     def anything(self, why: str, types: Sequence[Any]) -> list[Value]:
         self.unbounded[why] = None

@@ -67,6 +67,49 @@ class Precision:
         return report
 
     @api_boundary
+    def ranges(
+        self, fun: Callable[..., Any], low: Sequence[Any], high: Sequence[Any]
+    ) -> api.RangeReport:
+        """Return bounds of the results for all arguments in ranges, and what may go wrong there:
+        overflow, division by zero, functions of numbers outside of their domain.
+
+        Intervals bound the numbers of each operation. Where they allow a hazard, arguments that
+        show it are searched for by the evaluator: `hazards[i].example` has their leaves.
+
+        Args:
+            fun: a function of arrays.
+            low: its arguments, with the least number that each element may be.
+            high: the same with the largest; equal numbers are fixed. Arrays are broadcast.
+
+        Raises:
+            TypeError: `fun` is not a function.
+            ValueError: `low` and `high` are not of one structure, or a number of `low` is above
+                that of `high`.
+
+        >>> report = irax.precision.ranges(lambda x: 1 / (x - 0.3), [0.0], [1.0])
+        >>> [hazard.what for hazard in report.hazards]
+        ['divide by zero']
+        >>> report.hazards[0].example[0]
+        array(0.3, dtype=float32)
+        """
+        jitted: Any = fun if isinstance(fun, PjitFunction) else jit(fun)
+        least, tree = array_trees.tree_flatten(tuple(low))
+        largest, other = array_trees.tree_flatten(tuple(high))
+        if tree != other:
+            raise ValueError(
+                f"precision.ranges: low and high have different structures, {tree} and {other}; "
+                "expected arguments of one structure"
+            )
+        ends = [_range(i, a, b) for i, (a, b) in enumerate(zip(least, largest, strict=True))]
+        args = array_trees.tree_unflatten(tree, [a for a, _ in ends])
+        traced, _, arrays = _traced("precision.ranges", jitted, args, {})
+        limits: list[Any] = [None if a is b else (np.asarray(a), np.asarray(b)) for a, b in ends]
+        limits += [None] * (len(arrays) - len(limits))
+        report = api.range_report(traced.builder.module, traced.name, arrays, limits)
+        report.name = name_of(fun)
+        return report
+
+    @api_boundary
     def tune(
         self,
         fun: Callable[..., Any],
@@ -85,7 +128,7 @@ class Precision:
             args: its arguments.
             tolerance: the largest relative error.
             dtypes: the types that operations may be done in, by preference: bfloat16, float16,
-                float32.
+                float32, float8_e4m3fn, float8_e5m2.
 
         Raises:
             TypeError: `fun` is not a function.
@@ -96,6 +139,7 @@ class Precision:
         'convert-precision{only=0,1}'
         """
         short = {"bfloat16": "bf16", "float16": "f16", "float32": "f32"}
+        short |= {"float8_e4m3fn": "f8E4M3FN", "float8_e5m2": "f8E5M2"}
         names = [np.dtype(d).name for d in dtypes]
         unknown = [n for n in names if n not in short]
         if unknown:
@@ -107,6 +151,22 @@ class Precision:
         types = [short[n] for n in names]
         plan = api.precision_plan(module, traced.name, arrays, tolerance, types)
         return TunedFunction(plan, name_of(fun), traced.captures, out_tree)
+
+
+def _range(number: int, low: Any, high: Any) -> tuple[Any, Any]:
+    """Return the ends of the range of a leaf of arguments, of one shape; the same object twice
+    where it is fixed.
+    """
+    if isinstance(low, Tracer) or isinstance(high, Tracer):
+        return low, high  # refused with the arguments
+    least, largest = np.broadcast_arrays(np.asarray(low), np.asarray(high))
+    if not (least <= largest).all():
+        raise ValueError(
+            f"precision.ranges: leaf {number} of the arguments is in {low}..{high}; expected "
+            "numbers of low that are at most those of high"
+        )
+    start = low if least.shape == np.shape(low) else least.copy()
+    return start, start if (least == largest).all() else largest
 
 
 def _traced(

@@ -18,16 +18,16 @@ from irax_compiler.ops.structured import StructuredOp
 from irax_compiler.passes.core import Pass, PassError, register_pass
 from irax_compiler.passes.rewriting import replace as replace_results
 
-DTYPES = ("bf16", "f16", "f32")
+DTYPES = ("bf16", "f16", "f32", "f8E4M3FN", "f8E5M2")
 
 
 @register_pass
 @dataclass
 class ConvertPrecision(Pass):
-    """Does operations on wider floats in `dtype`: bf16, f16 or f32. `only` are the numbers of these
-    operations among all that compute floats, in the order of the module; none stands for all.
-    Between two such operations numbers stay narrow; for others, and in the types of functions, they
-    are converted back.
+    """Does operations on wider floats in `dtype`: bf16, f16, f32, f8E4M3FN or f8E5M2. `only`
+    are the numbers of these operations among all that compute floats, in the order of the module;
+    none stands for all. Between two such operations numbers stay narrow; for others, and in the
+    types of functions, they are converted back.
     """
 
     name: ClassVar[str] = "convert-precision"
