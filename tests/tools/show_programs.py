@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from irax_tools import sources
 from irax_tools.show.model import Page
 from irax_tools.show.record import record
@@ -40,6 +42,15 @@ def run(x, xs):
     return irax.lax.cond(jnp.sum(carry) > 0, jnp.cos, jnp.exp, carry), sums
 """
 
+ROOTS = """import irax.numpy as jnp
+
+
+def root(a, b, c):
+    inner = jnp.sqrt(b * b - 4 * a * c)
+    return (inner - b) / (2 * a)
+"""
+ROOTS_ARGUMENTS = [np.array(x, np.float32) for x in (1, 5000, 1)]
+
 TWICE = """
 func.func @main(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.multiply %x, %y : tensor<4xf32>
@@ -58,6 +69,10 @@ def mlp(folder: Path) -> Source:
 
 def scan(folder: Path) -> Source:
     return traced(folder / "scanned.py", SCAN, "run", "f32[3], f32[5,3]")
+
+
+def roots(folder: Path) -> Source:
+    return traced(folder / "roots.py", ROOTS, "root", "f32[], f32[], f32[]")
 
 
 def twice(folder: Path) -> Source:

@@ -26,8 +26,10 @@ from irax_compiler.cost import cost_of
 from irax_compiler.iree.phases import PHASES, phases
 from irax_tools.cli import main
 from irax_tools.show import terminal
+from irax_tools.show.digits import judging
 from irax_tools.show.lines import lines_of, number, operations_of
 from irax_tools.show.model import Page, Stage
+from irax_tools.show.record import record
 from irax_tools.show.way import Way, walk
 
 FOREIGN = Path(__file__).parents[1] / "foreign" / "exported"
@@ -279,6 +281,9 @@ def test_the_page_tells_where_it_is_and_opens(folder, monkeypatch):
         (["--sparsity", "--stage", "cse"], 2, "--sparsity goes without --stage and --locations"),
         (["--sparsity", "--wrt", "7"], 1, "wrt=7: @main has 2 arguments"),
         (["--in-axes", "0"], 2, "--in-axes goes with --vmap"),
+        (["--digits", "--locations"], 2, "--digits goes without --locations and --mesh"),
+        (["--input", "f32=1"], 2, "--input and --inputs go with --digits"),
+        (["--digits", "--input", "f32=1"], 1, "main takes 2 arguments, got 1"),
         (["--html", "x.html", "--locations"], 2, "--html writes a page of all stages"),
         (["--html", "x.html", "--stage", "no"], 2, "no stage 'no'; there are read, "),
         (["--html", "-", "--open"], 2, "--open shows a file"),
@@ -357,3 +362,26 @@ def test_phases_of_a_module_that_iree_refuses():
 @pytest.mark.parametrize("module", [irax_tools.show, terminal, locations])
 def test_examples(module):
     assert doctest.testmod(module).failed == 0
+
+
+def test_digits_of_lines(tmp_path):
+    source = programs.roots(tmp_path)
+    (page, _) = record(source, Way(), [judging(source, Way(), programs.ROOTS_ARGUMENTS)])
+    text = dict(terminal.texts_of(page))["traced"]
+    assert text.startswith("// result 0: 0.7 of 7.2  float32 -0.00024414062")
+    assert re.search(r"// costs 6.\d digits; subtract cancels 24 bits\n.*stablehlo.subtract", text)
+    assert page.digits is not None
+    assert not page.digits.holds
+    (worst, other) = page.digits.lines
+    assert [x.frame[1] for x in (worst, other)] == [6, 5]
+    assert page.files[worst.frame[0]].name == "roots.py"
+
+
+def test_digits_of_what_is_derived(tmp_path):
+    source, way = programs.roots(tmp_path), Way(grad=True, vmap=2)
+    (page, failure) = record(source, way, [judging(source, way, [])])
+    assert failure is None
+    assert page.digits is not None
+    assert [told.partition(":")[0].partition("[")[0] for told in page.digits.told] == [
+        *("result 0", "result 1", "result 2")
+    ]

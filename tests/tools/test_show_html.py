@@ -16,8 +16,10 @@ import irax
 import irax.numpy as jnp
 from irax_compiler import api, mlir
 from irax_tools.show import html
+from irax_tools.show.digits import judging
 from irax_tools.show.model import Page, Run
 from irax_tools.show.page import asset, html_of
+from irax_tools.show.record import record
 from irax_tools.show.sparsity import matrix_of
 from irax_tools.show.way import Way
 from irax_tools.sources import Source
@@ -377,6 +379,28 @@ def test_patterns_of_derivatives(browser, tmp_path):
     assert browser.evaluate("document.querySelector('#matrix').open")
     opened(browser, tmp_path, source, way)
     assert browser.evaluate("document.querySelector('#pattern').hidden")
+
+
+def test_digits_of_lines(browser, tmp_path):
+    source, way = programs.roots(tmp_path), Way()
+    page, _ = record(source, way, [judging(source, way, programs.ROOTS_ARGUMENTS)])
+    path = tmp_path / "digits.html"
+    path.write_text(html_of(page))
+    browser.open(path)
+    assert browser.errors == []
+    shown = browser.evaluate(
+        "[...document.querySelectorAll('#source .line .digits')].map((e) => e.textContent)"
+    )
+    assert [text for text in shown if text] == [f"{page.digits.lines[0].digits:.1f}"]
+    details = browser.evaluate("document.querySelector('#details').innerText")
+    assert "0.7 of 7.2" in details
+    assert "subtract cancels 24 bits" in details
+    browser.click("#details td button.jump")
+    assert "of the error is made here" in browser.evaluate(
+        "document.querySelector('#details').innerText"
+    )
+    opened(browser, tmp_path, source, way)
+    assert not browser.evaluate("document.querySelectorAll('.digits').length")
 
 
 def test_paper_has_all_lines(browser, tmp_path):

@@ -60,6 +60,16 @@ class Result:
         """The share of its digits that is lost."""
         return 1 - self.digits / self.of
 
+    def told(self) -> str:
+        """Return how many digits hold, in words."""
+        where = f"result {self.number}"
+        if self.index:
+            where += f"[{', '.join(map(str, self.index))}]"
+        beside = f"{self.narrow!s} for {self.wide!s}"
+        compiled = "" if self.compiled is None else f", compiled {self.compiled:.1f}"
+        held = f"{max(0.0, self.digits):.1f} of {self.of:.1f}"
+        return f"{where}: {held}{compiled}  {self.dtype} {beside}"
+
     @property
     def holds(self) -> bool:
         """True unless more digits are lost than some, which rounding always costs."""
@@ -166,6 +176,13 @@ class PrecisionReport:
         """The digits that hold in that result; infinity if there are no floats."""
         return np.inf if self.worst is None else self.worst.digits
 
+    def cost_of(self, line: Line) -> float:
+        """The digits that a line costs the worst result: at most those that it lost. What one line
+        costs may come back in another, as in an iteration that converges.
+        """
+        worst = self.worst
+        return 0.0 if worst is None else min(line.digits, worst.of - worst.digits)
+
     def __str__(self) -> str:
         return "\n".join(self._text())
 
@@ -174,10 +191,7 @@ class PrecisionReport:
     def _text(self) -> Iterable[str]:
         yield f"{self.name}: digits that hold, beside a run in {self.wider}"
         for r in self.results:
-            where = f"result {r.number}" + (f"[{', '.join(map(str, r.index))}]" if r.index else "")
-            beside = f"{r.narrow!s} for {r.wide!s}"
-            compiled = "" if r.compiled is None else f", compiled {r.compiled:.1f}"
-            yield f"  {where}: {max(0.0, r.digits):.1f} of {r.of:.1f}{compiled}  {r.dtype} {beside}"
+            yield f"  {r.told()}"
         worst = self.worst
         if worst is None:
             return
@@ -189,7 +203,7 @@ class PrecisionReport:
             yield "  digits lost  error made here  line"
         for line in shown:
             own = f"{100 * min(1.0, line.costs.own):.0f}%"
-            yield f"  {min(line.digits, worst.of):11.1f}  {own:>15}  {line.place}: {line.text}"
+            yield f"  {self.cost_of(line):11.1f}  {own:>15}  {line.place}: {line.text}"
             for note in line.notes():
                 yield f"{'':32}{note}"
         if self.unknown:

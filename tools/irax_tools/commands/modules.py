@@ -42,6 +42,13 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Show the pattern of its Jacobian; with --html, as a part of the page.",
 )
+@click.option(
+    "--digits",
+    is_flag=True,
+    help="Show the digits of its results that hold, and the lines that cost the others.",
+)
+@options.inputs
+@options.inputs_file
 @options.compiled_for
 @options.chip
 @options.mesh
@@ -62,6 +69,9 @@ def show(
     iree: bool,
     times: bool,
     sparsity: bool,
+    digits: bool,
+    inputs: tuple[str, ...],
+    inputs_file: str | None,
     device: str,
     chip: str | None,
     mesh: dict[str, int] | None,
@@ -88,8 +98,12 @@ def show(
         raise click.UsageError(
             "--times goes with --html and the processor, without --pipeline and --mesh"
         )
+    if digits and (locations or mesh is not None):
+        raise click.UsageError("--digits goes without --locations and --mesh")
+    if (inputs or inputs_file) and not digits:
+        raise click.UsageError("--input and --inputs go with --digits")
     from irax_compiler import api
-    from irax_tools import programs, sources
+    from irax_tools import arrays, programs, sources
     from irax_tools.show import pages, terminal
     from irax_tools.show.page import html_of
     from irax_tools.show.record import record
@@ -110,12 +124,16 @@ def show(
     if locations:
         found = terminal.modules_of(loaded, way)
         return _show_stages(found, stage, options.has_colours(color), None)
-    finish: Callable[[Recorder], None] | None = None
+    additions: list[Callable[[Recorder], None]] = []
     if times:
         from irax_tools.cost.page import timing
 
-        finish = timing(loaded, way, lambda line: click.echo(line, err=True))
-    recorded, failure = record(loaded, way, finish)
+        additions.append(timing(loaded, way, lambda line: click.echo(line, err=True)))
+    if digits:
+        from irax_tools.show.digits import judging
+
+        additions.append(judging(loaded, way, arrays.of_options(inputs, inputs_file)))
+    recorded, failure = record(loaded, way, additions)
     recorded.matrix = matrix
     if html is not None:
         if stage is not None:

@@ -97,6 +97,30 @@ class Run:
 
 
 @dataclass
+class CostlyLine:
+    """A line of source, and what it costs the result that has lost the most digits."""
+
+    frame: Frame
+    digits: float
+    """The digits that it costs, at most those that there are."""
+    own: float
+    """The share of the result's error that is made there."""
+    notes: list[str]
+
+
+@dataclass
+class Digits:
+    """The digits that hold in the results, for some arguments."""
+
+    told: list[str]
+    """For each result, a line that says how many hold."""
+    holds: bool
+    """False where a result has lost more than rounding always costs."""
+    lines: list[CostlyLine]
+    """The lines that the worst result depends on, the one that costs most first."""
+
+
+@dataclass
 class Matrix:
     """The pattern of a derivative, with its colors."""
 
@@ -141,5 +165,7 @@ class Page:
     """The time of a call, where it was measured."""
     called: Called | None = None
     """The calls of it in a run of a program, where that was watched."""
+    digits: Digits | None = None
+    """The digits that hold, where they were counted."""
     matrix: Matrix | None = None
     """The pattern of the Jacobian, where it was asked for."""

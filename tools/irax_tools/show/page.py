@@ -21,6 +21,7 @@ SCRIPTS = (
     "details",
     "stages",
     "flame",
+    "digits",
     "sparsity",
     "functions",
     "main",

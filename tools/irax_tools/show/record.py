@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +13,7 @@ from irax_compiler.cost import Cost, calls_by_function, cost_by_operation
 from irax_compiler.mlir import Module, Operation
 from irax_tools.show.files import frames_of_user, name_apart, read_file, show_around
 from irax_tools.show.lines import Line, lines_of, number, operations_of
-from irax_tools.show.model import Body, File, Frame, Page, Run, Stage
+from irax_tools.show.model import Body, Digits, File, Frame, Page, Run, Stage
 from irax_tools.show.way import Way, walk
 from irax_tools.sources import Source
 
@@ -23,17 +23,19 @@ _OF_IREE = ("vm.import",)
 
 
 def record(
-    source: Source, way: Way, finish: Callable[[Recorder], None] | None = None
+    source: Source, way: Way, additions: Iterable[Callable[[Recorder], None]] = ()
 ) -> tuple[Page, Exception | None]:
-    """The page of a function, and what ended its way early. `finish` may add to it at the end."""
+    """The page of a function, and what ended its way early. `additions` are made at the end, unless
+    something did.
+    """
     recorder = Recorder(way, source)
     failure = None
     try:
         walk(source, way, recorder.add)
     except Exception as error:
         failure = error
-    if failure is None and finish is not None:
-        finish(recorder)
+    for add in additions if failure is None else ():
+        add(recorder)
     page = recorder.page()
     page.opens = _derived(page.stages)
     page.error = "" if failure is None else str(failure) or type(failure).__name__
@@ -113,6 +115,10 @@ class Recorder:
         """Keeps the time of a call."""
         self._page.seconds = seconds
 
+    def set_digits(self, digits: Digits) -> None:
+        """Keeps the digits that hold."""
+        self._page.digits = digits
+
     def frame(self, frame: places.Frame) -> Frame:
         """A line of a file, as the page has it."""
         return self._file(frame.file), frame.line, list(frame.names)
@@ -126,6 +132,9 @@ class Recorder:
         for location in self._page.locations:
             for file, line, _ in location:
                 used[file].add(line)
+        for costly in () if self._page.digits is None else self._page.digits.lines:
+            file, line, _ = costly.frame
+            used[file].add(line)
         name_apart(self._page.files)
         for i, file in enumerate(self._page.files):
             show_around(file, used[i])

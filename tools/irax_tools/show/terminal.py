@@ -32,6 +32,8 @@ def modules_of(source: Source, way: Way) -> list[tuple[str, str]]:
 
 
 def _stage_lines(page: Page, stage: Stage) -> Iterator[str]:
+    for told in () if page.digits is None else page.digits.told:
+        yield f"// {told}"
     if stage.entry:
         least = "at least " if stage.uncounted else ""
         yield f"// {least}{_cost(*_total(page, stage))} in a call of @{stage.entry}"
@@ -41,6 +43,7 @@ def _stage_lines(page: Page, stage: Stage) -> Iterator[str]:
 
 def _body_lines(page: Page, body: Body, calls: float) -> Iterator[str]:
     last = ""
+    costly = {} if page.digits is None else {x.frame[:2]: x for x in page.digits.lines}
     for i, text in enumerate(body.text):
         frames = page.locations[body.location[i]] if body.location[i] >= 0 else []
         file = page.files[frames[0][0]] if frames else None
@@ -49,6 +52,10 @@ def _body_lines(page: Page, body: Body, calls: float) -> Iterator[str]:
             line = file.lines[frames[0][1] - 1].strip() if frames[0][1] <= len(file.lines) else ""
             indent = text[: len(text) - len(text.lstrip())]
             yield f"{indent}// {place}  {line}".rstrip()
+            found = costly.get(frames[0][:2])
+            if found is not None and (found.digits >= 0.05 or found.notes):
+                told = "; ".join([f"costs {found.digits:.1f} digits", *found.notes])
+                yield f"{indent}// {told}"
         if body.operation[i]:
             last = place
         cost = _cost(*(n[i] * calls for n in (body.flops, body.transcendentals, body.bytes)))

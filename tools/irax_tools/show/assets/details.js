@@ -80,6 +80,7 @@ function lineDetails(key) {
   }
   const text = files[file].lines[line - 1]?.trim() ?? "";
   return `<h2>${escapeHtml(`${files[file].name}:${line}`)} <code>${sourceHtml(text, files[file].language)}</code></h2>`
+    + digitsOfLine(key)
     + table("operation of this line", byName, (name) => {
       const [operation, ...tags] = name.split(" ");
       return mlirHtml(operation, operation) + tags.map((t) => `<span class="tag">${escapeHtml(t)}</span>`).join("");
@@ -98,7 +99,8 @@ function summary() {
     return `${jump(index, 0, `@${escapeHtml(bodies[index].name)}`)} <span class="muted">${often}</span>`;
   };
   const search = (operation) => `<button class="jump" data-search="${operation}">${mlirHtml(operation, operation)}</button>`;
-  return table("operation", byOperation, search)
+  return digitsSummary()
+    + table("operation", byOperation, search)
     + table("function", functions, name);
 }
 

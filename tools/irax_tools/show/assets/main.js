@@ -244,6 +244,7 @@ setTheme(prefersDark.matches ? "dark" : "light");
 setWidth(40);
 document.body.classList.toggle("one-file", files.length <= 1);
 document.body.classList.toggle("timed", runs.length > 0);
+document.body.classList.toggle("judged", Boolean(digits));
 showTitle();
 buildFunctions();
 buildStages();

@@ -59,7 +59,8 @@ function sourceRowHtml(row) {
   const text = lines[line - 1] ?? "";
   const indent = /^\s*/.exec(text)[0].length + 4; // of what is wrapped
   const cost = costsOf(state.stage).byLine.get(`${file}:${line}`), most = mostOfLines(state.stage);
-  return lineTime(`${file}:${line}`) + lineCost(cost, "flops", most) + lineCost(cost, "bytes", most)
+  const key = `${file}:${line}`;
+  return lineDigits(key) + lineTime(key) + lineCost(cost, "flops", most) + lineCost(cost, "bytes", most)
     + `<span class="count" title="${cost ? plural(cost.operations, "operation") : ""}">${cost?.operations ?? ""}</span>`
     + `<span class="number">${line}</span><code style="--indent:${indent}ch">${sourceHtml(text, language)}</code>`;
 }
