@@ -199,7 +199,8 @@ def test_asking_for_modes_is_found(source: str, asks: bool):
 DOORS = {
     "irax": (
         *("api", "mlir", "ops", "targets"),
-        *("activity", "cache", "containers", "dtypes", "effects", "evaluate", "importing"),
+        *("activity", "cache", "containers", "determinism", "dtypes", "effects", "evaluate"),
+        "importing",
         *("kept_programs", "own_files", "quiet", "sizes", "spans", "straight", "versions"),
         "iree.phases",
     ),

@@ -17,6 +17,7 @@ with _uncollected():
     from irax.config import default_device as default_device
     from irax.config import default_matmul_precision as default_matmul_precision
     from irax.config import default_prng_impl as default_prng_impl
+    from irax.config import deterministic as deterministic
     from irax.config import disable_jit as disable_jit
     from irax.config import enable_checks as enable_checks
     from irax.config import enable_custom_prng as enable_custom_prng

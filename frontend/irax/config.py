@@ -28,6 +28,7 @@ __all__ = [
     "default_device",
     "default_matmul_precision",
     "default_prng_impl",
+    "deterministic",
     "disable_jit",
     "enable_checks",
     "enable_custom_prng",
@@ -283,6 +284,25 @@ def default_prng_impl(new_val: str) -> AbstractContextManager[None]:
         'threefry2x32'
     """
     return _override("default_prng_impl", new_val)
+
+
+def deterministic(new_val: str | None) -> AbstractContextManager[None]:
+    """Have functions that are compiled in a `with` block give a row of their results the same bits
+    in batches of any size.
+
+    Args:
+        new_val: "batch", or None to leave it open.
+
+    Raises:
+        ValueError: the value is none of these.
+
+    Example:
+        >>> from irax.config import config, deterministic
+        >>> with deterministic("batch"):
+        ...     config.deterministic
+        'batch'
+    """
+    return _override("deterministic", new_val)
 
 
 def explain_cache_misses(new_val: bool = True) -> AbstractContextManager[None]:

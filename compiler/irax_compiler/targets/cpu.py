@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from irax_compiler.chips import IS_X86, compiling_for, vector_registers
+from irax_compiler.determinism import is_marked
 from irax_compiler.importing import alone
 from irax_compiler.iree import tiling
 from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite, has_large_arrays
@@ -138,6 +139,7 @@ CPU = register(
         callbacks_lack=SUBBYTE | IN_BYTES,
         passes=(
             *standard_passes(NAME, calls_formulas=True, kernels_of_loops=True),
+            OnDemand("invariant-sums", lambda module: is_marked(module.operation)),
             PeelHostCalls(),
             Loops(),
             OnDemand("piecewise", has(*JOINTS)),

@@ -35,7 +35,7 @@ from irax.core.shardings.explicit_axes import (
 )
 from irax.core.shardings.memory_spaces import MemoriesInTrace, Space
 from irax.core.shardings.varying_axes import VaryingAxes
-from irax_compiler import activity, effects, mlir
+from irax_compiler import activity, determinism, effects, mlir
 from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.core import Op
@@ -166,6 +166,8 @@ class Trace(Interpreter):
         self.function = mlir.new_function(
             builder.module, builder.unique_name(name), [], self.location
         )
+        if config.deterministic:
+            determinism.mark(self.function)
         self.block = mlir.body(self.function)
         self._insertion = mlir.InsertionPoint(self.block)
         self.argument_names: dict[mlir.Value, str] = {}

@@ -47,6 +47,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
     "default_prng_impl": (
         *("threefry2x32", "threefry4x32", "philox2x32", "philox4x32", "rbg", "unsafe_rbg"),
     ),
+    "deterministic": (None, "batch"),
     "explicit_x64_dtypes": ("warn", "error"),
     "legacy_prng_key": ("allow", "warn", "error"),
     "numpy_dtype_promotion": ("standard", "strict"),
@@ -107,6 +108,8 @@ class Config(threading.local):
         default_prng_impl: the generator of random keys that name none: "threefry2x32", or another
             of `irax.random.key`.
         enable_custom_prng: `random.PRNGKey` returns typed keys, as `random.key` does.
+        deterministic: "batch" has compiled programs give a row of their results the same bits in
+            batches of any size, and on any number of threads; None leaves that open.
         explain_cache_misses: log why jitted functions are traced; `explain` is the same option.
         random_seed_offset: an integer that is added to the seeds of random keys.
         specialize_sizes: a program for all sizes (`jit(dynamic_shapes=...)`) makes way for one of
@@ -162,6 +165,7 @@ class Config(threading.local):
     debug_key_reuse: bool = _from_environment("debug_key_reuse")
     default_matmul_precision: Any = _choice_from_environment("default_matmul_precision", None)
     default_prng_impl: str = _choice_from_environment("default_prng_impl", "threefry2x32")
+    deterministic: Any = _choice_from_environment("deterministic", None)
     enable_custom_prng: bool = _from_environment("enable_custom_prng")
     explain_cache_misses: bool = _from_environment(
         "explain_cache_misses", _from_environment("explain")
@@ -351,6 +355,7 @@ _OPTIONS = tuple(Config.__annotations__)
 SEEN_IN_TRACES = (
     *("enable_x64", "threefry_partitionable", "default_matmul_precision", "explicit_x64_dtypes"),
     *("numpy_dtype_promotion", "numpy_rank_promotion", "legacy_prng_key", "debug_key_reuse"),
+    "deterministic",
     *("enable_custom_prng", "check_static_indices", "random_seed_offset"),
     *("default_prng_impl", "unbiased_random", "mesh", "entered_mesh", "abstract_mesh"),
 )

@@ -5,7 +5,7 @@ code of irax's own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.iree import blas
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import conversion
+from irax_compiler.ops import conversion, elementwise
 from irax_compiler.ops.convolution import Convolution
 from irax_compiler.ops.dot import DotGeneral, widest
 from irax_compiler.ops.foreign import ForeignCall
@@ -43,6 +43,32 @@ from irax_compiler.passes.kernels.executables import (
 from irax_compiler.passes.kernels.partial_sums import DEEP
 from irax_compiler.passes.rewriting import Pattern, Replacement, read_as, rewrite_in_order
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
+
+
+def write_invariant_products(module: Module) -> None:
+    """Replace all products of floats by code of irax's own whose sums are in one order, and
+    convolutions but those with dilated rows.
+    """
+    calls = _Calls(module, always=True, is_invariant=True)
+    for function in mlir.functions(module).values():
+        calls.workers = workers_of(function)
+        for name, of, rewrite in (
+            ("convolution", Convolution.name, calls.convolution),
+            ("complex", DotGeneral.name, _of_parts),
+            ("product", DotGeneral.name, calls.product),
+        ):
+            rewrite_in_order(function, [Pattern(name, (of,), (), rewrite)], last_first=True)
+
+
+def _of_parts(operation: Operation) -> Replacement:
+    """Return a product of complex numbers from products of their parts."""
+    op = read_as(DotGeneral, operation)
+    if op is None or op.dtype.kind != "c":
+        return None
+    of_reals = replace(op, dtype=np.dtype(f"f{op.dtype.itemsize // 2}"))
+    (a, b), (c, d) = ((elementwise.real(x), elementwise.imag(x)) for x in operation.operands)
+    real = elementwise.subtract(of_reals(a, c), of_reals(b, d))
+    return elementwise.complex_(real, elementwise.add(of_reals(a, d), of_reals(b, c)))
 
 
 def write_calls(module: Module, workers: int, always: bool) -> None:
@@ -88,6 +114,8 @@ class _Calls:
     module: Module
     always: bool
     workers: int = 1
+    is_invariant: bool = False
+    """True if the bits of products must not depend on their sizes."""
 
     def __post_init__(self) -> None:
         self.executables = Executables(self.module)
@@ -106,6 +134,10 @@ class _Calls:
         windows = None if op is None else windows_of(operation, op)
         if op is None or windows is None:
             return None
+        if self.is_invariant:
+            windows = replace(windows, is_invariant=True)
+            if not windows.is_of_lines or windows.is_sized:
+                return None
         is_fast = windows.is_product or windows.is_of_lines or pays_as_products(windows)
         if not (is_fast or self.always):
             return None
@@ -148,7 +180,9 @@ class _Calls:
         dtype = None if op is None else _summed_in(op, operation)
         if op is None or dtype is None:
             return None
-        found = layout(operation, op, dtype)
+        found = layout(operation, op, dtype, self.is_invariant)
+        if self.is_invariant:
+            return found
         if found is not None and found.product.is_of_vector and _is_deep(found.product.k):
             return None  # OpenBLAS adds so many products one by one
         if found is None or self.always or pays(found.product, dtype_of(found.lhs.array).name):

@@ -74,6 +74,9 @@ class Product:
     lhs: Matrices
     rhs: Matrices
     out: Matrices
+    is_invariant: bool = False
+    """True if the bits of an element must not depend on the numbers of rows, columns and products:
+    its sum is always in the same order."""
 
     @property
     def count(self) -> int:
@@ -95,8 +98,8 @@ class Product:
         """True if code of irax's own multiplies (see `tiles`): in 0.7 to 0.95 of OpenBLAS's time,
         but a tenth of a second more to compile.
         """
-        if self.is_sized:
-            return False
+        if self.is_sized or self.is_invariant:
+            return self.is_invariant
         is_dense = self.lhs.is_dense and self.rhs.is_dense and self.out.columns == 1
         is_wide = self.n >= WIDE and min(self.m, self.k) >= LEAST
         is_large = self.operations * self.dtype.itemsize >= LARGE * 4 and is_wide
@@ -106,7 +109,11 @@ class Product:
     def lines(self) -> tiles.Lines:
         """Return the product for that code: it is one line."""
         lhs, rhs = ((x.rows, x.columns) for x in (self.lhs, self.rhs))
-        return tiles.Lines(self.dtype, self.m, self.k, self.n, lhs, rhs, self.out.rows)
+        rhs = rhs if self.n > 1 else (self.rhs.rows, 1)
+        part = tiles.PART if self.is_invariant else None
+        return tiles.Lines(
+            self.dtype, self.m, self.k, self.n, lhs, rhs, self.out.rows, part=part, is_alone=True
+        )
 
     @property
     def line(self) -> int:
@@ -158,9 +165,11 @@ class Layout:
         return epilogue_of(self.result, product.line)
 
 
-def layout(operation: Operation, op: DotGeneral, dtype: np.dtype) -> Layout | None:
+def layout(
+    operation: Operation, op: DotGeneral, dtype: np.dtype, is_invariant: bool = False
+) -> Layout | None:
     """Return the layout of a `dot_general` that is summed in `dtype`; None if no call of BLAS
-    computes it.
+    computes it. Those that are `is_invariant` are for code of irax's own.
 
     Transposes of factors, and one of the result if that is all that reads it, are part of the
     product. Factors that BLAS has no layout for are laid out anew.
@@ -170,19 +179,25 @@ def layout(operation: Operation, op: DotGeneral, dtype: np.dtype) -> Layout | No
     x_free, y_free = dims.lhs_free(len(x_shape)), dims.rhs_free(len(y_shape))
     m, k = _extent(x_shape, x_free), _extent(x_shape, dims.lhs_contracting)
     n = _extent(y_shape, y_free)
-    if k in (0, 1) or m == n == 1 or 0 in (*x_shape, *y_shape):
+    is_of_one = m == n == 1 and not is_invariant
+    if k in (0, 1) or is_of_one or 0 in (*x_shape, *y_shape):
         return None
-    lhs = _factor(x, (dims.lhs_batching, x_free, dims.lhs_contracting), n == 1)
-    rhs = _factor(y, (dims.rhs_batching, dims.rhs_contracting, y_free), m == 1)
+    of_lhs, of_rhs = (
+        (dims.lhs_batching, x_free, dims.lhs_contracting),
+        (dims.rhs_batching, dims.rhs_contracting, y_free),
+    )
+    lhs = _factor(x, of_lhs, n == 1, is_invariant)
+    rhs = _factor(y, of_rhs, m == 1, is_invariant)
     if lhs is None or rhs is None:
         return None
     batch = tuple(x_shape[d] for d in dims.lhs_batching)
     groups = _groups(len(batch), len(x_free), len(y_free))
     result = operation.results[0]
-    for candidate in (_transposed(result), result):
+    for candidate in (None if is_invariant else _transposed(result), result):
         out = None if candidate is None else _result(result, candidate, groups)
         if candidate is not None and out is not None and (1 in (m, n) or out.is_dense):
-            product = Product(dtype, batch, m, n, k, lhs.matrices, rhs.matrices, out)
+            factors = lhs.matrices, rhs.matrices
+            product = Product(dtype, batch, m, n, k, *factors, out, is_invariant)
             return Layout(product, lhs, rhs, candidate)
     return None
 
@@ -197,14 +212,16 @@ def _groups(batch: int, rows: int, columns: int) -> Groups:
     return range(ends[0]), range(ends[0], ends[1]), range(ends[1], ends[2])
 
 
-def _factor(x: Value, groups: Groups, is_of_vector: bool) -> Factor | None:
-    """Return a factor; None if the other one is a vector and this one would have to be copied."""
+def _factor(x: Value, groups: Groups, is_of_vector: bool, copies: bool) -> Factor | None:
+    """Return a factor. Unless it `copies` those too, None if one of both is a vector and this one
+    would have to be copied.
+    """
     array, strides = _strided(x)
     found = _matrices(shape_of(x), strides, groups)
     is_vector = 1 in (_extent(shape_of(x), group) for group in groups[1:])
     if found is not None and (found.is_dense or is_vector):
         return Factor(array, found)
-    if is_of_vector or is_vector:
+    if (is_of_vector or is_vector) and not copies:
         return None
     order = [d for group in groups for d in group]
     extents = [shape_of(x)[d] for d in order]

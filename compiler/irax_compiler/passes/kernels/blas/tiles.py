@@ -35,6 +35,8 @@ registers, which hold the vectors of a tile, a row of the panel, a number, and w
 PANELS, TOGETHER = 1 << 18, 4
 """The most bytes of the panels that are laid out together, which stay in a core's cache of the
 second level, and their number at most."""
+PART = 256
+"""The most rows of a panel whatever its shape: tiles of the widest vectors have as many."""
 FEWEST_COLUMNS = 8
 """The fewest columns for which a panel pays."""
 
@@ -106,6 +108,11 @@ class Lines:
     out: int
     """The distance of the result's rows."""
     segments: int = 1
+    part: int | None = None
+    """The number of a row's products that are added up before the sum is added to that of those
+    before; None for as many as fit into a panel, which depends on the number of rows."""
+    is_alone: bool = False
+    """True if there is one line."""
 
     @property
     def registers(self) -> VectorRegisters:
@@ -130,7 +137,7 @@ class Lines:
     @property
     def depth_together(self) -> int:
         """The most elements of a segment that a panel has."""
-        return min(self.depth, self._rows)
+        return min(self.depth, self.part or self._rows)
 
     @property
     def segments_together(self) -> int:
@@ -227,7 +234,8 @@ class _Code:
                         emit("arith.subi", index(lines.depth), start), lines.depth_together
                     )
                     part = Part(segment, count, start, depth)
-                    self._lay_out(panels, part)
+                    if not self._reads_matrix:
+                        self._lay_out(panels, part)
 
                     def of_line(number: Value) -> None:
                         self._line(panels, rows_memory, part, number, first)
@@ -257,6 +265,11 @@ class _Code:
     def _has_rows(self) -> bool:
         """True if elements of the matrix's rows follow each other in memory."""
         return self.lines.rhs[1] == 1
+
+    @property
+    def _reads_matrix(self) -> bool:
+        """True if the matrix is read once, by one tile of rows, and needs no panels."""
+        return self._has_rows and self.lines.is_alone and self.lines.rows <= self.shape.rows
 
     @property
     def _turns_rows(self) -> bool:
@@ -401,12 +414,22 @@ class _Code:
             here = moved(place.address, number, place.jump * vector.size)
             before = emit("arith.muli", number, part.depth)
 
-            def of_element(at: Value, sums: Sequence[Value]) -> list[Value]:
+            def right_of(at: Value) -> list[Value]:
+                if self._reads_matrix:
+                    place = _place(emit("arith.addi", part.start, at), lines.rhs[0], column)
+                    there = moved(self.matrix, place, vector.size)
+                    return [
+                        vector.load(plus(there, v * vector.bytes), mask)
+                        for v, mask in enumerate(masks)
+                    ]
                 place = _place(emit("arith.addi", before, at), self.shape.columns, panel)
-                right = [
+                return [
                     load(panels.memory, plus(place, v * vector.lanes), vector.lanes)
                     for v in range(vectors)
                 ]
+
+            def of_element(at: Value, sums: Sequence[Value]) -> list[Value]:
+                right = right_of(at)
                 left = moved(here, at, step * vector.size)
                 found = []
                 for r in range(rows):

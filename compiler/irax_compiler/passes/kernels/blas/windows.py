@@ -34,6 +34,8 @@ class Windows:
     dilation: tuple[int, int]
     padding: tuple[tuple[int, int], tuple[int, int]] = ((0, 0), (0, 0))
     """The zeros around an image: rows above and below, columns before and behind."""
+    is_invariant: bool = False
+    """True if the bits of an image's result must not depend on the number of images."""
 
     @property
     def is_product(self) -> bool:
@@ -43,7 +45,9 @@ class Windows:
     @property
     def is_of_lines(self) -> bool:
         """True if windows are read where they are, by code that multiplies them (see `tiles`)."""
-        pays = tiles.pay_for_convolution(self.dtype, self.operations, self.out[3])
+        pays = self.is_invariant or tiles.pay_for_convolution(
+            self.dtype, self.operations, self.out[3]
+        )
         return pays and self.dilation[1] == 1
 
     @property

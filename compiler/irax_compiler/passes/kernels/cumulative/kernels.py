@@ -15,6 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.determinism import is_in_marked
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.core import full, working_dtype
@@ -115,7 +116,7 @@ class _Lines:
     def parts(self) -> int:
         """The number of parts of a line."""
         many = self.outer * -(-self.inner // self.width) >= LINES
-        return 1 if many else -(-self.length // self.part)
+        return 1 if many or is_in_marked(self.operation) else -(-self.length // self.part)
 
     @property
     def part(self) -> int:

@@ -52,13 +52,15 @@ class Cluster:
         return [o for o in self.members if o.name == Reduce.name]
 
 
-def domain_of(operation: Operation) -> Domain | None:
-    """Return the domain of a reduction that a kernel can do; None for others."""
+def domain_of(operation: Operation, fewest: int = FEWEST) -> Domain | None:
+    """Return the domain of a reduction, of some elements at least, that a kernel can do; None for
+    others.
+    """
     op = read_as(Reduce, operation)
     if op is None or not all(map(is_plain, operation.operands)):
         return None
     domain = Domain(shape_of(operation.operands[0]), op.dimensions)
-    if domain.usual.elements < FEWEST or prod(domain.extents[d] for d in op.dimensions) == 1:
+    if domain.usual.elements < fewest or prod(domain.extents[d] for d in op.dimensions) == 1:
         return None
     is_row = domain.innermost in domain.reduced
     return None if is_row and prod(_run(domain.usual, True)) < SHORTEST else domain

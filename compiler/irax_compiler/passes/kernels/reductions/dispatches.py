@@ -18,7 +18,12 @@ from irax_compiler.passes.kernels.executables import (
     workers_of,
 )
 from irax_compiler.passes.kernels.loops.memory import bound, bound_type, unbound
-from irax_compiler.passes.kernels.reductions.clusters import cluster_of, domain_of, is_dividable
+from irax_compiler.passes.kernels.reductions.clusters import (
+    FEWEST,
+    cluster_of,
+    domain_of,
+    is_dividable,
+)
 from irax_compiler.passes.kernels.reductions.columns import Columns
 from irax_compiler.passes.kernels.reductions.kernels import PARTS, Kernel, Shares
 from irax_compiler.passes.kernels.reductions.rows import Rows
@@ -26,14 +31,16 @@ from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
 
-def write_dispatches(module: Module, shared_by: int) -> None:
+def write_dispatches(module: Module, shared_by: int, is_invariant: bool = False) -> None:
     """Replace the reductions of a module by dispatches.
 
     Args:
         module: the module, which is rewritten in place.
         shared_by: the number of workgroups that share what is folded; 0 means one per processor.
+        is_invariant: True if the bits of a result must not depend on the number of results: small
+            reductions are replaced, too, and no result is folded by several workgroups.
     """
-    calls = _Calls(module)
+    calls = _Calls(module, is_invariant)
     for function in mlir.functions(module).values():
         workers = shared_by or workers_of(function)
         for block in function.regions[0]:
@@ -62,10 +69,10 @@ def _replaced(seed: Operation, calls: _Calls, workers: int) -> Sequence[Operatio
     """Replace what a reduction and operations around it compute by what a kernel gives; return
     these operations, none if no kernel computes them.
     """
-    domain = domain_of(seed)
+    domain = domain_of(seed, 1 if calls.is_invariant else FEWEST)
     if domain is None:
         return ()
-    divided = workers > 1 and is_dividable(domain)
+    divided = workers > 1 and is_dividable(domain) and not calls.is_invariant
     cluster = cluster_of(seed, domain, divided)
     if cluster is None:
         return ()
@@ -83,6 +90,7 @@ class _Calls:
     """The calls of a module's kernels."""
 
     module: Module
+    is_invariant: bool
 
     def __post_init__(self) -> None:
         self.executables = Executables(self.module)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from irax_compiler.determinism import is_in_marked
 from irax_compiler.importing import deferred
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import barrier, bitcast, bitwise, conversion, shape, slicing
@@ -44,7 +45,9 @@ def cumulative_by_vectors(operation: Operation) -> Sequence[Value] | None:
     op, x = read_as(ReduceWindow, operation), operation.operands[0]
     extents = shape_of(x)
     run = None if op is None else cumulative.run_of(op.window, extents)
-    if op is None or run is None or not isinstance(op.computation, str) or prod(extents) < MANY:
+    if op is None or run is None or not isinstance(op.computation, str):
+        return None
+    if prod(extents) < MANY and not is_in_marked(operation):
         return None
     if next(enclosing(operation)).name != "func.func" or not kernels.is_known(dtype_of(x)):
         return None

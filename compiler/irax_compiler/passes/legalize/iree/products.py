@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.determinism import is_in_marked
 from irax_compiler.importing import deferred
 from irax_compiler.iree import blas
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact, shape_of
@@ -231,6 +232,8 @@ def contraction_with_vector(operation: Operation) -> Sequence[Value] | None:
     op = read_as(dot.DotGeneral, operation)
     dtypes = [dtype_of(v) for v in (*operation.operands, operation.results[0])]
     if op is None or op.algorithm is not None or not all(inexact(d) for d in dtypes):
+        return None
+    if is_in_marked(operation):  # how many rows there are must not matter
         return None
     (x, y), dims = operation.operands, op.dimensions
     if prod(shape_of(y)[d] for d in dims.rhs_free(len(shape_of(y)))) != 1:

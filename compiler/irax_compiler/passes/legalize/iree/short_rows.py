@@ -13,6 +13,7 @@ from math import prod
 import numpy as np
 
 from irax_compiler import mlir
+from irax_compiler.determinism import is_in_marked
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import Op, full
@@ -40,7 +41,7 @@ def reduction_of_short_rows(operation: Operation) -> Sequence[Value] | None:
     """
     op, result = read_as(Reduce, operation), operation.results[0]
     sizes, dtype = shape_of(operation.operands[0]), dtype_of(result)
-    if op is None or len(sizes) - 1 not in op.dimensions or prod(sizes) < MANY:
+    if op is None or len(sizes) - 1 not in op.dimensions or not _are_many(operation):
         return None
     count = prod(sizes[d] for d in op.dimensions)
     if not 2 <= count <= LONGEST or dtype.kind not in "biuf":
@@ -55,6 +56,11 @@ def reduction_of_short_rows(operation: Operation) -> Sequence[Value] | None:
         rest = total[len(total) // 2 * 2 :]
         total = [mlir.emit(f"stablehlo.{op.combiner}", [*p]).results[0] for p in pairs] + rest
     return total
+
+
+def _are_many(operation: Operation) -> bool:
+    """True where it pays, or where bits must not depend on how many there are."""
+    return prod(shape_of(operation.operands[0])) >= MANY or is_in_marked(operation)
 
 
 def _columns(x: Value, dimensions: Sequence[int], most: int) -> tuple[Columns, int]:

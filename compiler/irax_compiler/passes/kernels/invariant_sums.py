@@ -1,0 +1,38 @@
+"""The pass invariant-sums, for programs whose rows have the same bits in all batches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from irax_compiler.chips import SSE, vector_registers
+from irax_compiler.determinism import is_marked
+from irax_compiler.importing import alone
+from irax_compiler.mlir import Module
+from irax_compiler.passes.core import Pass, PassError, register_pass
+
+
+@register_pass
+@dataclass
+class InvariantSums(Pass):
+    """Replaces products of floats, convolutions and reductions by kernels of irax's own that fold
+    the numbers of each element in one order, whatever the numbers of rows, columns, matrices and
+    images, and whichever worker does it: in modules with a function that has the attribute
+    `irax.deterministic`.
+    """
+
+    name: ClassVar[str] = "invariant-sums"
+
+    def run(self, module: Module) -> None:
+        if not is_marked(module.operation):
+            return
+        if vector_registers() == SSE:
+            raise PassError(
+                'deterministic="batch": this chip does not multiply and add in one rounding; '
+                "expected one of x86-64-v3 or later"
+            )
+        with alone():
+            from irax_compiler.passes.kernels.blas.calls import write_invariant_products
+            from irax_compiler.passes.kernels.reductions.dispatches import write_dispatches
+        write_invariant_products(module)
+        write_dispatches(module, 0, is_invariant=True)
