@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import scipy.linalg
 from tests.precision.losing_programs import DATA, quadratic, variance
 
 import irax
@@ -102,6 +103,33 @@ def test_decimal_functions(name):
     with Decimals().context():
         lowered = Decimals().lowered(decimals.wide)
     np.testing.assert_allclose(lowered, doubles.wide, rtol=1e-14)
+
+
+HILBERT = (1 / (np.arange(6)[:, None] + np.arange(6) + 1)).astype(f32)
+
+
+@pytest.mark.parametrize(
+    ("function", "routine"),
+    [
+        (jnp.linalg.inv, lambda a: scipy.linalg.lapack.sgesv(a, np.eye(6, dtype=f32))[2]),
+        (
+            lambda a: jnp.linalg.solve(a, np.ones(6, a.dtype)),
+            lambda a: scipy.linalg.lapack.sgesv(a, np.ones(6, f32))[2],
+        ),
+        (jnp.linalg.cholesky, lambda a: scipy.linalg.lapack.spotrf(a, lower=1, clean=1)[0]),
+        (lambda a: jnp.linalg.eigh(a)[0][:1], lambda a: scipy.linalg.lapack.ssyevd(a)[0][:1]),
+    ],
+)
+def test_matrices_are_factored_in_their_own_precision(function, routine):
+    """NumPy factors float32 in float64, and compiled programs do not."""
+    report = irax.precision(function)(HILBERT)
+    (result,) = report.results
+    with irax.enable_x64():
+        exact = np.asarray(function(HILBERT.astype(np.float64)))
+    found = routine(HILBERT).astype(np.float64)
+    scale = np.maximum(np.abs(exact), np.sqrt(np.mean(exact**2)))
+    digits = np.min(-np.log10(np.abs(found - exact) / scale + 2**-24))
+    assert result.digits == pytest.approx(digits, abs=1.3)
 
 
 def test_modules():

@@ -180,6 +180,7 @@ def _costs(
     costs.added, costs.weight = added, weight * unit(results[0].narrow.dtype)
     incoming = pulled(run, event, slopes, slope)
     if weight and incoming:
+        incoming = _joined(incoming)
         heaviest = max(_size(s, arithmetic.lowered(x.wide)) for s, x in incoming)
         passing = max(_size(s, errors(run, x)) for s, x in incoming)
         costs.through = max(costs.through, passing / error)
@@ -192,6 +193,27 @@ def _costs(
         costs.by_turn[event.turn] = max(_size(errors(run, x)) for x in results) / size
     costs.names[op.name.partition(".")[2]] = min(costs.digits, 99)  # pyright: ignore
     return costs
+
+
+def _joined(incoming: Sequence[tuple[Array, Both]]) -> list[tuple[Array, Both]]:
+    """Return the slopes of operands by their elements: of one that is there several times, such as
+    in the difference of an element and itself, the first time has the sum and the others nothing.
+    """
+    if all(isinstance(x.where, int) for _, x in incoming):
+        starts = [x.where for _, x in incoming]
+        if len(set(starts)) == len(starts):
+            return list(incoming)
+    places = np.concatenate([x.places.ravel() for _, x in incoming])
+    every = np.concatenate([s.ravel() for s, _ in incoming])
+    _, first, number = np.unique(places, return_index=True, return_inverse=True)
+    if first.size == places.size:
+        return list(incoming)
+    totals = np.zeros(first.size, every.dtype)
+    np.add.at(totals, number, every)
+    joined = np.zeros_like(every)
+    joined[first] = totals
+    parts = np.split(joined, np.cumsum([s.size for s, _ in incoming])[:-1])
+    return [(p.reshape(s.shape), x) for p, (s, x) in zip(parts, incoming, strict=True)]
 
 
 def _local_errors(run: Run, event: Event) -> list[Array]:

@@ -106,7 +106,7 @@ class Line:
         """Return what happens there, in words."""
         costs, found = self.costs, list[str]()
         name = max(costs.names, key=lambda name: costs.names[name], default="")
-        if costs.amplified > _TOLD and costs.names[name] > _TOLD:
+        if costs.steepest > _TOLD and costs.names[name] > _TOLD:
             bits = f"{costs.steepest * np.log2(10):.0f} bits"
             in_loop = " in an iteration" if len(costs.by_turn) > 1 else ""
             does = f"cancels {bits}" if name in _SUMS else f"amplifies errors by {bits}"

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from irax_compiler import evaluate
@@ -26,10 +27,13 @@ from irax_compiler.ops.control_flow.shard_map import ShardMap
 from irax_compiler.ops.control_flow.while_loops import RegionOp
 from irax_compiler.ops.core import Linear, Op, evaluated
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
+from irax_compiler.ops.linalg.lu import Solve
+from irax_compiler.ops.linalg.matrices import Factorization
+from irax_compiler.ops.linalg.triangular import Cholesky, TriangularSolve
 from irax_compiler.ops.sorting.sort import Sort
 from irax_compiler.ops.structured import Call, DefinedOp
 from irax_compiler.ops.transformation import Evaluation
-from irax_compiler.precision.wide import Array, Decimals, Doubles
+from irax_compiler.precision.wide import Array, Decimals, Doubles, wide_dtype, widened
 from irax_compiler.steps import Step
 
 NOWHERE = -1
@@ -268,7 +272,10 @@ class _Shadow:
         self, step: Step, call: Evaluation, operands: Sequence[Operand], turn: int | None
     ) -> Sequence[Operand]:
         op, arithmetic = step.op, self.run.arithmetic
-        narrow = evaluated(op, call, [x.narrow if isinstance(x, Both) else x for x in operands])
+        given = [x.narrow if isinstance(x, Both) else x for x in operands]
+        narrow = evaluated(op, call, given)
+        if isinstance(op, _OF_MATRICES):
+            narrow = self.in_own_precision(op, call, given, narrow)
         if isinstance(op, Callback | ShardMap) or is_of_bits(op):
             self.run.unknown[op.name] += 1
             return [self.exact(x) for x in narrow]
@@ -292,6 +299,30 @@ class _Shadow:
         if not steps and any(isinstance(x, Both) for x in results):
             self.run.events.append(Event(step, turn, operands, results))
         return results
+
+    def in_own_precision(
+        self, op: Op, call: Evaluation, operands: Sequence[Array], found: Sequence[Array]
+    ) -> Sequence[Array]:
+        """Return the results of an op on matrices of narrow floats as programs compute them, in
+        place of those that the evaluator found: NumPy factors these in float64. The algorithms are
+        backward stable. So it is what the wider op gives for operands of which each element is off
+        by at most one rounding.
+        """
+        if not any(inexact(x.dtype) and x.dtype != wide_dtype(x.dtype) for x in operands):
+            return found
+        random = np.random.default_rng(len(self.run.events))
+
+        def off(x: Array) -> Array:
+            if not inexact(x.dtype):
+                return x
+            share = random.uniform(-1, 1, x.shape) * float(ml_dtypes.finfo(x.dtype).eps) / 2
+            return x.astype(wide_dtype(x.dtype)) * (1 + share)
+
+        wide = evaluated(widened(op), call, [off(x) for x in operands])
+        return [x.astype(own.dtype) for x, own in zip(wide, found, strict=True)]
+
+
+_OF_MATRICES = (Factorization, Solve, Cholesky, TriangularSolve)
 
 
 def moves(op: Op) -> bool:
