@@ -1,9 +1,17 @@
 """Cures: the change of an expression that a report suggests, where there is one."""
 
 import pytest
+from tests.precision import losing_arrays as losing_arrays  # its cases, too
 from tests.precision.losing_programs import CASES
 from tests.precision.test_losing_programs import report_of
 
+import irax.numpy as jnp
+
+PRODUCTS = (
+    "a * d - b * c  ->  the same in float64, or with the rounding errors of both products added "
+    "(by an fma)"
+)
+DISTANCES = "sum(x * x) - 2 * dot(x, y) + sum(y * y)  ->  sum((x - y)**2)"
 CURES = {
     "logarithm_near_one": "log(1 + x)  ->  log1p(x)",
     "logarithm_in_float64": "log(1 + x)  ->  log1p(x)",
@@ -17,6 +25,11 @@ CURES = {
     "hyperbolic_sine": "(exp(x) - exp(-x)) / 2  ->  sinh(x)",
     "variance": "mean(x * x) - mean(x)**2  ->  mean((x - mean(x))**2)",
     "fast_layer_norm": "mean(x * x) - mean(x)**2  ->  mean((x - mean(x))**2)",
+    "determinant": PRODUCTS,
+    "cross_product": PRODUCTS,
+    "squared_distance": DISTANCES,
+    "distances_of_clusters": DISTANCES,
+    "inverse_of_hilbert": "inv(a) @ b  ->  solve(a, b)",
     "log_sum_exp": "log(sum(exp(x)))  ->  logsumexp(x)",
     "log_cosh": "log(cosh(x))  ->  logaddexp(x, -x) - log(2)",
     "cross_entropy_in_bfloat16": "log(exp(x) / sum(exp(x)))  ->  log_softmax(x)",
@@ -41,3 +54,10 @@ def test_suggested_changes(case):
 def test_none_where_digits_hold(case):
     report = report_of(case.cure, case.args)
     assert not any(line.cures for line in report.lines)
+
+
+def test_solving_instead_of_the_inverse():
+    """The system has few digits for either, and more for the one."""
+    (case,) = (c for c in CASES if c.name == "inverse_of_hilbert")
+    inverse, solved = (report_of(f, case.args) for f in (case.program, jnp.linalg.solve))
+    assert solved.digits > inverse.digits + 0.5

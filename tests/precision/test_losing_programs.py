@@ -5,6 +5,7 @@ import contextlib
 import mpmath
 import numpy as np
 import pytest
+from tests.precision import losing_arrays as losing_arrays  # its cases, too
 from tests.precision.losing_programs import CASES, Case, rows
 
 import irax

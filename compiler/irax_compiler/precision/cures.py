@@ -157,6 +157,64 @@ def _difference(event: Event, made: Made):
     return None
 
 
+def _terms(event: Event, made: Made, depth: int = 2) -> list[Operand]:
+    """Return the terms of a sum, whatever their signs."""
+    found: list[Operand] = []
+    for x in event.operands:
+        inner = made.by(x, "add", "subtract") if depth else None
+        found += [x] if inner is None else _terms(inner, made, depth - 1)
+    return found
+
+
+def _is_sum_of_squares(x: Operand, made: Made) -> bool:
+    total = made.by(x, "reduce", "dot_general")
+    if total is None:
+        return False
+    if name_of(total) == "reduce":
+        return _square(total.operands[0], made) is not None
+    return len({_place(y) for y in total.operands}) == 1
+
+
+def _is_product(x: Operand, made: Made) -> bool:
+    twice = made.by(x, "multiply")
+    parts = [x] if twice is None else twice.operands
+    return any(made.by(y, "dot_general") is not None for y in parts)
+
+
+@_rule("add", "subtract")
+def _squared_distance(event: Event, made: Made):
+    terms = _terms(event, made)
+    squares = [_is_sum_of_squares(x, made) for x in terms]
+    if len(terms) != 3 or sum(squares) != 2 or not _is_product(terms[squares.index(False)], made):
+        return None
+    return Cure("sum(x * x) - 2 * dot(x, y) + sum(y * y)", "sum((x - y)**2)"), (event,)
+
+
+@_rule("subtract")
+def _difference_of_products(event: Event, made: Made):
+    x, y = (made.by(z, "multiply") for z in event.operands)
+    if x is None or y is None or _square(event.operands[0], made):
+        return None
+    factors = [_place(z) for product in (x, y) for z in product.operands]
+    if NOWHERE in factors or len(set(factors)) < 4:
+        return None
+    after = "the same in float64, or with the rounding errors of both products added (by an fma)"
+    return Cure("a * d - b * c", after), (event, x, y)
+
+
+@_rule("dot_general")
+def _inverse(event: Event, made: Made):
+    for x in event.operands:
+        if (found := made.by(x, "solve")) and _is_identity(found.operands[1]):
+            return Cure("inv(a) @ b", "solve(a, b)"), (event, found)
+    return None
+
+
+def _is_identity(x: Operand) -> bool:
+    numbers = x.narrow if isinstance(x, Both) else x
+    return numbers.ndim > 1 and bool((numbers == np.eye(*numbers.shape[-2:])).all())
+
+
 @_rule("sqrt")
 def _length(event: Event, made: Made):
     (x,) = event.operands
