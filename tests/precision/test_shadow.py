@@ -1,5 +1,6 @@
 """Shadow runs and reports: what they follow, and how they are told."""
 
+import mpmath
 import numpy as np
 import pytest
 import scipy.linalg
@@ -130,6 +131,58 @@ def test_matrices_are_factored_in_their_own_precision(function, routine):
     scale = np.maximum(np.abs(exact), np.sqrt(np.mean(exact**2)))
     digits = np.min(-np.log10(np.abs(found - exact) / scale + 2**-24))
     assert result.digits == pytest.approx(digits, abs=1.3)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("sinh", x) for x in (1e-9, -3.5)),
+        *(("cosh", x) for x in (0.5, -20)),
+        *(("asinh", x) for x in (1e-12, -7)),
+        *(("acosh", x) for x in (1 + 1e-9, 50)),
+        *(("atanh", x) for x in (1e-9, -0.999)),
+        *(("asin", x) for x in (0.3, -1)),
+        *(("acos", x) for x in (0.3, 1 - 1e-9)),
+        *(("atan", x) for x in (0.3, -1e9)),
+        *(("erf", x) for x in (1e-9, -2.5, 50)),
+        *(("erfc", x) for x in (0.1, -2.5, 26)),
+    ],
+)
+def test_decimal_functions_have_many_digits(name, value):
+    function = getattr(irax.lax, name)
+    with irax.enable_x64():
+        ir = irax.make_ir(function)(np.float64(value))
+    run = shadow.run(ir.module, ir.func, [np.asarray(value, np.float64)])
+    (result,) = run.results
+    with mpmath.workdps(150):
+        exact = getattr(mpmath, name)(mpmath.mpf(value))
+        found = mpmath.mpf(str(result.wide[()]))
+        assert abs(found - exact) <= abs(exact) * mpmath.mpf(10) ** -85
+    assert not run.unknown
+
+
+def test_what_has_no_wider_form_is_told():
+    """Fourier transforms of float64 are not done in more digits."""
+    with irax.enable_x64():
+        report = irax.precision(jnp.fft.rfft)(np.arange(5.0))
+        others = irax.precision(lambda x: jnp.cumsum(jnp.convolve(x, x)).at[0].add(x[1]))
+        assert others(np.arange(5.0) + 0.1).unknown == ()
+    assert "stablehlo.fft" in report.unknown
+    assert "not judged, counted as exact: " in str(report)
+
+
+def test_systems_of_float64():
+    matrix = 1 / (np.arange(9)[:, None] + np.arange(9) + 1.0)
+    with irax.enable_x64():
+        report = irax.precision(jnp.linalg.solve)(matrix, matrix.sum(1))
+    condition = np.linalg.cond(matrix)
+    assert report.digits == pytest.approx(16 - np.log10(condition), abs=2)
+
+
+def test_numbers_that_are_not_finite_are_told():
+    report = irax.precision(lambda x: jnp.log(x))(f32([-1, 1, 0]))
+    assert report.results[0].not_finite == 2
+    assert "2 of its elements are not finite" in str(report)
 
 
 def test_modules():

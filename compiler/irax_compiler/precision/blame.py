@@ -141,7 +141,8 @@ def follow(run: Run, place: int, error: float, value: float) -> Blame:
         for x in run.arguments:
             if isinstance(x, Both):
                 total += _size(x.of_elements(slope), run.arithmetic.lowered(x.wide))
-    return Blame(found[::-1], total / abs(value) if value else np.inf, vanished)
+        condition = total / abs(value) if value else np.inf
+    return Blame(found[::-1], condition, vanished)
 
 
 def _has_vanished(run: Run, x: Both) -> bool:

@@ -45,6 +45,8 @@ class Result:
     digits: float
     """The decimal digits that hold: of its size, or of the root mean square of all elements, if
     that is larger."""
+    not_finite: int
+    """The number of elements that are infinite or not a number."""
     possible: float
     """The digits that would hold if only the arguments were rounded to this dtype."""
     compiled: float | None = None
@@ -67,6 +69,8 @@ class Result:
             where += f"[{', '.join(map(str, self.index))}]"
         beside = f"{self.narrow!s} for {self.wide!s}"
         compiled = "" if self.compiled is None else f", compiled {self.compiled:.1f}"
+        if self.not_finite:
+            beside += f"; {self.not_finite} of its elements are not finite"
         held = f"{max(0.0, self.digits):.1f} of {self.of:.1f}"
         return f"{where}: {held}{compiled}  {self.dtype} {beside}"
 
@@ -207,7 +211,7 @@ class PrecisionReport:
             for note in line.notes():
                 yield f"{'':32}{note}"
         if self.unknown:
-            yield f"  not judged: {', '.join(self.unknown)}"
+            yield f"  not judged, counted as exact: {', '.join(self.unknown)}"
 
 
 def precision_report(
@@ -298,4 +302,6 @@ def _result(run: Run, number: int, x: Both, compiled: Array | None) -> tuple[Res
         possible = blame.digits_of(dtype) - np.log10(max(1.0, of_events.condition))
     possible = float(np.nan_to_num(max(0.0, possible)))
     digits = float(each[index])
-    return Result(number, index, dtype, x.narrow[index], wide, digits, possible, other), of_events
+    not_finite = int(np.count_nonzero(~np.isfinite(x.narrow)))
+    told = (number, index, dtype, x.narrow[index], wide, digits, not_finite, possible, other)
+    return Result(*told), of_events

@@ -21,7 +21,7 @@ import numpy as np
 
 from irax_compiler import evaluate
 from irax_compiler.mlir import Module, inexact, tensor_type
-from irax_compiler.ops import bitcast, comparison, conversion
+from irax_compiler.ops import bitcast, comparison, conversion, marks
 from irax_compiler.ops.callback import Callback
 from irax_compiler.ops.control_flow.shard_map import ShardMap
 from irax_compiler.ops.control_flow.while_loops import RegionOp
@@ -284,6 +284,8 @@ class _Shadow:
         steps = is_step_function(
             op, tuple((x.narrow if isinstance(x, Both) else x).dtype for x in operands)
         )
+        if op.name in arithmetic.lacking and not (steps or isinstance(op, _OF_MATRICES)):
+            self.run.unknown[op.name] += 1
         results: list[Operand] = []
         for own, wider in zip(narrow, wide, strict=True):
             if not inexact(own.dtype):
@@ -308,15 +310,14 @@ class _Shadow:
         backward stable. So it is what the wider op gives for operands of which each element is off
         by at most one rounding.
         """
-        if not any(inexact(x.dtype) and x.dtype != wide_dtype(x.dtype) for x in operands):
-            return found
         random = np.random.default_rng(len(self.run.events))
 
         def off(x: Array) -> Array:
             if not inexact(x.dtype):
                 return x
-            share = random.uniform(-1, 1, x.shape) * float(ml_dtypes.finfo(x.dtype).eps) / 2
-            return x.astype(wide_dtype(x.dtype)) * (1 + share)
+            wider = wide_dtype(x.dtype)
+            unit = float(ml_dtypes.finfo(x.dtype).eps) / (1 if x.dtype == wider else 2)
+            return x.astype(wider) * (1 + random.uniform(-1, 1, x.shape) * unit)
 
         wide = evaluated(widened(op), call, [off(x) for x in operands])
         return [x.astype(own.dtype) for x, own in zip(wide, found, strict=True)]
@@ -337,6 +338,7 @@ _MOVES = (
     dynamic_slices.DynamicUpdateSlice,
     gather_scatter.Gather,
     comparison.Select,
+    marks.StopGradient,
 )
 
 

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import inexact
-from irax_compiler.ops import comparison, conversion, dot
+from irax_compiler.ops import comparison, conversion, convolution, dot
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import Op, evaluated
-from irax_compiler.ops.reductions import reduce
+from irax_compiler.ops.indexing import gather_scatter
+from irax_compiler.ops.reductions import reduce, reduce_window
 from irax_compiler.ops.transformation import Evaluation
 
 Array = np.ndarray[Any, Any]
@@ -72,6 +73,10 @@ class Doubles:
 
     name = "float64"
 
+    def __init__(self) -> None:
+        self.lacking: set[str] = set()
+        """The names of ops that were done in float64 for want of a wider form."""
+
     def dtype(self, narrow: np.dtype[Any]) -> np.dtype[Any]:
         """Return the dtype of the numbers that stand beside those of a dtype."""
         return wide_dtype(narrow)
@@ -115,6 +120,8 @@ class Decimals(Doubles):
         except (TypeError, AttributeError, ValueError, ArithmeticError):
             found = None
         if found is None:  # by float64, as near as that is
+            if any(x.dtype.kind in "Oc" for x in operands):
+                self.lacking.add(op.name)
             doubles = super().evaluated(op, call, [self.lowered(x) for x in operands])
             return [self.lifted(x) if inexact(x.dtype) else x for x in doubles]
         return found
@@ -133,7 +140,9 @@ class Decimals(Doubles):
             ufunc = reduce.COMBINERS[op.combiner]
             folded = ufunc.reduce(operands[0], op.dimensions, initial=operands[1][()])
             return [np.asarray(folded, object)]
-        if isinstance(op, comparison.Compare):
+        if isinstance(op, convolution.Convolution):
+            return evaluated(replace(op, dtype=np.dtype(object)), _no_calls, operands)
+        if isinstance(op, comparison.Compare | reduce_window.ReduceWindow | gather_scatter.Scatter):
             return [np.asarray(x) for x in evaluated(op, _no_calls, operands)]
         return None
 
@@ -245,6 +254,39 @@ def _tanh(x: Decimal) -> Decimal:
     return grown / (grown + 2)
 
 
+def _sinh(x: Decimal) -> Decimal:
+    grown = _expm1(abs(x))
+    return ((grown + grown / (grown + 1)) / 2).copy_sign(x)
+
+
+def _asinh(x: Decimal) -> Decimal:
+    size = abs(x)
+    return _log1p(size + size * size / (1 + (size * size + 1).sqrt())).copy_sign(x)
+
+
+_ERF_IS_ONE = 40
+"""Beyond, the error function is 1 in float64, and its complement 0."""
+
+
+def _erf(x: Decimal) -> Decimal:
+    """Add up a series of positive terms."""
+    if not abs(x) < _ERF_IS_ONE:
+        return _ONE.copy_sign(x) if abs(x) >= _ERF_IS_ONE else x
+    term = total = x
+    digits, k = decimal.getcontext().prec, 1
+    while abs(term) > abs(total).scaleb(-digits - 5):
+        term = term * 2 * x * x / (2 * k + 1)
+        total += term
+        k += 1
+    return 2 / _pi(digits).sqrt() * (-x * x).exp() * total
+
+
+def _erfc(x: Decimal) -> Decimal:
+    lost = int(x * x / 2) if 0 < x < _ERF_IS_ONE else 0
+    with decimal.localcontext(prec=DIGITS + lost):
+        return 1 - _erf(x)
+
+
 def _power(x: Decimal, y: Decimal) -> Decimal:
     if x < 0 and y == y.to_integral_value():
         size = (-x) ** y
@@ -281,5 +323,21 @@ _FUNCTIONS: dict[str, Callable[..., Any]] = {
         "tanh": _each(_tanh),
         "power": _each(_power, 2),
         "atan2": _each(_atan2, 2),
+        "remainder": _each(lambda x, y: x % y, 2),
     }.items()
-} | {"chlo.square": np.square}
+} | {
+    f"chlo.{name}": function
+    for name, function in {
+        "square": np.square,
+        "sinh": _each(_sinh),
+        "cosh": _each(lambda x: (x.exp() + (-x).exp()) / 2),
+        "asin": _each(lambda x: _atan2(x, ((1 - x) * (1 + x)).sqrt())),
+        "acos": _each(lambda x: _atan2(((1 - x) * (1 + x)).sqrt(), x)),
+        "atan": _each(_atan),
+        "asinh": _each(_asinh),
+        "acosh": _each(lambda x: (x + ((x - 1) * (x + 1)).sqrt()).ln()),
+        "atanh": _each(lambda x: (_log1p(x) - _log1p(-x)) / 2),
+        "erf": _each(_erf),
+        "erfc": _each(_erfc),
+    }.items()
+}
