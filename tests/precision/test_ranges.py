@@ -186,9 +186,27 @@ def test_ranges_of_a_function_that_captures_an_array():
 def test_errors_of_ranges():
     with pytest.raises(ValueError, match=r"leaf 1 of the arguments is in 2\.0\.\.1\.0; expected"):
         irax.precision.ranges(jnp.add, [0.0, 2.0], [1.0, 1.0])
+    with pytest.raises(ValueError, match=r"leaf 0 of the arguments is in nan\.\.1\.0"):
+        irax.precision.ranges(jnp.sin, [np.nan], [1.0])
+    with pytest.raises(TypeError, match="low is a float; expected a tuple of all arguments"):
+        irax.precision.ranges(jnp.sin, 0.0, 1.0)
     with pytest.raises(ValueError, match="low and high have different structures"):
         irax.precision.ranges(jnp.add, [0.0, 2.0], [1.0])
     with pytest.raises(TypeError, match="expected a function, got 3"):
         irax.precision.ranges(3, [0.0], [1.0])
     with pytest.raises(irax.errors.ConcretizationTypeError, match="outside of jit, grad and vmap"):
         irax.jit(lambda x: irax.precision.ranges(jnp.sin, [x], [x]))(1.0)
+
+
+def test_complex_numbers_have_no_bounds():
+    report = irax.precision.ranges(lambda x: jnp.abs(x * (3 + 4j)), [0.0], [1.0])
+    assert report.results[0].low <= 0
+    assert report.results[0].high >= 5
+    assert list(report.unbounded) == ["complex numbers"]
+
+
+def test_infinite_ranges():
+    report = irax.precision.ranges(lambda x: 1 / (x - 2), [-np.inf], [np.inf])
+    (hazard,) = report.hazards
+    assert hazard.example is not None
+    assert hazard.example[0] == 2

@@ -229,6 +229,8 @@ def ranges(
             limits = float(low), float(high)
         except ValueError:
             raise click.UsageError(f"--ranges {item!r}: expected a range such as x=0..1") from None
+        if not limits[0] <= limits[1]:
+            raise click.UsageError(f"--ranges {item!r}: expected the smaller number first")
         if name.strip() not in names:
             raise click.UsageError(f"--ranges {item!r}: expected one of {', '.join(names)}")
         for number in names[name.strip()]:

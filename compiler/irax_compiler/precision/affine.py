@@ -85,7 +85,8 @@ def of_arguments(given: Sequence[Interval | Array]) -> list[Interval | Array]:
     first = 0
     for x, has_range in zip(given, ranged, strict=True):
         if isinstance(x, Interval):
-            middle, half = (x.low + x.high) / 2, (x.high - x.low) / 2
+            with np.errstate(invalid="ignore"):  # of infinite ranges
+                middle, half = (x.low + x.high) / 2, (x.high - x.low) / 2
             terms = np.zeros((count, x.low.size))
             places = np.flatnonzero(has_range)
             terms[first + np.arange(places.size), places] = half.ravel()[places]

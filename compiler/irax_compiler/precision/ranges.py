@@ -172,6 +172,9 @@ class _Intervals:
         if op in (bitwise.and_, bitwise.or_) and mlir.dtype_of_type(types[0]) == np.bool_:
             x, y = map(Interval.of, operands)
             return [(intervals.both if op is bitwise.and_ else intervals.either)(x, y)]
+        dtype = mlir.dtype_of_type(types[0]) if types else None
+        if dtype is None or dtype.kind == "c":
+            return self.anything("complex numbers" if types else "callback", types)
         self.check_domain(step, operands)
         found = form = None
         indices = [x for x in operands if isinstance(x, Interval)] if shadow.moves(op) else []
@@ -185,7 +188,6 @@ class _Intervals:
                     assert indices
         if found is None:
             return self.anything(op.name.partition(".")[2], types)
-        dtype = mlir.dtype_of_type(types[0])
         if not inexact(dtype):
             return [found]
         if form is not None:
@@ -330,7 +332,9 @@ class _Search:
             given = x
             if r is not None:
                 share = shares(x)
-                given = np.asarray(r[0] * (1 - share) + r[1] * share).astype(x.dtype)
+                info = ml_dtypes.finfo(x.dtype) if inexact(x.dtype) else np.iinfo(x.dtype)
+                low, high = (np.clip(end, float(info.min), float(info.max)) for end in r)
+                given = np.asarray(low * (1 - share) + high * share).astype(x.dtype)
             found.append(given)
         return found
 

@@ -162,7 +162,7 @@ class PrecisionReport:
         """The lines that the worst of these depends on, the one that costs most first."""
         self.wider = run.arithmetic.name
         """The wider arithmetic that the program was run in, too."""
-        self.unknown = tuple(run.unknown)
+        self.unknown = tuple(dict.fromkeys(name.rpartition(".")[2] for name in run.unknown))
         """Ops that have no wider form, or no derivative: their results count as exact."""
 
     @property

@@ -277,7 +277,8 @@ class _Shadow:
         if isinstance(op, _OF_MATRICES):
             narrow = self.in_own_precision(op, call, given, narrow)
         if isinstance(op, Callback | ShardMap) or is_of_bits(op):
-            self.run.unknown[op.name] += 1
+            if any(inexact(x.dtype) for x in narrow):
+                self.run.unknown[_ELSEWHERE.get(type(op), op.name)] += 1
             return [self.exact(x) for x in narrow]
         wides = [x.wide if isinstance(x, Both) else x for x in operands]
         wide = arithmetic.evaluated(op, call, wides)
@@ -323,6 +324,7 @@ class _Shadow:
         return [x.astype(own.dtype) for x, own in zip(wide, found, strict=True)]
 
 
+_ELSEWHERE = {Callback: "callback", ShardMap: "shard_map"}
 _OF_MATRICES = (Factorization, Solve, Cholesky, TriangularSolve)
 
 

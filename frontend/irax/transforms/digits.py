@@ -82,7 +82,7 @@ class Precision:
             high: the same with the largest; equal numbers are fixed. Arrays are broadcast.
 
         Raises:
-            TypeError: `fun` is not a function.
+            TypeError: `fun` is not a function, or `low` or `high` is no tuple.
             ValueError: `low` and `high` are not of one structure, or a number of `low` is above
                 that of `high`.
 
@@ -93,6 +93,12 @@ class Precision:
         array(0.3, dtype=float32)
         """
         jitted: Any = fun if isinstance(fun, PjitFunction) else jit(fun)
+        for name, given in (("low", low), ("high", high)):
+            if not isinstance(given, tuple | list):
+                raise TypeError(
+                    f"precision.ranges: {name} is a {type(given).__name__}; expected a tuple of "
+                    "all arguments"
+                )
         least, tree = array_trees.tree_flatten(tuple(low))
         largest, other = array_trees.tree_flatten(tuple(high))
         if tree != other:
