@@ -210,3 +210,33 @@ def test_infinite_ranges():
     (hazard,) = report.hazards
     assert hazard.example is not None
     assert hazard.example[0] == 2
+
+
+WIDE = (-100, 100)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        irax.nn.softmax,
+        lambda x: irax.nn.softmax(x.reshape(2, 2), axis=0),
+        irax.nn.log_softmax,
+        irax.scipy.special.logsumexp,
+        lambda x: jnp.log(jnp.sum(jnp.exp(x - jnp.max(x)))),
+    ],
+)
+def test_stable_exponentials_have_no_hazards(function):
+    report = report_of(function, WIDE, shape=(4,))
+    assert report.hazards == []
+
+
+def test_maxima_of_other_elements_bound_nothing():
+    """Row i less the maximum of column i may be positive."""
+
+    def f(x):
+        x = x.reshape(2, 2)
+        return jnp.exp(x - jnp.max(x, axis=0)[:, None])
+
+    (hazard,) = report_of(f, WIDE, shape=(4,)).hazards
+    assert hazard.what == "overflow"
+    assert hazard.example is not None

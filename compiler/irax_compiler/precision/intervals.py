@@ -210,6 +210,7 @@ _RULES: dict[str, Callable[..., Interval]] = {
     "multiply": lambda x, y: _corners(np.multiply, x, y),
     "divide": _divide,
     "power": _power,
+    "is_finite": lambda x: Interval(1.0 * np.isfinite(x.size), np.ones_like(x.low)),
     "abs": lambda x: _even(np.abs, x),
     "square": lambda x: _even(np.square, x),
     "cosh": lambda x: _even(np.cosh, x),

@@ -24,7 +24,7 @@ from irax_compiler.ops.control_flow.while_loops import RegionOp
 from irax_compiler.ops.core import evaluated
 from irax_compiler.ops.structured import Call
 from irax_compiler.ops.transformation import Evaluation
-from irax_compiler.precision import affine, blame, intervals, shadow
+from irax_compiler.precision import affine, blame, extremes, intervals, shadow
 from irax_compiler.precision.intervals import Interval, Undecided
 from irax_compiler.precision.report import line_of
 from irax_compiler.precision.shadow import Both
@@ -141,6 +141,7 @@ class _Intervals:
     def __init__(self) -> None:
         self.hazards: dict[tuple[int, str], Hazard] = {}
         self.unbounded: dict[str, None] = {}
+        self.extremes = extremes.Extremes()
 
     def __call__(
         self, program: evaluate.Program, arguments: Sequence[Any], call: Evaluation
@@ -196,7 +197,7 @@ class _Intervals:
         if form is not None:
             form = form if shadow.moves(op) else form.rounded(dtype)
             found = affine.Formed(found.low, found.high, form)
-        return [found]
+        return [self.extremes.narrowed(step.op, operands, found)]
 
     def anything(self, why: str, types: Sequence[Any]) -> list[Value]:
         self.unbounded[why] = None
