@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from irax_compiler import mlir
@@ -64,12 +65,14 @@ def _rewrite(block: Block, executables: Executables) -> None:
                 for inner in region:
                     _rewrite(inner, executables)
     count = len(seeds)
+    known = cache(is_elementwise)
     while seeds:
         _, seed = seeds.popitem()
         with suppress(InconclusiveDimensionOperation):  # then it is IREE's
-            found = cluster_of(seed)
+            found = cluster_of(seed, known)
             if found is None:
                 continue
+            known = cache(is_elementwise)  # operations will be erased
             _replace(*found, executables)
             joined = joints(found[1]) if found[0].joins else []
             for operation in (*joined, *reversed(found[0].members)):

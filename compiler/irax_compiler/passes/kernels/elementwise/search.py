@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
@@ -11,21 +11,25 @@ from irax_compiler.ops.slicing import Concatenate
 from irax_compiler.passes.core import in_order, users_in
 from irax_compiler.passes.kernels.elementwise.clusters import Cluster, sources_of
 from irax_compiler.passes.kernels.elementwise.joins import joints, parts_of
-from irax_compiler.passes.kernels.elementwise.seeds import is_elementwise
 from irax_compiler.passes.kernels.views import View
 
 FAR = 128
 """The most operations of a cluster."""
 
+Test = Callable[[Operation], bool]
+"""Says which operations are elementwise, as `seeds.is_elementwise` does. One search asks about the
+same operations many times."""
 
-def cluster_of(seed: Operation) -> tuple[Cluster, Operation] | None:
+
+def cluster_of(seed: Operation, is_elementwise: Test) -> tuple[Cluster, Operation] | None:
     """Return the cluster of an operation, and the operation before which its kernel is to be; None
     if a kernel does not pay.
     """
     if seed.name == Concatenate.name:
-        found = _joined(seed)
+        found = _joined(seed, is_elementwise)
     elif is_elementwise(seed):
-        found = _placed(_connected(seed)) or _placed(_producers([seed]))
+        found = _placed(_connected(seed, is_elementwise))
+        found = found or _placed(_producers([seed], is_elementwise))
     else:
         found = _moved(seed.results[0], seed)
     return found if found is not None and found[0].pays else None
@@ -38,7 +42,7 @@ def _moved(x: Value, seed: Operation) -> tuple[Cluster, Operation] | None:
     return (found, min(users, key=in_order)) if found is not None and users else None
 
 
-def _joined(seed: Operation) -> tuple[Cluster, Operation] | None:
+def _joined(seed: Operation, is_elementwise: Test) -> tuple[Cluster, Operation] | None:
     """Return the cluster that computes values of one shape and writes each to its part of their
     concatenation.
     """
@@ -56,7 +60,7 @@ def _joined(seed: Operation) -> tuple[Cluster, Operation] | None:
     ]
     if not seeds:
         return None
-    members = _producers(seeds)
+    members = _producers(seeds, is_elementwise)
     taken = _taken(members, [x for x, _ in parts])
     found = _with_views(members, parts, taken)
     if found is None or found.is_short or not _is_writable(found):
@@ -73,7 +77,7 @@ def _is_writable(cluster: Cluster) -> bool:
     return is_number and cluster.apart == len(starts) and starts == list(range(len(starts)))
 
 
-def _connected(seed: Operation) -> list[Operation]:
+def _connected(seed: Operation, is_elementwise: Test) -> list[Operation]:
     """Return the elementwise operations on values of one shape that use results of each other."""
     (result,) = seed.results
     extents, found, pending = shape_of(result), {result: seed}, [seed]
@@ -90,7 +94,7 @@ def _connected(seed: Operation) -> list[Operation]:
     return sorted(found.values(), key=in_order)
 
 
-def _producers(seeds: Sequence[Operation]) -> list[Operation]:
+def _producers(seeds: Sequence[Operation], is_elementwise: Test) -> list[Operation]:
     """Return operations with those that compute their operands and nothing else."""
     found, pending = {seed.results[0]: seed for seed in seeds}, [*seeds]
     block, extents = seeds[0].block, shape_of(seeds[0].results[0])
