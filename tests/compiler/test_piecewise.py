@@ -184,3 +184,17 @@ def test_places_of_parts():
         with pytest.raises(Divided) as raised:
             found(start, step, extent)
         assert (raised.value.axis, raised.value.at) == (0, at)
+
+
+def test_many_shifts_of_what_was_shifted_twice():
+    """Each step is a kernel: as one, the first would be computed for 2^30 combinations of shifts."""
+
+    def steps(np_: Any, x: Any) -> Any:
+        for i in range(30):
+            x = np_.concatenate([x[1:], x[:1]]) / 2 + np_.roll(x, i) / 4
+        return x
+
+    x = np.random.default_rng(1).random(5000, np.float32)
+    compiled = irax.jit(lambda x: steps(jnp, x)).lower(x).compile()
+    np.testing.assert_allclose(compiled(x), steps(np, x), rtol=1e-5)
+    assert compiled.as_text().count("dispatch @piecewise") >= 25

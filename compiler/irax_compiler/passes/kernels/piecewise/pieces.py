@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from heapq import heappop, heappush
 from math import prod
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.passes.kernels.elementwise.clusters import APART, VECTOR
+from irax_compiler.passes.kernels.elementwise.clusters import APART, LONG, VECTOR
 from irax_compiler.passes.kernels.loops.memory import held_dtype
 from irax_compiler.passes.kernels.piecewise.places import (
     Box,
@@ -119,6 +120,8 @@ class Piece:
 class Grown:
     """The values that a kernel may compute."""
 
+    numbers: Mapping[Value, int]
+    """The numbers of a block's operations in their order, by their results."""
     members: set[Value] = field(default_factory=set)
     """The results of elementwise operations."""
     inside: set[Value] = field(default_factory=set)
@@ -127,20 +130,61 @@ class Grown:
     """The values that others use."""
 
 
+Source = tuple[Value, Places]
+"""A value at some places."""
+
+
 @dataclass
 class _Expression:
-    """The terms of a box, as far as they are known."""
+    """The expression of a box: the values at some places that its elements are computed from."""
 
     box: Box
     grown: Grown
     is_small: bool
+    operands: dict[Source, list[Source]] = field(default_factory=dict)
+    """Those that each computed one is computed from, members or what is read."""
     terms: list[Term] = field(default_factory=list)
     known: dict[Any, int] = field(default_factory=dict)
     """The numbers of terms."""
-    computed: set[Value] = field(default_factory=set)
 
-    def term(self, x: Value, places: Places) -> int:
-        """Return the number of the term of a value at some places."""
+    def find(self, ends: Sequence[Source]) -> None:
+        """Find the operands of all that is computed for some members, from the last one on: then
+        the places at which a value is needed are known when it is looked at.
+
+        Raises:
+            Divided: not all elements are computed in one way.
+            Repeated: an operation would be computed several times.
+        """
+        needed: dict[Value, dict[Places, None]] = {}
+        pending: list[tuple[int, Value]] = []
+
+        def need(x: Value, places: Places) -> None:
+            if x in self.grown.members:
+                if x not in needed:
+                    heappush(pending, (-self.grown.numbers[x], x))
+                needed.setdefault(x, {})[places] = None
+
+        for x, places in ends:
+            need(x, places)
+        while pending:
+            _, x = heappop(pending)
+            self._check(x, needed[x])
+            operation = mlir.definition(x)
+            assert operation is not None
+            for places in needed[x]:
+                found = [self.source(y, places if shape_of(y) else ()) for y in operation.operands]
+                self.operands[x, places] = found
+                for source in found:
+                    need(*source)
+
+    def _check(self, x: Value, needed: Mapping[Places, None]) -> None:
+        """Raise Repeated for an operation that would be computed too often."""
+        is_once = len(needed) == 1 and all(is_whole(places, self.box) for places in needed)
+        if not is_once and (not self.is_small or len(self.operands) > LONG):
+            raise Repeated(x)
+
+    def source(self, x: Value, places: Places) -> Source:
+        """Return what has the elements of a value at some places, before moves of elements."""
         while x not in self.grown.members and mlir.splat(x) is None:
             if is_joint(x) and x not in self.grown.inside:
                 break
@@ -148,29 +192,35 @@ class _Expression:
             if further is None:
                 break
             x, places = further
+        return x, places
+
+    def term(self, source: Source) -> int:
+        """Return the number of the term of what has some elements."""
+        x, places = source
         if mlir.splat(x) is not None:
             return self._number((x,), lambda: Constant(x))
         if x not in self.grown.members:
             seen = view(x, places, self.box)
             return self._number((x.type, seen), lambda: Read(x, seen))
-        if (x, places) not in self.known:
-            self._compute(x, places)
-        return self.known[x, places]
-
-    def _compute(self, x: Value, places: Places) -> None:
-        if not self.is_small and (x in self.computed or not is_whole(places, self.box)):
-            raise Repeated(x)
-        self.computed.add(x)
-        operation = mlir.definition(x)
-        assert operation is not None
-        operands = [self.term(y, places if shape_of(y) else ()) for y in operation.operands]
-        self._number((x, places), lambda: Computed(operation, tuple(operands)))
+        if source not in self.known:
+            operation = mlir.definition(x)
+            assert operation is not None
+            operands = tuple(map(self.term, self.operands[source]))
+            self._number(source, lambda: Computed(operation, operands))
+        return self.known[source]
 
     def _number(self, key: Any, make: Callable[[], Term]) -> int:
         if key not in self.known:
             self.known[key] = len(self.terms)
             self.terms.append(make())
         return self.known[key]
+
+
+def _largest(boxes: list[Box]) -> Box:
+    """Take the largest box from a list. It is the first to show that an operation would be
+    computed several times: what small ones compute several times may be very much.
+    """
+    return boxes.pop(max(range(len(boxes)), key=lambda i: boxes[i].size))
 
 
 @dataclass(frozen=True)
@@ -187,17 +237,18 @@ class Pieces:
             Repeated: an operation would be computed several times.
             TooManyPieces: there are too many.
         """
-        found: list[list[Piece]] = []
+        found: dict[Box, list[Piece]] = {}
         pending = [Box((0,) * len(self.shape), self.shape)]
         while pending:
-            rows = pending.pop()
+            rows = _largest(pending)
             try:
-                found.append(self._side_by_side(rows))
+                found[rows] = self._side_by_side(rows)
             except Divided as divided:
-                pending += reversed(rows.divided(divided.axis, divided.at))
-            if sum(map(len, found)) + len(pending) > MOST:
+                pending += rows.divided(divided.axis, divided.at)
+            if sum(map(len, found.values())) + len(pending) > MOST:
                 raise TooManyPieces
-        return [[band[0].merged()] if len(band) == 1 else band for band in found]
+        bands = [found[rows] for rows in sorted(found, key=lambda rows: rows.start)]
+        return [[band[0].merged()] if len(band) == 1 else band for band in bands]
 
     def _side_by_side(self, rows: Box) -> list[Piece]:
         """Return the pieces of rows.
@@ -206,25 +257,29 @@ class Pieces:
             Divided: there are parts of some rows alone.
         """
         last = len(self.shape) - 1
-        found, pending = [], [rows]
+        found: dict[Box, Piece] = {}
+        pending = [rows]
         while pending:
-            box = pending.pop()
+            box = _largest(pending)
             try:
-                found.append(self._piece(box))
+                found[box] = self._piece(box)
             except Divided as divided:
                 if divided.axis != last:
                     raise
-                pending += reversed(box.divided(last, divided.at))
+                pending += box.divided(last, divided.at)
             if len(found) + len(pending) > MOST:
                 raise TooManyPieces
-        return found
+        return [found[box] for box in sorted(found, key=lambda box: box.start)]
 
     def _piece(self, box: Box) -> Piece:
         is_small = box.size * SMALL <= prod(self.shape)
         expression = _Expression(box, self.grown, is_small)
+        ends = [expression.source(x, box.places()) for x in self.grown.given]
+        expression.find(ends)
         strides = contiguous(self.shape)
         start = sum(np.multiply(box.start, strides).tolist())
         writes = [
-            (expression.term(x, box.places()), View(x, start, strides)) for x in self.grown.given
+            (expression.term(end), View(x, start, strides))
+            for x, end in zip(self.grown.given, ends, strict=True)
         ]
         return Piece(box.extents, expression.terms, writes)

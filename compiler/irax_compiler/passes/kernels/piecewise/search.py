@@ -149,7 +149,7 @@ def _grown(root: Operation, numbers: Mapping[Value, int], apart: set[Value]) -> 
     others, too, if they have its shape.
     """
     (end,) = root.results
-    found = Grown()
+    found = Grown(numbers)
     known: set[Value] = {end}
     pending: list[tuple[int, Value]] = [(-numbers[end], end)]
     for _ in range(FAR):
