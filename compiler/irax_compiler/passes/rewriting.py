@@ -29,7 +29,7 @@ from typing import Any, TypeVar
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value
 from irax_compiler.ops import shape
-from irax_compiler.ops.core import Op, UnsupportedOp
+from irax_compiler.ops.core import Op, UnsupportedOp, plain_name
 from irax_compiler.ops.registry import names_of, read
 from irax_compiler.passes.core import nested
 from irax_compiler.sizes import InconclusiveDimensionOperation
@@ -111,6 +111,13 @@ def read_as(kind: type[T], operation: Operation) -> T | None:
     except UnsupportedOp:
         return None
     return op if isinstance(op, kind) else None
+
+
+def read_named(names: Collection[str], operation: Operation) -> Op | None:
+    """Return the op, if it has one of some names, and a form that irax knows. Others are not read:
+    that takes long with computations inside.
+    """
+    return read_as(Op, operation) if plain_name(operation.name) in names else None
 
 
 def replace(operation: Operation, values: Sequence[Value]) -> None:

@@ -14,7 +14,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import Op
-from irax_compiler.passes.rewriting import read_as
+from irax_compiler.passes.rewriting import read_named
 from irax_compiler.sizes import Size
 
 
@@ -38,7 +38,7 @@ class View:
     def of(cls, x: Value) -> View:
         """Return the view of the array that operations make a value of by moving its elements."""
         source = mlir.definition(x)
-        op = None if source is None else read_as(Op, source)
+        op = None if source is None else read_named(_NAMES, source)
         if isinstance(op, shape.Iota) and op.dtype.kind != "c":
             at = op.iota_dimension
             return cls(None, 0, tuple(int(d == at) for d in range(len(op.shape))))
@@ -104,6 +104,7 @@ class View:
 
 
 _MOVES = (shape.Transpose, shape.BroadcastInDim, shape.Reshape, slicing.Slice, slicing.Reverse)
+_NAMES = frozenset(kind.name for kind in (*_MOVES, shape.Iota))
 
 
 def contiguous(extents: Sequence[int]) -> tuple[int, ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from irax_compiler import mlir
@@ -15,7 +14,7 @@ from irax_compiler.ops.slicing import Concatenate, Reverse
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 from irax_compiler.passes.kernels.elementwise.clusters import Cluster
 from irax_compiler.passes.kernels.elementwise.joins import joints
-from irax_compiler.passes.kernels.elementwise.search import cluster_of
+from irax_compiler.passes.kernels.elementwise.search import Search
 from irax_compiler.passes.kernels.elementwise.seeds import (
     is_barrier_of_parts,
     is_elementwise,
@@ -65,14 +64,14 @@ def _rewrite(block: Block, executables: Executables) -> None:
                 for inner in region:
                     _rewrite(inner, executables)
     count = len(seeds)
-    known = cache(is_elementwise)
+    search = Search(block)
     while seeds:
         _, seed = seeds.popitem()
         with suppress(InconclusiveDimensionOperation):  # then it is IREE's
-            found = cluster_of(seed, known)
+            found = search.cluster_of(seed)
             if found is None:
                 continue
-            known = cache(is_elementwise)  # operations will be erased
+            search = Search(block)
             _replace(*found, executables)
             joined = joints(found[1]) if found[0].joins else []
             for operation in (*joined, *reversed(found[0].members)):

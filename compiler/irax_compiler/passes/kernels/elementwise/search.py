@@ -2,70 +2,144 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import cache
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
+from irax_compiler.mlir import Block, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.slicing import Concatenate
 from irax_compiler.passes.core import in_order, users_in
 from irax_compiler.passes.kernels.elementwise.clusters import Cluster, sources_of
 from irax_compiler.passes.kernels.elementwise.joins import joints, parts_of
+from irax_compiler.passes.kernels.elementwise.seeds import is_elementwise
 from irax_compiler.passes.kernels.views import View
 
 FAR = 128
 """The most operations of a cluster."""
 
-Test = Callable[[Operation], bool]
-"""Says which operations are elementwise, as `seeds.is_elementwise` does. One search asks about the
-same operations many times."""
 
-
-def cluster_of(seed: Operation, is_elementwise: Test) -> tuple[Cluster, Operation] | None:
-    """Return the cluster of an operation, and the operation before which its kernel is to be; None
-    if a kernel does not pay.
+class Search:
+    """The search for the clusters of a block, as long as nothing changes there. What it finds of an
+    operation is kept: clusters of neighbours consist of the same ones.
     """
-    if seed.name == Concatenate.name:
-        found = _joined(seed, is_elementwise)
-    elif is_elementwise(seed):
-        found = _placed(_connected(seed, is_elementwise))
-        found = found or _placed(_producers([seed], is_elementwise))
-    else:
-        found = _moved(seed.results[0], seed)
-    return found if found is not None and found[0].pays else None
+
+    def __init__(self, block: Block) -> None:
+        self._is_member = cache(is_elementwise)
+        self._users = cache(lambda x: users_in(block, x))
+        self._near = cache(self._neighbours)
+        self._block = block
+
+    def cluster_of(self, seed: Operation) -> tuple[Cluster, Operation] | None:
+        """Return the cluster of an operation, and the operation before which its kernel is to be;
+        None if a kernel does not pay.
+        """
+        if seed.name == Concatenate.name:
+            found = self._joined(seed)
+        elif self._is_member(seed):
+            found = self._placed(self._connected(seed)) or self._placed(self._producers([seed]))
+        else:
+            found = self._moved(seed.results[0])
+        return found if found is not None and found[0].pays else None
+
+    def _moved(self, x: Value) -> tuple[Cluster, Operation] | None:
+        """Return the cluster that makes an array of a view."""
+        found = _with_views([], [(x, View.plain(x))], [x])
+        users = self._users(x)  # none where kernels of inner blocks read the view
+        return (found, min(users, key=in_order)) if found is not None and users else None
+
+    def _joined(self, seed: Operation) -> tuple[Cluster, Operation] | None:
+        """Return the cluster that computes values of one shape and writes each to its part of their
+        concatenation.
+        """
+        parts = parts_of(seed)
+        if parts is None:
+            return None
+        made_by = [mlir.definition(x) for x, _ in parts]
+        inside = set(joints(seed))
+        seeds = [
+            source
+            for source in dict.fromkeys(made_by)
+            if source is not None
+            and self._is_member(source)
+            and {*self._users(source.results[0])} <= inside
+        ]
+        if not seeds:
+            return None
+        members = self._producers(seeds)
+        taken = _taken(members, [x for x, _ in parts])
+        found = _with_views(members, parts, taken)
+        if found is None or found.is_short or not _is_writable(found):
+            return None
+        return found, seed
+
+    def _neighbours(self, operation: Operation) -> list[Operation]:
+        """Return the elementwise operations on values of the same shape that an elementwise one
+        uses the results of, and those that use its own.
+        """
+        (x,) = operation.results
+        near = [mlir.definition(y) for y in operation.operands]
+        return [
+            other
+            for other in (*near, *self._users(x))
+            if other is not None
+            and other.block == self._block
+            and self._is_member(other)
+            and shape_of(other.results[0]) == shape_of(x)
+        ]
+
+    def _connected(self, seed: Operation) -> list[Operation]:
+        """Return the elementwise operations on values of one shape that use results of each
+        other.
+        """
+        found, pending = {seed.results[0]: seed}, [seed]
+        while pending and len(found) < FAR:
+            for other in self._near(pending.pop()):
+                (x,) = other.results
+                if x not in found:
+                    found[x] = other
+                    pending.append(other)
+        return sorted(found.values(), key=in_order)
+
+    def _producers(self, seeds: Sequence[Operation]) -> list[Operation]:
+        """Return operations with those that compute their operands and nothing else."""
+        found, pending = {seed.results[0]: seed for seed in seeds}, [*seeds]
+        extents = shape_of(seeds[0].results[0])
+        while pending and len(found) < FAR:
+            for x in pending.pop().operands:
+                source = mlir.definition(x)
+                if source is None or x in found or source.block != self._block:
+                    continue
+                is_own = all(user in found.values() for user in self._users(x))
+                if is_own and self._is_member(source) and shape_of(x) == extents:
+                    found[x] = source
+                    pending.append(source)
+        return sorted(found.values(), key=in_order)
+
+    def _placed(self, members: list[Operation]) -> tuple[Cluster, Operation] | None:
+        """Return a cluster, and the operation before which its kernel is to be; None if there is no
+        such place, or if a reduction is beside them: IREE fuses it with them.
+        """
+        inside = set(members)
+        results = [o.results[0] for o in members]
+        users = {x: [user for user in self._users(x) if user not in inside] for x in results}
+        given = [x for x, outside in users.items() if outside]
+        outside = [user for x in given for user in users[x]]
+        taken = _taken(members, [])
+        if not outside or any(traits_of(o).reduces for o in (*outside, *sources_of(taken))):
+            return None
+        place = min(outside, key=in_order)
+        found = _with_views(members, [(x, View.plain(x)) for x in given], taken)
+        if found is None or any(
+            source in inside or not _is_before(source, place) for source in sources_of(found.arrays)
+        ):
+            return None
+        return found, place
 
 
-def _moved(x: Value, seed: Operation) -> tuple[Cluster, Operation] | None:
-    """Return the cluster that makes an array of a view."""
-    found = _with_views([], [(x, View.plain(x))], [x])
-    users = users_in(seed.block, x)  # none where kernels of inner blocks read the view
-    return (found, min(users, key=in_order)) if found is not None and users else None
-
-
-def _joined(seed: Operation, is_elementwise: Test) -> tuple[Cluster, Operation] | None:
-    """Return the cluster that computes values of one shape and writes each to its part of their
-    concatenation.
-    """
-    parts = parts_of(seed)
-    if parts is None:
-        return None
-    made_by = [mlir.definition(x) for x, _ in parts]
-    inside = set(joints(seed))
-    seeds = [
-        source
-        for source in dict.fromkeys(made_by)
-        if source is not None
-        and is_elementwise(source)
-        and {*users_in(seed.block, source.results[0])} <= inside
-    ]
-    if not seeds:
-        return None
-    members = _producers(seeds, is_elementwise)
-    taken = _taken(members, [x for x, _ in parts])
-    found = _with_views(members, parts, taken)
-    if found is None or found.is_short or not _is_writable(found):
-        return None
-    return found, seed
+def _is_before(operation: Operation, place: Operation) -> bool:
+    """True if an operation comes before one of the same block, or is in a block around it."""
+    return operation.block != place.block or operation.is_before_in_block(place)
 
 
 def _is_writable(cluster: Cluster) -> bool:
@@ -75,62 +149,6 @@ def _is_writable(cluster: Cluster) -> bool:
         return True
     is_number = dtype_of(cluster.given[0]).kind not in "bc"
     return is_number and cluster.apart == len(starts) and starts == list(range(len(starts)))
-
-
-def _connected(seed: Operation, is_elementwise: Test) -> list[Operation]:
-    """Return the elementwise operations on values of one shape that use results of each other."""
-    (result,) = seed.results
-    extents, found, pending = shape_of(result), {result: seed}, [seed]
-    while pending and len(found) < FAR:
-        operation = pending.pop()
-        near = [mlir.definition(x) for x in operation.operands]
-        for other in (*near, *users_in(seed.block, operation.results[0])):
-            if other is None or other.block != seed.block or not is_elementwise(other):
-                continue
-            (x,) = other.results
-            if x not in found and shape_of(x) == extents:
-                found[x] = other
-                pending.append(other)
-    return sorted(found.values(), key=in_order)
-
-
-def _producers(seeds: Sequence[Operation], is_elementwise: Test) -> list[Operation]:
-    """Return operations with those that compute their operands and nothing else."""
-    found, pending = {seed.results[0]: seed for seed in seeds}, [*seeds]
-    block, extents = seeds[0].block, shape_of(seeds[0].results[0])
-    while pending and len(found) < FAR:
-        for x in pending.pop().operands:
-            source = mlir.definition(x)
-            if source is None or x in found or source.block != block:
-                continue
-            is_own = all(user in found.values() for user in users_in(block, x))
-            if is_own and is_elementwise(source) and shape_of(x) == extents:
-                found[x] = source
-                pending.append(source)
-    return sorted(found.values(), key=in_order)
-
-
-def _placed(members: list[Operation]) -> tuple[Cluster, Operation] | None:
-    """Return a cluster, and the operation before which its kernel is to be; None if there is no
-    such place, or if a reduction is beside them: IREE fuses it with them.
-    """
-    inside, block = set(members), members[0].block
-    users = {
-        o.results[0]: [u for u in users_in(block, o.results[0]) if u not in inside] for o in members
-    }
-    given = [x for x, outside in users.items() if outside]
-    outside = [user for x in given for user in users[x]]
-    taken = _taken(members, [])
-    if not outside or any(traits_of(o).reduces for o in (*outside, *sources_of(taken))):
-        return None
-    place = min(outside, key=in_order)
-    found = _with_views(members, [(x, View.plain(x)) for x in given], taken)
-    if found is None or any(
-        source in inside or (source.block == place.block and not source.is_before_in_block(place))
-        for source in sources_of(found.arrays)
-    ):
-        return None
-    return found, place
 
 
 def _taken(members: Sequence[Operation], others: Sequence[Value]) -> list[Value]:

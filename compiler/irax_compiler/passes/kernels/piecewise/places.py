@@ -10,10 +10,18 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import shape, slicing
-from irax_compiler.ops.core import Op
 from irax_compiler.ops.indexing.dynamic_slices import JOINTS, DynamicUpdateSlice
 from irax_compiler.passes.kernels.views import View
-from irax_compiler.passes.rewriting import read_as
+from irax_compiler.passes.rewriting import read_as, read_named
+
+_KNOWN = frozenset(
+    (
+        *(slicing.Slice.name, slicing.Reverse.name, shape.Transpose.name, shape.Reshape.name),
+        *(shape.BroadcastInDim.name, slicing.Pad.name, slicing.Concatenate.name),
+        DynamicUpdateSlice.name,
+    )
+)
+"""The names of the operations that move elements in ways that are known here."""
 
 
 @dataclass(frozen=True)
@@ -85,8 +93,8 @@ def moved_from(x: Value, places: Places, box: Box) -> tuple[Value, Places] | Non
         Divided: not all of the elements are in one operand.
     """
     source = mlir.definition(x)
-    op = None if source is None else read_as(Op, source)
-    if source is None or op is None or not len(source.operands):
+    op = None if source is None else read_named(_KNOWN, source)
+    if source is None or op is None:
         return None
     if source.name in JOINTS and not is_joint(x):
         return None
