@@ -15,7 +15,7 @@ import irax.scipy.signal
 from irax_compiler import api, mlir
 from irax_compiler.iree.dispatches import dispatched
 from irax_compiler.mlir import dtype_of
-from irax_compiler.passes.kernels.piecewise.places import Box, Divided, Line, moved_from
+from irax_compiler.passes.kernels.piecewise.places import Box, Divided, Line, move_of
 
 SHAPES = [(9000,), (70, 83), (12, 17, 40), (3000, 3), (2, 5000)]
 """Rows with a rest of a vector and shorter than one; lines, planes and volumes."""
@@ -175,7 +175,7 @@ def test_places_of_parts():
     assert dtype_of(joined) == np.float32
 
     def found(start: int, step: int, extent: int) -> Any:
-        return moved_from(joined, (Line(start, 0, step),), Box((0,), (extent,)))
+        return move_of(joined)((Line(start, 0, step),), Box((0,), (extent,)))
 
     x, y = mlir.arguments(function)
     assert found(0, 1, 5) == (x, (Line(0, 0, 1),))
@@ -187,7 +187,7 @@ def test_places_of_parts():
 
 
 def test_many_shifts_of_what_was_shifted_twice():
-    """Each step is a kernel: as one, the first would be computed for 2^30 combinations of shifts."""
+    """Each step is a kernel. In one, the first would be computed for 2^30 sequences of shifts."""
 
     def steps(np_: Any, x: Any) -> Any:
         for i in range(30):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache, cached_property
 from heapq import heappop, heappush
 from math import prod
 from typing import Any
@@ -17,10 +18,11 @@ from irax_compiler.passes.kernels.loops.memory import held_dtype
 from irax_compiler.passes.kernels.piecewise.places import (
     Box,
     Divided,
+    Move,
     Places,
     is_joint,
     is_whole,
-    moved_from,
+    move_of,
     view,
 )
 from irax_compiler.passes.kernels.views import View, axes, contiguous
@@ -140,6 +142,8 @@ class _Expression:
 
     box: Box
     grown: Grown
+    moves: Callable[[Value], Move | None]
+    """Returns how the elements of a value are moved, if it is not computed or read."""
     is_small: bool
     operands: dict[Source, list[Source]] = field(default_factory=dict)
     """Those that each computed one is computed from, members or what is read."""
@@ -185,10 +189,8 @@ class _Expression:
 
     def source(self, x: Value, places: Places) -> Source:
         """Return what has the elements of a value at some places, before moves of elements."""
-        while x not in self.grown.members and mlir.splat(x) is None:
-            if is_joint(x) and x not in self.grown.inside:
-                break
-            further = moved_from(x, places, self.box)
+        while (move := self.moves(x)) is not None:
+            further = move(places, self.box)
             if further is None:
                 break
             x, places = further
@@ -229,6 +231,16 @@ class Pieces:
 
     shape: tuple[int, ...]
     grown: Grown
+
+    @cached_property
+    def _moves(self) -> Callable[[Value], Move | None]:
+        return cache(self._move_of)
+
+    def _move_of(self, x: Value) -> Move | None:
+        """Return how the elements of a value are moved, if it is not computed or read."""
+        if x in self.grown.members or mlir.splat(x) is not None:
+            return None
+        return move_of(x) if x in self.grown.inside or not is_joint(x) else None
 
     def bands(self) -> list[list[Piece]]:
         """Return the pieces in bands: those that are side by side in the same rows.
@@ -273,7 +285,7 @@ class Pieces:
 
     def _piece(self, box: Box) -> Piece:
         is_small = box.size * SMALL <= prod(self.shape)
-        expression = _Expression(box, self.grown, is_small)
+        expression = _Expression(box, self.grown, self._moves, is_small)
         ends = [expression.source(x, box.places()) for x in self.grown.given]
         expression.find(ends)
         strides = contiguous(self.shape)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any
@@ -85,12 +87,14 @@ def view(x: Value, places: Places, box: Box) -> View:
     return View(base.array, start, tuple(strides))
 
 
-def moved_from(x: Value, places: Places, box: Box) -> tuple[Value, Places] | None:
-    """Return the operand of an operation that has the elements of its result at some places, and
-    their places there; None for an operation that does not move elements, or is not known here.
+Move = Callable[[Places, Box], "tuple[Value, Places] | None"]
+"""Returns the operand that has the elements of a result at some places, and their places there;
+None where it is not known. Raises Divided if not all of the elements are in one operand."""
 
-    Raises:
-        Divided: not all of the elements are in one operand.
+
+def move_of(x: Value) -> Move | None:
+    """Return where the operation that makes a value takes elements from; None if it does not move
+    elements, or is not known here.
     """
     source = mlir.definition(x)
     op = None if source is None else read_named(_KNOWN, source)
@@ -98,33 +102,68 @@ def moved_from(x: Value, places: Places, box: Box) -> tuple[Value, Places] | Non
         return None
     if source.name in JOINTS and not is_joint(x):
         return None
-    first = source.operands[0]
+    first, extents = source.operands[0], shape_of(source.operands[0])
     match op:
         case slicing.Slice():
-            lines = zip(op.start_indices, op.strides, places, strict=True)
-            return first, tuple(Line(n + s * a.start, a.axis, s * a.step) for n, s, a in lines)
+            steps = list(zip(op.start_indices, op.strides, strict=True))
+            return lambda places, _: (first, _sliced(steps, places))
         case slicing.Reverse():
-            return first, _reversed(op.dimensions, shape_of(x), places)
+            return lambda places, _: (first, _reversed(op.dimensions, extents, places))
         case shape.Transpose():
-            order = sorted(range(len(places)), key=op.permutation.__getitem__)
-            return first, tuple(places[d] for d in order)
+            order = sorted(range(len(extents)), key=op.permutation.__getitem__)
+            return lambda places, _: (first, tuple(places[d] for d in order))
         case shape.BroadcastInDim():
-            pairs = zip(op.broadcast_dimensions, shape_of(first), strict=True)
-            return first, tuple(_ONE if n == 1 else places[d] for d, n in pairs)
+            pairs = list(zip(op.broadcast_dimensions, extents, strict=True))
+            return lambda places, _: (
+                first,
+                tuple(_ONE if n == 1 else places[d] for d, n in pairs),
+            )
         case shape.Reshape():
-            lines = _reshaped(shape_of(x), places, shape_of(first))
-            return None if lines is None else (first, lines)
+            return _reshape(first, shape_of(x), extents)
         case slicing.Pad():
-            at = _within(op.edge_padding_low, shape_of(first), places, box)
-            return (source.operands[1], ()) if at is None else (first, at)
+            return _joint(op.edge_padding_low, first, source.operands[1], is_number=True)
         case slicing.Concatenate():
-            return _part_of_join(op.dimension, source, places, box)
+            return _concatenation(op.dimension, list(source.operands))
         case DynamicUpdateSlice():
             starts = starts_of(source)
             assert starts is not None
-            at = _within(starts, shape_of(source.operands[1]), places, box)
-            return (first, places) if at is None else (source.operands[1], at)
+            return _joint(starts, source.operands[1], first)
     return None
+
+
+def _reshape(first: Value, before: Sequence[int], after: Sequence[int]) -> Move:
+    def move(places: Places, box: Box) -> tuple[Value, Places] | None:
+        lines = _reshaped(before, places, after)
+        return None if lines is None else (first, lines)
+
+    return move
+
+
+def _joint(low: Sequence[int], inner: Value, outer: Value, is_number: bool = False) -> Move:
+    """Return the move of an array that has another in it from some indices on."""
+    bounds = [(n, n + extent) for n, extent in zip(low, shape_of(inner), strict=True)]
+
+    def move(places: Places, box: Box) -> tuple[Value, Places]:
+        at = _within(bounds, places, box)
+        if at is not None:
+            return inner, at
+        return outer, () if is_number else places
+
+    return move
+
+
+def _concatenation(dimension: int, parts: Sequence[Value]) -> Move:
+    ends = list(itertools.accumulate(shape_of(x)[dimension] for x in parts))
+
+    def move(places: Places, box: Box) -> tuple[Value, Places]:
+        at = places[dimension]
+        i = bisect_right(ends, min(_ends(at, box)))
+        begin = ends[i - 1] if i else 0
+        _part(at, (begin, ends[i]), box)
+        line = Line(at.start - begin, at.axis, at.step)
+        return parts[i], (*places[:dimension], line, *places[dimension + 1 :])
+
+    return move
 
 
 def is_joint(x: Value) -> bool:
@@ -147,6 +186,11 @@ def starts_of(update: Operation) -> list[int] | None:
     return [min(max(int(x), 0), n - m) for x, (n, m) in zip(found, room, strict=True)]
 
 
+def _sliced(steps: Sequence[tuple[int, int]], places: Places) -> Places:
+    lines = zip(steps, places, strict=True)
+    return tuple(Line(n + s * a.start, a.axis, s * a.step) for (n, s), a in lines)
+
+
 def _reversed(dimensions: Sequence[int], extents: Sequence[int], places: Places) -> Places:
     return tuple(
         Line(extents[d] - 1 - line.start, line.axis, -line.step) if d in dimensions else line
@@ -162,27 +206,10 @@ def _reshaped(before: Sequence[int], places: Places, after: Sequence[int]) -> Pl
     return tuple(_ONE if n == 1 else next(rest) for n in after)
 
 
-def _part_of_join(
-    dimension: int, source: Operation, places: Places, box: Box
-) -> tuple[Value, Places]:
-    """Return the operand of a concatenation with the elements at some places, and these there."""
-    begin, at = 0, places[dimension]
-    for x in source.operands:
-        extent = shape_of(x)[dimension]
-        low, _ = sorted(_ends(at, box))
-        if low < begin + extent:
-            _part(at, (begin, begin + extent), box)
-            line = Line(at.start - begin, at.axis, at.step)
-            return x, (*places[:dimension], line, *places[dimension + 1 :])
-        begin += extent
-    raise AssertionError("places beyond a concatenation")
-
-
-def _within(low: Sequence[int], extents: Sequence[int], places: Places, box: Box) -> Places | None:
-    """Return places in an array that is part of a larger one, from some indices on; None if they
+def _within(bounds: Sequence[tuple[int, int]], places: Places, box: Box) -> Places | None:
+    """Return places in an array that is part of a larger one, between some indices; None if they
     are outside of it.
     """
-    bounds = [(n, n + extent) for n, extent in zip(low, extents, strict=True)]
     for line, (begin, end) in zip(places, bounds, strict=True):
         first, last = sorted(_ends(line, box))
         if last < begin or first >= end:
