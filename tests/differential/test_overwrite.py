@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -162,3 +164,18 @@ def test_concatenations_of_one_size():
         np.testing.assert_allclose(products(factors, y)[1], expected, rtol=1e-3, atol=1e-4)
     memory = products.lower(x, x).compile().memory_analysis()
     assert memory.temp_size_in_bytes < 2.1 * x.nbytes
+
+
+@pytest.mark.slow
+def test_long_chains_of_one_kernel():
+    """Each dispatch is compared with the others of its kernel, and so are what made the operands:
+    no recursion, and no path twice.
+    """
+    x = np.exp(1j * np.arange(256)).astype(np.complex64)
+
+    def steps(np_: Any, x: Any) -> Any:
+        for _ in range(150):
+            x = np_.fft.fft(x) / 32 + x
+        return x
+
+    np.testing.assert_allclose(irax.jit(lambda x: steps(jnp, x))(x), steps(np, x), rtol=1e-3)

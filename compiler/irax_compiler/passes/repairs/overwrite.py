@@ -41,15 +41,15 @@ class Overwrite(Pass):
     def run(self, module: Module) -> None:
         if is_for_all_sizes(module):
             return
-        dispatches = _dispatches(module)
+        dispatches = _Dispatches(module)
         single: dict[Value, _Kernel] = {}
         """The kernels of dispatches that no other one has, by their first result."""
         for executable in [x.operation for x in module.body.operations]:
-            kernel = _kernel_of(executable, dispatches)
+            kernel = _kernel_of(executable, dispatches.of)
             if kernel is None:
                 continue
             chosen = _chosen(kernel, dispatches)
-            own = dispatches[kernel.entry]
+            own = dispatches.of[kernel.entry]
             if chosen:
                 kernel.write_over(chosen)
                 for dispatch in own:
@@ -132,17 +132,6 @@ class _Elementwise(_Kernel):
         _write_over(self.function, chosen)
 
 
-def _dispatches(module: Module) -> dict[str, list[Operation]]:
-    """Return the dispatches of each kernel. One that chooses among kernels is of all of them."""
-    found: dict[str, list[Operation]] = {}
-    for operation in nested(module.operation):
-        if operation.name == _DISPATCH:
-            entries: Any = operation.attributes["entry_points"]
-            for entry in entries:
-                found.setdefault(str(entry), []).append(operation)
-    return found
-
-
 def _kernel_of(
     executable: Operation, dispatches: Mapping[str, Sequence[Operation]]
 ) -> _Kernel | None:
@@ -209,9 +198,9 @@ def _is_identity(map_: Any) -> bool:
     return _IDENTITY.fullmatch(str(map_)) is not None
 
 
-def _chosen(kernel: _Kernel, dispatches: Mapping[str, Sequence[Operation]]) -> list[_Pair]:
+def _chosen(kernel: _Kernel, dispatches: _Dispatches) -> list[_Pair]:
     """Return the pairs that are possible in all dispatches of a kernel, an operand once."""
-    count, own = len(mlir.arguments(kernel.function)), dispatches[kernel.entry]
+    count, own = len(mlir.arguments(kernel.function)), dispatches.of[kernel.entry]
     found: list[_Pair] = []
     for pair in kernel.pairs:
         is_free = all(pair.result != x.result and pair.operand != x.operand for x in found)
@@ -235,44 +224,84 @@ def _number(operation: Operation, result: Value) -> int:
     return results.index(result)
 
 
-def _is_own(x: Value, user: Operation, dispatches: Mapping[str, Sequence[Operation]]) -> bool:
+def _is_own(x: Value, user: Operation, dispatches: _Dispatches) -> bool:
     """True if `user` alone uses an array, which a kernel made in the same block in memory that is
     nothing else's.
     """
-    made = mlir.definition(x)
-    if made is None or made.block != user.block or mlir.num_uses(x) != 1:
-        return False
-    if made.name == "flow.tensor.reshape":
-        return _is_own(made.operands[0], made, dispatches)
-    if made.name != _DISPATCH:
-        return False
-    tied = ties(made).get(_number(made, x))
-    if tied is not None:
-        return _is_own(made.operands[tied], made, dispatches)
-    entries: Any = made.attributes["entry_points"]
-    others = (other for entry in entries for other in dispatches[str(entry)] if other != made)
-    is_alone = not any(_may_be_equal(made, other) for other in others)
-    return is_alone and (not _is_in_loop(made) or _varies(made))
+    while True:
+        made = mlir.definition(x)
+        if made is None or made.block != user.block or mlir.num_uses(x) != 1:
+            return False
+        if made.name == "flow.tensor.reshape":
+            x, user = made.operands[0], made
+            continue
+        if made.name != _DISPATCH:
+            return False
+        tied = ties(made).get(_number(made, x))
+        if tied is None:
+            return dispatches.is_alone(made) and (not _is_in_loop(made) or _varies(made))
+        x, user = made.operands[tied], made
 
 
-def _may_be_equal(dispatch: Operation, other: Operation) -> bool:
-    """True if two dispatches of a kernel could turn out to have equal operands."""
-    pairs = zip(dispatch.operands, other.operands, strict=True)
-    return all(_may_be_same(x, y) for x, y in pairs)
+_Two = tuple[tuple[Value, Value], Operation, Operation]
+"""Two dispatches, after their first results, by which they are known: the hash of an operation
+changes with its attributes."""
 
 
-def _may_be_same(x: Value, y: Value) -> bool:
-    """True if two values may turn out to be equal. Arguments differ from each other, and from what
-    kernels make. Others may be equal, such as what is loaded from globals, which IREE merges.
-    """
-    x, y = unshaped(x), unshaped(y)
-    if x == y:
-        return True
-    made, other = mlir.definition(x), mlir.definition(y)
-    if _is_dispatch(made) and _is_dispatch(other):
-        is_same = str(made.attributes["entry_points"]) == str(other.attributes["entry_points"])
-        return is_same and _number(made, x) == _number(other, y) and _may_be_equal(made, other)
-    return not all(_is_dispatch(o) or _is_import(o) for o in (made, other))
+class _Dispatches:
+    """The dispatches of a module, and which of them could turn out to be equal."""
+
+    def __init__(self, module: Module) -> None:
+        self.of: dict[str, list[Operation]] = {}
+        """Those of each kernel. One that chooses among kernels is of all of them."""
+        self._known: dict[tuple[Value, Value], bool] = {}
+        """For two dispatches, by their first results, if their operands may be equal."""
+        for operation in nested(module.operation):
+            if operation.name == _DISPATCH:
+                entries: Any = operation.attributes["entry_points"]
+                for entry in entries:
+                    self.of.setdefault(str(entry), []).append(operation)
+
+    def is_alone(self, dispatch: Operation) -> bool:
+        """True if no other dispatch could turn out to be equal to one."""
+        entries: Any = dispatch.attributes["entry_points"]
+        others = (other for entry in entries for other in self.of[str(entry)] if other != dispatch)
+        return not any(self._may_be_equal(dispatch, other) for other in others)
+
+    def _may_be_equal(self, one: Operation, other: Operation) -> bool:
+        """True if two dispatches of a kernel could turn out to have equal operands."""
+        first = (one.results[0], other.results[0])
+        pending = [(first, one, other)]
+        while pending:
+            pair, *both = pending[-1]
+            pairs = zip(*(dispatch.operands for dispatch in both), strict=True)
+            unknown = [] if pair in self._known else [self._compared(x, y) for x, y in pairs]
+            asked = [x for x in unknown if not isinstance(x, bool)]
+            known = [self._known.get(x[0]) for x in asked]
+            if False in unknown or False in known:
+                self._known[pair] = False
+            elif None in known:
+                pending += [x for x, answer in zip(asked, known, strict=True) if answer is None]
+                continue
+            self._known.setdefault(pair, True)
+            pending.pop()
+        return self._known[first]
+
+    def _compared(self, x: Value, y: Value) -> bool | _Two:
+        """Return True if two values may turn out to be equal, or the dispatches that tell.
+        Arguments differ from each other, and from what kernels make. Others may be equal, such as
+        what is loaded from globals, which IREE merges.
+        """
+        x, y = unshaped(x), unshaped(y)
+        if x == y:
+            return True
+        made, other = mlir.definition(x), mlir.definition(y)
+        if _is_dispatch(made) and _is_dispatch(other):
+            entries = [str(o.attributes["entry_points"]) for o in (made, other)]
+            if entries[0] != entries[1] or _number(made, x) != _number(other, y):
+                return False
+            return (made.results[0], other.results[0]), made, other
+        return not all(_is_dispatch(o) or _is_import(o) for o in (made, other))
 
 
 def _is_dispatch(operation: Operation | None) -> TypeGuard[Operation]:
