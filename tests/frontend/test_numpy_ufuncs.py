@@ -391,6 +391,19 @@ def test_numbers_become_floats_before_they_would_become_small_integers(name, num
     np.testing.assert_allclose(getattr(jnp, name)(number, x), expected, rtol=1e-6)
 
 
+@pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
+def test_zeros_have_the_signs_of_numpys(name):
+    some = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 3.0, -3.0, 5.5, np.inf, -np.inf]
+    for dtype in (np.float32, np.float16):
+        x, y = (v.ravel().astype(dtype) for v in np.meshgrid(some, some))
+        with np.errstate(all="ignore"):
+            expected = getattr(np, name)(x, y)
+        for found in (getattr(jnp, name)(x, y), irax.jit(getattr(jnp, name))(x, y)):
+            np.testing.assert_array_equal(found, expected)
+            is_zero = expected == 0
+            np.testing.assert_array_equal(np.signbit(found)[is_zero], np.signbit(expected)[is_zero])
+
+
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "bool"])
 def test_remainders_of_divisions_by_zero_are_zero(dtype):

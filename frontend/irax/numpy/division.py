@@ -32,8 +32,8 @@ def fmod(x1: ArrayLike, x2: ArrayLike, /) -> Array:
     return rest if zero is None else where(zero, 0, rest)
 
 
-# Outside of traces NumPy divides, in one step. Its zeros have the sign that the quotient would
-# have, and that of y for a remainder; those of traced ones have either.
+# Outside of traces NumPy divides, in one step. As its zeros, those of traced programs have the sign
+# that the quotient would have, and that of y for a remainder.
 def _without_zeros(y: Array) -> tuple[Array, Array | None]:
     """Return integers with 1 in place of 0, and a mask of the zeros, or None if there are none."""
     if isinstance(y, ConcreteArray) and bool(np.all(y.value != 0)):
@@ -66,7 +66,9 @@ def _quotient_of_floats(x: Array, y: Array) -> Array:
     rest = fmod(x, y)
     quotient = divide(subtract(x, rest), y)
     whole = round(where(_is_across(rest, y), subtract(quotient, 1), quotient))
-    return where(equal(y, 0), divide(x, y), whole)
+    ratio = divide(x, y)
+    whole = where(equal(whole, 0), multiply(ratio, 0), whole)
+    return where(equal(y, 0), ratio, whole)
 
 
 def _quotient_of_integers(x: Array, y: Array) -> Array:
@@ -101,7 +103,14 @@ def _remainder(x: Array, y: Array) -> Array:
         y, _ = _without_zeros(y)
     x, y = promote(x, y, what="remainder")
     rest = fmod(x, y)
-    return rest if is_unsigned(x) else where(_is_across(rest, y), add(rest, y), rest)
+    if is_unsigned(x):
+        return rest
+    moved = where(_is_across(rest, y), add(rest, y), rest)
+    if not is_inexact(x):
+        return moved
+    zero = where(less(y, 0), -0.0, 0.0)
+    with_slope = subtract(zero, subtract(lax.stop_gradient(rest), rest))
+    return where(equal(rest, 0), with_slope, moved)
 
 
 def _is_across(rest: Array, y: Array) -> Array:
