@@ -130,7 +130,7 @@ def hollow(p: Program, v: Known) -> Known | None:
         return Known(p.lib.pad(none, p.number(v.dtype), config), max(v.bound, 2))
     if way == 3 and v.dtype != BOOL:
         left, right = p.np.reshape(none, (2, 0)), p.np.reshape(none, (0, 3))
-        return Known(p.np.matmul(left, right), 0)
+        return Known(p.np.matmul(left, right).astype(v.dtype), 0)
     if way == 4:
         places = p.np.asarray(np.zeros(0, np.int32))
         rows = p.np.zeros((0, *v.shape[1:]), v.dtype)
