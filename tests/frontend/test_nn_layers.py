@@ -53,6 +53,13 @@ def test_far_out_all_is_finite(name, dtype):
         assert np.isfinite(np.asarray(found)).all()
 
 
+def test_squareplus_of_infinities():
+    x = jnp.array([-np.inf, np.inf])
+    for way in (lambda f: f, irax.jit):
+        np.testing.assert_array_equal(way(nn.squareplus)(x), [0, np.inf])
+        np.testing.assert_array_equal(way(irax.vmap(irax.grad(nn.squareplus)))(x), [0, 1])
+
+
 def test_log1mexp():
     x = np.array([1e-20, 1e-3, 0.5, 0.7, 3, 60], np.float32)
     wide = x.astype(np.float64)

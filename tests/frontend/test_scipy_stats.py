@@ -211,6 +211,13 @@ def test_compiled_and_batched() -> None:
     np.testing.assert_allclose(irax.vmap(f, (0, None))(x, 1.5), expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize(("name", "end"), [("logcdf", 1.0), ("logsf", 0.0)])
+def test_slopes_where_the_beta_distribution_ends(name, end) -> None:
+    """Its density there is zero, and the slope of the density's logarithm infinite."""
+    slope = irax.grad(lambda x: getattr(stats.beta, name)(x, 2.0, 3.0))
+    assert slope(end) == irax.jit(slope)(end) == 0
+
+
 @pytest.mark.parametrize(
     "call, error, message",
     [

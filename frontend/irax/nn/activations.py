@@ -272,6 +272,8 @@ def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     Array(1., dtype=float32, weak_type=True)
     """
     x, b = promote(inexact("squareplus", x, weak=True), b, what="nn.squareplus")
+    finite = jnp.isfinite(x)
+    limit, x = jnp.maximum(x, 0), jnp.where(finite, x, 1)
     # In units of `scale`, so that no square overflows.
     scale = lax.stop_gradient(jnp.maximum(jnp.abs(x), 1))
     square = jnp.add(jnp.square(jnp.divide(x, scale)), jnp.divide(jnp.divide(b, scale), scale))
@@ -282,7 +284,7 @@ def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     # and its derivatives do where x is positive.
     apart = jnp.add(root, jnp.abs(x))
     above = jnp.divide(jnp.divide(b, jnp.where(zero, 1, apart)), 2)
-    return jnp.where(jnp.less(x, 0), above, jnp.add(x, above))
+    return jnp.where(finite, jnp.where(jnp.less(x, 0), above, jnp.add(x, above)), limit)
 
 
 @elementwise

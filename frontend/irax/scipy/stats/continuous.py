@@ -297,11 +297,13 @@ beta: Distribution = Distribution(
         "logpdf": _beta_logpdf,
         "cdf": lambda z, a, b: special.betainc(a, b, z),
         "logcdf": lambda z, a, b: beta_log_below(
-            *(z, 1 - z, a, b, special.betainc(a, b, z), _beta_sf(z, a, b), _beta_logpdf(z, a, b))
+            *(z, 1 - z, a, b, special.betainc(a, b, z), _beta_sf(z, a, b)),
+            lambda x, y, p, q: _beta_logpdf(x, p, q),
         ),
         "sf": _beta_sf,
         "logsf": lambda z, a, b: beta_log_below(
-            *(1 - z, z, b, a, _beta_sf(z, a, b), special.betainc(a, b, z), _beta_logpdf(z, a, b))
+            *(1 - z, z, b, a, _beta_sf(z, a, b), special.betainc(a, b, z)),
+            lambda x, y, p, q: _beta_logpdf(y, q, p),
         ),
     },
     (0.0, 1.0),

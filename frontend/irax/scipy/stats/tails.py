@@ -126,7 +126,13 @@ def _gamma_logsf(z: Array, a: Array, logpdf: Logarithm) -> Array:
 
 
 def beta_log_below(
-    x: Array, y: Array, a: Array, b: Array, share: Array, rest: Array, logpdf: Array
+    x: Array,
+    y: Array,
+    a: Array,
+    b: Array,
+    share: Array,
+    rest: Array,
+    logpdf: Callable[[Array, Array, Array, Array], Array],
 ) -> Array:
     """Return the logarithm of I_x(a, b), where y = 1 - x.
 
@@ -137,7 +143,8 @@ def beta_log_below(
         b: the parameter of powers of y.
         share: I_x(a, b), which may underflow.
         rest: 1 - share.
-        logpdf: the logarithm of the density at x.
+        logpdf: the logarithm of the density at x, of x, y, a and b. At the ends its derivative is
+            infinite: it is computed where it is needed alone.
     """
     deep = _underflows(share) & (x > 0) & (y > 0) & (x * b < y * a) & (a < np.inf)
     plain = _log_of_share(share, rest, deep)
@@ -145,6 +152,7 @@ def beta_log_below(
     def tail() -> Array:
         place, mirror = jnp.where(deep, x, 0.1), jnp.where(deep, y, 0.9)
         p, q = jnp.where(deep, a, 10.0), jnp.where(deep, b, 1.0)
+        density = logpdf(place, mirror, p, q)
         small = ((p + q) * place < _SMALL * (p + 1)) & (place < _SMALL)
         at = jnp.where(small, place, 0.1)
         series = _series(lambda n: at * jnp.where(small, (p + q + n) / (p + (n + 1)), 1.0), at)
@@ -154,6 +162,6 @@ def beta_log_below(
         width = (p - 1) - (q - 1) * ratio
         ratio, one, other, step = (_node(v) for v in (ratio, p - 1, q - 1, width))
         integral = _integral(lambda t: _powers(one, -t / step) + _powers(other, t / step * ratio))
-        return logpdf + jnp.log(place) + jnp.where(small, series, integral - jnp.log(width))
+        return density + jnp.log(place) + jnp.where(small, series, integral - jnp.log(width))
 
     return _unless_deep(plain, deep, tail)
