@@ -6,6 +6,7 @@ Subnormal float32 numbers and narrower ones in bfloat16 are left out: IREE takes
 
 import functools
 import math
+import warnings
 from fractions import Fraction
 
 import ml_dtypes
@@ -154,3 +155,25 @@ def test_each_operation_on_bfloat16_is_rounded():
 
     for found, expected in zip(irax.jit(f)(x), f(x), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("target", [np.complex64, np.complex128, np.float32, np.float64])
+def test_conversions_of_many_numbers_to_and_from_complex_ones(target) -> None:
+    """They are done by kernels, together with what the numbers are computed by."""
+    rng = np.random.default_rng(0)
+    real, both = rng.normal(size=(2, 70, 71)), rng.normal(size=(70, 71)) * (1 + 2j)
+    given = [real[0], real[1].astype(np.float32), both, both.astype(np.complex64), real[0] > 0]
+    if np.dtype(target).kind == "f":
+        given = [x for x in given if x.dtype.kind == "c"]
+
+    def converted(np_, x):
+        computed = x if x.dtype == bool else x * x + x
+        return [computed.astype(target), np_.swapaxes(x, 0, 1).astype(target)]
+
+    with irax.enable_x64(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", np.exceptions.ComplexWarning)
+        found = irax.jit(lambda xs: [converted(jnp, x) for x in xs])(given)
+        expected = [converted(np, x) for x in given]
+    for ours, theirs in zip(irax.tree.leaves(found), irax.tree.leaves(expected), strict=True):
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)

@@ -43,3 +43,24 @@ func.func @barred(%x: tensor<5000xf32>) -> tensor<5000xf32> {
 }
 // CHECK:       func.func @barred
 // CHECK-NEXT:    stablehlo.optimization_barrier
+
+// A conversion of real numbers gives the other part zeros.
+func.func @converted(%x: tensor<5000xf32>, %y: tensor<5000xcomplex<f32>>) -> tensor<5000xcomplex<f32>> {
+  %0 = stablehlo.multiply %x, %x : tensor<5000xf32>
+  %1 = stablehlo.convert %0 : (tensor<5000xf32>) -> tensor<5000xcomplex<f32>>
+  %2 = stablehlo.add %1, %y : tensor<5000xcomplex<f32>>
+  return %2 : tensor<5000xcomplex<f32>>
+}
+// CHECK:       func.func @converted
+// CHECK-NEXT:    [[Y:%\w+]] = flow.dispatch @elementwise_{{[0-9]+}}::@elementwise_{{[0-9]+}}(%arg0, %arg1)
+// CHECK-NEXT:    return [[Y]]
+
+// Of both parts where complex numbers become others, of one where they become real.
+func.func @narrowed(%x: tensor<5000xcomplex<f64>>) -> (tensor<5000xcomplex<f32>>, tensor<5000xf32>) {
+  %0 = stablehlo.multiply %x, %x : tensor<5000xcomplex<f64>>
+  %1 = stablehlo.convert %0 : (tensor<5000xcomplex<f64>>) -> tensor<5000xcomplex<f32>>
+  %2 = stablehlo.convert %0 : (tensor<5000xcomplex<f64>>) -> tensor<5000xf32>
+  return %1, %2 : tensor<5000xcomplex<f32>>, tensor<5000xf32>
+}
+// CHECK:       func.func @narrowed
+// CHECK-NEXT:    [[Y:%\w+]]:2 = flow.dispatch @elementwise_{{[0-9]+}}::@elementwise_{{[0-9]+}}(%arg0)

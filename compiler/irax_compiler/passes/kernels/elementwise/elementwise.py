@@ -10,6 +10,7 @@ from irax_compiler import mlir
 from irax_compiler.effects import remove_dead_operations
 from irax_compiler.importing import deferred
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
+from irax_compiler.ops import parts
 from irax_compiler.ops.slicing import Concatenate, Reverse
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 from irax_compiler.passes.kernels.elementwise.clusters import Cluster
@@ -17,6 +18,7 @@ from irax_compiler.passes.kernels.elementwise.joins import joints
 from irax_compiler.passes.kernels.elementwise.search import Search
 from irax_compiler.passes.kernels.elementwise.seeds import (
     is_barrier_of_parts,
+    is_conversion_of_parts,
     is_elementwise,
     is_moved,
 )
@@ -55,6 +57,9 @@ def _rewrite(block: Block, executables: Executables) -> None:
     for operation in list(walk(block)):
         if is_barrier_of_parts(operation):
             replace(operation, list(operation.operands))
+        elif is_conversion_of_parts(operation):
+            with InsertionPoint(operation), operation.location:
+                replace(operation, [parts.by_parts(operation, {})])
     seeds: dict[Value, Operation] = {}
     for operation in walk(block):
         if is_elementwise(operation) or is_moved(operation) or operation.name == Concatenate.name:

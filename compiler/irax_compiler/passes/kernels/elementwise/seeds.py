@@ -9,7 +9,9 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import registers
 from irax_compiler.ops.barrier import barrier
+from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.elementwise_map import Map
+from irax_compiler.ops.parts import has_parts
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.shape import Reshape
 from irax_compiler.ops.size_code import usual
@@ -64,6 +66,15 @@ def is_barrier_of_parts(operation: Operation) -> bool:
     if len(sources) < len(operation.operands):
         return False
     return all(map(complex_numbers.is_part, sources)) or {o.name for o in sources} == {Map.name}
+
+
+def is_conversion_of_parts(operation: Operation) -> bool:
+    """True for a conversion of many numbers to or from complex ones: kernels convert parts."""
+    return (
+        operation.name == Convert.name
+        and has_parts(operation)
+        and usual(prod(shape_of(operation.results[0]))) >= MANY
+    )
 
 
 def is_moved(operation: Operation) -> bool:
