@@ -70,6 +70,7 @@ IREE: tuple[Legalization, ...] = (
     definitions.reduction_in_another_dtype,
     definitions.reduction_of_many,
     fourier.fourier_transform_of_long_real_rows,
+    fourier.fourier_transform_of_few_rows,
     fourier.fourier_transform_on_host,
     fourier.fourier_transform_without_kernel,
     small_matrices.small_triangular_solve,

@@ -34,6 +34,10 @@ else:
 DIRECT = 64
 """The longest transform that is one product with a matrix."""
 
+MOST_PRODUCTS = 1 << 17
+"""The most multiplications of a few short rows by one matrix: they take less time than a call of
+the host."""
+
 WRITTEN_OUT = 1 << 14
 """The most twiddle factors that become constants; more are computed at run time."""
 
@@ -65,6 +69,50 @@ def fourier_transform_of_long_real_rows(operation: Operation) -> Sequence[Value]
         return [slicing.slice_in_dim(whole, 0, shape_of(result)[axis], axis)]
     parts = _with_conjugates(elementwise.real(x), elementwise.imag(x), n)
     return [elementwise.real(fft.Fft("IFFT", (n,))(elementwise.complex_(*parts)))]
+
+
+@legalizes("stablehlo.fft", kind="missing", of="IREE", reproduction="fourier_transform")
+def fourier_transform_of_few_rows(operation: Operation) -> Sequence[Value] | None:
+    """Compute Fourier transforms of a few short rows as one product with a matrix of real numbers:
+    a call of the host takes longer, in a loop above all.
+    """
+    op = read_as(fft.Fft, operation)
+    if op is None or op.rank > 1 or transforms.transforms_of(operation):
+        return None
+    (x,), (result,) = operation.operands, operation.results
+    n, is_real, to_real = op.fft_length[0], op.fft_type == "RFFT", op.fft_type == "IRFFT"
+    *batch, taken = shape_of(x)
+    numbers = taken if is_real else 2 * taken
+    made = shape_of(result)[-1]
+    if not 0 < prod(batch) * numbers * made * (1 if to_real else 2) <= MOST_PRODUCTS:
+        return None
+    axis = len(batch)
+    if not is_real:
+        x = slicing.Concatenate(axis)(elementwise.real(x), elementwise.imag(x))
+    matrix = constant(_matrix(op.fft_type, n).astype(dtype_of(x)))
+    dims = dot.DotDimensions(lhs_contracting=(axis,), rhs_contracting=(0,))
+    parts = dot.dot_general(x, matrix, dims)
+    if to_real:
+        return [parts]
+    re, im = (slicing.slice_in_dim(parts, i * made, (i + 1) * made, axis) for i in range(2))
+    return [elementwise.complex_(re, im)]
+
+
+def _matrix(kind: str, n: int) -> np.ndarray:
+    """Return the matrix that a row is multiplied with: of real parts, then imaginary ones, where
+    its numbers are complex, to such ones.
+    """
+    half = n // 2 + 1
+    rows, columns = {"RFFT": (n, half), "IRFFT": (half, n)}.get(kind, (n, n))
+    angle = 2 * np.pi / n * (np.outer(np.arange(rows), np.arange(columns)) % n)
+    cos, sin = np.cos(angle), np.sin(angle)
+    if kind == "RFFT":
+        return np.concatenate([cos, -sin], 1)
+    if kind == "IRFFT":  # frequencies that are their own conjugates count once, and as real
+        is_own = (-np.arange(half) % n == np.arange(half))[:, None]
+        return np.concatenate([np.where(is_own, cos, 2 * cos), np.where(is_own, 0, -2 * sin)]) / n
+    sin = -sin if kind == "IFFT" else sin
+    return np.block([[cos, -sin], [sin, cos]]) / (n if kind == "IFFT" else 1)
 
 
 @legalizes("stablehlo.fft", kind="missing", of="IREE", reproduction="fourier_transform")
