@@ -122,3 +122,17 @@ def _updates(n: int) -> Module:
 def test_work_for_updates_grows_with_their_number() -> None:
     counts = [calls(run_pipeline, _updates(n), "pin-update-sources") for n in (8, LEAST, 2 * LEAST)]
     assert counts[2] < MOST * counts[1]
+
+
+def test_steps_of_a_stencil_are_not_searched_again_for_each_operation() -> None:
+    """A kernel of all steps has too many pieces, and so has one that ends a little earlier."""
+
+    def function(x: Any) -> Any:
+        for i in range(12):
+            around = jnp.roll(x, 1, 0) - 2 * x + jnp.roll(x, -1, 0)
+            x = x + (i + 0.5) * around * (jnp.roll(x, 1, 1) - x)
+        return x
+
+    module = irax.jit(function).lower(np.zeros((64, 64), np.float32)).compiler_ir()
+    assert module is not None
+    assert calls(run_pipeline, module, "inline,piecewise") < 12 * 100_000

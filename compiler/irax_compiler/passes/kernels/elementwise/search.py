@@ -17,6 +17,9 @@ from irax_compiler.passes.kernels.views import View
 
 FAR = 128
 """The most operations of a cluster."""
+NEAR = 4
+"""One of so many operations, the first that are found, is taken to be connected with the same ones
+as the seed, where these are not all."""
 
 
 class Search:
@@ -29,6 +32,9 @@ class Search:
         self._users = cache(lambda x: users_in(block, x))
         self._near = cache(self._neighbours)
         self._block = block
+        self._tried: set[Value] = set()
+        """The results of operations that are connected with nearly the same ones as another, of
+        which there is no cluster."""
 
     def cluster_of(self, seed: Operation) -> tuple[Cluster, Operation] | None:
         """Return the cluster of an operation, and the operation before which its kernel is to be;
@@ -37,10 +43,21 @@ class Search:
         if seed.name == Concatenate.name:
             found = self._joined(seed)
         elif self._is_member(seed):
-            found = self._placed(self._connected(seed)) or self._placed(self._producers([seed]))
+            found = self._beside(seed) or self._placed(self._producers([seed]))
         else:
             found = self._moved(seed.results[0])
         return found if found is not None and found[0].pays else None
+
+    def _beside(self, seed: Operation) -> tuple[Cluster, Operation] | None:
+        """Return the cluster of all that is connected with an operation."""
+        if seed.results[0] in self._tried:
+            return None
+        members = self._connected(seed)
+        found = self._placed(sorted(members, key=in_order))
+        if found is None:
+            near = members if len(members) < FAR else members[: FAR // NEAR]
+            self._tried.update(operation.results[0] for operation in near)
+        return found
 
     def _moved(self, x: Value) -> tuple[Cluster, Operation] | None:
         """Return the cluster that makes an array of a view."""
@@ -89,8 +106,8 @@ class Search:
         ]
 
     def _connected(self, seed: Operation) -> list[Operation]:
-        """Return the elementwise operations on values of one shape that use results of each
-        other.
+        """Return the elementwise operations on values of one shape that use results of each other,
+        in the order in which they are found.
         """
         found, pending = {seed.results[0]: seed}, [seed]
         while pending and len(found) < FAR:
@@ -99,7 +116,7 @@ class Search:
                 if x not in found:
                     found[x] = other
                     pending.append(other)
-        return sorted(found.values(), key=in_order)
+        return list(found.values())
 
     def _producers(self, seeds: Sequence[Operation]) -> list[Operation]:
         """Return operations with those that compute their operands and nothing else."""

@@ -41,8 +41,8 @@ class Repeated(Exception):
         self.x = x
 
 
-class TooManyPieces(Exception):
-    """A result has more pieces than a kernel is written for."""
+class TooLong(Exception):
+    """A result has more pieces, or they more operations, than a kernel is written for."""
 
 
 @dataclass(frozen=True)
@@ -218,6 +218,13 @@ class _Expression:
         return self.known[key]
 
 
+def _check(pieces: Sequence[Piece], more: int) -> None:
+    """Raise TooLong for pieces that are too many for a kernel with some more, or too long."""
+    operations = sum(len(piece.computed) for piece in pieces)
+    if len(pieces) + more > MOST or operations > LONG:
+        raise TooLong
+
+
 def _largest(boxes: list[Box]) -> Box:
     """Take the largest box from a list. It is the first to show that an operation would be
     computed several times: what small ones compute several times may be very much.
@@ -247,7 +254,7 @@ class Pieces:
 
         Raises:
             Repeated: an operation would be computed several times.
-            TooManyPieces: there are too many.
+            TooLong: there are too many, or too many operations in them.
         """
         found: dict[Box, list[Piece]] = {}
         pending = [Box((0,) * len(self.shape), self.shape)]
@@ -257,8 +264,7 @@ class Pieces:
                 found[rows] = self._side_by_side(rows)
             except Divided as divided:
                 pending += rows.divided(divided.axis, divided.at)
-            if sum(map(len, found.values())) + len(pending) > MOST:
-                raise TooManyPieces
+            _check([piece for band in found.values() for piece in band], len(pending))
         bands = [found[rows] for rows in sorted(found, key=lambda rows: rows.start)]
         return [[band[0].merged()] if len(band) == 1 else band for band in bands]
 
@@ -279,8 +285,7 @@ class Pieces:
                 if divided.axis != last:
                     raise
                 pending += box.divided(last, divided.at)
-            if len(found) + len(pending) > MOST:
-                raise TooManyPieces
+            _check([*found.values()], len(pending))
         return [found[box] for box in sorted(found, key=lambda box: box.start)]
 
     def _piece(self, box: Box) -> Piece:

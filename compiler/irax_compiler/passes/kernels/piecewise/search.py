@@ -23,7 +23,7 @@ from irax_compiler.passes.kernels.piecewise.pieces import (
     Pieces,
     Read,
     Repeated,
-    TooManyPieces,
+    TooLong,
 )
 from irax_compiler.passes.kernels.piecewise.places import is_joint
 
@@ -31,6 +31,9 @@ FAR = 256
 """The most operations that are looked at for a kernel."""
 TRIES = 8
 """The most searches for a kernel, each without an operation of the one before."""
+NEAR = 4
+"""One of so many operations of a kernel that is too long, the last ones, is taken to end one that
+is as long."""
 
 _MOVES = (
     slicing.Slice.name,
@@ -107,7 +110,9 @@ def cluster_of(root: Operation, numbers: Mapping[Value, int], done: set[Value]) 
         except Repeated as repeated:
             apart.add(repeated.x)
             continue
-        except TooManyPieces:
+        except TooLong:
+            nearest = sorted(grown.members, key=numbers.__getitem__)[-len(grown.members) // NEAR :]
+            done.update(nearest)
             return None
         found = Cluster(bands, grown.given, place)
         late = [x for x in found.arrays if not _is_before(x, place) or _needs(x, grown.given)]
