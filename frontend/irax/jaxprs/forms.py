@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from irax.core.array import Array, as_array
-from irax.core.avals import ShapeDtypeStruct
 from irax.lax.contraction import Precision
 from irax.lax.convolution import ConvDimensionNumbers
 from irax.lax.gathering import GatherDimensionNumbers, GatherScatterMode, ScatterDimensionNumbers
@@ -338,22 +336,9 @@ def _scatter_params(op: Scatter, operands: Sequence[Value]) -> Params:
         "indices_are_sorted": op.indices_are_sorted,
         "unique_indices": op.unique_indices,
         "mode": GatherScatterMode.FILL_OR_DROP,
-        "update_jaxpr": _update_jaxpr(op.combiner, mlir.dtype_of(operands[0])),
+        "update_jaxpr": None,  # in place of which the view has the function, if there is one
         "update_consts": (),
     }
-
-
-@lru_cache(maxsize=256)
-def _update_jaxpr(combiner: str, dtype: np.dtype) -> Any:
-    """The function of an element and an update; None if the update replaces it."""
-    from irax import lax  # which uses these modules
-    from irax.jaxprs.make import make_jaxpr
-
-    functions = {"add": lax.add, "multiply": lax.mul, "minimum": lax.min, "maximum": lax.max}
-    if combiner not in functions:
-        return None
-    scalar = ShapeDtypeStruct((), dtype)
-    return make_jaxpr(functions[combiner])(scalar, scalar).jaxpr
 
 
 def _scatter(name: str, params: Params, args: Sequence[Array]) -> Op:

@@ -28,6 +28,7 @@ from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.control_flow.user_primitives import RULES, UserPrimitive
 from irax_compiler.ops.control_flow.while_loops import While
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.indexing.gather_scatter import Scatter
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.shape import Reshape
 from irax_compiler.ops.structured import Call, StructuredOp
@@ -122,12 +123,15 @@ class _View:
         if found is not None:
             form, name = found
             primitive = primitives.of_form(name, type(op))
-            return primitive, form.operands(operands), form.params(op, operands)
+            params = form.params(op, operands)
+            if isinstance(op, Scatter) and op.combiner != "set":
+                params["update_jaxpr"] = self.closed(operation.regions[0].blocks[0], [])
+            return primitive, form.operands(operands), params
         # What a form does not tell goes by the operation's own name.
         name = op.name if type(op) in FORMS else name_of(operation, op)
         if isinstance(op, StructuredOp):
             whole = primitives.InModule(self.builder, operation, operands)
-            params: Params = {"operation": whole}
+            params = {"operation": whole}
             function = getattr(op, "function", None)
             if function and isinstance(op, ComposedOp):
                 params["call_jaxpr"] = whole.jaxpr = self.function(function)
