@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import irax
 from irax_compiler.evaluate import Evaluator
+from irax_compiler.ops.foreign import TARGETS
 from irax_compiler.reading import read_module
 
 RNG = np.random.default_rng(0)
@@ -108,3 +111,25 @@ def test_tan() -> None:
     np.testing.assert_allclose(run(given), np.tan(given), rtol=1e-6)
     slope = irax.grad(lambda x: run(x).sum())(given)
     np.testing.assert_allclose(slope, 1 / np.cos(given) ** 2, rtol=1e-5)
+
+
+def names_in(page: str) -> set[str]:
+    """The names between back quotes, those with `{a,b}` written out."""
+    found: set[str] = set()
+    pending = re.findall(r"`([^`\n]+)`", page)
+    while pending:
+        name = pending.pop()
+        choice = re.search(r"\{([^{}]*)\}", name)
+        if choice is None:
+            found.add(name)
+        else:
+            before, after = name[: choice.start()], name[choice.end() :]
+            pending += [f"{before}{one}{after}" for one in choice[1].split(",")]
+    return found
+
+
+def test_the_page_has_all_that_are_computed_and_none_of_the_others() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "custom-calls.md").read_text("utf-8")
+    computed, _, refused = page.partition("## Refused by name")
+    assert set(TARGETS) <= names_in(computed)
+    assert not set(TARGETS) & names_in(refused)

@@ -16,7 +16,7 @@ from irax_compiler.ops import callback, collective, foreign_function, formulas, 
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.control_flow import shard_map
 from irax_compiler.ops.core import Op, UnsupportedOp
-from irax_compiler.ops.linalg import lapack, xla_calls
+from irax_compiler.ops.linalg import gpu_calls, lapack, xla_calls
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.sorting import top_k
 from irax_compiler.ops.structured import DefinedOp
@@ -151,6 +151,7 @@ TARGETS: dict[str, Definition] = {
     **{f"mhlo.{name}": _chlo for name in CHLO},
     "ApproxTopK": _approximate_top_k,
     **dict.fromkeys(("TopK", "__gpu$TopK"), _top_k_of_xla),
+    **gpu_calls.TARGETS,
     **lapack.TARGETS,
     **xla_calls.TARGETS,
 }

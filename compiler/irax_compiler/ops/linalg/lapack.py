@@ -15,6 +15,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Type, Value, dtype_of, dtype_of_type, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, slicing
 from irax_compiler.ops.core import UnsupportedOp, full, full_like
+from irax_compiler.ops.linalg import tridiagonal
 from irax_compiler.ops.linalg.eigen import Eig, Schur
 from irax_compiler.ops.linalg.householder import (
     Hessenberg,
@@ -72,6 +73,13 @@ def _trsm(types: Sequence[Type], options: Options, operands: Values) -> Values:
         transpose_a=kinds[options["trans_x"]],
     )
     return op.build(operands)
+
+
+def _gtsv(types: Sequence[Type], options: Options, operands: Values) -> Values:
+    low, middle, high, b = (
+        operands  # LAPACK leaves factors in place of the bands; nobody reads them
+    )
+    return [low, middle, high, tridiagonal.solve(low, middle, high, b), _succeeded(types)]
 
 
 # ---- reflections ---------------------------------------------------------------------------------
@@ -199,6 +207,7 @@ _FUNCTIONS: dict[str, tuple[str, Definition]] = {
     "gesdd": (_ANY, _gesdd),
     "gesvd": (_ANY, _gesdd),
     "getrf": (_ANY, _getrf),
+    "gtsv": (_ANY, _gtsv),
     "heevd": (_COMPLEX, _syevd),
     "hetrd": (_COMPLEX, _sytrd),
     "orgqr": (_REAL, _orgqr),
@@ -212,7 +221,11 @@ _FUNCTIONS: dict[str, tuple[str, Definition]] = {
 }
 
 
-def _of_call(definition: Definition) -> Callable[..., Values]:
+FUNCTIONS = {name: definition for name, (_, definition) in _FUNCTIONS.items()}
+"""The definitions of functions, by their names without a letter for the dtype."""
+
+
+def of_call(definition: Definition) -> Callable[..., Values]:
     """The definition, as one of a custom call."""
 
     def define(op: Any, attributes: dict[str, Any], operands: Values) -> Values:
@@ -234,7 +247,7 @@ def _option(attribute: Any) -> Any:
 
 
 TARGETS = {
-    f"lapack_{kind}{name}_ffi": _of_call(definition)
+    f"lapack_{kind}{name}_ffi": of_call(definition)
     for name, (kinds, definition) in _FUNCTIONS.items()
     for kind in kinds
 }

@@ -1,0 +1,102 @@
+"""Custom calls that JAX writes for GPUs, and tridiagonal systems, against NumPy and SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import irax
+
+RNG = np.random.default_rng(0)
+A = RNG.normal(size=(2, 4, 4)).astype("f")
+S = A @ A.swapaxes(1, 2) + 4 * np.eye(4, dtype="f")
+M, V, I32 = "tensor<2x4x4xf32>", "tensor<2x4xf32>", "tensor<2xi32>"
+
+
+def run(body: str, types: str, *arrays: np.ndarray) -> list[np.ndarray]:
+    names = {"float32": "f32", "float64": "f64", "int32": "i32"}
+    given = [
+        "tensor<" + "".join(f"{n}x" for n in x.shape) + names[x.dtype.name] + ">" for x in arrays
+    ]
+    arguments = ", ".join(f"%a{i}: {t}" for i, t in enumerate(given))
+    count = len(types.split(", "))
+    results = ", ".join(f"%r#{i}" if count > 1 else "%r" for i in range(count))
+    left = f"%r:{count}" if count > 1 else "%r"
+    operands = ", ".join(f"%a{i}" for i in range(len(arrays)))
+    call = body.replace("(x)", f"({operands})")
+    text = f"""func.func @main({arguments}) -> ({types}) {{
+      {left} = stablehlo.custom_call {call} : ({", ".join(given)}) -> ({types})
+      return {results} : {types}
+    }}"""
+    found = irax.ir.load(text, device="reference")(*arrays)
+    return list(found) if isinstance(found, tuple) else [found]
+
+
+@pytest.mark.parametrize("platform", ["cu", "hip"])
+def test_factorizations(platform: str) -> None:
+    config = "mhlo.backend_config = "
+    factors, pivots, info = run(f"@{platform}solver_getrf_ffi(x)", f"{M}, {V[:-4]}i32>, {I32}", A)
+    for matrix, found, rows in zip(A, factors, pivots, strict=True):
+        known, order = scipy.linalg.lu_factor(matrix)
+        np.testing.assert_allclose(found, known, rtol=1e-4, atol=1e-5)
+        np.testing.assert_array_equal(rows, order + 1)
+    assert not info.any()
+    (order,) = run(f"@{platform}_lu_pivots_to_permutation(x)", "tensor<2x4xi32>", pivots - 1)
+    for matrix, factor, rows in zip(A, factors, order, strict=True):
+        product = (np.tril(factor, -1) + np.eye(4)) @ np.triu(factor)
+        np.testing.assert_allclose(product, matrix[rows], rtol=1e-4, atol=1e-5)
+    lower, _ = run(f"@{platform}solver_potrf_ffi(x) {{{config}{{lower = true}}}}", f"{M}, {I32}", S)
+    np.testing.assert_allclose(np.tril(lower), np.linalg.cholesky(S), rtol=1e-4, atol=1e-5)
+    _, values, _ = run(
+        f"@{platform}solver_syevd_ffi(x) {{{config}{{algorithm = 0 : ui8, lower = false}}}}",
+        f"{M}, {V}, {I32}",
+        S,
+    )
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(S), rtol=1e-4)
+
+
+def test_singular_vectors_are_columns() -> None:
+    config = "{mhlo.backend_config = {compute_uv = true, full_matrices = true}}"
+    types = f"{M}, {V}, {M}, {M}, {I32}"
+    _, s, u, v, _ = run(f"@cusolver_gesvdj_ffi(x) {config}", types, A)
+    np.testing.assert_allclose((u * s[:, None]) @ v.swapaxes(1, 2), A, rtol=1e-3, atol=1e-4)
+
+
+def dense(low: np.ndarray, middle: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return np.diag(middle) + np.diag(low[1:], -1) + np.diag(high[:-1], 1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 9])
+@pytest.mark.parametrize("scale", [0.0, 3.0])
+def test_tridiagonal_systems(n: int, scale: float) -> None:
+    """Without a diagonal that is large, rows are exchanged."""
+    low, middle, high = RNG.normal(size=(3, 2, n))
+    middle = middle + scale
+    right = RNG.normal(size=(2, n, 3))
+    b, v = f"tensor<2x{n}x3xf64>", f"tensor<2x{n}xf64>"
+    (found,) = run("@cusparse_gtsv2_ffi(x)", b, low, middle, high, right)
+    bands = zip(low, middle, high, strict=True)
+    known = np.stack([np.linalg.solve(dense(*x), r) for x, r in zip(bands, right, strict=True)])
+    np.testing.assert_allclose(found, known, rtol=1e-8, atol=1e-8)
+    *_, again, info = run(
+        "@lapack_dgtsv_ffi(x)", f"{v}, {v}, {v}, {b}, {I32}", low, middle, high, right
+    )
+    np.testing.assert_array_equal(again, found)
+    assert not info.any()
+
+
+def test_the_derivative_of_a_tridiagonal_system() -> None:
+    low, middle, high = RNG.normal(size=(3, 5))
+    right = RNG.normal(size=(5, 1))
+    text = """func.func @main(%l: tensor<5xf64>, %d: tensor<5xf64>, %u: tensor<5xf64>,
+        %b: tensor<5x1xf64>) -> tensor<5x1xf64> {
+      %r = stablehlo.custom_call @cusparse_gtsv2_ffi(%l, %d, %u, %b)
+          : (tensor<5xf64>, tensor<5xf64>, tensor<5xf64>, tensor<5x1xf64>) -> tensor<5x1xf64>
+      return %r : tensor<5x1xf64> }"""
+    solve = irax.ir.load(text, device="reference")
+    with irax.enable_x64(True):
+        slope = irax.grad(lambda d: solve(low, d, high, right).sum())(middle)
+    matrix = dense(low, middle, high)
+    known = -np.linalg.solve(matrix.T, np.ones(5)) * np.linalg.solve(matrix, right)[:, 0]
+    np.testing.assert_allclose(slope, known, rtol=1e-7)
