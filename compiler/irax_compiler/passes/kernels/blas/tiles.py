@@ -39,6 +39,8 @@ PART = 256
 """The most rows of a panel whatever its shape: tiles of the widest vectors have as many."""
 FEWEST_COLUMNS = 8
 """The fewest columns for which a panel pays."""
+FEW_ROWS = 8
+"""The rows of a tile of fewer columns."""
 
 
 def pay_for_products(dtype: np.dtype) -> bool:
@@ -126,7 +128,9 @@ class Lines:
 
     @property
     def shape(self) -> Shape:
-        """The shape of tiles."""
+        """The shape of tiles. With few columns the rows are in a cache of few ways together."""
+        if self.columns < FEWEST_COLUMNS:
+            return Shape(FEW_ROWS, 1, self.vector.lanes)
         return Shape.best(self.rows, self.columns, self.vector.lanes, self.registers.number)
 
     @property
