@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from irax_compiler import chips, mlir
+from irax_compiler.determinism import is_marked
 from irax_compiler.layouts import Mesh, StatedLayouts
 from irax_compiler.mlir import Module
 from irax_compiler.ops.control_flow.shard_map import Spec
@@ -59,6 +60,11 @@ def lower(
         lowered = alone(module, func, is_foreign=passes is None)
         function = mlir.functions(lowered)[func]
         if is_sized(function) and passes is None:
+            if is_marked(lowered.operation):
+                raise NotDynamic(
+                    f'{func} has symbolic dimensions: with deterministic="batch", programs are for '
+                    "known sizes alone; expected a function that was refined for some"
+                )
             passes = _dynamic_passes(func, target)
         elif find(target).overwrites:
             donate(function, donated)

@@ -92,6 +92,20 @@ def test_programs(name):
     check(PROGRAMS[name], X)
 
 
+@pytest.mark.slow
+def test_functions_for_all_sizes():
+    """There is a program for each size: one for all would choose its kernels by a usual one."""
+
+    def f(x):
+        return x @ W
+
+    with irax.deterministic("batch"):
+        whole = np.asarray(irax.jit(f)(X))
+        any_size = irax.jit(f, dynamic_shapes={"x": "b, 300"})
+        for n in (1, 5, ROWS):
+            np.testing.assert_array_equal(np.asarray(any_size(X[:n])), whole[:n])
+
+
 def test_the_option():
     with pytest.raises(ValueError, match="deterministic must be one of None, 'batch', got 'rows'"):
         irax.config.update("deterministic", "rows")
