@@ -123,7 +123,7 @@ class _View:
         if found is not None:
             form, name = found
             primitive = primitives.of_form(name, type(op))
-            params = form.params(op, operands)
+            params: Params = form.params(op, operands)
             if isinstance(op, Scatter) and op.combiner != "set":
                 params["update_jaxpr"] = self.closed(operation.regions[0].blocks[0], [])
             return primitive, form.operands(operands), params
