@@ -206,3 +206,23 @@ func.func @scatter_of_own_elements(%x: tensor<4x28xi32>, %i: tensor<4x2xi32>, %p
 // CHECK-NEXT:   [[B:%\w+]] = stablehlo.optimization_barrier [[U]]
 // CHECK-NOT:    optimization_barrier
 // CHECK:        return
+
+func.func @windows_of_windows(%x: tensor<6xf32>) -> tensor<6xf32> {
+  %z = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = "stablehlo.reduce_window"(%x, %z) <{padding = dense<1> : tensor<1x2xi64>, window_dimensions = array<i64: 3>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
+  %1 = stablehlo.sine %0 : tensor<6xf32>
+  %2 = "stablehlo.reduce_window"(%1, %z) <{padding = dense<1> : tensor<1x2xi64>, window_dimensions = array<i64: 3>}> ({
+  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
+    %s = stablehlo.add %a, %b : tensor<f32>
+    stablehlo.return %s : tensor<f32>
+  }) : (tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
+  return %2 : tensor<6xf32>
+}
+// CHECK-LABEL: func.func @windows_of_windows
+// CHECK:       [[ONE:%\w+]] = stablehlo.sine
+// CHECK:       [[APART:%\w+]] = stablehlo.optimization_barrier [[ONE]]
+// CHECK:       "stablehlo.reduce_window"([[APART]],

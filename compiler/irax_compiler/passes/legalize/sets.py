@@ -178,6 +178,7 @@ IREE: tuple[Legalization, ...] = (
     fusion.read_of_slice,
     fusion.pad_of_pad,
     fusion.windows_of_padded,
+    fusion.windows_of_windows,
     fusion.sort_in_padded,
     fusion.update_of_part,
     fusion.update_by_interior_pad,

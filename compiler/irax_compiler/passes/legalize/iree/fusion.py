@@ -120,6 +120,19 @@ def windows_of_padded(operation: Operation) -> Sequence[Value] | None:
     return _apart(operation, padded) if padded else None
 
 
+@legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
+def windows_of_windows(operation: Operation) -> Sequence[Value] | None:
+    """Put a barrier between windows and those that pad their results: IREE fuses three of such
+    operations, and then cannot divide the kernel among workgroups.
+    """
+    op = read_as(ReduceWindow, operation)
+    if op is None or not op.window.adds_elements:
+        return None
+    arrays = range(len(operation.operands) // 2)
+    folded = [i for i in arrays if comes_from(operation.operands[i], _is_window)]
+    return _apart(operation, folded) if folded else None
+
+
 @legalizes(
     "stablehlo.reduce_window",
     "stablehlo.convolution",
@@ -200,6 +213,10 @@ def _is_fused(operation: Operation) -> bool:
 
 def _is_slice(operation: Operation) -> bool:
     return operation.name == "stablehlo.slice"
+
+
+def _is_window(source: Operation) -> bool:
+    return source.name == ReduceWindow.name
 
 
 def _is_sort(operation: Operation) -> bool:
