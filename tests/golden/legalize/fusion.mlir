@@ -214,7 +214,7 @@ func.func @windows_of_windows(%x: tensor<6xf32>) -> tensor<6xf32> {
     %s = stablehlo.add %a, %b : tensor<f32>
     stablehlo.return %s : tensor<f32>
   }) : (tensor<6xf32>, tensor<f32>) -> tensor<6xf32>
-  %1 = stablehlo.sine %0 : tensor<6xf32>
+  %1 = stablehlo.negate %0 : tensor<6xf32>
   %2 = "stablehlo.reduce_window"(%1, %z) <{padding = dense<1> : tensor<1x2xi64>, window_dimensions = array<i64: 3>}> ({
   ^bb0(%a: tensor<f32>, %b: tensor<f32>):
     %s = stablehlo.add %a, %b : tensor<f32>
@@ -223,6 +223,6 @@ func.func @windows_of_windows(%x: tensor<6xf32>) -> tensor<6xf32> {
   return %2 : tensor<6xf32>
 }
 // CHECK-LABEL: func.func @windows_of_windows
-// CHECK:       [[ONE:%\w+]] = stablehlo.sine
+// CHECK:       [[ONE:%\w+]] = stablehlo.negate
 // CHECK:       [[APART:%\w+]] = stablehlo.optimization_barrier [[ONE]]
 // CHECK:       "stablehlo.reduce_window"([[APART]],
