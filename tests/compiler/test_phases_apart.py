@@ -168,6 +168,24 @@ def test_a_pipeline_that_fails_without_a_word_goes_on(monkeypatch):
     assert ran == ["canonicalize"] * 2
 
 
+def test_kernels_with_too_much_to_simplify_are_simplified_before(monkeypatch, tmp_path):
+    """The pass that does so fails without a word, and cannot go on where it was."""
+    monkeypatch.setenv("IRAX_CACHE_DIR", str(tmp_path))
+    irax.clear_caches()
+    real, ran = managers.Managers.run, []
+
+    def run_by(manager, passes, *given):
+        ran.append(passes)
+        found = real(manager, passes, *given)
+        return found and (pipelines.MATERIALIZE not in passes or pipelines.SETTLE in passes)
+
+    monkeypatch.setattr(managers.Managers, "run", run_by)
+    x = np.arange(6, dtype=np.float32).reshape(2, 3)
+    np.testing.assert_allclose(irax.jit(lambda x: jnp.sin(x) @ x.T)(x), np.sin(x) @ x.T, 1e-5)
+    given = [x for x in ran if pipelines.MATERIALIZE in x]
+    assert given[1:] == [f"{pipelines.SETTLE},{given[0]}"]
+
+
 def test_kernels_that_are_loops_already_are_not_tiled():
     text = str(lowered(elementwise))
     kernels = text.count("stream.executable private")

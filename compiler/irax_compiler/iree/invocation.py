@@ -13,9 +13,11 @@ from irax_compiler.iree import sessions
 from irax_compiler.iree.pipelines import (
     ALL_PHASES,
     ALLOCATION,
+    MATERIALIZE,
     NOT_SETTLED,
     NOT_SOLVED,
     PIPELINES,
+    SETTLE,
     WITHOUT_ITERATION,
     phases_after,
 )
@@ -133,10 +135,11 @@ class Invocation:
         """Run passes on the module. Raise CompileError where one fails.
 
         A pass that applies patterns for so many rounds and finds more to do, such as IREE's
-        `iree-util-fold-globals` for large kernels, fails without a word. It goes on where it was.
+        `iree-util-fold-globals` for large kernels, fails without a word. It goes on where it was,
+        unless it cannot.
         """
         run = self._run_by_kept_manager if self._has_one_thread else self._run_once
-        for _ in range(_RUNS):
+        for _ in range(1 if MATERIALIZE in passes else _RUNS):
             if run(passes):
                 return
             if self.errors:
@@ -200,7 +203,8 @@ def run_phases(
     use: str = "",
 ) -> bytes:
     """Return a module as it is after IREE's phases up to the `last`, of those that follow `after`.
-    Where passes that IREE repeats come to no end, they are run twice.
+    Where passes that IREE repeats come to no end, they are run twice. Where a pass finds too much
+    to simplify in kernels, that is done before.
 
     Raises:
         CompileError: IREE refuses the module.
@@ -210,13 +214,20 @@ def run_phases(
             run.execute_phases(after, last, unverified, pipelines)
             return run.bytecode()
     except CompileError as error:
-        gave_up = any(x in str(error) for x in (NOT_SETTLED, NOT_SOLVED))
-        if not gave_up or WITHOUT_ITERATION.items() <= pipelines.items():
+        others = {**pipelines, **_cure(str(error), pipelines)}
+        if others == pipelines:
             raise
-    pipelines = {**pipelines, **WITHOUT_ITERATION}
-    return run_phases(
-        module, flags, after, last, unverified=unverified, pipelines=pipelines, use=use
-    )
+    return run_phases(module, flags, after, last, unverified=unverified, pipelines=others, use=use)
+
+
+def _cure(error: str, pipelines: Mapping[str, str]) -> Mapping[str, str]:
+    """Return the pipelines that do without what an error is about; none where nothing is known."""
+    if any(x in error for x in (NOT_SETTLED, NOT_SOLVED)):
+        return WITHOUT_ITERATION
+    sources = pipelines.get("executable-sources", "")
+    if MATERIALIZE in error and MATERIALIZE in sources and SETTLE not in sources:
+        return {"executable-sources": f"{SETTLE},{sources}"}
+    return {}
 
 
 def bundled_tool(name: str) -> Path | None:

@@ -22,6 +22,7 @@ from irax_compiler.iree.linking import Linker
 from irax_compiler.iree.pipelines import (
     ALLOCATION,
     INPUT,
+    MATERIALIZE,
     OF_SIZES,
     SCHEDULE,
     VM,
@@ -55,7 +56,7 @@ PIPELINES = {
     "flow": "iree-flow-transformation-pipeline",
     ALLOCATION: SCHEDULE,
     "stream": _STREAM,
-    "executable-sources": cleanup("iree-hal-materialize-interfaces", "iree-hal-prune-executables"),
+    "executable-sources": cleanup(MATERIALIZE, "iree-hal-prune-executables"),
     "vm": VM,
 }
 """The pipelines that do what IREE's phases do for a program of one device, `with_device`."""

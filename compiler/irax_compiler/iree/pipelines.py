@@ -110,6 +110,12 @@ STREAM = ",".join(
 )
 """The rest of that phase."""
 
+MATERIALIZE = "iree-hal-materialize-interfaces"
+"""IREE's pass that gives kernels their arrays. It simplifies them in ten rounds. Where there is
+more to do, it fails without a word, and leaves a module that it cannot go on with."""
+SETTLE = "stream.executable(builtin.module(canonicalize{max-iterations=1000}))"
+"""The pass that leaves nothing to simplify in kernels."""
+
 NOT_SOLVED = "failed to solve for timepoint coverage"
 """IREE's error where it has not found in 32 iterations which waits others make superfluous."""
 NOT_SETTLED = "maximum iteration count exceeded in fixed point pipeline"

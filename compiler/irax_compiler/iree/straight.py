@@ -9,7 +9,7 @@ programs have few or none, run once, at the end.
 
 from __future__ import annotations
 
-from irax_compiler.iree.pipelines import ALLOCATION, TIDY, allocation
+from irax_compiler.iree.pipelines import ALLOCATION, MATERIALIZE, TIDY, allocation
 
 CLEAN = "any(canonicalize,cse,iree-util-simplify-global-accesses)"
 """Cleans functions and initializers up, and no kernels: the last pass is not for these."""
@@ -72,7 +72,7 @@ _VM = ",".join(
 PHASES = {
     ALLOCATION: _ALLOCATION,
     "stream": _STREAM,
-    "executable-sources": "iree-hal-materialize-interfaces,iree-hal-prune-executables",
+    "executable-sources": f"{MATERIALIZE},iree-hal-prune-executables",
     "vm": _VM,
 }
 """The pipelines that take the places of those of `local`."""
