@@ -38,12 +38,10 @@ def read(p: Program, v: Known) -> Known | None:
     if not v.shape:
         return None
     count = 1 + p.below(4)
-    places: list[Any] = []
-    if len(v.shape) > 1 and p.chance(0.6):
-        second = indices(p, v.shape[1], count)
-        places = [p.one([slice(None), indices(p, v.shape[0], count)]), second]
-    else:
-        places = [indices(p, v.shape[0], count)]
+    rows, *others = v.shape
+    places: list[Any] = [indices(p, rows, count)]
+    if others and p.chance(0.6):
+        places = [p.one([slice(None), places[0]]), indices(p, others[0], count)]
     if len(places) == 2 and not isinstance(places[0], slice) and p.chance(0.4):
         places[0] = p.np.reshape(places[0], (-1, 1))
     mode = p.one(["fill", "clip"])
