@@ -82,7 +82,6 @@ REASONS = {
     ),
     "JAX's names for it differ between modules": ("jax.numpy.issubdtype",),
     "a Ref is where its value is": ("jax.Ref",),
-    "gathers by products are the compiler's to choose": ("jax.lax.GatherScatterMode",),
 }
 """Why irax lacks members and parameters, by the beginning of the place."""
 OBJECTS: dict[str, Callable[[], Any]] = {

@@ -14,7 +14,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 from irax import tree_util
-from irax.core.array import Array, as_array
+from irax.core.array import Array, as_array, zeros_of
 from irax.core.avals import AbstractRef, ShapedArray, ShapeDtypeStruct
 from irax.core.copies import OfThisProcess
 from irax.core.key_arrays import KeyArray
@@ -534,6 +534,8 @@ class Compiled(Stage):
         expected = mlir.arguments(function)[: len(leaves)]  # then the captured arrays
         arrays = []
         for leaf, parameter, where in zip(leaves, expected, names, strict=True):
+            if isinstance(leaf, ShapeDtypeStruct) and not mlir.num_uses(parameter, 1):
+                leaf = zeros_of(leaf)
             array = as_array(leaf, f"{name}: {where}")
             if isinstance(array, Tracer):
                 raise TypeError(

@@ -104,3 +104,33 @@ def test_structs_as_arguments_of_jitted_functions_within_others():
     assert irax.vmap(lambda x: f(x, {"a": struct}))(jnp.arange(3.0)).tolist() == [0, 3, 12]
     with pytest.raises(TypeError, match="expected an array or a number, got ShapeDtype"):
         irax.jit(lambda x: irax.jit(jnp.add)(x, struct))(1.0)
+
+
+@pytest.mark.parametrize("axes", [np.array([0, 2]), jnp.array([0, 2]), {0, 2}, np.array([1])])
+def test_axes_are_vectors_of_ints_or_sets(axes):
+    x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    listed = tuple(int(a) for a in axes)
+    for name in ("sum", "max", "std", "flip", "expand_dims", "any"):
+        expected = getattr(np, name)(x, axis=listed)
+        np.testing.assert_allclose(getattr(jnp, name)(x, axis=axes), expected, rtol=1e-6)
+    np.testing.assert_array_equal(jnp.roll(x, 1, axes), np.roll(x, 1, listed))
+    with pytest.raises(TypeError, match="axis must be an int"):
+        jnp.sum(x, axis=np.array([0.5]))
+
+
+def test_modes_of_one_hot_vectors_have_zeros_beyond():
+    x, beyond = jnp.arange(4.0), jnp.array([[1], [7]])
+    numbers = irax.lax.GatherDimensionNumbers((), (0,), (0,))
+    for mode in ("one_hot", irax.lax.GatherScatterMode.ONE_HOT):
+        assert irax.lax.gather(x, beyond, numbers, (1,), mode=mode).tolist() == [1, 0]
+        assert jnp.take(x, beyond[:, 0], mode=mode).tolist() == [1, 0]
+        assert jnp.take_along_axis(x, beyond[:, 0], 0, mode=mode).tolist() == [1, 0]
+        assert x.at[beyond[:, 0]].set(9.0, mode=mode).tolist() == [0, 9, 2, 3]
+
+
+def test_compiled_functions_take_structs_for_what_they_do_not_use():
+    struct = irax.ShapeDtypeStruct((3,), np.float32)
+    compiled = irax.jit(lambda x, y: x + 1).lower(struct, struct).compile()
+    assert compiled(jnp.ones(3), struct).tolist() == [2, 2, 2]
+    with pytest.raises(TypeError, match="ShapeDtypeStruct"):
+        compiled(struct, jnp.ones(3))

@@ -71,6 +71,13 @@ def canonical_axis(what: str, axis: Any, ndim: int) -> int:
     return axis % ndim
 
 
+def listed_axes(axis: Any) -> tuple[Any, ...]:
+    """Return one axis, or several (a vector of ints or a set among others), as a tuple."""
+    is_vector = isinstance(axis, np.ndarray | Array) and axis.ndim == 1
+    several = is_vector or isinstance(axis, tuple | list | range | set | frozenset)
+    return tuple(axis) if several else (axis,)
+
+
 def canonical_axes(what: str, axis: Any, ndim: int) -> tuple[int, ...]:
     """One axis, several, or (None) all of them, counted from the start.
 
@@ -80,8 +87,7 @@ def canonical_axes(what: str, axis: Any, ndim: int) -> tuple[int, ...]:
     """
     if axis is None:
         return tuple(range(ndim))
-    axes = axis if isinstance(axis, tuple | list | range) else (axis,)
-    axes = tuple(canonical_axis(what, a, ndim) for a in axes)
+    axes = tuple(canonical_axis(what, a, ndim) for a in listed_axes(axis))
     if len(set(axes)) != len(axes):
         raise ValueError(f"{what}: axis={axis} names an axis twice")
     return axes

@@ -74,16 +74,21 @@ class GatherScatterMode(enum.Enum):
     """A gather returns a fill value for them; a scatter drops them."""
     PROMISE_IN_BOUNDS = 3
     """The caller promises that there are none."""
+    ONE_HOT = 4
+    """As FILL_OR_DROP; the fill value is zero, as in a product with one-hot vectors."""
 
     @staticmethod
     def from_any(mode: GatherScatterMode | str | None) -> GatherScatterMode:
-        """Return the mode of a name: "clip", "fill" or "drop" (also None), "promise_in_bounds"."""
+        """Return the mode of a name: "clip", "fill" or "drop" (also None), "promise_in_bounds",
+        "one_hot".
+        """
         if isinstance(mode, GatherScatterMode):
             return mode
         found = _MODES.get(mode)
         if found is None:
             raise ValueError(
-                f"mode must be 'clip', 'fill', 'drop' or 'promise_in_bounds', got {mode!r}"
+                "mode must be 'clip', 'fill', 'drop', 'promise_in_bounds' or 'one_hot', got "
+                f"{mode!r}"
             )
         return found
 
@@ -94,6 +99,7 @@ _MODES = {
     "drop": GatherScatterMode.FILL_OR_DROP,
     "fill": GatherScatterMode.FILL_OR_DROP,
     "promise_in_bounds": GatherScatterMode.PROMISE_IN_BOUNDS,
+    "one_hot": GatherScatterMode.ONE_HOT,
 }
 
 
@@ -159,8 +165,11 @@ def gather(
     )
     op = gather_scatter.Gather(dims, sizes, indices_are_sorted)
     found = bind(op, x, indices, weak_type=x.weak_type)
-    if parsed is not GatherScatterMode.FILL_OR_DROP or not dims.index_map:
+    fills = parsed in (GatherScatterMode.FILL_OR_DROP, GatherScatterMode.ONE_HOT)
+    if not fills or not dims.index_map:
         return found
+    if parsed is GatherScatterMode.ONE_HOT:
+        fill_value = 0
     inside = _inside(indices, [x.shape[d] - sizes[d] for d in dims.index_map])
     batch = [d for d in range(found.ndim) if d not in dims.window_dims]
     inside = broadcast_in_dim(inside, found.shape, batch)
@@ -272,7 +281,7 @@ def _scatter(
     check_windows(f"{what}: the sizes of windows", numbers, x.shape, extents)
     parsed = GatherScatterMode.from_any(mode)
     ends = [x.shape[d] - sizes[d] for d in dims.index_map]
-    is_dropped = parsed is GatherScatterMode.FILL_OR_DROP
+    is_dropped = parsed in (GatherScatterMode.FILL_OR_DROP, GatherScatterMode.ONE_HOT)
     if is_dropped and any(sizes[d] > 1 for d in dims.index_map):
         indices = _apart(indices, ends, [x.shape[d] for d in dims.index_map])
     if parsed is GatherScatterMode.CLIP and dims.index_map:

@@ -206,7 +206,8 @@ class _Options:
         self.wrap = wrap_negative_indices
         default = "promise_in_bounds" if what == "get" else "drop"
         mode = default if mode is None else getattr(mode, "name", mode)
-        self.mode = _MODES.get(mode.lower()) if isinstance(mode, str) else None
+        modes = _MODES if what == "get" else _MODES | {"one_hot": "drop"}
+        self.mode = modes.get(mode.lower()) if isinstance(mode, str) else None
         if self.mode is None:
             raise ValueError(
                 f"{what}: mode must be one of 'clip', 'drop', 'fill' and 'promise_in_bounds', got "

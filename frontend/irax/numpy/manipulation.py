@@ -22,6 +22,7 @@ from irax.lax.arguments import (
     canonical_axes,
     canonical_axis,
     canonical_shape,
+    listed_axes,
 )
 from irax.typing import ArrayLike, Axis
 from irax_compiler.sizes import is_symbolic
@@ -211,7 +212,7 @@ def expand_dims(a: ArrayLike, axis: int | Sequence[int]) -> Array:
     (1, 3)
     """
     (x,) = as_arrays([a], "expand_dims")
-    axes = tuple(axis) if isinstance(axis, tuple | list | range) else (axis,)
+    axes = listed_axes(axis)
     return lax.expand_dims(x, axes)  # pyright: ignore[reportArgumentType]
 
 

@@ -15,7 +15,7 @@ from irax.core.dtypes.operands import as_arrays
 from irax.core.places import widened
 from irax.core.shardings.explicit_axes import check_whole
 from irax.execution.shardings.jit_shardings import takes_out_sharding
-from irax.lax.arguments import canonical_axis, canonical_int
+from irax.lax.arguments import canonical_axis, canonical_int, listed_axes
 from irax.numpy.division import remainder
 from irax.numpy.manipulation import broadcast_to, expand_dims, ravel, reshape
 from irax.numpy.searching import take
@@ -41,7 +41,7 @@ def roll(a: ArrayLike, shift: Any, axis: Axis = None) -> Array:
     (x,) = as_arrays([a], "roll")
     if axis is None:
         return reshape(roll(ravel(x), shift, 0), x.shape)
-    axes = tuple(axis) if isinstance(axis, tuple | list) else (axis,)
+    axes = listed_axes(axis)
     several = isinstance(shift, tuple | list) or np.ndim(shift) == 1
     shifts = tuple(shift) if several else (shift,)
     count = max(len(axes), len(shifts))

@@ -68,6 +68,13 @@ def _places(
     return places, inside
 
 
+def _zeros_for_one_hot(mode: Any, fill_value: Any) -> tuple[Any, Any]:
+    """Return the mode and the value of elements out of range: zero, where a product with one-hot
+    vectors is asked for.
+    """
+    return ("fill", 0) if mode in ("one_hot", GatherScatterMode.ONE_HOT) else (mode, fill_value)
+
+
 def _filled(found: Array, inside: Array | None, fill_value: Any) -> Array:
     """Return elements with `fill_value` (or nan and the like) where the index was out of range."""
     if inside is None:
@@ -118,6 +125,7 @@ def take(
         raise IndexError(f"take: axis {axis} of shape {x.shape} is empty, nothing can be taken")
     if not indices.size:
         return lax.full_like(x, 0, shape=shape)
+    mode, fill_value = _zeros_for_one_hot(mode, fill_value)
     counts = mode not in ("wrap", "clip")
     places, inside = _places("take", indices, x.shape[axis], mode, counts, ValueError)
     if not x.size:
@@ -183,8 +191,7 @@ def take_along_axis(
         )
     axis = canonical_axis(what, axis, x.ndim)
     size = x.shape[axis]
-    if mode == "one_hot":
-        mode, fill_value = "fill", 0
+    mode, fill_value = _zeros_for_one_hot(mode, fill_value)
     places, inside = _places(what, index, size, mode, wrap_negative_indices)
 
     def without(shape: tuple[int, ...]) -> tuple[int, ...]:
