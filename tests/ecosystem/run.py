@@ -20,11 +20,13 @@ RECORDED = HERE / "recorded"
 TOOLS = ("documentation", "names", "run", "speed", "steps", "suites", "table")
 NAMES = sorted(p.stem for p in HERE.glob("[a-z]*.py") if p.stem not in TOOLS)
 PACKAGES = {
+    "crn_jax": "crn-jax",
     "dm_pix": "dm-pix",
     "e3nn_jax": "e3nn-jax",
     "flax_linen": "flax",
     "flax_nnx": "flax",
     "haiku": "dm-haiku",
+    "hj_reachability": "hj-reachability",
     "jax_cosmo": "jax-cosmo",
     "jax_md": "jax-md",
     "orbax": "orbax-checkpoint",
