@@ -57,6 +57,8 @@ WRONG = {
     "sort": lambda x: jnp.sort(square(x), 0),
     "remainder": lambda x: jnp.remainder(square(x), 0.3),
     "abs": lambda x: jnp.abs(square(x) - 1),
+    "under a maximum": lambda x: jnp.maximum(square(x), 0.5),
+    "under a maximum of two": lambda x: jnp.maximum(square(x), x),
     "steep": lambda x: jnp.sin(20 * square(x)),
 }
 

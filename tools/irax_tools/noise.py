@@ -1,9 +1,10 @@
 """An estimate of rounding errors in the results of a function: what is left where large numbers
 cancel has few digits, or none.
 
-The evaluator runs the function again, and moves each number that comes up in it, at random, by a
-few units in its last place (D. Parker, Monte Carlo arithmetic, 1997). What that makes of the
-results is about what other roundings, on another device, may make of them.
+The evaluator runs the function again, and moves each number that an operation rounds, at random, by
+a few units in its last place (D. Parker, Monte Carlo arithmetic, 1997). Numbers that it only
+chooses, or puts elsewhere, stay: the derivative of a maximum asks which operand it is equal to. What
+that makes of the results is about what other roundings, on another device, may make of them.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import ml_dtypes
 import numpy as np
 
 from irax_compiler import evaluate, mlir
+from irax_compiler.ops.core import Op
 
 Arrays = Sequence[np.ndarray[Any, Any]]
 
@@ -22,6 +24,13 @@ _RUNS = 3
 _UNITS = 8
 """The largest change to a number, in units of its last place."""
 _SAFETY = 4
+_CHOOSING = ("and", "maximum", "minimum", "or")
+"""The functions of two numbers that return one of them."""
+_EXACT = {
+    *(*_CHOOSING, "abs", "call", "case", "ceil", "clamp", "floor", "if", "imag", "negate"),
+    *("real", "round_nearest_afz", "round_nearest_even", "select", "sign", "sort", "while"),
+}
+"""The other operations that return numbers that were there, or whole ones."""
 
 
 def noise(
@@ -33,10 +42,21 @@ def noise(
     random = np.random.default_rng(seed)
     most = [0.0] * len(results)
     for _ in range(_RUNS):
-        with evaluate.watching(lambda step, operands, found: _moved(found, random)):
+        with evaluate.watching(
+            lambda step, operands, found: None if _is_exact(step.op) else _moved(found, random)
+        ):
             others = function(_moved(inputs, random))
         most = [max(m, _distance(a, b)) for m, a, b in zip(most, results, others, strict=True)]
     return [_SAFETY * m for m in most]
+
+
+def _is_exact(op: Op) -> bool:
+    """True for an operation that rounds nothing, or whose own operations are moved already."""
+    name = op.name.partition(".")[2]
+    chooses = getattr(op, "combiner", name) in _CHOOSING or getattr(op, "computation", name) in (
+        _CHOOSING
+    )
+    return op.is_constant or op.moves or op.captures or name in _EXACT or chooses
 
 
 def _moved(arrays: Arrays, random: np.random.Generator) -> Arrays:

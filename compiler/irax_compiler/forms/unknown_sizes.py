@@ -479,7 +479,7 @@ for the value of one."""
 CALLS: dict[str, Callable[[Sizes, Operation], tuple[Any, int]]] = {
     "stablehlo.dynamic_reduce_window": _reduce_window,
 }
-"""The same by the targets of custom calls."""
+"""The ops that custom calls are, by their targets, in the same way."""
 
 
 def form_of(operation: Operation) -> Callable[[Sizes, Operation], tuple[Any, int]] | None:
