@@ -33,7 +33,7 @@ BENCH_ARGS ?=
 PEERS_ARGS ?= --page docs/reports/peers.md --output build/peers.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle parity fuzz sweep upstream findings docs site dist ecosystem suites conformance lint format bench peers clean
+.PHONY: help demo test oracle parity fuzz sweep upstream findings docs site dist ecosystem suites conformance modules lint format bench peers clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -149,6 +149,23 @@ suites: $(VENV)-ecosystem/installed
 	@mkdir -p build/suites
 	@$(VENV)-ecosystem/bin/python -m tests.ecosystem.suites build/suites --tests $(TESTS) $(ONLY)
 
+# Modules that other frameworks write, in environments of their own, tried with irax.
+$(VENV)-modules-tensorflow/installed:
+	@$(PYTHON) -m venv $(VENV)-modules-tensorflow
+	@$(VENV)-modules-tensorflow/bin/python -m pip install -qq --disable-pip-version-check \
+	  tensorflow-cpu==2.21.0 keras==3.15.1
+	@touch $@
+
+$(VENV)-modules-jax/installed:
+	@$(PYTHON) -m venv $(VENV)-modules-jax
+	@$(VENV)-modules-jax/bin/python -m pip install -qq --disable-pip-version-check jax==0.10.2
+	@touch $@
+
+modules: $(VENV)/installed-dev $(VENV)-modules-tensorflow/installed $(VENV)-modules-jax/installed
+	@$(VENV)-modules-tensorflow/bin/python -m tests.modules.tensorflow_keras build/modules/tensorflow
+	@$(VENV)-modules-jax/bin/python -m tests.modules.jax_platforms build/modules/jax
+	@$(BIN)/python -m tests.modules.run build/modules/tensorflow build/modules/jax
+
 lint: $(VENV)/typings
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
@@ -179,6 +196,6 @@ peers: $(VENV)-peers/installed
 	@$(VENV)-peers/bin/python -m benchmarks.peers $(PEERS_ARGS)
 
 clean:
-	rm -rf $(VENV) $(VENV)-conformance $(VENV)-ecosystem $(VENV)-peers $(VENV)-second build dist .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-conformance $(VENV)-ecosystem $(VENV)-modules-* $(VENV)-peers $(VENV)-second build dist .pytest_cache .ruff_cache .hypothesis
 	find . -name '*.egg-info' -prune -exec rm -rf {} +
 	find . -name __pycache__ -prune -exec rm -rf {} +

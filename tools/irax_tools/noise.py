@@ -3,7 +3,7 @@ cancel has few digits, or none.
 
 The evaluator runs the function again, and moves each number that an operation rounds, at random, by
 a few units in its last place (D. Parker, Monte Carlo arithmetic, 1997). Numbers that it only
-chooses, or puts elsewhere, stay: the derivative of a maximum asks which operand it is equal to. What
+chooses, or puts elsewhere, stay: the derivative of a maximum asks which operand it is. What
 that makes of the results is about what other roundings, on another device, may make of them.
 """
 

@@ -1,0 +1,1 @@
+"""Modules of other frameworks, made anew by them and tried with irax: `make modules`."""
