@@ -223,3 +223,24 @@ def test_results_are_within_their_bounds(op: str, dtype: str) -> None:
             pair = [np.asarray(a + i, kind) for a, i in zip(low, (x, y), strict=True)]
             (z,) = evaluator("main", pair)
             assert found is None or found.low <= int(z) <= found.high
+
+
+def test_features_of_a_convolution_are_linked_together_or_by_its_zeros() -> None:
+    """Two groups, strides, a dilated and reversed kernel: as the derivative's elements are."""
+    text = """func.func @main(%x: tensor<2x7x4xf32>, %k: tensor<3x2x6xf32>) -> tensor<2x4x6xf32> {
+      %y = stablehlo.convolution(%x, %k)
+        dim_numbers = [b, 0, f]x[0, i, o]->[b, 0, f],
+        window = {stride = [2], pad = [[1, 3]], rhs_dilate = [2], reverse = [true]}
+        {batch_group_count = 1 : i64, feature_group_count = 2 : i64}
+        : (tensor<2x7x4xf32>, tensor<3x2x6xf32>) -> tensor<2x4x6xf32>
+      return %y : tensor<2x4x6xf32>
+    }"""
+    rng = np.random.default_rng(0)
+    x, kernel = (rng.uniform(1, 2, n).astype(np.float32) for n in ((2, 7, 4), (3, 2, 6)))
+    for mask in (None, np.ones(kernel.shape), rng.random(kernel.shape) < 0.5):
+        known = None if mask is None else (kernel * mask).astype(np.float32)
+        found = pattern_of(api.parse(text), wrt=[0], known=[None, known]).toarray()
+        module = api.parse(text)
+        arrays = [x, kernel if known is None else known]
+        expected = jacobian(module, "main", arrays)[:, : x.size] != 0
+        np.testing.assert_array_equal(found, expected)

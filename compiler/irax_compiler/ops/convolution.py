@@ -186,24 +186,14 @@ class Convolution(Bilinear):
         dims = self.dimensions
         if use.number:
             return through([dims.rhs[0]], [dims.out[1]], use.shape, use.results[0])
+        parts = self._taps(use)
+        if len(parts) == 1 and parts[0][0].all() and self.batch_group_count == 1:
+            return self._links_by_places(use, parts[0][1])
         extents = [use.shape[d] for d in dims.lhs]
         count = [use.results[0][d] for d in dims.out]
         found = []
-        for linked, at in self._taps(use):
-            ranges = [self._features(linked, extents, count)]
-            for d, taps in enumerate(at):
-                if self.reversal[d]:
-                    taps = use.operands[1][dims.rhs[d + 2]] - 1 - taps
-                ranges.append(
-                    along_window(
-                        extents[d + 2],
-                        count[d + 2],
-                        taps * self.rhs_dilation[d],
-                        self.strides[d],
-                        self.lhs_dilation[d],
-                        self.padding[d][0],
-                    )
-                )
+        for linked, at in parts:
+            ranges = [self._features(linked, extents, count), *self._ranges(use, at)]
             merged, counts = ((math.prod(n[:2]), *n[2:]) for n in (extents, count))
             found.append(windows(merged, counts, ranges))
         here = places(use.results[0]).transpose(dims.out).reshape(-1)
@@ -211,6 +201,43 @@ class Convolution(Bilinear):
         results = np.concatenate([here[pairs.results] for pairs in found])
         operands = np.concatenate([there[pairs.operands] for pairs in found])
         return [Pairs(results, operands, here.size)]
+
+    def _links_by_places(self, use: Use, at: Sequence[np.ndarray]) -> Links:
+        """Link the features of a group together, where the kernel links all of them."""
+        dims, groups = self.dimensions, self.feature_group_count
+        there = places(use.shape).transpose(dims.lhs)
+        here = places(use.results[0]).transpose(dims.out)
+        (batch, _, *extents), (_, _, *count) = there.shape, here.shape
+        stacks = batch * groups
+        there, here = there.reshape(stacks, -1, *extents), here.reshape(stacks, -1, *count)
+        before, after = (
+            np.broadcast_to(places((stacks, 1, *n)), x.shape).reshape(-1)
+            for x, n in ((there, extents), (here, count))
+        )
+        every = np.arange(stacks)
+        return [
+            Pairs(before, there.reshape(-1), stacks * math.prod(extents)),
+            windows((stacks, *extents), (stacks, *count), [(every, every), *self._ranges(use, at)]),
+            Pairs(here.reshape(-1), after, here.size),
+        ]
+
+    def _ranges(self, use: Use, at: Sequence[np.ndarray]) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Pairs of windows and elements in each dimension, for some places of the kernel."""
+        dims, ranges = self.dimensions, []
+        for d, taps in enumerate(at):
+            if self.reversal[d]:
+                taps = use.operands[1][dims.rhs[d + 2]] - 1 - taps
+            ranges.append(
+                along_window(
+                    use.shape[dims.lhs[d + 2]],
+                    use.results[0][dims.out[d + 2]],
+                    taps * self.rhs_dilation[d],
+                    self.strides[d],
+                    self.lhs_dilation[d],
+                    self.padding[d][0],
+                )
+            )
+        return ranges
 
     def _taps(self, use: Use) -> list[tuple[np.ndarray, list[np.ndarray]]]:
         """Parts of the kernel: which output and input features each links, and its places in each

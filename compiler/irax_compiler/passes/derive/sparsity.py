@@ -376,9 +376,23 @@ def _has_rule(op: Op, operation: Operation) -> bool:
 
 def _followed(pattern: Pattern, links: Links) -> Pattern:
     for pairs in links:
-        extents = (pairs.num_results, pattern.shape[0])
-        pattern = _matrix(pairs.results, pairs.operands, extents) @ pattern
+        if np.bincount(pairs.results).max(initial=0) <= 1:
+            pattern = _picked(pattern, pairs)
+        else:
+            extents = (pairs.num_results, pattern.shape[0])
+            pattern = _matrix(pairs.results, pairs.operands, extents) @ pattern
     return pattern
+
+
+def _picked(pattern: Pattern, pairs: Pairs) -> Pattern:
+    """The pattern of elements that are linked to one or none: rows, as they are."""
+    from scipy.sparse import csr_array
+
+    height, width = pattern.shape
+    with_none = (pattern.data, pattern.indices, np.append(pattern.indptr, pattern.indptr[-1]))
+    chosen = np.full(pairs.num_results, height)
+    chosen[pairs.results] = pairs.operands
+    return csr_array(with_none, shape=(height + 1, width))[chosen]
 
 
 def _either(facts: Sequence[Fact]) -> Fact:
