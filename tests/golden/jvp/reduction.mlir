@@ -32,8 +32,9 @@ func.func @max(%x: tensor<3x4xf32>) -> tensor<3xf32> {
 // CHECK-NEXT:   [[CONVERT:%\w+]] = stablehlo.convert [[SELECT]] : (tensor<3x4xi1>) -> tensor<3x4xf32>
 // CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<f32>
 // CHECK-NEXT:   [[REDUCE_2:%\w+]] = stablehlo.reduce([[CONVERT]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>
+// CHECK-NEXT:   [[NAN:%\w+]] = stablehlo.constant dense<0x7FC00000> : tensor<3xf32>
 // CHECK-NEXT:   [[COMPARE_3:%\w+]] = stablehlo.compare NE, [[REDUCE]], [[REDUCE]] : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
-// CHECK-NEXT:   [[SELECT_2:%\w+]] = stablehlo.select [[COMPARE_3]], [[REDUCE]], [[REDUCE_2]] : tensor<3xi1>, tensor<3xf32>
+// CHECK-NEXT:   [[SELECT_2:%\w+]] = stablehlo.select [[COMPARE_3]], [[NAN]], [[REDUCE_2]] : tensor<3xi1>, tensor<3xf32>
 // CHECK-NEXT:   [[ZERO_2:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<3x4xf32>
 // CHECK-NEXT:   [[SELECT_3:%\w+]] = stablehlo.select [[SELECT]], [[DX]], [[ZERO_2]] : tensor<3x4xi1>, tensor<3x4xf32>
 // CHECK-NEXT:   [[REDUCE_3:%\w+]] = stablehlo.reduce([[SELECT_3]] init: [[ZERO]]) applies stablehlo.add across dimensions = [1] : (tensor<3x4xf32>, tensor<f32>) -> tensor<3xf32>

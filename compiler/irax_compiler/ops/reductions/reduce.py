@@ -224,7 +224,9 @@ def nan_where(extremum: Value, count: Value) -> Value:
     """Return the number of elements that attain the extremum; nan where that is nan."""
     if dtype_of(extremum).kind == "c":
         return count
-    return comparison.select(comparison.not_equal(extremum, extremum), extremum, count)
+    # A constant: the extremum itself would have second derivatives here.
+    nan = full_like(count, np.nan)
+    return comparison.select(comparison.not_equal(extremum, extremum), nan, count)
 
 
 def find_combiner(operation: Operation) -> str | None:
