@@ -622,6 +622,10 @@ def test_colors_can_be_given():
     np.testing.assert_array_equal(found, sparse.jacobian(bratu)(u).todense())
     with pytest.raises(ValueError, match=r"shape \(6, 6\), and the arguments have 4 elements"):
         sparse.jacobian(bratu, coloring=coloring)(np.zeros((2, 2), np.float32))
+    for mode in ("fwd", "rev"):
+        other = sparse.color(sparse.sparsity(bratu)(u), mode)
+        with pytest.raises(ValueError, match=r"of 6 rows, and the results .* have 2 elements"):
+            sparse.jacobian(lambda u: u[:, 0], coloring=other)(u)
     same = Coloring(coloring.pattern, "fwd", np.zeros(6, np.int64))
     with pytest.raises(ValueError, match=r"do not tell element \(0, 0\) from others of its row"):
         same.places()
@@ -656,6 +660,8 @@ def test_colors_can_be_given():
         ),
         (lambda: SparsityPattern([0, 1], [2], (2, 3)), ValueError, "2 elements and cols 1"),
         (lambda: SparsityPattern([0.5], [2], (2, 3)), TypeError, "rows is float64"),
+        (lambda: sparse.color(np.eye(3)), TypeError, "pattern is a ndarray; expected a Sparsity"),
+        (lambda: sparse.jacobian(jnp.sin, coloring=3), TypeError, "coloring is a int; expected a"),
         (lambda: SparsityPattern.fromdense([1]), ValueError, r"shape \(1,\); expected two"),
     ],
 )

@@ -126,6 +126,11 @@ def color(pattern: SparsityPattern, mode: Mode = "auto", order: str = "auto") ->
     >>> color(SparsityPattern.fromdense(np.eye(5))).num_colors
     1
     """
+    if not isinstance(pattern, SparsityPattern):
+        raise TypeError(
+            f"color: pattern is a {type(pattern).__name__}; expected a SparsityPattern, such as "
+            "SparsityPattern.fromdense and fromscipy make"
+        )
     if mode not in MODES:
         raise ValueError(f"color: mode={mode!r}; expected {', '.join(map(repr, MODES))}")
     if order not in _ORDERS:

@@ -253,6 +253,11 @@ class _ByColors:
         pattern is colored as `mode` says.
         """
         check_callable(fun, what)
+        if coloring is not None and not isinstance(coloring, Coloring):
+            raise TypeError(
+                f"{what}: coloring is a {type(coloring).__name__}; expected a Coloring, which "
+                "irax.sparse.color returns"
+            )
         self._what, self._fun, self._argnums = what, fun, argnums
         self._coloring, self._subject = coloring, subject
         self._mode: Mode = mode
@@ -353,6 +358,7 @@ def _program(
             products.append(pulled)
         if not is_reverse:
             value, pushed = _columns(of_given, given, across, range(count))
+            _check_height(pushed.shape[1], height)
             products.insert(0, pushed)
         flat = jnp.concatenate([x.ravel() for x in products])
         if coloring.mode == "acyclic":
@@ -396,6 +402,7 @@ def _rows(
             "results alone; use mode='fwd'"
         )
     ends = np.cumsum([int(np.prod(jnp.shape(y))) for y in leaves], dtype=np.int64)
+    _check_height(int(ends[-1]) if leaves else 0, colors.size)
     parts = np.split(colors, ends)[: len(leaves)]
 
     def product(number: Any) -> Array:
@@ -408,6 +415,14 @@ def _rows(
         return ravel_pytree(pull(tree_util.tree_unflatten(tree, cotangents)))[0]
 
     return beside, vmap(product)(np.array(numbers, colors.dtype))
+
+
+def _check_height(size: int, height: int) -> None:
+    if size != height:
+        raise ValueError(
+            f"coloring has a pattern of {height} rows, and the results of the function have {size} "
+            "elements; expected as many rows"
+        )
 
 
 def _is_differentiable(y: Any) -> bool:

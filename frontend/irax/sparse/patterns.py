@@ -51,7 +51,7 @@ class SparsityPattern:
         places = []
         for name, number in (("rows", 0), ("cols", 1)):
             x = np.asarray(getattr(self, name))
-            if x.ndim != 1 or x.dtype.kind not in "iu":
+            if x.ndim != 1 or (x.size and x.dtype.kind not in "iu"):
                 raise TypeError(
                     f"SparsityPattern: {name} is {x.dtype}{list(x.shape)}; expected one dimension "
                     "of integers"
