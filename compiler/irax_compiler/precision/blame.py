@@ -40,8 +40,10 @@ def errors(run: Run, x: Both) -> Array:
     arithmetic = run.arithmetic
     with arithmetic.context(), np.errstate(all="ignore"):
         lifted = arithmetic.lifted(x.narrow)
-        narrow, wide = arithmetic.lowered(lifted), arithmetic.lowered(x.wide)
         apart = arithmetic.lowered(lifted - x.wide)
+        if np.isfinite(apart).all():
+            return apart
+        narrow, wide = arithmetic.lowered(lifted), arithmetic.lowered(x.wide)
         same = np.where((narrow == wide) | (np.isnan(narrow) & np.isnan(wide)), 0, np.nan)
         return np.where(np.isfinite(narrow) & np.isfinite(wide), apart, same)
 
