@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from irax_compiler import mlir
@@ -64,12 +64,12 @@ def has_effects(operation: Operation) -> bool:
     return next(effects(operation), None) is not None
 
 
-def _stays(operation: Operation) -> bool:
-    """True if an operation has side effects of its own, or is a primitive of the user's."""
-    if operation.name == "stablehlo.composite":
-        name: Any = operation.attributes["name"]
-        return name.value == PRIMITIVE or _acts(operation)
-    return _acts(operation)
+def _is_primitive(operation: Operation) -> bool:
+    """True for a primitive of the user's."""
+    if operation.name != "stablehlo.composite":
+        return False
+    name: Any = operation.attributes["name"]
+    return name.value == PRIMITIVE
 
 
 def is_dead(operation: Operation, primitives: bool = False) -> bool:
@@ -82,16 +82,23 @@ def is_dead(operation: Operation, primitives: bool = False) -> bool:
     for result in results:
         for _ in result.uses:
             return False
-    stays = _acts if primitives else _stays
-    return not any(map(stays, _run_by(operation, set())))
+    run = _run_by(operation, set())
+    return not any(_acts(o) or (not primitives and _is_primitive(o)) for o in run)
 
 
-def remove_dead_operations(block: Block, primitives: bool = False) -> None:
+def remove_dead_operations(block: Block) -> None:
     """Erase dead operations, last first, in nested regions too."""
     for operation in reversed([o.operation for o in block.operations]):
-        if is_dead(operation, primitives):
+        if is_dead(operation):
             operation.erase()
             continue
         for region in operation.regions:
             for inner in region.blocks:
-                remove_dead_operations(inner, primitives)
+                remove_dead_operations(inner)
+
+
+def remove_dead_primitives(operations: Sequence[Operation]) -> None:
+    """Erase those of the user's primitives among operations that are dead, last first."""
+    for operation in reversed([o for o in operations if _is_primitive(o)]):
+        if is_dead(operation, primitives=True):
+            operation.erase()

@@ -10,7 +10,7 @@ from math import prod
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.effects import remove_dead_operations
+from irax_compiler.effects import remove_dead_primitives
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.composite import Composite, decomposition_of
 from irax_compiler.ops.control_flow.user_primitives import UserPrimitive
@@ -49,9 +49,7 @@ class Decompose(Pass):
     elementwise: bool = True
 
     def run(self, module: Module) -> None:
-        for function in mlir.functions(module).values():
-            for block in function.regions[0].blocks:
-                remove_dead_operations(block, primitives=True)
+        remove_dead_primitives(list(nested(module.operation)))
         write_lowerings(module)
         operations = list(nested(module.operation))
         defined = [o for o in operations if _is_defined(o)]
