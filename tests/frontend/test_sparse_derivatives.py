@@ -373,7 +373,10 @@ def test_few_colors_do():
     assert (coloring.mode, coloring.num_colors) == ("rev", 1)
 
 
-@pytest.mark.parametrize("size, share", [(40, 0.1), (60, 0.02), (45, 0.9)])
+@pytest.mark.parametrize(
+    "size, share",
+    [(40, 0.1), pytest.param(60, 0.02, marks=pytest.mark.slow), (45, 0.9)],
+)
 def test_programs_give_the_same_colors(monkeypatch, size, share):
     """A program has 32 colors; where there are more, Python does it again."""
     matrix = RNG.random((size, size)) < share
@@ -388,6 +391,7 @@ def test_programs_give_the_same_colors(monkeypatch, size, share):
     assert groups(sparse.color(wide, "fwd")) <= 1
 
 
+@pytest.mark.slow
 def test_large_patterns_are_colored_while_a_function_is_traced(monkeypatch):
     monkeypatch.setattr(compiled_colors, "_LARGE", 0)
     u = RNG.normal(size=(3, 3)).astype(np.float32)
