@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 from irax_compiler import mlir
@@ -12,7 +13,7 @@ from irax_compiler.ops.indexing.dynamic_slices import JOINTS
 from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
 from irax_compiler.passes.kernels.executables import Executables, dispatch
 from irax_compiler.passes.kernels.loops.memory import bound, bound_type, unbound
-from irax_compiler.passes.kernels.piecewise.search import Cluster, cluster_of
+from irax_compiler.passes.kernels.piecewise.search import Cluster, cluster_of, is_computed
 
 if TYPE_CHECKING:
     from irax_compiler.passes.kernels.piecewise import kernels
@@ -49,12 +50,14 @@ def _rewrite(block: Block, executables: Executables) -> None:
     found = [o.results[0] for o in operations if len(o.results) == 1]
     numbers: dict[Value, int] = {x: number for number, x in enumerate(found)}
     done: set[Value] = set()
+    known = cache(is_computed)
     for x in reversed(found):
         root = mlir.definition(x)
         if root is None or x in done:
             continue
-        cluster = cluster_of(root, numbers, done)
+        cluster = cluster_of(root, numbers, done, known)
         if cluster is not None:
+            known = cache(is_computed)
             _replace(cluster, executables)
     remove_dead_operations(block)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import prod
@@ -87,16 +87,23 @@ def _length(operation: Operation) -> int:
     return sum(len(mlir.body(definition(o)).operations) if is_formula(o) else 1 for o in inner)
 
 
-def cluster_of(root: Operation, numbers: Mapping[Value, int], done: set[Value]) -> Cluster | None:
+Test = Callable[[Operation], bool]
+"""Says which operations kernels compute, as `is_computed` does. Searches ask about the same ones
+many times."""
+
+
+def cluster_of(
+    root: Operation, numbers: Mapping[Value, int], done: set[Value], is_computed: Test
+) -> Cluster | None:
     """Return the cluster that ends with an operation; None if a kernel does not pay. `numbers` has
     those of the operations of the block, by their results. Values that no kernel needs to end with
     are added to `done`.
     """
-    if not _may_end(root):
+    if not _may_end(root, is_computed):
         return None
     apart: set[Value] = set()
     for _ in range(TRIES):
-        grown = _grown(root, numbers, apart)
+        grown = _grown(root, numbers, apart, is_computed)
         if not any(map(is_joint, grown.inside)):
             done |= grown.members
             return None
@@ -125,12 +132,12 @@ def cluster_of(root: Operation, numbers: Mapping[Value, int], done: set[Value]) 
     return None
 
 
-def _may_end(root: Operation) -> bool:
+def _may_end(root: Operation, is_computed: Test) -> bool:
     """True if a kernel may end with an operation: one on many elements."""
     if root.name in (slicing.Pad.name, DynamicUpdateSlice.name):
         is_one = is_joint(root.results[0])
     else:
-        is_one = _is_computed(root)
+        is_one = is_computed(root)
     return is_one and prod(shape_of(root.results[0])) >= MANY
 
 
@@ -149,7 +156,9 @@ def _ends(root: Operation) -> list[Value]:
     return [*found, x]
 
 
-def _grown(root: Operation, numbers: Mapping[Value, int], apart: set[Value]) -> Grown:
+def _grown(
+    root: Operation, numbers: Mapping[Value, int], apart: set[Value], is_computed: Test
+) -> Grown:
     """Return the values that are computed for that of an operation and not for others, or for
     others, too, if they have its shape.
     """
@@ -167,7 +176,7 @@ def _grown(root: Operation, numbers: Mapping[Value, int], apart: set[Value]) -> 
         if is_joint(x) or source.name in _MOVES:
             if not is_own and x != end:
                 continue
-        elif x in apart or not _is_computed(source) or not (is_own or shape_of(x) == shape_of(end)):
+        elif x in apart or not is_computed(source) or not (is_own or shape_of(x) == shape_of(end)):
             continue
         else:
             found.members.add(x)
@@ -185,7 +194,7 @@ def _is_in(operation: Operation, values: set[Value]) -> bool:
     return len(operation.results) == 1 and operation.results[0] in values
 
 
-def _is_computed(operation: Operation) -> bool:
+def is_computed(operation: Operation) -> bool:
     """True for an operation on vectors of numbers, unless it is the epilogue of a product or of a
     reduction.
     """
