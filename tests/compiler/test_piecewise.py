@@ -198,3 +198,16 @@ def test_many_shifts_of_what_was_shifted_twice():
     compiled = irax.jit(lambda x: steps(jnp, x)).lower(x).compile()
     np.testing.assert_allclose(compiled(x), steps(np, x), rtol=1e-5)
     assert compiled.as_text().count("dispatch @piecewise") >= 25
+
+
+def test_parts_along_a_dimension_before_one_of_single_elements():
+    """What is left of a part, without its dimensions of one element, is apart in the result."""
+    r = np.random.default_rng(0)
+    a, b, c = (r.random(s, np.float32) for s in [(700, 3, 3, 1), (1, 1, 700, 3), (3, 1, 700, 3)])
+
+    def function(np_: Any, a: Any, b: Any, c: Any) -> Any:
+        parts = np_.concatenate([b, 2 * b, b])
+        return a * np_.transpose(c - parts, (2, 3, 0, 1))
+
+    compiled = irax.jit(lambda *arrays: function(jnp, *arrays))
+    np.testing.assert_allclose(compiled(a, b, c), function(np, a, b, c), rtol=1e-6)

@@ -93,14 +93,15 @@ class Piece:
     @property
     def lanes(self) -> int:
         """The number of elements of a vector: a power of two, and one if few vectors do not hold
-        the elements of one.
+        the elements of one, or if those of results are apart.
         """
         values = [term.x for term in self.terms if not isinstance(term, Computed)]
         values += [o.results[0] for o in self.computed]
         most = VECTOR // max(held_dtype(x).itemsize for x in values)
         lanes = min(most, 1 << (self.extents[-1].bit_length() - 1))
         is_readable = all(abs(view.strides[-1]) < APART for view in self.views)
-        return lanes if is_readable else 1
+        is_writable = all(view.strides[-1] == 1 for _, view in self.writes)
+        return lanes if is_readable and is_writable else 1
 
     def merged(self) -> Piece:
         """Return the piece with dimensions as one where all arrays allow that."""
