@@ -151,3 +151,13 @@ func.func @sum_of_complex(%x: tensor<4096x3xcomplex<f32>>) -> tensor<3xcomplex<f
 // CHECK-DAG:    [[A:%\w+]] = stablehlo.reduce([[REAL]] init:
 // CHECK-DAG:    [[B:%\w+]] = stablehlo.reduce([[IMAG]] init:
 // CHECK:        stablehlo.complex [[A]], [[B]] : tensor<3xcomplex<f32>>
+
+// A choice by a single boolean is no kernel in loops and branches: its numbers are an array.
+func.func @chosen(%p: tensor<i1>, %x: tensor<2xcomplex<f64>>) -> tensor<2xcomplex<f64>> {
+  %0 = stablehlo.constant dense<(1.0, 2.0)> : tensor<2xcomplex<f64>>
+  %1 = stablehlo.select %p, %0, %x : tensor<i1>, tensor<2xcomplex<f64>>
+  return %1 : tensor<2xcomplex<f64>>
+}
+// CHECK:      func.func @chosen
+// CHECK:        [[C:%\w+]]:2 = stablehlo.optimization_barrier
+// CHECK-NEXT:   stablehlo.complex [[C]]#0, [[C]]#1

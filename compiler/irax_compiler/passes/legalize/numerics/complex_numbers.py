@@ -12,7 +12,16 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import barrier, bitcast, conversion, elementwise, fft, shape, slicing
+from irax_compiler.ops import (
+    barrier,
+    bitcast,
+    comparison,
+    conversion,
+    elementwise,
+    fft,
+    shape,
+    slicing,
+)
 from irax_compiler.ops.core import constant, full
 from irax_compiler.ops.reductions.reduce import Reduce, is_identity
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
@@ -52,8 +61,12 @@ def complex128_of_constants(operation: Operation) -> Sequence[Value] | None:
 
 
 def _is_in_kernel(constant: Value, user: Operation) -> bool:
-    """True if a constant becomes part of the kernel of a user. Products get arrays."""
+    """True if a constant becomes part of the kernel of a user. Products get arrays, and so do
+    choices by a single boolean, which IREE makes outside of kernels in loops.
+    """
     traits = traits_of(user)
+    if user.name == comparison.select.name and not shape_of(user.operands[0]):
+        return not shape_of(constant)
     return traits.elementwise or (traits.reduces and not shape_of(constant))
 
 
