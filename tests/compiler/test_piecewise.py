@@ -201,7 +201,7 @@ def test_many_shifts_of_what_was_shifted_twice():
 
 
 def test_parts_along_a_dimension_before_one_of_single_elements():
-    """What is left of a part, without its dimensions of one element, is apart in the result."""
+    """A part without its dimensions of one element is apart in the result."""
     r = np.random.default_rng(0)
     a, b, c = (r.random(s, np.float32) for s in [(700, 3, 3, 1), (1, 1, 700, 3), (3, 1, 700, 3)])
 
