@@ -81,3 +81,24 @@ func.func @sum(%x: tensor<64xf8E5M2>) -> tensor<f8E5M2> {
 // CHECK:      func.func @sum
 // CHECK:        %[[SUM:.*]] = stablehlo.reduce({{.*}}) applies stablehlo.add across dimensions = [0] : (tensor<64xf32>, tensor<f32>) -> tensor<f32>
 // CHECK:        stablehlo.convert %[[SUM]] : (tensor<f32>) -> tensor<f8E5M2>
+
+func.func @hyperbolic_sine(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = chlo.sinh %x : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @hyperbolic_sine
+// CHECK:       [[SIZE:%\w+]] = stablehlo.abs %arg0
+// CHECK:       [[LARGE:%\w+]] = stablehlo.compare GT, [[SIZE]]
+// CHECK:       [[X:%\w+]] = stablehlo.select [[LARGE]], {{.*}}, [[SIZE]]
+// CHECK:       stablehlo.exponential [[X]]
+
+func.func @hyperbolic_cosine(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = chlo.cosh %x : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @hyperbolic_cosine
+// CHECK-NOT:   stablehlo.exponential_minus_one
+// CHECK:       [[POWER:%\w+]] = stablehlo.exponential
+// CHECK-NOT:   stablehlo.exponential_minus_one
+// CHECK:       stablehlo.divide {{.*}}, [[POWER]]
+// CHECK:       stablehlo.add

@@ -49,6 +49,8 @@ CHLO: tuple[Legalization, ...] = (
     gamma.polygamma_of_large_argument,
     gamma.lgamma_by_pieces,
     gamma.digamma_by_pieces,
+    exponentials.hyperbolic_sine,
+    exponentials.hyperbolic_cosine,
     complex_functions.complex_function_of_chlo,
 )
 """The legalizations that MLIR's expansion of CHLO needs, for any target."""
