@@ -168,14 +168,14 @@ def draw(file, scenes, sums):
     figure = plt.figure(figsize=(10, 3.4), layout="constrained")
     for i, (title, cameras, points) in enumerate(scenes):
         axis = figure.add_subplot(1, 3, i + 1, projection="3d")
-        axis.scatter(*points[::20].T, s=1, c=points[::20, 2], cmap="viridis")
+        axis.scatter(*points[::40].T, s=1, c=points[::40, 2], cmap="viridis")
         turns = scipy.spatial.transform.Rotation.from_rotvec(cameras[:, :3])
         axis.scatter(*turns.inv().apply(-cameras[:, 3:]).T, s=8, c="C3", marker="^")
         axis.set(title=title, xlim=(-8, 8), ylim=(-8, 8), zlim=(-5, 5))
     axis = figure.add_subplot(1, 3, 3)
     axis.semilogy(sums, "C0o-")
     axis.set(xlabel="step", title="sum of squares, pixels^2")
-    figure.savefig(file, dpi=80)
+    figure.savefig(file, dpi=64)
 
 
 def main(arguments=None):

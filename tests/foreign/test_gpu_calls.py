@@ -100,3 +100,18 @@ def test_the_derivative_of_a_tridiagonal_system() -> None:
     matrix = dense(low, middle, high)
     known = -np.linalg.solve(matrix.T, np.ones(5)) * np.linalg.solve(matrix, right)[:, 0]
     np.testing.assert_allclose(slope, known, rtol=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("call", "reason"),
+    [
+        ("@cusolver_potrf_ffi(%x) : (tensor<2x2xf64>)", "it has no option 'lower'"),
+        ("@cusparse_gtsv2_ffi(%x) : (tensor<2x2xf64>)", "its operands are not those"),
+    ],
+)
+def test_calls_that_lack_something(call: str, reason: str) -> None:
+    text = f"""func.func @main(%x: tensor<2x2xf64>) -> tensor<2x2xf64> {{
+      %r = stablehlo.custom_call {call} -> tensor<2x2xf64>
+      return %r : tensor<2x2xf64> }}"""
+    with irax.enable_x64(True), pytest.raises(NotImplementedError, match=reason):
+        irax.ir.load(text, device="reference")(np.eye(2))

@@ -185,8 +185,8 @@ def test_functions_in_calls_of_mhlo(name):
             'custom_call of "cu_threefry2x32_ffi"',
         ),
         (
-            "stablehlo.custom_call @cusolver_potrf_ffi(%x) : (tensor<f32>) -> tensor<f32>",
-            'custom_call of "cusolver_potrf_ffi"',
+            "stablehlo.custom_call @cusolver_gesvd_ffi(%x) : (tensor<f32>) -> tensor<f32>",
+            'custom_call of "cusolver_gesvd_ffi"',
         ),
     ],
 )

@@ -234,8 +234,13 @@ def of_call(definition: Definition) -> Callable[..., Values]:
         try:
             return definition(op.types, options, operands)
         except UnsupportedOp as error:
-            target = attributes["call_target_name"]
-            raise UnsupportedOp(f"{op.name} of {target}: {error}: not supported") from None
+            why = str(error)
+        except KeyError as error:
+            why = f"it has no option {error}"
+        except (IndexError, TypeError, ValueError) as error:
+            why = f"its operands are not those of this function ({error})"
+        target = attributes["call_target_name"]
+        raise UnsupportedOp(f"{op.name} of {target}: {why}: not supported")
 
     return define
 
