@@ -83,7 +83,7 @@ def solve(unknowns, multipliers, steps=20):
         slope = np.concatenate([np.ravel(x) for x in slope])
         if np.abs(slope).max() < 1e-10:
             return unknowns, multipliers, step
-        change = scipy.sparse.linalg.spsolve(matrix.tocsc(), slope)
+        change = np.asarray(scipy.sparse.linalg.spsolve(matrix.tocsc(), slope))
         parts = np.split(change, [unknowns.size])
         unknowns = unknowns - parts[0].reshape(unknowns.shape)
         multipliers = multipliers - parts[1].reshape(multipliers.shape)

@@ -41,7 +41,7 @@ def page() -> str:
 
     source = sources.load(str(ROOT / SOURCE), ARGUMENTS)
     way = Way(grad=True)
-    found, failure = record(source, way, timing(source, way, lambda line: None))
+    found, failure = record(source, way, [timing(source, way, lambda line: None)])
     if failure is not None:
         raise failure
     for file in found.files:
