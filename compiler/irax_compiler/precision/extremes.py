@@ -40,7 +40,7 @@ class _Reached:
 
 
 class Extremes:
-    """What is known of the values of a function that intervals do not say."""
+    """The facts about the values of a function that intervals do not say."""
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Interval, _Maximum | _Reached]] = {}

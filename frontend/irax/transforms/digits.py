@@ -90,7 +90,7 @@ class Precision:
         >>> [hazard.what for hazard in report.hazards]
         ['divide by zero']
         >>> report.hazards[0].example[0]
-        array(0.3, dtype=float32)
+        np.float32(0.3)
         """
         jitted: Any = fun if isinstance(fun, PjitFunction) else jit(fun)
         for name, given in (("low", low), ("high", high)):

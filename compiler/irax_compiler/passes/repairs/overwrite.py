@@ -253,7 +253,7 @@ class _Dispatches:
 
     def __init__(self, module: Module) -> None:
         self.of: dict[str, list[Operation]] = {}
-        """Those of each kernel. One that chooses among kernels is of all of them."""
+        """The dispatches of each kernel. One that chooses among kernels is of all of them."""
         self._known: dict[tuple[Value, Value], bool] = {}
         """For two dispatches, by their first results, if their operands may be equal."""
         for operation in nested(module.operation):

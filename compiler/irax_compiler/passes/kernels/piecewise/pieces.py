@@ -147,7 +147,7 @@ class _Expression:
     """Returns how the elements of a value are moved, if it is not computed or read."""
     is_small: bool
     operands: dict[Source, list[Source]] = field(default_factory=dict)
-    """Those that each computed one is computed from, members or what is read."""
+    """The sources that each computed one is computed from, members or what is read."""
     terms: list[Term] = field(default_factory=list)
     known: dict[Any, int] = field(default_factory=dict)
     """The numbers of terms."""
