@@ -392,13 +392,12 @@ def _awaited(arguments: Sequence[Any]) -> Sequence[Any]:
 
 
 def _only_once(arguments: Sequence[Any], places: Sequence[int]) -> Sequence[int]:
-    """Return those of some places of arguments at which there is what is at no other place."""
-    counts = Counter(map(id, arguments))
-    return (
-        places
-        if len(counts) == len(arguments)
-        else [i for i in places if counts[id(arguments[i])] == 1]
-    )
+    """Return those of some numbers of arguments whose argument is given just once."""
+    own = [*map(id, arguments)]
+    if len({*own}) == len(own):
+        return places
+    counts = Counter(own)
+    return [i for i in places if counts[own[i]] == 1]
 
 
 def _listed(values: Any) -> Any:
