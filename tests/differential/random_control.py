@@ -92,6 +92,11 @@ def rows_of(inner: Program) -> list[Known]:
 
 
 def mapped(p: Program, v: Known) -> list[Known]:
+    return of_rows(p, v, p.lib.map_)
+
+
+def of_rows(p: Program, v: Known, run: Callable[..., Any]) -> list[Known]:
+    """A function of each row, which is run over an array by `run`."""
     if p.depth > p.kind.depth or not v.shape or v.shape[0] > 5:
         return []
     seed, bounds = p.seed(), []
@@ -102,7 +107,7 @@ def mapped(p: Program, v: Known) -> list[Known]:
         bounds[:] = [s.bound for s in found]
         return tuple(s.x for s in found)
 
-    found = p.lib.map_(function, v.x)
+    found = run(function, v.x)
     return [Known(x, b) for x, b in zip(found, bounds, strict=True)]
 
 

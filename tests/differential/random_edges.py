@@ -13,7 +13,7 @@ from math import inf, prod
 from typing import Any
 
 import numpy as np
-from tests.differential.random_control import loop_body, rows_of
+from tests.differential.random_control import loop_body, of_rows
 from tests.differential.random_functions import BF16, BOOL, I32, Known, Program
 
 _INDICES = tuple(map(np.dtype, ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")))
@@ -202,18 +202,7 @@ def counted(p: Program, v: Known) -> list[Known]:
 
 def lanes(p: Program, v: Known) -> list[Known]:
     """A function of each row, in lanes."""
-    if p.depth > p.kind.depth or not v.shape or v.shape[0] > 5:
-        return []
-    seed, bounds = p.seed(), []
-
-    def function(row: Any) -> Any:
-        inner = loop_body(p, [Known(row, v.bound)], [], seed)
-        found = rows_of(inner)
-        bounds[:] = [s.bound for s in found]
-        return tuple(s.x for s in found)
-
-    found = p.lib.lanes(function, v.x)
-    return [Known(x, b) for x, b in zip(found, bounds, strict=True)]
+    return of_rows(p, v, p.lib.lanes)
 
 
 # ---- functions of NumPy --------------------------------------------------------------------------
