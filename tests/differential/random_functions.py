@@ -159,6 +159,8 @@ class Kind:
     """The dtypes of arguments, each with how often they have it."""
     shapes: tuple[tuple[int, ...], ...] = ()
     """The shapes of arguments; otherwise, they have any of these sizes."""
+    alike: bool = False
+    """Whether arguments have one shape, but for dimensions of one in all but the first."""
     sizes: tuple[int, ...] = (1, 2, 3, 4, 5)
     large: tuple[int, int] = (6, 40)
     """Bounds of another size that some functions have."""
@@ -347,6 +349,10 @@ class RandomFunction:
         self.shapes = [s if prod(s) <= kind.most else s[:1] for s in shapes]
         if kind.shapes:
             self.shapes = [kind.shapes[i] for i in rng.integers(len(kind.shapes), size=count)]
+        if kind.alike:
+            first = self.shapes[0]
+            ones = ((1 if rng.random() < 0.3 else n for n in first) for _ in range(count - 1))
+            self.shapes = [first, *map(tuple, ones)]
         weights = np.array(list(kind.dtypes.values()))
         few = rng.choice(len(weights), rng.integers(1, 4), p=weights / weights.sum())
         self.dtypes = [list(kind.dtypes)[i] for i in rng.choice(few, count)]

@@ -7,6 +7,7 @@ where it does not apply.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import product
 from math import inf, prod
 from typing import Any
 
@@ -48,6 +49,20 @@ def arithmetic(p: Program, v: Known) -> Known:
         v, w = p.fitting(v, 2), p.fitting(w, 2)
         bound = v.bound + w.bound if v.kind != "u" or name == "add" else inf
     return Known(getattr(p.np, name)(v.x, w.x), bound)
+
+
+def spread(p: Program, v: Known) -> Known | None:
+    """Arithmetic with a value that is broadcast along some dimensions, or the one that does it."""
+    others = [w for w in p.values if w.dtype == v.dtype and _broadcasts(v.shape, w.shape)]
+    if v.dtype == BOOL or not others:
+        return None
+    w = p.one(others)
+    v, w = p.fitting(v, 2), p.fitting(w, 2)
+    return Known(p.np.add(v.x, w.x), v.bound + w.bound)
+
+
+def _broadcasts(a: Sequence[int], b: Sequence[int]) -> bool:
+    return len(a) == len(b) and all(m == n or 1 in (m, n) for m, n in zip(a, b, strict=True))
 
 
 def unary(p: Program, v: Known) -> Known:
@@ -453,6 +468,24 @@ PIECES = Kind(
     steps=12,
 )
 """Arrays that are put together of parts."""
+LARGE = Kind(
+    [
+        *random_edges.STEPS,
+        *[spread] * 6,
+        *(arithmetic, arithmetic, unary, bits, compared, selected, converted, converted),
+        *(MOVES * 2 + LOOPS + OTHERS),
+    ],
+    shapes=tuple(
+        shape
+        for rank in (2, 3, 4)
+        for shape in product((1, 2, 3, 7, 8, 16, 17, 33, 64, 100, 300), repeat=rank)
+        if 4096 <= prod(shape) <= 20_000
+    ),
+    alike=True,
+    most=60_000,
+    depth=2,
+)
+"""Arrays that are large enough for kernels, many along dimensions of one."""
 HEADS = Kind(
     [*[of_heads] * 4, *[beside_sums] * 3, rows_of_heads, arithmetic, arithmetic, unary, selected],
     dtypes={F64: 2, np.dtype(np.float32): 2, np.dtype(np.complex64): 1},

@@ -120,3 +120,12 @@ def test_a_loop_begins_as_what_is_used_after_it(dtype):
     x = np.zeros((300, 400), dtype)
     x[7, 9] = 1
     np.testing.assert_array_equal(total(x, 3, np.array(2, dtype)), np.array(31 * 3, dtype))
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_sums_of_no_elements(dtype):
+    x = np.arange(300).reshape(2, 150).astype(dtype)
+    added = irax.jit(lambda x: x + jnp.sum(x[:0], 0, dtype=dtype))
+    factor = irax.jit(lambda x: jnp.prod(x[:0], 0, dtype=dtype))
+    check((added(x), factor(x)), [x, np.ones(150, dtype)])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.differential.random_functions import IRAX, PLAIN, Kind, RandomFunction
-from tests.differential.random_steps import EDGES, EXACT, SMOOTH, SMOOTH_EDGES
+from tests.differential.random_steps import EDGES, EXACT, LARGE, SMOOTH, SMOOTH_EDGES
 from tests.differential.trials import (
     Trial,
     batches,
@@ -42,7 +42,7 @@ def test_the_evaluator_agrees_with_numpy(numbers: Sequence[int]) -> None:
 
 
 @batches(24, few=24)
-@pytest.mark.parametrize("kind", [EXACT, EDGES], ids=["exact", "edges"])
+@pytest.mark.parametrize("kind", [EXACT, EDGES, LARGE], ids=["exact", "edges", "large"])
 @pytest.mark.parametrize("is_donated", [False, True])
 @pytest.mark.slow
 def test_compiled_functions_agree_with_numpy(
@@ -52,7 +52,7 @@ def test_compiled_functions_agree_with_numpy(
 
 
 @batches(24, few=24)
-@pytest.mark.parametrize("kind", [EXACT, EDGES], ids=["exact", "edges"])
+@pytest.mark.parametrize("kind", [EXACT, EDGES, LARGE], ids=["exact", "edges", "large"])
 @pytest.mark.slow
 def test_lanes_agree_with_numpy(kind: Kind, numbers: Sequence[int]) -> None:
     check([_lanes(f) for f in functions(kind, 3, numbers)])

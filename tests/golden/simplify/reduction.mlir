@@ -2,6 +2,16 @@
 
 // RUN: --pipeline "simplify"
 
+// No element to add up: the init value
+func.func @reduce_of_none(%x: tensor<0x3xcomplex<f64>>, %init: tensor<complex<f64>>) -> tensor<3xcomplex<f64>> {
+  %a = stablehlo.reduce(%x init: %init) applies stablehlo.add across dimensions = [0]
+    : (tensor<0x3xcomplex<f64>>, tensor<complex<f64>>) -> tensor<3xcomplex<f64>>
+  return %a : tensor<3xcomplex<f64>>
+}
+// CHECK:      func.func @reduce_of_none({{.*}}, [[INIT:%\w+]]: tensor<complex<f64>>)
+// CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[INIT]], dims = [] : (tensor<complex<f64>>) -> tensor<3xcomplex<f64>>
+// CHECK-NEXT:   return [[BROADCAST]] : tensor<3xcomplex<f64>>
+
 // One element to add up, or no dimension
 func.func @reduce_of_one(%x: tensor<2x1x3x1xf32>, %y: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
   %0 = stablehlo.constant dense<0.0> : tensor<f32>

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from irax_compiler.mlir import Value, dtype_of, shape_of
 from irax_compiler.ops import elementwise, shape
 from irax_compiler.ops.core import full_like
 from irax_compiler.ops.reductions.reduce import Reduce, identity
+from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.passes.matching import is_full_of, made_by, made_for_one
 from irax_compiler.passes.rewriting import rewrites
 
@@ -15,6 +18,17 @@ from irax_compiler.passes.rewriting import rewrites
 def starts_neutral(op: Reduce, init: Value) -> bool:
     """True for a reduction whose init value changes nothing, such as 0 for add."""
     return is_full_of(init, identity(op.combiner, dtype_of(init)))
+
+
+@rewrites(Reduce, VariadicReduce)
+def reduce_of_none(op: Reduce | VariadicReduce, *operands: Value) -> Sequence[Value] | None:
+    """reduce(x) -> broadcast(init), where x has no elements."""
+    xs, inits = operands[: len(operands) // 2], operands[len(operands) // 2 :]
+    sizes = shape_of(xs[0])
+    kept = [n for d, n in enumerate(sizes) if d not in op.dimensions]
+    if 0 not in sizes or any(n < 0 for n in kept):
+        return None
+    return [shape.broadcast_scalar(init, kept) for init in inits]
 
 
 @rewrites(Reduce)
