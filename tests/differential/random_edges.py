@@ -29,7 +29,8 @@ def indices(p: Program, size: int, count: int) -> Any:
     sources = [v for v in p.values if v.kind in "iu" and prod(v.shape) >= count]
     if sources and p.chance(0.4):
         x = p.np.reshape(p.one(sources).x, (-1,))[:count]
-        return p.np.remainder(x, x.dtype.type(size + 2)).astype(dtype)
+        beyond = min(size + 2, np.iinfo(x.dtype).max)
+        return p.np.remainder(x, x.dtype.type(beyond)).astype(dtype)
     return p.np.asarray(p.rng.integers(low, size + 3, count).astype(dtype))
 
 
