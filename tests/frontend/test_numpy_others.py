@@ -22,6 +22,14 @@ from irax.numpy.families import FAMILY_OF, MODULES
 # ---- numbers -------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("p", [[0, 1, -3, 2, 0], [0, 0, 1, -3, 2, 0, 0], [2, 0, 0], [0, 0, 5]])
+def test_roots_of_a_traced_polynomial_that_begins_with_zeros(p):
+    """They are nan at the end, in the place of those that are not there."""
+    expected = np.sort_complex(np.roots(p))
+    (found,) = run(lambda x: jnp.roots(x, strip_zeros=False), np.float32(p))
+    np.testing.assert_allclose(np.sort_complex(found)[: expected.size], expected, atol=1e-6)
+    assert np.isnan(found[expected.size :]).all()
+
 def test_powers_of_two_and_subnormal_numbers():
     x, powers = np.float32([1, 3, 1e-38, 1e-42]), np.int32([-140, -148, 200, 149])
     (result,) = run(jnp.ldexp, x, powers)

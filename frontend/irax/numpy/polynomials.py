@@ -19,7 +19,10 @@ from irax.numpy.exponentials import sqrt
 from irax.numpy.joining import concatenate
 from irax.numpy.manipulation import atleast_1d
 from irax.numpy.matrices import eye
-from irax.numpy.ufuncs import add, divide, multiply, negative, square, subtract
+from irax.numpy.ordering import argsort
+from irax.numpy.repetition import roll
+from irax.numpy.searching import where
+from irax.numpy.ufuncs import abs, add, divide, multiply, negative, square, subtract
 from irax.typing import ArrayLike
 from irax_compiler.ops import numpy_call
 
@@ -294,8 +297,9 @@ def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
 
     Args:
         p: a vector of coefficients.
-        strip_zeros: True to drop coefficients 0 at both ends first, which must be known then;
-            without it the first one must not be 0.
+        strip_zeros: True to drop coefficients 0 at both ends first, which must be known then.
+            Without it there are as many zeros as the vector has elements but one: for each
+            coefficient 0 in front, the last of them is nan.
 
     Raises:
         ConcretizationTypeError: traced coefficients with `strip_zeros`.
@@ -314,9 +318,27 @@ def roots(p: ArrayLike, *, strip_zeros: bool = True) -> Array:
         x = x[int(places[0]) : int(places[-1]) + 1]
     if x.size < 2:
         return lax.full((at_zero,), 0, _complex(x))
+    if strip_zeros:
+        return concatenate([_eigenvalues(x), lax.full((at_zero,), 0, _complex(x))])
+    return _roots_of_fewer(x)
+
+
+def _eigenvalues(x: Array) -> Array:
+    """The zeros of a polynomial whose first coefficient is not 0."""
     companion = convert(eye(x.size - 1, k=-1), x.dtype)
-    companion = companion.at[0].set(negative(divide(x[1:], x[0])))
-    return concatenate([linalg.eigvals(companion), lax.full((at_zero,), 0, _complex(x))])
+    return linalg.eigvals(companion.at[0].set(negative(divide(x[1:], x[0]))))
+
+
+def _roots_of_fewer(x: Array) -> Array:
+    """The zeros of a polynomial, and nan for each coefficient 0 in front.
+
+    With these behind the others instead, it has as many zeros 0 more, which are left out.
+    """
+    leading = lax.argmax(x != 0, 0, np.int32)
+    found = _eigenvalues(roll(x, -leading))
+    falling = argsort(-abs(found), stable=True)
+    is_left_out = np.arange(found.size) >= found.size - leading
+    return where(is_left_out, complex(np.nan, np.nan), found[falling])
 
 
 def _complex(x: Array) -> np.dtype[Any]:
