@@ -42,3 +42,36 @@ func.func @narrow(%x: tensor<4096x8xui8>) -> tensor<4096xui8> {
 }
 // CHECK-LABEL: func.func @narrow
 // CHECK-COUNT-7: stablehlo.add {{.*}} : tensor<4096xui8>
+
+// What is computed from smaller arrays is folded along the first dimension, for which these are
+// transposed. A number stays as it is.
+func.func @distances(%a: tensor<300x16xf32>, %b: tensor<200x16xf32>) -> tensor<300x200xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %two = stablehlo.constant dense<2.0> : tensor<300x200x16xf32>
+  %0 = stablehlo.broadcast_in_dim %a, dims = [0, 2] : (tensor<300x16xf32>) -> tensor<300x200x16xf32>
+  %1 = stablehlo.broadcast_in_dim %b, dims = [1, 2] : (tensor<200x16xf32>) -> tensor<300x200x16xf32>
+  %2 = stablehlo.subtract %0, %1 : tensor<300x200x16xf32>
+  %3 = stablehlo.multiply %2, %2 : tensor<300x200x16xf32>
+  %4 = stablehlo.divide %3, %two : tensor<300x200x16xf32>
+  %5 = stablehlo.reduce(%4 init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<300x200x16xf32>, tensor<f32>) -> tensor<300x200xf32>
+  return %5 : tensor<300x200xf32>
+}
+// CHECK-LABEL: func.func @distances
+// CHECK-DAG:     [[A:%\w+]] = stablehlo.transpose %arg0, dims = [1, 0]
+// CHECK-DAG:     [[B:%\w+]] = stablehlo.transpose %arg1, dims = [1, 0]
+// CHECK-DAG:     stablehlo.broadcast_in_dim [[A]], dims = [0, 1] : (tensor<16x300xf32>) -> tensor<16x300x200xf32>
+// CHECK-DAG:     stablehlo.broadcast_in_dim [[B]], dims = [0, 2] : (tensor<16x200xf32>) -> tensor<16x300x200xf32>
+// CHECK:         [[D:%\w+]] = stablehlo.subtract
+// CHECK-NEXT:    stablehlo.multiply [[D]], [[D]] : tensor<16x300x200xf32>
+// CHECK:         stablehlo.reduce({{.*}}) applies stablehlo.add across dimensions = [0] : (tensor<16x300x200xf32>, tensor<f32>) -> tensor<300x200xf32>
+
+// An array of as many elements is not transposed, nor what others use.
+func.func @not_broadcast(%a: tensor<300x200x16xf32>, %b: tensor<200x16xf32>) -> tensor<300x200xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %1 = stablehlo.broadcast_in_dim %b, dims = [1, 2] : (tensor<200x16xf32>) -> tensor<300x200x16xf32>
+  %2 = stablehlo.subtract %a, %1 : tensor<300x200x16xf32>
+  %5 = stablehlo.reduce(%2 init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<300x200x16xf32>, tensor<f32>) -> tensor<300x200xf32>
+  return %5 : tensor<300x200xf32>
+}
+// CHECK-LABEL: func.func @not_broadcast
+// CHECK:         stablehlo.reduce({{.*}}) applies stablehlo.add across dimensions = [2]

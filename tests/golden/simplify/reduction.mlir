@@ -12,6 +12,17 @@ func.func @reduce_of_none(%x: tensor<0x3xcomplex<f64>>, %init: tensor<complex<f6
 // CHECK-NEXT:   [[BROADCAST:%\w+]] = stablehlo.broadcast_in_dim [[INIT]], dims = [] : (tensor<complex<f64>>) -> tensor<3xcomplex<f64>>
 // CHECK-NEXT:   return [[BROADCAST]] : tensor<3xcomplex<f64>>
 
+// Not of inf: the sum of no copies of a number is 0
+func.func @reduce_of_none.copies(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %0 = stablehlo.constant dense<0.0> : tensor<f32>
+  %a = stablehlo.broadcast_in_dim %x, dims = [0] : (tensor<2xf32>) -> tensor<2x0xf32>
+  %b = stablehlo.reduce(%a init: %0) applies stablehlo.add across dimensions = [1] : (tensor<2x0xf32>, tensor<f32>) -> tensor<2xf32>
+  return %b : tensor<2xf32>
+}
+// CHECK:      func.func @reduce_of_none.copies
+// CHECK-NEXT:   [[ZEROS:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<2xf32>
+// CHECK-NEXT:   return [[ZEROS]] : tensor<2xf32>
+
 // One element to add up, or no dimension
 func.func @reduce_of_one(%x: tensor<2x1x3x1xf32>, %y: tensor<2x3xf32>) -> (tensor<2x3xf32>, tensor<2x3xf32>) {
   %0 = stablehlo.constant dense<0.0> : tensor<f32>

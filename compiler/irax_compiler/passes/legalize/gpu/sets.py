@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from irax_compiler.passes.legalize.gpu import gpu, sorting_networks, spirv, steps
 from irax_compiler.passes.legalize.iree import (
+    broadcasts,
     convolution_forms,
     cumulative_windows,
     fusion,
@@ -44,11 +45,13 @@ _ON_CPU = (
     logarithms.log_of_doubles,
     floats.rounding_by_addition,
     floats.clamp_by_choices,
+    broadcasts.broadcast_of_columns,
     products.contraction_of_bfloat16,
     products.contraction_of_bytes,
     products.contraction_of_small_integers,
     products.contraction_with_vector,
     products.extremum_of_bfloat16,
+    short_rows.reduction_of_broadcast_rows,
     short_rows.reduction_of_short_rows,
     small_windows.small_windows,
     fusion.booleans_of_choice,

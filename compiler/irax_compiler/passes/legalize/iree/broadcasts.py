@@ -1,4 +1,4 @@
-"""The legalization of broadcasts, which MLIR's own `canonicalize` needs too."""
+"""Legalizations of broadcasts that permute dimensions. MLIR's own `canonicalize` needs one, too."""
 
 from __future__ import annotations
 
@@ -9,8 +9,14 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops import shape
+from irax_compiler.ops.size_code import usual
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
+
+AGAIN = 4
+"""How often an array is read by columns, at least, where a transposed copy pays."""
+MANY = 1 << 14
+"""The elements of a result from which it does."""
 
 
 @legalizes("stablehlo.broadcast_in_dim", kind="bug", of="StableHLO")
@@ -26,3 +32,24 @@ def permuting_broadcast(operation: Operation) -> Sequence[Value] | None:
     if order == sorted(order) or [shape_of(x)[d] for d in order] != list(op.shape):
         return None
     return [shape.transpose(x, order)]
+
+
+@legalizes("stablehlo.broadcast_in_dim", kind="slow", of="IREE")
+def broadcast_of_columns(operation: Operation) -> Sequence[Value] | None:
+    """Transpose an array before it is broadcast in another order, if neighbours in the result are
+    apart in the array: vectors of them would be read element by element, each time again.
+    """
+    op, x = read_as(shape.BroadcastInDim, operation), operation.operands[0]
+    if op is None:
+        return None
+    sizes, dimensions = shape_of(x), op.broadcast_dimensions
+    large = [d for d, n in enumerate(op.shape) if n != 1]
+    own = [i for i, n in enumerate(sizes) if n != 1]
+    if len(own) < 2 or large[-1] not in dimensions or dimensions[own[-1]] == large[-1]:
+        return None
+    elements = usual(prod(op.shape))
+    if elements < max(MANY, AGAIN * usual(prod(sizes))):
+        return None
+    order = np.argsort(dimensions).tolist()
+    in_order = shape.transpose(x, order)
+    return [shape.BroadcastInDim(op.shape, tuple(sorted(dimensions)))(in_order)]

@@ -1,8 +1,9 @@
-"""The legalization of reductions of few elements each, such as the sums of many vectors of three
-numbers, or the maxima of squares of four.
+"""Legalizations of reductions of short rows, such as the sums of many vectors of three numbers, or
+the distances of all pairs of vectors.
 
 IREE reduces a row at a time, and its vectors are mostly empty then. Combined column by column, the
-vectors hold elements of as many rows; the pass `elementwise` reads columns by vectors.
+vectors hold elements of as many rows: the pass `elementwise` reads a few columns by vectors, and
+columns that are computed from smaller arrays are rows of these, transposed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import Op, full
 from irax_compiler.ops.reductions.reduce import Reduce, is_identity
+from irax_compiler.ops.registry import read
 from irax_compiler.ops.slicing import Slice
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.matching import made_by
@@ -56,6 +58,72 @@ def reduction_of_short_rows(operation: Operation) -> Sequence[Value] | None:
         rest = total[len(total) // 2 * 2 :]
         total = [mlir.emit(f"stablehlo.{op.combiner}", [*p]).results[0] for p in pairs] + rest
     return total
+
+
+LONG = 128
+"""The most elements of a row that are folded by rows of the other dimensions instead."""
+AGAIN = 4
+"""How often the elements of an array are used, at least, where a transposed copy of it pays."""
+
+
+@legalizes("stablehlo.reduce", kind="slow", of="IREE")
+def reduction_of_broadcast_rows(operation: Operation) -> Sequence[Value] | None:
+    """Fold along the first dimension what is computed from arrays that are broadcast, such as the
+    differences of all pairs of vectors: these arrays are transposed, which are much smaller.
+    """
+    op = read_as(Reduce, operation)
+    x, init = operation.operands
+    sizes = shape_of(x)
+    if op is None or op.dimensions != (len(sizes) - 1,) or not 2 <= sizes[-1] <= LONG:
+        return None
+    if prod(sizes) < MANY or is_in_marked(operation) or dtype_of(x).kind not in "biuf":
+        return None
+    if not _is_made_of_broadcasts(x, FAR):
+        return None
+    return [Reduce(op.combiner, (0,))(_last_first(x, {}), init)]
+
+
+def _is_made_of_broadcasts(x: Value, most: int) -> bool:
+    """True if an array is computed, by `most` operations on a way, from much smaller ones."""
+    spread = made_by(x, shape.BroadcastInDim)
+    if mlir.splat(x) is not None:
+        return True
+    if spread is not None:
+        return prod(shape_of(spread.operand)) * AGAIN <= prod(shape_of(x))
+    source, users = mlir.definition(x), list(mlir.users(x))
+    op = read_as(Op, source) if source is not None else None
+    return (
+        source is not None
+        and op is not None
+        and most > 0
+        and all(o == users[0] for o in users)
+        and _is_computed_alike(op, source)
+        and all(_is_made_of_broadcasts(y, most - 1) for y in source.operands)
+    )
+
+
+def _last_first(x: Value, known: dict[Value, Value]) -> Value:
+    """Return an array that is made of broadcasts with its last dimension first; `known` ones are
+    not made again.
+    """
+    if x not in known:
+        known[x] = _moved(x, known)
+    return known[x]
+
+
+def _moved(x: Value, known: dict[Value, Value]) -> Value:
+    sizes = shape_of(x)
+    moved = (sizes[-1], *sizes[:-1])
+    constant, spread = mlir.splat(x), made_by(x, shape.BroadcastInDim)
+    if constant is not None:
+        return full(moved, constant, dtype_of(x))
+    if spread is not None:
+        places = [(d + 1) % len(sizes) for d in spread.op.broadcast_dimensions]
+        in_order = shape.transpose(spread.operand, np.argsort(places).tolist())
+        return shape.BroadcastInDim(moved, tuple(sorted(places)))(in_order)
+    source = mlir.definition(x)
+    assert source is not None
+    return read(source)(*(_last_first(y, known) for y in source.operands))
 
 
 def _are_many(operation: Operation) -> bool:

@@ -1,0 +1,13 @@
+// IREE folds a row at a time, and what follows is computed for each number by itself.
+// EXPECT: slow
+// INPUT: [1.0, 2.0, 3.0]
+func.func @main(%x: tensor<1000x16xf32>) -> tensor<1000x1000xf32> {
+  %zero = stablehlo.constant dense<0.0> : tensor<f32>
+  %0 = stablehlo.broadcast_in_dim %x, dims = [0, 2] : (tensor<1000x16xf32>) -> tensor<1000x1000x16xf32>
+  %1 = stablehlo.broadcast_in_dim %x, dims = [1, 2] : (tensor<1000x16xf32>) -> tensor<1000x1000x16xf32>
+  %2 = stablehlo.subtract %0, %1 : tensor<1000x1000x16xf32>
+  %3 = stablehlo.abs %2 : tensor<1000x1000x16xf32>
+  %4 = stablehlo.reduce(%3 init: %zero) applies stablehlo.add across dimensions = [2] : (tensor<1000x1000x16xf32>, tensor<f32>) -> tensor<1000x1000xf32>
+  %5 = stablehlo.exponential %4 : tensor<1000x1000xf32>
+  return %5 : tensor<1000x1000xf32>
+}
