@@ -129,3 +129,15 @@ def test_sums_of_no_elements(dtype):
     added = irax.jit(lambda x: x + jnp.sum(x[:0], 0, dtype=dtype))
     factor = irax.jit(lambda x: jnp.prod(x[:0], 0, dtype=dtype))
     check((added(x), factor(x)), [x, np.ones(150, dtype)])
+
+
+def test_an_element_of_a_comparison_that_is_never_true():
+    @irax.jit
+    def elements(x):
+        never = (x < x)[:, 15:16, 7:8]
+        return never, jnp.broadcast_to(never, (2, 4, 3))
+
+    check(
+        elements(np.zeros((2, 16, 31), np.uint32)),
+        [np.zeros((2, 1, 1), bool)] + [np.zeros((2, 4, 3), bool)],
+    )

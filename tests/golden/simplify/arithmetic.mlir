@@ -189,3 +189,24 @@ func.func @part_of_real(%x: tensor<12xf32>) -> (tensor<12xf32>, tensor<12xf32>) 
 // CHECK:      func.func @part_of_real([[X:%\w+]]: tensor<12xf32>)
 // CHECK-NEXT:   [[ZERO:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<12xf32>
 // CHECK-NEXT:   return [[X]], [[ZERO]]
+
+func.func @idempotent_of_the_same(%x: tensor<3xf32>, %y: tensor<3xi8>) -> (tensor<3xf32>, tensor<3xi8>) {
+  %0 = stablehlo.maximum %x, %x : tensor<3xf32>
+  %1 = stablehlo.and %y, %y : tensor<3xi8>
+  return %0, %1 : tensor<3xf32>, tensor<3xi8>
+}
+// CHECK:      func.func @idempotent_of_the_same([[X:%\w+]]: tensor<3xf32>, [[Y:%\w+]]: tensor<3xi8>)
+// CHECK-NEXT:   return [[X]], [[Y]] : tensor<3xf32>, tensor<3xi8>
+
+// Floats may be nan, which is equal to nothing
+func.func @compare_with_itself(%x: tensor<3xf32>, %y: tensor<3xui8>) -> (tensor<3xi1>, tensor<3xi1>, tensor<3xi1>) {
+  %0 = stablehlo.compare LT, %x, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+  %1 = stablehlo.compare GE, %x, %x : (tensor<3xf32>, tensor<3xf32>) -> tensor<3xi1>
+  %2 = stablehlo.compare GE, %y, %y : (tensor<3xui8>, tensor<3xui8>) -> tensor<3xi1>
+  return %0, %1, %2 : tensor<3xi1>, tensor<3xi1>, tensor<3xi1>
+}
+// CHECK:      func.func @compare_with_itself([[X:%\w+]]: tensor<3xf32>
+// CHECK-DAG:    [[FALSE:%\w+]] = stablehlo.constant dense<false> : tensor<3xi1>
+// CHECK-DAG:    [[TRUE:%\w+]] = stablehlo.constant dense<true> : tensor<3xi1>
+// CHECK-DAG:    [[GE:%\w+]] = stablehlo.compare  GE, [[X]], [[X]]
+// CHECK:        return [[FALSE]], [[GE]], [[TRUE]] : tensor<3xi1>, tensor<3xi1>, tensor<3xi1>

@@ -246,3 +246,17 @@ func.func @sort_of_equal(%x: tensor<3xf32>, %y: tensor<3x4xi32>) -> (tensor<3x4x
 // CHECK:      func.func @sort_of_equal([[X:%\w+]]: tensor<3xf32>, [[Y:%\w+]]: tensor<3x4xi32>)
 // CHECK-NEXT:   [[WIDE:%\w+]] = stablehlo.broadcast_in_dim [[X]]
 // CHECK-NEXT:   return [[WIDE]], [[Y]]
+
+// A slice of a number, and of a vector that is repeated in another dimension
+func.func @slice_of_broadcast(%x: tensor<f32>, %y: tensor<5x1xf32>) -> (tensor<2xf32>, tensor<2x3x2xf32>) {
+  %0 = stablehlo.broadcast_in_dim %x, dims = [] : (tensor<f32>) -> tensor<7xf32>
+  %a = stablehlo.slice %0 [1:5:2] : (tensor<7xf32>) -> tensor<2xf32>
+  %1 = stablehlo.broadcast_in_dim %y, dims = [2, 0] : (tensor<5x1xf32>) -> tensor<4x3x5xf32>
+  %b = stablehlo.slice %1 [1:3, 0:3, 0:5:3] : (tensor<4x3x5xf32>) -> tensor<2x3x2xf32>
+  return %a, %b : tensor<2xf32>, tensor<2x3x2xf32>
+}
+// CHECK:      func.func @slice_of_broadcast([[X:%\w+]]: tensor<f32>, [[Y:%\w+]]: tensor<5x1xf32>)
+// CHECK-NEXT:   [[A:%\w+]] = stablehlo.broadcast_in_dim [[X]], dims = [] : (tensor<f32>) -> tensor<2xf32>
+// CHECK-NEXT:   [[PART:%\w+]] = stablehlo.slice [[Y]] [0:5:3, 0:1] : (tensor<5x1xf32>) -> tensor<2x1xf32>
+// CHECK:        [[B:%\w+]] = stablehlo.broadcast_in_dim {{.*}} -> tensor<2x3x2xf32>
+// CHECK-NEXT:   return [[A]], [[B]] : tensor<2xf32>, tensor<2x3x2xf32>

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Value, dtype_of, inexact
+from irax_compiler.mlir import Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import bitwise, comparison, conversion, elementwise
-from irax_compiler.ops.core import zeros_like
+from irax_compiler.ops.core import full, zeros_like
 from irax_compiler.ops.elementwise import Elementwise
 from irax_compiler.ops.reductions import reduce
 from irax_compiler.passes.matching import is_full_of, made_by
@@ -54,6 +54,21 @@ def xor_of_the_same(op: Elementwise, x: Value, y: Value) -> Value | None:
             first, second = source.operands
             return second if other == first else first
     return None
+
+
+@rewrites(elementwise.maximum, elementwise.minimum, bitwise.and_, bitwise.or_)
+def idempotent_of_the_same(op: Elementwise, x: Value, y: Value) -> Value | None:
+    """max(x, x) -> x, min(x, x) -> x, x & x -> x, x | x -> x."""
+    return x if x == y else None
+
+
+@rewrites(comparison.Compare)
+def compare_with_itself(op: comparison.Compare, x: Value, y: Value) -> Value | None:
+    """x < x -> False, x <= x -> True, ...; of floats, which may be nan, only x < x and x > x."""
+    direction = op.comparison_direction
+    if x != y or (inexact(dtype_of(x)) and direction not in ("LT", "GT")):
+        return None
+    return full(shape_of(x), direction in ("EQ", "LE", "GE"), np.dtype(np.bool_))
 
 
 # ---- select --------------------------------------------------------------------------------------

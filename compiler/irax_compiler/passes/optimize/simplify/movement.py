@@ -174,6 +174,24 @@ def slice_of_slice(op: slicing.Slice, x: Value) -> Value | None:
     return slicing.slice_(inner.operand, first.tolist(), limits.tolist(), strides.tolist())
 
 
+@rewrites(slicing.Slice)
+def slice_of_broadcast(op: slicing.Slice, x: Value) -> Value | None:
+    """slice(broadcast(x)) -> broadcast(slice(x))."""
+    inner = made_by(x, shape.BroadcastInDim)
+    if inner is None:
+        return None
+    narrow, wide = shape_of(inner.operand), shape_of(x)
+    dimensions = inner.op.broadcast_dimensions
+    bounds = list(zip(op.start_indices, op.limit_indices, op.strides, strict=True))
+    own = [
+        bounds[d] if n == wide[d] else (0, 1, 1) for n, d in zip(narrow, dimensions, strict=True)
+    ]
+    starts, limits, strides = zip(*own, strict=True) if own else ((), (), ())
+    part = slicing.slice_(inner.operand, starts, limits, strides)
+    sizes = tuple(-((start - limit) // stride) for start, limit, stride in bounds)
+    return shape.BroadcastInDim(sizes, dimensions)(part)
+
+
 @rewrites(slicing.Pad)
 def pad_without_padding(op: slicing.Pad, x: Value, value: Value) -> Value | None:
     """pad(x) -> slice(x), where all padding is negative, and -> x where it is zero."""
