@@ -11,6 +11,7 @@
 #   make upstream run what legalizations work around: which are still needed?
 #   make findings run the scripts in findings/, each in an environment of its own: takes minutes
 #   make conformance  compare compilers with StableHLO's specification: takes an hour
+#   make programs  compare compilers by random programs: takes a quarter of an hour
 #   make docs     write the tables and drawings in docs/ anew
 #   make site     build the documentation site into build/site
 #   make dist     build the packages, and try the wheel in a clean environment
@@ -33,7 +34,7 @@ BENCH_ARGS ?=
 PEERS_ARGS ?= --page docs/reports/peers.md --output build/peers.json
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test oracle parity fuzz sweep upstream findings docs site dist ecosystem suites conformance modules lint format bench peers clean
+.PHONY: help demo test oracle parity fuzz sweep upstream findings docs site dist ecosystem suites conformance programs modules lint format bench peers clean
 .NOTPARALLEL:
 .DELETE_ON_ERROR:
 
@@ -111,6 +112,15 @@ conformance: $(VENV)/installed-test $(VENV)-conformance/installed
 	@$(BIN)/python -m tests.conformance.run llvm-cpu --every 3
 	@$(BIN)/python -m tests.conformance.run vmvx --every 6
 	@$(BIN)/python -m tests.conformance.report
+
+# `make programs PROGRAMS=1000 SEED=1` for another number of each kind, and the same ones again.
+PROGRAMS ?= 60
+
+programs: $(VENV)/installed-test $(VENV)-conformance/installed
+	@echo "Seed: $(SEED)"
+	@$(BIN)/python -m tests.conformance.programs --count $(PROGRAMS) --seed $(SEED) \
+	  --xla $(VENV)-conformance/bin/python
+	@$(BIN)/python -m tests.conformance.elsewhere $(VENV)-conformance/bin/python
 
 docs: $(VENV)/installed-test
 	@$(BIN)/python -m tests.differential.ops_table

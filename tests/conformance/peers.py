@@ -8,16 +8,25 @@ import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from tests.conformance.cases import Case
+import numpy as np
 
 SCRIPT = Path(__file__).with_name("outside.py")
 ENDED = "ended the process"
 HUNG = "did not end in time"
 
 
-def found_by(python: str, name: str, cases: Sequence[Case], limit: float = 120) -> list[Any]:
+class Runnable(Protocol):
+    """A program and its operands."""
+
+    @property
+    def operands(self) -> Sequence[np.ndarray]: ...
+
+    def module(self) -> str: ...
+
+
+def found_by(python: str, name: str, cases: Sequence[Runnable], limit: float = 120) -> list[Any]:
     """The results of a compiler for each case: arrays, or why there are none."""
     with tempfile.TemporaryDirectory() as folder:
         given, written = Path(folder, "cases"), Path(folder, "found")

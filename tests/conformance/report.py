@@ -16,8 +16,10 @@ PAGE = Path(__file__).parents[2] / "docs" / "reports" / "conformance.md"
 NAMES = {
     "evaluator": "irax's evaluator",
     "cpu": "irax, `cpu`",
+    "vulkan": "irax, `vulkan`",
     "llvm-cpu": "IREE alone, llvm-cpu",
     "vmvx": "IREE alone, vmvx",
+    "vulkan-spirv": "IREE alone, Vulkan",
     "xla": "XLA's CPU plugin alone",
 }
 HEAD = """# Conformance

@@ -19,8 +19,11 @@ from tests.conformance.cases import Case, counted
 from tests.conformance.generate import cases
 
 FOLDER = Path(__file__).parents[2] / "build" / "conformance"
-OURS = {"evaluator": ours.evaluated, "cpu": ours.compiled}
-OUTSIDE = {"llvm-cpu": "iree-base-compiler", "vmvx": "iree-base-compiler", "xla": "jaxlib"}
+OURS = {"evaluator": ours.evaluated, "cpu": ours.compiled, "vulkan": ours.by_vulkan}
+OUTSIDE = {
+    "xla": "jaxlib",
+    **dict.fromkeys(("llvm-cpu", "vmvx", "vulkan-spirv"), "iree-base-compiler"),
+}
 """The compilers that run in processes of their own, and the packages that have them."""
 SEED, COUNT = 0, 30
 

@@ -486,6 +486,18 @@ LARGE = Kind(
     depth=2,
 )
 """Arrays that are large enough for kernels, many along dimensions of one."""
+WITHIN = Kind(
+    [
+        *([random_edges.shifted] * 4 + [overwritten] * 4 + [part] * 3 + [flipped] * 2),
+        *(random_edges.sums_before, random_edges.read, random_edges.written, accumulated, pooled),
+        *(gathered, scattered, arithmetic, arithmetic, selected, *MOVES, looped),
+    ],
+    sizes=(1, 2, 3, 7, 17, 30),
+    large=(31, 90),
+    often=0.5,
+    most=4000,
+)
+"""Arrays that are written over by parts of themselves, and parts of parts."""
 HEADS = Kind(
     [*[of_heads] * 4, *[beside_sums] * 3, rows_of_heads, arithmetic, arithmetic, unary, selected],
     dtypes={F64: 2, np.dtype(np.float32): 2, np.dtype(np.complex64): 1},
