@@ -99,7 +99,7 @@ findings:
 	done; \
 	test -z "$$changed" || { echo "Changed, or failed:$$changed" >&2; exit 1; }
 
-# Minutes for irax and XLA, half an hour for IREE alone, of which each case is a process's program.
+# Half an hour. For IREE and XLA alone each case is a program; smaller numbers are larger samples.
 $(VENV)-conformance/installed:
 	@$(PYTHON) -m venv $(VENV)-conformance
 	@$(VENV)-conformance/bin/python -m pip install -qq --disable-pip-version-check jax==0.10.2
@@ -107,10 +107,12 @@ $(VENV)-conformance/installed:
 
 conformance: $(VENV)/installed-test $(VENV)-conformance/installed
 	@$(BIN)/python -m tests.conformance.run evaluator
-	@$(BIN)/python -m tests.conformance.run cpu --every 3
-	@$(BIN)/python -m tests.conformance.run xla --python $(VENV)-conformance/bin/python
-	@$(BIN)/python -m tests.conformance.run llvm-cpu --every 3
-	@$(BIN)/python -m tests.conformance.run vmvx --every 6
+	@$(BIN)/python -m tests.conformance.run cpu --every 6
+	@$(BIN)/python -m tests.conformance.run vulkan --every 12
+	@$(BIN)/python -m tests.conformance.run xla --every 3 --python $(VENV)-conformance/bin/python
+	@$(BIN)/python -m tests.conformance.run llvm-cpu --every 12
+	@$(BIN)/python -m tests.conformance.run vmvx --every 12
+	@$(BIN)/python -m tests.conformance.run vulkan-spirv --every 24
 	@$(BIN)/python -m tests.conformance.report
 
 # `make programs PROGRAMS=1000 SEED=1` for another number of each kind, and the same ones again.

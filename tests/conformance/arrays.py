@@ -29,7 +29,8 @@ MOVED = (
         "ui64",
         "f4E2M1FN",
     ),
-    *("f6E3M2FN", "f8E4M3FN", "f8E5M2", "f8E3M4", "f8E4M3B11FNUZ", "bf16", "f16", "f32", "f64"),
+    *("f6E3M2FN", "f8E4M3FN", "f8E5M2", "f8E3M4", "f8E4M3B11FNUZ", "f8E8M0FNU"),
+    *("bf16", "f16", "f32", "f64"),
     *("complex<f32>", "complex<f64>"),
 )
 """Formats of arrays whose elements are moved."""

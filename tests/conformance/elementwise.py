@@ -29,6 +29,8 @@ WIDE = ("f64", "f32", "f16", "bf16")
 
 def floats(to: Float, few: bool, rng: random.Random) -> list[float]:
     """Numbers of a format at its edges, and some others."""
+    if not to.has_sign:
+        return [2.0**n for n in (-127, -126, -64, -3, -1, 0, 1, 2, 5, 64, 126, 127)] + [NAN]
     one = to.spacing(1.0)
     whole = math.ldexp(1, to.digits - 1)
     some = [0, 1, 2, 3, 0.5, 1.5, 2.5, to.smallest, to.smallest_normal, to.largest, 1 + one]

@@ -50,6 +50,8 @@ class Float:
 
     def rounded(self, x: Fraction | float, negative: bool = False) -> float:
         """The nearest number, of two the even one; a zero with the sign given."""
+        if not self.has_sign and not x > 0:
+            return math.nan
         if isinstance(x, float):
             if not math.isfinite(x):
                 return self.special(x)
@@ -160,7 +162,17 @@ COMPLEXES = {
 }
 
 Format = Float | Integer | Complex
-FORMATS: dict[str, Format] = {"i1": BOOLEAN, **INTEGERS, **FLOATS, **COMPLEXES}
+SCALE = _float(
+    "f8E8M0FNU", ml_dtypes.float8_e8m0fnu, 1, -127, 2.0**127, has_infinity=False, has_sign=False
+)
+"""Powers of two, and nan: elements that are moved and converted, and not computed with."""
+FORMATS: dict[str, Format] = {
+    "i1": BOOLEAN,
+    **INTEGERS,
+    **FLOATS,
+    SCALE.name: SCALE,
+    **COMPLEXES,
+}
 
 
 def array(values: object, format: Format) -> np.ndarray:

@@ -5,10 +5,19 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 
-from tests.conformance import complexes, elementwise, factors, moves, regions, sorts, windows
+from tests.conformance import (
+    complexes,
+    dynamic,
+    elementwise,
+    factors,
+    moves,
+    regions,
+    sorts,
+    windows,
+)
 from tests.conformance.cases import Case
 
-FAMILIES = (moves, windows, sorts, factors, complexes, regions)
+FAMILIES = (moves, windows, sorts, factors, complexes, regions, dynamic)
 
 
 def cases(seed: int, count: int) -> Iterator[Case]:

@@ -18,6 +18,9 @@ from tests.conformance import ours, peers
 from tests.conformance.cases import Case, counted
 from tests.conformance.generate import cases
 
+from irax_runtime.devices import devices
+from irax_runtime.platforms import NoDevice
+
 FOLDER = Path(__file__).parents[2] / "build" / "conformance"
 OURS = {"evaluator": ours.evaluated, "cpu": ours.compiled, "vulkan": ours.by_vulkan}
 OUTSIDE = {
@@ -80,6 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--python", default=sys.executable, help="of an environment that has it")
     parser.add_argument("--every", type=int, default=1, help="each of so many; 0: all")
     given = parser.parse_args(arguments)
+    if "vulkan" in given.backend and (why := _without_vulkan()):
+        print(f"{given.backend} is left out: {why}")
+        return
     made = chosen(0 if given.backend == "evaluator" else given.every)
     found: Iterator[Any] | list[Any]
     if given.backend in OURS:
@@ -88,6 +94,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         found = peers.found_by(given.python, given.backend, made)
         version = versions(OUTSIDE[given.backend], given.python)
     write(given.backend, version, summary(made, found))
+
+
+def _without_vulkan() -> str:
+    try:
+        devices("vulkan")
+    except NoDevice as error:
+        return str(error)
+    return ""
 
 
 def write(backend: str, version: str, table: dict[str, Any]) -> None:
