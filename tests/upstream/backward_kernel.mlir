@@ -1,5 +1,7 @@
 // IREE forgets to reverse the kernel where each group has one input feature.
 // EXPECT: wrong
+// SPEC: convolution: "`reversed_lhs_window = reverse(lhs_window, [input_spatial_dimensions[dim]
+// SPEC: for dim in range(size(window_reversal)) if window_reversal[dim] = true])`."
 // INPUT: [1.0, 2.0, 4.0, 0.5]
 // INPUT: [1.0, 3.0, 0.5, 0.25, 2.0]
 func.func @main(%x: tensor<2x9x3xf32>, %y: tensor<3x1x3xf32>) -> tensor<2x7x3xf32> {

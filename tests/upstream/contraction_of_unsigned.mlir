@@ -1,5 +1,7 @@
 // IREE takes the conversion of unsigned integers into the product, where it takes them for signed.
 // EXPECT: wrong
+// SPEC: convert: "if the source value can be exactly represented in the destination type, the
+// SPEC: result value is that exact representation."
 // INPUT: [1, 200]
 // INPUT: [1.0, 2.0]
 func.func @main(%x: tensor<3x4xui8>, %y: tensor<4x3xf32>) -> tensor<3x3xf32> {

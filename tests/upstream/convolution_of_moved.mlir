@@ -1,5 +1,7 @@
 // A reverse or pad IREE cannot always fuse into a convolution.
 // EXPECT: wrong
+// SPEC: pad: "`operand[operand_index]` if `result_index = edge_padding_low + operand_index *
+// SPEC: (interior_padding + 1)`", and then convolution.
 // INPUT: [1.0, 2.0, 4.0]
 // INPUT: [1.0, 3.0]
 func.func @main(%x: tensor<2x5x3xf32>, %y: tensor<3x3x4xf32>) -> tensor<2x9x4xf32> {

@@ -1,5 +1,7 @@
 // Of two roundings one after the other IREE leaves out the first.
 // EXPECT: wrong
+// SPEC: Each operation has a result of its own type: convert gives a bfloat16, which the next one
+// SPEC: takes.
 // INPUT: [1.2345, 0.1, 3.14159, 1.00390625]
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = stablehlo.convert %x : (tensor<4xf32>) -> tensor<4xbf16>

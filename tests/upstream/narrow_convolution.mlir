@@ -1,5 +1,6 @@
 // IREE sums in the dtype of the result: the 257th one changes a sum of bfloat16 no more.
 // EXPECT: wrong
+// SPEC: The specification does not say in which type sums are computed; XLA widens them.
 // INPUT: [1.0]
 // INPUT: [1.0]
 // TOLERANCE: 0.01

@@ -1,5 +1,6 @@
 // What IREE gets wrong in float32 it gets wrong in float16 too.
 // EXPECT: wrong
+// SPEC: power: "For floats: `pow` from IEEE-754."
 // INPUT: [0.0, -inf, 1.0]
 // INPUT: [0.0, 2.0, nan]
 // TOLERANCE: 0.002

@@ -1,6 +1,7 @@
 // IREE and XLA round every partial sum of bfloat16: the 257th term changes it no more.
 // TARGETS: pjrt, iree-cpu
 // EXPECT: wrong
+// SPEC: The specification does not say in which type sums are computed.
 // INPUT: [0.0]
 // INPUT: [0]
 // INPUT: [1.0]

@@ -1,6 +1,8 @@
 // IREE and XLA round every partial sum of bfloat16: the 257th term changes it no more.
 // TARGETS: pjrt, iree-cpu
 // EXPECT: wrong
+// SPEC: The specification does not say in which type sums are computed; the order, which is open,
+// SPEC: allows a sum by halves that keeps all terms.
 // INPUT: [1.0]
 // TOLERANCE: 0.01
 func.func @main(%x: tensor<600xbf16>) -> tensor<89xbf16> {

@@ -1,5 +1,7 @@
 // Of two pads IREE makes one, wrongly where the second goes between the elements.
 // EXPECT: wrong
+// SPEC: pad: "Interior padding occurs before edge padding such that negative edge padding will
+// SPEC: remove elements from the interior-padded operand."
 // INPUT: [1.0, 2.0, 3.0]
 func.func @main(%x: tensor<3xf32>) -> tensor<9xf32> {
   %c = stablehlo.constant dense<0.0> : tensor<f32>

@@ -1,5 +1,7 @@
 // Sums of two constants, of which each has equal elements.
 // EXPECT: wrong
+// SPEC: reduce: "`exec(node) = body(exec(node.left), exec(node.right))`" over all values of the
+// SPEC: slice.
 // INPUT: [1.0]
 func.func @main(%x: tensor<1xf32>) -> (tensor<1xf32>, tensor<1xf32>) {
   %a = stablehlo.constant dense<1.5> : tensor<3xf32>

@@ -4,6 +4,7 @@
     // ISSUE: https://github.com/...
     // TARGETS: iree-cpu
     // EXPECT: wrong
+    // SPEC: add: "For booleans: logical OR."
     // INPUT: [True, True, False]
     // INPUT: [True, False, False]
     func.func @main(%x: tensor<3xi1>, %y: tensor<3xi1>) -> tensor<3xi1> { ... }
@@ -11,8 +12,9 @@
 The program goes to the target's compiler as it is, without irax's passes. What it gives is compared
 with the evaluator's results (`TOLERANCE`, relative, is 1e-5 by default), and what is expected to be
 `slow` with the time of the same program as irax lowers it (half as long again, or more). An input
-is a list of elements, which are repeated until the argument is full. A program that calls a host
-function (`@irax_host.sort`), which becomes an import, is compiled only.
+is a list of elements, which are repeated until the argument is full. `SPEC`, of one line or more,
+is the sentence of StableHLO's specification that wrong results do not agree with. A program that
+calls a host function (`@irax_host.sort`), which becomes an import, is compiled only.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -50,6 +52,7 @@ PLATFORMS = {"iree-cpu": "cpu", "pjrt": "pjrt:cpu", "iree-vulkan": "vulkan", "ir
 """For each target, the platform whose device runs its programs."""
 LIMIT = 60
 """The seconds in which a program ends."""
+T = TypeVar("T")
 SLOW = 1.5
 """The ratio to the time of irax's own lowering from which on a program is slow."""
 
@@ -61,6 +64,7 @@ class Reproduction:
     name: str
     text: str
     why: str
+    specification: str
     targets: tuple[str, ...]
     expected: str
     inputs: tuple[list[Any], ...]
@@ -82,7 +86,7 @@ class Reproduction:
         for field in fields:
             if field is not None:
                 found.setdefault(field[1], []).append(field[2])
-        unknown = set(found) - {"TARGETS", "EXPECT", "INPUT", "TOLERANCE", "ISSUE"}
+        unknown = set(found) - {"TARGETS", "EXPECT", "SPEC", "INPUT", "TOLERANCE", "ISSUE"}
         (expected,) = found.get("EXPECT", [""])
         if unknown or expected not in OUTCOMES:
             raise ValueError(f"{name}: unknown {unknown or expected!r}; expected one of {OUTCOMES}")
@@ -90,6 +94,7 @@ class Reproduction:
             name,
             text,
             " ".join(line for line, field in zip(lines, fields, strict=True) if field is None),
+            " ".join(found.get("SPEC", [])),
             tuple(found.get("TARGETS", ["iree-cpu"])[0].split(", ")),
             expected,
             tuple(_numbers(line) for line in found.get("INPUT", [])),
@@ -111,8 +116,26 @@ def _numbers(text: str) -> list[Any]:
     return eval(text, {"nan": np.nan, "inf": np.inf})
 
 
+@dataclass(frozen=True)
+class Observed:
+    """The end of a program on a target."""
+
+    outcome: str
+    """One of `OUTCOMES`, or `untried: why`."""
+    error: str = ""
+    """The compiler's message, where it was refused."""
+    right: tuple[np.ndarray, ...] = ()
+    """The evaluator's results."""
+    found: tuple[np.ndarray, ...] = ()
+
+
 def outcome(reproduction: Reproduction, target: str, limit: float = LIMIT) -> str:
     """Return the outcome of a program on a target: one of `OUTCOMES`, or `untried: why`."""
+    return observed(reproduction, target, limit).outcome
+
+
+def observed(reproduction: Reproduction, target: str, limit: float = LIMIT) -> Observed:
+    """Run a program on a target."""
     return in_child(partial(_tried, reproduction, target), limit)
 
 
@@ -122,7 +145,7 @@ _FATAL = (
 )
 
 
-def in_child(job: Callable[[], str], limit: float) -> str:
+def in_child(job: Callable[[], T], limit: float) -> T:
     """Run a job in a process of its own and return its result.
 
     Raises:
@@ -146,7 +169,7 @@ def in_child(job: Callable[[], str], limit: float) -> str:
     return found
 
 
-def _send(job: Callable[[], str], sender: Any) -> None:
+def _send(job: Callable[[], Any], sender: Any) -> None:
     faulthandler.disable()
     os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # where compilers say why they crash
     try:
@@ -156,9 +179,9 @@ def _send(job: Callable[[], str], sender: Any) -> None:
     sender.send(found)
 
 
-def _tried(reproduction: Reproduction, target: str) -> str:
+def _tried(reproduction: Reproduction, target: str) -> Observed:
     if target == "tpu":
-        return "untried: there is no compiler for TPUs here"
+        return Observed("untried: there is no compiler for TPUs here")
     module = mlir.parse_module(reproduction.text)
     arguments = reproduction.arguments()
     calls_host = any(map(is_host_call, nested(module.operation)))
@@ -167,27 +190,27 @@ def _tried(reproduction: Reproduction, target: str) -> str:
     Host().run(module)
     try:
         artefact = targets.compile(module, target)
-    except (CompileError, NotImplementedError):
-        return "refused"
+    except (CompileError, NotImplementedError, ValueError) as error:  # or what does not verify
+        return Observed("refused", str(error))
     device = None if calls_host else _device(target)
     if device is None:
         if target == "pjrt" or reproduction.expected in ("wrong", "slow"):
-            return f"untried: there is no device for {target} here"
-        return "right"  # as far as the compiler goes
+            return Observed(f"untried: there is no device for {target} here")
+        return Observed("right")  # as far as the compiler goes
     try:
         program = _program(device, artefact)
         results = program(arguments)
-    except (IndexError, RuntimeError, ValueError):
-        return "refused"  # by the compiler behind PJRT, or by the runtime
+    except (IndexError, RuntimeError, ValueError) as error:
+        return Observed("refused", str(error))  # by the compiler behind PJRT, or by the runtime
     if reproduction.expected == "slow":
         lowered = lower(mlir.parse_module(reproduction.text), "main", target)
         faster = targets.compile(lowered, target)
         times = [_seconds(device, x, arguments) for x in (artefact, faster)]
         ratio = times[0] / times[1]
-        return "slow" if ratio > SLOW else "right"
+        return Observed("slow" if ratio > SLOW else "right")
     pairs = list(zip(results, expected, strict=True))
-    is_right = all(_is_near(x, y, reproduction.tolerance) for x, y in pairs)
-    return "right" if is_right else "wrong"
+    is_right = all(is_near(x, y, reproduction.tolerance) for x, y in pairs)
+    return Observed("right" if is_right else "wrong", "", tuple(expected), tuple(results))
 
 
 def _device(target: str) -> Device | None:
@@ -216,7 +239,7 @@ def _seconds(device: Device, artefact: bytes, arguments: list[np.ndarray]) -> fl
     return min(times)
 
 
-def _is_near(x: np.ndarray, y: np.ndarray, tolerance: float) -> bool:
+def is_near(x: np.ndarray, y: np.ndarray, tolerance: float) -> bool:
     """Return True if arrays agree, down to the sign of zeros."""
     if x.dtype != y.dtype or x.shape != y.shape:
         return False

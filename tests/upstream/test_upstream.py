@@ -8,7 +8,7 @@ import time
 
 import pytest
 from tests.golden.test_golden import chip_of
-from tests.upstream import run, table
+from tests.upstream import outward, run, table
 from tests.upstream.reproduction import FOLDER, Reproduction, in_child, outcome
 
 from irax_compiler import chips, mlir
@@ -55,6 +55,8 @@ def test_legalizations_say_why_they_exist(one: Legalization):
     expected = Reproduction.read(one.reproduction).expected
     assert expected != "right", "a legalization without a fault to show is not needed"
     assert (expected == "slow") == (one.kind == "slow")
+    if expected == "wrong":
+        assert Reproduction.read(one.reproduction).specification, "say by which sentence: SPEC"
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -100,6 +102,15 @@ def test_legalizations_have_golden_files():
 
 def test_the_table_is_as_the_legalizations_say():
     assert table.PATH.read_text("utf-8") == table.page(), "run `make docs`"
+
+
+def test_the_reports_for_upstream_are_as_the_legalizations_say():
+    there = outward.written()
+    assert outward.PAGE.read_text("utf-8") == outward.page(there)
+    for name, ones in outward.deviations().items():
+        assert there[name].startswith(outward.told(name, ones)), (
+            f"run `python -m tests.upstream.outward {name}`"
+        )
 
 
 def test_outcomes():

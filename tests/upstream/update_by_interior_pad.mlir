@@ -1,5 +1,7 @@
 // IREE writes an interior pad without the gaps between its elements, into an array of its fill value.
 // EXPECT: wrong
+// SPEC: dynamic_update_slice: "`update[update_index]` if `0 <= update_index < shape(update)`", of
+// SPEC: what pad gives.
 // INPUT: [1.0, 2.0, 3.0]
 func.func @main(%x: tensor<5xf32>) -> tensor<12xf32> {
   %c = stablehlo.constant dense<0.0> : tensor<f32>

@@ -1,5 +1,8 @@
 // IREE updates the memory of an argument in place, which the function returns as well.
 // EXPECT: wrong
+// SPEC: dynamic_update_slice: "Produces a `result` tensor which is equal to the `operand` tensor
+// SPEC: except that the slice starting at `start_indices` is updated": the operand is left as it
+// SPEC: is.
 // INPUT: [1.0, 2.0, 3.0, 4.0]
 // INPUT: [9.0]
 // INPUT: [2]

@@ -1,6 +1,8 @@
 // Windows over an empty array see padding alone, which IREE and XLA leave out.
 // TARGETS: iree-cpu, pjrt
 // EXPECT: wrong
+// SPEC: reduce_window: "`padded_inputs = pad(inputs..., init_values..., padding[:, 0], padding[:,
+// SPEC: 1], base_dilations - 1)`."
 // INPUT: [0.0]
 func.func @main(%x: tensor<0xf32>) -> tensor<2xf32> {
   %c = stablehlo.constant dense<1.0> : tensor<f32>

@@ -1,5 +1,6 @@
 // Elements that no window has are not computed either where they are a result themselves.
 // EXPECT: wrong
+// SPEC: negate: each operation computes all elements of its result.
 // INPUT: [1.0, 2.0, 3.0, 4.0, 5.0]
 func.func @main(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<3xf32>) {
   %z = stablehlo.constant dense<0.0> : tensor<f32>

@@ -1,5 +1,7 @@
 // IREE merges a pad of an array with the padding of its windows, wrongly where the first is interior.
 // EXPECT: wrong
+// SPEC: reduce_window: "`padded_inputs = pad(inputs..., init_values..., padding[:, 0], padding[:,
+// SPEC: 1], base_dilations - 1)`", of what the first pad gives.
 // INPUT: [1.0, 2.0, 3.0]
 func.func @main(%x: tensor<5xf32>) -> tensor<9xf32> {
   %c = stablehlo.constant dense<0xFF800000> : tensor<f32>

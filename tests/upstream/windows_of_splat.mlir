@@ -1,5 +1,7 @@
 // Of each window of a constant whose elements are all the same, one element is read.
 // EXPECT: wrong
+// SPEC: reduce_window: "`results...[result_index] = reduce(windows, init_values, axes(inputs...),
+// SPEC: body)`".
 // INPUT: [1.0]
 func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
   %one = stablehlo.constant dense<1.0> : tensor<6000xf32>

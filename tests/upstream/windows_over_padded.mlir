@@ -1,6 +1,8 @@
 // XLA leaves padding out of the windows, where it is to count as what they start from.
 // TARGETS: pjrt
 // EXPECT: wrong
+// SPEC: reduce_window: "`padded_inputs = pad(inputs..., init_values..., padding[:, 0], padding[:,
+// SPEC: 1], base_dilations - 1)`", so that padding counts as the init value.
 // INPUT: [1.0, 2.0]
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %c = stablehlo.constant dense<5.0> : tensor<f32>
