@@ -1,6 +1,7 @@
 """Cost estimates of functions: floating-point operations, and bytes read and written.
 
-Costs are summed over StableHLO operations. A target fuses operations, and so reads and writes less.
+Costs are summed over StableHLO operations; factorizations count as what LAPACK's algorithms take.
+A target fuses operations, and so reads and writes less.
 A loop with a known trip count costs its body that many times, any other loop once. Of branches the
 most expensive counts. Operations of other dialects cost nothing.
 """
@@ -143,7 +144,7 @@ class _Counter:
             callee = mlir.callee(operation)
             return [(callee, 1)] if self.functions[callee].regions[0].blocks else None
         if name == "stablehlo.composite":
-            return [self.composite(operation)]
+            return self.composite(operation)
         blocks = [region.blocks[0] for region in operation.regions if region.blocks]
         if name == "stablehlo.while":
             count = trip_count(operation, self.functions)
@@ -154,18 +155,22 @@ class _Counter:
             return [] if dearest is None else [(dearest[1], 1)]
         return None
 
-    def composite(self, operation: Operation) -> tuple[str, float]:
+    def composite(self, operation: Operation) -> list[tuple[Block | str, float]] | None:
         try:
             op = read(operation)
         except UnsupportedOp:
             op = None
         if isinstance(op, scan.Scan):
-            return op.body, op.length
-        return composite.decomposition_of(operation), 1
+            return [(op.body, op.length)]
+        if op is not None and op.flops(operation):
+            return None
+        name = composite.decomposition_of(operation)
+        return [(name, 1)] if self.functions[name].regions[0].blocks else []
 
     def leaf(self, operation: Operation) -> Cost:
         """Return the cost of an operation that is neither a call nor control flow."""
-        traits = traits_of(operation)
+        is_composite = operation.name == "stablehlo.composite"
+        traits = read(operation) if is_composite else traits_of(operation)
         is_free = traits.is_constant or traits.is_view or not len(operation.results)
         if is_free or not operation.name.startswith(_COUNTED):
             return Cost()

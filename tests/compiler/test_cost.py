@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import doctest
+import math
 
+import numpy as np
 import pytest
 
+import irax
+import irax.numpy as jnp
 from irax_compiler import cost, mlir
 
 CASES = {
@@ -56,6 +60,54 @@ CASES = {
 def test_cost(name):
     text, expected = CASES[name]
     assert cost.cost_of(mlir.parse_module(f"func.func @main{text}")) == expected
+
+
+def eliminated(m, n):
+    """The operations of Gaussian elimination, step by step."""
+    return sum((m - k - 1) + 2 * (m - k - 1) * (n - k - 1) for k in range(min(m, n)))
+
+
+def reflected(m, n):
+    """The operations of a reflection of each column: a vector's norm, products with the columns after it,
+    and their update.
+    """
+    return sum(3 * (m - k) + 4 * (m - k) * (n - k - 1) for k in range(min(m, n)))
+
+
+N, M, COLUMNS = 60, 90, 7
+FACTORIZATIONS = {
+    "lu": (lambda a: irax.lax.linalg.lu(a), (M, N), eliminated(M, N)),
+    "solve": (
+        lambda a: jnp.linalg.solve(a, jnp.ones((N, COLUMNS))),
+        (N, N),
+        eliminated(N, N) + 2 * N**2 * COLUMNS,
+    ),
+    "inverse of several": (
+        lambda a: jnp.linalg.inv(a),
+        (3, N, N),
+        3 * (eliminated(N, N) + 2 * N**3),
+    ),
+    "packed qr": (lambda a: jnp.linalg.qr(a, mode="raw"), (M, N), reflected(M, N)),
+    "qr": (lambda a: jnp.linalg.qr(a), (M, N), 2 * reflected(M, N)),
+    "cholesky": (lambda a: irax.lax.linalg.cholesky(a, symmetrize_input=False), (N, N), N**3 / 3),
+    # The iterations are those of Golub and Van Loan's tables.
+    "eigh": (lambda a: jnp.linalg.eigh(a, symmetrize_input=False), (N, N), 9 * N**3),
+    "eigvals": (lambda a: jnp.linalg.eigvals(a), (N, N), 10 * N**3),
+    "svd": (lambda a: jnp.linalg.svd(a, full_matrices=False), (N, M), 14 * M * N**2 + 8 * N**3),
+    "singular values": (
+        lambda a: jnp.linalg.svd(a, compute_uv=False),
+        (M, N),
+        4 * M * N**2 - 4 * N**3 / 3,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FACTORIZATIONS)
+def test_factorizations_count_as_those_of_lapack(name):
+    function, shape, expected = FACTORIZATIONS[name]
+    lowered = irax.jit(function).lower(irax.ShapeDtypeStruct(shape, np.float32))
+    found = lowered.cost_analysis()["flops"]
+    assert found == pytest.approx(expected, rel=0.08), math.log10(found / expected)
 
 
 def test_calls_and_branches():

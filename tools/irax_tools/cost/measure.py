@@ -14,6 +14,7 @@ from irax_compiler import api, mlir
 from irax_compiler.cost import Cost
 from irax_compiler.iree.dispatches import Dispatch, Dispatched, dispatched
 from irax_compiler.locations import Frame
+from irax_compiler.ops.registry import read
 from irax_runtime import dispatch_times
 from irax_runtime.devices import devices
 from irax_tools.cost.origins import Origin, Origins
@@ -100,7 +101,7 @@ def _run(dispatch: Dispatch, own: Sequence[Origin], steps: float, took: float | 
     stacks = [stack for stack in stacks if stack]
     common = _common([[(f.file, f.line) for f in stack] for stack in stacks])
     own_lines = {Frame(f.file, f.line) for f in (stack[-1] for stack in stacks)}
-    names = dict.fromkeys(o.operation.name.partition(".")[2] for o in own)
+    names = dict.fromkeys(_name(o) for o in own)
     widths = [_width(o) for o in own]
     return Run(
         dispatch.name,
@@ -121,6 +122,14 @@ def _common(stacks: Sequence[Sequence[tuple[str, int]]]) -> int:
     while count < shortest - 1 and len({stack[count] for stack in stacks}) == 1:
         count += 1
     return count
+
+
+def _name(origin: Origin) -> str:
+    """The name of an operation without its dialect, or that of the op that a composite is."""
+    operation = origin.operation
+    is_composite = operation.name == "stablehlo.composite"
+    name = read(operation).name if is_composite else operation.name
+    return name.partition(".")[2]
 
 
 def _width(origin: Origin) -> int:

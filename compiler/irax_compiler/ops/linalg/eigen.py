@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Type, Value, shape_of
+from irax_compiler.mlir import Operation, Type, Value, shape_of
 from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.core import Tangent, UnsupportedOp, full
 from irax_compiler.ops.fft import complex_dtype
+from irax_compiler.ops.linalg import arithmetic
 from irax_compiler.ops.linalg.lu import Solve
 from irax_compiler.ops.linalg.matrices import (
     INT32,
@@ -42,6 +43,12 @@ class Eig(LibraryOp, Spectrum):
     name = "irax.eig"
     place = 0
     vectors: bool = attribute(FLAG, default=True)
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        op = cls.read(operation)
+        assert isinstance(op, Eig)
+        return arithmetic.of_matrices(operation, lambda _, n: arithmetic.eig(n, op.vectors))
 
     def library_types(self, type_: Type) -> Sequence[Type]:
         extents = mlir.shape_of_type(type_)
@@ -95,6 +102,10 @@ class Schur(LibraryOp):
     """
 
     name = "irax.schur"
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        return arithmetic.of_matrices(operation, lambda _, n: arithmetic.eig(n, True))
 
     def library_types(self, type_: Type) -> Sequence[Type]:
         return [type_, type_]

@@ -12,13 +12,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Tangent, UnsupportedOp, full, full_like, only, zeros_like
-from irax_compiler.ops.linalg import triangular
+from irax_compiler.ops.linalg import arithmetic, triangular
 from irax_compiler.ops.linalg.lu import FROM_RIGHT_UPPER
 from irax_compiler.ops.linalg.matrices import (
     ALL,
@@ -58,6 +58,17 @@ class Qr(Factorization):
 
     name = "irax.qr"
     full: bool = attribute(FLAG, default=False)
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        op = cls.read(operation)
+        assert isinstance(op, Qr)
+
+        def count(m: int, n: int) -> float:
+            made = arithmetic.product_of_reflections(m, m if op.full else n, n)
+            return arithmetic.reflections(m, n) + made
+
+        return arithmetic.of_matrices(operation, count)
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         (a,) = operands
@@ -114,6 +125,10 @@ class QrOrder(Factorization):
     """
 
     name = "irax.qr_order"
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        return arithmetic.of_matrices(operation, arithmetic.reflections)
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         a = adjoint(operands[0])
@@ -206,6 +221,10 @@ class HouseholderQr(_Packed):
     name = "irax.householder_qr"
     lapack = "geqrf"
 
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        return arithmetic.of_matrices(operation, arithmetic.reflections)
+
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         *_, m, n = shape_of(operands[0])
         return _reflected(operands[0], 0, smaller(m, n))
@@ -225,6 +244,10 @@ class Hessenberg(_Packed):
 
     name = "irax.hessenberg"
     lapack = "gehrd"
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        return arithmetic.of_matrices(operation, lambda _, n: arithmetic.hessenberg(n))
 
     @staticmethod
     def sizes(m: int, n: int) -> tuple[int, ...]:
@@ -251,6 +274,13 @@ class HouseholderProduct(DefinedOp, ComposedOp):
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
         return of_matrices(operands, results)
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        count = shape_of(operation.operands[1])[-1]
+        return arithmetic.of_matrices(
+            operation, lambda m, n: arithmetic.product_of_reflections(m, n, count)
+        )
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         packed, taus = operands

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.core import Axis, Linear, Tangent, full, only, zeros_like
 from irax_compiler.ops.indexing.gather_scatter import Gather
+from irax_compiler.ops.linalg import arithmetic
 from irax_compiler.ops.linalg.matrices import (
     ALL,
     INT32,
@@ -54,6 +55,10 @@ class Lu(Factorization):
     """
 
     name = "irax.lu"
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        return arithmetic.of_matrices(operation, arithmetic.lu)
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         (a,) = operands
@@ -185,6 +190,13 @@ class Solve(ComposedOp):
 
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
         return of_equations(len(operands[1]) - 1, operands, results)
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        *_, n, columns = shape_of(operation.operands[1])
+        return arithmetic.of_matrices(
+            operation, lambda *mn: arithmetic.lu(*mn) + 2 * n**2 * columns
+        )
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         a, b = operands

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, shape, slicing
 from irax_compiler.ops.attributes import FLAG, attribute
 from irax_compiler.ops.composite import register_composed
@@ -23,7 +23,7 @@ from irax_compiler.ops.core import (
     zeros_like,
 )
 from irax_compiler.ops.fft import real_dtype
-from irax_compiler.ops.linalg import triangular
+from irax_compiler.ops.linalg import arithmetic, triangular
 from irax_compiler.ops.linalg.householder import Qr
 from irax_compiler.ops.linalg.matrices import (
     ALL,
@@ -88,6 +88,12 @@ class Eigh(Spectrum):
     place = 1
     vectors: bool = attribute(FLAG, default=True)
 
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        op = cls.read(operation)
+        assert isinstance(op, Eigh)
+        return arithmetic.of_matrices(operation, lambda _, n: arithmetic.eigh(n, op.vectors))
+
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         vectors, values = _jacobi(operands[0])
         return [vectors, values] if self.vectors else [values]
@@ -131,6 +137,14 @@ class Svd(Spectrum):
     place = 1
     full: bool = attribute(FLAG, default=False)
     vectors: bool = attribute(FLAG, default=True)
+
+    @classmethod
+    def flops(cls, operation: Operation) -> float:
+        op = cls.read(operation)
+        assert isinstance(op, Svd)
+        return arithmetic.of_matrices(
+            operation, lambda m, n: arithmetic.svd(m, n, op.vectors, op.full)
+        )
 
     def with_vectors(self) -> Svd:
         return Svd(full=False, vectors=True)
