@@ -68,8 +68,8 @@ def eliminated(m, n):
 
 
 def reflected(m, n):
-    """The operations of a reflection of each column: a vector's norm, products with the columns after it,
-    and their update.
+    """The operations of a reflection of each column: a vector's norm, products with the columns
+    after it, and their update.
     """
     return sum(3 * (m - k) + 4 * (m - k) * (n - k - 1) for k in range(min(m, n)))
 
