@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from irax_compiler.coloring.columns import color_columns as color_columns
     from irax_compiler.coloring.stars import color_stars as color_stars
     from irax_compiler.iree.invocation import CompileError
+    from irax_compiler.kept_programs import about as about
     from irax_compiler.lowering import (
         check,
         layouts_of,
@@ -100,6 +101,7 @@ _LATER = {
         ("check", "layouts_of", "layouts_of_results", "lower", "mesh_of", "notes", "partition"),
         "lowering",
     ),
+    "about": "kept_programs",
     "signature": "passes.host.annotate",
     "Canonicalize": "passes.legalize.canonicalize",
     "Decompose": "passes.legalize.decompose",

@@ -51,8 +51,14 @@ def key(module: bytes, flags: Sequence[str]) -> str:
     return digest.hexdigest()
 
 
+_ABOUT = b"\0irax: about "
+"""The bytes between an artefact and its description."""
+_LONGEST_ABOUT = 500
+
+
 class _Here(threading.local):
     reads = True
+    about = ""
 
 
 _here = _Here()
@@ -84,6 +90,18 @@ def unread() -> Iterator[None]:
         _here.reads = True
 
 
+@contextlib.contextmanager
+def describing(about: str) -> Iterator[None]:
+    """For the length of a `with` block, what this thread stores is described so: by the function,
+    its file, the types of its arguments.
+    """
+    before, _here.about = _here.about, about
+    try:
+        yield
+    finally:
+        _here.about = before
+
+
 def reads() -> bool:
     """Return False where this thread is to find nothing in the cache (see `unread`)."""
     return _here.reads
@@ -103,7 +121,15 @@ def load(name: str) -> bytes | None:
         os.utime(path)
     # A checksum: a truncated artefact could crash the runtime.
     checksum, artefact = data[:_CHECKSUM], data[_CHECKSUM:]
-    return artefact if hashlib.sha256(artefact).digest() == checksum else None
+    return _parted(artefact)[0] if hashlib.sha256(artefact).digest() == checksum else None
+
+
+def _parted(stored: bytes) -> tuple[bytes, str]:
+    """Return an artefact and its description."""
+    artefact, mark, about = stored.rpartition(_ABOUT)
+    if not mark or len(about) > _LONGEST_ABOUT:
+        return stored, ""
+    return artefact, about.decode(errors="replace")
 
 
 def store(name: str, artefact: bytes, is_one_of_many: bool = False) -> None:
@@ -114,6 +140,8 @@ def store(name: str, artefact: bytes, is_one_of_many: bool = False) -> None:
     if folder is None:
         return
     limit = size_limit()
+    if _here.about and not is_one_of_many:
+        artefact += _ABOUT + _here.about.encode()[:_LONGEST_ABOUT]
     with contextlib.suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         descriptor, unfinished = tempfile.mkstemp(dir=folder, prefix="unfinished-")
@@ -200,9 +228,16 @@ class Entry:
 
     def read(self) -> bytes:
         """Return the artefact, which does not count as a use. Empty where it has been removed."""
+        return self._parts()[0]
+
+    def about(self) -> str:
+        """Return the description, such as `step (train.py:8) of f32[64,3]`; empty without one."""
+        return self._parts()[1]
+
+    def _parts(self) -> tuple[bytes, str]:
         with contextlib.suppress(OSError):
-            return self.path.read_bytes()[_CHECKSUM:]
-        return b""
+            return _parted(self.path.read_bytes()[_CHECKSUM:])
+        return b"", ""
 
 
 def entries() -> list[Entry]:

@@ -18,7 +18,7 @@ from irax_compiler.mlir import Block, Module, Operation, bytes_of, shape_of
 from irax_compiler.ops import composite
 from irax_compiler.ops.control_flow import scan
 from irax_compiler.ops.control_flow.trip_counts import trip_count
-from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.core import Memory, UnsupportedOp
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import find_function
 
@@ -35,7 +35,8 @@ class Cost:
     transcendentals: float = 0
     """Elements of sines, exponentials, roots and the like; not among the flops."""
     bytes: float = 0
-    """The bytes of the operands and results of each operation."""
+    """The bytes of the operands and results of each operation; of what a slice or a gather reads
+    from, those that it reads."""
 
     def __add__(self, other: Cost) -> Cost:
         return Cost(
@@ -174,7 +175,10 @@ class _Counter:
         is_free = traits.is_constant or traits.is_view or not len(operation.results)
         if is_free or not operation.name.startswith(_COUNTED):
             return Cost()
-        moved = sum(map(_bytes, [*operation.operands, *operation.results]))
+        arrays = [*operation.operands, *operation.results]
+        if traits.memory is Memory.PART:
+            arrays[0] = operation.results[0]
+        moved = sum(map(_bytes, arrays))
         if traits.transcendental:
             return Cost(0, _size(operation.results[0]), moved)
         if traits.arithmetic:

@@ -77,6 +77,25 @@ def _forget_rules(module: Module) -> None:
                     operation.attributes["composite_attributes"] = mlir.dictionary(left)
 
 
+def about(module: Module, func: str, file: str = "") -> str:
+    """Return a function, its file or the line that it was traced for, and the types of its
+    arguments, as the list of what is kept shows them.
+    """
+    function = mlir.functions(module)[func]
+    lines = locations.frames(function.location)
+    place = file or (f"{lines[-1].file}:{lines[-1].line}" if lines else "")
+    place = f" ({place})" if place else ""
+    types = ", ".join(_short(x.type) for x in mlir.arguments(function))
+    return f"{func}{place} of {types or 'no arguments'}"
+
+
+def _short(type_: Any) -> str:
+    """Return the type of an array, such as `f32[3,4]`."""
+    if mlir.type_problem(type_):
+        return str(type_)
+    return f"{type_.element_type}{list(type_.shape)}".replace(" ", "")
+
+
 def load(name: str | None) -> bytes | None:
     """Return the artefact of this name, or None."""
     if name is None:
@@ -87,10 +106,11 @@ def load(name: str | None) -> bytes | None:
     return artefact
 
 
-def store(name: str | None, artefact: bytes) -> None:
-    """Keep the artefact of a function for other processes."""
+def store(name: str | None, artefact: bytes, about: str = "") -> None:
+    """Keep the artefact of a function for other processes, with a description of it."""
     if name is not None:
-        cache.store(name, artefact)
+        with cache.describing(about):
+            cache.store(name, artefact)
 
 
 def refusal(name: str | None) -> str | None:

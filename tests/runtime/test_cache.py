@@ -47,6 +47,18 @@ def test_nothing_is_compiled_twice(folder, compilations):
     assert len(compilations) == 3
 
 
+def test_what_is_kept_may_be_described(folder):
+    about = "step (train.py:8) of f32[64,3]"
+    with cache.describing(about):
+        cache.store(NAME, b"artefact")
+    assert cache.load(NAME) == b"artefact"
+    cache.store(OTHER, b"another")
+    assert {x.path.name: (x.about(), x.read()) for x in cache.entries()} == {
+        NAME: (about, b"artefact"),
+        OTHER: ("", b"another"),
+    }
+
+
 def test_returns_what_was_stored(folder):
     name = cache.key(b"module", ["--flag"])
     assert cache.load(name) is None

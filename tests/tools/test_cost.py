@@ -17,7 +17,8 @@ from irax_tools.cost import measure, peaks, plot, table
 from irax_tools.cost.origins import Origins
 from irax_tools.sources import Source
 
-MACHINE = peaks.Peaks(1e-6, 1e11, 1e9, [(1e4, 1e11), (1e6, 1e11), (1e8, 1e10)])
+COPYING = [(1e4, 1e11), (1e6, 1e11), (1e8, 1e10)]
+MACHINE = peaks.Peaks(1e-6, 1e11, 1e9, COPYING, COPYING)
 RUN = measure.Run(
     "product",
     ["dot_general", "add", "tanh", "multiply", "exponential", "sine"],
@@ -27,6 +28,7 @@ RUN = measure.Run(
     [Frame("/a/model.py", 2)],
     [Frame("/a/model.py", 4), Frame("/a/model.py", 5), Frame("/a/layers.py", 1)],
     4,
+    5e5,
 )
 MEASURED = measure.Measured(
     "f<main>",
@@ -79,10 +81,19 @@ def test_what_a_dispatch_should_take(cost, runs, width, seconds, bound):
     assert max(parts, key=lambda part: parts[part]) == bound
 
 
+@pytest.mark.parametrize(
+    ("written", "seconds"), [(None, 1e-2), (5e7, 1e-2), (0.0, 2.5e-3), (1e8, 1.75e-2)]
+)
+def test_reading_is_not_writing(written, seconds):
+    """A copy of 1e8 bytes takes 10 ms, and to read as many 2.5: so to write them takes 17.5."""
+    machine = replace(MACHINE, reading=[(1e4, 1e11), (1e8, 4e10)])
+    assert machine.parts(Cost(0, 0, 1e8), 1, 4, written)["memory"] == pytest.approx(seconds)
+
+
 def test_the_table():
     lines = list(table.lines(MEASURED, MACHINE))
     assert lines[0].startswith(
-        "this machine, by all threads: 100G flops, 1.00G exponentials, 10.0G"
+        "this machine, by all threads: 100G flops, 1.00G transcendental functions, 10.0G"
     )
     assert lines[1] == (
         "@f<main>: 50.0 ms a call; its dispatches take 30.3 ms, and should take 40.2 ms"

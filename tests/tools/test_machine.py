@@ -16,10 +16,11 @@ def test_cache(folder, irax, monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", str(kept))
     assert ": 0 programs, 0 kernels, 0.0 MiB, of at most 2048 MiB" in irax("cache", "info").stdout
     assert irax("compile", "in.mlir", "-o", "m.vmfb").returncode == 0
-    lines = irax("cache", "list").stdout.splitlines()
-    assert {line.split()[0] for line in lines} == {path.name for path in kept.iterdir()}
-    (kernel,) = (line for line in lines if line.startswith("kernel-"))
-    assert re.search(r"used \S+ \S+  main: \w+$", kernel)
+    (kept / "irax-other").write_text("of no kind")
+    text = irax("cache", "list").stdout
+    assert re.search(r"^\S+ \S+ +\S+ k?B in 1 file    kernels of main$", text, re.M)
+    assert re.search(r" files? +main \(in.mlir\) of f32\[4\], f32\[4\]$", text, re.M), text
+    (kept / "irax-other").unlink()
     assert ": 0 programs, 0 kernels, 0.0 MiB, removed" in irax("cache", "prune").stdout
     assert "'big' is no size" in irax("cache", "prune", "--size", "big").stderr
     assert "--size is an option of prune" in irax("cache", "clear", "--size", "1MB").stderr
@@ -29,6 +30,17 @@ def test_cache(folder, irax, monkeypatch):
     monkeypatch.setenv("IRAX_CACHE_DIR", "off")
     assert irax("cache").stdout == "none are kept: IRAX_CACHE_DIR=off\n"
     assert irax("cache", "burn").returncode == 2
+
+
+def test_the_list_of_the_cache_has_functions(folder, irax, monkeypatch):
+    """A line has a function, its file, and the types of its arguments."""
+    monkeypatch.setenv("IRAX_CACHE_DIR", str(folder / "kept"))
+    (folder / "train.py").write_text("def step(x, n):\n    return x * 2 + n\n")
+    for types in ("f32[2,3], i32[]", "f32[5], i32[]"):
+        assert irax("compile", "train.py:step", "--args", types, "-o", "m.vmfb").returncode == 0
+    lines = irax("cache", "list").stdout.splitlines()
+    listed = [line.partition("step (")[2] for line in lines if "step (" in line]
+    assert listed == ["train.py) of f32[2,3], i32[]", "train.py) of f32[5], i32[]"]
 
 
 def test_doctor(irax, monkeypatch):

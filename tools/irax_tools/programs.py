@@ -12,7 +12,7 @@ from typing import Any
 import click
 import numpy as np
 
-from irax_compiler import api, mlir, spans, targets
+from irax_compiler import api, cache, mlir, spans, targets
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.targets.pjrt import PjrtTarget
 from irax_runtime import archives, divided, exported
@@ -32,7 +32,9 @@ REFERENCE = "reference"
 
 def compile_source(source: Source, target: str, passes: Sequence[api.Pass] | None = None) -> bytes:
     """The artefact of a function, lowered by `passes`, or by those of the target."""
-    return targets.compile(api.lower(source.module, source.func, target, None, passes), target)
+    lowered = api.lower(source.module, source.func, target, None, passes)
+    with cache.describing(api.about(source.module, source.func, source.file)):
+        return targets.compile(lowered, target)
 
 
 def target_of(device: str, chip: str | None = None) -> str:

@@ -35,11 +35,18 @@ class Source:
     is_traced: bool = False
     """True where the function was one of Python's."""
     path: str = ""
-    """The file that it was read from."""
+    """The file that the module was read from."""
     text: str = ""
     """The module's text, where it was read from one."""
     examples: list[np.ndarray[Any, Any]] | None = None
     """Arguments that it was traced with, if they were arrays."""
+    python: str = ""
+    """The file of the function of Python's."""
+
+    @property
+    def file(self) -> str:
+        """The file that it is from."""
+        return self.python or self.path
 
 
 def is_python(source: str) -> bool:
@@ -118,7 +125,7 @@ def _trace(
         called = functools.wraps(function, updated=())(lambda *args: function(*args))
         with _naming_lines(file):
             ir = make_ir(function if mesh is None else called)(*args)
-    return Source(ir.module, ir.func, is_traced=True, examples=elements(args))
+    return Source(ir.module, ir.func, is_traced=True, python=file, examples=elements(args))
 
 
 @contextlib.contextmanager

@@ -31,6 +31,8 @@ class Dispatch:
     name: str
     bytes: float
     """The bytes of the arrays that a run reads and writes."""
+    written: float
+    """The bytes of the arrays that a run writes."""
     locations: Sequence[Location]
     """The locations of the operations inside it."""
     loops: Sequence[Location] = ()
@@ -101,9 +103,10 @@ def _dispatches(module: Module) -> Iterator[Dispatch]:
         locations = [operation.location]
         if holder is not None:
             locations += [o.location for o in nested(holder)]
-        moved = sum(_bytes(x.type) for x in (*operation.operands, *operation.results))
+        written = sum(_bytes(x.type) for x in operation.results)
+        moved = written + sum(_bytes(x.type) for x in operation.operands)
         runs, loops = _runs(operation)
-        yield Dispatch(name, moved, locations, loops, runs)
+        yield Dispatch(name, moved, written, locations, loops, runs)
 
 
 def _symbol(operation: Operation) -> str:

@@ -162,12 +162,13 @@ def compile(
             module, name, device, partial(compile, donated=donated), donated
         )
     key = kept_programs.key(module, name, device.target, donated)
+    about = kept_programs.about(module, name)
 
     def made(reads: bool = True) -> bytes:
         lowered = api.lower(module, name, device.target, donated=donated, is_direct=True)
-        made_of = (lowered, device.target, donated, spans.lists(), reads)
+        made_of = (lowered, device.target, donated, spans.lists(), about, reads)
         artefact = interruptible.run(_compiled, *made_of)
-        kept_programs.store(key, artefact)
+        kept_programs.store(key, artefact, about)
         return artefact
 
     artefact = kept_programs.load(key) or made()
@@ -241,12 +242,14 @@ def _compiled(
     target: str,
     donated: Sequence[int],
     recorded: Sequence[list[spans.Span]],
+    about: str,
     reads: bool = True,
 ) -> bytes:
     """Compile a lowered module; where `reads` is false, without what the cache has of it."""
     from irax_compiler import cache
 
-    with spans.recorded_in(recorded), nullcontext() if reads else cache.unread():
+    reading = nullcontext() if reads else cache.unread()
+    with spans.recorded_in(recorded), reading, cache.describing(about):
         return targets.compile(lowered, target, donated)
 
 

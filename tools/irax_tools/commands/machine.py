@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
 import click
 
 from irax_tools import options
+
+if TYPE_CHECKING:
+    from irax_compiler.cache import Entry
 
 
 @options.command(example="irax devices")
@@ -32,6 +38,38 @@ def doctor() -> None:
         click.get_current_context().exit(1)
 
 
+def _listed(entries: Sequence[Entry]) -> Iterator[str]:
+    """Yield a line for each function whose programs are kept, for the kernels of each name, and for
+    files of each other kind: those used last at the end.
+    """
+    import time
+
+    from irax_compiler.iree import kernel_cache
+
+    files: dict[str, list[Entry]] = {}
+    for entry in entries:
+        if entry.kind == "kernel":
+            program = kernel_cache.label(entry.read()).partition(":")[0]
+            named = f"kernels of {program}"
+        else:
+            named = entry.about() or f"files of other kinds: {entry.kind}"
+        files.setdefault(named, []).append(entry)
+    for named, own in sorted(files.items(), key=lambda pair: max(x.used for x in pair[1])):
+        used = time.strftime("%Y-%m-%d %H:%M", time.localtime(max(x.used for x in own)))
+        count = f"{len(own)} file{'s' if len(own) > 1 else ''}"
+        yield f"{used}  {_size(sum(x.size for x in own)):>7} in {count:9} {named}"
+
+
+def _size(count: int) -> str:
+    """Return a number of bytes as text: 812 B, 3.1 kB, 45 MB."""
+    size, unit = float(count), "B"
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 999.5 or unit == "GB":
+            break
+        size /= 1000
+    return f"{size:.{1 if unit != 'B' and size < 9.95 else 0}f} {unit}"
+
+
 @options.command(example="irax cache prune --size 500MB")
 @click.argument("action", type=click.Choice(["info", "list", "prune", "clear"]), default="info")
 @click.option(
@@ -39,13 +77,13 @@ def doctor() -> None:
     help="The size that prune leaves at most, such as 500MB.  [default: the cache's limit]",
 )
 def cache(action: str, size: str | None) -> None:
-    """Describe, list, or remove the compiled programs and kernels that irax keeps: clear removes
-    all of them, prune the least recently used.
-    """
-    import time
+    """List or remove the compiled programs that irax keeps.
 
+    `info` tells how many there are, and where. `list` has a line for each function: when it was
+    last used, the size of its files, its file and line, and the types of its arguments. `clear`
+    removes all, `prune` the least recently used.
+    """
     from irax_compiler import cache as kept
-    from irax_compiler.iree import kernel_cache
 
     folder = kept.directory()
     if folder is None:
@@ -61,10 +99,8 @@ def cache(action: str, size: str | None) -> None:
     removes = action in ("prune", "clear")
     found = kept.prune(0 if action == "clear" else least) if removes else kept.entries()
     if action == "list":
-        for entry in found:
-            used = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
-            named = f"  {kernel_cache.label(entry.read())}" if entry.kind == "kernel" else ""
-            click.echo(f"{entry.path.name}  {entry.size:10} bytes, used {used}{named}")
+        for line in _listed(found):
+            click.echo(line)
         return
     total = sum(entry.size for entry in found) / 2**20
     did = "removed" if removes else f"of at most {limit / 2**20:.0f} MiB"

@@ -14,7 +14,8 @@ from irax_compiler import api, mlir
 from irax_compiler.cost import Cost
 from irax_compiler.iree.dispatches import Dispatch, Dispatched, dispatched
 from irax_compiler.locations import Frame
-from irax_compiler.ops.registry import read
+from irax_compiler.ops.core import Memory
+from irax_compiler.ops.registry import read, traits_of
 from irax_runtime import dispatch_times
 from irax_runtime.devices import devices
 from irax_tools.cost.origins import Origin, Origins
@@ -45,6 +46,8 @@ class Run:
     """The lines of its operations."""
     width: int
     """The size in bytes of a number that it computes with."""
+    written: float
+    """The bytes, of those that its cost has, that it writes."""
 
 
 @dataclass(frozen=True)
@@ -103,15 +106,19 @@ def _run(dispatch: Dispatch, own: Sequence[Origin], steps: float, took: float | 
     own_lines = {Frame(f.file, f.line) for f in (stack[-1] for stack in stacks)}
     names = dict.fromkeys(_name(o) for o in own)
     widths = [_width(o) for o in own]
+    moved = dispatch.bytes * steps
+    if any(traits_of(o.operation).memory is Memory.PART for o in own):
+        moved = min(moved, cost.bytes)  # it reads a part of an array
     return Run(
         dispatch.name,
         list(names),
-        Cost(cost.flops, cost.transcendentals, dispatch.bytes * steps),
+        Cost(cost.flops, cost.transcendentals, moved),
         steps,
         None if took is None else took * steps,
         [Frame(f.file, f.line) for f in stacks[0][:common]] if stacks else (),
         sorted(own_lines, key=lambda f: (f.file, f.line)),
         max(widths, default=4),
+        min(dispatch.written * steps, moved),
     )
 
 

@@ -8,7 +8,7 @@ from irax_tools import checking
 from irax_tools.cost import peaks as machine
 from irax_tools.cost.measure import Measured, measure
 from irax_tools.cost.peaks import Peaks
-from irax_tools.cost.table import expected_of
+from irax_tools.cost.table import expected_of, parts_of
 from irax_tools.show.model import Run
 from irax_tools.show.record import Recorder
 from irax_tools.show.way import Way
@@ -33,7 +33,7 @@ def add_runs(recorder: Recorder, measured: Measured, peaks: Peaks) -> None:
     """Adds a function's dispatches, with their times, to its page."""
     recorder.set_time(measured.seconds)
     for run in measured.runs:
-        parts = peaks.parts(run.cost, run.runs, run.width)
+        parts = parts_of(run, peaks)
         recorder.add_run(
             Run(
                 run.name,

@@ -17,12 +17,18 @@ from irax_compiler.iree.dispatches import dispatched
 from irax_runtime import threads
 from irax_tools.cost.measure import TARGET, seconds
 
-_VERSION = "peaks 2"
+_VERSION = "peaks 3"
 _SIDE = 768
 """Rows and columns of the matrices that are multiplied."""
 _SIZES = (1 << 10, 1 << 13, 1 << 16, 1 << 19, 1 << 22, 1 << 24)
 """The numbers of elements that are copied: from those that fit into the nearest cache on."""
-_FUNCTIONS = 1 << 18
+_FUNCTIONS = ("exponential", "tanh", "sqrt")
+_ELEMENTS = 1 << 18
+_SUM = (
+    "%z = stablehlo.constant dense<0.0> : tensor<f32> "
+    "%0 = stablehlo.reduce(%x init: %z) applies stablehlo.add across dimensions = [0] : "
+    "({type_}, tensor<f32>) -> tensor<f32>"
+)
 
 
 @dataclass(frozen=True)
@@ -36,29 +42,41 @@ class Peaks:
     transcendentals: float
     """Elements of functions such as exp in a second."""
     bandwidth: Sequence[tuple[float, float]]
-    """Bytes that a dispatch reads and writes, with bytes in a second."""
+    """Bytes that a dispatch reads and writes, half of them each, with bytes in a second."""
+    reading: Sequence[tuple[float, float]]
+    """Bytes that a dispatch only reads, with bytes in a second."""
 
-    def bandwidth_of(self, size: float) -> float:
-        """The bytes in a second for a dispatch of so many bytes."""
-        sizes, rates = zip(*self.bandwidth, strict=True)
-        return float(np.interp(np.log(max(size, 1)), np.log(sizes), rates))
-
-    def parts(self, cost: Cost, runs: float = 1, width: int = 4) -> dict[str, float]:
+    def parts(
+        self, cost: Cost, runs: float = 1, width: int = 4, written: float | None = None
+    ) -> dict[str, float]:
         """The least seconds that a dispatch can take in so many runs: for its arithmetic, for its
-        bytes, and to be launched. `width` is the size of its numbers in bytes.
+        bytes, and to be launched. `width` is the size of its numbers in bytes, and `written` the
+        bytes that it writes: half of them if that is not given.
         """
         size = cost.bytes / max(runs, 1)
+        copied = _rate(self.bandwidth, size)
+        read = max(copied, _rate(self.reading, size))
+        share = 0.5 if written is None or not cost.bytes else written / cost.bytes
         arithmetic = cost.flops / self.flops + cost.transcendentals / self.transcendentals
         return {
             "compute": arithmetic * max(width / 4, 0.5),
-            "memory": cost.bytes / self.bandwidth_of(size),
+            # A copy reads and writes: what reading does not take is the time of writing.
+            "memory": cost.bytes * ((1 - share) / read + share * (2 / copied - 1 / read)),
             "launch": self.launch * runs,
         }
 
-    def expected(self, cost: Cost, runs: float = 1, width: int = 4) -> float:
+    def expected(
+        self, cost: Cost, runs: float = 1, width: int = 4, written: float | None = None
+    ) -> float:
         """The seconds that a dispatch takes if nothing but the machine limits it."""
-        parts = self.parts(cost, runs, width)
+        parts = self.parts(cost, runs, width, written)
         return max(parts["compute"], parts["memory"]) + parts["launch"]
+
+
+def _rate(measured: Sequence[tuple[float, float]], size: float) -> float:
+    """The bytes in a second for a dispatch of so many bytes."""
+    sizes, rates = zip(*measured, strict=True)
+    return float(np.interp(np.log(max(size, 1)), np.log(sizes), rates))
 
 
 def of_machine(
@@ -79,7 +97,8 @@ def of_machine(
 
 def _read(kept: bytes) -> Peaks:
     found = json.loads(kept)
-    return Peaks(**{**found, "bandwidth": [tuple(pair) for pair in found["bandwidth"]]})
+    tables = {name: [tuple(pair) for pair in found[name]] for name in ("bandwidth", "reading")}
+    return Peaks(**{**found, **tables})
 
 
 def _measured(driver: str) -> Peaks:
@@ -87,20 +106,25 @@ def _measured(driver: str) -> Peaks:
     types = f"({square}, {square}) -> {square}"
     factors = "%x, %x, contracting_dims = [1] x [0]"
     product = _seconds(driver, f"%0 = stablehlo.dot_general {factors} : {types}", square)
-    row = f"tensor<{_FUNCTIONS}xf32>"
-    functions = _seconds(driver, f"%0 = stablehlo.exponential %x : {row}", row)
-    bandwidth = []
+    row = f"tensor<{_ELEMENTS}xf32>"
+    functions = min(
+        _seconds(driver, f"%0 = stablehlo.{name} %x : {row}", row) for name in _FUNCTIONS
+    )
+    bandwidth, reading = [], []
     for size in _SIZES:
         type_ = f"tensor<{size}xf32>"
         took = _seconds(driver, f"%0 = stablehlo.negate %x : {type_}", type_)
         bandwidth.append((8.0 * size, 8.0 * size / took))
+        took = _seconds(driver, _SUM.format(type_=type_), type_, "tensor<f32>")
+        reading.append((4.0 * size, 4.0 * size / took))
     least = _seconds(driver, "%0 = stablehlo.negate %x : tensor<4xf32>", "tensor<4xf32>")
-    return Peaks(least, 2 * _SIDE**3 / product, _FUNCTIONS / functions, bandwidth)
+    return Peaks(least, 2 * _SIDE**3 / product, _ELEMENTS / functions, bandwidth, reading)
 
 
-def _seconds(driver: str, body: str, type_: str) -> float:
+def _seconds(driver: str, body: str, type_: str, result: str | None = None) -> float:
     """The time of the dispatch of a function of an array of a type."""
-    text = f"func.func @main(%x: {type_}) -> {type_} {{ {body} return %0 : {type_} }}"
+    result = result or type_
+    text = f"func.func @main(%x: {type_}) -> {result} {{ {body} return %0 : {result} }}"
     lowered = api.lower(mlir.parse_module(text), "main", TARGET)
     found = dispatched(lowered, TARGET)
     return sum(seconds(found, name, driver) for name in found.programs)

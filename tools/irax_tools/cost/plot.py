@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from irax_tools.cost.measure import Measured, Run
 from irax_tools.cost.peaks import Peaks
-from irax_tools.cost.table import time_text, told
+from irax_tools.cost.table import parts_of, time_text, told
 from irax_tools.show.terminal import short
 
 _WIDTH, _HEIGHT = 760, 460
@@ -110,7 +110,7 @@ def _top(scale: Scale, top: float) -> Iterator[str]:
 
 
 def _circle(scale: Scale, peaks: Peaks, measured: Measured, run: Run, x: float, y: float) -> str:
-    parts = peaks.parts(run.cost, run.runs, run.width)
+    parts = parts_of(run, peaks)
     bound = max(parts, key=lambda part: parts[part])
     share = (run.seconds or 0) / (measured.in_dispatches or 1)
     across, down = scale.place(x, y)

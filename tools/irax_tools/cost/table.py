@@ -22,7 +22,7 @@ def lines(measured: Measured, peaks: Peaks) -> Iterator[str]:
     near, far = peaks.bandwidth[0][1], peaks.bandwidth[-1][1]
     yield (
         f"this machine, by {threads}: {short(peaks.flops)} flops, "
-        f"{short(peaks.transcendentals)} exponentials, {short(far)} bytes a second "
+        f"{short(peaks.transcendentals)} transcendental functions, {short(far)} bytes a second "
         f"({short(near)} in the nearest cache), {time_text(peaks.launch)} a dispatch"
     )
     expected = sum(expected_of(run, peaks) for run in measured.runs)
@@ -52,13 +52,18 @@ def _groups(runs: Sequence[Run]) -> list[list[Run]]:
 
 def expected_of(run: Run, peaks: Peaks) -> float:
     """The time that a dispatch should take in all its runs."""
-    return peaks.expected(run.cost, run.runs, run.width)
+    return peaks.expected(run.cost, run.runs, run.width, run.written)
+
+
+def parts_of(run: Run, peaks: Peaks) -> dict[str, float]:
+    """The least times that a dispatch can take for its arithmetic, its bytes and its launches."""
+    return peaks.parts(run.cost, run.runs, run.width, run.written)
 
 
 def _line(runs: Sequence[Run], peaks: Peaks) -> str:
     """A line of the table, for a dispatch or for many alike."""
     first = runs[0]
-    parts = peaks.parts(first.cost, first.runs, first.width)
+    parts = parts_of(first, peaks)
     known = [run.seconds for run in runs if run.seconds is not None]
     cells = (
         time_text(sum(known)) if known else "?",

@@ -90,8 +90,10 @@ class ReduceWindow(DefinedOp):
 
     @classmethod
     def flops(cls, operation: Operation) -> float:
-        window: Any = operation.attributes["window_dimensions"]
-        return prod(shape_of(operation.results[0])) * (prod(window) - 1) * computed(operation)
+        window, extents = _window(operation), shape_of(operation.operands[0])
+        is_run = cumulative.run_of(window, extents) is not None
+        each = 1 if is_run else prod(window.sizes) - 1
+        return prod(shape_of(operation.results[0])) * each * computed(operation)
 
     def attributes(self):
         window = self.window
