@@ -224,13 +224,23 @@ def key_of(*arrays):
 
 def test_warning_of_many_signatures():
     found = history.History()
-    keys = [key_of(jnp.ones(n)) for n in range(reports.OFTEN)]
+    keys = [key_of(jnp.ones(n)) for n in range(reports.ALIKE)]
     missed(found, plain, *keys[:-1])
-    with pytest.warns(UserWarning, match=r"plain has been compiled 32 times.*31 .*shape of params"):
+    with pytest.warns(UserWarning, match=r"plain has been compiled 5 times.*4 .*shape of params"):
         missed(found, plain, keys[-1])
     for n in range(2 * history.KEPT):
         missed(found, plain, key_of(jnp.ones((n, 2))))
     assert len(found.entries) == history.KEPT
+
+
+def test_signatures_that_differ_in_many_ways_are_warned_of_later():
+    """Each signature is another kind: a new shape, then a new dtype, then a new structure."""
+    found = history.History()
+    kinds = [(jnp.ones(2),), (jnp.ones(3),), (jnp.ones(3, int),), (jnp.ones(3), jnp.ones(3))]
+    missed(found, plain, *(key_of(*arrays) for arrays in kinds), key_of(*[jnp.ones(3)] * 3))
+    found.compiled = reports.OFTEN - 1
+    with pytest.warns(UserWarning, match="plain has been compiled 32 times"):
+        missed(found, plain, key_of(jnp.ones((3, 4), bool)))
 
 
 def test_warning_of_functions_made_in_a_loop():

@@ -215,16 +215,24 @@ def _explained(history: History, function: Callable[..., Any], entries: Sequence
     return Trace(entry.place, signature, tuple(found), reason, entry.is_part, tuple(entry.spans))
 
 
-def warning(history: History, function: Callable[..., Any]) -> str:
-    """Return the text that warns of a function that is compiled again and again."""
+def warning(history: History, function: Callable[..., Any], alike: int, often: int) -> str | None:
+    """Return the text that warns of a function that is compiled again and again: for so many
+    signatures that differ in one way, or so often at all. None where it is not.
+    """
     name = name_of(function)
+    others = history.entries[-1].others
+    if others:
+        last = latest(history, function)
+        is_due = others + 1 == often
+        return f"jit: {name} is compiled again and again: {last.reason}" if is_due else None
     traces = [t for t in explained(history, function) if not t.is_part]
-    last = traces[-1]
-    if not last.differences:
-        return f"jit: {name} is compiled again and again: {last.reason}"
-    seconds = sum(t.seconds(kind) for t in traces for kind in _KINDS)
     counted = Counter((d.argument, d.what) for t in traces for d in t.differences)
+    if not counted:
+        return None
     (argument, what), count = counted.most_common(1)[0]
+    if count + 1 < alike and history.compiled < often:
+        return None
+    seconds = sum(t.seconds(kind) for t in traces for kind in _KINDS)
     advice = next(
         d.advice for t in traces for d in t.differences if (d.argument, d.what) == (argument, what)
     )

@@ -52,6 +52,8 @@ class History:
         self.compiled = 0
         self.starts: deque[str] = deque(maxlen=KEPT)
         """Sentences about first calls: why they traced, or that they did not."""
+        self.is_warned_of = False
+        """True if a warning has told that it is compiled again and again."""
         self._is_cleared = False
 
     def clear(self) -> None:

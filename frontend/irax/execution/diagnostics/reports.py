@@ -18,9 +18,11 @@ from irax_compiler import spans
 from irax_compiler.spans import Span
 from irax_runtime.device import Device
 
+ALIKE = 5
+"""The number of signatures that differ in one way at which a warning is due."""
 OFTEN = 32
-"""The number of compilations of one function at which a warning is due: at a second each, they
-take half a minute."""
+"""The number of compilations of one function, or of functions made anew, at which a warning is due
+in any case: at a second each, they take half a minute."""
 
 
 def log(text: str, *details: Any) -> None:
@@ -64,15 +66,18 @@ def missed(function: Callable[..., Any], history: History, key: Key, is_part: bo
             f"jit: {name} would be traced at {source.user_line()}, and the option no_tracing is on"
         )
     entry = history.add(function, key, is_part)
-    is_often = not is_part and OFTEN in (history.compiled, entry.others + 1)
-    if config.explain_cache_misses or is_often:
+    may_be_often = not is_part and (history.compiled >= ALIKE or entry.others + 1 == OFTEN)
+    if config.explain_cache_misses or may_be_often:
         from irax.execution.diagnostics import explanations
 
         if config.explain_cache_misses:
             why = explanations.latest(history, function).why
             log("jit traces %s at %s: %s", name, source.user_line(), why)
-        if is_often:
-            source.warn(explanations.warning(history, function), UserWarning)
+        if may_be_often and not history.is_warned_of:
+            text = explanations.warning(history, function, ALIKE, OFTEN)
+            if text is not None:
+                history.is_warned_of = True
+                source.warn(text, UserWarning)
     return entry.spans
 
 
