@@ -95,6 +95,8 @@ if TYPE_CHECKING:
     from irax_compiler.precision.ranges import RangeReport, range_report
     from irax_compiler.precision.report import PrecisionReport, precision_report
     from irax_compiler.precision.tuning import Plan, precision_plan
+    from irax_compiler.repetition import FOR_LOOPS as FOR_LOOPS
+    from irax_compiler.repetition import repeated_lines as repeated_lines
 
 _LATER = {
     **dict.fromkeys(
@@ -102,6 +104,8 @@ _LATER = {
         "lowering",
     ),
     "about": "kept_programs",
+    "FOR_LOOPS": "repetition",
+    "repeated_lines": "repetition",
     "signature": "passes.host.annotate",
     "Canonicalize": "passes.legalize.canonicalize",
     "Decompose": "passes.legalize.decompose",

@@ -1,6 +1,7 @@
 """Explanations of traces: what differed, what to do about it, and where the time went."""
 
 import functools
+import inspect
 import logging
 import os
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 import irax
 import irax.numpy as jnp
+from irax import lax
 from irax.execution.diagnostics import differences, history, progress, reports
 from irax_compiler import spans
 
@@ -231,6 +233,30 @@ def test_warning_of_many_signatures():
     for n in range(2 * history.KEPT):
         missed(found, plain, key_of(jnp.ones((n, 2))))
     assert len(found.entries) == history.KEPT
+
+
+def test_a_line_that_a_loop_of_pythons_repeats_is_told_of():
+    @irax.jit
+    def unrolled(x):
+        for _ in range(40):
+            x = jnp.sin(x) * 2 + jnp.mean(x)
+        return jnp.sum(x)
+
+    @irax.jit
+    def rolled(x):
+        return lax.fori_loop(0, 40, lambda i, x: jnp.sin(x) * 2 + jnp.mean(x), x)
+
+    unrolled.lower(jnp.ones(3))
+    rolled.lower(jnp.ones(3))
+    slope = irax.jit(irax.grad(unrolled))
+    slope.lower(jnp.ones(3))
+    line = inspect.unwrap(unrolled).__code__.co_firstlineno + 3
+    for function in (unrolled, slope):
+        (told,) = irax.explain(function).repeated
+        assert told.startswith(f"{__file__}:{line} was traced 40 times, ")
+        assert told.endswith("operations: lax.fori_loop and lax.scan trace a step once")
+        assert told in str(irax.explain(function))
+    assert irax.explain(rolled).repeated == ()
 
 
 def test_signatures_that_differ_in_many_ways_are_warned_of_later():

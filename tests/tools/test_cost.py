@@ -47,13 +47,15 @@ def test_dispatches_that_are_alike_are_one_line():
     """An unrolled loop has as many dispatches as steps."""
     steps = [replace(RUN, name=f"step_{i}", seconds=1e-3) for i in range(199)]
     others = [replace(RUN, name=f"layer_{i}", operations=["add"], seconds=2e-3) for i in range(3)]
-    found = list(table.lines(replace(MEASURED, runs=[*steps, *others]), MACHINE))[4:]
+    often = {Frame("/a/model.py", 4): 199, Frame("/a/layers.py", 1): 199}
+    others = [replace(run, lines=[Frame("/a/model.py", 9)]) for run in others]
+    measured = replace(MEASURED, runs=[*steps, *others], traced=often)
+    found = list(table.lines(measured, MACHINE))[4:]
     assert len(found) == 4
     unrolled, *layers = found
     assert "  199 dispatches: dot_general, add, tanh, multiply" in unrolled
     assert unrolled.endswith(
-        "(model.py:4,5 layers.py:1); alike, as those of a loop of Python's: "
-        "lax.fori_loop traces a step once"
+        "(model.py:4,5 layers.py:1); traced 199 times: lax.fori_loop and lax.scan trace a step once"
     )
     assert unrolled.split()[:2] == ["199", "ms"]
     assert unrolled.split()[5:7] == ["199M", "199"]

@@ -469,6 +469,10 @@ class PjitFunction(Generic[P, R]):
         """Return sentences about first calls: why they traced, or that they did not."""
         return list(self._cache.history.starts)
 
+    def repeated_lines(self) -> list[str]:
+        """Return sentences about lines that a trace met many times."""
+        return reports.repeated_lines([p.traced.builder.module for p in self._cache.values()])
+
     def programs_for_all_sizes(self) -> list[str]:
         """Return sentences about the programs that the option `dynamic_shapes` asks for."""
         return [] if self._dynamic is None else self._dynamic.explanation()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,8 @@ class Measured:
     seconds: float
     """The time of a call."""
     runs: Sequence[Run]
+    traced: Mapping[Frame, int] = field(default_factory=dict[Frame, int])
+    """The lines that were traced many times, with how often."""
 
     @property
     def in_dispatches(self) -> float:
@@ -85,7 +87,8 @@ def measure(source: Source, inputs: Sequence[np.ndarray[Any, Any]]) -> Measured:
     for dispatch, own in zip(found.dispatches, origins.of(found.dispatches), strict=True):
         took = known.get(dispatch.name)
         runs.append(_run(dispatch, own, origins.steps(dispatch), took))
-    return Measured(source.func, driver, call_time(source, inputs), runs)
+    often = {line: times for line, (times, _) in api.repeated_lines(source.module).items()}
+    return Measured(source.func, driver, call_time(source, inputs), runs, often)
 
 
 def seconds(found: Dispatched, name: str, driver: str) -> float:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
+from irax_compiler import api
 from irax_tools.cost.measure import Measured, Run
 from irax_tools.cost.peaks import Peaks
 from irax_tools.show.terminal import short
 
 _HEADS = ("measured", "expected", "flops", "bytes", "runs", "bound by")
 _MOST_OPERATIONS = 4
-_MANY = 8
-"""The number of dispatches alike from which on they are one line of the table."""
 
 
 def lines(measured: Measured, peaks: Peaks) -> Iterator[str]:
@@ -32,22 +33,20 @@ def lines(measured: Measured, peaks: Peaks) -> Iterator[str]:
     )
     yield ""
     yield f"{''.join(f'{head:>10}' for head in _HEADS)}  dispatch"
-    groups = _groups(measured.runs)
+    groups = _groups(measured)
     for runs in sorted(groups, key=lambda runs: -sum(run.seconds or 0 for run in runs)):
-        yield _line(runs, peaks)
+        yield _line(runs, peaks, max(map(measured.traced.get, runs[0].lines, repeat(0)), default=0))
 
 
-def _groups(runs: Sequence[Run]) -> list[list[Run]]:
-    """Dispatches that compute the same at the same lines, where they are many, and each other one
-    by itself.
+def _groups(measured: Measured) -> list[list[Run]]:
+    """Dispatches of the same lines, where these were traced many times, and each other one by
+    itself.
     """
     alike: dict[tuple[Any, ...], list[Run]] = {}
-    for run in runs:
-        alike.setdefault((tuple(run.operations), tuple(run.lines)), []).append(run)
-    found: list[list[Run]] = []
-    for group in alike.values():
-        found += [group] if len(group) >= _MANY and group[0].lines else [[run] for run in group]
-    return found
+    for number, run in enumerate(measured.runs):
+        is_repeated = any(line in measured.traced for line in run.lines)
+        alike.setdefault(tuple(run.lines) if is_repeated else (number,), []).append(run)
+    return list(alike.values())
 
 
 def expected_of(run: Run, peaks: Peaks) -> float:
@@ -60,8 +59,8 @@ def parts_of(run: Run, peaks: Peaks) -> dict[str, float]:
     return peaks.parts(run.cost, run.runs, run.width, run.written)
 
 
-def _line(runs: Sequence[Run], peaks: Peaks) -> str:
-    """A line of the table, for a dispatch or for many alike."""
+def _line(runs: Sequence[Run], peaks: Peaks, times: int) -> str:
+    """A line of the table, for a dispatch, or for those of lines that were traced so many times."""
     first = runs[0]
     parts = parts_of(first, peaks)
     known = [run.seconds for run in runs if run.seconds is not None]
@@ -76,7 +75,9 @@ def _line(runs: Sequence[Run], peaks: Peaks) -> str:
     name, advice = first.name, ""
     if len(runs) > 1:
         name = f"{len(runs)} dispatches"
-        advice = "; alike, as those of a loop of Python's: lax.fori_loop traces a step once"
+        advice = f"; traced {times} times: {api.FOR_LOOPS}"
+        operations = dict.fromkeys(name for run in runs for name in run.operations)
+        first = replace(first, operations=list(operations))
     return f"{''.join(f'{cell:>10}' for cell in cells)}  {name}: {told(first)}{advice}"
 
 

@@ -102,8 +102,11 @@ class Explanation(Sequence[Trace]):
         compiled: int,
         sizes: Sequence[str] = (),
         starts: Sequence[str] = (),
+        repeated: Sequence[str] = (),
     ) -> None:
         self.name = name
+        self.repeated = tuple(repeated)
+        """The lines that a trace met many times, as loops of Python's have them."""
         self.starts = tuple(starts)
         """For first calls, why each process traces them, or that this one did not."""
         self.sizes = tuple(sizes)
@@ -131,7 +134,7 @@ class Explanation(Sequence[Trace]):
         head = f"{self.name}: {_times(self.traced, 'traced')}, {_times(self.compiled, 'compiled')}"
         first = self.traced - len(self) + 1
         numbered = [f"{number}. {trace}" for number, trace in enumerate(self, first)]
-        return "\n".join([head, *self.sizes, *self.starts, *numbered])
+        return "\n".join([head, *self.sizes, *self.starts, *numbered, *self.repeated])
 
     __repr__ = __str__
 
@@ -180,6 +183,7 @@ def explain(fun: Callable[..., Any]) -> Explanation:
         sum(history.compiled for history, _ in found),
         getattr(fun, "programs_for_all_sizes", list)(),
         getattr(fun, "starts", list)(),
+        getattr(fun, "repeated_lines", list)(),
     )
 
 

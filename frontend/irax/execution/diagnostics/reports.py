@@ -14,7 +14,7 @@ from irax.config import config
 from irax.core import source
 from irax.core.trees.flattening import name_of
 from irax.execution.diagnostics.history import History, Key
-from irax_compiler import spans
+from irax_compiler import api, mlir, spans
 from irax_compiler.spans import Span
 from irax_runtime.device import Device
 
@@ -96,6 +96,16 @@ def _note_start(function: Callable[..., Any], history: History, what: str) -> No
     history.starts.append(f"{place}: {what}")
     if config.explain_cache_misses:
         log("jit: %s at %s %s", name_of(function), place, what)
+
+
+def repeated_lines(modules: Sequence[mlir.Module]) -> list[str]:
+    """Return sentences about lines that the trace of a module met many times."""
+    found: dict[str, None] = {}
+    for module in modules:
+        for line, (times, count) in api.repeated_lines(module).items():
+            what = f"{line.file}:{line.line} was traced {times} times, {count} operations"
+            found[f"{what}: {api.FOR_LOOPS}"] = None
+    return list(found)
 
 
 def compiled_for(name: str, device: Device, others: Sequence[Device]) -> None:
