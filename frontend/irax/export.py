@@ -12,8 +12,10 @@ import io
 import json
 import math
 import os
+import sys
 import zipfile
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 from irax import numpy, tree_util
@@ -69,6 +71,7 @@ def export(
     *,
     platforms: Sequence[str] | None = None,
     disabled_checks: Sequence[Any] = (),
+    blas: bool = True,
 ) -> Callable[..., Exported]:
     """Makes a jitted function an `Exported`, for arguments of certain shapes and dtypes.
 
@@ -78,6 +81,8 @@ def export(
             "pjrt", each with a chip after a colon if need be ("cuda:sm_89"). "cpu" is a processor
             like this one, "cpu:generic" any of its kind. The default is the platform here.
         disabled_checks: accepted for JAX's sake, without effect.
+        blas: False for programs that multiply matrices by code of their own, and run without the
+            package scipy-openblas64.
 
     Returns:
         A function of arguments, or of `ShapeDtypeStruct`s in place of arrays.
@@ -107,7 +112,7 @@ def export(
         in_avals = _avals(mlir.arguments(mlir.functions(module)[name]))
         _check_constraints(name, in_avals)
         structures = lowered._in_tree, lowered._traced.out_tree
-        return Exported(module, name, (in_avals, found.results), structures, names)
+        return Exported(module, name, (in_avals, found.results), structures, names, blas)
 
     return traced
 
@@ -158,8 +163,10 @@ class Exported(OfThisProcess):
         avals: tuple[Sequence[ShapedArray], Sequence[ShapedArray]],
         structures: tuple[Any, Any],
         platforms: Sequence[str],
+        blas: bool = True,
     ) -> None:
         self._module = module
+        self._blas = blas
         self._function = LoadedFunction(module, fun_name, None)
         self.fun_name: str = fun_name
         self.in_avals: tuple[ShapedArray, ...] = tuple(avals[0])
@@ -328,7 +335,7 @@ class Exported(OfThisProcess):
 
         pulled_back.__name__ = f"{self.fun_name}_vjp"
         structs = [ShapeDtypeStruct(a.shape, a.dtype) for a in (*self.in_avals, *self.out_avals)]
-        return export(jit(pulled_back), platforms=self.platforms)(*structs)
+        return export(jit(pulled_back), platforms=self.platforms, blas=self._blas)(*structs)
 
     def serialize(self, vjp_order: int = 0) -> bytes:
         """Return the function as bytes, which `deserialize` reads; without compiled programs.
@@ -347,18 +354,25 @@ class Exported(OfThisProcess):
         return format_.write(self._contents({}))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes a file with the function and a compiled program for each platform.
-        `irax_runtime.load` runs it, without irax or a compiler; `load` and `irax run` do, too.
+        """Writes a file with the function and a compiled program for each platform, and prints what
+        it needs to run, to the standard error. `irax_runtime.load` runs it, without irax or a
+        compiler; `load` and `irax run` do, too.
 
         Raises:
             TypeError: as in `serialize`.
             RuntimeError: a compiler refuses the function.
             OSError: the file cannot be written.
         """
-        files.write(path, self.to_bytes())
+        contents = self.to_bytes()
+        files.write(path, contents)
+        print(f"{os.fspath(path)}: {format_.needs(contents)}", file=sys.stderr)
 
     def to_bytes(self) -> bytes:
         """Return the file's contents: the function and its compiled programs."""
+        with nullcontext() if self._blas else api.without_blas():
+            return self._with_programs()
+
+    def _with_programs(self) -> bytes:
         programs, contents = {}, {}
         for platform in self.platforms:
             target = _target(platform)

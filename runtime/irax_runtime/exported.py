@@ -70,6 +70,28 @@ def write(contents: dict[str, bytes]) -> bytes:
     return archives.write(contents, [name for name in (MANIFEST, MODULE) if name in contents])
 
 
+def packages(contents: dict[str, bytes]) -> list[str]:
+    """Return the packages that the programs of a function need beside irax_runtime."""
+    from irax_runtime import iree_modules
+
+    found: dict[str, None] = {}
+    for entry, data in contents.items():
+        if entry.endswith(".vmfb"):
+            for about in iree_modules.functions(data).values():
+                found |= dict.fromkeys(about.get("irax.libraries", "").split())
+    return list(found)
+
+
+def needs(file: bytes) -> str:
+    """Return what a file of a function needs where it runs, as a sentence."""
+    contents = archives.read(file, "the program")
+    others = packages(contents)
+    platforms = ", ".join(json.loads(contents[MANIFEST])["platforms"])
+    without = " (blas=False does without)" if others else ""
+    needed = " and ".join(["irax-runtime", *others])
+    return f"{len(file) / 1000:.0f} kB, for {platforms}; runs with {needed}{without}"
+
+
 def read_manifest(contents: dict[str, bytes], name: str) -> dict[str, Any]:
     """The manifest among the files of an archive. Raises ValueError for one of another version, or
     one that is damaged.

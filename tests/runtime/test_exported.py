@@ -17,6 +17,7 @@ import irax
 import irax.numpy as jnp
 import irax_runtime
 from irax_compiler import mlir
+from irax_compiler.iree.blas import library
 from irax_compiler.lowering import lower
 from irax_compiler.targets import compile as compile_module
 from irax_runtime import archives, exported, trees
@@ -51,6 +52,26 @@ def test_a_training_step_in_a_process_without_a_compiler(tmp_path):
         )
         assert done.returncode == 0, done.stderr
     assert done.stdout == printed
+
+
+@pytest.mark.parametrize("calls", [True, False])
+def test_what_a_file_needs_is_printed_when_it_is_saved(tmp_path, capsys, calls):
+    """A QR factorization calls OpenBLAS, unless that is not wanted."""
+    matrix = np.random.default_rng(0).normal(size=(5, 3)).astype(np.float32)
+    saved = irax.export.export(irax.jit(jnp.linalg.qr), blas=calls)(matrix)
+    saved.save(tmp_path / "f.irax")
+    needed = " and scipy-openblas64 (blas=False does without)" if calls and library() else ""
+    printed = capsys.readouterr()
+    assert re.fullmatch(r"\d+ kB, for cpu; runs with irax-runtime(.*)\n", told(printed.err))
+    assert printed.err.endswith(f"irax-runtime{needed}\n")
+    assert printed.out == ""
+    q, r = irax_runtime.load(tmp_path / "f.irax")(matrix)
+    np.testing.assert_allclose(q @ r, matrix, atol=1e-5)
+    assert exported.needs(saved.vjp().to_bytes()).endswith(f"irax-runtime{needed}")
+
+
+def told(line):
+    return line.rpartition("f.irax: ")[2]
 
 
 def step(state, x, *, scale=1.0):

@@ -77,6 +77,8 @@ def _of_export(contents: dict[str, bytes], name: str) -> Iterator[str]:
     manifest = exported.read_manifest(contents, name)
     sides = (exported.Side.of_manifest(manifest[side]) for side in ("arguments", "results"))
     yield exported.described(manifest["name"], *sides)
+    if others := exported.packages(contents):
+        yield f"needs {' '.join(others)}"
     targets = {about["file"]: target for target, about in manifest["programs"].items()}
     for entry, data in contents.items():
         line = f"{entry}, {len(data)} bytes"

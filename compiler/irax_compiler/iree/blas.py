@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
 
@@ -19,9 +22,27 @@ PACKAGE = "scipy-openblas64"
 """The package that contains the library."""
 
 
+class _Here(threading.local):
+    is_wanted = True
+
+
+_here = _Here()
+
+
+@contextmanager
+def without_blas() -> Iterator[None]:
+    """For the length of a `with` block, this thread compiles programs that call no library."""
+    before, _here.is_wanted = _here.is_wanted, False
+    try:
+        yield
+    finally:
+        _here.is_wanted = before
+
+
 def calls() -> Path | None:
     """The library for new programs to call; None where there is none, or none is wanted."""
-    return None if os.environ.get(VARIABLE, "").lower() == "off" else library()
+    is_off = os.environ.get(VARIABLE, "").lower() == "off"
+    return None if is_off or not _here.is_wanted else library()
 
 
 @once

@@ -84,11 +84,15 @@ def compile_(
 
         dumps.save_stages(load(), target, save_stages)
     if output.endswith(".irax"):
+        from irax_runtime import exported
         from irax_tools.exporting import export_source
 
         platform = device if chip is None else f"{device}:{chip}"
         with programs.phases_told(phases):
-            write_file(output, export_source(source, arguments, func, platform).to_bytes())
+            contents = export_source(source, arguments, func, platform).to_bytes()
+        write_file(output, contents)
+        needed = exported.needs(contents).replace("blas=False", "--no-blas")
+        click.echo(f"{output}: {needed}", err=True)
         return
     if hlo is not None and topology is None:
         raise click.UsageError("--hlo: expected with --topology, whose compiler writes it")
