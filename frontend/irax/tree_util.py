@@ -543,7 +543,7 @@ def structure_error(
         >>> from irax.tree_util import structure_error, tree_structure
         >>> print(structure_error(tree_structure({"a": [0]}), {"a": [1, 2]}, "params", "grads"))
         grads must have the structure of params, but differs first at ['a']:
-          expected [*], got [*, *]
+          expected list of 1, got list of 2
           params: {'a': [*]}
           grads: {'a': [*, *]}
     """

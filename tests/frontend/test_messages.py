@@ -19,13 +19,13 @@ def test_the_argument_that_matters_is_named():
 
     with pytest.raises(irax.errors.TracerBoolConversionError) as error:
         chosen(1.0, 3, 4)
-    assert "depends on one of chosen: args[1], chosen: args[2]." in str(error.value)
+    assert "depends on one of chosen: n, chosen: m." in str(error.value)
 
     @irax.jit
     def simple(x, n):
         return x if n > 2 else -x
 
-    with pytest.raises(irax.errors.TracerBoolConversionError, match=r"on simple: args\[1\]\."):
+    with pytest.raises(irax.errors.TracerBoolConversionError, match=r"on simple: n\."):
         simple(1.0, 3)
 
 

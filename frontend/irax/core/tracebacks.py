@@ -68,6 +68,8 @@ def hide_frames(error: BaseException) -> None:
     """
     if error.__traceback__ is None:
         return
+    if _is_of_irax(error):
+        _refer(error)
     for spelling in _spelling:
         for one in _chain(error):
             _spell(one, spelling)
@@ -92,9 +94,23 @@ def _spell(error: BaseException, spelling: Spelling) -> None:
     """Spell names in the message of an error that irax raised, unless its frames are hidden: then
     it is done already.
     """
-    frames = list(_frames(error.__traceback__))
-    if frames and is_internal(frames[-1].tb_frame.f_code.co_filename):
+    if _is_of_irax(error):
         error.args = tuple(spelling(x) if type(x) is str else x for x in error.args)
+
+
+def _is_of_irax(error: BaseException) -> bool:
+    """True if irax raised an exception, and its frames are not hidden yet."""
+    frames = list(_frames(error.__traceback__))
+    return bool(frames) and is_internal(frames[-1].tb_frame.f_code.co_filename)
+
+
+def _refer(error: BaseException) -> None:
+    """Note the section of the page of errors that an exception is about."""
+    from irax.core import error_page  # an error is rare
+
+    note = error_page.note_on(error)
+    if note is not None and note not in getattr(error, "__notes__", ()):
+        error.add_note(note)
 
 
 def _mode() -> str:

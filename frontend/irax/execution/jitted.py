@@ -26,6 +26,7 @@ from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Trace, current_trace, innermost, resumed, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.core.trees.parameter_names import ParameterNames
 from irax.core.wrapping import SignatureOfWrapped
 from irax.execution import bound_call, jit_refs, replay
 from irax.execution.bound_call import OTHER, BoundCall, flattened
@@ -34,6 +35,7 @@ from irax.execution.diagnostics.history import History
 from irax.execution.dynamic_shapes import DynamicShapes, rest_of
 from irax.execution.jit_parameters import (
     Parameters,
+    Static,
     donated_leaves,
     signature_of,
     split_static,
@@ -180,7 +182,7 @@ class PjitFunction(Generic[P, R]):
         except TypeError:
             filled = self._filled(leaves, tree, static)
             if filled is None:
-                self._check_leaves(leaves, tree)
+                self._check_leaves(leaves, tree, static)
                 raise
             return self._call_outside(filled, tree, static, own, traced, state, count)
         compiled = self._cache.find(key)
@@ -325,7 +327,7 @@ class PjitFunction(Generic[P, R]):
         static: tuple[Any, ...],
         traced: Program | None = None,
     ) -> Any:
-        names = self._names(tree, leaves)
+        names = self._names(tree, leaves, static)
         structs = [i for i, x in enumerate(leaves) if isinstance(x, ShapeDtypeStruct)]
         arrays = [
             zeros_of(x) if isinstance(x, ShapeDtypeStruct) else as_array(x, n)
@@ -376,7 +378,7 @@ class PjitFunction(Generic[P, R]):
             spans += traced.spans
             return replace(traced, spans=spans)
         flat = FlatFunction(form or with_static(self._fun, static), tree)
-        names = self._names(tree, leaves)
+        names = self._names(tree, leaves, static)
         inputs = abstract_inputs(leaves, names)
         name = name_of(self._fun)
         with collecting(spans), reports.timed("traced", name, inputs):
@@ -441,19 +443,23 @@ class PjitFunction(Generic[P, R]):
                 UserWarning,
             )
 
-    def _names(self, tree: Any, leaves: Sequence[Any]) -> list[str]:
+    def _names(self, tree: Any, leaves: Sequence[Any], static: Sequence[Static]) -> list[str]:
+        """Return names of the leaves of arguments for messages, such as `f: params['w']`."""
         args, kwargs = array_trees.tree_unflatten(tree, leaves)
-        prefix = f"{name_of(self._fun)}: "
-        return [prefix + name for name in argument_names(args, kwargs)]
+        names = self._parameter_names.of_leaves(args, kwargs, {s.where for s in static})
+        return [f"{name_of(self._fun)}: {name}" for name in names]
 
-    def _check_leaves(self, leaves: Sequence[Any], tree: Any) -> None:
-        args, kwargs = array_trees.tree_unflatten(tree, leaves)
-        for leaf, name in zip(leaves, argument_names(args, kwargs), strict=True):
+    @functools.cached_property
+    def _parameter_names(self) -> ParameterNames:
+        return ParameterNames(self._fun)
+
+    def _check_leaves(self, leaves: Sequence[Any], tree: Any, static: Sequence[Static]) -> None:
+        for leaf, name in zip(leaves, self._names(tree, leaves, static), strict=True):
             try:
                 signature_of(leaf)
             except TypeError:
                 raise TypeError(
-                    f"jit: {name_of(self._fun)}: {name}: expected an array or a number, got "
+                    f"jit: {name}: expected an array or a number, got "
                     f"{leaf!r} of type {type(leaf).__name__}; declare the argument static with "
                     "static_argnums or static_argnames if it is a Python value"
                 ) from None

@@ -489,10 +489,8 @@ def _directions(
     """
     leaves, given = array_trees.flatten_tangents(tangents)
     if given != structure:
-        raise TypeError(
-            f"{what}: the tangents have structure {given}; expected that of the primals, "
-            f"{structure}"
-        )
+        what = f"{what}: the tangents"
+        raise TypeError(*array_trees.structure_error(structure, tangents, "the primals", what).args)
     directions: list[Array | None] = []
     for number, (leaf, aval) in enumerate(zip(leaves, avals, strict=True)):
         if not is_inexact(aval):

@@ -61,9 +61,9 @@ def linear_transpose(
     def transposed(cotangent: Any) -> tuple[Any, ...]:
         given, structure = array_trees.tree_flatten(cotangent)
         if structure != flat.out_tree:
+            what = "linear_transpose: the cotangent"
             raise TypeError(
-                f"linear_transpose: the cotangent has structure {structure}; expected that of the "
-                f"result, {flat.out_tree}"
+                *array_trees.structure_error(flat.out_tree, cotangent, "the result", what).args
             )
         cts = []
         for leaf, aval in zip(given, traced.results, strict=True):

@@ -122,7 +122,7 @@ def _matching(tree: Any, structure: Any, avals: Sequence[ShapedArray], what: str
     """The inexact leaves of `tree`, checked against the structure and types they must have."""
     leaves, given = array_trees.flatten_tangents(tree)
     if given != structure:
-        raise ValueError(f"{what} has structure {given}; expected that of the result, {structure}")
+        raise array_trees.structure_error(structure, tree, "the result", what)
     arrays = []
     for leaf, aval in zip(leaves, avals, strict=True):
         if not is_inexact(aval):

@@ -22,7 +22,7 @@ def structure_error(
     else:
         path, wanted, got = difference
         message += f"differs first at {keystr(path) or 'the top'}:"
-        if wanted.startswith("{") and got.startswith("{"):
+        if wanted.startswith("dict") and got.startswith("dict"):
             message += " Dict key mismatch;"  # JAX's words, which programs look for
         message += f"\n  expected {wanted}, got {got}"
     return ValueError(f"{message}\n  {expected_name}: {_show(expected)}\n  {name}: {_show(found)}")
@@ -40,14 +40,14 @@ def _first_difference(
             namespace=expected.namespace or NAMESPACE,
         )
     if expected.is_leaf():
-        return None if prefix or top.is_leaf() else (path, "a leaf", _show(top))
+        return None if prefix or top.is_leaf() else (path, "a leaf", _described(top))
     node = expected.one_level()
     assert node is not None
     try:
         children = node.flatten_up_to(tree)
     except ValueError:
-        got = f"a leaf of type {type(tree).__name__}" if top.is_leaf() else _show(top)
-        return path, _show(node), got
+        got = f"a leaf of type {type(tree).__name__}" if top.is_leaf() else _described(top)
+        return path, _described(node), got
     named = node if isinstance(tree, dict) else top  # dicts may have their keys in other orders
     accessors = named.accessors()
     for accessor, below, child in zip(accessors, expected.children(), children, strict=True):
@@ -55,6 +55,19 @@ def _first_difference(
         if difference is not None:
             return difference
     return None
+
+
+def _described(node: optree.PyTreeSpec) -> str:
+    """Return a node in words: tuple of 2, dict with keys 'a', 'b'; one of a class as it prints."""
+    kind, entries = node.type, node.entries()
+    if kind is None or kind is type(None):
+        return "None"
+    if kind in (tuple, list):
+        return f"{kind.__name__} of {node.num_children}"
+    if issubclass(kind, dict):
+        keys = ", ".join(map(repr, entries[:8])) + (", ..." if len(entries) > 8 else "")
+        return f"{kind.__name__} with keys {keys}" if entries else f"empty {kind.__name__}"
+    return _show(node)
 
 
 def _show(treedef: optree.PyTreeSpec) -> str:

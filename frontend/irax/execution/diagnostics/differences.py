@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 import types
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 from irax.core.avals import ShapedArray
 from irax.core.settings.options import SEEN_IN_TRACES
 from irax.core.trees import array_trees
+from irax.core.trees.parameter_names import ParameterNames
 from irax.execution.diagnostics.history import Key
 from irax.execution.jit_parameters import Static
 
@@ -86,7 +86,7 @@ def _distance_of_leaves(now: Any, then: Any) -> int:
 def between(function: Callable[..., Any], now: Key, then: Key) -> Iterator[Difference]:
     """Yield the differences between two signatures of a function."""
     static_now, static_then = ({s.where: s for s in key[1]} for key in (now, then))
-    names = _Parameters(function)
+    names = ParameterNames(function)
     for where in dict.fromkeys((*static_now, *static_then)):
         yield from _of_static(names.of(where), static_now.get(where), static_then.get(where))
     yield from _of_options(now[2], then[2])
@@ -183,30 +183,6 @@ def _short(value: Any) -> str:
 # ---- names ---------------------------------------------------------------------------------------
 
 
-class _Parameters:
-    """The names of a function's parameters."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._positional: list[str] = []
-        self._rest = "args"
-        try:
-            found = inspect.signature(function).parameters.values()
-        except (TypeError, ValueError):
-            return
-        for p in found:
-            if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD):
-                self._positional.append(p.name)
-            elif p.kind is p.VAR_POSITIONAL:
-                self._rest = p.name
-
-    def of(self, where: int | str) -> str:
-        """Return the name of an argument, by its position or its name."""
-        if isinstance(where, str):
-            return where
-        count = len(self._positional)
-        return self._positional[where] if where < count else f"{self._rest}[{where - count}]"
-
-
 def names_of(function: Callable[..., Any], key: Key) -> list[str]:
     """Return a name for each leaf of a call's arguments, such as `params['w']`."""
     tree, static, *_ = key
@@ -214,15 +190,7 @@ def names_of(function: Callable[..., Any], key: Key) -> list[str]:
         args, kwargs = array_trees.tree_unflatten(tree, range(tree.num_leaves))
     except Exception:  # a class of the user's that takes arrays only
         return [f"leaf {n} of the arguments" for n in range(tree.num_leaves)]
-    fixed = {s.where for s in static}
-    parameters = _Parameters(function)
-    free = [n for n in range(len(args) + len(fixed)) if n not in fixed]
-    given = [(parameters.of(n), arg) for n, arg in zip(free, args, strict=False)]
-    return [
-        name + array_trees.keystr(path)
-        for name, argument in (*given, *kwargs.items())
-        for path, _ in array_trees.tree_leaves_with_path(argument)
-    ]
+    return ParameterNames(function).of_leaves(args, kwargs, {s.where for s in static})
 
 
 def signature_text(function: Callable[..., Any], key: Key) -> str:
@@ -231,6 +199,6 @@ def signature_text(function: Callable[..., Any], key: Key) -> str:
     shown = [f"{name}: {type_text(leaf)}" for name, leaf in named]
     if len(shown) > 8:
         shown = [*shown[:7], f"... {len(shown) - 7} more"]
-    parameters = _Parameters(function)
+    parameters = ParameterNames(function)
     shown += [f"{parameters.of(s.where)}={_short(s.value)}" for s in key[1]]
     return ", ".join(shown) or "no arguments"
