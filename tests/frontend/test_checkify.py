@@ -219,3 +219,18 @@ def test_arguments_that_are_no_arrays():
     assert checked("not positive", False, jnp.float32(-1))[0].get() is None
     static = irax.jit(checked, static_argnums=(0, 1))
     assert static("not positive", True, -1.0)[0].get() == error.get()
+
+
+def test_an_error_tells_the_line():
+    def f(x):
+        checkify.check(jnp.all(x > 0), "positive, please")
+        return jnp.log(x)
+
+    first = f.__code__.co_firstlineno
+    for errors, value, line in (
+        (checkify.user_checks, -1.0, first + 1),
+        (checkify.float_checks, -1.0, first + 2),
+    ):
+        error, _ = irax.jit(checkify.checkify(f, errors=errors))(jnp.array([value]))
+        with pytest.raises(checkify.JaxRuntimeError, match=rf", at .*test_checkify.py:{line}: `"):
+            error.throw()

@@ -177,12 +177,19 @@ _LONGEST = 60
 
 def user_line() -> str:
     """The user's file and line, and the text of the line, or its beginning, if it can be read."""
-    import linecache
-
     frame = user_frame()
     if frame is None:
-        return "an unknown line"
-    file, line = frame.f_code.co_filename, frame.f_lineno
+        return UNKNOWN
+    return line_with_text(frame.f_code.co_filename, frame.f_lineno)
+
+
+UNKNOWN = "an unknown line"
+
+
+def line_with_text(file: str, line: int) -> str:
+    """Return a file and line, and the text of the line, or its beginning, if it can be read."""
+    import linecache
+
     text = linecache.getline(file, line).strip()
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST - 3].rstrip()}..."

@@ -8,6 +8,7 @@ import numpy as np
 
 import irax.numpy as jnp
 from irax import tree_util
+from irax.core import source
 from irax.core.array import Array, as_array
 from irax.core.tracebacks import api_boundary
 from irax.core.trees import array_trees
@@ -81,7 +82,8 @@ def _check(pred: Any, msg: str, debug: bool, args: Any, kwargs: Any) -> None:
             )
     leaves, structure = array_trees.tree_flatten((args, kwargs))  # a key is its words
     arrays = [as_array(x) for x in leaves]
-    site = Site(FailedCheckError, msg, structure, tuple(x.aval for x in arrays))
+    types = tuple(x.aval for x in arrays)
+    site = Site(FailedCheckError, msg, structure, types, source.user_line())
     check_p.bind(array, *arrays, site=site, debug=debug)
 
 

@@ -71,6 +71,8 @@ class Site:
     """The structure of the payload."""
     avals: tuple[Any, ...]
     """The types of its leaves."""
+    line: str
+    """The line of the check, or of what is checked, with its text; empty where nobody knows."""
     number: int = field(default_factory=lambda: next(_numbers), init=False)
     """The number by which an `Error` names it; 0 is no site's."""
 
@@ -128,11 +130,16 @@ class Error:
         """Raise an error if a check failed.
 
         Raises:
-            JaxRuntimeError: with the message of the first that did.
+            JaxRuntimeError: with the message of the first that did, and its line.
         """
         message = self.get()
-        if message is not None:
-            raise JaxRuntimeError(message)
+        if message is None:
+            return
+        numbers = set(np.unique(np.asarray(self._number)).tolist())
+        lines = dict.fromkeys(s.line for s in self._sites if s.number in numbers and s.line)
+        if lines:
+            message = f"{message.rstrip(' .')}, at {' and at '.join(lines)}"
+        raise JaxRuntimeError(message)
 
     def __repr__(self) -> str:
         return f"Error({self.get()})"
