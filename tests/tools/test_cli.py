@@ -368,3 +368,9 @@ def test_values_that_are_no_tensors_are_refused_by_their_types(irax, folder, com
     done = irax(name, "number.mlir", *rest)
     assert done.returncode == 1
     assert "values of type f32 are not supported; expected tensors" in done.stderr
+
+
+def test_summaries_of_commands_fit_their_line(irax):
+    listed = irax("--help").stdout.partition("Commands:\n")[2].splitlines()
+    assert len(listed) > 15
+    assert all(line.endswith(".") and not line.endswith("...") for line in listed), listed

@@ -31,9 +31,13 @@ class Command(click.Command):
         formatter.write(f"\nExample:\n  {self.example}\n")
 
 
-def command(name: str | None = None, *, example: str, **settings: Any) -> Callable[..., Command]:
-    """Decorator for the function of a command, with the settings of `click.command`."""
-    return click.command(name, Command, example=example, **settings)
+def command(
+    name: str | None = None, *, summary: str, example: str, **settings: Any
+) -> Callable[..., Command]:
+    """Decorator for the function of a command, with the settings of `click.command`. The summary is
+    its line in the list of commands, where it has about 60 characters.
+    """
+    return click.command(name, Command, short_help=summary, example=example, **settings)
 
 
 class Group(click.Group):

@@ -7,7 +7,10 @@ import click
 from irax_tools import options
 
 
-@options.command(example="irax cost in.mlir --plot roofline.svg")
+@options.command(
+    summary="Print what each kernel takes, and should take.",
+    example="irax cost in.mlir --plot roofline.svg",
+)
 @options.source
 @options.arguments
 @options.inputs

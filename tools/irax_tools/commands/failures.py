@@ -24,7 +24,9 @@ _seconds = click.option(
 )
 
 
-@options.command(example="irax check in.mlir")
+@options.command(
+    summary="Check properties of a function on random arguments.", example="irax check in.mlir"
+)
 @options.source
 @options.arguments
 @options.func
@@ -118,6 +120,7 @@ def check(
 
 
 @options.command(
+    summary="Search for the smallest module that still fails.",
     example="irax reduce in.mlir --match stablehlo.tanh -o small.mlir -- irax opt {} --simplify",
 )
 @click.argument("source", metavar="MODULE|FILE.py:FUNCTION")

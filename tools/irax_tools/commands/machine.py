@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from irax_compiler.cache import Entry
 
 
-@options.command(example="irax devices")
+@options.command(
+    summary="List the devices, and what is missing for others.", example="irax devices"
+)
 def devices() -> None:
     """List the devices there are, and what is missing for the others."""
     from irax_runtime.inventory import describe
@@ -25,7 +27,7 @@ def devices() -> None:
 _MARKS = {True: "ok", False: "!!", None: "--"}
 
 
-@options.command(example="irax doctor")
+@options.command(summary="Say what works here, and what to install.", example="irax doctor")
 def doctor() -> None:
     """Say what works here, and what to install for what does not: exit with 1 where irax fails."""
     from irax_tools.doctor import examine
@@ -70,7 +72,10 @@ def _size(count: int) -> str:
     return f"{size:.{1 if unit != 'B' and size < 9.95 else 0}f} {unit}"
 
 
-@options.command(example="irax cache prune --size 500MB")
+@options.command(
+    summary="List or remove the compiled programs that irax keeps.",
+    example="irax cache prune --size 500MB",
+)
 @click.argument("action", type=click.Choice(["info", "list", "prune", "clear"]), default="info")
 @click.option(
     "--size",

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from irax_tools.show.record import Recorder
 
 
-@options.command(example='irax show function.py:f --args "f32[4], f32[4]" --html f.html')
+@options.command(
+    summary="Show a function as traced, and after each pass.",
+    example='irax show function.py:f --args "f32[4], f32[4]" --html f.html',
+)
 @options.source
 @options.arguments
 @click.option(
@@ -173,7 +176,9 @@ def _show_stages(
         click.echo(coloured(text) if colours else text, color=colours)
 
 
-@options.command(example="irax info in.mlir")
+@options.command(
+    summary="Describe what is in a file, without running it.", example="irax info in.mlir"
+)
 @click.argument("file", metavar="FILE", default="-")
 def info(file: str) -> None:
     """Describe what is in a file, without running any of it: a compiled program, a function that
@@ -187,7 +192,10 @@ def info(file: str) -> None:
         click.echo(printable(line))
 
 
-@options.command(example="irax opt in.mlir --cse | irax diff in.mlir -")
+@options.command(
+    summary="Compare the structure of two modules.",
+    example="irax opt in.mlir --cse | irax diff in.mlir -",
+)
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 def diff(old: str, new: str) -> None:
@@ -227,6 +235,7 @@ class OptCommand(options.Command):
 @click.command(
     "opt",
     OptCommand,
+    short_help="Run passes on a module, as mlir-opt does.",
     example='irax opt in.mlir --pipeline "vjp{func=main wrt=0},canonicalize,cse"',
     context_settings={"ignore_unknown_options": True},
 )

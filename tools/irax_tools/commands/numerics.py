@@ -7,7 +7,10 @@ import click
 from irax_tools import options
 
 
-@options.command(example="irax digits in.mlir --input x.npy --input 4xf32=1 --least 4")
+@options.command(
+    summary="Print how many digits of the results hold, and why.",
+    example="irax digits in.mlir --input x.npy --input 4xf32=1 --least 4",
+)
 @options.source
 @options.arguments
 @options.inputs

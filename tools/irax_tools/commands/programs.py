@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from irax_tools.sources import Source
 
 
-@options.command("compile", example="irax compile in.mlir --device cuda --chip sm_89 -o model.vmfb")
+@options.command(
+    "compile",
+    summary="Compile a function to a file that runs by itself.",
+    example="irax compile in.mlir --device cuda --chip sm_89 -o model.vmfb",
+)
 @options.source
 @options.arguments
 @click.option("-o", "--output", metavar="FILE", required=True, help="Where to write.")
@@ -113,7 +117,10 @@ def compile_(
         write_file(hlo, compiled.optimized_hlo())
 
 
-@options.command(example="irax run in.mlir --input x.npy --input 4xf32=1 --output y.npy")
+@options.command(
+    summary="Run a function of a module or a compiled program.",
+    example="irax run in.mlir --input x.npy --input 4xf32=1 --output y.npy",
+)
 @click.argument("program", metavar="MODULE|FILE.py:FUNCTION|FILE.vmfb|.pjrt|.irax", default="-")
 @options.arguments
 @options.inputs
@@ -196,7 +203,9 @@ def run(
         click.echo(f"peak memory: {programs.peak_memory():.0f} MiB", err=True)
 
 
-@options.command(example="irax bench in.mlir --repeat 20")
+@options.command(
+    summary="Compile a function and time its calls.", example="irax bench in.mlir --repeat 20"
+)
 @options.source
 @options.arguments
 @options.inputs
@@ -246,6 +255,7 @@ def bench(
 
 
 @options.command(
+    summary="Run a Python program that imports jax, on irax.",
     name="python",
     example='irax python -c "import jax; print(jax.numpy.arange(3))"',
     context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False},

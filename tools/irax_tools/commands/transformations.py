@@ -12,7 +12,10 @@ if TYPE_CHECKING:
     from irax_tools.sources import Source
 
 
-@options.command(example="irax grad in.mlir --wrt 0 --value | irax run --input x.npy --input x.npy")
+@options.command(
+    summary="Write the gradient of a function.",
+    example="irax grad in.mlir --wrt 0 --value | irax run --input x.npy --input x.npy",
+)
 @options.source
 @options.arguments
 @options.func
@@ -39,7 +42,10 @@ def grad(
     _write(derive.grad(loaded, wrt, value), output, locations)
 
 
-@options.command(example="irax vjp in.mlir --wrt 0,1 -o pullback.mlir")
+@options.command(
+    summary="Write the reverse-mode derivative of a function.",
+    example="irax vjp in.mlir --wrt 0,1 -o pullback.mlir",
+)
 @options.source
 @options.arguments
 @options.func
@@ -64,7 +70,10 @@ def vjp(
     _write(derive.vjp(sources.load(source, arguments, func), wrt), output, locations)
 
 
-@options.command(example="irax grad in.mlir --wrt 0 | irax jvp --wrt 0 -o hessian_vector.mlir")
+@options.command(
+    summary="Write the forward-mode derivative of a function.",
+    example="irax grad in.mlir --wrt 0 | irax jvp --wrt 0 -o hessian_vector.mlir",
+)
 @options.source
 @options.arguments
 @options.func
@@ -89,7 +98,10 @@ def jvp(
     _write(derive.jvp(sources.load(source, arguments, func), wrt), output, locations)
 
 
-@options.command(example="irax jacobian in.mlir --sparse -o elements_rows_columns.mlir")
+@options.command(
+    summary="Write the Jacobian of a function.",
+    example="irax jacobian in.mlir --sparse -o elements_rows_columns.mlir",
+)
 @options.source
 @options.arguments
 @options.func
@@ -121,7 +133,10 @@ def jacobian(
     _write(derive.jacobian(sources.load(source, arguments, func), wrt, sparse), output, locations)
 
 
-@options.command(example="irax grad in.mlir --wrt 0 | irax vmap --in-axes 0,None --size 8")
+@options.command(
+    summary="Write the batched form of a function.",
+    example="irax grad in.mlir --wrt 0 | irax vmap --in-axes 0,None --size 8",
+)
 @options.source
 @options.arguments
 @options.func
