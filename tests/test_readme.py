@@ -63,6 +63,37 @@ def test_figures_are_those_of_the_table():
     assert f"first calls {first}." in README
 
 
+def test_figures_are_those_of_the_benchmarks_and_of_conformance():
+    text = re.sub(r"\s+", " ", README)
+    benchmarks = (ROOT / "docs" / "benchmarks.md").read_text()
+    programs, time, first, slower = re.findall(
+        r"^\| all \| (\d+) \| ([\d.]+) \| [\d.]+ \| [\d.]+ \| ([\d.]+) \| (\d+) \|$",
+        benchmarks,
+        re.MULTILINE,
+    )[0]
+    assert f"{time} of JAX's time over [{programs} programs]" in text
+    assert f"slower by more than a fifth in {slower} of them" in text
+    assert f"is compile time: {first} times JAX's" in text
+    conformance = (ROOT / "docs" / "reports" / "conformance.md").read_text()
+    (cases, wrong), (others, others_wrong) = (
+        re.findall(rf"^\| {name} \| [^|]* \| (\d+) \| (\d+) \|", conformance, re.MULTILINE)[0]
+        for name in ("irax, `cpu`", "XLA's CPU plugin alone")
+    )
+    assert f"of {int(cases):,} operations" in text
+    assert f"irax has {wrong} wrong" in text
+    assert f"by itself {others_wrong} of {int(others):,}" in text
+    assert "18 MB beside NumPy" in text
+    assert "18 MB without NumPy" in (ROOT / "docs" / "comparison.md").read_text()
+
+
+def test_the_table_is_a_part_of_that_of_the_comparison():
+    whole = (ROOT / "docs" / "comparison.md").read_text().splitlines()
+    rows = [line for line in README.splitlines() if line.startswith("| ")]
+    assert len(rows) > 8
+    for row in rows:
+        assert row.replace("](docs/", "](") in whole
+
+
 @pytest.mark.parametrize("path", re.findall(r"[`(]((?:docs|examples)/[\w./-]+)[`)]", README))
 def test_files_exist(path):
     assert (ROOT / path).exists()
