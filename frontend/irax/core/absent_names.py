@@ -126,10 +126,22 @@ def why_absent(module: str, name: str) -> str | None:
     return WHY_ABSENT.get(inner, _PRIMITIVES if name.endswith("_p") else None)
 
 
+def _alike(module: str, name: str) -> str:
+    """Return a question that names what a module has under a name alike; empty without one."""
+    import difflib
+    import sys
+
+    if name.startswith("_"):
+        return ""
+    there = [x for x in dir(sys.modules.get(module)) if not x.startswith("_")]
+    alike = difflib.get_close_matches(name, there, n=1, cutoff=0.8)
+    return f": did you mean {alike[0]}?" if alike else ""
+
+
 def missing_attribute(module: str, name: str) -> AttributeError:
     """The error for a name that a module does not have."""
     reason = why_absent(module, name)
-    why = f": JAX has it, irax has not: {reason}" if reason else ""
+    why = f": JAX has it, irax has not: {reason}" if reason else _alike(module, name)
     return AttributeError(f"module {module!r} has no attribute {name!r}{why}", name=name)
 
 

@@ -75,6 +75,12 @@ def concatenate(arrays: Any, axis: int | None = 0, dtype: Any = None) -> Array:
         return lax.concatenate([ravel(x) for x in parts], 0)
     if not parts[0].ndim:
         raise ValueError("concatenate: scalars cannot be concatenated; use stack")
+    for number, part in enumerate(parts):
+        if part.ndim != parts[0].ndim:
+            raise TypeError(
+                f"concatenate: array {number} has shape {part.shape}, array 0 {parts[0].shape}; "
+                "expected as many dimensions in all: reshape it, such as by x[None]"
+            )
     return lax.concatenate(parts, canonical_axis("concatenate", axis, parts[0].ndim))
 
 

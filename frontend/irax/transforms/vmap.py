@@ -157,14 +157,18 @@ def over_lanes(
     return mapped
 
 
+_OF_LANE = "These are shapes of a lane"
+
+
 @contextmanager
 def _told_of_lanes(what: str, size: int) -> Iterator[None]:
     """Errors about shapes of a lane say that they are."""
     try:
         yield
     except (TypeError, ValueError) as error:
-        if "shape" in str(error) and not hasattr(error, "__notes__"):
-            error.add_note(f"These are shapes of a lane: {what} maps the function over {size}.")
+        told = any(_OF_LANE in note for note in getattr(error, "__notes__", ()))
+        if "shape" in str(error) and not told:
+            error.add_note(f"{_OF_LANE}: {what} maps the function over {size}.")
         raise
 
 

@@ -156,7 +156,8 @@ def normalize_argnums(
             error = too_few if number >= count else ValueError
             raise error(
                 f"{what}: argnums={number} is out of range: the call has {count} positional "
-                f"argument{'s' * (count != 1)}"
+                f"argument{'s' * (count != 1)}; those given by name have no number: pass them by "
+                "position"
             )
         normalized.append(int(number) % count)
     if len(set(normalized)) != len(normalized):
