@@ -318,10 +318,13 @@ def _where_is(x: Value, number: float, here: Value, elsewhere: Value) -> Value:
     return comparison.select(comparison.equal(x, full_like(x, number)), here, elsewhere)
 
 
-def _steep(x: Value) -> Value:
-    """0 where x is 0, with an infinite slope; 1 elsewhere."""
+def _steep(x: Value, y: Value, number: float) -> Value:
+    """0 where x is 0 and y a number, with an infinite slope; 1 elsewhere.
+
+    It is infinite nowhere else: a cotangent of 0, of where it is not chosen, would become nan.
+    """
     one = full_like(x, 1)
-    return sqrt(_where_is(x, 0, x, one))
+    return sqrt(_where_is(y, number, _where_is(x, 0, x, one), one))
 
 
 def _power_in_base(t: Value, x: Value, y: Value, z: Value) -> Value:
@@ -334,14 +337,15 @@ def _power_in_base(t: Value, x: Value, y: Value, z: Value) -> Value:
     divisor = comparison.select(is_small, _where_is(x, 0, one, x), one)
     slope = multiply(y, power(x, exponent))
     slope = comparison.select(is_small, divide(slope, divisor), slope)
-    return multiply(t, _where_is(y, 0, _where_is(x, 0, _steep(y), slope), slope))
+    return multiply(t, _where_is(y, 0, _where_is(x, 0, _steep(y, x, 0), slope), slope))
 
 
 def _power_in_exponent(t: Value, x: Value, y: Value, z: Value) -> Value:
     """log(x) x**y; at x = 0 that is 0 but for y of 0, and steep where y is 1."""
     slope = multiply(log(_where_is(x, 0, full_like(x, 1), x)), z)
-    falling = subtract(full_like(x, 0), _steep(x))
-    at_zero = _where_is(y, 0, log(x), _where_is(y, 1, falling, slope))
+    falling = subtract(full_like(x, 0), _steep(x, y, 1))
+    lowest = log(_where_is(y, 0, x, full_like(x, 1)))
+    at_zero = _where_is(y, 0, lowest, _where_is(y, 1, falling, slope))
     return multiply(t, _where_is(x, 0, at_zero, slope))
 
 
