@@ -117,7 +117,7 @@ class Stage(OfThisProcess):
         """Shapes and dtypes of the arguments, as `(args, kwargs)`.
 
         >>> jit(lambda x, y: x + y).lower(1.0, jnp.ones(2)).in_avals
-        ((float32[], float32[2]), {})
+        ((float32[] (weak), float32[2]), {})
         """
         avals: Sequence[Any] = self._arguments(self._traced.argument_avals())
         if self._refs is not None:

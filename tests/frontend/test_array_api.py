@@ -338,7 +338,7 @@ ERRORS = [
     (ValueError, lambda: jnp.linalg.cross(jnp.ones(4), jnp.ones(4))),
     ((TypeError, ValueError), lambda: jnp.matmul(jnp.ones((2, 3)), jnp.ones((2, 3)))),
     (ValueError, lambda: jnp.ones(3).mT),
-    (ValueError, lambda: jnp.asarray([1.0], dtype=jnp.int8, copy=False)),
+    (ValueError, lambda: jnp.asarray(np.ones(1), dtype=jnp.int8, copy=False)),
 ]
 
 

@@ -302,7 +302,9 @@ def test_asarray_without_a_copy():
     np.testing.assert_array_equal(irax.jit(lambda x: x + 1)(shared), np.arange(8) + 1)
     assert x.flags.writeable
     assert not np.shares_memory(np.asarray(jnp.asarray(x)), x)
-    for other in (x[::2], x.astype(">f4"), np.arange(3.0), [1.0, 2.0]):
+    for given in ([1.0, 2.0], (1, 2), 3, 2.5, True, 1j):  # they have no memory to share
+        np.testing.assert_array_equal(jnp.asarray(given, copy=False), given)
+    for other in (x[::2], x.astype(">f4"), np.arange(3.0)):
         with pytest.raises(ValueError, match="without a copy"):
             jnp.asarray(other, copy=False)
     with pytest.raises(ValueError, match="without a copy"):

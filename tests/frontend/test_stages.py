@@ -330,3 +330,21 @@ def test_structs_of_keys_tell_where_these_are():
     compiled = irax.jit(lambda keys: keys).lower(keys).compile()
     assert compiled.input_shardings == ((rows,), {})
     assert compiled.out_info.sharding == rows
+
+
+def test_weak_types_of_arguments_are_told():
+    lowered = irax.jit(lambda x, y: x * y).lower(1.0, jnp.ones(2))
+    for stage in (lowered, lowered.compile()):
+        assert [aval.weak_type for aval in stage.in_avals[0]] == [True, False]
+    assert [a.weak_type for a in irax.jit(jnp.sin).trace(1.0).jaxpr.in_avals] == [True]
+
+
+def test_a_jitted_function_counts_its_signatures():
+    function = irax.jit(lambda x: x + 1)
+    sizes = [function._cache_size()]
+    for argument in (jnp.ones(2), jnp.ones(2), jnp.ones(3), 1.0, 2.0):
+        function(argument)
+        sizes.append(function._cache_size())
+    assert sizes == [0, 1, 1, 2, 3, 3]
+    function.clear_cache()
+    assert function._cache_size() == 0

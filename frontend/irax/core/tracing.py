@@ -599,6 +599,8 @@ class Traced:
     """The values that the function captured: operands of a call, after the arguments. In a trace of
     `make_jaxpr`, `Further` arguments are among them."""
     results: list[ShapedArray] = field(default_factory=list)
+    weak_arguments: Sequence[bool] = ()
+    """For each argument, True if it is weakly typed."""
 
     @property
     def weak(self) -> list[bool]:
@@ -666,7 +668,8 @@ def trace_function(
     if config.check_tracer_leaks:
         del tracers, results
         leaks.check(trace, Tracer)
-    return Traced(builder, mlir.function_name(trace.function), captures, avals)
+    weak = [given.aval.weak_type for given in inputs]
+    return Traced(builder, mlir.function_name(trace.function), captures, avals, weak)
 
 
 def padded(weak: Sequence[bool], results: Sequence[Any]) -> list[bool]:

@@ -483,6 +483,10 @@ class PjitFunction(Generic[P, R]):
         """Return sentences about the programs that the option `dynamic_shapes` asks for."""
         return [] if self._dynamic is None else self._dynamic.explanation()
 
+    def _cache_size(self) -> int:
+        """The number of signatures that are kept: libraries look at it to count traces."""
+        return len(self._cache)
+
     def clear_cache(self) -> None:
         """Clear the traces and programs of this function."""
         self._cache.clear()

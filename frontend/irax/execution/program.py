@@ -14,7 +14,7 @@ from irax.core.avals import ShapedArray
 from irax.core.shardings.explicit_axes import are_in_types
 from irax.core.shardings.sharded import device_of_mesh, device_of_place
 from irax.core.shardings.shardings import Sharding
-from irax.core.tracing import Traced, concrete_array
+from irax.core.tracing import Traced, concrete_array, padded
 from irax.core.trees.known_structures import Taken, taking
 from irax.execution import backend
 from irax.execution.bound_call import (
@@ -84,11 +84,15 @@ class Program:
     """The times that tracing and compiling took."""
 
     def argument_avals(self) -> list[ShapedArray]:
-        """Shapes and dtypes of the leaves of its arguments."""
+        """The types of the leaves of its arguments."""
         traced = self.traced
         parameters = mlir.arguments(mlir.functions(traced.builder.module)[traced.name])
         own = parameters[: len(parameters) - len(traced.captures)]
-        return [ShapedArray(mlir.shape_of(x), mlir.dtype_of(x)) for x in own]
+        weak = padded(traced.weak_arguments, own)
+        return [
+            ShapedArray(mlir.shape_of(x), mlir.dtype_of(x), w)
+            for x, w in zip(own, weak, strict=True)
+        ]
 
     def uses_argument(self, number: int) -> bool:
         """Return True if the function uses the elements of a leaf of its arguments."""

@@ -97,7 +97,7 @@ def asarray(
         order: None, "K", "A" or "C": the order of the elements, which is row-major.
         copy: True for a new array, None for the same one where it can be. False for the same
             memory: that of an array of irax, or of a row-major one of NumPy's, to which nobody
-            may write from then on.
+            may write from then on. Python's numbers and lists have none, and are taken.
         device: the device to put it on.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
@@ -112,7 +112,8 @@ def asarray(
     if copy is False and type(a) is np.ndarray and a.flags.c_contiguous:
         a = _shared(a)
     result = array(a, dtype, copy=copies, order=order, device=device, out_sharding=out_sharding)
-    if copy is False and not (isinstance(a, Array) and a.dtype == result.dtype):
+    has_memory = not isinstance(a, int | float | complex | list | tuple)
+    if copy is False and has_memory and not (isinstance(a, Array) and a.dtype == result.dtype):
         raise ValueError(
             f"asarray: an array of dtype {result.dtype} cannot be made of {type(a).__name__} "
             "without a copy: leave copy=False out"
