@@ -118,6 +118,15 @@ def test_axes_are_vectors_of_ints_or_sets(axes):
         jnp.sum(x, axis=np.array([0.5]))
 
 
+@pytest.mark.parametrize("order", [np.array([2, 0, 1]), jnp.array([2, 0, 1]), [2, 0, 1]])
+def test_orders_of_axes_are_vectors(order):
+    x = np.arange(24.0, dtype=np.float32).reshape(2, 3, 4)
+    expected = x.transpose(2, 0, 1)
+    np.testing.assert_array_equal(jnp.asarray(x).transpose(order), expected)
+    np.testing.assert_array_equal(irax.jit(lambda a: a.transpose(order))(x), expected)
+    np.testing.assert_array_equal(np.transpose(jnp.asarray(x), order), expected)
+
+
 def test_modes_of_one_hot_vectors_have_zeros_beyond():
     x, beyond = jnp.arange(4.0), jnp.array([[1], [7]])
     numbers = irax.lax.GatherDimensionNumbers((), (0,), (0,))

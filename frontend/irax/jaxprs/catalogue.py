@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from irax.extend.primitive import Primitive
-from irax.jaxprs import names, primitives
+from irax.jaxprs import library, names, primitives
 from irax.jaxprs.forms import FORMS
 from irax_compiler.ops.composite import COMPOSED
 from irax_compiler.ops.registry import registered_names, traits_named
@@ -13,34 +13,36 @@ from irax_compiler.ops.structured import StructuredOp
 
 _OTHER = {
     "call": primitives.call_p,
+    "checkpoint": primitives.in_module("remat2"),
     "closed_call": primitives.call_p,
     "cond": primitives.cond_p,
     "jit": primitives.call_p,
     "pjit": primitives.call_p,
+    "remat": primitives.in_module("remat2"),
     "scan": primitives.scan_p,
     "while": primitives.while_p,
 }
 """The primitives that hold functions."""
 
 _WITHOUT = (
-    "add_jaxvals after_all all_gather all_to_all approx_top_k argmax argmin axis_index",
+    "add_jaxvals after_all all_gather all_to_all approx_top_k",
     "cholesky_update lu_pivots_to_permutation ormqr symmetric_product",
-    "copy core_call create_token cumlogsumexp custom_lin",
-    "dce_sink device_put empty2 eq_to exp2 get integer_pow le_to linear_solve lt_to",
-    "nextafter pmax pmin ppermute psum ragged_all_to_all random_bits random_fold_in",
-    "random_gamma random_seed random_split reduce",
-    "regularized_incomplete_beta remat rng_uniform",
+    "core_call create_token custom_lin",
+    "dce_sink device_put empty2 eq_to get le_to linear_solve lt_to",
+    "ppermute ragged_all_to_all",
+    "random_gamma random_seed reduce rng_uniform",
     "scatter_sub select_and_gather_add",
-    "select_and_scatter_add sharding_constraint split squeeze stack stage stop_gradient",
-    "swap threefry2x32 tile tridiagonal tridiagonal_solve unstack xla_pmap",
+    "select_and_scatter_add sharding_constraint stack stage",
+    "swap threefry2x32 tridiagonal tridiagonal_solve unstack xla_pmap",
 )
-"""Primitives of JAX's that no equation of irax's has: libraries have them in tables."""
+"""Primitives of JAX's that can be named alone: libraries have them in tables."""
 
 
 @cache
 def _all() -> dict[str, Primitive]:
     names_alone = (name for row in _WITHOUT for name in row.split())
     found: dict[str, Primitive] = {name: Primitive(name) for name in names_alone}
+    found |= library.primitives()
     for name in registered_names():
         own = names.name_of_composite(name)
         found.setdefault(own, primitives.of_op(own, traits_named(name)))

@@ -151,17 +151,27 @@ def _with_init(combiner: str, args: list[Array]) -> list[Array]:
     return [x, as_array(np.asarray(reduce.identity(combiner, x.dtype), x.dtype))]
 
 
+def _run(op: ReduceWindow, operands: Sequence[Value]) -> cumulative.Run | None:
+    """Return the direction of a cumulative reduction. Along one element its windows are like those
+    of any other dimension.
+    """
+    extents = shape_of(operands[0])
+    if 1 in extents and op.window == Window((1,) * len(extents)).full():
+        return cumulative.Run(extents.index(1))
+    return cumulative.run_of(op.window, extents)
+
+
 def _window_name(op: ReduceWindow, operands: Sequence[Value]) -> str | None:
     combiner = str(op.computation)
     if combiner not in _FOLDS or not reduce.is_identity(combiner, operands[1]):
         return None
-    if cumulative.run_of(op.window, shape_of(operands[0])) is not None:
+    if _run(op, operands) is not None:
         return f"cum{_FOLDS[combiner]}"
     return None if combiner == "multiply" else f"reduce_window_{_FOLDS[combiner]}"
 
 
 def _window_params(op: ReduceWindow, operands: Sequence[Value]) -> Params:
-    run = cumulative.run_of(op.window, shape_of(operands[0]))
+    run = _run(op, operands)
     if run is not None:
         return {"axis": run.dimension, "reverse": run.backwards}
     window = op.window

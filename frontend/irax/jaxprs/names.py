@@ -36,7 +36,7 @@ _NAMES = {
 """The operations that have another name than in StableHLO or CHLO."""
 
 _COMPOSITES = {
-    "irax.checkpoint": "checkpoint",
+    "irax.checkpoint": "remat2",
     "irax.custom_jvp": "custom_jvp_call",
     "irax.custom_vjp": "custom_vjp_call",
     "irax.custom_vmap": "custom_vmap_call",

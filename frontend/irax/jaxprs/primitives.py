@@ -8,10 +8,13 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
+from irax import tree
 from irax.core.array import Array, as_array
+from irax.core.avals import ShapedArray
 from irax.core.dispatch import bind, call
 from irax.core.module_builder import ModuleBuilder
 from irax.execution.jit import jit
+from irax.execution.shapes import eval_shape
 from irax.extend.linear_util import wrap_init
 from irax.extend.primitive import Primitive
 from irax.jaxprs.forms import FORMS, Form
@@ -36,6 +39,11 @@ class Built(Primitive):
     def impl(self, *args: Any, **params: Any) -> Any:
         """Return the results."""
         return self.bind(*args, **params)
+
+    def abstract_eval(self, *avals: Any, **params: Any) -> tuple[Any, set[Any]]:
+        """Return the types of the results for those of operands, and the effects."""
+        found = eval_shape(lambda *args: self.bind(*args, **params), *avals)
+        return tree.map(lambda x: ShapedArray(x.shape, x.dtype, x.weak_type), found), set()
 
 
 class OpPrimitive(Built):
@@ -214,11 +222,13 @@ class InModulePrimitive(Built):
         *args: Any,
         operation: InModule,
         call_jaxpr: Jaxpr | None = None,
+        jaxpr: Jaxpr | None = None,
         **params: Any,
     ) -> Any:
         """Do what the operation does; if it calls a function, and is given another one than it was
         traced with, that in its place, with the same derivatives.
         """
+        call_jaxpr = call_jaxpr or jaxpr  # the parameter of `remat2`
         if call_jaxpr is None or call_jaxpr is operation.jaxpr:
             return operation(*args)
         return list(_in_place_of(self.name, operation, jaxpr_as_fun(call_jaxpr))(*args))
@@ -234,7 +244,7 @@ def _in_place_of(
     name: str, operation: InModule, function: Callable[..., list[Array]]
 ) -> Callable[..., list[Array]]:
     """Return a function that stands for that of an operation, with the operation's derivatives."""
-    if name == "checkpoint":
+    if name == "remat2":
         return checkpoint(function)
     if name == "custom_jvp_call":
         with_rule = custom_jvp(function)
@@ -253,6 +263,13 @@ def _in_place_of(
 def in_module(name: str) -> InModulePrimitive:
     """Return the one such primitive of a name."""
     return InModulePrimitive(name)
+
+
+def parameters_of_call(name: str, jaxpr: Jaxpr) -> dict[str, Any]:
+    """Return the parameters of a call with rules that have the function."""
+    if name == "remat2":
+        return {"jaxpr": jaxpr, "prevent_cse": True, "differentiated": False, "policy": None}
+    return {"call_jaxpr": jaxpr}
 
 
 def _arrays(args: Any) -> list[Array]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,20 @@ class _View:
 
     builder: ModuleBuilder
 
+    @cached_property
+    def _called(self) -> set[str]:
+        """The functions that are called by others."""
+        functions = mlir.functions(self.builder.module).values()
+        return {mlir.callee(call) for function in functions for call in mlir.calls(function)}
+
+    def is_derivative_alone(self, name: str) -> bool:
+        """True for a function that a transformation made of one that nobody calls: the function
+        that `grad` or `vmap` was given. JAX has its equations in the place of the call; a
+        derivative of a jitted function is a jitted function.
+        """
+        source, _, derived = name.partition(".")
+        return bool(derived) and source not in self._called
+
     def closed(
         self,
         block: Block,
@@ -64,7 +79,7 @@ class _View:
 
     def function(self, name: str) -> Jaxpr:
         """Return the jaxpr of a function that an operation names."""
-        return jaxpr_of_function(self.builder, name)
+        return self.closed(mlir.body(mlir.Functions(self.builder.module)[name]), [])
 
     def parts(self, operation: Operation, op: Op) -> tuple[Primitive, list[Value], Params]:
         """Return an operation as a primitive, its operands and its parameters."""
@@ -79,7 +94,7 @@ class _View:
                 return primitives.cond_p, operands, self._branch_params(operation, captured)
         match op:
             case Call(callee=callee):
-                params = {"jaxpr": self.function(callee), "name": callee}
+                params = {"jaxpr": self.function(callee), "name": callee.partition(".")[0]}
                 return primitives.call_p, operands, params
             case Scan():
                 return primitives.scan_p, operands, self._scan_params(op)
@@ -134,7 +149,8 @@ class _View:
             params = {"operation": whole}
             function = getattr(op, "function", None)
             if function and isinstance(op, ComposedOp):
-                params["call_jaxpr"] = whole.jaxpr = self.function(function)
+                whole.jaxpr = self.function(function)
+                params |= primitives.parameters_of_call(name, whole.jaxpr)
             return primitives.in_module(name), operands, params
         if isinstance(traits_of(operation), type) or isinstance(op, ComposedOp):
             params = {f.name: getattr(op, f.name) for f in fields(op)}  # pyright: ignore
@@ -158,17 +174,23 @@ class _Reading:
 
     def closed(self, block: Block) -> Jaxpr:
         """Return the jaxpr."""
-        *body, last = [o.operation for o in block.operations]
-        eqns = [equation for operation in body for equation in self._equations(operation)]
-        results = [self.env[v] for v in last.operands]
+        eqns, results = self._body(block)
         acts = frozenset().union(*(eqn.effects for eqn in eqns))
         return Jaxpr(self.constvars, self.invars, results, eqns, acts, consts=self.consts)
+
+    def _body(self, block: Block) -> tuple[list[JaxprEqn], list[Atom]]:
+        """Return the equations of a block, and its results."""
+        *body, last = [o.operation for o in block.operations]
+        eqns = [equation for operation in body for equation in self._equations(operation)]
+        return eqns, [self.env[v] for v in last.operands]
 
     def _equations(self, operation: Operation) -> list[JaxprEqn]:
         op = read(operation)
         if op.is_constant:
             self._constant(operation.results[0])
             return []
+        if isinstance(op, Call) and self.view.is_derivative_alone(op.callee):
+            return self._inlined(operation, op.callee)
         primitive, operands, params = self.view.parts(operation, op)
         line = SourceInfo(mlir.location_text(operation.location))
         before, invars = self._reshaped(op, operands, line)
@@ -178,6 +200,15 @@ class _Reading:
         self.env.update(zip(operation.results, outvars, strict=True))
         acts = frozenset({SIDE_EFFECT}) if has_effects(operation) else frozenset()
         return [*before, JaxprEqn(invars, outvars, primitive, params, acts, line)]
+
+    def _inlined(self, operation: Operation, callee: str) -> list[JaxprEqn]:
+        """Return the equations of a function in the place of a call of it."""
+        block = mlir.body(mlir.Functions(self.view.builder.module)[callee])
+        given = [self.env[v] for v in operation.operands]
+        self.env.update(zip(block.arguments, given, strict=True))
+        eqns, results = self._body(block)
+        self.env.update(zip(operation.results, results, strict=True))
+        return eqns
 
     def _reshaped(
         self, op: Op, operands: Sequence[Value], line: SourceInfo

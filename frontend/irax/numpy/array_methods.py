@@ -285,9 +285,9 @@ def _reshape(
 
 def _transpose(x: Array, *axes: Any) -> Array:
     """Return the array with its dimensions in the order of `axes`, or in reverse."""
-    if not axes or axes == (None,):
+    if not axes or axes[0] is None:
         return jnp.transpose(x)
-    return jnp.transpose(x, axes[0] if isinstance(axes[0], tuple | list) else axes)
+    return jnp.transpose(x, axes[0] if np.ndim(axes[0]) else axes)
 
 
 def _flatten(x: Array, order: str = "C", *, out_sharding: Any = None) -> Array:

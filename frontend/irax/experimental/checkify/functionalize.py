@@ -135,7 +135,7 @@ class _Checked:
         if _inner(eqn) and self._is_entered(eqn):
             rule = _RULES.get(primitive)
             if rule is None:
-                return self.run(eqn.params["call_jaxpr"], error, args)
+                return self.run(eqn.params.get("call_jaxpr", eqn.params.get("jaxpr")), error, args)
             return rule(self, eqn.params, error, args)
         found = primitive.bind(*args, **primitive.get_bind_params(eqn.params))
         results = found if primitive.multiple_results else [found]
