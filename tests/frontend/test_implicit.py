@@ -147,6 +147,35 @@ def test_roots_of_systems():
     close(irax.vmap(irax.jacrev(f))(jnp.stack([B, 2 * B])), [irax.jacfwd(f)(y) for y in (B, 2 * B)])
 
 
+def test_roots_of_fewer_equations_than_unknowns():
+    """The nearest point of a circle, by steps along the gradient."""
+
+    def nearest(radius, start):
+        f = lambda p: jnp.sum(p**2) - radius**2
+
+        def solve(f, p):
+            def step(_, p):
+                slope = irax.grad(f)(p)
+                return p - f(p) * slope / jnp.sum(slope**2)
+
+            return lax.fori_loop(0, 8, step, p)
+
+        def tangent_solve(g, y):
+            j = irax.jacfwd(g)(jnp.zeros(2))
+            return y * j / jnp.sum(j**2)
+
+        return lax.custom_root(f, start, solve, tangent_solve)
+
+    start = jnp.array([0.3, 0.4])
+    close(nearest(2.0, start), [1.2, 1.6])
+    for transform in (lambda f: f, irax.jit):
+        close(transform(irax.jacrev(nearest))(2.0, start), [0.6, 0.8])
+        close(transform(irax.jacfwd(nearest))(2.0, start), [0.6, 0.8])
+    radii = jnp.array([1.0, 2.0])
+    slopes = irax.vmap(irax.jacfwd(nearest), (0, None))(radii, start)
+    close(slopes, [[0.6, 0.8]] * 2)
+
+
 def test_roots_with_aux():
     def f(a):
         x, steps = lax.custom_root(

@@ -113,7 +113,8 @@ def custom_root(
     theorem; `solve` is never differentiated.
 
     Args:
-        f: from pytrees of arrays like `initial_guess` to such; zero at the root.
+        f: from pytrees of arrays like `initial_guess` to pytrees of the same structure, zero at
+            the root; their arrays may have other shapes, as of fewer equations than unknowns.
         initial_guess: a pytree of inexact arrays.
         solve: `solve(f, initial_guess)` returns the root.
         tangent_solve: `tangent_solve(g, y)` returns the x for which `g(x) = y`, where g is linear:
@@ -128,7 +129,7 @@ def custom_root(
     Raises:
         TypeError: what a function returns has another structure than `initial_guess`, or other
             dtypes.
-        ValueError: what a function returns has other shapes than `initial_guess`.
+        ValueError: what a solver returns has other shapes than `initial_guess`.
 
     >>> def newton(f, x):
     ...     step = lambda _, x: x - f(x) / irax.grad(f)(x)
@@ -142,7 +143,7 @@ def custom_root(
     unknown = _Unknown("lax.custom_root", "initial_guess", initial_guess)
     for function in (f, solve, tangent_solve):
         unknown.check_callable(function)
-    checked = unknown.checked(f, "f")
+    checked = unknown.structured(f, "f")
 
     def run() -> Any:
         return unknown.solution(solve(checked, initial_guess), solve, "solve", has_aux)
@@ -156,10 +157,12 @@ def custom_root(
 
     def write(_: ModuleBuilder) -> Any:
         solver = _Solver(unknown, solve, "solve", has_aux, checked)
+        equations = unknown.trace(unknown.flat(checked), unknown.inputs(), f)
+        residuals = [Input(ShapedArray(x.shape, x.dtype), None, "y") for x in equations.results]
         traced = [
             unknown.trace(solver, known_inputs(unknown.arrays, unknown.names), solve),
-            unknown.trace(unknown.flat(checked), unknown.inputs(), f),
-            unknown.trace(tangent, unknown.inputs() * 2, tangent_solve),
+            equations,
+            unknown.trace(tangent, [*unknown.inputs(), *residuals], tangent_solve),
         ]
         (function, equation, tangents), consts = captures_first(traced)
         op = Root(function, equation, tangents, len(consts))
@@ -214,12 +217,37 @@ class _Unknown:
         with_check.__name__ = name_of(function)
         return with_check
 
+    def structured(self, function: Function, role: str) -> Function:
+        """Return the function with a check of the structure of its results."""
+
+        def with_check(x: Any) -> Any:
+            return self.unflatten(self.like(function(x), function, role))
+
+        with_check.__name__ = name_of(function)
+        return with_check
+
     def flat(self, function: Function) -> Function:
         """Return the function as one of flat leaves."""
         return lambda *leaves: self.leaves(function(self.unflatten(leaves)))
 
     def _is_like(self, x: Any) -> bool:
         return array_trees.tree_structure(x) == self.tree
+
+    def like(self, out: Any, function: Function, role: str) -> list[Array]:
+        """Return the leaves of a function's result if it has the structure of the unknown.
+
+        Raises:
+            TypeError: it has another structure.
+        """
+        if not self._is_like(out):
+            like = self.unflatten(self.arrays)
+            structure = array_trees.tree_structure(like)
+            title = _title(function, role)
+            error = array_trees.structure_error(structure, out, self.name, title)
+            raise TypeError(f"{self.what} at {source.user_line()}: {error}")
+        return [
+            pvary(x, like.aval.vma) for x, like in zip(self.leaves(out), self.arrays, strict=True)
+        ]
 
     def alike(self, out: Any, function: Function, role: str) -> Any:
         """Return a function's result if it has the structure and types of the unknown.
@@ -228,15 +256,8 @@ class _Unknown:
             TypeError: it has another structure or dtypes.
             ValueError: it has other shapes.
         """
-        title = f"what {role} ({name_of(function)}) returned"
-        if not self._is_like(out):
-            like = self.unflatten(self.arrays)
-            structure = array_trees.tree_structure(like)
-            error = array_trees.structure_error(structure, out, self.name, title)
-            raise TypeError(f"{self.what} at {source.user_line()}: {error}")
-        arrays = [
-            pvary(x, like.aval.vma) for x, like in zip(self.leaves(out), self.arrays, strict=True)
-        ]
+        title = _title(function, role)
+        arrays = self.like(out, function, role)
         expected, found = [x.aval for x in self.arrays], [x.aval for x in arrays]
         if not all(
             same_type(a, b) or (a.shape == b.shape and (a.weak_type or b.weak_type))
@@ -266,6 +287,10 @@ class _Unknown:
             )
         aux = array_trees.tree_map(lambda x: as_array(x, f"{self.what}: aux"), out[1])
         return self.alike(out[0], function, role), aux
+
+
+def _title(function: Function, role: str) -> str:
+    return f"what {role} ({name_of(function)}) returned"
 
 
 class _Solver:

@@ -50,14 +50,14 @@ class WithConstants(RuledOp):
         consts: Sequence[Value],
         x: Sequence[Value],
         d_consts: Sequence[Tangent],
-    ) -> Sequence[Tangent]:
-        """Return the tangents of a function of the constants and x, for tangents of the constants
-        alone.
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        """Return what a function of the constants and x gives, and the tangents of that for those
+        of constants alone.
         """
         if not any(t is not None for t in d_consts):
-            return [None] * len(x)
+            return x, [None] * len(x)
         call = Call(equation, tuple(mlir.result_types(transform.functions[equation])))
-        return transform.ask(call, [*consts, *x], [*d_consts, *[None] * len(x)])[1]
+        return transform.ask(call, [*consts, *x], [*d_consts, *[None] * len(x)])
 
     def batch(
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
@@ -123,7 +123,7 @@ class LinearSolve(WithConstants):
         found = self.build(primals)
         x = found[: len(b)]
         # A x = b, so A dx = db - dA x.
-        changes = self._change(transform, self.matvec, consts, x, d_consts)
+        _, changes = self._change(transform, self.matvec, consts, x, d_consts)
         rhs = [_difference(t, change) for t, change in zip(d_b, changes, strict=True)]
         if not any(t is not None for t in rhs):
             return found, [None] * len(found)
@@ -188,10 +188,10 @@ class Root(WithConstants):
         found = self.build(primals)
         x = found[: len(guess)]
         # f(c, x) = 0, so df/dx dx = -df/dc dc.
-        changes = self._change(transform, self.equation, consts, x, d_consts)
+        y, changes = self._change(transform, self.equation, consts, x, d_consts)
         if not any(t is not None for t in changes):
             return found, [None] * len(found)
-        rhs = [elementwise.negate(y) for y in instantiated(x, changes, [True] * len(x))]
+        rhs = [elementwise.negate(t) for t in instantiated(y, changes, [True] * len(y))]
         _, moved = transform.call_rule(self.tangent_solve, [*consts, *x], rhs, 0)
         return found, [*moved, *[None] * (len(found) - len(x))]
 
