@@ -606,6 +606,79 @@ def test_sparse_derivatives_inside_of_transformations():
     np.testing.assert_allclose(found[1], jacobian(many[1]).todense(), rtol=1e-6)
 
 
+def test_what_is_beside_a_result_is_returned_with_it():
+    x = np.array([1.0, 2.0, 3.0], np.float32)
+
+    def f(x):
+        return x[1:] * x[:-1], {"sum": jnp.sum(x)}
+
+    def total(x):
+        return jnp.sum(x**3), x[0]
+
+    expected = np.asarray(irax.jacfwd(lambda x: f(x)[0])(x))
+    assert sparse.sparsity(f, has_aux=True)(x).nnz == 4
+    for mode in ("fwd", "rev"):
+        matrix, aux = sparse.jacobian(f, has_aux=True, mode=mode, format="dense")(x)
+        np.testing.assert_array_equal(matrix, expected)
+        assert aux["sum"] == 6
+    (value, aux), matrix = sparse.value_and_jacobian(f, has_aux=True)(x)
+    np.testing.assert_array_equal(value, [2, 6])
+    assert aux["sum"] == 6
+    assert matrix.nse == 4
+    assert sparse.hessian_sparsity(total, has_aux=True)(x).nnz == 3
+    matrix, aux = sparse.hessian(total, has_aux=True)(x)
+    np.testing.assert_array_equal(matrix.data, 6 * x)
+    (value, aux), matrix = sparse.value_and_hessian(total, has_aux=True)(x)
+    assert (value, aux) == (36, 1)
+    (slopes, aux), matrix = sparse.grad_and_hessian(total, has_aux=True)(x)
+    np.testing.assert_array_equal(slopes, 3 * x**2)
+    assert aux == 1
+
+
+def test_holomorphic_functions_have_complex_elements():
+    z = (RNG.normal(size=4) + 1j * RNG.normal(size=4)).astype(np.complex64)
+
+    def f(z):
+        return z[1:] * jnp.exp(z[:-1])
+
+    expected = irax.jacfwd(f, holomorphic=True)(z)
+    for mode in ("fwd", "rev"):
+        found = sparse.jacobian(f, holomorphic=True, mode=mode, format="dense")(z)
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+
+    def total(z):
+        return jnp.sum(z[1:] * z[:-1] ** 2)
+
+    found = sparse.hessian(total, holomorphic=True)(z)
+    expected = irax.hessian(total, holomorphic=True)(z)
+    np.testing.assert_allclose(found.todense(), expected, rtol=1e-5, atol=1e-6)
+    pattern = sparse.hessian_sparsity(total, holomorphic=True)(z)
+    assert pattern.nnz == found.nse == 3 + 6
+    assert sparse.sparsity(lambda z: jnp.abs(z) + z.real)(z).nnz == 4
+
+
+def test_patterns_of_shapes_alone():
+    x = irax.ShapeDtypeStruct((4,), np.float32)
+    assert sparse.sparsity(lambda d: d["x"] * d["x"][::-1])({"x": x}).nnz == 8
+    assert sparse.hessian_sparsity(lambda x, y: jnp.sum(x * y), (0, 1))(x, x).nnz == 8
+    with pytest.raises(TypeError, match=r"args\[0\]: expected an array .* ShapeDtypeStruct"):
+        sparse.sparsity(jnp.sin, local=True)(x)
+
+
+def test_arguments_that_are_no_arrays():
+    x = np.ones(3, np.float32)
+
+    def f(x, how, *, scale):
+        return scale["by"] * x**2 if how == "square" else x
+
+    jacobian = sparse.jacobian(f)
+    np.testing.assert_array_equal(jacobian(x, "square", scale={"by": 2.0}).data, 4 * x)
+    np.testing.assert_array_equal(jacobian(x, "same", scale={"by": 2.0}).data, x)
+    assert sparse.sparsity(f)(x, "square", scale={"by": 2.0}).nnz == 3
+    with pytest.raises(TypeError, match="set, which is no array, and cannot be hashed; bind it"):
+        jacobian(x, {1}, scale={"by": 2.0})
+
+
 def test_a_pattern_is_found_once_for_each_shape(monkeypatch):
     found = []
     original = derivatives.pattern_of
@@ -667,6 +740,21 @@ def test_colors_can_be_given():
         (lambda: sparse.color(np.eye(3)), TypeError, "pattern is a ndarray; expected a Sparsity"),
         (lambda: sparse.jacobian(jnp.sin, coloring=3), TypeError, "coloring is a int; expected a"),
         (lambda: SparsityPattern.fromdense([1]), ValueError, r"shape \(1,\); expected two"),
+        (
+            lambda: sparse.jacobian(jnp.sin)(np.ones(2, np.complex64)),
+            TypeError,
+            r"args\[0\] has type complex64\[2\]; .* or holomorphic=True",
+        ),
+        (
+            lambda: sparse.jacobian(jnp.sin, has_aux=True)(np.ones(2, np.float32)),
+            TypeError,
+            r"with has_aux=True, sin must return a pair",
+        ),
+        (
+            lambda: irax.jit(sparse.jacobian(jnp.sin, format="scipy"))(np.ones(2, np.float32)),
+            TypeError,
+            "format='scipy' makes .* use format='bcoo' inside of jit",
+        ),
     ],
 )
 def test_wrong_arguments_are_named(call, error, match):

@@ -10,21 +10,18 @@ import numpy as np
 
 from irax.core.array import ConcreteArray, as_array
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import trace_function
+from irax.core.tracing import Input, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import (
     FlatFunction,
     abstract_inputs,
-    argument_names,
-    bind_others,
     known_inputs,
     name_of,
-    normalize_argnums,
 )
 from irax.core.wrapping import wraps
 from irax.sparse.pictures import PICTURES, Picture, dots, svg
-from irax.transforms.autodiff import ArgNums, grad, value_and_grad
-from irax.transforms.differentiable import check_callable, check_differentiable
+from irax.sparse.subjects import Call, Function, Subject, gradient, itself
+from irax.transforms.autodiff import ArgNums
 from irax_compiler import api
 
 if TYPE_CHECKING:
@@ -136,7 +133,11 @@ class SparsityPattern:
 
 @api_boundary
 def sparsity(
-    fun: Callable[..., Any], argnums: ArgNums = 0, *, local: bool = False
+    fun: Callable[..., Any],
+    argnums: ArgNums = 0,
+    *,
+    local: bool = False,
+    has_aux: bool = False,
 ) -> Callable[..., SparsityPattern]:
     """Return a function that finds the sparsity pattern of the Jacobian of `fun`.
 
@@ -144,12 +145,15 @@ def sparsity(
     what depends on an index that is not known may depend on the whole row. Arguments that are not
     differentiated are arrays, too, of any values; what `fun` closes over is known.
 
+    Unless `local`, arguments may be `ShapeDtypeStruct`s, as nothing but their shapes counts.
+
     Args:
-        fun: a function of pytrees of arrays.
+        fun: a function of pytrees of arrays, real or complex.
         argnums: which positional arguments to differentiate with respect to.
         local: find the pattern at the arguments, instead of for all of their shapes: branches and
             comparisons are those of that point, and a factor that is zero there has no element. Of
             an argument that is traced, nothing but the shape is known.
+        has_aux: `fun` returns `(result, aux)`, and aux has no part in the pattern.
 
     Raises:
         TypeError: `fun` is not a function; on a call, an argument is not floating-point.
@@ -159,12 +163,18 @@ def sparsity(
            [0, 1, 0],
            [1, 0, 1]])
     """
-    return _patterns("sparsity", fun, argnums, local, itself)
+    function = Function("sparsity", fun, argnums, has_aux)
+    return _patterns(function, local, itself)
 
 
 @api_boundary
 def hessian_sparsity(
-    fun: Callable[..., Any], argnums: ArgNums = 0, *, local: bool = False
+    fun: Callable[..., Any],
+    argnums: ArgNums = 0,
+    *,
+    local: bool = False,
+    has_aux: bool = False,
+    holomorphic: bool = False,
 ) -> Callable[..., SparsityPattern]:
     """Return a function that finds the sparsity pattern of the Hessian of `fun`: that of its
     gradient's Jacobian, which is symmetric.
@@ -173,11 +183,14 @@ def hessian_sparsity(
         fun: a function of pytrees of floating-point arrays, to a scalar.
         argnums: which positional arguments to differentiate with respect to.
         local: as of `sparsity`.
+        has_aux: as of `sparsity`.
+        holomorphic: `fun` is a holomorphic function of complex arguments.
 
     >>> hessian_sparsity(lambda x: (x[0] * x[1]) ** 2 + 3 * x[2])(irax.numpy.ones(3)).nnz
     4
     """
-    patterns = _patterns("hessian_sparsity", fun, argnums, local, gradient)
+    function = Function("hessian_sparsity", fun, argnums, has_aux, holomorphic)
+    patterns = _patterns(function, local, gradient)
 
     @api_boundary
     @wraps(fun)
@@ -193,90 +206,39 @@ def symmetric(pattern: SparsityPattern) -> SparsityPattern:
     return SparsityPattern.fromscipy(found + found.T)
 
 
-Subject = Callable[[Callable[..., Any], int], Callable[..., tuple[Any, Any]]]
-"""The function whose Jacobian is taken, for one of a number of arguments: `itself`, `gradient`. Its
-second result is not differentiated: it is what callers get beside the Jacobian.
-"""
-
-
-def itself(fun: Callable[..., Any], count: int) -> Callable[..., tuple[Any, Any]]:
-    """Return the function of the value, twice."""
-
-    def twice(*given: Any) -> tuple[Any, Any]:
-        value = fun(*given)
-        return value, value
-
-    return twice
-
-
-def gradient(fun: Callable[..., Any], count: int) -> Callable[..., tuple[Any, Any]]:
-    """Return the gradient of the function with respect to all its arguments, twice."""
-    return itself(grad(fun, argnums=tuple(range(count))), count)
-
-
-def with_value(fun: Callable[..., Any], count: int) -> Callable[..., tuple[Any, Any]]:
-    """Return the gradient of the function with respect to all its arguments, and its value."""
-    both = value_and_grad(fun, argnums=tuple(range(count)))
-
-    def turned(*given: Any) -> tuple[Any, Any]:
-        value, slopes = both(*given)
-        return slopes, value
-
-    return turned
-
-
-def differentiated(
-    what: str, fun: Callable[..., Any], argnums: ArgNums, args: Any, subject: Subject
-) -> tuple[Callable[..., Any], tuple[Any, ...]]:
-    """Return the subject of a call as a function of `(args, kwargs)` and then of the arguments that
-    are differentiated, and these.
+def pattern_of(call: Call, local: bool) -> SparsityPattern:
+    """Return the pattern of the Jacobian of a call's function, for all values of all arguments or,
+    if `local`, at these.
     """
-    numbers = normalize_argnums(argnums, len(args), what)
-    chosen = tuple(args[i] for i in numbers)
-    check_differentiable(chosen, numbers, what, allow_int=False, kinds="f")
-
-    def function(call: tuple[Any, Any], *given: Any) -> Any:
-        return subject(bind_others(fun, *call, numbers), len(given))(*given)
-
-    return function, chosen
-
-
-def pattern_of(
-    function: Callable[..., Any], call: tuple[Any, Any], chosen: tuple[Any, ...], local: bool
-) -> SparsityPattern:
-    """Return the pattern of the Jacobian of a function that `differentiated` returned, for all
-    values of all arguments or, if `local`, at these.
-    """
-    leaves, tree = array_trees.tree_flatten(((call, *chosen), {}))
-    arrays = [as_array(x, "sparsity") for x in leaves]
-    inputs = (known_inputs if local else abstract_inputs)(
-        arrays, [*argument_names(*call), *argument_names(chosen)]
-    )
+    leaves, tree = array_trees.tree_flatten(((call.others, *call.chosen), {}))
+    names = call.names
+    inputs: list[Input]
+    if local:
+        arrays = [as_array(x, f"{call.what}: {n}") for x, n in zip(leaves, names, strict=True)]
+        inputs = known_inputs(arrays, names)
+    else:
+        arrays = leaves
+        inputs = abstract_inputs(leaves, names)
 
     def differentiable(*given: Any) -> Any:
-        return function(*given)[0]
+        return call.function(*given)[0]
 
     flat = FlatFunction(differentiable, tree)
-    traced = trace_function(flat, inputs, "sparsity", name_of(function), fresh_module=True)
+    traced = trace_function(flat, inputs, "sparsity", name_of(call.function), fresh_module=True)
     known = [
         np.asarray(x) if isinstance(x, ConcreteArray) and (local or i >= len(arrays)) else None
         for i, x in enumerate([*arrays, *traced.captures])
     ]
-    wrt = range(len(array_trees.tree_leaves(call)), len(arrays))
+    wrt = range(len(array_trees.tree_leaves(call.others)), len(arrays))
     with traced.builder.deriving():  # rules of functions are traced when they are asked for
         found = api.pattern_of(traced.builder.module, traced.name, wrt, known)
     return SparsityPattern.fromscipy(found)
 
 
-def _patterns(
-    what: str, fun: Callable[..., Any], argnums: ArgNums, local: bool, subject: Subject
-) -> Callable[..., SparsityPattern]:
-    check_callable(fun, what)
-
+def _patterns(function: Function, local: bool, subject: Subject) -> Callable[..., SparsityPattern]:
     @api_boundary
-    @wraps(fun)
+    @wraps(function.fun)
     def pattern(*args: Any, **kwargs: Any) -> SparsityPattern:
-        function, chosen = differentiated(what, fun, argnums, args, subject)
-        return pattern_of(function, (args, kwargs), chosen, local)
+        return pattern_of(function.called(args, kwargs, subject, not local), local)
 
     return pattern

@@ -25,7 +25,6 @@ from irax.core.trees import array_trees
 from irax.core.trees.flattening import (
     bind_others,
     differentiated_inputs,
-    name_of,
     normalize_argnums,
 )
 from irax.core.wrapping import wraps
@@ -37,6 +36,7 @@ from irax.transforms.differentiable import (
     check_no_axes,
     check_no_refs,
     check_scalar,
+    checked_pair,
     is_inexact,
 )
 from irax.transforms.pullbacks import VJP, Derived, layout_of
@@ -60,11 +60,8 @@ def _checked(
     @wraps(function)
     def checked(*args: Any, **kwargs: Any) -> Any:
         out = function(*args, **kwargs)
-        if has_aux and not (isinstance(out, tuple) and len(out) == 2):
-            raise TypeError(
-                f"{what}: with has_aux=True, {name_of(function)} must return a pair (result, aux), "
-                f"got {type(out).__name__}"
-            )
+        if has_aux:
+            out = checked_pair(out, what, function)
         if check is not None:
             check(out, has_aux)
         return (out[0], Auxiliary(out[1])) if has_aux else out

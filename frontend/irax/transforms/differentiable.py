@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
-from irax.core.array import Array, as_array
+from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapedArray
 from irax.core.refs import refs
 from irax.core.trees import array_trees
+from irax.core.trees.flattening import name_of
 
 
 def is_inexact(aval: ShapedArray) -> bool:
@@ -37,13 +38,15 @@ def check_differentiable(
     what: str,
     allow_int: bool,
     kinds: str = "f",
+    abstract: bool = False,
 ) -> None:
     """Raises TypeError for an argument, of those at some positions, that is not an array of a kind:
-    "f" for real, "c" for complex, or both.
+    "f" for real, "c" for complex, or both. If `abstract`, it may be a `ShapeDtypeStruct`.
     """
     for number, tree in zip(numbers, chosen, strict=True):
         for path, leaf in array_trees.tree_leaves_with_path(tree):
-            aval = as_array(leaf, f"{what}: args[{number}]{array_trees.keystr(path)}").aval
+            name = f"{what}: args[{number}]{array_trees.keystr(path)}"
+            aval = aval_of(leaf, name) if abstract else as_array(leaf, name).aval
             if not is_inexact(aval) and not allow_int:
                 raise TypeError(
                     f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
@@ -54,13 +57,27 @@ def check_differentiable(
             if is_complex and "c" not in kinds:
                 raise TypeError(
                     f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
-                    "real one: for complex arguments use grad, jvp or vjp"
+                    "real one: for complex arguments use grad, jvp or vjp, or holomorphic=True"
                 )
             if not is_complex and kinds == "c":
                 raise TypeError(
                     f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
                     "complex one, as holomorphic=True says"
                 )
+
+
+def checked_pair(out: Any, what: str, function: Any) -> tuple[Any, Any]:
+    """Return what a function with `has_aux=True` returned.
+
+    Raises:
+        TypeError: it is no pair.
+    """
+    if not (isinstance(out, tuple) and len(out) == 2):
+        raise TypeError(
+            f"{what}: with has_aux=True, {name_of(function)} must return a pair (result, aux), "
+            f"got {type(out).__name__}"
+        )
+    return out
 
 
 def check_scalar(out: Any, has_aux: bool, holomorphic: bool = False) -> None:
