@@ -14,7 +14,8 @@ from scipy.sparse.csgraph import connected_components
 
 import irax
 import irax.numpy as jnp
-from irax import sparse
+from irax import lax, sparse
+from irax.scipy.linalg import solve_triangular
 from irax.sparse import Coloring, SparsityPattern, compiled_colors, derivatives
 from irax_compiler import api
 
@@ -110,6 +111,66 @@ def test_what_is_multiplied_by_a_zero_that_stays_has_no_element():
     np.testing.assert_array_equal(found.todense(), np.asarray(dense_one) != 0)
     shifted = sparse.sparsity(lambda x: jnp.cos(irax.lax.stop_gradient(mask * x)) * x)(x)
     assert shifted.nnz == 4  # a cosine of zero is none
+
+
+@pytest.mark.parametrize(
+    "size, stride, padding, dilation",
+    [(2, 2, "VALID", 1), (3, 1, "SAME", 1), (2, 1, "VALID", 2), (3, 2, "SAME", 1)],
+)
+@pytest.mark.parametrize("combine, init", [(lax.max, -np.inf), (lax.min, np.inf), (lax.max, 0.1)])
+def test_max_pooling_has_the_elements_of_its_windows(
+    combine, init, size, stride, padding, dilation
+):
+    def pool(x):
+        return lax.reduce_window(
+            *(x, init, combine, (size, size), (stride, stride), padding),
+            window_dilation=(dilation, dilation),
+        )
+
+    def total(x):
+        return lax.reduce_window(
+            *(x, 0.0, lax.add, (size, size), (stride, stride), padding),
+            window_dilation=(dilation, dilation),
+        )
+
+    x = RNG.normal(size=(5, 6)).astype(np.float32)
+    windows = np.asarray(irax.jacfwd(total)(x)).reshape(-1, x.size) != 0
+    pattern = sparse.sparsity(pool)(x)
+    np.testing.assert_array_equal(pattern.todense(), windows)
+    together = (windows.T.astype(int) @ windows) != 0
+    found = sparse.hessian_sparsity(lambda x: jnp.sum(pool(x) ** 2))(x)
+    assert not (found.todense() & ~together).any()
+    many = np.stack([x, x + 1])
+    np.testing.assert_array_equal(
+        sparse.sparsity(irax.vmap(pool))(many).todense(), np.kron(np.eye(2), windows) != 0
+    )
+
+
+A = RNG.normal(size=(2, 4, 4)).astype(np.float32)
+POSITIVE = A @ A.swapaxes(-1, -2) + np.eye(4, dtype=np.float32)
+TRIANGLES = {
+    "lower": lambda a: jnp.linalg.cholesky(a),
+    "upper": lambda a: jnp.linalg.cholesky(a, upper=True),
+    "determinant": lambda a: jnp.log(jnp.diagonal(jnp.linalg.cholesky(a), axis1=-2, axis2=-1)),
+    "matrix": lambda a: solve_triangular(a[0], np.ones((4, 1), np.float32), lower=True),
+    "left": lambda b: solve_triangular(np.tril(A[0]), b[0], lower=True),
+    "turned": lambda b: solve_triangular(np.tril(A[0]), b[0], lower=True, trans=1),
+    "right": lambda b: lax.linalg.triangular_solve(np.triu(A), b, left_side=False),
+    "right, turned": lambda b: lax.linalg.triangular_solve(
+        np.triu(A), b, left_side=False, transpose_a=True
+    ),
+    "two diagonals": lambda b: solve_triangular(
+        (np.eye(4) + np.diag([1, 0, 1], -1)).astype(np.float32), b[0], lower=True
+    ),
+    "product": lambda a: jnp.tril(a[0]) @ jnp.tril(a[0]),
+}
+
+
+@pytest.mark.parametrize("name", TRIANGLES)
+def test_triangles_have_their_own_patterns(name):
+    f = TRIANGLES[name]
+    there = np.asarray(irax.jacfwd(f)(POSITIVE)).reshape(-1, POSITIVE.size) != 0
+    np.testing.assert_array_equal(sparse.sparsity(f)(POSITIVE).todense(), there)
 
 
 def test_patterns_of_pytrees_and_several_arguments():

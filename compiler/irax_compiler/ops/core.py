@@ -338,6 +338,12 @@ class Op:
             return self.moved_links(use)
         return by_dimensions(self.sharding_rule(use.operands, use.results), use)
 
+    def zeros(self, use: Use, zeros: Sequence[np.ndarray | None]) -> np.ndarray | None:
+        """Return True at the elements of the only result that are zero whatever the operands are,
+        given those of the operands; None if none are known.
+        """
+        return None
+
     def moved_links(self, use: Use) -> Links:
         """Return the links of an operand whose elements are moved to places that the parameters and
         known operands tell.

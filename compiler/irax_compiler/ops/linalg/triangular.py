@@ -14,6 +14,7 @@ from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import comparison, dot, elementwise, shape
 from irax_compiler.ops.attributes import FLAG, attribute, keyword
 from irax_compiler.ops.core import Axis, Linear, Op, Tangent, full_like, only, zeros_like
+from irax_compiler.ops.links import Links, Pairs, Use, places
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_equations, of_matrices
@@ -96,6 +97,11 @@ class Cholesky(Op):
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
         return of_matrices(operands, results)
 
+    def zeros(self, use: Use, zeros: Sequence[np.ndarray | None]) -> np.ndarray:
+        n = use.shape[-1]
+        beyond = ~np.tri(n, dtype=bool)
+        return np.broadcast_to(beyond if self.lower else beyond.T, tuple(use.shape))
+
     @classmethod
     def flops(cls, operation: Operation) -> float:
         extents = shape_of(operation.operands[0])
@@ -141,6 +147,10 @@ class Cholesky(Op):
 # ---- triangular_solve ----------------------------------------------------------------------------
 
 
+_MOST_LINKS = 1 << 22
+"""The most products of a solve that are linked one by one."""
+
+
 @register_class
 @dataclass(frozen=True)
 class TriangularSolve(Op):
@@ -162,6 +172,42 @@ class TriangularSolve(Op):
     def sharding_rule(self, operands: Sequence[Shape], results: Sequence[Shape]) -> ShardingRule:
         rank = len(operands[1])
         return of_equations(rank - 1 if self.left_side else rank - 2, operands, results)
+
+    def links(self, use: Use) -> Links:
+        *_, n, columns = use.shape if self.left_side else (*use.shape[:-2], *use.shape[:-3:-1])
+        if use.number == 0 or prod(use.shape[:-2]) * n * n * columns > _MOST_LINKS:
+            return super().links(use)
+        reaches = self._reaches(use.values[0], use.operands[0])
+        number = places(use.shape)
+        if not self.left_side:
+            reaches, number = np.swapaxes(reaches, -1, -2), np.swapaxes(number, -1, -2)
+        *batch, to, of = np.nonzero(reaches)
+        results, operands = (number[(*batch, i)].reshape(-1) for i in (to, of))
+        return [Pairs(results, operands, prod(use.shape))]
+
+    def zeros(self, use: Use, zeros: Sequence[np.ndarray | None]) -> np.ndarray | None:
+        if zeros[1] is None or prod(use.operands[0]) > _MOST_LINKS:
+            return None
+        matrix = None if zeros[0] is None else ~zeros[0]
+        reaches, there = (
+            x.astype(np.float64) for x in (self._reaches(matrix, use.operands[0]), ~zeros[1])
+        )
+        return (reaches @ there if self.left_side else there @ reaches) == 0
+
+    def _reaches(self, a: np.ndarray | None, shape: Shape) -> np.ndarray:
+        """The places of the inverse of op(A) where it may be other than zero, for those of A where
+        that is; if A is not known, a triangle.
+        """
+        lower, n = self.lower == (self.transpose_a == "NO_TRANSPOSE"), shape[-1]
+        there = np.ones(tuple(shape), bool) if a is None else a != 0
+        if self.transpose_a != "NO_TRANSPOSE":
+            there = np.swapaxes(there, -1, -2)
+        found = np.broadcast_to(np.eye(n, dtype=bool), tuple(shape)).copy()
+        for i in range(n) if lower else reversed(range(n)):
+            known = slice(0, i) if lower else slice(i + 1, n)
+            before = there[..., i, known, None] & found[..., known, :]
+            found[..., i, :] |= before.any(-2)
+        return found
 
     @classmethod
     def flops(cls, operation: Operation) -> float:

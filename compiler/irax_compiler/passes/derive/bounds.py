@@ -58,21 +58,21 @@ def bounds_of_value(
     value: np.ndarray | None, shape: Sequence[int], dtype: np.dtype
 ) -> Bounds | None:
     """Return the bounds of an array that is known, or those of its dtype; None without any."""
-    if dtype.kind not in "iub" or dtype == np.uint64 or prod(shape) > _LARGEST:
+    if not _has_bounds(dtype, shape):
         return None
     if value is not None:
         wide = np.asarray(value).astype(np.int64)
         return Bounds(wide, wide)
     if dtype.itemsize > 4:
         return None  # sums of bounds would wrap
-    return Bounds(*(np.full(tuple(shape), x, np.int64) for x in _ends(dtype)))
+    return Bounds(*(np.broadcast_to(np.int64(x), tuple(shape)) for x in _ends(dtype)))
 
 
 def bounds_of_result(
     op: Op, given: Sequence[Bounds | None], shape: Sequence[int], dtype: np.dtype
 ) -> Bounds | None:
     """Return the bounds of an op's only result, for those of its operands."""
-    if dtype.kind not in "iub" or dtype == np.uint64 or prod(shape) > _LARGEST:
+    if not _has_bounds(dtype, shape):
         return None
     operands = [x for x in given if x is not None]
     if not operands or len(operands) < len(given):
@@ -83,7 +83,14 @@ def bounds_of_result(
     found = Bounds(*(np.broadcast_to(x, tuple(shape)) for x in rule(*operands)))
     least, most = _ends(dtype)
     is_within = (found.low >= least) & (found.high <= most) & (found.low <= found.high)
-    return found if is_within.all() else None  # otherwise numbers wrap
+    is_open = dtype.kind == "b" and (found.low < found.high).all()
+    return found if is_within.all() and not is_open else None  # otherwise numbers wrap
+
+
+def _has_bounds(dtype: np.dtype, shape: Sequence[int]) -> bool:
+    return dtype.kind == "b" or (
+        dtype.kind in "iu" and dtype != np.uint64 and prod(shape) <= _LARGEST
+    )
 
 
 def _ends(dtype: np.dtype) -> tuple[int, int]:

@@ -14,10 +14,8 @@ that of the gradient's Jacobian.
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
 from itertools import pairwise, product
 from math import prod
 from typing import Any, ClassVar
@@ -32,9 +30,11 @@ from irax_compiler.ops.control_flow.custom_rules import ReverseOnly
 from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.core import Op, UnsupportedOp, constant, evaluated
 from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
-from irax_compiler.ops.links import Links, Pairs, Use
+from irax_compiler.ops.linalg.triangular import TriangularSolve
+from irax_compiler.ops.links import Pairs, Use
+from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read
-from irax_compiler.ops.structured import StructuredOp
+from irax_compiler.ops.structured import DefinedOp, StructuredOp
 from irax_compiler.passes.core import Pass, register_pass, returned
 from irax_compiler.passes.derive.bounds import (
     MOST_CHOICES,
@@ -42,13 +42,24 @@ from irax_compiler.passes.derive.bounds import (
     bounds_of_result,
     bounds_of_value,
 )
+from irax_compiler.passes.derive.choices import MOST_PICKED, Choices, choices_of_result
 from irax_compiler.passes.derive.linearize import derive_linearized
+from irax_compiler.passes.derive.patterns import (
+    any_of,
+    empty,
+    followed,
+    joined,
+    seed,
+    stacked,
+)
 from irax_compiler.passes.derive.zeros import Zeros, zeros_of_result, zeros_of_value
 
 MOST_STEPS = 50_000
 """The operations that loops are followed for step by step. Beyond, all steps are taken together."""
 FEW = 16
 """The most operations of a composite that are followed for what they tell of its value."""
+SMALL = 256
+"""The most elements of a window that are followed so."""
 
 
 @dataclass(frozen=True)
@@ -59,8 +70,8 @@ class Fact:
     """The tangents that its elements depend on; None if there are none."""
     value: np.ndarray | None = None
     """Its value, if it depends on no tangent and is known."""
-    bounds: Bounds | None = None
-    """The bounds of integers that are not known."""
+    bounds: Bounds | Choices | None = None
+    """The bounds of integers that are not known, or their choices."""
     zeros: Zeros = None
     """The zeros among floats that are not known."""
 
@@ -97,44 +108,15 @@ def pattern_of(
     given = [Fact(value=x) for x in known] or [NOTHING] * len(arguments)
     analysis = Analysis(functions)
     forward = analysis.function(linearized.forward, given)
-    tangents = [Fact(_seed(place, sizes)) for place in range(len(sizes))]
+    tangents = [Fact(seed(place, sizes)) for place in range(len(sizes))]
     moved = analysis.function(linearized.linear, [*forward[num_results:], *tangents])
     found = iter(moved)
     rows = []
     for type_, flag in zip(mlir.result_types(function), linearized.results, strict=True):
         pattern = next(found).pattern if flag else None
         size = prod(mlir.shape_of_type(type_))
-        rows.append(_empty(size, sum(sizes)) if pattern is None else pattern)
-    return _stacked(rows, sum(sizes))
-
-
-def _seed(place: int, sizes: Sequence[int]) -> Pattern:
-    """The pattern of one of several arguments: each element depends on its own tangent."""
-    size, before = sizes[place], sum(sizes[:place])
-    return _matrix(np.arange(size), before + np.arange(size), (size, sum(sizes)))
-
-
-def _matrix(rows: np.ndarray, columns: np.ndarray, extents: tuple[int, int]) -> Pattern:
-    from scipy.sparse import csr_array  # which takes a while to import
-
-    return csr_array((np.ones(rows.size, bool), (rows, columns)), shape=extents)
-
-
-def _empty(size: int, width: int) -> Pattern:
-    nothing = np.zeros(0, np.int64)
-    return _matrix(nothing, nothing, (size, width))
-
-
-def _stacked(rows: Sequence[Pattern], width: int) -> Pattern:
-    from scipy.sparse import vstack
-
-    return vstack(rows, format="csr") if rows else _empty(0, width)
-
-
-def joined(patterns: Sequence[Pattern | None]) -> Pattern | None:
-    """Return the pattern of what depends on all that some values of one shape depend on."""
-    there = [pattern for pattern in patterns if pattern is not None]
-    return reduce(operator.add, there) if there else None
+        rows.append(empty(size, sum(sizes)) if pattern is None else pattern)
+    return stacked(rows, sum(sizes))
 
 
 class Analysis:
@@ -191,6 +173,8 @@ class Analysis:
         if any(x is None for x in values):
             if operation.name == "stablehlo.composite" and self._is_short(operation):
                 return self.function(decomposition_of(operation), given)
+            if isinstance(op, ReduceWindow) and len(given) > 2 and prod(op.window.sizes) < SMALL:
+                return self._defined(op, operation, given)
             return _partly_known(op, operation, given)
         try:
             with np.errstate(all="ignore"):
@@ -198,6 +182,17 @@ class Analysis:
         except UnsupportedOp:
             return [NOTHING] * len(operation.results)
         return [Fact(value=np.asarray(x)) for x in results]
+
+    def _defined(
+        self, op: DefinedOp, operation: Operation, given: Sequence[Fact]
+    ) -> Sequence[Fact]:
+        """The facts about the results of an op that simpler ones define."""
+        module = mlir.new_module()
+        function = mlir.new_function(module, "main", [x.type for x in operation.operands])
+        with mlir.InsertionPoint(mlir.body(function)), mlir.UNKNOWN:
+            results = op.define(mlir.arguments(function))
+        mlir.finish_function(function, results)
+        return self._block(mlir.body(function), given, {})
 
     def _is_short(self, operation: Operation) -> bool:
         """True if the operations that a composite stands for are few, and no loops."""
@@ -216,13 +211,14 @@ class Analysis:
         operands = [shape_of(x) for x in (*operation.operands, *mlir.captured(operation))]
         results = [shape_of(x) for x in operation.results]
         found = []
+        tried = list(_values(op, given))
         for number in range(len(results)):
             parts = []
-            for values in _values(op, given):
-                for i, fact in enumerate(given):
-                    if fact.pattern is not None:
-                        use = Use(i, operands, values, results, number)
-                        parts.append(_followed(fact.pattern, op.links(use)))
+            for i, fact in enumerate(given):
+                if fact.pattern is not None:
+                    uses = (Use(i, operands, values, results, number) for values in tried)
+                    links = any_of([op.links(use) for use in uses])
+                    parts += [followed(fact.pattern, x) for x in links]
             found.append(Fact(joined(parts)))
         return found
 
@@ -235,7 +231,7 @@ class Analysis:
         sizes = [prod(shape_of(x)) for x in operation.results]
         with mlir.InsertionPoint(operation), operation.location:
             name = op.transposed([True] * len(sizes))
-        cotangents = [Fact(_seed(place, sizes)) for place in range(len(sizes))]
+        cotangents = [Fact(seed(place, sizes)) for place in range(len(sizes))]
         known, linear = given[: op.num_known], given[op.num_known :]
         back = self.function(name, [*known, *cotangents])
         ends = np.cumsum([0, *sizes])
@@ -322,19 +318,23 @@ def _partly_known(op: Op, operation: Operation, given: Sequence[Fact]) -> Sequen
         return nothing
     (result,), operands = operation.results, list(operation.operands)
     dtype, dtypes = mlir.dtype_of(result), [mlir.dtype_of(x) for x in operands]
-    if all(x is NOTHING and d.kind != "b" for x, d in zip(given, dtypes, strict=True)):
-        return nothing
     shapes = [shape_of(x) for x in operands]
     if dtype.kind in "fc":
         zeros = [zeros_of_value(x.value) if x.zeros is None else x.zeros for x in given]
         use = Use(0, shapes, [x.value for x in given], [shape_of(result)])
         found = zeros_of_result(op, use, zeros)
         return nothing if found is None else [Fact(zeros=found)]
-    bounds = [
-        bounds_of_value(x.value, shape, d) if x.bounds is None else x.bounds
-        for x, shape, d in zip(given, shapes, dtypes, strict=True)
-    ]
-    found = bounds_of_result(op, bounds, shape_of(result), dtype)
+    if all(x is NOTHING and d.kind != "b" for x, d in zip(given, dtypes, strict=True)):
+        return nothing
+    found = choices_of_result(op, [x.value for x in given], [x.bounds for x in given])
+    if found is None:
+        bounds = [
+            bounds_of_value(x.value, shape, d)
+            if x.bounds is None
+            else Bounds(x.bounds.low, x.bounds.high)
+            for x, shape, d in zip(given, shapes, dtypes, strict=True)
+        ]
+        found = bounds_of_result(op, bounds, shape_of(result), dtype)
     if found is None:
         return nothing
     is_known = (found.low == found.high).all()
@@ -346,17 +346,24 @@ def _values(op: Op, given: Sequence[Fact]) -> Iterator[list[np.ndarray | None]]:
     few. In a product, one that is not known is 0 where it is zero, and 1 elsewhere.
     """
     values = [x.value for x in given]
-    if op.is_product:
+    if op.is_product or isinstance(op, TriangularSolve):
         values = [~x.zeros if x.zeros is not None else x.value for x in given]
     few = {i: x.bounds for i, x in enumerate(given) if x.bounds is not None}
     dim = _together(op)
-    if op.elementwise or not few or prod(x.num_choices(dim) for x in few.values()) > MOST_CHOICES:
+    if op.elementwise or not few or not _are_few(few.values(), dim):
         yield values
         return
     for chosen in product(*(x.choices(dim) for x in few.values())):
         for i, value in zip(few, chosen, strict=True):
             values[i] = value
         yield list(values)
+
+
+def _are_few(choices: Collection[Bounds | Choices], dim: int | None) -> bool:
+    """True if the values that integers may have can be tried one by one."""
+    if len(choices) == 1 and all(isinstance(x, Choices) for x in choices):
+        return all(x.num_choices(dim) <= MOST_PICKED for x in choices)
+    return prod(x.num_choices(dim) for x in choices) <= MOST_CHOICES
 
 
 def _together(op: Op) -> int | None:
@@ -372,27 +379,6 @@ def _has_rule(op: Op, operation: Operation) -> bool:
         [shape_of(x) for x in values] for values in (operation.operands, operation.results)
     )
     return op.elementwise or op.moves or op.sharding_rule(operands, results) is not None
-
-
-def _followed(pattern: Pattern, links: Links) -> Pattern:
-    for pairs in links:
-        if np.bincount(pairs.results).max(initial=0) <= 1:
-            pattern = _picked(pattern, pairs)
-        else:
-            extents = (pairs.num_results, pattern.shape[0])
-            pattern = _matrix(pairs.results, pairs.operands, extents) @ pattern
-    return pattern
-
-
-def _picked(pattern: Pattern, pairs: Pairs) -> Pattern:
-    """The pattern of elements that are linked to one or none: rows, as they are."""
-    from scipy.sparse import csr_array
-
-    height, width = pattern.shape
-    with_none = (pattern.data, pattern.indices, np.append(pattern.indptr, pattern.indptr[-1]))
-    chosen = np.full(pairs.num_results, height)
-    chosen[pairs.results] = pairs.operands
-    return csr_array(with_none, shape=(height + 1, width))[chosen]
 
 
 def _either(facts: Sequence[Fact]) -> Fact:
@@ -425,7 +411,7 @@ def _any_row(x: Fact, length: int) -> Fact:
         return NOTHING
     size = x.pattern.shape[0] // length
     places = np.arange(x.pattern.shape[0])
-    return Fact(_followed(x.pattern, [Pairs(places % size, places, size)]))
+    return Fact(followed(x.pattern, [Pairs(places % size, places, size)]))
 
 
 def _stack(rows: Sequence[Fact], row: Sequence[int]) -> Fact:
@@ -434,8 +420,8 @@ def _stack(rows: Sequence[Fact], row: Sequence[int]) -> Fact:
     if width is None:
         values = [x.value for x in rows if x.value is not None]
         return Fact(value=np.stack(values)) if values and len(values) == len(rows) else NOTHING
-    empty = _empty(prod(row), width)
-    return Fact(_stacked([empty if x.pattern is None else x.pattern for x in rows], width))
+    nothing = empty(prod(row), width)
+    return Fact(stacked([nothing if x.pattern is None else x.pattern for x in rows], width))
 
 
 @register_pass

@@ -7,12 +7,18 @@ depends on nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import reduce
+from math import prod
 
 import numpy as np
 
+from irax_compiler.ops.comparison import Select
 from irax_compiler.ops.core import Op, evaluated, no_calls
 from irax_compiler.ops.links import Use
+
+_LARGEST = 1 << 18
+"""The most elements of matrices whose products' zeros are computed."""
 
 Zeros = np.ndarray | None
 """True at the elements that are zero; None if none are known."""
@@ -30,10 +36,13 @@ def zeros_of_result(op: Op, use: Use, zeros: Sequence[Zeros]) -> Zeros:
     """Return the zeros of an op's only result, for those of its operands."""
     shape = tuple(use.results[0])
     there = [x for x in zeros if x is not None]
-    if not there:
-        return None
+    found = op.zeros(use, zeros)
+    if found is not None or not there:
+        return found
     if op.elementwise:
-        if op.is_product:
+        if isinstance(op, Select) and use.values[0] is not None:
+            found = _selected(use.values[0], zeros[1:])
+        elif op.is_product:
             found = reduce(np.logical_or, there)
         elif op.zero_with_first and zeros[0] is not None:
             found = zeros[0]
@@ -44,9 +53,17 @@ def zeros_of_result(op: Op, use: Use, zeros: Sequence[Zeros]) -> Zeros:
         found = np.broadcast_to(found, shape)
     elif op.moves:
         found = _moved(op, use, zeros)
+    elif op.is_product and max(map(prod, (shape, *use.operands))) <= _LARGEST:
+        found = _moved(op, replace(use, values=[None] * len(zeros)), zeros)
     else:
         return None
     return found if found is not None and found.any() else None
+
+
+def _selected(chooser: np.ndarray, zeros: Sequence[Zeros]) -> np.ndarray:
+    """The zeros of what is one of two operands, where it is known which."""
+    first, second = (False if x is None else x for x in zeros)
+    return np.where(chooser, first, second)
 
 
 def _is_zero_at_zeros(op: Op, count: int) -> bool:
@@ -61,7 +78,9 @@ def _is_zero_at_zeros(op: Op, count: int) -> bool:
 
 
 def _moved(op: Op, use: Use, zeros: Sequence[Zeros]) -> Zeros:
-    """The zeros moved as the elements are: of operands that have none, elements are ones."""
+    """The zeros moved as the elements are: of operands that have none, elements are ones. A sum of
+    products of these is zero if all products are.
+    """
     operands = []
     for zero, value, shape in zip(zeros, use.values, use.operands, strict=True):
         if zero is not None:
