@@ -34,6 +34,34 @@ def test_iterations_of_a_loop():
     assert any("error grows from" in note for note in line.notes())
 
 
+@pytest.mark.parametrize("reverse", [False, True])
+def test_loops_over_rows_are_as_their_steps_one_by_one(reverse):
+    rows = np.random.default_rng(0).normal(size=(5, 3)).astype(f32)
+    numbers = np.arange(5, dtype=np.int32)
+
+    def step(carry, row):
+        x, n = row
+        total = carry[0] * 0.9 + jnp.sin(x) * n
+        return (total, carry[1] + n), (total**2 - 1, n)
+
+    def scanned(rows):
+        start = (jnp.ones(3, f32), np.int32(0))
+        (last, _), (ys, _) = irax.lax.scan(step, start, (rows, numbers), reverse=reverse)
+        return last, ys
+
+    def unrolled(rows):
+        carry, ys = (jnp.ones(3, f32), np.int32(0)), [None] * 5
+        for i in reversed(range(5)) if reverse else range(5):
+            carry, (ys[i], _) = step(carry, (rows[i], numbers[i]))
+        return carry[0], jnp.stack(ys)
+
+    one, other = irax.precision(scanned)(rows), irax.precision(unrolled)(rows)
+    for x, y in zip(one.results, other.results, strict=True):
+        assert (x.index, x.wide) == (y.index, y.wide)
+        assert x.digits == pytest.approx(y.digits, abs=1e-6)
+        assert x.possible == pytest.approx(y.possible, abs=1e-6)
+
+
 @pytest.mark.parametrize(
     ("function", "first"),
     [

@@ -8,9 +8,11 @@ the op's operands than to those of its result: a subtraction of nearly equal num
 
 from __future__ import annotations
 
+import cmath
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -25,6 +27,14 @@ from irax_compiler.precision.wide import widened
 Array = np.ndarray[Any, Any]
 
 
+@cache
+def _tiny(dtype: np.dtype[Any]) -> Any:
+    """The smallest normal number of a dtype, of the dtype of its real part."""
+    info = ml_dtypes.finfo(dtype)
+    return info.dtype.type(info.tiny)
+
+
+@cache
 def unit(dtype: np.dtype[Any]) -> float:
     """Return the largest relative error of rounding to a dtype: half of its epsilon."""
     return float(ml_dtypes.finfo(dtype).eps) / 2
@@ -36,16 +46,24 @@ def digits_of(dtype: np.dtype[Any]) -> float:
 
 
 def errors(run: Run, x: Both) -> Array:
-    """Return the narrow numbers less the wide ones; nan where only one of the two is finite."""
-    arithmetic = run.arithmetic
-    with arithmetic.context(), np.errstate(all="ignore"):
+    """Return the narrow numbers less the wide ones; nan where only one of the two is finite. It is
+    asked in the context of the arithmetic, without errors of NumPy's.
+    """
+    if x.errors is None:
+        arithmetic = run.arithmetic
         lifted = arithmetic.lifted(x.narrow)
-        apart = arithmetic.lowered(lifted - x.wide)
-        if np.isfinite(apart).all():
-            return apart
-        narrow, wide = arithmetic.lowered(lifted), arithmetic.lowered(x.wide)
-        same = np.where((narrow == wide) | (np.isnan(narrow) & np.isnan(wide)), 0, np.nan)
-        return np.where(np.isfinite(narrow) & np.isfinite(wide), apart, same)
+        x.errors = arithmetic.lowered(lifted - x.wide)
+        if not _is_finite(x.errors):
+            narrow, wide = arithmetic.lowered(lifted), arithmetic.lowered(x.wide)
+            same = np.where((narrow == wide) | (np.isnan(narrow) & np.isnan(wide)), 0, np.nan)
+            x.errors = np.where(np.isfinite(narrow) & np.isfinite(wide), x.errors, same)
+    return x.errors
+
+
+def _is_finite(x: Array) -> bool:
+    if x.ndim:
+        return bool(np.isfinite(x).all())
+    return cmath.isfinite(x[()])
 
 
 def digits(run: Run, x: Both) -> Array:
@@ -148,7 +166,10 @@ def follow(run: Run, place: int, error: float, value: float) -> Blame:
 
 
 def _has_vanished(run: Run, x: Both) -> bool:
-    apart, wide = np.abs(errors(run, x)), np.abs(run.arithmetic.lowered(x.wide))
+    apart, wide = errors(run, x), run.arithmetic.lowered(x.wide)
+    if apart.size == 1:
+        return bool(abs(apart.item()) > 0.5 * abs(wide.item()))
+    apart, wide = np.abs(apart), np.abs(wide)
     return bool(
         np.fmax.reduce(apart, None, initial=0) > 0.5 * np.fmax.reduce(wide, None, initial=0)
     )
@@ -156,7 +177,11 @@ def _has_vanished(run: Run, x: Both) -> bool:
 
 def _size(*arrays: Array) -> float:
     """Return the sum of the sizes of elements, or of the products of two arrays; without nans."""
-    each = np.abs(arrays[0] if len(arrays) == 1 else arrays[0] * arrays[1])
+    each = arrays[0] if len(arrays) == 1 else arrays[0] * arrays[1]
+    if each.size == 1:
+        total = abs(each.item())
+        return total if total == total else 0.0
+    each = np.abs(each)
     total = float(each.sum())
     return total if total == total else float(np.nansum(each))
 
@@ -227,7 +252,7 @@ def _local_errors(run: Run, event: Event) -> list[Array]:
     given = [arithmetic.lifted(x.narrow) if isinstance(x, Both) else x for x in event.operands]
     exact = arithmetic.evaluated(event.step.op, _no_calls, given)
     return [
-        errors(run, Both(x.narrow, e, x.places))
+        errors(run, Both(x.narrow, e, x.where))
         for x, e in zip(event.results, exact, strict=True)
         if isinstance(x, Both)
     ]
@@ -258,13 +283,12 @@ def pulled(
     found = pull(operands, given)
     floats = [x for x in event.operands if isinstance(x, Both)]
     parts = [
-        (np.nan_to_num(s, posinf=np.inf, neginf=-np.inf), x)
+        (s if _is_finite(s) else np.nan_to_num(s, posinf=np.inf, neginf=-np.inf), x)
         for s, x in zip(found, floats, strict=True)
     ]
     for part, x in parts:
         if isinstance(x.where, int):
-            part = x.of_elements(slope) + part
-            slope[x.where : x.where + part.size] = part.ravel()
+            slope[x.where : x.where + part.size] += part.reshape(-1)
         else:
             np.add.at(slope, x.where.ravel(), part.ravel())
     slope[-1] = 0
@@ -284,17 +308,17 @@ def _exceptions(
     """
     operands = [x for x in event.operands if isinstance(x, Both)]
     for x, s, e in zip(results, slopes, local, strict=True):
-        rounded = np.isnan(e) | (e != 0)
-        matters = s != 0
-        info = ml_dtypes.finfo(x.narrow.dtype)
-        costs.overflows += int(np.count_nonzero(matters & ~np.isfinite(x.narrow) & rounded))
-        is_small = np.abs(x.narrow).astype(np.float64) < float(info.tiny)
-        costs.underflows += int(np.count_nonzero(matters & is_small & rounded))
+        rounded = (s != 0) & (e != 0)  # nan is not 0
+        if not rounded.any():
+            continue
+        size = np.abs(x.narrow)
+        costs.overflows += int(np.count_nonzero(rounded & ~np.isfinite(size)))
+        costs.underflows += int(np.count_nonzero(rounded & (size < _tiny(x.narrow.dtype))))
         if event.step.op in _SUMS and len(operands) == 2:
             larger, smaller = operands
             for a, b in ((larger, smaller), (smaller, larger)):
                 nothing = (x.narrow == a.narrow) & (b.narrow != 0) & rounded
-                costs.absorbed += int(np.count_nonzero(matters & nothing))
+                costs.absorbed += int(np.count_nonzero(nothing))
 
 
 _SUMS = (elementwise.add, elementwise.subtract)

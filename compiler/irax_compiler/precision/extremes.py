@@ -15,7 +15,7 @@ from irax_compiler.ops import comparison, elementwise
 from irax_compiler.ops.core import Op, evaluated, no_calls
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.precision.intervals import Interval
-from irax_compiler.precision.shadow import moves
+from irax_compiler.precision.kinds import moves
 
 Array = np.ndarray[Any, Any]
 

@@ -26,6 +26,7 @@ from irax_compiler.ops.structured import Call
 from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.precision import affine, blame, extremes, intervals, shadow
 from irax_compiler.precision.intervals import Interval, Undecided
+from irax_compiler.precision.kinds import moves
 from irax_compiler.precision.report import line_of
 from irax_compiler.precision.shadow import Both
 from irax_compiler.precision.wide import Doubles
@@ -178,7 +179,7 @@ class _Intervals:
             return self.anything("complex numbers" if types else "callback", types)
         self.check_domain(step, operands)
         found = form = None
-        indices = [x for x in operands if isinstance(x, Interval)] if shadow.moves(op) else []
+        indices = [x for x in operands if isinstance(x, Interval)] if moves(op) else []
         if op.is_pure and op.num_results == 1:
             same = len(step.inputs) == 2 and step.inputs[0] == step.inputs[1]
             with evaluate.run_by(None), np.errstate(all="ignore"):
@@ -195,7 +196,7 @@ class _Intervals:
             found = form.within(found)
         found = self.rounded(step, found, operands, dtype)
         if form is not None:
-            form = form if shadow.moves(op) else form.rounded(dtype)
+            form = form if moves(op) else form.rounded(dtype)
             found = affine.Formed(found.low, found.high, form)
         return [self.extremes.narrowed(step.op, operands, found)]
 
@@ -245,7 +246,7 @@ class _Intervals:
     ) -> Interval:
         """Round outwards, and note an overflow."""
         most = float(ml_dtypes.finfo(dtype).max)
-        exact = shadow.moves(step.op) or step.op.name.endswith(("negate", "abs"))
+        exact = moves(step.op) or step.op.name.endswith(("negate", "abs"))
         found = found if exact else found.rounded(dtype)
         bounded = all((Interval.of(x).size <= most).all() for x in operands)
         over = found.size > most

@@ -294,7 +294,7 @@ def _result(run: Run, number: int, x: Both, compiled: Array | None) -> tuple[Res
         wide = run.arithmetic.lowered(x.wide)[index]
     other = None
     if compiled is not None:
-        other = float(blame.digits(run, replace(x, narrow=compiled)).min())
+        other = float(blame.digits(run, replace(x, narrow=compiled, errors=None)).min())
     dtype = x.narrow.dtype
     error = float(np.abs(blame.errors(run, x)[index]))
     of_events = blame.follow(run, int(x.places[index]), error, wide)

@@ -11,28 +11,28 @@ one array of a structured dtype. A run is thereby a straight list of events with
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from math import prod
 from typing import Any
 
 import ml_dtypes
 import numpy as np
 
 from irax_compiler import evaluate
-from irax_compiler.mlir import Module, inexact, tensor_type
-from irax_compiler.ops import bitcast, comparison, conversion, marks
+from irax_compiler.mlir import Module, Type, dtype_of_type, inexact
 from irax_compiler.ops.callback import Callback
+from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.control_flow.shard_map import ShardMap
 from irax_compiler.ops.control_flow.while_loops import RegionOp
-from irax_compiler.ops.core import Linear, Op, evaluated
-from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
+from irax_compiler.ops.core import ArrayType, Op, evaluated, no_calls
 from irax_compiler.ops.linalg.lu import Solve
 from irax_compiler.ops.linalg.matrices import Factorization
 from irax_compiler.ops.linalg.triangular import Cholesky, TriangularSolve
 from irax_compiler.ops.sorting.sort import Sort
 from irax_compiler.ops.structured import Call, DefinedOp
 from irax_compiler.ops.transformation import Evaluation
+from irax_compiler.precision.kinds import is_of_bits, is_step_function, moves
 from irax_compiler.precision.wide import Array, Decimals, Doubles, wide_dtype, widened
 from irax_compiler.steps import Step
 
@@ -40,7 +40,7 @@ NOWHERE = -1
 """The place of elements that depend on no argument, or not by a derivative."""
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Both:
     """An array of floats as the program computes it, as a wider one does, and its places."""
 
@@ -48,6 +48,8 @@ class Both:
     wide: Array
     where: int | Array
     """The place of the first element, if they are one after the other; or that of each."""
+    errors: Array | None = None
+    """The narrow numbers less the wide ones, where these were asked for (`blame.errors`)."""
 
     @property
     def places(self) -> Array:
@@ -73,14 +75,16 @@ class Both:
     @classmethod
     def of(cls, packed: Array) -> Both:
         """Return what was packed."""
-        return cls(*(np.ascontiguousarray(packed[n]).reshape(packed.shape) for n in _PARTS))
+        narrow, wide, places = (np.ascontiguousarray(packed[n]) for n in _PARTS)
+        shape = packed.shape
+        return cls(narrow.reshape(shape), wide.reshape(shape), places.reshape(shape))
 
 
 _PARTS = ("narrow", "wide", "places")
 Operand = Both | Array
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Event:
     """An op that was evaluated on numbers: all but those that only move or decide."""
 
@@ -133,6 +137,33 @@ def _has_doubles(module: Module, arguments: Sequence[Array]) -> bool:
     return any(x.dtype == np.float64 for x in arguments) or "f64>" in str(module)
 
 
+def _row(x: Operand, number: int) -> Operand:
+    """Return a row of an array."""
+    if not isinstance(x, Both):
+        return x[number]
+    narrow, wide = np.asarray(x.narrow[number]), np.asarray(x.wide[number])
+    if isinstance(x.where, int):
+        return Both(narrow, wide, x.where + number * narrow.size)
+    return Both(narrow, wide, np.asarray(x.where[number]))
+
+
+def _stacked(rows: Sequence[Operand]) -> Operand:
+    """Return the array of some rows."""
+    both = [x for x in rows if isinstance(x, Both)]
+    if not both:
+        return np.stack(rows)  # pyright: ignore
+    narrow, wide, places = (np.stack([getattr(x, n) for x in both]) for n in _PARTS)
+    return Both(narrow, wide, places)
+
+
+def _array_type(type_: Type) -> ArrayType | None:
+    """The type of an array of numbers of a known shape; None for any other."""
+    try:
+        return ArrayType(tuple(type_.shape), dtype_of_type(type_))  # pyright: ignore
+    except (AttributeError, TypeError):
+        return None
+
+
 def _unpacked(x: Any) -> Operand:
     if isinstance(x, Both):
         return x
@@ -150,33 +181,148 @@ class _Around:
     """The number of runs of each block."""
 
 
+Way = Callable[[Evaluation, list[Operand], "int | None"], Sequence[Operand]]
+"""The way in which a step of a block is run: for its operands, in an iteration."""
+
+
 class _Shadow:
     """Runs blocks for arrays that are packed, in place of the evaluator."""
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.around: list[_Around] = []
+        self.ways: dict[int, list[Way]] = {}
+        """How the steps of each block are run, which is found once."""
 
     def __call__(
         self, program: evaluate.Program, arguments: Sequence[Array], call: Evaluation
     ) -> list[Array]:
         turn, packs = None, False
+        key = id(program)
         if self.around:
-            turn = self.around[-1].turns[id(program)]
-            self.around[-1].turns[id(program)] += 1
+            turn = self.around[-1].turns[key]
+            self.around[-1].turns[key] += 1
             packs = self.around[-1].packs
+        ways = self.ways.get(key)
+        if ways is None:
+            ways = self.ways[key] = [self.way(step, program.types) for step in program.steps]
         env: list[Any] = [None] * len(program.types)
         for slot, argument in zip(program.inputs, arguments, strict=True):
-            env[slot] = _unpacked(argument)
-        with evaluate.run_by(None):  # an op may be defined by a program
-            for step in program.steps:
-                results = self.evaluated(step, call, [env[i] for i in step.inputs], turn)
-                for slot, result in zip(step.outputs, results, strict=True):
-                    env[slot] = result
-                for slot in step.dead:
-                    env[slot] = None
+            env[slot] = argument if isinstance(argument, Both) else _unpacked(argument)
+        for step, way in zip(program.steps, ways, strict=True):
+            results = way(call, [env[i] for i in step.inputs], turn)
+            for slot, result in zip(step.outputs, results, strict=True):
+                env[slot] = result
+            for slot in step.dead:
+                env[slot] = None
         outputs = [env[slot] for slot in program.outputs]
         return [x.packed() if packs and isinstance(x, Both) else x for x in outputs]
+
+    def way(self, step: Step, types: Sequence[Type]) -> Way:
+        """Return the way in which a step is run, which follows from its op and its types."""
+        op = step.op
+        given = [_array_type(types[i]) for i in step.inputs]
+        if isinstance(op, Scan):
+            return lambda call, operands, turn: self.scanned(op, call, operands)
+        if not op.is_pure and not isinstance(op, DefinedOp | Callback | ShardMap):
+            return lambda call, operands, turn: self.inside(op, call, operands)
+        if op.is_constant:
+            found = self.of_integers(step, no_calls, [])
+            return lambda call, operands, turn: found
+        if op.elementwise and op.num_results == 1 and None not in given:
+            plain = self.elementwise(step, [x for x in given if x is not None], types)
+            if plain is not None:
+                return plain
+
+        def apart(call: Evaluation, operands: list[Operand], turn: int | None) -> Sequence[Operand]:
+            with evaluate.run_by(None):  # an op may be defined by a program
+                return self.evaluated(step, call, operands, turn)
+
+        return apart
+
+    def elementwise(
+        self, step: Step, given: Sequence[ArrayType], types: Sequence[Type]
+    ) -> Way | None:
+        """Return the way of an elementwise op of floats alone that gives floats, or of others that
+        gives none of them; None for any other.
+        """
+        op, run = step.op, self.run
+        result = _array_type(types[step.outputs[0]])
+        floats = [inexact(x.dtype) for x in given]
+        is_plain = not (moves(op) or is_of_bits(op) or isinstance(op, DefinedOp | Sort))
+        if result is None or not given or not is_plain:
+            return None
+        narrow_of = op.prepared(*given)
+        if not any(floats) and not inexact(result.dtype):
+            return lambda call, operands, turn: [np.asarray(narrow_of(*operands))]
+        are_step = is_step_function(op, tuple(x.dtype for x in given))
+        if not (all(floats) and inexact(result.dtype)) or are_step:
+            return None
+        wide_of = self.wide_of(op, given)
+        size, events, num = prod(result.shape), run.events, len(given)
+        run.has_complex |= result.dtype.kind == "c"
+
+        def of_one(call: Evaluation, operands: list[Any], turn: int | None) -> Sequence[Operand]:
+            (x,) = operands
+            start = run.size
+            run.size = start + size
+            narrow, wide = np.asarray(narrow_of(x.narrow)), np.asarray(wide_of(x.wide))
+            results = [Both(narrow, wide, start)]
+            events.append(Event(step, turn, operands, results))
+            return results
+
+        def of_two(call: Evaluation, operands: list[Any], turn: int | None) -> Sequence[Operand]:
+            x, y = operands
+            start = run.size
+            run.size = start + size
+            narrow = np.asarray(narrow_of(x.narrow, y.narrow))
+            results = [Both(narrow, np.asarray(wide_of(x.wide, y.wide)), start)]
+            events.append(Event(step, turn, operands, results))
+            return results
+
+        def of_all(call: Evaluation, operands: list[Any], turn: int | None) -> Sequence[Operand]:
+            start = run.size
+            run.size = start + size
+            narrow = np.asarray(narrow_of(*(x.narrow for x in operands)))
+            wide = np.asarray(wide_of(*(x.wide for x in operands)))
+            results = [Both(narrow, wide, start)]
+            events.append(Event(step, turn, operands, results))
+            return results
+
+        return (of_all, of_one, of_two)[num] if num < 3 else of_all
+
+    def wide_of(self, op: Op, given: Sequence[ArrayType]) -> Callable[..., Any]:
+        """Return an op as a function of wide operands."""
+        run = self.run
+        if type(run.arithmetic) is Doubles:
+            return widened(op).prepared(*(ArrayType(x.shape, wide_dtype(x.dtype)) for x in given))
+
+        def found(*wides: Array) -> Array:
+            (wide,) = run.arithmetic.evaluated(op, no_calls, wides)
+            if op.name in run.arithmetic.lacking:
+                run.unknown[op.name] += 1
+            return wide
+
+        return found
+
+    def scanned(self, op: Scan, call: Evaluation, operands: Sequence[Operand]) -> list[Operand]:
+        """Return the results of a loop over rows."""
+        consts, carry, xs = op.parts(operands)
+        if not op.length:
+            return list(self.inside(op, call, operands))
+        self.around.append(_Around(packs=False))
+        order = range(op.length)
+        rows: list[Sequence[Operand]] = []
+        with evaluate.run_by(self):
+            for step in reversed(order) if op.reverse else order:
+                at = [_row(x, step) for x in xs]
+                found: Any = call(op.body, [*consts, *carry, *at])  # pyright: ignore
+                carry, ys = op.results(found)
+                rows.append(ys)
+        self.around.pop()
+        if op.reverse:
+            rows.reverse()
+        return [*carry, *(_stacked(column) for column in zip(*rows, strict=True))]
 
     def new(self, narrow: Array, wide: Array | None = None) -> Both:
         """Return numbers with places of their own; those of an argument are exact."""
@@ -196,9 +342,6 @@ class _Shadow:
     ) -> Sequence[Operand]:
         """Return the results of an op."""
         op = step.op
-        goes_inside = not op.is_pure and not isinstance(op, DefinedOp | Callback | ShardMap)
-        if goes_inside:
-            return self.inside(op, call, operands)
         if not any(isinstance(x, Both) for x in operands):
             return self.of_integers(step, call, operands)  # pyright: ignore
         if moves(op):
@@ -326,32 +469,3 @@ class _Shadow:
 
 _ELSEWHERE = {Callback: "callback", ShardMap: "shard_map"}
 _OF_MATRICES = (Factorization, Solve, Cholesky, TriangularSolve)
-
-
-def moves(op: Op) -> bool:
-    """True if an op only moves elements, to places that integers or its parameters tell."""
-    if isinstance(op, gather_scatter.Scatter):
-        return op.combiner == "set"
-    return op.moves or isinstance(op, _MOVES)
-
-
-_MOVES = (
-    dynamic_slices.DynamicSlice,
-    dynamic_slices.DynamicUpdateSlice,
-    gather_scatter.Gather,
-    comparison.Select,
-    marks.StopGradient,
-)
-
-
-def is_of_bits(op: Op) -> bool:
-    """True if an op reads or cuts the bits of floats."""
-    return isinstance(op, bitcast.BitcastConvert | conversion.ReducePrecision) or (
-        op.name == "chlo.next_after"
-    )
-
-
-@lru_cache(maxsize=4096)
-def is_step_function(op: Op, dtypes: tuple[np.dtype[Any], ...]) -> bool:
-    """True if the derivative of an op is zero wherever it has one."""
-    return op.is_flat([Linear(tensor_type((), d)) for d in dtypes])  # pyright: ignore
