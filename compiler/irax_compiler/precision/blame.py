@@ -52,7 +52,7 @@ def errors(run: Run, x: Both) -> Array:
     if x.errors is None:
         arithmetic = run.arithmetic
         lifted = arithmetic.lifted(x.narrow)
-        x.errors = arithmetic.lowered(lifted - x.wide)
+        x.errors = arithmetic.difference(lifted, x.wide)
         if not _is_finite(x.errors):
             narrow, wide = arithmetic.lowered(lifted), arithmetic.lowered(x.wide)
             same = np.where((narrow == wide) | (np.isnan(narrow) & np.isnan(wide)), 0, np.nan)

@@ -10,6 +10,7 @@ one array of a structured dtype. A run is thereby a straight list of events with
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +34,7 @@ from irax_compiler.ops.sorting.sort import Sort
 from irax_compiler.ops.structured import Call, DefinedOp
 from irax_compiler.ops.transformation import Evaluation
 from irax_compiler.precision.kinds import is_of_bits, is_step_function, moves
+from irax_compiler.precision.pairs import Pairs
 from irax_compiler.precision.wide import Array, Decimals, Doubles, wide_dtype, widened
 from irax_compiler.steps import Step
 
@@ -121,7 +123,7 @@ def run(
     decimal numbers where the function has floats of 64 bits.
     """
     if arithmetic is None:
-        arithmetic = Decimals() if _has_doubles(module, arguments) else Doubles()
+        arithmetic = _wider(module, arguments)
     shadow = _Shadow(Run(arithmetic))
     evaluator = evaluate.Evaluator(module)
     with arithmetic.context(), np.errstate(all="ignore"):
@@ -133,8 +135,21 @@ def run(
     return shadow.run
 
 
-def _has_doubles(module: Module, arguments: Sequence[Array]) -> bool:
-    return any(x.dtype == np.float64 for x in arguments) or "f64>" in str(module)
+def _wider(module: Module, arguments: Sequence[Array]) -> Doubles:
+    """The arithmetic that is wider than that of a module: of float64, decimal numbers for small
+    arrays, of which there are many digits, and double-double ones for large arrays.
+    """
+    text = str(module)
+    if not (any(x.dtype == np.float64 for x in arguments) or "f64>" in text):
+        return Doubles()
+    sizes = (prod(map(int, _EXTENT.findall(x))) for x in {*_TENSOR.findall(text)})
+    return Pairs() if max(sizes, default=0) > _SMALL and "complex<" not in text else Decimals()
+
+
+_TENSOR = re.compile(r"tensor<((?:\d+x)*)f64>")
+_EXTENT = re.compile(r"\d+")
+_SMALL = 64
+"""The most elements of arrays for which decimal numbers take less time than pairs of floats."""
 
 
 def _row(x: Operand, number: int) -> Operand:
@@ -367,7 +382,7 @@ class _Shadow:
     def moved(self, op: Op, call: Evaluation, operands: Sequence[Operand]) -> Sequence[Operand]:
         wides = [x.wide for x in operands if isinstance(x, Both)]
         pool = None
-        if any(x.dtype == object for x in wides):  # not all ops move objects, but all move numbers
+        if any(x.dtype.kind in "OV" for x in wides):  # not all ops move these, but all move numbers
             ends = np.cumsum([x.size for x in wides])
             pool = np.concatenate([x.ravel() for x in wides])
             wides = [
@@ -383,7 +398,7 @@ class _Shadow:
         narrow, places = move(x.narrow for x in both), move(x.places for x in both)
         wide = move(iter(wides))
         if pool is not None:
-            wide = [np.asarray(pool[x], object) for x in wide]
+            wide = [np.asarray(pool[x]) for x in wide]
         return [Both(*parts) for parts in zip(narrow, wide, places, strict=True)]
 
     def sorted(

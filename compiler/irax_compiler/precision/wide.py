@@ -89,6 +89,10 @@ class Doubles:
         """Return the numbers as float64 or complex128."""
         return x
 
+    def difference(self, x: Array, y: Array) -> Array:
+        """Return the difference of two of its arrays as float64 or complex128."""
+        return self.lowered(x - y)
+
     def evaluated(self, op: Op, call: Evaluation, operands: Sequence[Array]) -> Sequence[Array]:
         """Return the results of an op in this arithmetic."""
         return evaluated(widened(op), call, operands)
