@@ -227,10 +227,16 @@ def _joined(incoming: Sequence[tuple[Array, Both]]) -> list[tuple[Array, Both]]:
     """Return the slopes of operands by their elements: of one that is there several times, such as
     in the difference of an element and itself, the first time has the sum and the others nothing.
     """
-    if all(isinstance(x.where, int) for _, x in incoming):
-        starts = [x.where for _, x in incoming]
-        if len(set(starts)) == len(starts):
-            return list(incoming)
+    exact = [pair for pair in incoming if pair[1].is_exact]
+    if exact:
+        return [*exact, *_joined([pair for pair in incoming if not pair[1].is_exact])]
+    sizes = {s.size for s, _ in incoming}
+    if len(sizes) <= 1 and all(isinstance(x.where, int) for _, x in incoming):
+        by_start: dict[Any, tuple[Array, Both]] = {}
+        for s, x in incoming:
+            there = by_start.get(x.where)
+            by_start[x.where] = (s if there is None else there[0] + s, x)
+        return list(by_start.values())
     places = np.concatenate([x.places.ravel() for _, x in incoming])
     every = np.concatenate([s.ravel() for s, _ in incoming])
     _, first, number = np.unique(places, return_index=True, return_inverse=True)
@@ -289,7 +295,7 @@ def pulled(
     for part, x in parts:
         if isinstance(x.where, int):
             slope[x.where : x.where + part.size] += part.reshape(-1)
-        else:
+        elif not x.is_exact:
             np.add.at(slope, x.where.ravel(), part.ravel())
     slope[-1] = 0
     return parts

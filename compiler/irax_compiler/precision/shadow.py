@@ -66,6 +66,13 @@ class Both:
             return numbers[self.where]
         return numbers[self.where : self.where + self.narrow.size].reshape(self.narrow.shape)
 
+    @property
+    def is_exact(self) -> bool:
+        """True for numbers that depend on no argument, as the run made them."""
+        if isinstance(self.where, int) or any(self.where.strides) or not self.where.size:
+            return False
+        return self.where.flat[0] == NOWHERE
+
     def packed(self) -> Array:
         """Return it as one array of a structured dtype."""
         parts = [("narrow", self.narrow), ("wide", self.wide), ("places", self.places)]
