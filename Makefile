@@ -173,10 +173,45 @@ $(VENV)-modules-jax/installed:
 	@$(VENV)-modules-jax/bin/python -m pip install -qq --disable-pip-version-check jax==0.10.2
 	@touch $@
 
-modules: $(VENV)/installed-dev $(VENV)-modules-tensorflow/installed $(VENV)-modules-jax/installed
-	@$(VENV)-modules-tensorflow/bin/python -m tests.modules.tensorflow_keras build/modules/tensorflow
-	@$(VENV)-modules-jax/bin/python -m tests.modules.jax_platforms build/modules/jax
-	@$(BIN)/python -m tests.modules.run build/modules/tensorflow build/modules/jax
+# torch_xla ends with PyTorch 2.9; torchax names an operator at import that PyTorch 2.13 has no more.
+$(VENV)-modules-torch_mlir/installed:
+	@$(PYTHON) -m venv $(VENV)-modules-torch_mlir
+	@$(VENV)-modules-torch_mlir/bin/python -m pip install -qq --disable-pip-version-check \
+	  torch==2.13.0 torch-mlir==20261001 onnx==1.23.2 numpy ml_dtypes
+	@touch $@
+
+$(VENV)-modules-torch_xla/installed:
+	@$(PYTHON) -m venv $(VENV)-modules-torch_xla
+	@$(VENV)-modules-torch_xla/bin/python -m pip install -qq --disable-pip-version-check \
+	  torch==2.9.0 torch_xla==2.9.0 numpy
+	@touch $@
+
+$(VENV)-modules-torchax/installed:
+	@$(PYTHON) -m venv $(VENV)-modules-torchax
+	@$(VENV)-modules-torchax/bin/python -m pip install -qq --disable-pip-version-check \
+	  torch==2.12.0 torchax==0.0.13 jax flax
+	@touch $@
+
+# `make modules WAYS="tensorflow jax"` for some of them: PyTorch's environments have gigabytes.
+WAYS ?= tensorflow jax onnx torch_mlir torch_xla torchax
+MODULES := build/modules
+
+.PHONY: $(WAYS:%=modules-%)
+modules-tensorflow: $(VENV)-modules-tensorflow/installed
+	@$(VENV)-modules-tensorflow/bin/python -m tests.modules.tensorflow_keras $(MODULES)/tensorflow
+
+modules-jax: $(VENV)-modules-jax/installed
+	@$(VENV)-modules-jax/bin/python -m tests.modules.jax_platforms $(MODULES)/jax
+
+modules-onnx: $(VENV)-modules-torch_mlir/installed
+	@$(VENV)-modules-torch_mlir/bin/python -m tests.modules.onnx_models $(MODULES)/onnx
+
+modules-torch_mlir modules-torch_xla modules-torchax: modules-%: $(VENV)-modules-%/installed
+	@$(VENV)-modules-$*/bin/python -m tests.modules.pytorch $* $(MODULES)/$*
+
+modules: $(VENV)/installed-dev $(WAYS:%=modules-%)
+	@$(BIN)/python -m tests.modules.run $(WAYS:%=$(MODULES)/%)
+	@$(BIN)/python -m tests.modules.commands $(WAYS:%=$(MODULES)/%)
 
 lint: $(VENV)/typings
 	@$(BIN)/ruff format --check .

@@ -1,5 +1,6 @@
-"""Try the modules in folders: `python -m tests.modules.run FOLDER ...`. Each is run and compared
-with what its framework computes, mapped, and differentiated by both modes, which must agree.
+"""Try the modules in folders: `python -m tests.modules.run FOLDER ...`. Each is run by the
+evaluator and compiled, and compared with what its framework computes, mapped, and differentiated by
+both modes, which must agree.
 """
 
 from __future__ import annotations
@@ -20,18 +21,23 @@ Arrays = Sequence[np.ndarray[Any, Any]]
 def values(run: Callable[..., Any], arguments: Arrays, result: Any) -> None:
     found = run(*arguments)
     first = found[0] if isinstance(found, tuple) else found
-    np.testing.assert_allclose(first, result, rtol=2e-3, atol=1e-4)
+    _compare(first, result)
+
+
+def _compare(found: Any, result: Any) -> None:
+    rtol = 2e-3 if found.dtype.name != "bfloat16" else 3e-2
+    np.testing.assert_allclose(found.astype(result.dtype), result, rtol=rtol, atol=rtol / 20)
 
 
 def lanes(run: Callable[..., Any], arguments: Arrays, result: Any) -> None:
     mapped = irax.vmap(run)(*(np.stack([x, x]) for x in arguments))
     first = mapped[0] if isinstance(mapped, tuple) else mapped
-    np.testing.assert_allclose(first[1], result, rtol=2e-3, atol=1e-4)
+    _compare(first[1], result)
 
 
 def derivatives(run: Callable[..., Any], arguments: Arrays, result: Any) -> None:
-    """<1, jvp v> = <grad of the sum, v>"""
-    moving = [i for i, x in enumerate(arguments) if x.dtype.kind == "f"]
+    """<u, jvp v> = <grad of <u, f>, v>"""
+    moving = [i for i, x in enumerate(arguments) if x.dtype.name in ("float32", "float64")]
     if not moving or np.asarray(result).dtype.kind != "f":
         return
 
@@ -40,10 +46,11 @@ def derivatives(run: Callable[..., Any], arguments: Arrays, result: Any) -> None
         for i, x in zip(moving, chosen, strict=True):
             given[i] = x
         found = run(*given)
-        return irax.numpy.sum(found[0] if isinstance(found, tuple) else found)
+        return irax.numpy.sum((found[0] if isinstance(found, tuple) else found) * weights)
 
     primals = [arguments[i] for i in moving]
     random = np.random.default_rng(0)
+    weights = random.normal(size=np.shape(result)).astype(result.dtype)
     tangents = [random.normal(size=x.shape).astype(x.dtype) for x in primals]
     _, forward = irax.jvp(total, primals, tangents)
     slopes = irax.grad(total, argnums=tuple(range(len(moving))))(*primals)
@@ -52,7 +59,19 @@ def derivatives(run: Callable[..., Any], arguments: Arrays, result: Any) -> None
     np.testing.assert_allclose(sum(products), forward, rtol=1e-3, atol=1e-3 * (scale + 1e-6))
 
 
-TRIALS = {"values": values, "vmap": lanes, "derivatives": derivatives}
+TRIALS = {
+    "values": ("reference", values),
+    "compiled": ("cpu", values),
+    "vmap": ("reference", lanes),
+    "derivatives": ("reference", derivatives),
+}
+"""Trials, and where each runs."""
+
+
+def as_taken(run: irax.ir.LoadedFunction, arguments: Arrays) -> Arrays:
+    """Return arguments in the dtypes that a function takes; files of NumPy lack bfloat16."""
+    taken = zip(arguments, run.inputs, strict=True)
+    return [x.astype(aval.dtype) if x.dtype.kind == "f" else x for x, aval in taken]
 
 
 def tried(path: Path) -> dict[str, str]:
@@ -61,9 +80,10 @@ def tried(path: Path) -> dict[str, str]:
         result = arrays["result"]
         arguments = [arrays[f"argument{i}"] for i in range(len(arrays) - 1)]
     found: dict[str, str] = {}
-    for name, trial in TRIALS.items():
+    for name, (device, trial) in TRIALS.items():
         try:
-            trial(irax.ir.load(path, device="reference"), arguments, result)
+            run = irax.ir.load(path, device=device)
+            trial(run, as_taken(run, arguments), result)
             found[name] = "ok"
         except AssertionError:
             found[name] = "wrong"
@@ -74,6 +94,7 @@ def tried(path: Path) -> dict[str, str]:
 
 def main(folders: Sequence[str]) -> int:
     wrong = 0
+    irax.config.update("jax_enable_x64", True)
     print("| framework | modules | " + " | ".join(TRIALS) + " |")
     print("|---|---|" + "---|" * len(TRIALS))
     notes: list[str] = []
