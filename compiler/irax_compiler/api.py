@@ -56,6 +56,7 @@ from irax_compiler.reading import read_module as parse
 from irax_compiler.sharded_types import AmbiguousLayoutError, ShardedTypes
 from irax_compiler.spans import spanned
 from irax_compiler.targets import compile
+from irax_compiler.weights import put_back as put_weights_back
 from irax_compiler.weights import set_apart as set_weights_apart
 
 if TYPE_CHECKING:
@@ -188,6 +189,7 @@ __all__ = [
     "pattern_of",
     "precision_plan",
     "precision_report",
+    "put_weights_back",
     "range_report",
     "read_data",
     "refined",

@@ -5,15 +5,16 @@
 from __future__ import annotations
 
 import io
+import json
 import zipfile
 
-from irax_compiler import bytecode_format, jax_exports, mlir, other_forms, trial
+from irax_compiler import bytecode_format, jax_exports, mlir, other_forms, trial, weights
 from irax_compiler.bytecode_format import MAGIC
 from irax_compiler.jax_exports import ArrayType as ArrayType
 from irax_compiler.jax_exports import Export as Export
 
 _ARCHIVE = b"PK\x03\x04"
-_MODULE = "module.mlir"
+_MODULE, _MANIFEST, _WEIGHTS = "module.mlir", "manifest.json", "weights/"
 LARGEST = 1 << 30
 """The most bytes of a text beyond those of the archive that contains it."""
 _FIRST = 4096
@@ -29,7 +30,7 @@ def module_in(data: bytes) -> str | bytes:
         ValueError: it holds none; the message says what it holds instead.
     """
     found = _found(data)
-    if isinstance(found, str):
+    if isinstance(found, str) or data.startswith(_ARCHIVE):
         return found
     found = bytecode_format.without_attributes(found, "sdy")
     trial.read_elsewhere(found)
@@ -78,14 +79,24 @@ def _found(data: bytes) -> str | bytes:
     return text
 
 
-def _of_archive(data: bytes) -> str:
+def _with_weights(text: str, archive: zipfile.ZipFile, count: int) -> bytes:
+    """Return the bytecode of a function whose weights are files of their own."""
+    name = json.loads(archive.read(_MANIFEST))["name"]
+    module = mlir.parse_module(text)
+    weights.put_back(module, name, [archive.read(f"{_WEIGHTS}{i}") for i in range(count)])
+    return mlir.bytecode(module)
+
+
+def _of_archive(data: bytes) -> str | bytes:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             if _MODULE in archive.namelist():
                 entry = archive.getinfo(_MODULE)
                 if entry.file_size > len(data) + LARGEST or entry.compress_type not in _METHODS:
                     raise ValueError(f"{entry.file_size} bytes of text, which are not unpacked")
-                return archive.read(entry).decode()
+                text = archive.read(entry).decode()
+                apart = sum(name.startswith(_WEIGHTS) for name in archive.namelist())
+                return _with_weights(text, archive, apart) if apart else text
     except Exception as error:  # zipfile raises what it meets: BadZipFile, zlib's, struct's, ...
         raise ValueError(f"a damaged file: {error}") from None
     raise ValueError("a compiled program, and no module; expected MLIR")

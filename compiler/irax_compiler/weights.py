@@ -6,14 +6,16 @@ without them, and finds them where they are: constants are views of MLIR's memor
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
 
 import numpy as np
 
 from irax_compiler import layouts, mlir
+from irax_compiler.bytecode_format import Bytes
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Type, Value
+from irax_compiler.ops.core import constant
 
 LEAST = 1 << 20
 """The bytes of an array from which it is no part of a program."""
@@ -39,6 +41,30 @@ def set_apart(module: Module, func: str) -> tuple[Module, list[np.ndarray[Any, A
     found = lifting.lift(func)
     mlir.make_public(lifting.functions[func])
     return copy, [elements for elements, _ in found]
+
+
+def put_back(module: Module, func: str, weights: Sequence[Bytes]) -> None:
+    """Make constants of the last arguments of a function, whose elements are given as bytes.
+
+    Raises:
+        ValueError: it has fewer arguments, or they have other sizes.
+    """
+    function = mlir.functions(module)[func]
+    block = mlir.body(function)
+    own = len(block.arguments) - len(weights)
+    if own < 0:
+        raise ValueError(f"@{func} takes {len(block.arguments)} of {len(weights)} weights")
+    with InsertionPoint.at_block_begin(block), function.location:
+        for data, argument in zip(weights, list(block.arguments)[own:], strict=True):
+            elements = np.frombuffer(data, mlir.dtype_of(argument))
+            shaped = elements.reshape(mlir.shape_of(argument))
+            argument.replace_all_uses_with(constant(shaped))
+    for _ in weights:
+        block.erase_argument(own)
+    if "arg_attrs" in function.attributes:
+        given: Any = function.attributes["arg_attrs"]
+        function.attributes["arg_attrs"] = mlir.array([*given][:own])
+    mlir.set_function_type(function)
 
 
 def _has_weights(function: Operation) -> bool:

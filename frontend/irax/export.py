@@ -16,7 +16,9 @@ import sys
 import zipfile
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from typing import Any
+from typing import IO, Any
+
+import numpy as np
 
 from irax import numpy, tree_util
 from irax.core.absent_names import GetAttr as _GetAttr
@@ -55,6 +57,7 @@ from irax_compiler.sizes import variables
 from irax_compiler.sizes.solving import constraints, variables_of_constraints
 from irax_runtime import archives, files, trees
 from irax_runtime import exported as format_
+from irax_runtime.archives import WEIGHTS, Bytes
 
 
 def default_export_platform() -> str:
@@ -363,17 +366,29 @@ class Exported(OfThisProcess):
             RuntimeError: a compiler refuses the function.
             OSError: the file cannot be written.
         """
-        contents = self.to_bytes()
-        files.write(path, contents)
-        print(f"{os.fspath(path)}: {format_.needs(contents)}", file=sys.stderr)
+        files.write_by(path, self.write_to)
+        print(f"{os.fspath(path)}: {format_.needs(path)}", file=sys.stderr)
 
     def to_bytes(self) -> bytes:
         """Return the file's contents: the function and its compiled programs."""
+        return format_.write(self._compiled())
+
+    def write_to(self, file: IO[bytes]) -> None:
+        """Write the file's contents to the beginning of an open one.
+
+        Args:
+            file: a file that is open for writing bytes.
+        """
+        format_.write_to(file, self._compiled())
+
+    def _compiled(self) -> dict[str, Bytes]:
+        """The files of the function and of its compiled programs, which take its weights."""
         with nullcontext() if self._blas else api.without_blas():
             return self._with_programs()
 
-    def _with_programs(self) -> bytes:
+    def _with_programs(self) -> dict[str, Bytes]:
         programs, contents = {}, {}
+        module, _ = self._function.apart
         for platform in self.platforms:
             target = _target(platform)
             kind, chip = targets.find(target), target.partition(":")[2]
@@ -381,11 +396,12 @@ class Exported(OfThisProcess):
             if kind.is_of_this_processor(chip):
                 about["processor"] = format_.processor_features()
             programs[_family(platform)] = about
-            lowered = api.lower(self._module, self.fun_name, target)
+            lowered = api.lower(module, self.fun_name, target)
             contents[about["file"]] = targets.compile(lowered, target)
-        return format_.write(self._contents(programs) | contents)
+        return self._contents(programs) | contents
 
-    def _contents(self, programs: dict[str, Any]) -> dict[str, bytes]:
+    def _contents(self, programs: dict[str, Any]) -> dict[str, Bytes]:
+        module, weights = self._function.apart
         function = mlir.functions(self._module)[self.fun_name]
         names = argument_names(*array_trees.tree_unflatten(self._in_tree, self.in_avals))
         outs = array_trees.tree_leaves_with_path(
@@ -407,10 +423,18 @@ class Exported(OfThisProcess):
             "programs": programs,
             "constraints": _constraints(self.in_avals),
         }
+        if weights:
+            taken = mlir.arguments(mlir.functions(module)[self.fun_name])[-len(weights) :]
+            manifest["weights"] = [api.signature([value]) for value in taken]
         return {
             format_.MANIFEST: json.dumps(manifest, indent=1).encode(),
-            format_.MODULE: mlir.generic_text(self._module).encode(),
+            format_.MODULE: mlir.generic_text(module).encode(),
+            **{f"{WEIGHTS}{i}": _bytes_of(x) for i, x in enumerate(weights)},
         }
+
+
+def _bytes_of(array: np.ndarray[Any, Any]) -> memoryview:
+    return np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
 
 
 def deserialize(blob: bytes | bytearray) -> Exported:
@@ -484,16 +508,18 @@ def load(path: str | os.PathLike[str]) -> Exported:
     >>> irax.export.load(path).call(0.0)
     Array(0., dtype=float32, weak_type=True)
     """
-    with open(path, "rb") as file:
-        return _of_contents(archives.read(file.read(), str(path)), str(path))
+    contents = archives.read_file(path)
+    if contents is None:
+        raise ValueError(f"{path}: not an exported function: it is no archive")
+    return _of_contents(contents, str(path))
 
 
-def _of_contents(contents: dict[str, bytes], name: str) -> Exported:
+def _of_contents(contents: dict[str, Bytes], name: str) -> Exported:
     if format_.MANIFEST not in contents or format_.MODULE not in contents:
         raise ValueError(f"{name}: not an exported function, but a compiled module")
     manifest = format_.read_manifest(contents, name)
     try:
-        module = mlir.parse_module(contents[format_.MODULE].decode())
+        module = mlir.parse_module(bytes(contents[format_.MODULE]).decode())
     except UnicodeDecodeError as error:
         raise ValueError(f"{name}: {format_.MODULE} is damaged: {error}; save it anew") from None
     function = mlir.functions(module).get(manifest["name"])
@@ -501,6 +527,11 @@ def _of_contents(contents: dict[str, bytes], name: str) -> Exported:
         raise ValueError(
             f"{name}: damaged: its module has no function {manifest['name']!r}; save it anew"
         )
+    weights = [contents[f"{WEIGHTS}{i}"] for i, _ in enumerate(manifest.get("weights", []))]
+    try:
+        api.put_weights_back(module, manifest["name"], weights)
+    except ValueError as error:
+        raise ValueError(f"{name}: damaged: {error}; save it anew") from None
     arguments, results = manifest["arguments"], manifest["results"]
     returned = list(mlir.terminator(mlir.body(function)).operands)
     avals = (_weakened(mlir.arguments(function), arguments), _weakened(returned, results))

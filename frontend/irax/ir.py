@@ -264,6 +264,11 @@ class LoadedFunction(OfThisProcess):
         """The numbers of arguments that may be bounds of loops; None before they are looked for."""
         self._for_bounds: dict[Any, ModuleBuilder] = {}
 
+    @property
+    def apart(self) -> tuple[mlir.Module, list[np.ndarray[Any, Any]]]:
+        """A module in which it takes its weights after its arguments, and these."""
+        return self._builder.module, [x.value for x in self._weights]
+
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, avals)) for avals in (self.inputs, self.outputs))
         outputs = "..." if self._sizes else outputs

@@ -6,6 +6,7 @@ A file of irax's is a zip archive:
     manifest.json     the function's name, its arguments and results, and which programs there are
     module.mlir       the function as StableHLO, from which irax.export makes it again
     iree-cpu.vmfb     the program for one target, and so on
+    weights/0         the bytes of a large constant, which these take after their arguments
 
 An argument or result is a type as in `signature`, a name for errors, and whether the type is weak;
 how they nest is said as in `trees`. A .vmfb of IREE's is a zip archive as well: of either, what was
@@ -17,14 +18,15 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
 from irax_runtime import archives, sizes, trees
+from irax_runtime.archives import WEIGHTS, Bytes
 from irax_runtime.device import Device, Executable
 from irax_runtime.devices import NoDevice, devices, platforms
 from irax_runtime.printable import printable
@@ -51,53 +53,77 @@ def load(file: str | os.PathLike[str] | bytes, device: Device | str | None = Non
         RuntimeError: there is no such platform here.
     """
     name = "the program" if isinstance(file, bytes) else str(file)
-    data = file if isinstance(file, bytes) else Path(file).read_bytes()
-    contents = archives.read(data, name) if data.startswith(archives.MAGIC) else {}
+    if not isinstance(file, bytes):
+        contents = archives.read_file(file) or {}
+    else:
+        contents = archives.read(file, name) if file.startswith(archives.MAGIC) else {}
     if MANIFEST not in contents:
-        return _bare(data, name, device)
+        return _bare(file if isinstance(file, bytes) else Path(file).read_bytes(), name, device)
+    return program_of(contents, name, device)
+
+
+def program_of(
+    contents: Mapping[str, Bytes], name: str, device: Device | str | None = None
+) -> Program:
+    """The program among the files of an archive, which errors name, as `load` has it."""
     manifest = read_manifest(contents, name)
     there = _device(manifest, name, device)
     entry = manifest["programs"][_family(there)]
     _check_processor(entry, name)
-    executable = there.load(contents[entry["file"]], manifest["name"])
+    executable = there.load(bytes(contents[entry["file"]]), manifest["name"])
+    weights = [there.put(x, may_alias=True) for x in _weights(manifest, contents)]
     arguments, results = (Side.of_manifest(manifest[side]) for side in ("arguments", "results"))
     constraints = manifest.get("constraints", [])
-    return Program(manifest["name"], arguments, results, executable, constraints)
+    return Program(manifest["name"], arguments, results, executable, constraints, weights)
 
 
-def write(contents: dict[str, bytes]) -> bytes:
+def write(contents: Mapping[str, Bytes]) -> bytes:
     """The archive of the files of a function, of which the texts are compressed."""
     return archives.write(contents, [name for name in (MANIFEST, MODULE) if name in contents])
 
 
-def packages(contents: dict[str, bytes]) -> list[str]:
+def write_to(file: IO[bytes], contents: Mapping[str, Bytes]) -> None:
+    """Write that archive to the beginning of an open file."""
+    archives.write_to(file, contents, [name for name in (MANIFEST, MODULE) if name in contents])
+
+
+def packages(contents: Mapping[str, Bytes]) -> list[str]:
     """Return the packages that the programs of a function need beside irax_runtime."""
     from irax_runtime import iree_modules
 
     found: dict[str, None] = {}
     for entry, data in contents.items():
         if entry.endswith(".vmfb"):
-            for about in iree_modules.functions(data).values():
+            for about in iree_modules.functions(bytes(data)).values():
                 found |= dict.fromkeys(about.get("irax.libraries", "").split())
     return list(found)
 
 
-def needs(file: bytes) -> str:
+def needs(file: str | os.PathLike[str]) -> str:
     """Return what a file of a function needs where it runs, as a sentence."""
-    contents = archives.read(file, "the program")
+    contents = archives.read_file(file) or {}
     others = packages(contents)
-    platforms = ", ".join(json.loads(contents[MANIFEST])["platforms"])
+    platforms = ", ".join(json.loads(bytes(contents[MANIFEST]))["platforms"])
     without = " (blas=False does without)" if others else ""
     needed = " and ".join(["irax-runtime", *others])
-    return f"{len(file) / 1000:.0f} kB, for {platforms}; runs with {needed}{without}"
+    return f"{os.path.getsize(file) / 1000:.0f} kB, for {platforms}; runs with {needed}{without}"
 
 
-def read_manifest(contents: dict[str, bytes], name: str) -> dict[str, Any]:
+def _weights(manifest: dict[str, Any], contents: Mapping[str, Bytes]) -> list[np.ndarray[Any, Any]]:
+    """The weights that a file's programs take."""
+    types = [parse_signature(text)[0] for text in manifest.get("weights", [])]
+    return [
+        np.frombuffer(contents[f"{WEIGHTS}{i}"], type_.dtype).reshape(type_.shape)
+        for i, type_ in enumerate(types)
+    ]
+
+
+def read_manifest(contents: Mapping[str, Bytes], name: str) -> dict[str, Any]:
     """The manifest among the files of an archive. Raises ValueError for one of another version, or
     one that is damaged.
     """
     try:
-        manifest = json.loads(contents[MANIFEST])
+        manifest = json.loads(bytes(contents[MANIFEST]))
         version = manifest["irax"]
         if version == VERSION:
             _check_manifest(manifest, contents)
@@ -112,8 +138,9 @@ def read_manifest(contents: dict[str, bytes], name: str) -> dict[str, Any]:
     return manifest
 
 
-def _check_manifest(manifest: dict[str, Any], contents: dict[str, bytes]) -> None:
+def _check_manifest(manifest: dict[str, Any], contents: Mapping[str, Bytes]) -> None:
     """Raises one error or another where a manifest is not as `irax.export` writes them."""
+    _weights(manifest, contents)
     sides = [Side.of_manifest(manifest[side]) for side in ("arguments", "results")]
     for side in sides:
         if sorted(trees.numbers(side.tree)) != [*range(len(side.types))]:
@@ -176,8 +203,11 @@ class Program:
         results: Side,
         executable: Executable,
         constraints: Sequence[str] = (),
+        weights: Sequence[Any] = (),
     ) -> None:
-        """`constraints` are those on the names in symbolic sizes of arguments."""
+        """`constraints` are those on the names in symbolic sizes of arguments; `weights` are
+        buffers that the executable takes after them.
+        """
         self.name = name
         """The function's name."""
         self._constraints = constraints
@@ -185,6 +215,7 @@ class Program:
         self._arguments = arguments
         self._results = results
         self._executable = executable
+        self._weights = weights
 
     @property
     def device(self) -> Device:
@@ -226,7 +257,8 @@ class Program:
         if self._is_sized:
             self._check_sizes(arrays)
         put = self.device.put
-        return [buffer.numpy() for buffer in self._executable([put(array) for array in arrays])]
+        given = [*map(put, arrays), *self._weights]
+        return [buffer.numpy() for buffer in self._executable(given)]
 
     def _array(self, leaf: Any, type_: TensorType, where: str) -> np.ndarray[Any, Any]:
         array = np.asarray(leaf)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import os
 import stat
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
+from typing import IO
 
 
 def write(path: str | os.PathLike[str], data: bytes) -> None:
@@ -14,13 +17,20 @@ def write(path: str | os.PathLike[str], data: bytes) -> None:
     Raises:
         OSError: it cannot be written. What was there before still is.
     """
+    write_by(path, lambda file: file.write(data))
+
+
+def write_by(path: str | os.PathLike[str], writing: Callable[[IO[bytes]], object]) -> None:
+    """Writes a file as `write` does, by a function that is given an open one."""
     if _is_special(path):
-        Path(path).write_bytes(data)
+        data = io.BytesIO()
+        writing(data)
+        Path(path).write_bytes(data.getvalue())
         return
     target = Path(path).resolve()
     with tempfile.NamedTemporaryFile(dir=target.parent, prefix=".irax-", delete=False) as file:
         try:
-            file.write(data)
+            writing(file)
             file.flush()
             os.chmod(file.name, stat.S_IMODE(target.stat().st_mode) if target.exists() else _mode())
             os.replace(file.name, target)

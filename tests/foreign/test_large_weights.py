@@ -10,9 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 import irax
+import irax_runtime
 from irax_compiler import mlir, portable, weights, words
 from irax_compiler.mlir import constants
 from irax_compiler.reading import read_module
+from irax_runtime import archives
 from irax_tools.cli import main
 
 RNG = np.random.default_rng(0)
@@ -168,3 +170,39 @@ def test_words() -> None:
     assert "dot_general" in words.told(mlir.bytecode(mlir.parse_module(TWICE)))
     assert words.told('x "0xAB') == 'x "0x'
     assert words.told(b"ML\xefR\x01") == b"ML\xefR\x01".decode(errors="replace")
+
+
+def test_files_keep_weights_apart(tmp_path: Path) -> None:
+    """A file has weights once, and programs, calls and derivatives of what is read take them."""
+    module, file = tmp_path / "in.mlir", str(tmp_path / "f.irax")
+    module.write_text(TWICE)
+    assert CliRunner().invoke(main, ["compile", str(module), "-o", file]).exit_code == 0
+    contents = archives.read_file(file)
+    assert contents is not None
+    assert [bytes(contents[f"weights/{i}"]) for i in range(2)] == [W.tobytes(), V.tobytes()]
+    assert W.tobytes().hex()[:40] not in bytes(contents["module.mlir"]).decode().lower()
+    wanted = np.asarray(irax.ir.load(module, device="reference")(X))
+    close = {"rtol": 1e-5, "atol": 1e-5}
+    np.testing.assert_allclose(irax_runtime.load(file)(X)[0], wanted, **close)
+    np.testing.assert_allclose(irax.export.load(file).call(X)[0], wanted, **close)
+    np.testing.assert_allclose(irax.ir.load(file, device="reference")(X), wanted, **close)
+    again = irax.export.deserialize(irax.export.load(file).serialize())
+    np.testing.assert_allclose(again.call(X)[0], wanted, **close)
+    told = CliRunner().invoke(main, ["info", file]).output
+    assert "2 weights, 756 bytes" in told
+
+
+@pytest.mark.parametrize("is_mapped", [True, False])
+def test_damaged_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_mapped: bool) -> None:
+    monkeypatch.setattr(archives, "_MAPPED", 1 if is_mapped else 1 << 30)
+    saved = irax.export.of_module(irax.ir.load(TWICE).ir.module).to_bytes()
+    assert saved.find(W.tobytes()) % 64 == 0
+    place = saved.find(V.tobytes()) + 100
+    file = tmp_path / "f.irax"
+    damaged = saved[:place] + bytes([saved[place] ^ 1]) + saved[place + 1 :]
+    cut = saved[: place - 50]
+    for data, said in ((damaged, "weights/1.* checksum"), (cut, "damaged")):
+        file.write_bytes(data)
+        for load in (irax_runtime.load, irax.export.load):
+            with pytest.raises(ValueError, match=said):
+                load(str(file))

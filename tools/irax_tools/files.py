@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO
 
 import click
 
@@ -35,17 +37,25 @@ def check_folder(path: str | None) -> None:
         raise ValueError(f"{path}: cannot be written: there is no folder {Path(path).parent}")
 
 
-def write_file(path: str, contents: str | bytes) -> None:
-    """Writes a file, all of it or nothing; to standard output where the path is -.
+def write_file(path: str, contents: str | bytes | Callable[[IO[bytes]], object]) -> None:
+    """Writes a file, all of it or nothing; to standard output where the path is -. A function of
+    an open file writes it itself.
 
     Raises ValueError where the file cannot be written.
     """
     if path == "-":
+        if callable(contents):
+            file = io.BytesIO()
+            contents(file)
+            contents = file.getvalue()
         click.echo(contents, nl=False)
         return
     from irax_runtime import files
 
     try:
-        files.write(path, contents.encode() if isinstance(contents, str) else contents)
+        if callable(contents):
+            files.write_by(path, contents)
+        else:
+            files.write(path, contents.encode() if isinstance(contents, str) else contents)
     except OSError as error:
         raise ValueError(f"{path}: cannot be written: {error.strerror}") from None

@@ -14,6 +14,7 @@ import numpy as np
 
 from irax_compiler import api, containers, mlir
 from irax_runtime import archives, exported, iree_modules
+from irax_runtime.archives import WEIGHTS
 from irax_runtime.pjrt import programs
 from irax_runtime.signature import parse_signature
 from irax_tools import dumps
@@ -50,8 +51,9 @@ def _described(data: bytes, name: str) -> tuple[str, Iterator[str]]:
         contents = archives.read(data, name)
         if exported.MANIFEST in contents:
             return "an exported function", _of_export(contents, name)
-        if contents and all(part.startswith(_NUMPY) for part in contents.values()):
-            return "NumPy's arrays", chain(*(_of_array(*part) for part in contents.items()))
+        if contents and all(part[: len(_NUMPY)] == _NUMPY for part in contents.values()):
+            arrays = ((entry, bytes(part)) for entry, part in contents.items())
+            return "NumPy's arrays", chain(*(_of_array(*part) for part in arrays))
         return "a compiled program of IREE's", _of_program(data, contents)
     if _FLATBUFFER in data[:16]:
         return "a compiled program of IREE's", _of_program(data, {})
@@ -73,18 +75,23 @@ def _described(data: bytes, name: str) -> tuple[str, Iterator[str]]:
     return "an export of JAX's", chain(_of_jax(export), _of_module(found, name, export))
 
 
-def _of_export(contents: dict[str, bytes], name: str) -> Iterator[str]:
+def _of_export(contents: dict[str, archives.Bytes], name: str) -> Iterator[str]:
     manifest = exported.read_manifest(contents, name)
     sides = (exported.Side.of_manifest(manifest[side]) for side in ("arguments", "results"))
     yield exported.described(manifest["name"], *sides)
     if others := exported.packages(contents):
         yield f"needs {' '.join(others)}"
     targets = {about["file"]: target for target, about in manifest["programs"].items()}
+    weights = [len(part) for entry, part in contents.items() if entry.startswith(WEIGHTS)]
+    if weights:
+        yield f"{len(weights)} weights, {sum(weights)} bytes"
     for entry, data in contents.items():
+        if entry.startswith(WEIGHTS):
+            continue
         line = f"{entry}, {len(data)} bytes"
         yield f"{line}: for {targets[entry]}, {NATIVE}" if entry in targets else line
     if exported.MODULE in contents:
-        yield from _of_module(contents[exported.MODULE].decode(), name)
+        yield from _of_module(bytes(contents[exported.MODULE]).decode(), name)
 
 
 def _of_jax(found: containers.Export) -> Iterator[str]:
@@ -94,7 +101,7 @@ def _of_jax(found: containers.Export) -> Iterator[str]:
         yield f"uses {len(found.kept)} of {len(found.in_types)} arguments"
 
 
-def _of_program(data: bytes, contents: dict[str, bytes]) -> Iterator[str]:
+def _of_program(data: bytes, contents: dict[str, archives.Bytes]) -> Iterator[str]:
     for function, told in iree_modules.functions(data).items():
         yield _signature(function, told.get("irax.args"), told.get("irax.results"))
         if "irax.host" in told:

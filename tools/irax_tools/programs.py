@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import click
@@ -146,13 +147,12 @@ def compile_from_stage(path: str) -> bytes:
 
 
 def _compiled(path: str, func: str | None, device: str) -> Program:
-    data = read_file(path)
     with naming(path):
-        is_archive = data.startswith(archives.MAGIC)
-        contents = archives.read(data, path) if is_archive else {}  # where damage is found
-        if exported.MANIFEST in contents:
-            return exported.load(path, devices(device)[0]).flat
-        return _executable(data, func, device)
+        is_file = path != "-" and Path(path).is_file()
+        contents = archives.read_file(path) if is_file else None  # where damage is found
+        if contents is not None and exported.MANIFEST in contents:
+            return exported.program_of(contents, path, devices(device)[0]).flat
+        return _executable(read_file(path), func, device)
 
 
 def program(source: Source, device: str, passes: Sequence[api.Pass] | None = None) -> Program:

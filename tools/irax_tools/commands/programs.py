@@ -93,10 +93,10 @@ def compile_(
 
         platform = device if chip is None else f"{device}:{chip}"
         with programs.phases_told(phases):
-            contents = export_source(source, arguments, func, platform).to_bytes()
-        write_file(output, contents)
-        needed = exported.needs(contents).replace("blas=False", "--no-blas")
-        click.echo(f"{output}: {needed}", err=True)
+            write_file(output, export_source(source, arguments, func, platform).write_to)
+        if output != "-":
+            needed = exported.needs(output).replace("blas=False", "--no-blas")
+            click.echo(f"{output}: {needed}", err=True)
         return
     if hlo is not None and topology is None:
         raise click.UsageError("--hlo: expected with --topology, whose compiler writes it")
