@@ -110,6 +110,8 @@ conformance: $(VENV)/installed-test $(VENV)-conformance/installed
 	@$(BIN)/python -m tests.conformance.run cpu --every 6
 	@$(BIN)/python -m tests.conformance.run vulkan --every 12
 	@$(BIN)/python -m tests.conformance.run xla --every 3 --python $(VENV)-conformance/bin/python
+	@$(BIN)/python -m tests.conformance.run interpreter --every 6 \
+	  --python $(VENV)-conformance/bin/python
 	@$(BIN)/python -m tests.conformance.run llvm-cpu --every 12
 	@$(BIN)/python -m tests.conformance.run vmvx --every 12
 	@$(BIN)/python -m tests.conformance.run vulkan-spirv --every 24

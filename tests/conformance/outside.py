@@ -15,9 +15,29 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 Program = Callable[[Sequence[np.ndarray]], list[np.ndarray]]
+NARROW: dict[str, Any] = {
+    "i2": ml_dtypes.int2,
+    "i4": ml_dtypes.int4,
+    "ui2": ml_dtypes.uint2,
+    "ui4": ml_dtypes.uint4,
+    "bf16": ml_dtypes.bfloat16,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+    "f8E4M3": ml_dtypes.float8_e4m3,
+    "f8E3M4": ml_dtypes.float8_e3m4,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E4M3FNUZ": ml_dtypes.float8_e4m3fnuz,
+    "f8E5M2FNUZ": ml_dtypes.float8_e5m2fnuz,
+    "f8E4M3B11FNUZ": ml_dtypes.float8_e4m3b11fnuz,
+    "f8E8M0FNU": ml_dtypes.float8_e8m0fnu,
+    "f6E2M3FN": ml_dtypes.float6_e2m3fn,
+    "f6E3M2FN": ml_dtypes.float6_e3m2fn,
+    "f4E2M1FN": ml_dtypes.float4_e2m1fn,
+}
+"""The element types that jaxlib's bindings of MLIR have no arrays of."""
 
 
 def xla() -> Callable[[str], Program]:
@@ -119,6 +139,108 @@ def _alone(operation: Any, functions: str) -> tuple[Any, list[Any]]:
     return module, list(taken)
 
 
+def interpreter() -> Callable[[str], Program]:
+    """StableHLO's reference interpreter, in jaxlib's bindings. These lack arrays of some types: so
+    operands are constants of the program, and results of narrow and complex types are converted.
+    """
+    from jax._src.interpreters import mlir
+    from jaxlib.mlir import ir
+    from jaxlib.mlir._mlir_libs import _stablehlo
+    from jaxlib.mlir.passmanager import PassManager
+
+    _stablehlo.register_stablehlo_passes()
+    expansion = "builtin.module(func.func(chlo-legalize-to-stablehlo))"
+
+    def compiled(text: str) -> Program:
+        def run(operands: Sequence[np.ndarray]) -> list[np.ndarray]:
+            with mlir.make_ir_context(), ir.Location.unknown():
+                types = _types(ir.Module.parse(text))
+                module = ir.Module.parse(_without_operands(text, types, operands))
+                PassManager.parse(expansion).run(module.operation)
+                found = [np.array(x) for x in _stablehlo.eval_module(module, [])]
+            results = []
+            for type_ in types[1]:
+                element = _element(type_)
+                if element.startswith("complex"):
+                    real, imaginary = found.pop(0), found.pop(0)
+                    wide = real + 1j * np.zeros(1, imaginary.dtype)
+                    wide.real, wide.imag = real, imaginary
+                    results.append(wide.reshape(real.shape))
+                else:
+                    results.append(
+                        found.pop(0).astype(NARROW[element]) if element in NARROW else found.pop(0)
+                    )
+            return results
+
+        return run
+
+    return compiled
+
+
+def _types(module: Any) -> tuple[list[str], list[str]]:
+    """The types of @main."""
+    functions = {str(f.attributes["sym_name"]): f for f in module.body.operations}
+    type_ = functions['"main"'].attributes["function_type"].value
+    return [str(t) for t in type_.inputs], [str(t) for t in type_.results]
+
+
+def _element(type_: str) -> str:
+    return (
+        type_[len("tensor<") : -1].rpartition("x")[2]
+        if "complex" not in type_
+        else ("complex" + type_.rpartition("complex")[2][:-1])
+    )
+
+
+def _without_operands(
+    text: str, types: tuple[list[str], list[str]], operands: Sequence[np.ndarray]
+) -> str:
+    """A program whose @main has no operands, and calls the other."""
+    given, returned = types
+    lines = [
+        f"%a{i} = stablehlo.constant {_dense(x, t)} : {t}"
+        for i, (x, t) in enumerate(zip(operands, given, strict=True))
+    ]
+    count = len(returned)
+    named = ", ".join(f"%a{i}" for i in range(len(given)))
+    results = f"%r:{count}" if count else ""
+    lines.append(
+        f"{results} = call @given({named}) : ({', '.join(given)}) -> ({', '.join(returned)})"
+    )
+    values: list[tuple[str, str]] = []
+    for i, type_ in enumerate(returned):
+        element = _element(type_)
+        if element.startswith("complex"):
+            part = type_.replace(element, element[len("complex<") : -1])
+            for op in ("real", "imag"):
+                lines.append(f"%{op}{i} = stablehlo.{op} %r#{i} : ({type_}) -> {part}")
+                values.append((f"%{op}{i}", part))
+        elif element in NARROW:
+            wide = type_[: -len(element) - 1] + _wider(element) + ">"
+            lines.append(f"%w{i} = stablehlo.convert %r#{i} : ({type_}) -> {wide}")
+            values.append((f"%w{i}", wide))
+        else:
+            values.append((f"%r#{i}", type_))
+    names, kinds = ", ".join(v for v, _ in values), ", ".join(t for _, t in values)
+    body = "\n".join([*lines, f"return {names} : {kinds}"])
+    inner = text.replace("func.func public @main(", "func.func private @given(", 1)
+    return f"{inner}\nfunc.func public @main() -> ({kinds}) {{\n{body}\n}}\n"
+
+
+def _wider(element: str) -> str:
+    return {"i": "i8", "u": "ui8"}.get(element[0], "f32")
+
+
+def _dense(x: np.ndarray, type_: str) -> str:
+    """The elements of an array as MLIR reads them: their bytes."""
+    if x.size == 0:
+        return "dense<>"
+    element, bits = _element(type_), np.ascontiguousarray(x)
+    if element in ("i2", "i4", "ui2", "ui4"):
+        bits = x.astype(np.int8) & np.int8((1 << int(element[-1])) - 1)
+    return f'dense<"0x{bits.tobytes().hex()}">'
+
+
 def _copied(x: Any) -> np.ndarray:
     """An array that `to_host` of IREE 3.13.0 cannot read: Vulkan is to copy it to memory of NumPy,
     whose address Vulkan does not take.
@@ -176,6 +298,7 @@ def iree(target: str) -> Callable[[], Callable[[str], Program]]:
 COMPILERS: dict[str, Callable[[], Callable[[str], Program]]] = {
     "xla": xla,
     "xla-ops": xla_by_operations,
+    "interpreter": interpreter,
     "llvm-cpu": iree("llvm-cpu"),
     "vmvx": iree("vmvx"),
     "vulkan-spirv": iree("vulkan-spirv"),

@@ -41,7 +41,9 @@ def found_by(python: str, name: str, cases: Sequence[Runnable], limit: float = 1
             )
             last = -1
             for number, result in _records(written):
-                found[number], last = result, max(last, number)
+                last = max(last, number)
+                if result is not None:
+                    found[number] = result
             if last < start:
                 raise RuntimeError(f"{name} did not begin: {why}")
             if found[last] is None:

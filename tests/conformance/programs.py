@@ -5,8 +5,8 @@ python -m tests.conformance.programs --count 300 --seed 1 --xla ENVIRONMENT/bin/
 
 Their numbers are small integers, so that all results are equal. NumPy's, by nothing of irax's or of
 MLIR's, are what others are compared with. XLA, by a Python that has jaxlib, runs each program as
-one, and each of its operations as a program of its own. What differs is left in `.fuzz` as a module
-and its arguments.
+one, and each of its operations as a program of its own; jaxlib has StableHLO's interpreter, too.
+What differs is left in `.fuzz` as a module and its arguments.
 """
 
 from __future__ import annotations
@@ -40,7 +40,6 @@ KINDS: dict[str, Kind] = {
     "large": replace(WITHIN, sizes=(1, 3, 64, 300), large=(500, 5000), most=100_000),
 }
 KEPT = Path(".fuzz")
-BACKENDS = ("evaluator", "cpu", "xla", "xla-ops")
 
 
 @dataclass(eq=False)
@@ -97,6 +96,10 @@ def _tried(run: Any, program: Drawn) -> Any:
         return f"{type(error).__name__}: {error}"[:300]
 
 
+OURS = {"evaluator": evaluated, "cpu": compiled}
+BACKENDS = (*OURS, "xla", "xla-ops", "interpreter")
+
+
 def problem(program: Drawn, found: Any) -> str:
     """The fault of results, in words that begin with its kind; nothing if they are right."""
     if found in (peers.ENDED, peers.HUNG):
@@ -109,7 +112,7 @@ def problem(program: Drawn, found: Any) -> str:
 
 def run(backend: str, programs: Sequence[Drawn], python: str) -> Counter[str]:
     """Run programs, leave those that differ, and count them."""
-    ours = {"evaluator": evaluated, "cpu": compiled}.get(backend)
+    ours = OURS.get(backend)
     results = ours(programs) if ours else peers.found_by(python, backend, programs)
     count = Counter(all=len(programs), wrong=0, refused=0, ended=0)
     for program, found in zip(programs, results, strict=True):
@@ -140,7 +143,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     programs = [drawn(k, given.seed, n) for k in given.kinds for n in range(given.count)]
     found = {}
     for backend in given.backends:
-        if backend.startswith("xla") and given.xla is None:
+        if backend not in OURS and given.xla is None:
             continue
         found[backend] = dict(run(backend, programs, given.xla))
         print(backend, found[backend], flush=True)

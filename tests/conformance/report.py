@@ -17,6 +17,7 @@ NAMES = {
     "evaluator": "irax's evaluator",
     "cpu": "irax, `cpu`",
     "vulkan": "irax, `vulkan`",
+    "interpreter": "StableHLO's interpreter",
     "llvm-cpu": "IREE alone, llvm-cpu",
     "vmvx": "IREE alone, vmvx",
     "vulkan-spirv": "IREE alone, Vulkan",
@@ -41,8 +42,10 @@ float32 and float64, those of CHLO within 512, and within one of narrower floats
 right if it is the nearest number. Products and sums are of small integers, so that all orders give
 the same. For compilers alone, IREE's flag for float64 is set, and no other. Compilers other than
 the evaluator run a sample: an operation, dtype and attribute of each kind, or of every few.
-StableHLO's reference interpreter is in no wheel on PyPI, and so is not here. irax refuses nothing
-of this page but `chlo.mulhi` of 2- and 4-bit integers on devices: it says to convert to int8.
+StableHLO's reference interpreter is in jaxlib's bindings (`stablehlo.eval_module`), after CHLO is
+expanded; an operation that it lacks, or a quotient of integers by zero, ends its process. irax
+refuses nothing of this page on `cpu` but `chlo.mulhi` of 2- and 4-bit integers: it says to convert
+to int8. On `vulkan` it refuses all of float64.
 """
 
 TAIL = """## For the maintainers
@@ -59,6 +62,15 @@ integers: integer exponentiation." 7 to the 64th in i32 is -1061456383, modulo 2
 
 **XLA, jaxlib 0.10.2, CPU: bits of i4 are counted in a byte.** `popcnt` of -8 is 1, of the bits
 1000; XLA gives 5.
+
+**StableHLO's interpreter, jaxlib 0.10.2: TOTALORDER is taken for FLOAT.** "For floating-point
+element types with `compare_type = TOTALORDER`, the op uses the combination of `totalOrder` and
+`compareQuietEqual` operations from IEEE-754." `compare EQ` of nan and nan is false, and of 0 and -0
+true; `LT` of -0 and 0 false. So in every type.
+
+**StableHLO's interpreter, jaxlib 0.10.2: roundings of f8E3M4 and f6E2M3FN.** `round_nearest_even`
+and `round_nearest_afz` of 1.0 give nan in f8E3M4, and 0 in f6E2M3FN. Division by zero, which gives
+the largest number elsewhere, gives 0 in the floats of 6 and 4 bits.
 
 **IREE 3.13.0: a sort along a negative dimension is refused.** "`dimension` allows negative values."
 `stablehlo.sort` of `tensor<5xf32>` with `dimension = -1` fails in `iree_linalg_ext.sort`:

@@ -24,7 +24,7 @@ from irax_runtime.platforms import NoDevice
 FOLDER = Path(__file__).parents[2] / "build" / "conformance"
 OURS = {"evaluator": ours.evaluated, "cpu": ours.compiled, "vulkan": ours.by_vulkan}
 OUTSIDE = {
-    "xla": "jaxlib",
+    **dict.fromkeys(("xla", "interpreter"), "jaxlib"),
     **dict.fromkeys(("llvm-cpu", "vmvx", "vulkan-spirv"), "iree-base-compiler"),
 }
 """The compilers that run in processes of their own, and the packages that have them."""
