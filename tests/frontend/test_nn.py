@@ -166,6 +166,15 @@ def test_softmax(axis):
     np.testing.assert_allclose(result, np.log(expected), rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(0,), (3, 0), (0, 3)])
+@pytest.mark.parametrize("function", [nn.softmax, nn.log_softmax])
+def test_softmax_of_no_elements(function, shape):
+    x = jnp.zeros(shape)
+    assert function(x).shape == irax.jit(function)(x).shape == shape
+    assert function(x, where=x > 0).shape == shape
+    assert irax.grad(lambda x: function(x).sum())(x).shape == shape
+
+
 def test_softmax_at_the_edges():
     x = np.array([[1000.0, 1000.0], [-np.inf, 0.0], [-1000.0, 1000.0]], np.float32)
     np.testing.assert_allclose(run(nn.softmax, x)[0], [[0.5, 0.5], [0, 1], [0, 1]])

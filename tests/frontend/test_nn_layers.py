@@ -53,6 +53,11 @@ def test_far_out_all_is_finite(name, dtype):
         assert np.isfinite(np.asarray(found)).all()
 
 
+def test_the_derivative_of_squareplus_at_nan():
+    assert np.isnan(irax.grad(nn.squareplus)(np.nan))
+    assert np.isnan(irax.jit(irax.jacfwd(nn.squareplus))(np.nan))
+
+
 def test_squareplus_of_infinities():
     x = jnp.array([-np.inf, np.inf])
     for way in (lambda f: f, irax.jit):

@@ -272,7 +272,7 @@ def squareplus(x: ArrayLike, b: ArrayLike = 4) -> Array:
     Array(1., dtype=float32, weak_type=True)
     """
     x, b = promote(inexact("squareplus", x, weak=True), b, what="nn.squareplus")
-    finite = jnp.isfinite(x)
+    finite = jnp.logical_not(jnp.isinf(x))  # nan has a derivative of nan
     limit, x = jnp.maximum(x, 0), jnp.where(finite, x, 1)
     # In units of `scale`, so that no square overflows.
     scale = lax.stop_gradient(jnp.maximum(jnp.abs(x), 1))

@@ -30,6 +30,8 @@ def _below_largest(x: Array, axes: tuple[int, ...]) -> Array:
     """
     if x.dtype.kind == "c":
         return jnp.subtract(x, _largest(x, axes))
+    if 0 in x.shape:  # max has no identity
+        return x
     return jnp.subtract(x, jnp.max(x, axes, keepdims=True))
 
 
