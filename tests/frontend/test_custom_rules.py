@@ -442,3 +442,24 @@ def test_a_result_that_is_the_same_in_all_lanes_has_one_cotangent_a_lane():
         return a.sum() + b.sum()
 
     assert irax.grad(total)(2.0) == irax.jit(irax.grad(total))(2.0) == 15
+
+
+def test_python_may_choose_by_tangents_of_what_is_not_differentiated():
+    chosen = []
+
+    @irax.custom_jvp
+    def f(z, x):
+        return z * x
+
+    @f.defjvp
+    def _(primals, tangents):
+        chosen.append(bool(jnp.any(tangents[0])))
+        return f(*primals), primals[0] * tangents[1]
+
+    z, x = jnp.arange(3.0), jnp.ones(3)
+    np.testing.assert_allclose(irax.grad(lambda x: jnp.sum(f(z, x)))(x), z)
+    slopes = irax.vmap(irax.grad(lambda x: jnp.sum(f(z, x))))(jnp.ones((2, 3)))
+    np.testing.assert_allclose(slopes, [z, z])
+    assert chosen == [False, False]
+    with pytest.raises(irax.errors.ConcretizationTypeError):
+        irax.jit(irax.grad(lambda x: jnp.sum(f(z, x))))(x)

@@ -153,6 +153,18 @@ def test_what_a_container_keeps():
     assert list(ordered.items()) == [("b", -1), ("a", -2)]
 
 
+class Line(collections.deque):
+    """A container of a user's, of a class that optree takes apart."""
+
+
+def test_registered_subclasses_of_deques_are_nodes():
+    tu.register_pytree_node(Line, lambda d: (list(d), None), lambda _, c: Line(c))
+    line = Line([Line(), Line([np.ones(2, np.float32), 1.0])])
+    assert len(tree.leaves(line)) == 2
+    found, _ = irax.lax.scan(lambda c, _: (c, None), (0, line), length=2)
+    assert [type(x) for x in (found[1], *found[1])] == [Line] * 3
+
+
 @pytest.mark.parametrize("leaf", [collections.deque([1, 2]), time.gmtime(0)], ids=["deque", "C"])
 def test_other_sequences_are_leaves(leaf):
     """As in JAX, though optree takes them apart."""

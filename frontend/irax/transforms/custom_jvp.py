@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, tree_util
-from irax.core.array import Array, aval_of
+from irax.core.array import Array, ConcreteArray, as_array, aval_of
 from irax.core.avals import ShapedArray
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input
@@ -93,9 +93,15 @@ class custom_jvp(Ruled):
             rule = call.trace(flat, [*call.inputs, *directions], count, "rule")
         return CustomJvp(call.function, rule, given.num_perturbed)
 
-    def before(self, given: Arguments) -> tuple[_FlatRule, list[Input]]:
-        tangents = [Input(a, None, "a tangent") for a in given.avals if is_inexact(a)]
+    def before(self, given: Arguments, arrays: Sequence[Array]) -> tuple[_FlatRule, list[Input]]:
+        pairs = zip(given.avals, arrays, strict=True)
+        tangents = [Input(a, _known_tangent(x), "a tangent") for a, x in pairs if is_inexact(a)]
         return _FlatRule(self, given), tangents
+
+
+def _known_tangent(x: Array) -> Array | None:
+    """Return zeros for an array that no trace has: Python may choose by its tangent."""
+    return as_array(np.zeros(x.shape, x.dtype)) if isinstance(x, ConcreteArray) else None
 
 
 class _FlatRule:

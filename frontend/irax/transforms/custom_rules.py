@@ -89,7 +89,7 @@ class Ruled(ForwardsDefinitions):
         """Traces the rules; returns the operation that has them."""
         raise NotImplementedError
 
-    def before(self, given: Arguments) -> tuple[Any, list[Input]]:
+    def before(self, given: Arguments, arrays: Sequence[Array]) -> tuple[Any, list[Input]]:
         """Return the rule that runs in place of the function, as a function of flat arrays and of
         further inputs; its results begin with those of the function, of the structure `out_tree`.
         """
@@ -145,7 +145,7 @@ class Ruled(ForwardsDefinitions):
         """Writes a call whose derivative will be taken: its rule runs, and stands for the function,
         which does not.
         """
-        rule, tangents = self.before(given)
+        rule, tangents = self.before(given, arrays)
         inputs = known_inputs(arrays, given.names)
         name, count = name_of(self.fun), len(arrays)
         trace = trace_of(arrays)

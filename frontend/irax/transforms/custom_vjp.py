@@ -188,7 +188,7 @@ class custom_vjp(Ruled):
         call.builder.kept.append(backward)
         return ForwardRuled(call.function, fwd, backward.key, count)
 
-    def before(self, given: Arguments) -> tuple[_FlatForward, list[Input]]:
+    def before(self, given: Arguments, arrays: Sequence[Array]) -> tuple[_FlatForward, list[Input]]:
         return _FlatForward(self, given), []
 
 

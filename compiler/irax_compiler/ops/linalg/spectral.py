@@ -24,6 +24,7 @@ from irax_compiler.ops.core import (
 )
 from irax_compiler.ops.fft import real_dtype
 from irax_compiler.ops.linalg import arithmetic, triangular
+from irax_compiler.ops.linalg.eager_lapack import eigenvectors, singular_vectors
 from irax_compiler.ops.linalg.householder import Qr
 from irax_compiler.ops.linalg.matrices import (
     ALL,
@@ -101,7 +102,7 @@ class Eigh(Spectrum):
     def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray, ...]:
         if not self.vectors:
             return of_finite(lambda x: [np.linalg.eigvalsh(x)], x)
-        return of_finite(lambda x: np.linalg.eigh(x)[::-1], x)
+        return of_finite(eigenvectors, x)
 
     def _inner(self, tangent: Value, vectors: Value) -> Value:
         half = triangular.half_diagonal(tangent)  # the triangle stands for all of it
@@ -177,7 +178,7 @@ class Svd(Spectrum):
     def evaluate(self, call: Evaluation, x: np.ndarray) -> tuple[np.ndarray, ...]:
         if not self.vectors:
             return of_finite(lambda x: [np.linalg.svd(x, compute_uv=False)], x)
-        return of_finite(lambda x: np.linalg.svd(x, self.full), x)
+        return of_finite(lambda x: singular_vectors(x, self.full), x)
 
     def slopes(self, tangent: Value, results: Sequence[Value]) -> Value:
         u, _, vh = results

@@ -155,7 +155,7 @@ def is_foreign(kind: type) -> bool:
     """Return True if instances of a class are leaves, though optree takes them apart: deques, and
     C's structs such as `time.struct_time`.
     """
-    return issubclass(kind, deque) or optree.is_structseq_class(kind)
+    return kind is deque or optree.is_structseq_class(kind)
 
 
 def _has_foreign_nodes(spec: optree.PyTreeSpec) -> bool:
