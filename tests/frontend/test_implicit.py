@@ -176,6 +176,20 @@ def test_roots_of_fewer_equations_than_unknowns():
     close(slopes, [[0.6, 0.8]] * 2)
 
 
+@pytest.mark.parametrize("around", [lambda f: f, irax.jit])
+def test_a_solver_carries_an_equation_that_is_a_pytree(around):
+    def f(a):
+        equation = irax.tree_util.Partial(lambda a, x: x**3 - a, a)
+
+        def solve(f, x):
+            step = lambda _, carry: (carry[0], newton(*carry))
+            return lax.fori_loop(0, 2, step, (f, x))[1]
+
+        return lax.custom_root(equation, a, solve, lambda g, y: y / g(1.0))
+
+    close([around(f)(8.0), around(irax.grad(f))(8.0)], [2.0, 1 / 12])
+
+
 def test_roots_with_aux():
     def f(a):
         x, steps = lax.custom_root(

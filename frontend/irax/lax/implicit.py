@@ -209,7 +209,9 @@ class _Unknown:
         return leaves[: len(self.arrays)], leaves[len(self.arrays) :]
 
     def checked(self, function: Function, role: str) -> Function:
-        """Return the function with a check of its results."""
+        """Return the function with a check of its results; one that is a pytree stays as it is."""
+        if _is_pytree(function):
+            return function
 
         def with_check(x: Any) -> Any:
             return self.alike(function(x), function, role)
@@ -218,7 +220,11 @@ class _Unknown:
         return with_check
 
     def structured(self, function: Function, role: str) -> Function:
-        """Return the function with a check of the structure of its results."""
+        """Return the function with a check of the structure of its results; one that is a pytree
+        stays as it is, for a solver may carry it through a loop.
+        """
+        if _is_pytree(function):
+            return function
 
         def with_check(x: Any) -> Any:
             return self.unflatten(self.like(function(x), function, role))
@@ -287,6 +293,10 @@ class _Unknown:
             )
         aux = array_trees.tree_map(lambda x: as_array(x, f"{self.what}: aux"), out[1])
         return self.alike(out[0], function, role), aux
+
+
+def _is_pytree(function: Function) -> bool:
+    return not any(leaf is function for leaf in array_trees.tree_leaves(function))
 
 
 def _title(function: Function, role: str) -> str:
