@@ -121,7 +121,7 @@ class DotGeneral(Bilinear):
         x = x.astype(working, copy=False).transpose(lhs_order)
         y = y.astype(working, copy=False).transpose(rhs_order)
         if not num_batching and num_contracting == 1 and x.ndim <= 2 and y.ndim <= 2:
-            return matmul(x, y).astype(self.dtype, copy=False)
+            return np.asarray(matmul(x, y)).astype(self.dtype, copy=False)
         # Stacks of matrices: the free dimensions as one, and the contracting ones.
         free = x.ndim - num_contracting
         batch, rows, contracted = x.shape[:num_batching], x.shape[num_batching:free], x.shape[free:]

@@ -279,7 +279,7 @@ class Pairs(Doubles):
         if all(x.dtype == PAIR for x in operands):
             found = _evaluated(op, [_unpacked(x) for x in operands])
             if found is not None:
-                return [found if isinstance(found, np.ndarray) else _packed(found)]
+                return [_packed(found) if isinstance(found, tuple) else np.asarray(found)]
         given = [_to_decimal(x) if x.dtype == PAIR else x for x in operands]
         found = self._decimals.evaluated(op, call, given)
         return [self._paired(x) if x.dtype == object or inexact(x.dtype) else x for x in found]

@@ -136,8 +136,10 @@ class Decimals(Doubles):
             return None
         if function is not None:
             return [np.asarray(function(*operands), object)]
-        if isinstance(op, conversion.Convert) and op.dtype.kind == "f":
-            return operands if operands[0].dtype == object else None
+        if isinstance(op, conversion.Convert) and operands[0].dtype == object:
+            if op.dtype.kind == "f":
+                return operands
+            return evaluated(op, _no_calls, [self.lowered(x) for x in operands])
         if isinstance(op, dot.DotGeneral):
             return evaluated(replace(op, dtype=np.dtype(object)), _no_calls, operands)
         if isinstance(op, reduce.Reduce):
