@@ -272,14 +272,15 @@ class Spence(Smooth):
         y = where(above, 1.0 / where(above, x, 1.0), x)
         low = y < 0.5
         safe = where(low & (y > 0), y, 0.25)
-        u = -log(where(low, 1.0 - y, y))
+        logarithm = log(where(above, x, 1.0))
+        minus = function(elementwise.log_plus_one, -safe)
+        u = where(low, -minus, where(above, logarithm, -log(where(low, 1.0, y))))
         # Li2(1 - exp(-u)) is the sum of B_k u**(k + 1) / (k + 1)! over the Bernoulli numbers B_k.
         series = [1.0] + [b / math.factorial(2 * k + 3) for k, b in enumerate(_EVEN_BERNOULLI)]
         square = u * u
         value = u * polynomial(square, series) - square * 0.25
-        mirrored = -(log(safe) * function(elementwise.log_plus_one, -safe) + value) + np.pi**2 / 6
+        mirrored = -(log(safe) * minus + value) + np.pi**2 / 6
         value = where(low, where(y.equals(0), np.pi**2 / 6, mirrored), value)
-        logarithm = log(where(above, x, 1.0))
         value = where(above, -(logarithm * logarithm * 0.5 + value), value)
         return where(x >= 0, value, np.nan)
 

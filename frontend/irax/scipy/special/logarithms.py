@@ -192,7 +192,14 @@ def logit(x: ArrayLike) -> Array:
     if jnp.iscomplexobj(x):
         return jnp.log(jnp.divide(x, jnp.subtract(1, x)))
     (x,) = floats("logit", x)
-    return jnp.subtract(jnp.log(x), jnp.log1p(jnp.negative(x)))
+    is_near = jnp.abs(x - 0.5) < 0.2  # where the two logarithms cancel, but 2x - 1 is exact
+    near = jnp.where(is_near, x, 0.5)
+    far = jnp.where(is_near, 1e-3, x)
+    return jnp.where(
+        is_near,
+        jnp.log1p((2 * near - 1) / (1 - near)),
+        jnp.log(far) - jnp.log1p(-far),
+    )
 
 
 def boxcox(x: ArrayLike, lmbda: ArrayLike) -> Array:
