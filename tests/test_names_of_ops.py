@@ -22,6 +22,8 @@ ALLOWED = {
         "_APART",
     ): "what IREE fuses; others count as fused, which is safe",
     ("passes/optimize/convert_precision.py", "_computes_floats"): "dialects, not ops",
+    ("precision/pairs.py", "_FUNCTIONS"): "a formula for each",
+    ("precision/pairs.py", "_evaluated"): "one formula for two, of small angles alone",
     ("precision/wide.py", "_FUNCTIONS"): "a formula for each",
     ("passes/sizes/dynamic_shapes.py", "_CALLS"): "what has no form for unknown sizes",
     (
