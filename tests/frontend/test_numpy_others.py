@@ -30,6 +30,7 @@ def test_roots_of_a_traced_polynomial_that_begins_with_zeros(p):
     np.testing.assert_allclose(np.sort_complex(found)[: expected.size], expected, atol=1e-6)
     assert np.isnan(found[expected.size :]).all()
 
+
 def test_powers_of_two_and_subnormal_numbers():
     x, powers = np.float32([1, 3, 1e-38, 1e-42]), np.int32([-140, -148, 200, 149])
     (result,) = run(jnp.ldexp, x, powers)
