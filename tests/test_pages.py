@@ -99,6 +99,7 @@ def test_the_site_has_a_place_for_each_page() -> None:
         ("docs/reports/a.md", "reports/a.md", "[a](../../CHANGELOG.md)", "[a](../changelog.md)"),
         ("CHANGELOG.md", "changelog.md", "[a](docs/api.md)", "[a](api.md)"),
         ("examples/README.md", "gallery.md", "![a](b.png)", "![a](examples/b.png)"),
+        ("examples/README.md", "gallery.md", "[![a](b.png)](#a)", "[![a](examples/b.png)](#a)"),
         ("docs/export.md", "export.md", "[`a`](../tests/a.py)", "`a`"),
         ("docs/export.md", "export.md", "[a](https://a.b) [b](#c)", "[a](https://a.b) [b](#c)"),
         ("docs/export.md", "export.md", "```py\na[b](c.md)\n```", "```py\na[b](c.md)\n```"),

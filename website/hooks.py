@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from importlib.metadata import version
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -24,7 +26,23 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     page = section[0]["Public modules"]
     modules = [{name: f"reference/{name}.md"} for name in reference.MODULES]
     section[0] = {"Public modules": [page, *modules]}
+    config.copyright = f"irax {version('irax')}"
+    if repository := os.environ.get("GITHUB_REPOSITORY"):  # a workflow builds the site
+        server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+        config.repo_url, config.repo_name = f"{server}/{repository}", repository
+        config.edit_uri = "edit/main/docs/"
     return config
+
+
+def on_pre_page(page: Page, config: MkDocsConfig, files: Files) -> Page:
+    """Have the link that edits a page lead to its file; pages made from code have none."""
+    here = page.file.src_uri
+    source = next((s for s, name in OUTSIDE.items() if name == here), f"docs/{here}")
+    if config.repo_url and (ROOT / source).exists():
+        page.edit_url = f"{config.repo_url}/edit/main/{source}"
+    else:
+        page.edit_url = None
+    return page
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -26,9 +26,10 @@ def linked(markdown: str, source: str, here: str, exists: Callable[[str], bool])
 
     def link(match: re.Match[str]) -> str:
         mark, text, address = match.groups()
+        text = LINK.sub(link, text)  # a picture may be what a link is on
         path, hash_, anchor = address.partition("#")
         if not path or "://" in path:
-            return match[0]
+            return f"{mark}[{text}]({address})"
         file = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
         name = OUTSIDE.get(file) or file.removeprefix("docs/")
         if file in OUTSIDE or file.startswith("docs/") or exists(name):

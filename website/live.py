@@ -16,13 +16,30 @@ _PICTURE = re.compile(r"!\[[^]]*\]\(pictures/show\.png\)\n")
 _SELECTED = "irax.nn.gelu"
 
 
+_THEME = """<script>
+{
+  const frame = document.querySelector("iframe.live");
+  const follow = () => {
+    const page = frame.contentDocument?.documentElement;
+    const isDark = document.body.dataset.mdColorScheme === "slate";
+    if (page) page.dataset.theme = isDark ? "dark" : "light";
+  };
+  frame.addEventListener("load", follow);
+  const changes = { attributes: true, attributeFilter: ["data-md-color-scheme"] };
+  new MutationObserver(follow).observe(document.body, changes);
+}
+</script>"""
+"""The frame is dark where the page around it is."""
+
+
 def framed(markdown: str) -> str:
     """The first page with the live page in a frame, in the place of its picture."""
     source = (ROOT / SOURCE.partition(":")[0]).read_text("utf-8").splitlines()
     line = next(i for i, text in enumerate(source, start=1) if _SELECTED in text)
     frame = (
         f'<iframe class="live" src="{PAGE}#line=0:{line}" loading="lazy"\n'
-        f'title="irax show: the gradient of a loss"></iframe>\n\n[The page by itself]({PAGE}).\n'
+        f'title="irax show: the gradient of a loss"></iframe>\n{_THEME}\n\n'
+        f"[The page by itself]({PAGE}).\n"
     )
     text, count = _PICTURE.subn(frame, markdown)
     assert count == 1, "docs/index.md has no picture whose place the live page takes"

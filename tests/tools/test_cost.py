@@ -83,6 +83,13 @@ def test_what_a_dispatch_should_take(cost, runs, width, seconds, bound):
     assert max(parts, key=lambda part: parts[part]) == bound
 
 
+def test_what_is_outside_of_dispatches_is_told_of():
+    told = "the rest is outside of these: functions that the host runs, such as sorts"
+    assert not any(line.startswith(told) for line in table.lines(MEASURED, MACHINE))
+    longer = replace(MEASURED, seconds=0.5)
+    assert list(table.lines(longer, MACHINE))[2].startswith(told)
+
+
 @pytest.mark.parametrize(
     ("written", "seconds"), [(None, 1e-2), (5e7, 1e-2), (0.0, 2.5e-3), (1e8, 1.75e-2)]
 )

@@ -15,6 +15,8 @@ from irax_tools.show.terminal import short
 
 _HEADS = ("measured", "expected", "flops", "bytes", "runs", "bound by")
 _MOST_OPERATIONS = 4
+_MOSTLY = 2
+"""The time of a call, in those of its dispatches, from which on the rest is told of."""
 
 
 def lines(measured: Measured, peaks: Peaks) -> Iterator[str]:
@@ -31,6 +33,11 @@ def lines(measured: Measured, peaks: Peaks) -> Iterator[str]:
         f"@{measured.func}: {time_text(measured.seconds)} a call; its dispatches take "
         f"{time_text(measured.in_dispatches)}, and should take {time_text(expected)}"
     )
+    if measured.seconds > _MOSTLY * measured.in_dispatches:
+        yield (
+            "the rest is outside of these: functions that the host runs, such as sorts, launches "
+            "and copies; or it depends on the elements, which dispatches are timed without"
+        )
     yield ""
     yield f"{''.join(f'{head:>10}' for head in _HEADS)}  dispatch"
     groups = _groups(measured)

@@ -23,8 +23,14 @@ function buildStages() {
   countChanges(1);
 }
 
-const showCurrentStage = () =>
-  stageButtons()[state.stage].scrollIntoView({ block: "nearest", inline: "center" });
+// Not by scrollIntoView, which scrolls the page that this one is in a frame of, too.
+function showCurrentStage() {
+  const list = $("stages");
+  const outer = list.getBoundingClientRect();
+  const own = stageButtons()[state.stage].getBoundingClientRect();
+  list.scrollLeft += own.left + own.width / 2 - outer.left - outer.width / 2;
+  list.scrollTop += Math.min(0, own.top - outer.top) + Math.max(0, own.bottom - outer.bottom);
+}
 
 const stageButtons = () => [...$("stages").querySelectorAll(".stage")];
 
