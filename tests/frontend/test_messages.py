@@ -83,3 +83,10 @@ def test_shapes_of_lanes_are_told_as_such():
 def test_an_array_is_no_dtype():
     with pytest.raises(TypeError, match=r"vstack: dtype: .* in one list: vstack\(\[a, b\]\)"):
         jnp.vstack(jnp.ones(3), jnp.ones(3))
+
+
+def test_names_inside_of_irax_are_no_arguments():
+    """The mask of unique is irax's own, and not what the user passed."""
+    with pytest.raises(irax.errors.ConcretizationTypeError, match=r"give size=\.\.\.") as error:
+        irax.jit(jnp.unique)(jnp.ones(3))
+    assert "'mask'" not in str(error.value)

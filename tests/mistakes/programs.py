@@ -45,7 +45,11 @@ MISTAKES = [
     Mistake(
         "nonzero without a size", "jax.jit(lambda x: jnp.nonzero(x)[0])(jnp.ones(3))", ("size",)
     ),
-    Mistake("unique without a size", "jax.jit(lambda x: jnp.unique(x))(jnp.ones(3))", ("size",)),
+    Mistake(
+        "unique without a size",
+        "jax.jit(lambda x: jnp.unique(x))(jnp.ones(3))",
+        ("size", "lambda: x"),
+    ),
     Mistake("an array that is assigned to", "x = jnp.zeros(3)\nx[0] = 1.0", ("x.at[0].set(1.0)",)),
     Mistake("an array that is added to", "x = jnp.zeros(3)\nx[1] += 2", (".at[1].add(2)",)),
     Mistake(

@@ -208,7 +208,7 @@ def _unique(
         inverse = lax.full(x.shape if axis is None else (0,), 0, dtypes.default_int())
         return moveaxis(fill, 0, along), none, inverse, none
     _, order, starts = sorted_runs(keys, equal_nan)
-    count = known_count(name, starts) if size is None else _length(name, size)
+    count = _known_count(name, starts) if size is None else _length(name, size)
     bounds = nonzero(starts, size=count + 1, fill_value=n)[0]
     there = less(bounds[:-1], n)
     index = take(order, where(there, bounds[:-1], 0), mode="clip")
@@ -228,7 +228,7 @@ def _ones_like(x: Array) -> Array:
     return lax.full_like(x, 1)
 
 
-def known_count(name: str, mask: Array) -> int:
+def _known_count(name: str, mask: Array) -> int:
     """Return the number of true elements of a mask.
 
     Raises:
@@ -255,7 +255,7 @@ def _length(name: str, size: int) -> int:
 
 def _places(name: str, mask: Array, size: int | None) -> tuple[Array, Array]:
     """Return the indices of true elements, filled up to `size`, and a mask of those not filled."""
-    count = known_count(name, mask) if size is None else _length(name, size)
+    count = _known_count(name, mask) if size is None else _length(name, size)
     places = nonzero(mask, size=count, fill_value=mask.size)[0]
     return places, less(places, mask.size)
 
