@@ -86,6 +86,25 @@ def test_figures_are_those_of_the_benchmarks_and_of_conformance():
     assert "18 MB without NumPy" in (ROOT / "docs" / "comparison.md").read_text()
 
 
+def test_the_benchmarks_begin_with_their_results():
+    page = (ROOT / "docs" / "benchmarks.md").read_text()
+    rows = re.findall(
+        r"^\| (\w+) \| (\d+) \| ([\d.]+) \| [\d.]+ \| [\d.]+ \| ([\d.]+) \| (\d+) \|$",
+        page,
+        re.MULTILINE,
+    )
+    *families, (name, programs, time, first, slower) = rows
+    assert name == "all"
+    least, *_, most = sorted(families, key=lambda row: float(row[2]))
+    begin = re.sub(r"\s+", " ", page.partition("`python -m")[0])
+    assert f"over {programs} programs: **calls are faster**, {time} of JAX's time" in begin
+    assert least[0] == "indexed"
+    assert float(most[2]) < 1, "calls are not faster in each family"
+    assert f"from {least[2]} (loops that index arrays) to {most[2]} ({most[0]})" in begin
+    assert f"{slower} programs are slower by more than a fifth" in begin
+    assert f"**Compiling is slower**: {first} times JAX's time" in begin
+
+
 def test_the_table_is_a_part_of_that_of_the_comparison():
     whole = (ROOT / "docs" / "comparison.md").read_text().splitlines()
     rows = [line for line in README.splitlines() if line.startswith("| ")]
