@@ -213,3 +213,16 @@ def test_a_linear_call_of_a_number_returns_an_array():
     found = linear_call(lambda r, x: x, lambda r, ct: ct, 2.0, 3.0)
     assert isinstance(found, irax.Array)
     assert (found, found.weak_type) == (3, True)
+
+
+def test_a_transpose_is_a_pytree_that_jitted_functions_take_and_return():
+    a = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+    @irax.jit
+    def made(a):
+        return irax.linear_transpose(lambda x: a @ x, jnp.ones(3))
+
+    for transposed in (made(a), irax.linear_transpose(lambda x: a @ x, jnp.ones(3))):
+        for call in (lambda f, x: f(x), irax.jit(lambda f, x: f(x))):
+            np.testing.assert_allclose(call(transposed, jnp.ones(2))[0], a.sum(0))
+    assert len(irax.tree.leaves(made(a))) == 1

@@ -268,6 +268,15 @@ def test_of_the_system(capsys):
     assert irax.typeof(1.5) == irax.typeof(jnp.asarray(2.5))
     assert isinstance(irax.devices()[0].id, int)
     assert irax.copy_to_host_async({"x": x})["x"] is x
+
+    class Other:
+        asked = False
+
+        def copy_to_host_async(self):
+            self.asked = True
+
+    assert irax.copy_to_host_async([other := Other(), 1.0])[0].asked
+    assert other.asked
     irax.ad_checkpoint.print_saved_residuals(lambda x: jnp.sin(x).sum(), x)
     assert capsys.readouterr().out == "float32[5]\n"
 

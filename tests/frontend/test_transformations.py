@@ -485,3 +485,12 @@ def test_gradients_of_wide_arrays_while_64_bit_types_are_off():
     with irax.enable_x64(True):
         x = jnp.arange(3.0)
     np.testing.assert_array_equal(irax.grad(jnp.sum)(x), np.ones(3))
+
+
+def test_axes_are_no_booleans_and_sizes_are_known():
+    x = jnp.ones((2, 3))
+    for options in ({"in_axes": True}, {"in_axes": (True,)}, {"out_axes": False}):
+        with pytest.raises(TypeError, match="axes must be an int"):
+            irax.vmap(jnp.sin, **options)(x)
+    with pytest.raises(ValueError, match=r"no None, got \(None, 2\).*symbolic_shape"):
+        irax.ShapeDtypeStruct((None, 2), "int32")

@@ -288,6 +288,11 @@ class ShapeDtypeStruct:
         if dtype is None:
             raise ValueError("ShapeDtypeStruct: expected a dtype, got None")
         self.shape: tuple[int, ...] = tuple(shape)
+        if None in self.shape:
+            raise ValueError(
+                f"ShapeDtypeStruct: shape has no None, got {self.shape}: a size that is not known "
+                "is a symbolic one: irax.export.symbolic_shape"
+            )
         self.sharding: Sharding | None = None
         sharding = sharding_of_format("ShapeDtypeStruct", sharding, self.shape)
         if sharding is not None:

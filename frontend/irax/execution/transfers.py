@@ -158,11 +158,15 @@ def copy_to_host_async(x: Any) -> Any:
     asked for.
 
     Args:
-        x: a pytree of arrays.
+        x: a pytree of arrays. Leaves of other classes that have a method `copy_to_host_async` are
+            asked to copy themselves.
 
     >>> irax.copy_to_host_async(irax.numpy.arange(3)) is None
     False
     """
+    for leaf in array_trees.tree_leaves(x):
+        if hasattr(leaf, "copy_to_host_async"):
+            leaf.copy_to_host_async()
     return x
 
 

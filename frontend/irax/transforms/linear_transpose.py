@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from irax import dtypes
+from irax import dtypes, tree_util
 from irax.core.array import as_array, aval_of
 from irax.core.avals import ShapedArray
 from irax.core.dispatch import call
@@ -32,7 +32,8 @@ def linear_transpose(
 
     Returns:
         A function that takes a cotangent of the result's structure and returns a tuple with a
-        cotangent for each argument.
+        cotangent for each argument: a pytree of the arrays that `fun` captures, which jitted
+        functions take and return.
 
     Raises:
         TypeError: the cotangent is not like the result, or there are integers beside floats.
@@ -58,7 +59,7 @@ def linear_transpose(
         derived = api.transpose(traced.builder.module, traced.name, wrt=range(len(avals)))
 
     @api_boundary
-    def transposed(cotangent: Any) -> tuple[Any, ...]:
+    def transposed(captures: Sequence[Any], cotangent: Any) -> tuple[Any, ...]:
         given, structure = array_trees.tree_flatten(cotangent)
         if structure != flat.out_tree:
             what = "linear_transpose: the cotangent"
@@ -75,11 +76,11 @@ def linear_transpose(
                 )
             cts.append(ct.astype(aval.dtype))
         weak = [aval.weak_type for aval in avals]
-        found = call(traced.builder, derived.name, [*traced.captures, *cts], weak)
+        found = call(traced.builder, derived.name, [*captures, *cts], weak)
         args, _ = array_trees.tree_unflatten(in_tree, found)
         return args
 
-    return transposed
+    return tree_util.Partial(transposed, traced.captures)
 
 
 def _kind(aval: ShapedArray) -> type[Any]:

@@ -346,7 +346,8 @@ def _spread(axes: Any, tree: Any, what: str) -> list[int | None]:
 def _check_axes(axes: Any, what: str) -> None:
     leaves = array_trees.tree_leaves(axes, is_leaf=lambda x: x is None)
     for leaf in leaves:
-        if leaf is not None and not isinstance(leaf, int | np.integer):
+        is_axis = isinstance(leaf, int | np.integer) and not isinstance(leaf, bool)
+        if leaf is not None and not is_axis:
             raise TypeError(f"{what} must be an int, None, or a pytree of these, got {axes!r}")
 
 
