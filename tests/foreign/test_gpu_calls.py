@@ -15,7 +15,7 @@ M, V, I32 = "tensor<2x4x4xf32>", "tensor<2x4xf32>", "tensor<2xi32>"
 
 
 def run(body: str, types: str, *arrays: np.ndarray) -> list[np.ndarray]:
-    names = {"float32": "f32", "float64": "f64", "int32": "i32"}
+    names = {"float32": "f32", "float64": "f64", "int32": "i32", "uint32": "ui32"}
     given = [
         "tensor<" + "".join(f"{n}x" for n in x.shape) + names[x.dtype.name] + ">" for x in arrays
     ]
@@ -61,6 +61,93 @@ def test_singular_vectors_are_columns() -> None:
     types = f"{M}, {V}, {M}, {M}, {I32}"
     _, s, u, v, _ = run(f"@cusolver_gesvdj_ffi(x) {config}", types, A)
     np.testing.assert_allclose((u * s[:, None]) @ v.swapaxes(1, 2), A, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(4, 4), (5, 3), (3, 5)])
+@pytest.mark.parametrize("is_full", [True, False])
+def test_other_singular_values(shape: tuple[int, int], is_full: bool) -> None:
+    """`gesvd` returns right vectors as rows, first where it is of a transposed matrix."""
+    m, n = shape
+    x, k = RNG.normal(size=shape).astype("f"), min(shape)
+    options = f"compute_uv = true, full_matrices = {str(is_full).lower()}"
+    rows, columns = (m, n) if is_full else (k, k)
+    a, line, i32 = f"tensor<{m}x{n}xf32>", f"tensor<{k}xf32>", "tensor<i32>"
+    u, vh, v = f"tensor<{m}x{rows}xf32>", f"tensor<{columns}x{n}xf32>", f"tensor<{n}x{columns}xf32>"
+    for name, types, more in (
+        ("gesvdp", (u, v), ""),
+        ("gesvd", (vh, u) if m < n else (u, vh), f", transposed = {str(m < n).lower()}"),
+        ("gesdd", (u, vh), ", transposed = false"),
+    ):
+        config = f"{{mhlo.backend_config = {{{options}{more}}}}}"
+        results = ", ".join([a, line, *types, i32])
+        _, s, left, right, _ = run(f"@cusolver_{name}_ffi(x) {config}", results, x)
+        if types[0] is vh:
+            left, right = right, left
+        right = right.T if name == "gesvdp" else right
+        np.testing.assert_allclose((left[:, :k] * s) @ right[:k], x, rtol=1e-4, atol=1e-5)
+
+
+def test_eigenvalues() -> None:
+    """Columns of `geev` are the parts of conjugate vectors."""
+    config = "{mhlo.backend_config = {left = false, right = true}}"
+    c, w = M.replace("f32", "complex<f32>"), V.replace("f32", "complex<f32>")
+    _, values, _, parts, _ = run(f"@cusolver_geev_ffi(x) {config}", f"{M}, {w}, {M}, {M}, {I32}", A)
+    vectors = np.array(parts, "complex64")
+    for i, j in np.argwhere(values.imag > 0):
+        pair = parts[i, :, j] + 1j * parts[i, :, j + 1]
+        vectors[i, :, j], vectors[i, :, j + 1] = pair, pair.conj()
+    assert np.any(values.imag > 0)
+    np.testing.assert_allclose(A @ vectors, vectors * values[:, None], rtol=1e-3, atol=1e-4)
+    real, imaginary, _, vectors, _ = run(
+        f"@cuhybrid_eig_real(x) {config}", f"{V}, {V}, {c}, {c}, {I32}", A
+    )
+    np.testing.assert_allclose(real + 1j * imaginary, values, rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(A @ vectors, vectors * values[:, None], rtol=1e-3, atol=1e-4)
+
+
+def test_products_and_reflections() -> None:
+    packed, taus = scipy.linalg.lapack.sgeqrf(A[0])[:2]
+    one, v = "tensor<4x4xf32>", "tensor<4xf32>"
+    config = "{mhlo.backend_config = {left = true, transpose = true}}"
+    (found,) = run(f"@cusolver_ormqr_ffi(x) {config}", one, packed, taus, A[1])
+    known = scipy.linalg.lapack.sormqr("L", "T", packed, taus, A[1], 100)[0]
+    np.testing.assert_allclose(found, known, rtol=1e-4, atol=1e-5)
+    config = "{mhlo.backend_config = {transpose = false}}"
+    two, three = np.float32(2), np.float32(3)
+    (found,) = run(f"@cusolver_syrk_ffi(x) {config}", one, A[0], A[1], two, three)
+    np.testing.assert_allclose(found, 2 * A[0] @ A[0].T + 3 * A[1], rtol=1e-4, atol=1e-5)
+    found, middle, beside, *_ = run(
+        "@hipsolver_sytrd_ffi(x) {mhlo.backend_config = {lower = true}}",
+        f"{one}, {v}, tensor<3xf32>, tensor<3xf32>, tensor<i32>",
+        S[0],
+    )
+    similar = np.diag(middle) + np.diag(beside, 1) + np.diag(beside, -1)
+    known = np.linalg.eigvalsh(S[0])
+    np.testing.assert_allclose(np.linalg.eigvalsh(similar), known, rtol=1e-4)
+    packed, order, _ = run(
+        '@cuhybrid_geqp3(x) {mhlo.backend_config = {magma = "auto"}}',
+        f"{one}, tensor<4xi32>, {v}",
+        A[0],
+        np.zeros(4, "int32"),
+    )
+    known = scipy.linalg.qr(A[0], mode="r", pivoting=True)
+    np.testing.assert_array_equal(order, known[1] + 1)
+    np.testing.assert_allclose(abs(np.triu(packed)), abs(known[0]), rtol=1e-3, atol=1e-4)
+
+
+def test_words_of_random_bits() -> None:
+    """The published answers for Threefry-2x32 with 20 rounds."""
+    words = "tensor<3xui32>"
+    keys, given, known = (
+        np.array(rows, "uint32").T
+        for rows in (
+            [(0, 0), (0xFFFFFFFF, 0xFFFFFFFF), (0x13198A2E, 0x03707344)],
+            [(0, 0), (0xFFFFFFFF, 0xFFFFFFFF), (0x243F6A88, 0x85A308D3)],
+            [(0x6B200159, 0x99BA4EFE), (0x1CB996FC, 0xBB002BE7), (0xC4923A9C, 0x483DF7A0)],
+        )
+    )
+    found = run("@cu_threefry2x32_ffi(x)", f"{words}, {words}", *keys, *given)
+    np.testing.assert_array_equal(found, known)
 
 
 def dense(low: np.ndarray, middle: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -96,7 +96,8 @@ def _joined(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 _ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 
 
-def _three_fry(key: Words, x: Words) -> Words:
+def three_fry(key: Sequence[Any], x: Sequence[Any]) -> list[Any]:
+    """The two words that the cipher makes of two, NumPy's arrays or `Number`s."""
     keys = [*key, key[0] ^ key[1] ^ np.uint32(0x1BD11BDA)]
     x0, x1 = x[0] + keys[0], x[1] + keys[1]
     for block in range(5):
@@ -119,7 +120,7 @@ def _three_fry_bits(
     if split is not None:
         counted[split] = -(-shape[split] // 2)
     counters = state[1] + np.arange(prod(counted), dtype=U64).reshape(counted)
-    first, second = _three_fry(key, [_low(counters), _high(counters)])
+    first, second = three_fry(key, [_low(counters), _high(counters)])
     if dtype == U64:
         return _joined(first, second), counters.size
     if split is None:

@@ -41,10 +41,11 @@ Options = Mapping[str, Any]
 
 
 def _succeeded(types: Sequence[Type]) -> Value:
-    return _zeros(types[-1])
+    return zeros(types[-1])
 
 
-def _zeros(type_: Any) -> Value:
+def zeros(type_: Any) -> Value:
+    """Zeros of a type."""
     return full(mlir.shape_of_type(type_), 0, dtype_of_type(type_))
 
 
@@ -150,7 +151,7 @@ def _gesdd(types: Sequence[Type], options: Options, operands: Values) -> Values:
     *_, m, n = shape_of(x)
     if options["mode"] == "N":
         (s,) = Svd(full=False, vectors=False).build([x])
-        return [x, s, _zeros(types[2]), _zeros(types[3]), _succeeded(types)]
+        return [x, s, zeros(types[2]), zeros(types[3]), _succeeded(types)]
     full_ = options["mode"] == "A" and m != n
     u, s, vh = Svd(full=full_, vectors=True).build([x])
     return [x, s, u, vh, _succeeded(types)]
@@ -161,11 +162,11 @@ def _geev(types: Sequence[Type], options: Options, operands: Values) -> Values:
         raise UnsupportedOp("left eigenvectors")
     vectors = options["compute_right"] == "V"
     values, *found = Eig(vectors=vectors).build(operands)
-    right = found[0] if vectors else _zeros(types[-2])
+    right = found[0] if vectors else zeros(types[-2])
     parts = [values]
     if dtype_of(operands[0]).kind != "c":
         parts = [elementwise.real(values), elementwise.imag(values)]
-    return [*parts, _zeros(types[-3]), right, _succeeded(types)]
+    return [*parts, zeros(types[-3]), right, _succeeded(types)]
 
 
 def _gees(types: Sequence[Type], options: Options, operands: Values) -> Values:
@@ -176,7 +177,7 @@ def _gees(types: Sequence[Type], options: Options, operands: Values) -> Values:
     values = [on_it]
     if dtype_of(t).kind != "c":
         values = [on_it, _imaginary(t)]
-    return [t, z, *values, _zeros(types[-2]), _succeeded(types)]
+    return [t, z, *values, zeros(types[-2]), _succeeded(types)]
 
 
 def _imaginary(t: Value) -> Value:
