@@ -135,7 +135,8 @@ class _Checked:
         if _inner(eqn) and self._is_entered(eqn):
             rule = _RULES.get(primitive)
             if rule is None:
-                return self.run(eqn.params.get("call_jaxpr", eqn.params.get("jaxpr")), error, args)
+                name = "call_jaxpr" if "call_jaxpr" in eqn.params else "jaxpr"
+                return self.run(eqn.params[name], error, args)
             return rule(self, eqn.params, error, args)
         found = primitive.bind(*args, **primitive.get_bind_params(eqn.params))
         results = found if primitive.multiple_results else [found]
