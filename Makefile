@@ -113,8 +113,8 @@ conformance: $(VENV)/installed-test $(VENV)-conformance/installed
 	@$(BIN)/python -m tests.conformance.run interpreter --every 6 \
 	  --python $(VENV)-conformance/bin/python
 	@$(BIN)/python -m tests.conformance.run llvm-cpu --every 12
-	@$(BIN)/python -m tests.conformance.run vmvx --every 12
-	@$(BIN)/python -m tests.conformance.run vulkan-spirv --every 24
+	@$(BIN)/python -m tests.conformance.run vmvx --every 24
+	@$(BIN)/python -m tests.conformance.run vulkan-spirv --every 48
 	@$(BIN)/python -m tests.conformance.report
 
 # `make programs PROGRAMS=1000 SEED=1` for another number of each kind, and the same ones again.

@@ -41,11 +41,11 @@ The specification says nothing of accuracy. Functions are right within 16 units 
 float32 and float64, those of CHLO within 512, and within one of narrower floats; arithmetic is
 right if it is the nearest number. Products and sums are of small integers, so that all orders give
 the same. For compilers alone, IREE's flag for float64 is set, and no other. Compilers other than
-the evaluator run a sample: an operation, dtype and attribute of each kind, or of every few.
+the evaluator run a sample: of operations with a dtype and attribute of each kind, one of so many.
 StableHLO's reference interpreter is in jaxlib's bindings (`stablehlo.eval_module`), after CHLO is
 expanded; an operation that it lacks, or a quotient of integers by zero, ends its process. irax
 refuses nothing of this page on `cpu` but `chlo.mulhi` of 2- and 4-bit integers: it says to convert
-to int8. On `vulkan` it refuses all of float64.
+to int8. On `vulkan` it refuses float64, integers of 2 and 4 bits, and most narrow floats.
 """
 
 TAIL = """## For the maintainers
@@ -96,13 +96,15 @@ def totals(found: dict[str, Any]) -> str:
     """A row for each backend."""
     kinds = ("all", "wrong", "subnormal", "free", "refused", "ended")
     lines = [
-        "| backend | version | cases | wrong | subnormal | open | refused | ended |",
-        "|---|---|---|---|---|---|---|---|",
+        "| backend | version | sample | cases | wrong | subnormal | open | refused | ended |",
+        "|---|---|---|---|---|---|---|---|---|",
     ]
     for name, table in found.items():
         sums = [sum(row[kind] for row in table["ops"].values()) for kind in kinds]
         version = table["version"] if name in OUTSIDE else ""
-        lines.append(f"| {NAMES[name]} | {version} | {' | '.join(map(str, sums))} |")
+        sample = f"1 of {table['every']}" if table["every"] else "all"
+        cells = [NAMES[name], version, sample, *map(str, sums)]
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines) + "\n"
 
 

@@ -86,14 +86,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if "vulkan" in given.backend and (why := _without_vulkan()):
         print(f"{given.backend} is left out: {why}")
         return
-    made = chosen(0 if given.backend == "evaluator" else given.every)
+    every = 0 if given.backend == "evaluator" else given.every
+    made = chosen(every)
     found: Iterator[Any] | list[Any]
     if given.backend in OURS:
         found, version = OURS[given.backend](made), metadata.version("irax")
     else:
         found = peers.found_by(given.python, given.backend, made)
         version = versions(OUTSIDE[given.backend], given.python)
-    write(given.backend, version, summary(made, found))
+    write(given.backend, version, every, summary(made, found))
 
 
 def _without_vulkan() -> str:
@@ -104,10 +105,10 @@ def _without_vulkan() -> str:
     return ""
 
 
-def write(backend: str, version: str, table: dict[str, Any]) -> None:
+def write(backend: str, version: str, every: int, table: dict[str, Any]) -> None:
     """Write a backend's table."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({"version": version, "ops": table}, indent=1)
+    text = json.dumps({"version": version, "every": every, "ops": table}, indent=1)
     (FOLDER / f"{backend}.json").write_text(text, "utf-8")
 
 
