@@ -128,7 +128,7 @@ def openblas() -> Any:
     if path is None:
         raise MissingLibrary(
             f"the program calls OpenBLAS, which is not installed: pip install {OPENBLAS}; or "
-            "compile the program with `--no-blas`"
+            "make the program without it: irax compile --no-blas, export(f, blas=False)"
         )
     library = ctypes.CDLL(str(path))
     library.scipy_openblas_set_num_threads64_(1)
