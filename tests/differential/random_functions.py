@@ -160,7 +160,7 @@ class Kind:
     shapes: tuple[tuple[int, ...], ...] = ()
     """The shapes of arguments; otherwise, they have any of these sizes."""
     alike: bool = False
-    """Whether arguments have one shape, but for dimensions of one in all but the first."""
+    """True if arguments have one shape, but for dimensions of one in all but the first."""
     sizes: tuple[int, ...] = (1, 2, 3, 4, 5)
     large: tuple[int, int] = (6, 40)
     """Bounds of another size that some functions have."""
