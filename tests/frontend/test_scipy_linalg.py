@@ -128,6 +128,14 @@ def test_complex_form_of_a_real_one():
     close(jnp.tril(t, -1), np.zeros((4, 4)))
 
 
+def test_complex_forms_of_a_batch():
+    forms = [scipy.linalg.schur(x) for x in (REAL, REAL.T, REAL @ REAL)]
+    found = linalg.rsf2csf(*map(np.stack, zip(*forms, strict=True)))
+    for i, form in enumerate(forms):
+        for x, expected in zip(found, scipy.linalg.rsf2csf(*form), strict=True):
+            close(x[i], expected)
+
+
 def test_functions_of_matrices():
     close(linalg.funm(REAL, jnp.sin), scipy.linalg.funm(REAL, np.sin))
     close(linalg.funm(np.eye(3), jnp.exp), np.e * np.eye(3))

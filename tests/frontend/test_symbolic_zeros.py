@@ -265,3 +265,26 @@ def test_zeros_that_a_rule_returns_stay_symbolic(form):
     assert kinds == [SymbolicZero] * 2
     np.testing.assert_array_equal(primal, np.ones(3))
     np.testing.assert_array_equal(tangent, np.zeros(3))
+
+
+def test_keys_among_the_arguments_and_results():
+    @irax.custom_vjp
+    def f(_, state):
+        return state
+
+    def fwd(_, state):
+        number, key = state
+        assert (number.perturbed, key.perturbed, key.value.shape) == (False, False, ())
+        assert jnp.issubdtype(key.value.dtype, irax.dtypes.prng_key)
+        return irax.tree.map(lambda x: x.value, state), None
+
+    def bwd(_, cotangents):
+        number, key = cotangents
+        assert isinstance(key, SymbolicZero)
+        assert (key.shape, key.dtype) == ((), irax.dtypes.float0)
+        return number, cotangents
+
+    f.defvjp(fwd, bwd, symbolic_zeros=True)
+    state = 8.0, irax.random.key(123)
+    for way in (lambda f: f, irax.jit):
+        assert way(irax.grad(lambda x: f(x, state)[0]))(3.0) == 1

@@ -9,9 +9,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from irax import dtypes
+from irax import dtypes, tree_util
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
+from irax.core.key_arrays import KeyArray
 from irax.core.module_builder import deriving
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Known
@@ -212,10 +213,12 @@ class _FlatForward:
     def __call__(self, *leaves: Array) -> list[Array]:
         given, name = self.given, name_of(self.ruled.fun)
         primals = given.in_place(leaves)
+        args = given.unflatten(primals)
         if self.ruled.symbolic_zeros:
-            primals = list(map(CustomVJPPrimal, primals, given.moving))
+            args = given.unflatten(list(map(CustomVJPPrimal, primals, given.moving)))
+            args = tree_util.tree_map(_of_whole_key, args)
         assert self.ruled.fwd is not None
-        found = self.ruled.fwd(*given.joined(given.unflatten(primals)))
+        found = self.ruled.fwd(*given.joined(args))
         if not (isinstance(found, tuple | list) and len(found) == 2):
             raise TypeError(
                 f"custom_vjp: fwd of {name} must return a pair (result, residuals), got "
@@ -298,6 +301,8 @@ class _Backward:
             for a, zero in zip(call.results, is_zero, strict=True)
         ]
         cotangent = array_trees.tree_unflatten(call.out_tree, cts)
+        if self.ruled.symbolic_zeros:
+            cotangent = tree_util.tree_map(_symbolic, cotangent)
         assert self.ruled.bwd is not None
         args, numbers = self.given.placeholders, iter(range(len(self.given.avals)))
         places = self._places(args) if self.ruled.accumulates else ()
@@ -320,7 +325,9 @@ class _Backward:
     def _zero(self, aval: ShapedArray) -> Any:
         dtype = aval.dtype if is_inexact(aval) else dtypes.float0
         zero = SymbolicZero(ShapedArray(aval.shape, dtype))
-        return zero if self.ruled.symbolic_zeros else zero.instantiate()
+        # those of integers are put together first: those of a key's words are one of a key
+        is_symbolic = self.ruled.symbolic_zeros and is_inexact(aval)
+        return zero if is_symbolic else zero.instantiate()
 
     def _cotangents(self, part: Any, arg: Any, remaining: Iterator[int]) -> list[Array]:
         """Cotangents of an argument, whose leaves have the next of the remaining numbers."""
@@ -368,3 +375,15 @@ def _first(bwd: Callable[..., Any]) -> Callable[..., Any]:
         return found
 
     return cotangents
+
+
+def _of_whole_key(x: Any) -> Any:
+    """Return a key of the words of a `CustomVJPPrimal` as the `CustomVJPPrimal` of a key."""
+    words: Any = x.data if isinstance(x, KeyArray) else None
+    return x if words is None else CustomVJPPrimal(x.with_data(words.value), words.perturbed)
+
+
+def _symbolic(x: Any) -> Any:
+    """Return the zeros of integers as a `SymbolicZero`."""
+    is_of_integers = getattr(x, "dtype", None) == dtypes.float0
+    return SymbolicZero(ShapedArray(x.shape, dtypes.float0)) if is_of_integers else x

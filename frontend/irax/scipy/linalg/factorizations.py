@@ -404,7 +404,11 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
     n = t.shape[-1]
     if n < 2:
         return t, z
-    return lax.fori_loop(1, n, lambda i, found: _without_subdiagonal(n - i, *found), (t, z))
+
+    def triangular(t: Array, z: Array) -> tuple[Array, Array]:
+        return lax.fori_loop(1, n, lambda i, found: _without_subdiagonal(n - i, *found), (t, z))
+
+    return jnp.vectorize(triangular, signature="(n,n),(n,n)->(n,n),(n,n)")(t, z)
 
 
 def _without_subdiagonal(m: Array, t: Array, z: Array) -> tuple[Array, Array]:
