@@ -47,6 +47,12 @@ assert core.physical_aval(jax.typeof(1.0)) == jax.typeof(1.0)
 assert "in_axes" in str(error("in_axes"))
 assert not tree_util.prefix_errors((0, {"a": 1}), (1, {"a": {"c": 2}}))
 assert ad_util.add_any_p.name == "add_any"
+from jax._src import custom_derivatives, debugging
+assert core.canonicalize_shape([2, 3]) == (2, 3)
+assert core.call_p.bind(1.0, jaxpr=jax.make_jaxpr(jnp.sin)(1.0), name="sin")[0] == jnp.sin(1.0)
+assert custom_derivatives.custom_jvp_call_jaxpr_p is custom_derivatives.custom_jvp_call_p
+assert isinstance(debugging.debug_effect, debugging.DebugEffect)
+assert debugging.debug_callback_p.name == "debug_callback"
 """)
 
 

@@ -28,7 +28,7 @@ _WITHOUT = (
     "add_jaxvals after_all all_gather all_to_all approx_top_k",
     "cholesky_update lu_pivots_to_permutation ormqr symmetric_product",
     "core_call create_token custom_lin",
-    "dce_sink device_put empty2 eq_to get le_to linear_solve lt_to",
+    "dce_sink debug_callback device_put empty2 eq_to get le_to linear_solve lt_to",
     "ppermute ragged_all_to_all",
     "random_gamma random_seed reduce rng_uniform",
     "scatter_sub select_and_gather_add",

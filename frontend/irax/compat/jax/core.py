@@ -53,6 +53,7 @@ from irax.extend.core import unmapped_aval as unmapped_aval
 from irax.extend.core import valid_jaxtype as valid_jaxtype
 from irax.jaxprs.language import Atom as Atom
 from irax.jaxprs.running import eval_jaxpr as eval_jaxpr
+from irax.lax.arguments import canonical_shape
 from irax_compiler.sizes import InconclusiveDimensionOperation as InconclusiveDimensionOperation
 from irax_compiler.sizes import is_symbolic
 
@@ -65,6 +66,11 @@ OutputType = tuple[Any, ...]
 Value = Any
 ParamDict = dict[str, Any]
 Effects = frozenset[Effect]
+
+
+def canonicalize_shape(shape: Any, context: str = "") -> tuple[int, ...]:
+    """Return a shape as a tuple of ints, or raise TypeError."""
+    return canonical_shape(context or "a shape", shape)
 
 
 class AbstractValue(metaclass=ABCMeta):  # noqa: B024

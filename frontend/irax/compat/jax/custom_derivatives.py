@@ -8,5 +8,6 @@ from irax.jaxprs.primitives import in_module
 globals().update(names_of(custom_derivatives))
 
 custom_jvp_call_p: Primitive = in_module("custom_jvp_call")
+custom_jvp_call_jaxpr_p: Primitive = custom_jvp_call_p
 custom_vjp_call_p: Primitive = in_module("custom_vjp_call")
 custom_vjp_call_jaxpr_p: Primitive = custom_vjp_call_p
