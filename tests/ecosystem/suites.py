@@ -60,6 +60,7 @@ SUITES = {
     "flax linen": Suite("google/flax", "tests", "linen"),
     "flax nnx": Suite("google/flax", "tests", "nnx"),
     "numpyro": Suite("pyro-ppl/numpyro", ".", "test", ""),
+    "opt_einsum": Suite("dgasmith/opt_einsum", ".", "opt_einsum/tests"),
     "optax": Suite("google-deepmind/optax", ".", "optax"),
 }
 """By the names of libraries; the second word names a part of one."""
