@@ -530,6 +530,10 @@ def test_formats_have_the_same_elements():
     for format in ("bcoo", "bcsr", "scipy"):
         found = sparse.jacobian(bratu, format=format)(u).todense()
         np.testing.assert_array_equal(np.asarray(found), expected)
+    of_scipy = sparse.jacobian(bratu, format="scipy")
+    changed = of_scipy(u)
+    changed.data[:] = changed.indices[:] = changed.indptr[:] = 0
+    np.testing.assert_array_equal(of_scipy(u).todense(), expected)
 
 
 def test_hessians_are_the_dense_ones():

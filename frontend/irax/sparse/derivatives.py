@@ -343,9 +343,14 @@ def _matrix(what: str, pattern: SparsityPattern, elements: Any, format: str) -> 
             )
         from scipy.sparse import csr_array
 
-        return csr_array((np.asarray(elements), (pattern.rows, pattern.cols)), pattern.shape)
-    indices = np.stack([pattern.rows, pattern.cols], 1).astype(np.int32)
-    found = BCOO((elements, indices), shape=pattern.shape, indices_sorted=True, unique_indices=True)
+        columns, ends = (x.copy() for x in pattern.compressed)  # a matrix may be changed in place
+        return csr_array((np.array(elements), columns, ends), pattern.shape)
+    found = BCOO(
+        (elements, pattern.indices),
+        shape=pattern.shape,
+        indices_sorted=True,
+        unique_indices=True,
+    )
     match format:
         case "bcsr":
             return BCSR.from_bcoo(found)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from irax.core.array import ConcreteArray, as_array
+from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
 from irax.core.trees import array_trees
@@ -75,6 +76,23 @@ class SparsityPattern:
     def nnz(self) -> int:
         """The number of elements."""
         return self.rows.size
+
+    @cached_property
+    def indices(self) -> Array:
+        """The row and the column of each element, as matrices of `irax.experimental.sparse` have
+        them: int32.
+        """
+        return ConcreteArray(np.stack([self.rows, self.cols], 1).astype(np.int32))
+
+    @cached_property
+    def compressed(self) -> tuple[np.ndarray, np.ndarray]:
+        """The columns, and the number of elements in the rows before each row and in all, as
+        matrices of `scipy.sparse` have them.
+        """
+        ends = np.searchsorted(self.rows, np.arange(self.shape[0] + 1))
+        is_small = max(self.nnz, self.shape[1]) <= np.iinfo(np.int32).max
+        dtype = np.dtype(np.int32 if is_small else np.int64)
+        return self.cols.astype(dtype), ends.astype(dtype)
 
     @classmethod
     def fromdense(cls, matrix: Any) -> SparsityPattern:
