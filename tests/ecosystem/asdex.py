@@ -42,4 +42,22 @@ def run():
     both = asdex.value_and_jacobian(indexed, x)(x)
     found["value"] = [both[0], both[1].todense()]
     hessian = jax.jit(asdex.hessian(total, x))(x)
-    return {**found, "hessian": hessian.todense(), "elements": hessian.nse}
+    return {**found, "hessian": hessian.todense(), "elements": hessian.nse, **by_steps(x)}
+
+
+def by_steps(x):
+    """The other public functions: colors, products of them, and elements from these."""
+    pattern, of_hessian = asdex.jacobian_sparsity(indexed, x), asdex.hessian_sparsity(total, x)
+    coloring, symmetric = asdex.jacobian_coloring(indexed, x), asdex.hessian_coloring(total, x)
+    products = asdex.compressed_jacobian_from_coloring(indexed, coloring)(x)
+    value, again = asdex.value_and_compressed_jacobian_from_coloring(indexed, coloring)(x)
+    both = asdex.value_and_hessian_from_coloring(total, symmetric)(x)
+    return {
+        "colors": [asdex.color_cols(pattern), asdex.color_rows(pattern), coloring.num_colors],
+        "symmetric": [asdex.color_symmetric(of_hessian)[0], symmetric.num_colors],
+        "products": [products, value, again],
+        "elements of products": asdex.decompress(products, coloring).todense(),
+        "data of products": asdex.decompress_data(products, coloring),
+        "products of a Hessian": asdex.compressed_hessian_from_coloring(total, symmetric)(x),
+        "value and Hessian": [both[0], both[1].todense()],
+    }
