@@ -226,6 +226,27 @@ def test_all_arguments_and_all_results_in_a_file(folder, irax, device):
 
 
 @pytest.mark.parametrize(
+    ("array", "told"),
+    [
+        (np.array(["a", "b"]), "arr_0 has elements of <U1; expected numbers or booleans"),
+        (np.zeros(2, "M8[s]"), "arr_0 has elements of datetime64[s]; expected numbers"),
+        (np.zeros(2, [("a", "f4")]), "arr_0 has elements of [('a', '<f4')]; expected numbers"),
+    ],
+)
+def test_files_of_other_things_than_numbers(folder, irax, array, told):
+    np.savez(folder / "arguments.npz", array)
+    done = irax("run", "in.mlir", "--inputs", "arguments.npz")
+    assert done.returncode == 1
+    assert f"--inputs arguments.npz: {told}" in done.stderr
+
+
+def test_an_argument_beyond_all_memory(irax):
+    done = irax("run", "in.mlir", "--input", "99999999999x99999999xf32=1")
+    assert done.returncode == 2
+    assert "--input '99999999999x99999999xf32=1': more bytes than" in done.stderr
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--inputs", "a.npz", "--input", "f32=1"], "--inputs FILE.npz has all arguments"),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import io
+import math
 import re
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -71,7 +73,9 @@ def parse_input(text: str) -> np.ndarray[Any, Any]:
                 f"--input {text!r}: expected values from {limits.min} to {limits.max}"
             )
     values = np.array(numbers, np.uint64 if element == np.uint64 else None).astype(element)
-    size = int(np.prod(shape))
+    size = math.prod(shape)
+    if size * element.itemsize > sys.maxsize:
+        raise click.UsageError(f"--input {text!r}: more bytes than memory can have: {size} values")
     if values.size not in (1, size):
         raise click.UsageError(
             f"--input {text!r}: expected 1 value or {size} for shape {shape}, got {values.size}"
@@ -146,16 +150,24 @@ def _read(path: str, option: str, kind: str) -> np.ndarray[Any, Any] | dict[str,
             return _native(found)
         with found:
             archives.check(found.zip, Path(path).stat().st_size)
-            return {name: _native(found[name]) for name in found.files}
+            return {name: _native(found[name], name) for name in found.files}
     except FileNotFoundError:
         raise click.UsageError(f"{option} {path}: no such file") from None
+    except _NotNumbers as error:
+        raise ValueError(f"{option} {path}: {error}") from None
     except Exception as error:  # zipfile and zlib have errors of their own
         told = str(error) or type(error).__name__
         raise ValueError(f"{option} {path}: not a {kind} file, or damaged: {told}") from None
 
 
-def _native(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """The array in this machine's order of bytes."""
+class _NotNumbers(Exception):
+    """An array of a file has no numbers."""
+
+
+def _native(array: np.ndarray[Any, Any], name: str = "its array") -> np.ndarray[Any, Any]:
+    """The array in this machine's order of bytes. Raises _NotNumbers for texts, dates, structs."""
+    if array.dtype.kind in "USMm" or array.dtype.names is not None:
+        raise _NotNumbers(f"{name} has elements of {array.dtype}; expected numbers or booleans")
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
