@@ -388,7 +388,7 @@ class Exported(OfThisProcess):
 
     def _with_programs(self) -> dict[str, Bytes]:
         programs, contents = {}, {}
-        module, _ = self._function.apart
+        apart, _ = self._function.apart
         for platform in self.platforms:
             target = _target(platform)
             kind, chip = targets.find(target), target.partition(":")[2]
@@ -396,12 +396,13 @@ class Exported(OfThisProcess):
             if kind.is_of_this_processor(chip):
                 about["processor"] = format_.processor_features()
             programs[_family(platform)] = about
-            lowered = api.lower(module, self.fun_name, target)
+            lowered = api.lower(apart.module, self.fun_name, target)
             contents[about["file"]] = targets.compile(lowered, target)
         return self._contents(programs) | contents
 
     def _contents(self, programs: dict[str, Any]) -> dict[str, Bytes]:
-        module, weights = self._function.apart
+        apart, weights = self._function.apart
+        module = apart.module
         function = mlir.functions(self._module)[self.fun_name]
         names = argument_names(*array_trees.tree_unflatten(self._in_tree, self.in_avals))
         outs = array_trees.tree_leaves_with_path(

@@ -265,9 +265,9 @@ class LoadedFunction(OfThisProcess):
         self._for_bounds: dict[Any, ModuleBuilder] = {}
 
     @property
-    def apart(self) -> tuple[mlir.Module, list[np.ndarray[Any, Any]]]:
+    def apart(self) -> tuple[IR, list[np.ndarray[Any, Any]]]:
         """A module in which it takes its weights after its arguments, and these."""
-        return self._builder.module, [x.value for x in self._weights]
+        return IR(self._builder.module, self.__name__), [x.value for x in self._weights]
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, avals)) for avals in (self.inputs, self.outputs))
