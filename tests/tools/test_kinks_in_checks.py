@@ -31,6 +31,22 @@ KINKS = {
 }
 
 
+def test_a_sum_of_hundreds_of_kinks_names_the_op() -> None:
+    """Some of the terms have a kink between any two points that are tried."""
+    source = Source(
+        mlir.parse_module(f"""func.func @main(%x: {V}) -> tensor<f32> {{
+      %z = stablehlo.constant dense<0.0> : tensor<f32>
+      %0 = stablehlo.abs %x : {V}
+      %1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [0]
+          : ({V}, tensor<f32>) -> tensor<f32>
+      return %1 : tensor<f32> }}"""),
+        "main",
+    )
+    row = differences(source)
+    assert row.outcome == "not tried"
+    assert "not smooth here: stablehlo.abs at" in row.detail
+
+
 def differences(source: Source, seeds: range = range(3)) -> checking.Row:
     return checking.try_alone("jvp = differences", source, seeds)
 

@@ -197,7 +197,9 @@ def jvp_against_differences(trial: Trial) -> None:
             raise Failed(f"off by {off:.2g}, of slopes up to {_largest(fine):.2g}")
         trial.remark = f"not smooth here: {smoothness.rough(trial.source)}".rstrip(": ")
     if not smooth_elements:
-        raise NotTried("not smooth, or not finite, where it was tried")
+        where = smoothness.rough(trial.source)
+        told = f"not smooth here: {where}" if where else "not smooth, or not finite"
+        raise NotTried(f"{told}, where it was tried")
 
 
 def vjp_against_jvp(trial: Trial) -> None:
