@@ -141,3 +141,14 @@ def test_an_element_of_a_comparison_that_is_never_true():
         elements(np.zeros((2, 16, 31), np.uint32)),
         [np.zeros((2, 1, 1), bool)] + [np.zeros((2, 4, 3), bool)],
     )
+
+
+@pytest.mark.parametrize("dtype", [np.complex128, pytest.param(np.float32, marks=pytest.mark.slow)])
+def test_arrays_that_begin_with_the_same_part(dtype):
+    a, b, c, d = (np.array(x, dtype) for x in ([1], [2], [3], [4, 5]))
+    zeros = np.zeros(2, dtype)
+    joined = irax.jit(
+        lambda a, b, c, d: (jnp.concatenate([a, b, d, a]), jnp.concatenate([a, c, zeros, a]))
+    )
+    expected = [np.concatenate([a, b, d, a]), np.concatenate([a, c, zeros, a])]
+    check(joined(a, b, c, d), expected)

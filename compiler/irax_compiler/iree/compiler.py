@@ -63,6 +63,9 @@ _BODY = re.compile(r"^  func\.func .*{$", re.M)
 _FOLD = re.compile(r"stablehlo\.reduce(?:_window)?\W+%(?!arg\d)")
 """Finds reductions of what is computed, which IREE may compute in the same kernel."""
 
+_JOIN = re.compile(r"stablehlo\.(?:concatenate|pad|scatter)\b")
+"""Finds arrays that are put together of parts, which two of them may have in common."""
+
 _MANY = 64
 """The lines of a module from which IREE may make many kernels of it."""
 
@@ -325,11 +328,11 @@ def _rewritten(data: bytes, rewrites: Sequence[Rewrite]) -> bytes:
 
 def has_branches_or_updates_or_is_long(text: str) -> bool:
     """Return True for a module that has loops or branches outside of kernels, updates parts of
-    arrays, or may become many kernels; also for one that is too long to print, of which the text is
-    empty.
+    arrays, puts several together, or may become many kernels; also for one that is too long to
+    print, of which the text is empty.
     """
-    found = _has_branches(text) or "stablehlo.dynamic_update_slice" in text
-    return found or text.count("\n") >= _MANY or _has_loops(text)
+    updates = "stablehlo.dynamic_update_slice" in text or len(_JOIN.findall(text)) > 1
+    return _has_branches(text) or updates or text.count("\n") >= _MANY or _has_loops(text)
 
 
 def is_straight(text: str) -> bool:

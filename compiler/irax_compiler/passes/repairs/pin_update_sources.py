@@ -12,7 +12,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, enclosing, nested, reached, register_pass
 from irax_compiler.passes.kernels.ties import ties
-from irax_compiler.passes.repairs.update_carries_in_place.copies import barrier
+from irax_compiler.passes.repairs.update_carries_in_place.copies import after, barrier
 from irax_compiler.passes.repairs.update_carries_in_place.extents import operand_of_update
 from irax_compiler.passes.repairs.update_carries_in_place.memory import FORMS, roots
 
@@ -33,6 +33,10 @@ class PinUpdateSources(Pass):
     the reader would then find the new numbers. Of a kernel and an update in two blocks, it takes
     every argument of a block for a place that the kernel may use.
 
+    A barrier begins another group of kernels. IREE puts what it waits for into the group before,
+    even where that writes to an array which the later group copies. So in a block with such arrays
+    it is a kernel that does nothing.
+
     Arrays that begin empty have no numbers for each other: each gets an empty array of its own, so
     that nobody seems to read what another one writes. IREE merges equal ones again, and then gives
     all but one of those that write there other memory.
@@ -44,26 +48,32 @@ class PinUpdateSources(Pass):
         for empty in [o for o in nested(module.operation) if o.name == _EMPTY]:
             _separate(empty)
         # What a step has found of operations holds until one of them changes.
-        for update in list(_copies_of_kernels(module)):
+        for update, is_shared in list(_copies_of_kernels(module)):
             place = operand_of_update(update)
             sizes = list(update.operands)[place + 1 :]
             with InsertionPoint(update), update.location:
-                update.operands[place] = barrier(update.operands[place], sizes)
+                x = update.operands[place]
+                update.operands[place] = after(x, (), sizes) if is_shared else barrier(x, sizes)
 
 
-def _copies_of_kernels(module: Module) -> Iterator[Operation]:
-    """Yield the updates to whose places no kernel may write."""
+def _copies_of_kernels(module: Module) -> Iterator[tuple[Operation, bool]]:
+    """Yield the updates to whose places no kernel may write, and whether in their block one writes
+    to an array that another reads.
+    """
     kernels: dict[Block, dict[Operation, Operation]] = {}
+    elsewhere: dict[Block, list[Operation]] = {}
     for update in nested(module.operation):
         if update.name == _UPDATE:
             kernel = _kernel(update.operands[operand_of_update(update)])
             if kernel is not None and kernel.block == update.block:
                 kernels.setdefault(update.block, {})[update] = kernel
             elif kernel is not None:
-                yield update
-    for block, inside in kernels.items():
-        movable = _Step(block).movable(inside)
-        yield from (update for update in inside if update not in movable)
+                elsewhere.setdefault(update.block, []).append(update)
+    for block in dict.fromkeys((*kernels, *elsewhere)):
+        inside, step = kernels.get(block, {}), _Step(block)
+        movable = step.movable(inside)
+        pinned = (*elsewhere.get(block, ()), *(o for o in inside if o not in movable))
+        yield from ((update, step.is_shared) for update in pinned)
 
 
 def _separate(empty: Operation) -> None:
@@ -123,6 +133,8 @@ class _Step:
         self._arguments = set(block.arguments)
         self._roots: dict[Value, set[Value]] = {}
         self._users: dict[Value, tuple[int, int]] = {}
+        self.is_shared = False
+        """True if an operation writes to memory that another uses, which it does not need."""
 
     def movable(self, kernels: Mapping[Operation, Operation]) -> set[Operation]:
         """Return the updates, of some that copy results of kernels, of which what makes the place
@@ -138,6 +150,7 @@ class _Step:
             before = _Before.all(known[i] for i in sources[number])
             direct, inside = self._readers(operation, number)
             unready = ((direct & ~before.needed) | inside).bit_length() - 1
+            self.is_shared |= unready >= 0
             is_fixed = len(operation.regions) > 0 or operation.name == _CALL
             own = _Before(1 << number, direct | inside, unready, number if is_fixed else -1)
             known[number] = _Before.all((before, own))
