@@ -248,3 +248,34 @@ def test_random_moves(data):
     n, width = data.draw(st.sampled_from([(7, ()), (7, (3,)), (300, ()), (40, (33,))]))
     program = data.draw(programs(n))
     check(program, numbers(n, *width), loop=data.draw(st.booleans()))
+
+
+PLACES = np.array([0, 3, 3, 1, 0, 5])
+HIDDEN = {
+    "itself": lambda y, hide: add(y, PLACES, y),
+    "behind a barrier": lambda y, hide: add(y, PLACES, hide(y)),
+    "behind two": lambda y, hide: add(y, PLACES, hide(hide(y) * 1)),
+    "computed": lambda y, hide: add(y, PLACES, hide(y) * 2 + 1),
+    "elements": lambda y, hide: put(y, PLACES[1:4], hide(y)[:3][::-1]),
+    "part": lambda y, hide: put(y, slice(2, 6), hide(y)[:4]),
+    "another shape": lambda y, hide: add(
+        y.reshape(2, 3), (slice(None), np.array([0, 2, 0])), hide(y).reshape(3, 2).reshape(2, 3)
+    ),
+    "transposed": lambda y, hide: add(
+        y.reshape(2, 3).T, np.array([0, 2, 0]), hide(y).reshape(2, 3).T
+    ),
+}
+"""Arrays that are updated by themselves, or by what IREE may put into the same memory."""
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_updates_by_the_array_itself(name):
+    program, x = HIDDEN[name], np.arange(3, dtype=np.float32)
+
+    @irax.jit
+    def updated(x):
+        y = jnp.concatenate([x, x * 2])
+        return program(y, lax.optimization_barrier)
+
+    y = np.concatenate([x, x * 2])
+    np.testing.assert_array_equal(np.asarray(updated(x)), program(y, lambda y: y))

@@ -10,10 +10,11 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value, bytes_of, shape_of
 from irax_compiler.ops import comparison
+from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.core import Memory, dtype_of_places, full, full_like
 from irax_compiler.ops.registry import all_traits, traits_of
 from irax_compiler.ops.shape import Iota
-from irax_compiler.passes.core import enclosing
+from irax_compiler.passes.core import enclosing, reached
 from irax_compiler.passes.host.donated import is_donated
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.optimize.constant_folding import keep_unknown
@@ -21,6 +22,9 @@ from irax_compiler.sizes import is_symbolic
 
 _USERS = 64
 """The number of users of a value to look at before it is taken to be shared."""
+
+_DEPTH = 8
+"""The operations that are compared, one after the other, to tell whether values are the same."""
 
 UPDATES = tuple(sorted(name for name, traits in all_traits().items() if traits.updates))
 """Operations that IREE runs in place. They overwrite their first operands, one per result."""
@@ -101,11 +105,12 @@ def _is_shared(x: Value, update: Operation) -> bool:
     if source is not None and source.block != update.block:
         return True  # a loop reads it again in its next step
     owners = mlir.users(x)
-    if owners.count(update) > 1:
+    if sum(_is_the_same(x, y) for y in update.operands) > 1:
         return True
+    others = reached([_without_views(x)], _in_same_memory) - {x}
+    if any(update in mlir.users(y) for y in others):
+        return True  # what is written over the value is read where it is
     users = set(owners) - {update}
-    if any(traits_of(user).memory is Memory.PART and update in _users(user) for user in users):
-        return True  # a part that is written over another is read where it is
     for _ in range(_USERS):
         if not users:
             return False
@@ -114,6 +119,54 @@ def _is_shared(x: Value, update: Operation) -> bool:
             return True
         users |= further - {update}
     return True
+
+
+def _is_the_same(x: Value, y: Value, depth: int = _DEPTH) -> bool:
+    """True if two values are computed alike where barriers and shapes are left out, so that IREE
+    may compute them once.
+    """
+    x, y = _without_views(x), _without_views(y)
+    if x == y or depth == 0 or x.type != y.type:
+        return x == y
+    first, second = mlir.definition(x), mlir.definition(y)
+    if first is None or second is None or first.name != second.name or first.regions:
+        return False
+    pairs = zip(first.operands, second.operands, strict=False)
+    is_alike = len(first.operands) == len(second.operands) and len(first.results) == 1
+    return (
+        is_alike
+        and _attributes(first) == _attributes(second)
+        and all(_is_the_same(a, b, depth - 1) for a, b in pairs)
+    )
+
+
+def _attributes(operation: Operation) -> dict[str, Any]:
+    return {name: operation.attributes[name] for name in operation.attributes}
+
+
+def _without_views(x: Value) -> Value:
+    """Return the array that a value is in another shape, or behind barriers."""
+    while (source := mlir.definition(x)) is not None:
+        if source.name == barrier.name:
+            results: list[Value] = list(source.results)
+            x = source.operands[results.index(x)]
+        elif traits_of(source).is_view:
+            x = source.operands[0]
+        else:
+            break
+    return x
+
+
+def _in_same_memory(x: Value) -> list[Value]:
+    """Return the results of operations on a value that may be in its memory, though it has other
+    users.
+    """
+    return [
+        result
+        for user in mlir.users(x)
+        if traits_of(user).is_view or traits_of(user).memory in (Memory.PART, Memory.ANY)
+        for result in user.results
+    ]
 
 
 def _users(operation: Operation) -> set[Operation]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import prod
 from typing import Any
@@ -160,16 +160,19 @@ def update_of_part(operation: Operation) -> Sequence[Value] | None:
 
 @legalizes("stablehlo.scatter", kind="bug", of="IREE")
 def scatter_of_own_elements(operation: Operation) -> Sequence[Value] | None:
-    """Put a barrier before updates that are computed from elements gathered from the array that a
-    scatter writes over: IREE fuses the two, and then cannot divide the kernel among workgroups.
+    """Put a barrier before updates that are computed from the array that a scatter writes over, or
+    from elements gathered from it: IREE fuses the two, and then cannot divide the kernel among
+    workgroups.
     """
     array = operation.operands[0]
 
-    def is_own(source: Operation) -> bool:
-        return source.name == Gather.name and source.operands[0] == array
+    def is_own(x: Value) -> bool:
+        source = mlir.definition(x)
+        is_gathered = source is not None and source.name == Gather.name
+        return x == array or (is_gathered and source.operands[0] == array)
 
     updates = range(len(operation.results) + 1, len(operation.operands))
-    own = [i for i in updates if comes_from(operation.operands[i], is_own)]
+    own = [i for i in updates if any(map(is_own, _computed_from(operation.operands[i])))]
     return _apart(operation, own) if own else None
 
 
@@ -183,18 +186,21 @@ def update_by_interior_pad(operation: Operation) -> Sequence[Value] | None:
 
 def comes_from(x: Value, kind: Callable[[Operation], bool]) -> bool:
     """True if a value is computed elementwise from the result of an operation of some kind."""
+    sources = map(mlir.definition, _computed_from(x))
+    return any(source is not None and kind(source) for source in sources)
+
+
+def _computed_from(x: Value) -> Iterator[Value]:
+    """Yield a value, and those that it is computed elementwise from."""
     pending, seen = [x], set[Value]()
     while pending:
         x = pending.pop()
-        source = mlir.definition(x)
-        if source is None or x in seen:
-            continue
-        seen.add(x)
-        if kind(source):
-            return True
-        if _is_fused(source):
-            pending += source.operands
-    return False
+        if x not in seen:
+            seen.add(x)
+            yield x
+            source = mlir.definition(x)
+            if source is not None and _is_fused(source):
+                pending += source.operands
 
 
 def _is_fused(operation: Operation) -> bool:
