@@ -352,7 +352,7 @@ def test_the_operation_that_makes_a_nan_is_named(jit):
         jit(logarithm)(3.0)
     with pytest.raises(FloatingPointError, match=rf"encountered in log\(-[0-9.]+\) at {where}"):
         jit(irax.vmap(logarithm))(jnp.float32([-2, 2]))
-    step = rf"encountered in log\(-[0-9.]+\) at {where}.*, in step 2 of a loop$"
+    step = rf"(?m)encountered in log\(-[0-9.]+\) at {where}.*, in step 2 of a loop$"
     with pytest.raises(FloatingPointError, match=step):
         jit(lambda x: lax.scan(lambda c, _: (logarithm(c), c), x, None, length=3))(-2.5)
     with pytest.raises(FloatingPointError, match=rf"encountered in log\(-[0-9.]+\) at {where}"):

@@ -179,7 +179,7 @@ CASES = {
     "jit of a string": (
         lambda: irax.jit(lambda x: x)("text"),
         TypeError,
-        [r"args\[0\]", "'text'", "static_argnums"],
+        ["lambda: x", "'text'", "static_argnums"],
     ),
     "jit returns a string": (
         lambda: irax.jit(lambda x: {"a": "text"})(1.0),
@@ -211,7 +211,7 @@ CASES = {
     "if under jit": (
         lambda: irax.jit(lambda x: x if x > 0 else -x)(1.0),
         errors.TracerBoolConversionError,
-        [r"test_errors\.py:\d+", "jit", r"args\[0\]", "where", "static_argnums"],
+        [r"test_errors\.py:\d+", "jit", "lambda: x", "where", "static_argnums"],
     ),
     "if under vmap": (
         lambda: irax.vmap(lambda x: x if x > 0 else -x)(X),

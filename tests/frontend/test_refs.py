@@ -391,7 +391,7 @@ def test_programs_made_ahead_of_calls(ref: irax.Ref):
         np.testing.assert_array_equal(box[...], [4, 4, 4])
         assert outside[...] == 16
     lowered = f.lower(ref, 2.0)
-    assert lowered.in_avals == ((irax.typeof(ref), irax.typeof(jnp.float32(2))), {})
+    assert lowered.in_avals == ((irax.typeof(ref), irax.typeof(2.0)), {})
     assert lowered.out_info == {"last": irax.ShapeDtypeStruct((), "float32")}
     assert len(lowered.compile().input_shardings[0]) == 2
     assert list(lowered.compile().output_shardings) == ["last"]

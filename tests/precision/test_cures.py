@@ -17,6 +17,7 @@ CURES = {
     "logarithm_in_float64": "log(1 + x)  ->  log1p(x)",
     "slope_of_softplus": "",
     "exponential_less_one": "exp(x) - 1  ->  expm1(x)",
+    "average_growth": "exp(x) - 1  ->  expm1(x)",
     "kahan_cosine": "1 - cos(x)  ->  2 * sin(x / 2)**2",
     "complement_of_erf": "1 - erf(x)  ->  erfc(x)",
     "complement_of_logistic": "1 - sigmoid(x)  ->  sigmoid(-x)",

@@ -181,12 +181,12 @@ def test_functions_in_calls_of_mhlo(name):
         ('"mhlo.add"(%x, %x) : (tensor<f32>, tensor<f32>) -> tensor<f32>', "mhlo.add"),
         ('"tf.Sin"(%x) : (tensor<f32>) -> tensor<f32>', "tf.Sin"),
         (
-            "stablehlo.custom_call @cu_threefry2x32_ffi(%x) : (tensor<f32>) -> tensor<f32>",
-            'custom_call of "cu_threefry2x32_ffi"',
+            "stablehlo.custom_call @hipsolver_csrlsvqr_ffi(%x) : (tensor<f32>) -> tensor<f32>",
+            'custom_call of "hipsolver_csrlsvqr_ffi"',
         ),
         (
-            "stablehlo.custom_call @cusolver_gesvd_ffi(%x) : (tensor<f32>) -> tensor<f32>",
-            'custom_call of "cusolver_gesvd_ffi"',
+            "stablehlo.custom_call @cudnn_rnn(%x) : (tensor<f32>) -> tensor<f32>",
+            'custom_call of "cudnn_rnn"',
         ),
     ],
 )

@@ -329,7 +329,7 @@ def _evaluated(op: Op, operands: Sequence[Pair]) -> Pair | Array | None:
     if function is not None:
         return function(*operands)
     if isinstance(op, conversion.Convert):
-        return operands[0] if op.dtype.kind == "f" else None
+        return operands[0] if inexact(op.dtype) and op.dtype.kind != "c" else None
     if isinstance(op, comparison.Compare):
         return _compared(op.comparison_direction, *operands)
     if isinstance(op, reduce.Reduce) and op.combiner in _COMBINERS:

@@ -137,7 +137,7 @@ class Decimals(Doubles):
         if function is not None:
             return [np.asarray(function(*operands), object)]
         if isinstance(op, conversion.Convert) and operands[0].dtype == object:
-            if op.dtype.kind == "f":
+            if inexact(op.dtype) and op.dtype.kind != "c":
                 return operands
             return evaluated(op, _no_calls, [self.lowered(x) for x in operands])
         if isinstance(op, dot.DotGeneral):

@@ -69,10 +69,18 @@ def nearest(function: Callable[..., Any], key: Key, others: Sequence[Key]) -> li
 
 def _distance(key: Key, other: Key) -> tuple[bool, int]:
     """Return True for another structure, and a number that grows with that of differences."""
-    fixed = sum(a != b for i in (1, 2) for a, b in zip_longest(key[i], other[i]))
-    if key[0] != other[0]:
+    fixed = sum(_differ(a, b) for i in (1, 2) for a, b in zip_longest(key[i], other[i]))
+    if _differ(key[0], other[0]):
         return True, fixed + abs(len(key) - len(other))
     return False, fixed + sum(map(_distance_of_leaves, key[3:], other[3:]))
+
+
+def _differ(a: Any, b: Any) -> bool:
+    """True for values that differ, or cannot be compared, such as a tree with an array in it."""
+    try:
+        return bool(a != b)
+    except Exception:
+        return True
 
 
 def _distance_of_leaves(now: Any, then: Any) -> int:
@@ -90,7 +98,7 @@ def between(function: Callable[..., Any], now: Key, then: Key) -> Iterator[Diffe
     for where in dict.fromkeys((*static_now, *static_then)):
         yield from _of_static(names.of(where), static_now.get(where), static_then.get(where))
     yield from _of_options(now[2], then[2])
-    if now[0] == then[0]:
+    if not _differ(now[0], then[0]):
         for name, new, old in zip(names_of(function, now), now[3:], then[3:], strict=True):
             yield from _of_leaf(name, new, old)
     else:

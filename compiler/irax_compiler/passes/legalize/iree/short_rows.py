@@ -71,11 +71,10 @@ def reduction_of_broadcast_rows(operation: Operation) -> Sequence[Value] | None:
     """Fold along the first dimension what is computed from arrays that are broadcast, such as the
     differences of all pairs of vectors: these arrays are transposed, which are much smaller.
     """
-    op = read_as(Reduce, operation)
-    x, init = operation.operands
-    sizes = shape_of(x)
+    op, sizes = read_as(Reduce, operation), shape_of(operation.operands[0])
     if op is None or op.dimensions != (len(sizes) - 1,) or not 2 <= sizes[-1] <= LONG:
         return None
+    x, init = operation.operands
     if prod(sizes) < MANY or is_in_marked(operation) or dtype_of(x).kind not in "biuf":
         return None
     if not _is_made_of_broadcasts(x, FAR):
