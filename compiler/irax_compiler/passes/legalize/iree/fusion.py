@@ -168,8 +168,9 @@ def scatter_of_own_elements(operation: Operation) -> Sequence[Value] | None:
 
     def is_own(x: Value) -> bool:
         source = mlir.definition(x)
-        is_gathered = source is not None and source.name == Gather.name
-        return x == array or (is_gathered and source.operands[0] == array)
+        if source is not None and source.name == Gather.name:
+            return source.operands[0] == array
+        return x == array
 
     updates = range(len(operation.results) + 1, len(operation.operands))
     own = [i for i in updates if any(map(is_own, _computed_from(operation.operands[i])))]
