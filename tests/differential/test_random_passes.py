@@ -148,7 +148,16 @@ def _joined(trials: Sequence[Trial]) -> Trial:
 @pytest.mark.slow
 def test_host_steps(numbers: Sequence[int]) -> None:
     """The host is told the same values in the same order."""
-    fs = functions(random_steps.HOSTED, 16, numbers)
+    _check_what_hosts_are_told(functions(random_steps.HOSTED, 16, numbers))
+
+
+@pytest.mark.slow
+def test_a_host_step_that_was_refused() -> None:
+    """A branch chooses between a constant and what comes from outside, for the host."""
+    _check_what_hosts_are_told([RandomFunction(random_steps.HOSTED, (5303, 16, 109))])
+
+
+def _check_what_hosts_are_told(fs: Sequence[RandomFunction]) -> None:
     expected, found = ([[] for _ in fs] for _ in range(2))
     trials = []
     for f, seen, seen_here in zip(fs, expected, found, strict=True):

@@ -33,3 +33,20 @@ util.func public @chosen(%x: tensor<2xi32>, %p: i1, %q: i1) -> (tensor<2xi32>, t
 // CHECK-NEXT:      [[FOUR:%\w+]] = flow.tensor.constant
 // CHECK:           [[OTHER:%\w+]] = flow.dispatch @copy_8::@copy_8[{{.*}}]([[FOUR]])
 // CHECK-NEXT:      scf.yield [[OTHER]], [[TWO]]
+
+// What comes from outside is no constant.
+util.func public @outside(%view: !hal.buffer_view, %p: i1) -> tensor<2xi32> {
+  %x = hal.tensor.import %view : !hal.buffer_view -> tensor<2xi32>
+  %0 = scf.if %p -> (tensor<2xi32>) {
+    scf.yield %x : tensor<2xi32>
+  } else {
+    %four = flow.tensor.constant dense<4> : tensor<2xi32>
+    scf.yield %four : tensor<2xi32>
+  }
+  util.return %0 : tensor<2xi32>
+}
+// CHECK-LABEL: util.func public @outside(
+// CHECK:         else
+// CHECK-NEXT:      [[FOUR:%\w+]] = flow.tensor.constant
+// CHECK:           [[COPY:%\w+]] = flow.dispatch @copy_8::@copy_8[{{.*}}]([[FOUR]])
+// CHECK-NEXT:      scf.yield [[COPY]]

@@ -20,10 +20,11 @@ _CONSTANTS = {"util.global.load", "flow.tensor.constant", "arith.constant"}
 @register_pass
 class NestedConstants(Pass):
     """Copies constants that branches of IREE's dialect flow yield, if one of their alternatives is
-    a result of further branches, or they are alternatives of such a result. Copies constants and
-    arguments that loops begin with, if the loops are in a branch or a loop, and call the host.
+    a result of further branches, or comes from outside, or they are alternatives of a result of
+    branches. Copies constants and arguments that loops begin with, if the loops are in a branch or
+    a loop, and call the host.
 
-    IREE 3.13 finds out for each array if it is a constant, a result, or of its own. Where nested
+    IREE 3.13 finds out for each array if it is a constant, a result, or of its own. Where
     branches choose between them, it gives the yields other types than the branches, and refuses
     these; and so with the arrays that a loop begins with and carries. A copy is an array of its
     own.
@@ -39,7 +40,7 @@ class NestedConstants(Pass):
             for i, result in enumerate(branch.results):
                 ends = [_end(region.blocks[0]) for region in branch.regions]
                 chosen = [end.operands[i] for end in ends]
-                if _is_yielded(result) or any(_is_made_by(x, {_BRANCH}) for x in chosen):
+                if _is_yielded(result) or any(_is_made_by(x, {_BRANCH, _IMPORT}) for x in chosen):
                     for end in ends:
                         _copy(end, i, _CONSTANTS)
 
