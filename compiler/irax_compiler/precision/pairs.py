@@ -211,7 +211,7 @@ def _where(chosen: Array, x: Pair, y: Pair) -> Pair:
 
 
 def _or_itself(x: Pair, found: Pair) -> Pair:
-    """What a function gives that is x and x**2 at most near 0: there, x itself."""
+    """Return the result of a function that is x but for x**2 near 0: there, x itself."""
     return _where(np.abs(x[0]) < _TINY, x, found)
 
 

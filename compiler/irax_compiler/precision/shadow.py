@@ -214,7 +214,7 @@ class _Shadow:
         self.run = run
         self.around: list[_Around] = []
         self.ways: dict[int, list[Way]] = {}
-        """How the steps of each block are run, which is found once."""
+        """The functions that run the steps of each block, which are found once."""
 
     def __call__(
         self, program: evaluate.Program, arguments: Sequence[Array], call: Evaluation

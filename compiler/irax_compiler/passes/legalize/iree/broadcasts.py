@@ -14,7 +14,7 @@ from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.rewriting import read_as
 
 AGAIN = 4
-"""How often an array is read by columns, at least, where a transposed copy pays."""
+"""The least number of times that an array is read by columns where a transposed copy pays."""
 MANY = 1 << 14
 """The elements of a result from which it does."""
 

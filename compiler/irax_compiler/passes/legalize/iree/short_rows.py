@@ -63,7 +63,7 @@ def reduction_of_short_rows(operation: Operation) -> Sequence[Value] | None:
 LONG = 128
 """The most elements of a row that are folded by rows of the other dimensions instead."""
 AGAIN = 4
-"""How often the elements of an array are used, at least, where a transposed copy of it pays."""
+"""The least number of times that an array's elements are used where a transposed copy pays."""
 
 
 @legalizes("stablehlo.reduce", kind="slow", of="IREE")
