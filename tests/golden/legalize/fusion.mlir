@@ -207,6 +207,20 @@ func.func @scatter_of_own_elements(%x: tensor<4x28xi32>, %i: tensor<4x2xi32>, %p
 // CHECK-NOT:    optimization_barrier
 // CHECK:        return
 
+// The array itself, which is gathered from another, is read before it is written over, too.
+func.func @scatter_of_gathered(%x: tensor<30xi32>, %i: tensor<7x1xi32>) -> tensor<7xi32> {
+  %0 = "stablehlo.gather"(%x, %i) <{dimension_numbers = #stablehlo.gather<collapsed_slice_dims = [0], start_index_map = [0], index_vector_dim = 1>, slice_sizes = array<i64: 1>}> : (tensor<30xi32>, tensor<7x1xi32>) -> tensor<7xi32>
+  %1 = stablehlo.negate %0 : tensor<7xi32>
+  %2 = "stablehlo.scatter"(%0, %i, %1) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0], scatter_dims_to_operand_dims = [0], index_vector_dim = 1>, unique_indices = true}> ({
+  ^bb0(%b: tensor<i32>, %c: tensor<i32>):
+    stablehlo.return %c : tensor<i32>
+  }) : (tensor<7xi32>, tensor<7x1xi32>, tensor<7xi32>) -> tensor<7xi32>
+  return %2 : tensor<7xi32>
+}
+// CHECK:      func.func @scatter_of_gathered
+// CHECK:        [[U:%\w+]] = stablehlo.negate
+// CHECK-NEXT:   stablehlo.optimization_barrier [[U]]
+
 func.func @windows_of_windows(%x: tensor<6xf32>) -> tensor<6xf32> {
   %z = stablehlo.constant dense<0.0> : tensor<f32>
   %0 = "stablehlo.reduce_window"(%x, %z) <{padding = dense<1> : tensor<1x2xi64>, window_dimensions = array<i64: 3>}> ({

@@ -168,9 +168,9 @@ def scatter_of_own_elements(operation: Operation) -> Sequence[Value] | None:
 
     def is_own(x: Value) -> bool:
         source = mlir.definition(x)
-        if source is not None and source.name == Gather.name:
-            return source.operands[0] == array
-        return x == array
+        if x == array or source is None:
+            return x == array
+        return source.name == Gather.name and source.operands[0] == array
 
     updates = range(len(operation.results) + 1, len(operation.operands))
     own = [i for i in updates if any(map(is_own, _computed_from(operation.operands[i])))]
