@@ -50,6 +50,10 @@ def broadcast_of_columns(operation: Operation) -> Sequence[Value] | None:
     elements = usual(prod(op.shape))
     if elements < max(MANY, AGAIN * usual(prod(sizes))):
         return None
-    order = np.argsort(dimensions).tolist()
-    in_order = shape.transpose(x, order)
-    return [shape.BroadcastInDim(op.shape, tuple(sorted(dimensions)))(in_order)]
+    return [broadcast_in_order(x, op.shape, dimensions)]
+
+
+def broadcast_in_order(x: Value, extents: Sequence[int], dimensions: Sequence[int]) -> Value:
+    """Broadcast an array that is transposed before, if `dimensions` are in another order."""
+    in_order = shape.transpose(x, np.argsort(dimensions).tolist())
+    return shape.BroadcastInDim(tuple(extents), tuple(sorted(dimensions)))(in_order)

@@ -21,6 +21,7 @@ from irax_compiler.ops.core import Op, full
 from irax_compiler.ops.reductions.reduce import Reduce, is_identity
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.slicing import Slice
+from irax_compiler.passes.legalize.iree.broadcasts import AGAIN, broadcast_in_order
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.matching import made_by
 from irax_compiler.passes.rewriting import read_as
@@ -62,8 +63,6 @@ def reduction_of_short_rows(operation: Operation) -> Sequence[Value] | None:
 
 LONG = 128
 """The most elements of a row that are folded by rows of the other dimensions instead."""
-AGAIN = 4
-"""The least number of times that an array's elements are used where a transposed copy pays."""
 
 
 @legalizes("stablehlo.reduce", kind="slow", of="IREE")
@@ -118,8 +117,7 @@ def _moved(x: Value, known: dict[Value, Value]) -> Value:
         return full(moved, constant, dtype_of(x))
     if spread is not None:
         places = [(d + 1) % len(sizes) for d in spread.op.broadcast_dimensions]
-        in_order = shape.transpose(spread.operand, np.argsort(places).tolist())
-        return shape.BroadcastInDim(moved, tuple(sorted(places)))(in_order)
+        return broadcast_in_order(spread.operand, moved, places)
     source = mlir.definition(x)
     assert source is not None
     return read(source)(*(_last_first(y, known) for y in source.operands))
