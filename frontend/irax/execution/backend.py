@@ -162,9 +162,9 @@ def compile(
             module, name, device, partial(compile, donated=donated), donated
         )
     key = kept_programs.key(module, name, device.target, donated)
-    about = kept_programs.about(module, name)
 
     def made(reads: bool = True) -> bytes:
+        about = kept_programs.about(module, name)
         lowered = api.lower(module, name, device.target, donated=donated, is_direct=True)
         made_of = (lowered, device.target, donated, spans.lists(), about, reads)
         artefact = interruptible.run(_compiled, *made_of)
