@@ -19,6 +19,7 @@ import irax.numpy as jnp
 from irax import lax
 from irax_compiler import targets
 from irax_compiler.ops import dot, elementwise
+from irax_compiler.ops.linalg import spectral
 from irax_runtime import host, in_flight, interruptible
 
 SCALAR = irax.ShapeDtypeStruct((), "float32")
@@ -102,7 +103,7 @@ def eager() -> None:
 
     loop(matrix)
     for_minutes: Any = lambda *_, **options: hashlib.pbkdf2_hmac("sha256", b"", b"", 1 << 29)
-    np.linalg.svd = for_minutes
+    spectral.singular_vectors = for_minutes
     print(interrupted(jnp.linalg.svd, matrix))
     print(interrupted(irax.grad(lambda x: jnp.linalg.svd(x)[1].sum()), matrix))
     np.sort = for_minutes
