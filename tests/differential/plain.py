@@ -212,7 +212,9 @@ def lanes(function: Callable[..., Any], rows: Any) -> Any:
 
 
 def top_k(x: Any, k: int) -> tuple[Any, Any]:
-    order = np.argsort(-x.astype(np.float64), -1, kind="stable")[..., :k]
+    bits = x.astype(np.float64).view(np.int64)  # in total order, as integers: -0 is below 0
+    rising = bits ^ ((bits >> 63) & np.iinfo(np.int64).max)
+    order = np.argsort(~rising, -1, kind="stable")[..., :k]
     return np.take_along_axis(x, order, -1), order.astype(np.int32)
 
 

@@ -1,5 +1,17 @@
 // RUN: --pipeline "loops"
 
+// CHECK:       stream.executable private @kernel_3 {
+// CHECK:         [[OTHER:%\w+]] = stream.binding.subspan %arg4[{{.*}} memref<300xf32
+// CHECK:         [[Y:%\w+]] = stream.binding.subspan %arg3[{{.*}} memref<300xf32
+// CHECK:         scf.while
+// CHECK:           scf.for
+// CHECK:             memref.load [[Y]]
+// CHECK:             vector.store {{.*}}, [[OTHER]]
+// CHECK:           memref.store {{.*}}, [[OTHER]]
+// CHECK:           scf.for
+// CHECK:             [[C:%\w+]] = vector.load [[OTHER]]
+// CHECK:             vector.store [[C]], [[Y]]
+
 // CHECK:       stream.executable private @kernel_2 {
 // CHECK:         scf.while
 // CHECK:           scf.for
@@ -111,3 +123,23 @@ func.func @sorted(%c: tensor<40xf32>) -> tensor<40xf32> {
   return %0#1 : tensor<40xf32>
 }
 // CHECK-LABEL: func.func @sorted
+
+// An array that is updated in reverse is written to other memory: each element would be read after
+// that at the other end is written.
+func.func @reversed(%c: tensor<300xf32>, %u: tensor<1xf32>) -> tensor<300xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %n = stablehlo.constant dense<6> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %y = %c) : tensor<i32>, tensor<300xf32>
+   cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %r = stablehlo.reverse %y, dims = [0] : tensor<300xf32>
+    %new = stablehlo.dynamic_update_slice %r, %u, %i : (tensor<300xf32>, tensor<1xf32>, tensor<i32>) -> tensor<300xf32>
+    stablehlo.return %j, %new : tensor<i32>, tensor<300xf32>
+  }
+  return %0#1 : tensor<300xf32>
+}
+// CHECK-LABEL: func.func @reversed

@@ -253,7 +253,7 @@ def _step(group: Group, is_kept: Kept) -> Step:
     read = [x for x in operation.operands if is_kept(x)]
     made = [x for x in operation.results if is_kept(x)]
     if is_update(operation):
-        return _written(read, made, apart=[x for x in operation.operands[1:] if is_kept(x)])
+        return _updated(operation, is_kept)
     if made and _is_view(operation):
         return _viewed(operation, is_kept)
     return _written(read, made, apart=read)
@@ -282,6 +282,22 @@ def _written(read: Sequence[Value], made: Sequence[Value], apart: Sequence[Value
         for x in read:
             state.read(x)
         state.write(made, apart)
+
+    return step
+
+
+def _updated(operation: Operation, is_kept: Kept) -> Step:
+    """An update is in place, unless what it updates is a view, whose elements are elsewhere."""
+    x, *others = operation.operands
+    read = [y for y in operation.operands if is_kept(y)]
+    apart = [y for y in others if is_kept(y)]
+    made = [y for y in operation.results if is_kept(y)]
+
+    def step(state: _Walk) -> None:
+        for y in read:
+            state.read(y)
+        is_view = is_kept(x) and state.source(x) != x
+        state.write(made, [x, *apart] if is_view else apart)
 
     return step
 

@@ -190,7 +190,7 @@ def _may_be_argument(value: Value) -> bool:
         if operation is None:
             if mlir.owner_name(value) == "func.func":
                 return True
-            continue  # what a loop carries, IREE copies
+            continue  # what a loop of several steps carries, IREE copies
         memory = traits_of(operation).memory
         if memory is Memory.ANY:
             return True

@@ -18,6 +18,7 @@ from irax_compiler.passes.optimize.simplify import (
     places,
     reduction,
     signs,
+    steps,
     sums,
 )
 from irax_compiler.passes.rewriting import Pattern, rewrite_greedily
@@ -26,7 +27,7 @@ PATTERNS: tuple[Pattern, ...] = tuple(
     pattern
     for family in (
         *(constants, arithmetic, contraction, indexing, places, movement, reduction, signs),
-        *(sums, branches, carries),
+        *(sums, branches, steps, carries),
     )
     for pattern in vars(family).values()
     if isinstance(pattern, Pattern)
