@@ -84,10 +84,13 @@ def case(
     attributes: str = "",
     region: str = "",
     body: str = "",
-    free: np.ndarray | None = None,
+    free: np.ndarray | bool | None = None,
+    functions: str = "",
     **expected: Any,
 ) -> Case:
-    """A case of one operation by the values of operands and results."""
+    """A case of one operation by the values of operands and results. `free` are the elements that
+    the specification has no answer for, or True.
+    """
     operands = [(f, np.asarray(v, object)) for f, v in operands]
     results = [(f, np.asarray(v, object)) for f, v in results]
     types = [tensor(v.shape, f) for f, v in operands]
@@ -99,7 +102,16 @@ def case(
         wanted,
         body or operation(op, types, wanted, attributes, region),
         [array(v, FORMATS[f]) for f, v in operands],
-        [Expected(FORMATS[f], v, free=free, **expected) for f, v in results],
+        [
+            Expected(
+                FORMATS[f],
+                v,
+                free=np.full(v.shape, free) if isinstance(free, bool) else free,
+                **expected,
+            )
+            for f, v in results
+        ],
+        functions=functions,
         has_subnormals=any(
             is_subnormal(x, FORMATS[f]) for f, v in (*operands, *results) for x in v.ravel()
         ),

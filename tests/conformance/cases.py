@@ -132,6 +132,8 @@ def counted(case: Case, found: Sequence[np.ndarray]) -> Count:
             count.subnormal = 1
         else:
             count.wrong = 1
+    else:
+        count.free = int(any(m.any() for m in masks))
     return count
 
 

@@ -36,6 +36,7 @@ COMPLEX: dict[str, Any] = {
     "stablehlo.sign": lambda z: z / abs(z),
     "chlo.square": lambda z: z * z,
     "chlo.conj": mpmath.conj,
+    "chlo.tan": mpmath.tan,
     "chlo.sinh": mpmath.sinh,
     "chlo.cosh": mpmath.cosh,
     "chlo.asinh": mpmath.asinh,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from tests.conformance import elementwise, functions, integers
-from tests.conformance.arrays import case, edges, i64s, padded, shaped, small
+from tests.conformance.arrays import case, edges, filled, i64s, padded, shaped, small
 from tests.conformance.cases import Case, tensor
 from tests.conformance.formats import BOOLEAN, FORMATS, Float, Format, Integer
 
@@ -134,7 +134,7 @@ def _function(name: str, format: Format) -> Any:
 BROADCAST = (
     *("add", "subtract", "multiply", "divide", "remainder", "maximum", "minimum", "power", "atan2"),
     *("and", "or", "xor", "shift_left", "shift_right_logical", "shift_right_arithmetic"),
-    *("next_after", "compare", "complex"),
+    *("next_after", "compare", "complex", "zeta", "polygamma"),
 )
 
 
@@ -151,6 +151,9 @@ def _broadcast(op: str, name: str, rng: random.Random) -> Case | None:
     format = FORMATS[name]
     first, second, result, dims = _pair(rng)
     x, y = small(format, first, rng), small(format, second, rng)
+    if op in ("zeta", "polygamma"):  # of positive numbers, away from the pole
+        x = filled(first, lambda: float(rng.randint(2, 6)))
+        y = filled(second, lambda: float(rng.randint(1, 5)))
     wide = _spread(y, len(first), dims, result)
     pairs = np.broadcast_to(x, result), wide
     attributes = f"broadcast_dimensions = {i64s(dims)}"
@@ -176,7 +179,8 @@ def _broadcast(op: str, name: str, rng: random.Random) -> Case | None:
         free[place] = isinstance(value, functions.Free)
         found[place] = value.value if isinstance(value, functions.Free) else value
     body = _body("", chlo, types, tensor(result, to), attributes)
-    ulps = 16.0 if isinstance(format, Float) and op in ("power", "atan2") else 0.0
+    ulps = {"power": 16.0, "atan2": 16.0, "zeta": 512.0, "polygamma": 512.0}.get(op, 0.0)
+    ulps = ulps if isinstance(format, Float) else 0.0
     operands = [(name, x), (name, y)]
     return case(chlo, note, operands, [(to, found)], body=body, free=free, ulps=ulps)
 

@@ -254,6 +254,7 @@ UNARY: dict[str, Callable[[float, Float], Any]] = {
         mpmath.atanh, odd=True, plus=NAN, at={1.0: INF, -1.0: -INF}, domain=(-1, 1)
     ),
     "chlo.cosh": smooth(_bounded(mpmath.cosh), minus=INF),
+    "chlo.tan": smooth(mpmath.tan, odd=True, plus=NAN),
     "chlo.sinh": smooth(_bounded(mpmath.sinh), odd=True, minus=-INF),
     "chlo.erf": smooth(_bounded(mpmath.erf, 100), odd=True, plus=1.0, minus=-1.0),
     "chlo.erfc": smooth(_bounded(mpmath.erfc, 100), plus=0.0, minus=2.0),

@@ -26,7 +26,7 @@ class Runnable(Protocol):
     def module(self) -> str: ...
 
 
-def found_by(python: str, name: str, cases: Sequence[Runnable], limit: float = 120) -> list[Any]:
+def found_by(python: str, name: str, cases: Sequence[Runnable], limit: float = 900) -> list[Any]:
     """The results of a compiler for each case: arrays, or why there are none."""
     with tempfile.TemporaryDirectory() as folder:
         given, written = Path(folder, "cases"), Path(folder, "found")

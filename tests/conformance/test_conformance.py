@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import mmap
 import random
+import re
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
+from iree import compiler
 from tests.conformance import elementwise, ours
 from tests.conformance.cases import Case, counted
-from tests.conformance.generate import FAMILIES, cases
+from tests.conformance.generate import FAMILIES, LEFT_OUT, cases
 from tests.sampling import ALL_FORMS
+
+from irax_compiler.mlir.bindings import CONTEXT
 
 BY_NAME = {family.__name__.rpartition(".")[2]: family for family in FAMILIES}
 COUNT = 120 if ALL_FORMS else 12
@@ -63,6 +69,19 @@ def test_elementwise_on_the_cpu(name: str) -> None:
     made = [case for case in made if "chlo.mulhi" not in case.op]  # refused for 2 and 4 bits
     made = made if ALL_FORMS else made[::5]
     assert deviations(made, list(ours.compiled(made)), True) == []
+
+
+@pytest.mark.slow
+def test_every_operation_has_a_case_or_a_reason() -> None:
+    """The bindings can tell if a name is an operation's; the library has all names."""
+    library = Path(compiler.__file__).with_name("_mlir_libs") / "libIREECompiler.so"
+    with library.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        words = {word.decode() for word in re.findall(rb"hlo\.([a-z_0-9]+)", data)}
+    names = {f"{dialect}.{word}" for dialect in ("stablehlo", "chlo") for word in words}
+    there = set(filter(CONTEXT.is_registered_operation, names))
+    assert len(there) > 160
+    made = {case.op for case in cases(0, 30)}
+    assert there - made == set(LEFT_OUT)
 
 
 def test_numbers_are_rounded_once() -> None:

@@ -169,14 +169,19 @@ def windows(rng: random.Random, count: int) -> Iterator[Case]:
 def select_and_scatters(rng: random.Random, count: int) -> Iterator[Case]:
     made = 0
     while made < count:
-        name = ("f32", "f64", "i32", "i8", "bf16", "ui8")[made % 6]
+        name = ("f32", "f64", "i32", "i8", "bf16", "ui8", "f16", "i64", "ui32")[made % 9]
         format = FORMATS[name]
         rank = rng.choice([1, 2, 2, 3])
         shape = shaped(rng, rank, 6, 0)
-        sizes = [rng.randint(1, 3) for _ in shape]
-        strides = [rng.randint(1, 3) for _ in shape]
+        most = rng.choice([3, 3, 9 if rank < 3 else 4])  # windows larger than the operand, too
+        sizes = [rng.randint(1, most) for _ in shape]
+        strides = [rng.randint(1, most) for _ in shape]
         low, high = ([rng.randint(0, k - 1) for k in sizes] for _ in range(2))
+        if rng.random() < 0.2:
+            low, high = ([rng.randint(-2, k) for k in sizes] for _ in range(2))
         extents = [n + a + b for n, a, b in zip(shape, low, high, strict=True)]
+        if any(n < 0 for n in extents):
+            continue
         counts = windows_of(extents, sizes, strides, [1] * rank)
         made += 1
         x = small(format, shape, rng)
@@ -198,6 +203,7 @@ def select_and_scatters(rng: random.Random, count: int) -> Iterator[Case]:
         add = combiner("stablehlo.add", format)
         found = np.empty(shape, object)
         found[...] = start[()]
+        has_empty = False
         for place in np.ndindex(source.shape):
             best = None
             for offset in np.ndindex(*sizes):
@@ -210,6 +216,7 @@ def select_and_scatters(rng: random.Random, count: int) -> Iterator[Case]:
                     best = at
             if best is not None:
                 found[best] = add(found[best], source[place])
+            has_empty = has_empty or best is None
         attributes = (
             f"window_dimensions = {i64s(sizes)}, window_strides = {i64s(strides)}, "
             f"padding = {pairs(list(zip(low, high, strict=True)))}"
@@ -218,11 +225,18 @@ def select_and_scatters(rng: random.Random, count: int) -> Iterator[Case]:
         note = f"{name} {direction} {shape} sizes {sizes} strides {strides} padding {low} {high}"
         operands = [(name, x), (name, source), (name, start)]
         yield case(
-            "stablehlo.select_and_scatter", note, operands, [(name, found)], attributes, regions
+            "stablehlo.select_and_scatter",
+            note,
+            operands,
+            [(name, found)],
+            attributes,
+            regions,
+            free=has_empty,  # "unspecified" where a window is padding alone
         )
 
 
-def _sum_of_products(format: Format, a: Sequence[Any], b: Sequence[Any]) -> Any:
+def sum_of_products(format: Format, a: Sequence[Any], b: Sequence[Any]) -> Any:
+    """The sum of the products of numbers, in a format."""
     if format.name == "i1":
         return int(any(x and y for x, y in zip(a, b, strict=True)))
     zero: Any = 0j if isinstance(format, Complex) else 0.0 if isinstance(format, Float) else 0
@@ -270,7 +284,7 @@ def products(rng: random.Random, count: int) -> Iterator[Case]:
         for place in np.ndindex(found.shape):
             b = place[:batches]
             m, n = place[batches : batches + len(x_free)], place[batches + len(x_free) :]
-            found[place] = _sum_of_products(
+            found[place] = sum_of_products(
                 format,
                 list(np.ravel(np.asarray(xs[b + m], object))),
                 list(np.ravel(np.asarray(ys[b + n], object))),
@@ -334,7 +348,7 @@ def convolutions(rng: random.Random, count: int) -> Iterator[Case]:
                 for a, s, k, d in zip(at, strides, sizes, dilations, strict=True)
             )
             window = p[(b, slice(group * inner, (group + 1) * inner), *pick)]
-            found[place] = _sum_of_products(
+            found[place] = sum_of_products(
                 format,
                 list(np.ravel(np.asarray(window, object))),
                 list(np.ravel(np.asarray(kernel[o], object))),

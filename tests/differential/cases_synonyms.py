@@ -114,6 +114,13 @@ CASES = [
         suffix="-along",
     ),
     case(
+        "chlo.constant",
+        lambda: np.array([[1.5, -2.0], [0.0, 3.0]]),
+        f64(2, 2),
+        attributes="value = dense<[[1.5, -2.0], [0.0, 3.0]]> : tensor<2x2xf64>",
+        differentiable=False,
+    ),
+    case(
         "chlo.constant_like",
         lambda x: x * 0 + 2.5,
         BOTH,
@@ -186,6 +193,7 @@ CASES = [
 NOT_DIFFERENTIABLE = {
     "chlo.broadcast_compare",
     "chlo.broadcast_next_after",
+    "chlo.constant",
     "chlo.constant_like",
     *(f"chlo.broadcast_{name}" for name in OF_INTEGERS),
 }

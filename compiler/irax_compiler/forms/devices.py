@@ -59,7 +59,10 @@ def _zero(operation: Operation, number: int) -> Sequence[Value] | None:
     return [core.full(shape_of(result), 0, dtype_of(result))] if _is_alone(operation) else None
 
 
-_EXCHANGES = ("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "reduce_scatter")
+_EXCHANGES = (
+    *("all_gather", "all_reduce", "all_to_all", "collective_broadcast", "collective_reduce"),
+    "reduce_scatter",
+)
 FORMS = {
     **{f"stablehlo.{name}": _own_values for name in _EXCHANGES},
     "stablehlo.collective_permute": _own_or_zeros,

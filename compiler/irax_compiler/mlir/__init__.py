@@ -34,10 +34,10 @@ from irax_compiler.mlir.bindings import (
 from irax_compiler.mlir.constants import (
     attributes_of,
     dense,
-    dense_of_number,
     dense_to_numpy,
     integer_of,
     is_apart,
+    number_of,
     splat,
     written_elements,
 )

@@ -19,6 +19,7 @@ from irax_compiler.mlir.types import dtype_of, dtype_of_type, shape_of_type, ten
 
 _LONG_TEXT = 1 << 16
 """The bytes of elements from which other forms than text are looked for."""
+_COMPLEX_NUMBER = re.compile(r"#complex\.number<:(\w+) ([^,]*), ([^>]*)>.*")
 
 
 def dense(array: np.ndarray) -> Attribute:
@@ -41,10 +42,12 @@ def dense(array: np.ndarray) -> Attribute:
         return ir.DenseElementsAttr.get(contents, type=type_)
 
 
-def dense_of_number(number: Any) -> Attribute:
-    """A dense elements attribute of one element, a number with its type such as `1.0 : f32`."""
-    text, _, element = attribute_text(number).partition(" : ")
-    return parse_attribute(f"dense<{text}> : tensor<{element}>")
+def number_of(attribute: Any) -> complex:
+    """Return the number that an attribute such as `1.0 : f32`, `true` or a complex number is."""
+    if parts := _COMPLEX_NUMBER.fullmatch(attribute_text(attribute)):
+        real, imaginary = (parse_attribute(f"{x} : {parts[1]}") for x in (parts[2], parts[3]))
+        return complex(number_of(real), number_of(imaginary))
+    return attribute.value
 
 
 def dense_to_numpy(operation: Operation, name: str = "value") -> np.ndarray:

@@ -17,7 +17,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Attribute, Operation, Type, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, shape
 from irax_compiler.ops.attributes import numbers
-from irax_compiler.ops.core import UnsupportedOp, zeros_like
+from irax_compiler.ops.core import UnsupportedOp, full_like, zeros_like
 from irax_compiler.ops.dot import DotDimensions, DotGeneral
 from irax_compiler.ops.indexing import gather_scatter
 from irax_compiler.ops.reductions import window_shapes
@@ -56,8 +56,8 @@ class Synonym(DefinedOp):
 
     @classmethod
     def read(cls, operation: Operation) -> Synonym:
-        attributes = [(name, operation.attributes[name]) for name in operation.attributes]
-        return cls(operation.name, tuple(r.type for r in operation.results), tuple(attributes))
+        attributes = tuple(mlir.attributes_of(operation).items())
+        return cls(operation.name, tuple(r.type for r in operation.results), attributes)
 
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         attributes: dict[str, Any] = dict(self.own_attributes)
@@ -101,10 +101,14 @@ def _broadcast(op: Synonym, attributes: dict[str, Any], x: Value) -> Value:
     return shape.BroadcastInDim(op.shape, tuple(range(rank - len(shape_of(x)), rank)))(x)
 
 
+def _constant(op: Synonym, attributes: dict[str, Any]) -> Value:
+    """The elements that an attribute states."""
+    return mlir.emit("stablehlo.constant", [], attributes, op.types).results[0]
+
+
 def _constant_like(op: Synonym, attributes: dict[str, Any], x: Value) -> Value:
     """One number, as often as the operand has elements."""
-    number = {"value": mlir.dense_of_number(attributes["value"])}
-    return shape.broadcast_scalar(mlir.emit("stablehlo.constant", [], number).results[0], op.shape)
+    return full_like(x, mlir.number_of(attributes["value"]))
 
 
 # ---- products ------------------------------------------------------------------------------------
@@ -242,6 +246,7 @@ def _torch_index_select(op: Synonym, attributes: dict[str, Any], x: Value, index
 
 MEANINGS: dict[str, Callable[..., Value]] = {
     **dict.fromkeys(BROADCASTING, _broadcasting),
+    "chlo.constant": _constant,
     "chlo.constant_like": _constant_like,
     "chlo.ragged_dot": _ragged_dot,
     "stablehlo.broadcast": _broadcast,
