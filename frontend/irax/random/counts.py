@@ -17,6 +17,7 @@ from irax.core.dtypes.promotion import broadcast_to, convert
 from irax.core.key_arrays import KeyArray
 from irax.core.shardings.explicit_axes import layout_is_stated
 from irax.execution.shardings.jit_shardings import takes_out_sharding
+from irax.random.approximate import poissons
 from irax.random.arguments import check_method, dtype_of, shape_of
 from irax.random.basic import uniform
 from irax.random.keys import Key, one_key, split_key
@@ -83,7 +84,7 @@ def poisson(
         lam: the mean, not negative. (Where it is negative or nan the result is -1, as JAX's.)
         shape: the shape of the result, to which lam broadcasts; by default that of lam.
         dtype: an integer dtype.
-        method: "exact" or "approximate", which draws the same numbers.
+        method: "exact" or "approximate": without loops, of a distribution that is nearly this one.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
@@ -100,8 +101,10 @@ def poisson(
     dtype = dtype_of("poisson", dtype, np.integer)
     lam = as_array(lam, "poisson: lam")
     sizes = shape_of("poisson", shape, lam)
-    lam = broadcast_to(convert(lam, F32), sizes)
     key = one_key(key, "poisson")
+    if method == "approximate":
+        return poissons(key, lam, sizes, dtype)
+    lam = broadcast_to(convert(lam, F32), sizes)
     by_products = jnp.isnan(lam) | (lam < 10)
     # Where the other method is used, each gets a mean for which it is fast.
     small = _poisson_by_products(key, jnp.where(by_products, lam, 0), dtype)

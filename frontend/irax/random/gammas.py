@@ -18,6 +18,7 @@ from irax.core.key_arrays import KeyArray
 from irax.core.shardings.explicit_axes import layout_is_stated
 from irax.custom_derivatives import custom_jvp
 from irax.execution.shardings.jit_shardings import takes_out_sharding
+from irax.random.approximate import log_gammas
 from irax.random.arguments import check_method, dtype_of, parameters, shape_of
 from irax.random.basic import rademacher, uniform
 from irax.random.continuous import exponential
@@ -44,7 +45,7 @@ def gamma(
         a: positive; the numbers have derivatives in it.
         shape: the shape of the result, to which a broadcasts; by default that of a.
         dtype: a floating-point dtype.
-        method: "exact" or "approximate", which draws the same numbers.
+        method: "exact" or "approximate": without loops, of a distribution that is nearly this one.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
@@ -57,7 +58,7 @@ def gamma(
     True
     """
     check_method("gamma", method)
-    return _gammas("gamma", False, key, a, shape, dtype)
+    return _gammas("gamma", False, method, key, a, shape, dtype)
 
 
 @takes_out_sharding("loggamma")
@@ -78,7 +79,7 @@ def loggamma(
         a: positive; the numbers have derivatives in it.
         shape: the shape of the result, to which a broadcasts; by default that of a.
         dtype: a floating-point dtype.
-        method: "exact" or "approximate", which draws the same numbers.
+        method: "exact" or "approximate": without loops, of a distribution that is nearly this one.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
@@ -89,14 +90,19 @@ def loggamma(
     True
     """
     check_method("loggamma", method)
-    return _gammas("loggamma", True, key, a, shape, dtype)
+    return _gammas("loggamma", True, method, key, a, shape, dtype)
 
 
 @layout_is_stated()
-def _gammas(what: str, in_logs: bool, key: Key, a: Any, shape: Any, dtype: Any) -> Array:
+def _gammas(
+    what: str, in_logs: bool, method: str, key: Key, a: Any, shape: Any, dtype: Any
+) -> Array:
     dtype = dtype_of(what, dtype)
     a = convert(as_array(a, f"{what}: a"), dtype)
     sizes = shape_of(what, shape, a)
+    if method == "approximate":
+        logs = log_gammas(one_key(key, what), broadcast_to(a, sizes))
+        return convert(logs if in_logs else jnp.exp(logs), dtype)
     flat = jnp.reshape(broadcast_to(a, sizes), (math.prod(sizes),))
     return jnp.reshape(_draw(in_logs, split_key(one_key(key, what), flat.shape), flat), sizes)
 
@@ -182,7 +188,7 @@ def beta(
         b: positive.
         shape: the shape of the result, to which both broadcast; by default their own.
         dtype: a floating-point dtype.
-        method: "exact" or "approximate", which draws the same numbers.
+        method: "exact" or "approximate": without loops, of a distribution that is nearly this one.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
@@ -197,7 +203,10 @@ def beta(
     a, b = parameters("beta", dtype, a=a, b=b)
     sizes = shape_of("beta", shape, a, b)
     a_key, b_key = split_key(one_key(key, "beta"))
-    return lax.logistic(loggamma(a_key, a, sizes, dtype) - loggamma(b_key, b, sizes, dtype))
+    logs_a, logs_b = (
+        loggamma(key, x, sizes, dtype, method=method) for key, x in ((a_key, a), (b_key, b))
+    )
+    return lax.logistic(logs_a - logs_b)
 
 
 @takes_out_sharding("dirichlet")
@@ -252,7 +261,7 @@ def chisquare(
         df: positive.
         shape: the shape of the result, to which df broadcasts; by default that of df.
         dtype: a floating-point dtype.
-        method: "exact" or "approximate", which draws the same numbers.
+        method: "exact" or "approximate": without loops, of a distribution that is nearly this one.
         out_sharding: a sharding or a `PartitionSpec` for the result.
 
     Raises:
@@ -266,7 +275,7 @@ def chisquare(
     dtype = dtype_of("chisquare", dtype)
     (df,) = parameters("chisquare", dtype, df=df)
     half = df / np.array(2, dtype)
-    return jnp.exp(loggamma(key, half, shape, dtype)) * np.array(2, dtype)
+    return jnp.exp(loggamma(key, half, shape, dtype, method=method)) * np.array(2, dtype)
 
 
 @takes_out_sharding("f")
