@@ -593,3 +593,27 @@ def test_arrays_like_others_of_another_shape_are_on_their_device(mesh: Mesh):
     divided = irax.device_put(X, NamedSharding(mesh, P("a")))
     assert irax.lax.full_like(divided, 1.0, shape=()).shape == ()
     np.testing.assert_array_equal(irax.jit(lambda x: numpy.ones_like(x, shape=(2,)))(x), [1, 1])
+
+
+def test_shardings_of_one_device_fit_arguments_and_results():
+    one = irax.sharding.SingleDeviceSharding(irax.devices()[0])
+    same = lambda d: d
+    irax.jit(same)({"b": 1.0})
+    for shardings, call in (
+        ({"in_shardings": ({"a": None},)}, lambda f: f({"b": 1.0})),
+        ({"in_shardings": ({"a": one},)}, lambda f: f.lower({"b": 1.0})),
+        ({"in_shardings": (None, None)}, lambda f: f({"a": 1.0})),
+        ({"out_shardings": {"a": None}}, lambda f: f({"b": 1.0})),
+        ({"out_shardings": [None]}, lambda f: f([1.0, 2.0])),
+    ):
+        with pytest.raises(ValueError, match="_shardings do not fit"):
+            call(irax.jit(same, **shardings))
+    with pytest.raises(ValueError, match="in_shardings are of positional arguments, and d was"):
+        irax.jit(same, in_shardings=one)(d=1.0)
+    product = lambda d, n: {"b": n * d["a"]}
+    f = irax.jit(product, static_argnums=1, in_shardings=({"a": one},), out_shardings=one)
+    assert f({"a": 2.0}, 3) == {"b": 6.0}
+    assert irax.grad(lambda x: f({"a": x}, 3)["b"])(1.0) == 3.0
+    g = pickle.loads(pickle.dumps(irax.jit(jnp.sin, in_shardings=([None],))))
+    with pytest.raises(ValueError, match="do not fit"):
+        g(1.0)

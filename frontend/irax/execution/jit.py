@@ -18,7 +18,7 @@ from irax.core.trees.flattening import name_of
 from irax.execution.backend import check_device
 from irax.execution.jit_parameters import parameters_of
 from irax.execution.jitted import PjitFunction
-from irax.execution.shardings.divided_functions import DividedFunction
+from irax.execution.shardings.divided_functions import DividedFunction, PlacedFunction
 from irax.execution.shardings.jit_shardings import check_constrained, name_several_devices
 from irax_runtime.device import Device
 
@@ -184,7 +184,10 @@ def jit(
             raise ValueError("jit: dynamic_shapes: not of functions with shardings")
         return DividedFunction(fun, static, donated, in_shardings, out_shardings)
     moves = asked is not None and (placed is None or in_shardings is not None)
-    return PjitFunction(fun, static, donated, asked, compile, dynamic_shapes, moves, cache_key)
+    options = (static, donated, asked, compile, dynamic_shapes, moves, cache_key)
+    if in_shardings is not None or out_shardings is not None:
+        return PlacedFunction(fun, (in_shardings, out_shardings), *options)
+    return PjitFunction(fun, *options)
 
 
 def block_until_ready(x: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from irax.core.dispatch import staged
@@ -20,6 +20,7 @@ from irax.execution.shardings.jit_shardings import (
     Divisions,
     divided_arguments,
     divided_results,
+    of_leaves,
     spread,
 )
 from irax_runtime.device import Device
@@ -83,12 +84,8 @@ class DividedFunction(PjitFunction[P, R]):
 
     def _check_keywords(self, kwargs: Mapping[str, Any]) -> None:
         """Raise ValueError for arguments by keyword that `in_shardings` cannot be about."""
-        own = sorted(kwargs.keys() - self._static[1])
-        if own and self._in_shardings is not None:
-            raise ValueError(
-                f"jit: in_shardings are of positional arguments, and {', '.join(own)} was given by "
-                "keyword: pass it by position, or leave in_shardings out"
-            )
+        if self._in_shardings is not None:
+            refuse_keywords(kwargs.keys() - self._static[1])
 
     def _divided(self, args: tuple[Any, ...]) -> Sequence[Any]:
         """Return the positional arguments of a call, those that are not static divided."""
@@ -128,3 +125,39 @@ class DividedFunction(PjitFunction[P, R]):
         are not static.
         """
         return spread("jit: in_shardings", self._in_shardings, own)
+
+
+class PlacedFunction(PjitFunction[P, R]):
+    """A jitted function of one device that has shardings, of which its arguments and results have
+    the structure.
+    """
+
+    def __init__(self, fun: Callable[P, R], shardings: tuple[Any, Any], *options: Any) -> None:
+        super().__init__(fun, *options)
+        self._arguments = (fun, shardings, *options)
+        self._in_shardings, self._out_shardings = shardings
+        self._cache = Programs()  # those of the function without shardings were not compared
+
+    def __reduce__(self) -> Any:
+        found = super().__reduce__()
+        return found if isinstance(found, str) else (PlacedFunction, self._arguments)
+
+    def _trace(self, leaves: Sequence[Any], tree: Any, *others: Any, **options: Any) -> Program:
+        own, named = array_trees.tree_unflatten(tree, leaves)
+        if self._in_shardings is not None:
+            refuse_keywords(named)
+            of_leaves("jit: in_shardings", self._in_shardings, own)
+        program = super()._trace(leaves, tree, *others, **options)
+        if self._out_shardings is not None:
+            results = array_trees.tree_unflatten(program.out_tree, program.traced.results)
+            of_leaves("jit: out_shardings", self._out_shardings, results)
+        return program
+
+
+def refuse_keywords(named: Iterable[str]) -> None:
+    """Raise ValueError for arguments by keyword, which `in_shardings` cannot be about."""
+    if own := sorted(named):
+        raise ValueError(
+            f"jit: in_shardings are of positional arguments, and {', '.join(own)} was given by "
+            "keyword: pass it by position, or leave in_shardings out"
+        )

@@ -300,13 +300,22 @@ def spread(what: str, shardings: Any, tree: Any) -> Sequence[Sharding | None]:
     Raises:
         ValueError: it is no prefix.
     """
-    try:
-        found = array_trees.prefix_broadcast(shardings, tree, is_leaf=lambda x: x is None)
-    except ValueError as error:
-        raise ValueError(f"{what} do not fit: {error}") from None
+    found = of_leaves(what, shardings, tree)
     name = what.partition(":")[0]
     bare = [sharding_of_format(name, leaf) for leaf in found]
     return [None if leaf is None else as_sharding(name, leaf) for leaf in bare]
+
+
+def of_leaves(what: str, shardings: Any, tree: Any) -> Sequence[Any]:
+    """Return what a prefix of a pytree has for each leaf.
+
+    Raises:
+        ValueError: it is no prefix.
+    """
+    try:
+        return array_trees.prefix_broadcast(shardings, tree, is_leaf=lambda x: x is None)
+    except ValueError as error:
+        raise ValueError(f"{what} do not fit: {error}") from None
 
 
 def fitted(sharding: Sharding, x: Array) -> Sharding:
