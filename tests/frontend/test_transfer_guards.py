@@ -92,6 +92,27 @@ def test_each_option_is_of_one_direction(other: str, x: irax.Array):
             f(x)
 
 
+def test_what_functions_compute_with_is_no_copy(x: irax.Array):
+    key = irax.random.key(0)
+    with irax.transfer_guard("disallow"):
+        np.testing.assert_array_equal(jnp.arange(3), [0, 1, 2])
+        np.testing.assert_array_equal(jnp.arange(3.0), [0, 1, 2])
+        np.testing.assert_array_equal(jnp.interp(x, x, x), N)
+        for draw in (irax.random.normal, irax.random.gumbel, irax.random.exponential):
+            assert draw(key, (3,)).shape == (3,)
+        assert irax.random.permutation(key, x).shape == (4,)
+        assert np.isfinite(irax.nn.softmax(irax.scipy.special.gammaln(x + x))).all()
+        for call in (
+            lambda: jnp.interp(x, x, N),
+            lambda: jnp.concatenate([x, N]),
+            lambda: irax.lax.dot_general(x, N, dimension_numbers=(((0,), (0,)), ((), ()))),
+            lambda: jnp.clip(x, min=N),
+            lambda: N @ x,
+        ):
+            with pytest.raises(RuntimeError, match="disallowed host-to-device"):
+                call()
+
+
 def test_what_is_no_copy_is_allowed(x: irax.Array):
     with irax.transfer_guard("disallow_explicit"):
         for f in ALLOWED:

@@ -275,7 +275,7 @@ def as_array(x: Any, what: str = "argument") -> Array:
 
 def _made(x: Any, what: str) -> Array:
     if config.guards_transfers:
-        transfer_guards.check("host_to_device", what)
+        transfer_guards.check_operand(x, what)
     if isinstance(x, np.ndarray):
         if type(x) is not np.ndarray and isinstance(x, np.ma.MaskedArray):
             raise ValueError(

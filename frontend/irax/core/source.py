@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from inspect import CO_VARARGS, CO_VARKEYWORDS
 from pathlib import Path
 from types import FrameType
 from typing import Any, ParamSpec, TypeVar
@@ -158,7 +159,31 @@ def argument_name(x: object) -> str | None:
     return found
 
 
+def is_users(x: object) -> bool:
+    """Return True for an object that the user gave to the function of irax that was called."""
+    called = called_frame()
+    if called is None:
+        return False
+    code, given = called.f_code, called.f_locals
+    count = code.co_argcount + code.co_kwonlyargcount
+    count += sum(bool(code.co_flags & flag) for flag in (CO_VARARGS, CO_VARKEYWORDS))
+    return any(_holds(given.get(name), x) for name in code.co_varnames[:count])
+
+
+def called_frame() -> FrameType | None:
+    """The frame of the function of irax that the user called, within its decorators' ones."""
+    frame: FrameType | None = sys._getframe(1)
+    called = None
+    while frame is not None and is_internal(frame.f_code.co_filename):
+        if "<locals>" not in frame.f_code.co_qualname:
+            called = frame
+        frame = frame.f_back
+    return called
+
+
 def _holds(value: object, x: object) -> bool:
+    if isinstance(value, dict):
+        value = list(value.values())
     return value is x or (isinstance(value, tuple | list) and any(_holds(v, x) for v in value))
 
 

@@ -27,6 +27,22 @@ def explicit() -> Iterator[None]:
         yield
 
 
+def check_operand(x: Any, what: str) -> None:
+    """Log or forbid a copy to the device of an operand that the user gave, as `check` does. What a
+    function computes with beside that is no copy of the user's.
+    """
+    if config.guards_transfers and source.is_users(x):
+        check("host_to_device", what)
+
+
+def check_creation(name: str) -> None:
+    """Log or forbid a new array, as `check` does, if the user called the function of this name."""
+    if config.guards_transfers:
+        called = source.called_frame()
+        if called is not None and called.f_code.co_name == name:
+            check("host_to_device", name)
+
+
 def check(direction: str, what: Any) -> None:
     """Log or forbid a copy, as the option of its direction says: "host_to_device" and so on.
 

@@ -228,7 +228,7 @@ def check_parts(what: str, x: Any, dtype: np.dtype[Any]) -> None:
 
 def _from_numbers(x: Any, dtype: np.dtype[Any] | None) -> Array:
     """Return an array of a Python number, or of lists that may hold anything."""
-    transfer_guards.check("host_to_device", "array: object")
+    transfer_guards.check_operand(x, "array: object")
     leaves = list(_leaves(x))
     if not all(isinstance(leaf, bool | int | float | complex | np.generic) for leaf in leaves):
         return _from_arrays(x, leaves, dtype)
@@ -359,7 +359,7 @@ def empty(
 
 
 def _filled(name: str, shape: Any, fill: int, dtype: DTypeLike | None) -> Array:
-    transfer_guards.check("host_to_device", name)
+    transfer_guards.check_creation(name)
     sizes = canonical_shape(name, shape)
     return lax.full(sizes, fill, dtypes.requested_dtype(float if dtype is None else dtype, name))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes, errors, lax
+from irax.core import transfer_guards
 from irax.core.array import Array, as_array
 from irax.core.dispatch import staged
 from irax.core.dtypes.operands import as_arrays, broadcast_shapes, fitted, inexact_dtype
@@ -55,7 +56,8 @@ def arange(
     given = [start, *(v for v in (stop, step) if v is not None)]
     if dtype is not None:
         dtype = dtypes.requested_dtype(dtype, "arange")
-    arrays = as_arrays([v if dtype is None else fitted(v, dtype) for v in given], "arange")
+    with transfer_guards.explicit():  # numbers are no arrays that are copied
+        arrays = as_arrays([v if dtype is None else fitted(v, dtype) for v in given], "arange")
     if any(x.dtype.kind == "c" for x in arrays):
         raise ValueError("arange: start, stop and step must be real, got complex numbers")
     if dtype is None:
