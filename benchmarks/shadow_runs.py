@@ -1,6 +1,8 @@
 """The cost of a shadow run beside a run of the evaluator.
 
-    python -m benchmarks.shadow_runs
+    OPENBLAS_NUM_THREADS=1 python -m benchmarks.shadow_runs [--ops]
+
+Idle threads of OpenBLAS wait by counting, which would be counted, too.
 
 For each program: the processor's milliseconds of a run by the evaluator, which is the reference of
 all compilers; of one in two precisions; of the whole report, which follows the worst element back;
@@ -9,6 +11,7 @@ and how many times as long as the first the other two take. The least of several
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +20,7 @@ import numpy as np
 
 import irax
 import irax.numpy as jnp
+import irax.scipy.special
 from irax import lax
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.precision import report, shadow
@@ -96,10 +100,68 @@ PROGRAMS: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
 }
 
 
+def _many() -> dict[str, tuple[Callable[..., Any], list[np.ndarray]]]:
+    """Programs of one op or function each, of all kinds."""
+    x, m = f32(100_000), f32(300, 300)
+    positive = np.abs(x) + np.float32(0.1)
+    places = RNG.integers(0, x.size, x.size).astype(np.int32)
+    definite = (m @ m.T + 300 * np.eye(300)).astype(np.float32)
+    images, kernel = f32(4, 8, 32, 32), f32(8, 8, 3, 3)
+    halves = (1, 1, 2, 2)
+    names = (
+        "sin cos tan exp expm1 tanh floor cbrt arcsinh sum mean max var cumsum sort argsort median"
+    )
+    found: dict[str, tuple[Callable[..., Any], list[np.ndarray]]] = {
+        name: (getattr(jnp, name), [x]) for name in names.split()
+    }
+    found |= {n: (getattr(jnp, n), [positive]) for n in ("log", "log1p", "sqrt")}
+    found |= {n: (getattr(jnp, n), [positive, x]) for n in ("add", "divide", "power", "hypot")}
+    special = irax.scipy.special
+    of_special = ("erf", "erfc", "ndtr", "gammaln", "digamma", "expi", "i0e", "i1e", "spence")
+    found |= {name: (getattr(special, name), [positive]) for name in of_special}
+    found |= {n: (getattr(irax.nn, n), [x]) for n in ("sigmoid", "softplus", "gelu", "mish")}
+    linear = irax.numpy.linalg
+    return found | {
+        "sums of rows": (lambda a: jnp.sum(a, axis=1), [m]),
+        "sums of columns": (lambda a: jnp.sum(a, axis=0), [m]),
+        "sorted rows": (lambda a: jnp.sort(a, axis=1), [m]),
+        "transpose": (lambda a: a.T + 1, [m]),
+        "concatenate": (lambda a: jnp.concatenate([a, a]) * 2, [x]),
+        "gather": (lambda a, i: a[i], [x, places]),
+        "scatter": (lambda a, i: jnp.zeros(a.shape, a.dtype).at[i].add(a), [x, places]),
+        "where": (lambda a: jnp.where(a > 0, a, -a), [x]),
+        "dot": (jnp.dot, [x, x]),
+        "matrix by vector": (jnp.matmul, [m, m[0]]),
+        "matrices": (jnp.matmul, [m, m]),
+        "convolution": (lambda a, w: lax.conv(a, w, (1, 1), "SAME"), [images, kernel]),
+        "max pooling": (
+            lambda a: lax.reduce_window(a, -jnp.inf, lax.max, halves, halves, "VALID"),
+            [images],
+        ),
+        "fft": (lambda a: jnp.abs(jnp.fft.fft(a)), [f32(4096)]),
+        "cholesky": (linear.cholesky, [definite]),
+        "solve": (linear.solve, [definite, m]),
+        "qr": (lambda a: linear.qr(a)[1], [m[:100, :100].copy()]),
+        "svd": (lambda a: linear.svd(a, compute_uv=False), [m[:100, :100].copy()]),
+        "while": (
+            lambda a: lax.while_loop(
+                lambda s: s[0] < 300, lambda s: (s[0] + 1, s[1] * 0.99 + 0.1), (0, a)
+            )[1],
+            [f32(8)],
+        ),
+        "map over rows": (lambda a: lax.map(lambda row: jnp.sum(row * row), a), [m]),
+        "gradient of a network": (
+            irax.grad(lambda w, a: jnp.sum(jnp.tanh(jnp.tanh(a @ w) @ w) ** 2)),
+            [f32(64, 64), f32(128, 64)],
+        ),
+        "tanh of float16": (jnp.tanh, [x.astype(np.float16)]),
+    }
+
+
 def least(call: Callable[[], Any]) -> float:
     """The least time of the processor that a call takes, in milliseconds."""
     found = []
-    end = time.perf_counter() + 2
+    end = time.perf_counter() + 1
     while len(found) < 4 or (len(found) < 50 and time.perf_counter() < end):
         start = time.process_time()
         call()
@@ -108,9 +170,12 @@ def least(call: Callable[[], Any]) -> float:
 
 
 def main() -> None:
+    parser = argparse.ArgumentParser(description="The cost of shadow runs")
+    parser.add_argument("--ops", action="store_true", help="programs of one op each, of all kinds")
+    programs = _many() if parser.parse_args().ops else PROGRAMS
     print("| program | evaluator, ms | shadow run, ms | times | report, ms | times |")
     print("|---|---|---|---|---|---|")
-    for name, (f, arrays) in PROGRAMS.items():
+    for name, (f, arrays) in programs.items():
         with irax.enable_x64(any(x.dtype == np.float64 for x in arrays)):
             ir = irax.make_ir(f)(*arrays)
         plain = least(lambda m=ir.module, n=ir.func, a=arrays: Evaluator(m)(n, a))

@@ -93,11 +93,16 @@ class Evaluator:
         """Return the results of function `name`. Arguments and results may share memory, so neither
         may be modified in place.
         """
+        program = self.program(name)
+        with np.errstate(all="ignore"):
+            return program.run(arguments, self)
+
+    def program(self, name: str) -> Program:
+        """Return a function as what is run, which is read once."""
         program = self._programs.get(name)
         if program is None:
             program = self._programs[name] = Program.of(mlir.body(self.functions[name]))
-        with np.errstate(all="ignore"):
-            return program.run(arguments, self)
+        return program
 
 
 @dataclass

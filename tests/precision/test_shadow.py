@@ -245,3 +245,19 @@ def test_results_of_callbacks_are_not_judged():
     like = irax.ShapeDtypeStruct((), f32)
     report = irax.precision(lambda x: irax.pure_callback(np.sin, like, x) + 1)(f32(1))
     assert report.unknown == ("callback",)
+
+
+def test_wide_sines_have_more_digits_than_float32_near_their_zeros():
+    numbers = [np.arange(-500, 500) * (np.pi / 2), 10.0 ** np.arange(-30, 9, 0.05)]
+    x = np.concatenate(numbers).astype(np.float32)
+    assert x.size >= 1024  # fewer are NumPy's
+    for function, exact in ((jnp.sin, mpmath.sin), (jnp.cos, mpmath.cos)):
+        ir = irax.make_ir(function)(x)
+        (result,) = shadow.run(ir.module, ir.func, [x]).results
+        with mpmath.workdps(40):
+            true = np.array([exact(mpmath.mpf(float(v))) for v in x], object)
+            far = [
+                abs((mpmath.mpf(v) - t) / t) if t else abs(v)
+                for v, t in zip(result.wide, true, strict=True)
+            ]
+        assert max(far) < 2.0**-42

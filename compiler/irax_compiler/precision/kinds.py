@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler.mlir import tensor_type
+from irax_compiler.mlir import Type, dtype_of_type, tensor_type
 from irax_compiler.ops import bitcast, comparison, conversion, marks
-from irax_compiler.ops.core import Linear, Op
+from irax_compiler.ops.core import ArrayType, Linear, Op
 from irax_compiler.ops.indexing import dynamic_slices, gather_scatter
 
 
@@ -40,3 +40,11 @@ def is_of_bits(op: Op) -> bool:
 def is_step_function(op: Op, dtypes: tuple[np.dtype[Any], ...]) -> bool:
     """True if the derivative of an op is zero wherever it has one."""
     return op.is_flat([Linear(tensor_type((), d)) for d in dtypes])  # pyright: ignore
+
+
+def array_type(type_: Type) -> ArrayType | None:
+    """Return the type of an array of numbers of a known shape; None for any other."""
+    try:
+        return ArrayType(tuple(type_.shape), dtype_of_type(type_))  # pyright: ignore
+    except (AttributeError, TypeError):
+        return None

@@ -10,10 +10,9 @@ one array of a structured dtype. A run is thereby a straight list of events with
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 from irax_compiler import evaluate
 from irax_compiler.mlir import Module, Type, dtype_of_type, inexact
 from irax_compiler.ops.callback import Callback
+from irax_compiler.ops.control_flow.custom_rules import RuledOp
 from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.control_flow.shard_map import ShardMap
 from irax_compiler.ops.control_flow.while_loops import RegionOp
@@ -33,9 +33,9 @@ from irax_compiler.ops.linalg.triangular import Cholesky, TriangularSolve
 from irax_compiler.ops.sorting.sort import Sort
 from irax_compiler.ops.structured import Call, DefinedOp
 from irax_compiler.ops.transformation import Evaluation
-from irax_compiler.precision.kinds import is_of_bits, is_step_function, moves
-from irax_compiler.precision.pairs import Pairs
-from irax_compiler.precision.wide import Array, Decimals, Doubles, wide_dtype, widened
+from irax_compiler.precision.arithmetics import arithmetic_beside
+from irax_compiler.precision.kinds import array_type, is_of_bits, is_step_function, moves
+from irax_compiler.precision.wide import Array, Doubles, wide_dtype, widened
 from irax_compiler.steps import Step
 
 NOWHERE = -1
@@ -58,7 +58,9 @@ class Both:
         """The places of the elements."""
         if not isinstance(self.where, int):
             return self.where
-        return np.arange(self.where, self.where + self.narrow.size).reshape(self.narrow.shape)
+        end = self.where + self.narrow.size
+        dtype = np.int32 if end <= _MOST_SHORT else np.int64
+        return np.arange(self.where, end, dtype=dtype).reshape(self.narrow.shape)
 
     def of_elements(self, numbers: Array) -> Array:
         """Return those of numbers of all places that are of the elements: maybe a view."""
@@ -90,6 +92,7 @@ class Both:
 
 
 _PARTS = ("narrow", "wide", "places")
+_MOST_SHORT = np.iinfo(np.int32).max
 Operand = Both | Array
 
 
@@ -129,10 +132,10 @@ def run(
     """Run a function of a module for arrays, in its own precision and in a wider one: float64, or
     decimal numbers where the function has floats of 64 bits.
     """
-    if arithmetic is None:
-        arithmetic = _wider(module, arguments)
-    shadow = _Shadow(Run(arithmetic))
     evaluator = evaluate.Evaluator(module)
+    if arithmetic is None:
+        arithmetic = arithmetic_beside(evaluator, func, arguments)
+    shadow = _Shadow(Run(arithmetic))
     with arithmetic.context(), np.errstate(all="ignore"):
         given = [shadow.new(x) if inexact(x.dtype) else x for x in arguments]
         with evaluate.run_by(shadow):
@@ -140,23 +143,6 @@ def run(
         shadow.run.arguments = given
         shadow.run.results = [_unpacked(x) for x in found]
     return shadow.run
-
-
-def _wider(module: Module, arguments: Sequence[Array]) -> Doubles:
-    """The arithmetic that is wider than that of a module: of float64, decimal numbers for small
-    arrays, of which there are many digits, and double-double ones for large arrays.
-    """
-    text = str(module)
-    if not (any(x.dtype == np.float64 for x in arguments) or "f64>" in text):
-        return Doubles()
-    sizes = (prod(map(int, _EXTENT.findall(x))) for x in {*_TENSOR.findall(text)})
-    return Pairs() if max(sizes, default=0) > _SMALL and "complex<" not in text else Decimals()
-
-
-_TENSOR = re.compile(r"tensor<((?:\d+x)*)f64>")
-_EXTENT = re.compile(r"\d+")
-_SMALL = 64
-"""The most elements of arrays for which decimal numbers take less time than pairs of floats."""
 
 
 def _row(x: Operand, number: int) -> Operand:
@@ -176,14 +162,6 @@ def _stacked(rows: Sequence[Operand]) -> Operand:
         return np.stack(rows)  # pyright: ignore
     narrow, wide, places = (np.stack([getattr(x, n) for x in both]) for n in _PARTS)
     return Both(narrow, wide, places)
-
-
-def _array_type(type_: Type) -> ArrayType | None:
-    """The type of an array of numbers of a known shape; None for any other."""
-    try:
-        return ArrayType(tuple(type_.shape), dtype_of_type(type_))  # pyright: ignore
-    except (AttributeError, TypeError):
-        return None
 
 
 def _unpacked(x: Any) -> Operand:
@@ -243,11 +221,14 @@ class _Shadow:
     def way(self, step: Step, types: Sequence[Type]) -> Way:
         """Return the way in which a step is run, which follows from its op and its types."""
         op = step.op
-        given = [_array_type(types[i]) for i in step.inputs]
+        given = [array_type(types[i]) for i in step.inputs]
         if isinstance(op, Scan):
             return lambda call, operands, turn: self.scanned(op, call, operands)
         if not op.is_pure and not isinstance(op, DefinedOp | Callback | ShardMap):
             return lambda call, operands, turn: self.inside(op, call, operands)
+        if isinstance(op, _OF_MATRICES):
+            dtypes = [dtype_of_type(types[i]) for i in step.outputs]
+            return lambda call, operands, turn: self.factored(step, call, operands, turn, dtypes)
         if op.is_constant:
             found = self.of_integers(step, no_calls, [])
             return lambda call, operands, turn: found
@@ -269,7 +250,7 @@ class _Shadow:
         gives none of them; None for any other.
         """
         op, run = step.op, self.run
-        result = _array_type(types[step.outputs[0]])
+        result = array_type(types[step.outputs[0]])
         floats = [inexact(x.dtype) for x in given]
         is_plain = not (moves(op) or is_of_bits(op) or isinstance(op, DefinedOp | Sort))
         if result is None or not given or not is_plain:
@@ -317,7 +298,7 @@ class _Shadow:
         """Return an op as a function of wide operands."""
         run = self.run
         if type(run.arithmetic) is Doubles:
-            return widened(op).prepared(*(ArrayType(x.shape, wide_dtype(x.dtype)) for x in given))
+            return run.arithmetic.prepared(op, given)
 
         def found(*wides: Array) -> Array:
             (wide,) = run.arithmetic.evaluated(op, no_calls, wides)
@@ -356,7 +337,11 @@ class _Shadow:
         """Return numbers that have no derivative, as they are."""
         if not inexact(narrow.dtype):
             return narrow
-        wide = self.run.arithmetic.lifted(narrow)
+        lifted = self.run.arithmetic.lifted
+        if narrow.size and not any(narrow.strides):  # all are one number
+            wide = np.broadcast_to(lifted(narrow[(slice(1),) * narrow.ndim]), narrow.shape)
+        else:
+            wide = lifted(narrow)
         return Both(narrow, wide, np.broadcast_to(NOWHERE, narrow.shape))
 
     def evaluated(
@@ -373,7 +358,8 @@ class _Shadow:
         return self.computed(step, call, operands, turn)
 
     def inside(self, op: Op, call: Evaluation, operands: Sequence[Operand]) -> Sequence[Operand]:
-        packs = not isinstance(op, RegionOp | Call)
+        hands_on = isinstance(op, RegionOp | Call) or type(op).evaluate is RuledOp.evaluate
+        packs = not hands_on
         self.around.append(_Around(packs))
         given: Any = [x.packed() if packs and isinstance(x, Both) else x for x in operands]
         with evaluate.run_by(self):
@@ -415,16 +401,21 @@ class _Shadow:
         both = [x for x in operands if isinstance(x, Both)]
         keys = [x.narrow if isinstance(x, Both) else x for x in operands]
         number = np.arange(keys[0].size).reshape(keys[0].shape)
-        *results, order = evaluated(step.op, call, [*keys, number])
+        op = step.op
+        if len(keys) == 1 and isinstance(op, Sort) and keys[0].all():  # only zeros differ by sign
+            op = replace(op, is_stable=False)
+        *results, order = evaluated(op, call, [*keys, number])
         found: list[Operand] = []
         for result, x in zip(results, operands, strict=True):
             if isinstance(x, Both):
-                x = Both(result, x.wide.ravel()[order], x.places.ravel()[order])
+                where = order + x.where if isinstance(x.where, int) else x.where.ravel()[order]
+                x = Both(result, x.wide.ravel()[order], where)
             found.append(x if isinstance(x, Both) else result)
         if both and isinstance(found[0], Both) and isinstance(step.op, Sort):
-            along = np.diff(self.run.arithmetic.lowered(found[0].wide), axis=step.op.dimension)
-            wrong = along > 0 if step.op.order.direction == "GT" else along < 0
-            self.decide(step, wrong)
+            wide = np.moveaxis(self.run.arithmetic.lowered(found[0].wide), step.op.dimension, 0)
+            before, after = wide[:-1], wide[1:]
+            is_down = step.op.order.direction == "GT"
+            self.decide(step, after > before if is_down else after < before)
         return found
 
     def decide(self, step: Step, differs: Array) -> None:
@@ -434,13 +425,17 @@ class _Shadow:
             self.run.decisions.append((step, count))
 
     def computed(
-        self, step: Step, call: Evaluation, operands: Sequence[Operand], turn: int | None
+        self,
+        step: Step,
+        call: Evaluation,
+        operands: Sequence[Operand],
+        turn: int | None,
+        narrow: Sequence[Array] | None = None,
     ) -> Sequence[Operand]:
+        """Return the results of an op, of which the narrow ones may be known."""
         op, arithmetic = step.op, self.run.arithmetic
-        given = [x.narrow if isinstance(x, Both) else x for x in operands]
-        narrow = evaluated(op, call, given)
-        if isinstance(op, _OF_MATRICES):
-            narrow = self.in_own_precision(op, call, given, narrow)
+        if narrow is None:
+            narrow = evaluated(op, call, [x.narrow if isinstance(x, Both) else x for x in operands])
         if isinstance(op, Callback | ShardMap) or is_of_bits(op):
             if any(inexact(x.dtype) for x in narrow):
                 self.run.unknown[_ELSEWHERE.get(type(op), op.name)] += 1
@@ -458,35 +453,43 @@ class _Shadow:
                 self.decide(step, own != wider)
                 results.append(own)
             elif steps:
-                self.decide(
-                    step, arithmetic.lowered(wider) != arithmetic.lowered(arithmetic.lifted(own))
-                )
-                results.append(self.exact(own))
+                exact = self.exact(own)
+                assert isinstance(exact, Both)
+                self.decide(step, arithmetic.lowered(wider) != arithmetic.lowered(exact.wide))
+                results.append(exact)
             else:
                 results.append(self.new(own, wider))
         if not steps and any(isinstance(x, Both) for x in results):
             self.run.events.append(Event(step, turn, operands, results))
         return results
 
-    def in_own_precision(
-        self, op: Op, call: Evaluation, operands: Sequence[Array], found: Sequence[Array]
-    ) -> Sequence[Array]:
-        """Return the results of an op on matrices of narrow floats as programs compute them, in
-        place of those that the evaluator found: NumPy factors these in float64. The algorithms are
-        backward stable. So it is what the wider op gives for operands of which each element is off
-        by at most one rounding.
+    def factored(
+        self,
+        step: Step,
+        call: Evaluation,
+        operands: Sequence[Operand],
+        turn: int | None,
+        dtypes: Sequence[np.dtype[Any]],
+    ) -> Sequence[Operand]:
+        """Return the results of an op on matrices, of some dtypes. NumPy factors narrow floats in
+        float64, and programs do not. The algorithms are backward stable: what they compute is what
+        the wider op gives for operands of which each element is off by at most one rounding.
         """
+        op = step.op
         random = np.random.default_rng(len(self.run.events))
 
         def off(x: Array) -> Array:
             if not inexact(x.dtype):
                 return x
-            wider = wide_dtype(x.dtype)
-            unit = float(ml_dtypes.finfo(x.dtype).eps) / (1 if x.dtype == wider else 2)
-            return x.astype(wider) * (1 + random.uniform(-1, 1, x.shape) * unit)
+            wide, eps = x.astype(wide_dtype(x.dtype)), float(ml_dtypes.finfo(x.dtype).eps)
+            shares = random.random(x.shape, np.float32) - np.float32(0.5)
+            return wide + wide * (shares * (2 * eps if x.dtype == wide.dtype else eps))
 
-        wide = evaluated(widened(op), call, [off(x) for x in operands])
-        return [x.astype(own.dtype) for x, own in zip(wide, found, strict=True)]
+        with evaluate.run_by(None):
+            given = [off(x.narrow if isinstance(x, Both) else x) for x in operands]
+            wide = evaluated(widened(op), call, given)
+            narrow = [x.astype(dtype) for x, dtype in zip(wide, dtypes, strict=True)]
+            return self.computed(step, call, operands, turn, narrow)
 
 
 _ELSEWHERE = {Callback: "callback", ShardMap: "shard_map"}
