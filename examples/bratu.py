@@ -6,7 +6,7 @@ is the steady state of a burning gas. For small lambda it has two solutions; at 
 meet, and beyond there is none: the gas explodes. The value of u in the middle says where on the
 branch a solution is, so that is given, and lambda is an unknown, one beside those of the grid.
 Newton's method solves for all of them. Its Jacobian has five elements in a row and one full column,
-so seven or eight directional derivatives give it, whatever the grid.
+so six directional derivatives give it, whatever the grid.
 
 After R. Glowinski, H. B. Keller, L. Reinhart, Continuation-conjugate gradient methods for the least
 squares solution of nonlinear boundary value problems (1985), where the turning point is at 6.808.

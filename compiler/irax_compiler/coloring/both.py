@@ -24,6 +24,7 @@ from irax_compiler.coloring.columns import (
     lists,
     natural,
 )
+from irax_compiler.coloring.grids import color_grid
 
 _TRIED = 8
 """The most numbers of long rows for which columns are colored."""
@@ -86,8 +87,10 @@ def _for_other_rows(pattern: Pattern, rows: np.ndarray) -> np.ndarray:
     of_elements = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
     places = of_elements[kept[of_elements]], pattern.indices[kept[of_elements]]
     rest = csr_array((np.ones(places[0].size, bool), places), shape=pattern.shape)
-    orders = natural(rest), largest_first(rest)
-    colors = min((color_columns(rest, order) for order in orders), key=count)
+    colors = color_grid(rest)
+    if colors is None:
+        orders = natural(rest), largest_first(rest)
+        colors = min((color_columns(rest, order) for order in orders), key=count)
     return np.where(np.bincount(places[1], minlength=colors.size) > 0, colors, -1)
 
 

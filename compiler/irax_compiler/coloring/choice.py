@@ -10,6 +10,7 @@ import numpy as np
 from irax_compiler.coloring.acyclic import color_acyclic
 from irax_compiler.coloring.both import color_both, in_column
 from irax_compiler.coloring.columns import COLUMN_ORDERS, Pattern, color_columns, count
+from irax_compiler.coloring.grids import color_grid
 from irax_compiler.coloring.stars import color_stars
 
 Mode = Literal["fwd", "rev", "bidirectional", "symmetric", "acyclic"]
@@ -45,7 +46,7 @@ def choose_colors(
             to "auto", "acyclic" to "symmetric". "auto" is what takes fewer of columns and rows, or
             both ways, if that takes half as many: it is two programs instead of one.
         order: the order in which columns or rows get the first color that is free, by its name in
-            `COLUMN_ORDERS`; "auto" for the best of them.
+            `COLUMN_ORDERS`; "auto" for the best of them, and of linear functions for grids.
         algorithms: the functions that assign the colors.
     """
     match mode:
@@ -85,7 +86,7 @@ def _both_ways(pattern: Pattern, most: int) -> tuple[Mode, np.ndarray] | None:
 def _least(
     pattern: Pattern, mode: str, order: str, algorithms: Algorithms
 ) -> tuple[Mode, np.ndarray]:
-    """The fewest colors of columns that one of the orders gives."""
+    """The fewest colors of columns that a grid or one of the orders gives."""
     of_symmetric = {"symmetric": algorithms.stars, "acyclic": color_acyclic}
     assign = of_symmetric.get(mode, algorithms.columns)
     names = [order]
@@ -93,11 +94,15 @@ def _least(
         names = list(COLUMN_ORDERS)[: None if pattern.nnz <= _FEW else 2]
     least = 0 if mode in _SYMMETRIC else np.diff(pattern.indptr).max(initial=0)
     best = None
+    if order == "auto" and mode not in _SYMMETRIC:
+        best = color_grid(pattern)
+        if best is not None and count(best) <= least:  # columns of one row differ
+            return mode, best  # pyright: ignore[reportReturnType]
     for name in names:
         found = assign(pattern, COLUMN_ORDERS[name](pattern))
         if best is None or count(found) < count(best):
             best = found
-        if count(best) <= least:  # columns of one row differ
+        if count(best) <= least:
             break
     assert best is not None
     return mode, best  # pyright: ignore[reportReturnType]

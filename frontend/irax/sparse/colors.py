@@ -117,7 +117,7 @@ def color(pattern: SparsityPattern, mode: Mode = "auto", order: str = "auto") ->
             differences of products, if that takes fewer than "symmetric".
         order: the order in which the first free color is given: "natural", "largest_first",
             "smallest_last", "dynamic_largest_first"; "auto" for the best of these, of the first two
-            for large patterns.
+            for large patterns, and of linear functions for stencils on grids.
 
     Raises:
         ValueError: an unknown mode or order, or a pattern that is not symmetric for "symmetric" or
