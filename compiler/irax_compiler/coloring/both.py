@@ -87,10 +87,9 @@ def _for_other_rows(pattern: Pattern, rows: np.ndarray) -> np.ndarray:
     of_elements = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
     places = of_elements[kept[of_elements]], pattern.indices[kept[of_elements]]
     rest = csr_array((np.ones(places[0].size, bool), places), shape=pattern.shape)
-    colors = color_grid(rest)
-    if colors is None:
-        orders = natural(rest), largest_first(rest)
-        colors = min((color_columns(rest, order) for order in orders), key=count)
+    orders = natural(rest), largest_first(rest)
+    found = [color_grid(rest), *(color_columns(rest, order) for order in orders)]
+    colors = min((x for x in found if x is not None), key=count)
     return np.where(np.bincount(places[1], minlength=colors.size) > 0, colors, -1)
 
 
