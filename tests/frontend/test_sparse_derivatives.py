@@ -163,6 +163,8 @@ TRIANGLES = {
         (np.eye(4) + np.diag([1, 0, 1], -1)).astype(np.float32), b[0], lower=True
     ),
     "product": lambda a: jnp.tril(a[0]) @ jnp.tril(a[0]),
+    "R of QR": lambda a: jnp.linalg.qr(a[:, :, :3], mode="r"),
+    "columns of Q": lambda a: jnp.linalg.qr(a[..., :3])[0],
 }
 
 

@@ -117,6 +117,10 @@ class Select(Op):
         (there,) = np.nonzero(taken)
         return [Pairs(there, there, taken.size)]
 
+    def zeros(self, use: Use, zeros: Sequence[np.ndarray | None]) -> np.ndarray | None:
+        chooser, both = use.values[0], (False if x is None else x for x in zeros[1:])
+        return None if chooser is None else np.where(chooser, *both)
+
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:

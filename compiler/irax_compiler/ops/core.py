@@ -188,6 +188,8 @@ class Op:
     """True if it is linear in each of its operands, but not in both together."""
     zero_with_first: bool = False
     """True if its result is zero where its first operand is."""
+    links_by_zeros: bool = False
+    """True if its links follow from where its operands are zero, whatever they are elsewhere."""
     identity: Callable[[np.dtype], Any] | None = None
     """The right operand of a dtype for which its result is its left operand. A commutative op that
     has one folds many operands in any order."""
@@ -338,9 +340,16 @@ class Op:
             return self.moved_links(use)
         return by_dimensions(self.sharding_rule(use.operands, use.results), use)
 
+    @property
+    def index_dim(self) -> int | None:
+        """The dimension of its indices whose elements tell one place together, while others tell
+        other places; None if all do together.
+        """
+        return None
+
     def zeros(self, use: Use, zeros: Sequence[np.ndarray | None]) -> np.ndarray | None:
-        """Return True at the elements of the only result that are zero whatever the operands are,
-        given those of the operands; None if none are known.
+        """Return True at the elements of a result that are zero whatever the operands are, given
+        those of the operands; None if none are known.
         """
         return None
 

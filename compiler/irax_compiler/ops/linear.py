@@ -29,6 +29,7 @@ class Bilinear(Op):
 
     linear_in = (0, 1)
     is_product = True
+    links_by_zeros = True
 
     def cotangent(self, number: int, ct: Value, x: Any, y: Any) -> Tangent:
         """The cotangent of operand `number`, which is `Linear`; the other one is a value."""

@@ -17,6 +17,7 @@ from irax_compiler import evaluate, mlir
 from irax_compiler.mlir import Operation, Type, Value
 from irax_compiler.ops import shape
 from irax_compiler.ops.core import Axis, Linear, Memory, Op, Tangent, Typed, full, zeros_like
+from irax_compiler.ops.links import Use
 from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import (
     Batching,
@@ -147,6 +148,10 @@ class DefinedOp(StructuredOp):
     def define(self, operands: Sequence[Value]) -> Sequence[Value]:
         """Build the definition."""
         raise NotImplementedError
+
+    def tells_by_definition(self, use: Use) -> bool:
+        """True if the definition is short, and tells more of a value than the op's own rules."""
+        return False
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]

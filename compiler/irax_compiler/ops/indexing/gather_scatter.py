@@ -58,6 +58,10 @@ class Gather(Op):
     """The size of a window in each dimension of the operand."""
     indices_are_sorted: bool = attribute(FLAG, default=False)
 
+    @property
+    def index_dim(self) -> int:
+        return self.dims.index_vector_dim
+
     def sized_types(self, operands: Sequence[Value]):
         x, indices = operands
         apart = self.dims.collapsed_dims + self.dims.operand_batching_dims
@@ -254,6 +258,10 @@ class Scatter(Op):
     indices_are_sorted: bool = attribute(FLAG, default=False)
     unique_indices: bool = attribute(FLAG, default=False)
     """The caller's word that no two windows overlap."""
+
+    @property
+    def index_dim(self) -> int:
+        return self.dims.index_vector_dim
 
     @classmethod
     def flops(cls, operation: Operation) -> float:

@@ -37,6 +37,7 @@ from irax_compiler.ops.linalg.matrices import (
     where,
 )
 from irax_compiler.ops.linalg.triangular import TriangularSolve, adjoint, matmul, triangle
+from irax_compiler.ops.links import Use
 from irax_compiler.ops.scipy_modules import scipy_module
 from irax_compiler.ops.sharding_rule import Shape, ShardingRule, of_matrices
 from irax_compiler.ops.structured import DefinedOp, evaluate_definition
@@ -58,6 +59,12 @@ class Qr(Factorization):
 
     name = "irax.qr"
     full: bool = attribute(FLAG, default=False)
+
+    def zeros(self, use: Use, zeros: Sequence[np.ndarray | None]) -> np.ndarray | None:
+        if use.result == 0:
+            return None
+        *batch, m, n = use.results[1]
+        return np.broadcast_to(np.tri(m, n, -1, dtype=bool), (*batch, m, n))
 
     @classmethod
     def flops(cls, operation: Operation) -> float:
@@ -106,13 +113,13 @@ class Qr(Factorization):
             return results, [zeros_like(q), zeros_like(r)]
         moved = FROM_RIGHT_UPPER(r, only(tangents))
         inner = matmul(adjoint(q), moved)
+        # Less what turns Q, it is a triangle: so a column of R depends on those of A up to it.
         below = triangle(inner, offset=-1)
-        turn = elementwise.subtract(below, adjoint(below))
+        rest = elementwise.add(triangle(inner, lower=False), adjoint(below))
         if dtype_of(q).kind == "c":
             on_it = elementwise.subtract(triangle(inner), below)
             imaginary = triangular.scaled(elementwise.subtract(on_it, adjoint(on_it)), 0.5)
-            turn = elementwise.add(turn, imaginary)
-        rest = elementwise.subtract(inner, turn)
+            rest = elementwise.subtract(rest, imaginary)
         d_q = elementwise.subtract(moved, matmul(q, rest))
         return results, [d_q, matmul(rest, r)]
 

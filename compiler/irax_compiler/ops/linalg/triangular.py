@@ -160,6 +160,7 @@ class TriangularSolve(Op):
     superlinear = True
     needs_whole = True
     linear_in = (1,)
+    links_by_zeros = True
     left_side: bool = attribute(FLAG, default=False)
     lower: bool = attribute(FLAG, default=False)
     unit_diagonal: bool = attribute(FLAG, default=False)

@@ -71,6 +71,10 @@ def _window(operation: Operation) -> Window:
     ).full()
 
 
+_SMALL = 256
+"""The elements of a window from which on it is not followed element by element."""
+
+
 @register_class
 @dataclass(frozen=True)
 class ReduceWindow(DefinedOp):
@@ -115,6 +119,10 @@ class ReduceWindow(DefinedOp):
         # Where a window holds a whole dimension, as in a cumulative sum, its type does not follow.
         whole = any(window.sizes[d] >= operands[0][d] for d in parts)
         return same_along(kept, operands, results, parts, stated=whole)
+
+    def tells_by_definition(self, use: Use) -> bool:
+        # Of several arrays, the places of the largest elements among them.
+        return len(use.operands) > 2 and prod(self.window.sizes) < _SMALL
 
     def links(self, use: Use) -> Links:
         if use.number >= len(use.operands) // 2:

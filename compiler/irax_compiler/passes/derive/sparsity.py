@@ -29,10 +29,7 @@ from irax_compiler.ops.composite import decomposition_of
 from irax_compiler.ops.control_flow.custom_rules import ReverseOnly
 from irax_compiler.ops.control_flow.scan import Scan
 from irax_compiler.ops.core import Op, UnsupportedOp, constant, evaluated
-from irax_compiler.ops.indexing.gather_scatter import Gather, Scatter
-from irax_compiler.ops.linalg.triangular import TriangularSolve
 from irax_compiler.ops.links import Pairs, Use
-from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read
 from irax_compiler.ops.structured import DefinedOp, StructuredOp
 from irax_compiler.passes.core import Pass, register_pass, returned
@@ -58,8 +55,6 @@ MOST_STEPS = 50_000
 """The operations that loops are followed for step by step. Beyond, all steps are taken together."""
 FEW = 16
 """The most operations of a composite that are followed for what they tell of its value."""
-SMALL = 256
-"""The most elements of a window that are followed so."""
 
 
 @dataclass(frozen=True)
@@ -173,7 +168,8 @@ class Analysis:
         if any(x is None for x in values):
             if operation.name == "stablehlo.composite" and self._is_short(operation):
                 return self.function(decomposition_of(operation), given)
-            if isinstance(op, ReduceWindow) and len(given) > 2 and prod(op.window.sizes) < SMALL:
+            use = _use(operation, given)
+            if isinstance(op, DefinedOp) and op.tells_by_definition(use):
                 return self._defined(op, operation, given)
             return _partly_known(op, operation, given)
         try:
@@ -314,16 +310,13 @@ class Analysis:
 def _partly_known(op: Op, operation: Operation, given: Sequence[Fact]) -> Sequence[Fact]:
     """The facts about results of an op of which some operands are not known."""
     nothing = [NOTHING] * len(operation.results)
+    if all(mlir.dtype_of(x).kind in "fc" for x in operation.results):
+        return _zeros(op, operation, given)
     if len(nothing) != 1:
         return nothing
     (result,), operands = operation.results, list(operation.operands)
     dtype, dtypes = mlir.dtype_of(result), [mlir.dtype_of(x) for x in operands]
     shapes = [shape_of(x) for x in operands]
-    if dtype.kind in "fc":
-        zeros = [zeros_of_value(x.value) if x.zeros is None else x.zeros for x in given]
-        use = Use(0, shapes, [x.value for x in given], [shape_of(result)])
-        found = zeros_of_result(op, use, zeros)
-        return nothing if found is None else [Fact(zeros=found)]
     if all(x is NOTHING and d.kind != "b" for x, d in zip(given, dtypes, strict=True)):
         return nothing
     found = choices_of_result(op, [x.value for x in given], [x.bounds for x in given])
@@ -341,15 +334,29 @@ def _partly_known(op: Op, operation: Operation, given: Sequence[Fact]) -> Sequen
     return [Fact(value=found.low.astype(dtype)) if is_known else Fact(bounds=found)]
 
 
+def _use(operation: Operation, given: Sequence[Fact], result: int = 0) -> Use:
+    operands, results = (
+        [shape_of(x) for x in values] for values in (operation.operands, operation.results)
+    )
+    return Use(0, operands, [x.value for x in given], results, result)
+
+
+def _zeros(op: Op, operation: Operation, given: Sequence[Fact]) -> Sequence[Fact]:
+    """The zeros of results that are floats, of an op of which some operands are not known."""
+    zeros = [zeros_of_value(x.value) if x.zeros is None else x.zeros for x in given]
+    uses = [_use(operation, given, number) for number in range(len(operation.results))]
+    return [Fact(zeros=zeros_of_result(op, use, zeros)) for use in uses]
+
+
 def _values(op: Op, given: Sequence[Fact]) -> Iterator[list[np.ndarray | None]]:
     """The values of the operands: those that integers may have, one after the other, if they are
     few. In a product, one that is not known is 0 where it is zero, and 1 elsewhere.
     """
     values = [x.value for x in given]
-    if op.is_product or isinstance(op, TriangularSolve):
+    if op.links_by_zeros:
         values = [~x.zeros if x.zeros is not None else x.value for x in given]
     few = {i: x.bounds for i, x in enumerate(given) if x.bounds is not None}
-    dim = _together(op)
+    dim = op.index_dim
     if op.elementwise or not few or not _are_few(few.values(), dim):
         yield values
         return
@@ -364,13 +371,6 @@ def _are_few(choices: Collection[Bounds | Choices], dim: int | None) -> bool:
     if len(choices) == 1 and all(isinstance(x, Choices) for x in choices):
         return all(x.num_choices(dim) <= MOST_PICKED for x in choices)
     return prod(x.num_choices(dim) for x in choices) <= MOST_CHOICES
-
-
-def _together(op: Op) -> int | None:
-    """The dimension of indices whose elements tell one place together, while others tell other
-    places; None if all do together.
-    """
-    return op.dims.index_vector_dim if isinstance(op, Gather | Scatter) else None
 
 
 def _has_rule(op: Op, operation: Operation) -> bool:

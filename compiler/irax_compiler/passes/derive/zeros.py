@@ -13,7 +13,6 @@ from math import prod
 
 import numpy as np
 
-from irax_compiler.ops.comparison import Select
 from irax_compiler.ops.core import Op, evaluated, no_calls
 from irax_compiler.ops.links import Use
 
@@ -33,16 +32,16 @@ def zeros_of_value(value: np.ndarray | None) -> Zeros:
 
 
 def zeros_of_result(op: Op, use: Use, zeros: Sequence[Zeros]) -> Zeros:
-    """Return the zeros of an op's only result, for those of its operands."""
-    shape = tuple(use.results[0])
+    """Return the zeros of an op's result, for those of its operands."""
+    shape = tuple(use.results[use.result])
     there = [x for x in zeros if x is not None]
     found = op.zeros(use, zeros)
-    if found is not None or not there:
-        return found
+    if found is not None:
+        return np.broadcast_to(found, shape) if found.any() else None
+    if not there or len(use.results) > 1:
+        return None
     if op.elementwise:
-        if isinstance(op, Select) and use.values[0] is not None:
-            found = _selected(use.values[0], zeros[1:])
-        elif op.is_product:
+        if op.is_product:
             found = reduce(np.logical_or, there)
         elif op.zero_with_first and zeros[0] is not None:
             found = zeros[0]
@@ -58,12 +57,6 @@ def zeros_of_result(op: Op, use: Use, zeros: Sequence[Zeros]) -> Zeros:
     else:
         return None
     return found if found is not None and found.any() else None
-
-
-def _selected(chooser: np.ndarray, zeros: Sequence[Zeros]) -> np.ndarray:
-    """The zeros of what is one of two operands, where it is known which."""
-    first, second = (False if x is None else x for x in zeros)
-    return np.where(chooser, first, second)
 
 
 def _is_zero_at_zeros(op: Op, count: int) -> bool:
