@@ -284,3 +284,24 @@ util.func public @numbers(%a: tensor<f32>, %n: index) -> tensor<f32> {
 // CHECK:         [[Y:%\w+]] = arith.constant dense<2.0
 // CHECK:         [[COPY:%\w+]] = flow.dispatch @copy_4::@copy_4[{{%\w+}}]([[X]])
 // CHECK:         iter_args([[V:%\w+]] = [[COPY]], [[W:%\w+]] = [[Y]])
+
+// So it does of a number, such as the steps that a loop has done.
+util.func private @tell(!hal.buffer_view)
+util.func public @number_given_to_host(%a: tensor<4096xf32>, %b: tensor<i32>, %n: index) -> tensor<4096xf32> {
+  %zero = arith.constant 0 : index
+  %one = arith.constant 1 : index
+  %0:2 = scf.for %i = %zero to %n step %one iter_args(%x = %a, %y = %b) -> (tensor<4096xf32>, tensor<i32>) {
+    %1 = hal.tensor.export %y : tensor<i32> -> !hal.buffer_view
+    util.call @tell(%1) : (!hal.buffer_view) -> ()
+    %2 = flow.dispatch @k::@f(%y) : (tensor<i32>) -> tensor<i32>
+    %3 = flow.dispatch @k::@f(%x) : (tensor<4096xf32>) -> %x
+    scf.yield %3, %2 : tensor<4096xf32>, tensor<i32>
+  }
+  util.return %0#0 : tensor<4096xf32>
+}
+// CHECK-LABEL: util.func public @number_given_to_host
+// CHECK:         [[COPY:%\w+]] = flow.dispatch @copy_16384::@copy_16384[{{%\w+}}](%arg0)
+// CHECK:         iter_args([[X:%\w+]] = [[COPY]], [[Y:%\w+]] = %arg1)
+// CHECK:         flow.tensor.barrier [[X]]
+// CHECK:         [[NUMBER:%\w+]] = flow.dispatch @copy_4::@copy_4[{{%\w+}}]
+// CHECK:         hal.tensor.export [[NUMBER]]

@@ -18,9 +18,9 @@ is that of the loop-carried array, so this is right only under conditions that I
    update moves within an array is copied before.
 4. Only kernels use the memory. IREE does not wait for loop-carried values that the host reads,
    unless it copies them. A barrier on one array may end the copies of another. So the functions of
-   the host get a kernel's copy of an array, where the loop carries larger ones. In functions in
-   which the host reads any other value that a loop carries, or is called in a branch, arrays that
-   begin with one value are kept apart, and no more is done.
+   the host get a kernel's copy of an array or number, where the loop carries larger ones. In
+   functions in which the host reads any other value that a loop carries, or is called in a branch,
+   arrays that begin with one value are kept apart, and no more is done.
 
 The pass runs between IREE's phases flow and stream. Nothing is fused after that, and each operation
 says which operand its result is in the memory of, so that the conditions can be decided.
@@ -334,7 +334,7 @@ def _is_worth_a_copy(read: Operand) -> bool:
     """True if a function of the host reads an array, and a loop around carries a larger one."""
     operation, number = read
     x = operation.operands[number]
-    if operation.name != _GIVEN_TO_HOST or not is_array(x):
+    if operation.name != _GIVEN_TO_HOST:
         return False
     loops = [loop_of(o) for o in enclosing(operation) if o.name in LOOPS]
     carried = [y for loop in loops if loop is not None for y in loop.arguments if is_array(y)]
