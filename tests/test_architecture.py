@@ -199,14 +199,33 @@ def test_asking_for_modes_is_found(source: str, asks: bool):
 DOORS = {
     "irax": (
         *("api", "mlir", "ops", "targets"),
-        *("activity", "cache", "containers", "determinism", "dtypes", "effects", "evaluate"),
+        *(
+            "activity",
+            "cache",
+            "cells",
+            "containers",
+            "determinism",
+            "dtypes",
+            "effects",
+            "evaluate",
+        ),
         "importing",
         *("kept_programs", "own_files", "quiet", "sizes", "spans", "straight", "versions"),
         "iree.phases",
     ),
     "irax_tools": (
         *("api", "mlir", "ops", "targets"),
-        *("cache", "containers", "cost", "evaluate", "iree", "locations", "sizes", "spans"),
+        *(
+            "cache",
+            "cells",
+            "containers",
+            "cost",
+            "evaluate",
+            "iree",
+            "locations",
+            "sizes",
+            "spans",
+        ),
     ),
 }
 """The modules of the compiler that the frontend and the tools import: facade, ops, IR, targets,

@@ -83,7 +83,7 @@ def about(module: Module, func: str, file: str = "") -> str:
     """
     function = mlir.functions(module)[func]
     lines = locations.frames(function.location)
-    place = file or (f"{lines[-1].file}:{lines[-1].line}" if lines else "")
+    place = file or (lines[-1].place() if lines else "")
     place = f" ({place})" if place else ""
     types = ", ".join(_short(x.type) for x in mlir.arguments(function))
     return f"{func}{place} of {types or 'no arguments'}"

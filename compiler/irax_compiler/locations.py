@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from irax_compiler.cells import place
 from irax_compiler.mlir import Location, Module, ir, passmanager
 
 
@@ -24,6 +25,10 @@ class Frame:
     line: int
     names: tuple[str, ...] = ()
     """The names of the transformations that made an operation, the last first: transpose, jvp."""
+
+    def place(self, short: bool = False) -> str:
+        """Return the text of the place: `file:line`; the file's name alone where it is `short`."""
+        return place(self.file, self.line, short)
 
 
 def frames(location: Location) -> tuple[Frame, ...]:

@@ -1,6 +1,7 @@
 """Loops that tell how far they have come: results are those of loops that do not."""
 
 import re
+from time import process_time
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ def rows(length):
 def seen(monkeypatch):
     monkeypatch.setattr(loop_progress, "is_seen", lambda: True)
     monkeypatch.setattr(loop_progress, "TIMES", 5)
+    monkeypatch.setattr(loop_progress, "EVERY", 0.0)
 
 
 @pytest.mark.usefixtures("seen")
@@ -68,9 +70,87 @@ def test_a_loop_over_numbers_tells_each_block(capsys):
         irax.effects_barrier()
         told = re.findall(r"steps: (\d+) of 100", capsys.readouterr().err)
         assert told == ["0", "20", "40", "60", "80", "100"]
-    with pytest.raises(ValueError, match="progress='steps' wants bounds that are known"):
-        irax.jit(lambda n: lax.fori_loop(0, n, lambda i, c: c, 0.0, progress="steps"))(3)
     assert lax.scan(lambda c, x: (c, x), 1.0, jnp.zeros((0, 2)), progress="none")[1].shape == (0, 2)
+
+
+def counts(capsys, name):
+    irax.effects_barrier()
+    return re.findall(rf"{name}: (\d+) of (\d+)", capsys.readouterr().err)
+
+
+@pytest.mark.usefixtures("seen")
+@pytest.mark.parametrize("length", [0, 3, 23])
+def test_loops_whose_length_is_known_when_they_run(length, capsys):
+    @irax.jit
+    def total(n, x):
+        return lax.fori_loop(2, n + 2, lambda i, c: c + i * x, 0.0, progress="steps")
+
+    assert total(length, 2.0) == 2 * sum(range(2, length + 2))
+    told = counts(capsys, "steps")
+    assert told[-1] == (str(length), str(length))
+    assert len(told) == {0: 1, 3: 4, 23: 7}[length]
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("seen")
+def test_loops_in_transformations(capsys):
+    def power(x, n, name=None):
+        def step(i, c):
+            return c * x
+
+        return lax.fori_loop(0, n, step, 1.0, max_steps=20, progress=name)
+
+    slope = irax.jit(irax.value_and_grad(power), static_argnums=2)
+    for n in (0, 7, 19):
+        np.testing.assert_allclose(slope(1.25, n, "steps"), slope(1.25, n, None), rtol=1e-5)
+        assert counts(capsys, "steps")[-1] == (str(n), str(n))
+
+    def rows(x, name):
+        return lax.scan(lambda c, y: (c * y, c + y), x, x + np.ones(12, "f"), progress=name)
+
+    x = jnp.linspace(0.5, 1, 4)
+    for lanes in (
+        irax.vmap(rows, (0, None)),
+        irax.jit(irax.vmap(rows, (0, None)), static_argnums=1),
+    ):
+        for one, other in zip(lanes(x, "rows"), lanes(x, None), strict=True):
+            np.testing.assert_array_equal(one, other)
+        assert counts(capsys, "rows")[-1] == ("12", "12")
+
+    @irax.jit
+    def nested(x):
+        def outer(i, c):
+            return lax.fori_loop(0, 10, lambda j, d: d + j, c, progress="inner")
+
+        return lax.fori_loop(0, 3, outer, x, progress="outer")
+
+    assert nested(1.0) == 1 + 3 * 45
+    irax.effects_barrier()
+    err = capsys.readouterr().err
+    assert err.count("inner: 10 of 10") == 3
+    assert err.count("outer: 3 of 3") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("seen")
+def test_rows_are_written_in_place(monkeypatch):
+    """A function of the host that reads a loop's counter had the loop copy its arrays each step."""
+    monkeypatch.setattr(loop_progress, "TIMES", 100)
+    rows = jnp.ones((400, 8192))
+
+    def time(name):
+        f = irax.jit(
+            lambda r: lax.scan(lambda c, y: (c + y, c * y), jnp.zeros(8192), r, progress=name)
+        )
+        best = float("inf")
+        for _ in range(6):
+            start = process_time()
+            irax.block_until_ready(f(rows))
+            irax.effects_barrier()
+            best = min(best, process_time() - start)
+        return best
+
+    assert time("rows") < 12 * time(None)
 
 
 def test_nothing_is_told_where_nobody_looks(capsys):

@@ -19,7 +19,10 @@ from tests.tools.test_extension import install
 import irax
 import irax.numpy as jnp
 from irax import ir as irs
-from irax.execution.diagnostics import progress
+from irax.core import source
+from irax.execution.diagnostics import loop_progress, progress
+from irax_compiler.locations import Frame
+from irax_compiler.mlir import file_location, location_text
 from irax_tools.show.notebook import framed
 
 SHOWS = "import irax, irax.numpy as jnp; print(irax.make_ir(jnp.sin)(1.0)._repr_html_())"
@@ -99,20 +102,50 @@ class OutStream(io.StringIO):
 OutStream.__module__ = "ipykernel.iostream"
 
 
+class Shell:
+    """The part of IPython that shows outputs; what each output shows is a list of its texts."""
+
+    def __init__(self, monkeypatch) -> None:
+        self.outputs: list[list[str]] = []
+        monkeypatch.setattr(sys, "stderr", OutStream())
+        package = types.SimpleNamespace(display=types.SimpleNamespace(display=self.display))
+        monkeypatch.setitem(sys.modules, "IPython", package)
+        monkeypatch.setitem(sys.modules, "IPython.display", package.display)
+
+    def display(self, data, raw, display_id):
+        assert (raw, display_id) == (True, True)
+        texts = [data["text/plain"]]
+        self.outputs.append(texts)
+        update = lambda data, raw: texts.append(data["text/plain"])
+        return types.SimpleNamespace(update=update)
+
+
 def test_progress_below_a_cell(monkeypatch):
-    """The line is written over, since notebooks know no sequence that erases one."""
-    stream = OutStream()
-    monkeypatch.setattr(sys, "stderr", stream)
+    """One output is changed: a notebook that is saved would keep each text of a stream."""
+    shell = Shell(monkeypatch)
     monkeypatch.setattr(progress, "AFTER", 0.01)
     monkeypatch.setattr(progress, "_EVERY", 0.01)
     with progress.shown("f"):
-        while stream.getvalue().count("irax: compiling f, 0 s") < 2:
+        while not shell.outputs or len(shell.outputs[0]) < 2:
             pass
-    assert "\x1b" not in stream.getvalue()
-    shown = ""
-    for part in stream.getvalue().split("\r"):
-        shown = part + shown[len(part) :]
-    assert shown.strip() == ""
+    ((*texts, last),) = shell.outputs
+    assert set(texts) == {"irax: compiling f, 0 s"}
+    assert last == ""
+
+
+def test_progress_of_loops_below_a_cell(monkeypatch):
+    shell = Shell(monkeypatch)
+    monkeypatch.setattr(loop_progress, "EVERY", 0.0)
+    f = irax.jit(lambda n: irax.lax.fori_loop(0, n, lambda i, c: c + i, 0.0, progress="steps"))
+    for count in (1, 2):
+        assert f(100) == 4950
+        irax.effects_barrier()
+        assert len(shell.outputs) == count
+        texts = shell.outputs[-1]
+        assert len(texts) == 51
+        assert re.fullmatch(r"steps: 2 of 100, [\d.]+ s, [\d.]+ s left", texts[1])
+        assert re.fullmatch(r"steps: 100 of 100, [\d.]+ s", texts[-1])
+    assert sys.stderr.getvalue() == ""
 
 
 @pytest.mark.parametrize("stream", [io.StringIO(), None])
@@ -154,6 +187,19 @@ def test_cells_have_their_source_and_number(monkeypatch):
     assert files["In[3]"]["language"] == "python"
 
 
+def test_messages_name_cells_by_their_number(monkeypatch):
+    """As IPython's tracebacks do, in place of the file that it makes for a cell."""
+    loss = cell(monkeypatch)
+    name = "/tmp/ipykernel_7/123.py"
+    assert location_text(file_location(name, 2)) == "In[3]:2"
+    assert Frame(name, 2).place(short=True) == "In[3]:2"
+    assert source.line_with_text(name, 2) == "In[3]:2: `return jnp.sum(jnp.tanh(x @ w) ** 2)`"
+    step = irax.jit(irax.grad(loss))
+    scope = {"step": step, "x": jnp.ones((2, 2))}
+    exec(compile("step(x, x)", name, "exec"), scope)
+    assert " In[3]:1: " in str(irax.explain(step))
+
+
 def test_the_page_of_a_gradient_shows_how_it_is_derived(monkeypatch, tmp_path):
     loss = cell(monkeypatch)
     for gradient in (irax.grad(loss, 1), irax.jit(irax.grad(loss, -1))):
@@ -181,7 +227,7 @@ def test_objects_show_themselves_as_tables():
         assert "it is traced for the first time" in text
     lowered = scaled.lower(jnp.ones(3), by=jnp.ones(3))
     text = lowered._repr_html_()
-    for part in ("args[0]", "kwargs[", "float32[3]", "result 0", "flops"):
+    for part in (">x<", ">by<", "float32[3]", "result 0", "flops"):
         assert part in text
     compiled = lowered.compile()
     assert "bytes of temporaries" in compiled._repr_html_()

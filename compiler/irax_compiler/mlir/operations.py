@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from irax_compiler.cells import place
 from irax_compiler.mlir.bindings import (
     CONTEXT,
     UNKNOWN,
@@ -75,9 +76,9 @@ def file_location(file: str, line: int, column: int = 0) -> Location:
 
 
 def location_text(location: Location) -> str:
-    """`file:line` of a location made by `file_location`."""
+    """The place of a location made by `file_location`, `file:line`."""
     match = re.search(r'"(.*)":(\d+)', str(location))
-    return f"{match[1]}:{match[2]}" if match else "an unknown line"
+    return place(match[1], int(match[2])) if match else "an unknown line"
 
 
 def text_of(operation: Operation, locations: bool = False) -> str:

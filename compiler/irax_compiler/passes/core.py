@@ -451,6 +451,6 @@ def asking(operation: Operation) -> Iterator[None]:
 def in_context(error: UnsupportedOp, operation: Operation) -> UnsupportedOp:
     """Return the error with the location of the operation added."""
     text = str(error)
-    lines = [f"{frame.file}:{frame.line}" for frame in locations.frames(operation.location)]
+    lines = [frame.place() for frame in locations.frames(operation.location)]
     is_told = "at loc(" in text or any(line in text for line in lines)
     return error if is_told else type(error)(f"{text} (at {operation.location})")

@@ -64,7 +64,7 @@ class Hazard:
 
     def __str__(self) -> str:
         frame = self.frame
-        place = f"{frame.file.rpartition('/')[2]}:{frame.line}" if frame else "unknown line"
+        place = frame.place(short=True) if frame else "unknown line"
         told = f"{place}: {self.step.op.name.partition('.')[2]} may {self.what}"
         told += f", of a number in {self.low:.3g}..{self.high:.3g}"
         if self.example is None:

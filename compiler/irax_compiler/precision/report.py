@@ -5,7 +5,6 @@ from __future__ import annotations
 import linecache
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -104,7 +103,7 @@ class Line:
     @property
     def place(self) -> str:
         """The name of its file, and its number."""
-        return f"{Path(self.frame.file).name}:{self.frame.line}" if self.frame else "unknown line"
+        return self.frame.place(short=True) if self.frame else "unknown line"
 
     def notes(self) -> list[str]:
         """Return what happens there, in words."""

@@ -91,7 +91,7 @@ class Plan:
         )
         lines: dict[tuple[str, str], list[str]] = {}
         for c in self.choices:
-            place = f"{c.frame.file.rpartition('/')[2]}:{c.frame.line}" if c.frame else "unknown"
+            place = c.frame.place(short=True) if c.frame else "unknown"
             lines.setdefault((place, c.dtype or "as it is"), []).append(c.name)
         told = (f"  {place}  {dtype:8}  {', '.join(n)}" for (place, dtype), n in lines.items())
         return "\n".join([head, *told])

@@ -16,6 +16,7 @@ import numpy as np
 
 from irax.config import config
 from irax_compiler import evaluate, mlir
+from irax_compiler.cells import place
 from irax_compiler.ops.core import Op
 
 if TYPE_CHECKING:
@@ -100,5 +101,5 @@ def _line(location: mlir.Location) -> str:
     file, line = lines[0][0], int(lines[0][1])
     made_by = [name for name in re.findall(r'"(\w+)"\(', text) if name in ("jvp", "transpose")]
     written = linecache.getline(file, line).strip()
-    found = f"{file}:{line}" + (f": {written}" if written else "")
+    found = place(file, line) + (f": {written}" if written else "")
     return found + (f" (in the {' of the '.join(made_by)} of it)" if made_by else "")

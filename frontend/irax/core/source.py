@@ -20,6 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 import irax_compiler
 import irax_runtime
 from irax_compiler import mlir
+from irax_compiler.cells import place
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -139,7 +140,7 @@ def user_location() -> mlir.Location:
 def user_place() -> str | None:
     """The user's file and line, if there are any."""
     frame = user_frame()
-    return None if frame is None else f"{frame.f_code.co_filename}:{frame.f_lineno}"
+    return None if frame is None else place(frame.f_code.co_filename, frame.f_lineno)
 
 
 def argument_name(x: object) -> str | None:
@@ -218,7 +219,7 @@ def line_with_text(file: str, line: int) -> str:
     text = linecache.getline(file, line).strip()
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST - 3].rstrip()}..."
-    return f"{file}:{line}" + (f": `{text}`" if text else "")
+    return place(file, line) + (f": `{text}`" if text else "")
 
 
 class _Warnings(threading.local):

@@ -18,7 +18,8 @@ from irax.core.refs import functions as ref_functions
 from irax.core.tracing import Input, Traced, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import name_of
-from irax.lax import branches, scans
+from irax.execution.diagnostics import loop_progress as telling
+from irax.lax import branches, control, scans
 from irax.lax.arguments import array_of
 from irax.lax.carries import Carry
 from irax.transforms import checkpoint as checkpointing
@@ -164,8 +165,7 @@ def fori_loop(
             for bounds that are known while tracing.
         max_steps: the most steps that a loop with traced bounds may take.
         checkpoint: with `max_steps`: True if reverse mode computes most steps again.
-        progress: a name for the steps, of which a line tells as that of `scan` does. Only for
-            bounds that are known while tracing.
+        progress: a name for the steps, of which a line tells as that of `scan` does.
 
     Returns:
         The carried value at the end; `init_val` for an empty range.
@@ -173,8 +173,7 @@ def fori_loop(
     Raises:
         TypeError: bounds that are not integer scalars of one dtype, or `body_fun` returns what
             differs from `init_val`.
-        ValueError: `unroll` or `progress` with traced bounds, or an `unroll` or `max_steps` that is
-            not positive.
+        ValueError: `unroll` with traced bounds, or an `unroll` or `max_steps` that is not positive.
 
     >>> irax.lax.fori_loop(0, 5, lambda i, total: total + i, 0)
     Array(10, dtype=int32, weak_type=True)
@@ -182,21 +181,18 @@ def fori_loop(
     what = "lax.fori_loop"
     if not callable(body_fun):
         raise TypeError(f"{what}: expected a function, got {body_fun!r}")
-    if progress is not None:
+    if progress is not None and telling.is_seen():
         first, end = _bounds(what, lower, upper)
         low, high = branches.known_value(first), branches.known_value(end)
         if low is None or high is None or max_steps is not None:
-            raise ValueError(
-                f"{what}: progress={progress!r} wants bounds that are known while tracing, without "
-                "max_steps"
-            )
+            bounds = (first, end, max_steps, checkpoint)
+            return _told_of_unknown_length(progress, *bounds, body_fun, init_val)
         dtype, weak = first.dtype, first.weak_type
 
-        def step(carried: Any, i: Array) -> tuple[Any, None]:
-            return body_fun(convert(i, dtype, weak), carried), None
+        def step(i: Array, carried: Any) -> Any:
+            return body_fun(convert(i, dtype, weak), carried)
 
-        numbers = np.arange(int(low), int(high), dtype=dtype)
-        return scans.scan(step, init_val, numbers, unroll=unroll or 1, progress=progress)[0]
+        return _told(progress, int(low), int(high), step, init_val, unroll)
     options = {"unroll": unroll, "max_steps": max_steps, "checkpoint": checkpoint}
     held = ref_functions.touched_by(lambda: _fori_loop(lower, upper, body_fun, init_val, **options))
     if isinstance(held, ref_functions.Result):
@@ -210,6 +206,64 @@ def fori_loop(
         **options,
     )
     held.write(states)
+    return result
+
+
+def _told(
+    name: str,
+    low: int,
+    high: int,
+    body_fun: Callable[..., Any],
+    init_val: Any,
+    unroll: int | bool | None,
+) -> Any:
+    """Blocks of steps, each a loop, between which a line tells how far they have come."""
+    line, length = telling.Line(name), max(high - low, 0)
+    size = max(1, length // telling.TIMES)
+
+    def block(carried: Any, start: Array) -> tuple[Any, None]:
+        line.tell(start - low, length)
+        steps = fori_loop(0, size, lambda i, x: body_fun(start + i, x), carried, unroll=unroll)
+        return steps, None
+
+    starts = np.arange(length // size) * size + low
+    carried, _ = scans.scan(block, init_val, starts)
+    carried = fori_loop(low + len(starts) * size, high, body_fun, carried, unroll=unroll)
+    line.tell(length, length)
+    return carried
+
+
+def _told_of_unknown_length(
+    name: str,
+    first: Array,
+    end: Array,
+    max_steps: int | None,
+    checkpoint: bool,
+    body_fun: Callable[..., Any],
+    init_val: Any,
+) -> Any:
+    """`_told` of a loop whose bounds are known when it runs."""
+    what = "lax.fori_loop"
+    line, length = telling.Line(name), end - first
+    size: Any
+    if max_steps is None:
+        size = control.clamp(1, apply(elementwise.divide, length, telling.TIMES, what=what), length)
+        blocks = None
+    else:
+        size = max(1, max_steps // telling.TIMES)
+        blocks = -(-max_steps // size)
+
+    def block(carried: tuple[Array, Any]) -> tuple[Array, Any]:
+        start, x = carried
+        line.tell(start - first, length)
+        stop = convert(control.clamp(start, start + size, end), first.dtype, first.weak_type)
+        most = None if max_steps is None else size
+        options = {"max_steps": most, "checkpoint": checkpoint}
+        return stop, fori_loop(start, stop, body_fun, x, **options)
+
+    options = {"max_steps": blocks, "checkpoint": checkpoint}
+    _, result = while_loop(lambda carried: carried[0] < end, block, (first, init_val), **options)
+    line.tell(length, length)
     return result
 
 

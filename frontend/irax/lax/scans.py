@@ -106,7 +106,7 @@ def _told(
     length = _length("lax.scan", arrays, names, length)
     size = max(1, length // telling.TIMES)
     count, rest = divmod(length, size)
-    line = telling.Line(name, length)
+    line = telling.Line(name)
     start, end = (rest, 0) if reverse else (0, count * size)  # of the blocks, and of the rest
 
     def rows(first: int, number: int) -> list[Array]:
@@ -114,7 +114,7 @@ def _told(
 
     def block(carry: Any, given: tuple[Array, list[Array]]) -> tuple[Any, Any]:
         number, own = given
-        line.tell(number)
+        line.tell(number, length)
         whole = array_trees.tree_unflatten(tree, own)
         return scan(f, carry, whole, size, reverse, unroll)
 
@@ -127,7 +127,7 @@ def _told(
         carry, last = scan(f, carry, own, rest, reverse, unroll)
         pairs = (last, ys) if reverse else (ys, last)
         ys = tree_util.tree_map(lambda *y: structure.concatenate(y, 0), *pairs)
-    line.tell(length)
+    line.tell(length, length)
     return carry, ys
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from irax_compiler import api
+from irax_compiler.cells import cell_name
 from irax_tools.cost.measure import Measured, Run
 from irax_tools.cost.peaks import Peaks
 from irax_tools.show.terminal import short
@@ -95,7 +96,8 @@ def told(run: Run) -> str:
         names.append(f"{len(run.operations) - _MOST_OPERATIONS} others")
     places: dict[str, list[str]] = {}
     for frame in run.lines:
-        places.setdefault(Path(frame.file).name, []).append(str(frame.line))
+        name = cell_name(frame.file) or Path(frame.file).name
+        places.setdefault(name, []).append(str(frame.line))
     lines = " ".join(f"{file}:{','.join(dict.fromkeys(n))}" for file, n in places.items())
     return ", ".join(names) + (f" ({lines})" if lines else "")
 

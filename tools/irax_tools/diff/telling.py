@@ -32,7 +32,7 @@ class Written:
         lines = self.text.splitlines()
         if 0 < number <= len(lines):
             return f"{self.path}:{number}: {_short(lines[number - 1].strip())}"
-        place = f" ({known[0].file}:{known[0].line})" if known else ""
+        place = f" ({known[0].place()})" if known else ""
         printed = str(operation).strip().splitlines()[0]
         return f"{self.path}{place}: {_short(printed)}"
 

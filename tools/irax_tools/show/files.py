@@ -6,11 +6,10 @@ import ast
 import importlib.util
 import linecache
 import os
-import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
+from irax_compiler.cells import cell_name
 from irax_compiler.locations import Frame, frames
 from irax_compiler.mlir import Location
 from irax_tools.show.model import File
@@ -46,18 +45,10 @@ def read_file(path: str, parsed: File) -> File:
     """A file, without lines if it cannot be read; `parsed` where it is what was parsed."""
     if path in (PARSED, parsed.path):
         return parsed
-    if (cell := _cell_name(path)) is not None:
+    if (cell := cell_name(path)) is not None:
         return File(cell, cell, "python", _read(path))
     suffix = Path(path).suffix.removeprefix(".")
     return File(Path(path).name, path, {"py": "python"}.get(suffix, suffix), _read(path))
-
-
-def _cell_name(path: str) -> str | None:
-    """The name of a notebook's cell, as IPython numbers it: `In[3]`; None for other files."""
-    ipython: Any = sys.modules.get("IPython")
-    shell: Any = ipython and ipython.get_ipython()
-    told: Any = shell and shell.compile.format_code_name(path)
-    return told[1] if told else None
 
 
 def _read(path: str) -> list[str]:

@@ -171,7 +171,7 @@ class While(RegionOp):
 
     def _unknown_length(self) -> UnknownLength:
         lines = locations.frames(self.operation.location)
-        where = f"{lines[0].file}:{lines[0].line}" if lines else "an unknown line"
+        where = lines[0].place() if lines else "an unknown line"
         return UnknownLength(
             f"the loop at {where} has no reverse mode: how many steps it takes is known only when "
             "it runs; give it a bound, lax.while_loop(..., max_steps=n), or a fixed number of steps"

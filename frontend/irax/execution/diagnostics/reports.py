@@ -103,7 +103,7 @@ def repeated_lines(modules: Sequence[mlir.Module]) -> list[str]:
     found: dict[str, None] = {}
     for module in modules:
         for line, (times, count) in api.repeated_lines(module).items():
-            what = f"{line.file}:{line.line} was traced {times} times, {count} operations"
+            what = f"{line.place()} was traced {times} times, {count} operations"
             found[f"{what}: {api.FOR_LOOPS}"] = None
     return list(found)
 
