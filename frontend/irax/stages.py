@@ -25,7 +25,7 @@ from irax.core.shardings.shardings import Sharding
 from irax.core.tables import table
 from irax.core.tracing import Tracer
 from irax.core.trees import array_trees
-from irax.core.trees.flattening import argument_names
+from irax.core.trees.errors import unlike_compiled
 from irax.execution import backend
 from irax.execution.diagnostics.memory_analysis import MemoryAnalysis, analyse, of_plugin
 from irax.execution.jit_refs import Ahead
@@ -79,6 +79,7 @@ class Stage(OfThisProcess):
         device: Device | str | None,
         told: Sequence[Sharding | None],
         refs: Ahead | None = None,
+        names: Sequence[str] = (),
     ) -> None:
         self._traced = traced
         self._device = device
@@ -87,6 +88,8 @@ class Stage(OfThisProcess):
         """The sharding of each leaf of the program's; None for those that were put nowhere."""
         self._refs = refs
         """The function's Refs, if it touches some."""
+        self._names = names
+        """The names of the leaves of the arguments, such as `params['w']`."""
 
     def _arguments(self, leaves: Sequence[Any]) -> Sequence[Any]:
         """Return those of the program's leaves that are leaves of the arguments."""
@@ -182,12 +185,10 @@ class Stage(OfThisProcess):
 
     def _rows(self) -> list[tuple[str, object]]:
         """The rows of the table as which notebooks show it."""
-        args, kwargs = self.in_avals
-        names = argument_names(args, kwargs)
-        leaves = array_trees.tree_leaves((args, kwargs))
+        leaves = array_trees.tree_leaves(self.in_avals)
         results = array_trees.tree_leaves(self._results(self._traced.out_shardings))
         return [
-            *((name, leaf) for name, leaf in zip(names, leaves, strict=True)),
+            *((name, leaf) for name, leaf in zip(self._names, leaves, strict=True)),
             *((f"result {i}", ShapedArray(x.shape, x.dtype)) for i, x in enumerate(results)),
             *((name, int(cost)) for name, cost in self.cost_analysis().items()),
         ]
@@ -261,7 +262,7 @@ class Traced(Stage):
         device = self._device
         if lowering_platforms is not None:
             device = _one_of(lowering_platforms, device)
-        return Lowered(self._traced, self._in_tree, device, self._told, self._refs)
+        return Lowered(self._traced, self._in_tree, device, self._told, self._refs, self._names)
 
 
 def _one_of(platforms: Sequence[str], device: Device | str | None) -> Device | str | None:
@@ -380,7 +381,7 @@ class Lowered(Stage):
         if device_assignment is not None:
             device = _only_device(device_assignment)
         self._traced.compile(device)
-        return Compiled(self._traced, self._in_tree, device, self._told, self._refs)
+        return Compiled(self._traced, self._in_tree, device, self._told, self._refs, self._names)
 
 
 def _only_device(devices: Sequence[Device]) -> Device:
@@ -510,12 +511,10 @@ class Compiled(Stage):
         name = self._traced.traced.name
         leaves, tree = array_trees.tree_flatten((args, kwargs))
         if tree != self._in_tree:
-            given = tree_util.tree_structure((args, kwargs))
-            raise TypeError(f"{name} was compiled for {self.in_tree}, got {given}")
-        names = argument_names(args, kwargs)
+            raise unlike_compiled(name, self.in_tree.spec, (args, kwargs))
         if self._refs is None:
-            return self._run(leaves, names)
-        for leaf, is_ref, where in zip(leaves, self._refs.are_refs, names, strict=True):
+            return self._run(leaves, self._names)
+        for leaf, is_ref, where in zip(leaves, self._refs.are_refs, self._names, strict=True):
             if isinstance(leaf, Ref) != is_ref:
                 expected = "a Ref" if is_ref else "an array"
                 given = getattr(leaf, "aval", leaf)
@@ -523,7 +522,7 @@ class Compiled(Stage):
 
         def run(captured: Sequence[Array], *values: Any) -> Any:
             outside = [f"a Ref that {name} uses"] * len(captured)
-            return self._run([*captured, *values], [*outside, *names])
+            return self._run([*captured, *values], [*outside, *self._names])
 
         return self._refs.call(run, leaves)
 

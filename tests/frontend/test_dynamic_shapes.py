@@ -59,7 +59,7 @@ def test_one_program_for_all_sizes():
     (told,) = irax.explain(step).sizes
     assert told == "one program for all sizes of (float32[4,3], float32[batch,4])"
     assert irax.explain(step).traced == 1
-    with pytest.raises(ValueError, match=r"batch for args\[1\].shape\[0\] with batch >= 1, got 0"):
+    with pytest.raises(ValueError, match=r"batch for x.shape\[0\] with batch >= 1, got 0"):
         step(w, array(0, 4))
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import functools
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +15,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import errors, lax
+from irax.sparse import jacobian
 
 X = jnp.arange(3.0)
 
@@ -110,7 +113,7 @@ CASES = {
     "grad of an integer": (
         lambda: irax.grad(lambda x: x * 1.0)(3),
         TypeError,
-        [r"args\[0\]", "int32", "floating-point"],
+        [r"grad: x has", "int32", "floating-point"],
     ),
     "grad of an integer result": (
         lambda: irax.grad(lambda x: 3)(1.0),
@@ -142,7 +145,7 @@ CASES = {
     "vmap sizes": (
         lambda: irax.vmap(jnp.add)(X, jnp.ones(4)),
         ValueError,
-        [r"args\[0\]", r"args\[1\]", "3", "4", "same size"],
+        ["3 for x1 of", "4 for x2 of", "same size"],
     ),
     "vmap in_axes": (
         lambda: irax.vmap(jnp.add, in_axes=(0,))(X, X),
@@ -152,7 +155,7 @@ CASES = {
     "vmap axis": (
         lambda: irax.vmap(jnp.sin, in_axes=1)(X),
         ValueError,
-        [r"args\[0\]", "axis 1", "out of range"],
+        ["in_axes of x", "axis 1", "out of range"],
     ),
     "vmap of nothing": (
         lambda: irax.vmap(jnp.sin, in_axes=None)(X),
@@ -425,3 +428,85 @@ def test_more_elements_than_any_memory_holds(name, function, jit):
 def test_shapes_that_fit_but_not_into_memory():
     with pytest.raises(ValueError, match="no memory holds the"):
         jnp.broadcast_shapes((2**40, 1), (1, 2**40))
+
+
+def weighted(w, x, *, scale=1.0):
+    return jnp.sum(w["a"] * x) * scale
+
+
+def chosen(w, n):
+    return w if n > 2 else -w
+
+
+doubled = irax.custom_vjp(lambda w, x: w * x)
+doubled.defvjp(lambda w, x: (w * x, x), lambda x, ct: (ct * x, jnp.ones(3)))
+W = {"a": jnp.ones(3)}
+INTEGERS = {"a": jnp.arange(3)}
+
+NAMED = {
+    "grad": (lambda: irax.grad(weighted)(INTEGERS, X), "grad: w['a'] has type int32[3]"),
+    "jacrev": (lambda: irax.jacrev(weighted, (1, 0))(INTEGERS, X), "jacrev: w['a'] has type"),
+    "jacfwd": (lambda: irax.jacfwd(weighted)(INTEGERS, X), "jacfwd: w['a'] has type"),
+    "sparse": (lambda: jacobian(weighted, 1)(W, jnp.arange(3)), "jacobian: x has type int32[3]"),
+    "vjp": (lambda: irax.vjp(weighted, W, "a"), "vjp: x: expected an array"),
+    "jvp": (lambda: irax.jvp(weighted, (W, "a"), (W, X)), "jvp: x: expected an array"),
+    "linearize": (lambda: irax.linearize(weighted, W, "a"), "linearize: x: expected"),
+    "vmap": (lambda: irax.vmap(weighted)(W, jnp.ones(4)), "3 for w['a'] of type"),
+    "vmap of names": (lambda: irax.vmap(weighted)(W, X, scale=1.0), "in_axes of scale with"),
+    "vmap of a partial": (
+        lambda: irax.vmap(functools.partial(weighted, W), in_axes=1)(X),
+        "in_axes of x with",
+    ),
+    "vmap of others": (lambda: irax.vmap(lambda *rest: rest)(X, jnp.ones(4)), "4 for rest[1] of"),
+    "checkpoint": (
+        lambda: irax.checkpoint(weighted, static_argnums=0)(W, "a"),
+        "checkpoint: x: expected",
+    ),
+    "make_jaxpr": (
+        lambda: irax.make_jaxpr(weighted, static_argnums=0)(3, "a"),
+        "x: expected an array",
+    ),
+    "linear_transpose": (
+        lambda: irax.linear_transpose(lambda w, x: w, 1.0, "a"),
+        "linear_transpose: x: expected",
+    ),
+    "custom_vjp": (lambda: irax.grad(doubled)(1.0, 2.0), "a cotangent of x of type float32[3]"),
+    "compiled": (
+        lambda: irax.jit(weighted).lower(W, X, scale=1.0).compile()(W, X, scale=1),
+        "weighted: scale is int32[] (weak); compiled for float32[]",
+    ),
+    "compiled for others": (
+        lambda: irax.jit(weighted).lower(W, X, scale=1.0).compile()(W, X),
+        "differs first at [1]:\n  expected dict with keys 'scale', got",
+    ),
+    "a branch in lanes": (lambda: irax.vmap(chosen)(X, X), "chosen: n. Use irax.numpy.where"),
+    "a branch in a gradient": (
+        lambda: irax.jit(irax.vmap(irax.grad(chosen)))(X, X),
+        "it depends on chosen: n. Use",
+    ),
+    "a branch in a gradient of jit": (
+        lambda: irax.jit(irax.grad(chosen))(1.0, 1.0),
+        "while jit traces the function; it depends on chosen: n. Use",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_arguments_are_called_by_their_names(name):
+    call, words = NAMED[name]
+    with pytest.raises((TypeError, ValueError), match=re.escape(words)):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("transform", "cure"),
+    [
+        (lambda f: irax.jit(f)(3), "or declare the argument static: jit(f, static_argnums=...)"),
+        (lambda f: irax.make_jaxpr(f)(3), "static: make_jaxpr(f, static_argnums=...)"),
+        (lambda f: irax.vmap(f)(X), "or map no axis of the argument: in_axes=None"),
+        (lambda f: irax.lax.map(f, X), "or take a number of Python's, from outside of the func"),
+    ],
+)
+def test_cures_are_those_of_the_transformation(transform, cure):
+    with pytest.raises(irax.errors.TracerBoolConversionError, match=re.escape(cure)):
+        transform(lambda n: n if n > 2 else -n)

@@ -99,7 +99,7 @@ def test_derivatives_pass_keys_by():
 
 
 def test_errors_name_the_argument_at_fault():
-    message = r"args\[0\]\['k'\]"
+    message = r"in_axes of d\['k'\]"
     with pytest.raises(ValueError, match=message):
         irax.vmap(lambda d: d, in_axes=1)({"k": KEYS})
 

@@ -395,9 +395,9 @@ def test_programs_made_ahead_of_calls(ref: irax.Ref):
     assert lowered.out_info == {"last": irax.ShapeDtypeStruct((), "float32")}
     assert len(lowered.compile().input_shardings[0]) == 2
     assert list(lowered.compile().output_shardings) == ["last"]
-    with pytest.raises(TypeError, match=r"f: args\[0\] is float32\[3\]; compiled for a Ref"):
+    with pytest.raises(TypeError, match=r"f: x is float32\[3\]; compiled for a Ref"):
         lowered.compile()(jnp.zeros(3), 2.0)
-    with pytest.raises(TypeError, match=r"f: args\[1\] is Ref{float32\[3\]}; compiled for an arr"):
+    with pytest.raises(TypeError, match=r"f: y is Ref{float32\[3\]}; compiled for an arr"):
         lowered.compile()(irax.new_ref(jnp.zeros(3)), ref)
-    with pytest.raises(TypeError, match=r"f: args\[0\] is float32\[4\]; compiled for float32\[3\]"):
+    with pytest.raises(TypeError, match=r"f: x is float32\[4\]; compiled for float32\[3\]"):
         lowered.compile()(irax.new_ref(jnp.zeros(4)), 2.0)

@@ -143,7 +143,7 @@ def test_types_inside():
 
 
 ERRORS = {
-    "sizes": (P("i"), P("i"), W[:3], r"args\[0\] of type float32\[3\] .* multiple of 4"),
+    "sizes": (P("i"), P("i"), W[:3], r"v of type float32\[3\] .* multiple of 4"),
     "unknown axis": (P("z"), P("i"), W, "'z' is none of the axes"),
     "unknown axis of a result": (P("i"), P("z"), W, "'z' is none of the axes"),
     "varying result": (P("i"), P(), W, r"may differ between devices along \['i'\]"),

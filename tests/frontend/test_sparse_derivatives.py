@@ -728,7 +728,7 @@ def test_patterns_of_shapes_alone():
     x = irax.ShapeDtypeStruct((4,), np.float32)
     assert sparse.sparsity(lambda d: d["x"] * d["x"][::-1])({"x": x}).nnz == 8
     assert sparse.hessian_sparsity(lambda x, y: jnp.sum(x * y), (0, 1))(x, x).nnz == 8
-    with pytest.raises(TypeError, match=r"args\[0\]: expected an array .* ShapeDtypeStruct"):
+    with pytest.raises(TypeError, match=r"x: expected an array .* ShapeDtypeStruct"):
         sparse.sparsity(jnp.sin, local=True)(x)
 
 
@@ -810,7 +810,7 @@ def test_colors_can_be_given():
         (
             lambda: sparse.jacobian(jnp.sin)(np.ones(2, np.complex64)),
             TypeError,
-            r"args\[0\] has type complex64\[2\]; .* or holomorphic=True",
+            r"x has type complex64\[2\]; .* or holomorphic=True",
         ),
         (
             lambda: sparse.jacobian(jnp.sin, has_aux=True)(np.ones(2, np.float32)),

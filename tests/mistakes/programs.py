@@ -127,7 +127,7 @@ MISTAKES = [
         ("tuple of 2", "dict with keys 'a'"),
     ),
     Mistake(
-        "vmap of two sizes", "jax.vmap(jnp.add)(jnp.ones(3), jnp.ones(4))", ("3", "4", "args[1]")
+        "vmap of two sizes", "jax.vmap(jnp.add)(jnp.ones(3), jnp.ones(4))", ("3 for x1", "4 for x2")
     ),
     Mistake("vmap of a scalar", "jax.vmap(jnp.sin)(1.0)", ("axis", "in_axes")),
     Mistake(

@@ -9,7 +9,8 @@ from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
 from irax.core.tracing import Input, Scope, trace_function
 from irax.core.trees import array_trees
-from irax.core.trees.flattening import FlatFunction, argument_names, known_inputs, name_of
+from irax.core.trees.flattening import FlatFunction, known_inputs, name_of
+from irax.core.trees.parameter_names import ParameterNames
 from irax_compiler.ops.core import Op
 
 
@@ -30,7 +31,7 @@ class TracedCall:
         to it.
         """
         leaves, self.in_tree = array_trees.tree_flatten((tuple(args), kwargs or {}))
-        names = argument_names(tuple(args), kwargs)
+        names = ParameterNames(function).of_leaves(tuple(args), kwargs)
         self.arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
         self._flat = FlatFunction(function, self.in_tree)
         given = inputs(self.arrays, names)

@@ -20,6 +20,7 @@ from irax.config import config
 from irax.core import leaks, source
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
+from irax.core.cures import cure
 from irax.core.dtypes.operands import types_text
 from irax.core.innermost import Scope as Scope
 from irax.core.innermost import innermost as innermost
@@ -371,16 +372,17 @@ class Trace(Interpreter):
             return True
         return self.parent is not None and self.parent.has_effects()
 
-    def unknown_arguments(self, value: mlir.Value | None) -> list[str]:
-        """Return the names of the arguments whose values are unknown; those that a value depends
-        on, if it is given.
+    def unknown_arguments(self, value: mlir.Value) -> dict[str, str]:
+        """Return the names of the arguments that a value depends on whose values are unknown, those
+        of traces around this one included; for each, the kind of its trace.
         """
-        reached = None if value is None else mlir.reached_from(value)
-        return [
-            n
-            for v, n in self.argument_names.items()
-            if v not in self._sources and (reached is None or v in reached)
-        ]
+        reached = mlir.reached_from(value)
+        found: dict[str, str] = {}
+        for argument, name in self.argument_names.items():
+            if argument in reached:
+                origin = self._sources.get(argument)
+                found |= {name: self.kind} if origin is None else origin.unknown_arguments()
+        return found
 
     def finish(self, results: Sequence[Array]) -> None:
         """End the function with a return of `results`."""
@@ -459,9 +461,11 @@ class Tracer(Array):
                 what = f"the argument {name!r}, {what},"
                 if error in errors.TracedArgumentError.__bases__:
                     error = errors.TracedArgumentError
+            kind, names = self._unknown_in()
+            depends = f"; it depends on {names}" if names else ""
             raise error(
-                f"{why} at {source.user_line()}: the value of {what} is not known while "
-                f"{self._unknown_in()}. {_CURES[error]}"
+                f"{why} at {source.user_line()}: the value of {what} is not known while {kind} "
+                f"traces the function{depends}. {cure(error, kind)}"
             )
         if computes and self.home.has_derivative(self.value):
             raise error(
@@ -472,38 +476,15 @@ class Tracer(Array):
             )
         return known
 
-    def _unknown_in(self) -> str:
-        trace: Trace | None = self.home
-        while trace is not None:
-            names = trace.unknown_arguments(self.value if trace is self.home else None)
-            if names:
-                which = names[0] if len(names) == 1 else f"one of {', '.join(names)}"
-                return f"{trace.kind} traces the function; it depends on {which}"
-            trace = trace.parent
-        return f"{self.home.kind} traces the function"
-
-
-_CURES: dict[type[Exception], str] = {
-    errors.TracedArgumentError: (
-        "Declare it static: jit(f, static_argnums=...) or jit(f, static_argnames=...)."
-    ),
-    errors.TracerBoolConversionError: (
-        "Use irax.numpy.where(condition, a, b) or irax.lax.cond to choose by value, or declare the "
-        "argument static: jit(f, static_argnums=...) or jit(f, static_argnames=...)."
-    ),
-    errors.TracerIntegerConversionError: (
-        "Declare the argument static: jit(f, static_argnums=...) or jit(f, static_argnames=...), "
-        "or index an irax array with it instead of a list."
-    ),
-    errors.ConcretizationTypeError: (
-        "Keep it an array (irax.numpy functions take it), or declare the argument static: "
-        "jit(f, static_argnums=...) or jit(f, static_argnames=...)."
-    ),
-    errors.TracerArrayConversionError: (
-        "Use the function of irax.numpy in place of NumPy's, or move the call out of the "
-        "transformed function."
-    ),
-}
+    def _unknown_in(self) -> tuple[str, str]:
+        """Return the kind of trace for which the value is unknown, and names of the arguments that
+        it depends on.
+        """
+        kinds = self.home.unknown_arguments(self.value)
+        if not kinds:
+            return self.home.kind, ""
+        names = ", ".join(kinds)
+        return next(iter(kinds.values())), names if len(kinds) == 1 else f"one of {names}"
 
 
 def still_open(x: Array) -> Array:
@@ -560,6 +541,10 @@ class Known:
     def has_derivative(self) -> bool:
         """Return True if a derivative that is being taken may depend on the array."""
         return self._home is not None and self._home.has_derivative(self._value)
+
+    def unknown_arguments(self) -> dict[str, str]:
+        """Return the unknown arguments that the array depends on (see `Trace`)."""
+        return {} if self._home is None else self._home.unknown_arguments(self._value)
 
     def elements(self) -> np.ndarray | None:
         """The elements, if they are known."""

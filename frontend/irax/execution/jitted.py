@@ -25,7 +25,7 @@ from irax.core.shardings.shardings import Sharding
 from irax.core.tracebacks import api_boundary, hide_frames
 from irax.core.tracing import Trace, current_trace, innermost, resumed, trace_function
 from irax.core.trees import array_trees
-from irax.core.trees.flattening import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.core.trees.flattening import FlatFunction, abstract_inputs, name_of
 from irax.core.trees.parameter_names import ParameterNames
 from irax.core.wrapping import SignatureOfWrapped
 from irax.execution import bound_call, jit_refs, replay
@@ -259,7 +259,9 @@ class PjitFunction(Generic[P, R]):
         >>> jit(lambda x: x * x).trace(3.0).out_info
         ShapeDtypeStruct(shape=(), dtype=float32, weak_type=True)
         """
-        return stages.Traced(*self.traced_for(args, kwargs))
+        own, named, static = split_static(self._fun, self._static, args, kwargs)
+        names = self._parameter_names.of_leaves(own, named, {s.where for s in static})
+        return stages.Traced(*self.traced_for(args, kwargs), names)
 
     def _functional(self, function: Callable[..., Any]) -> PjitFunction[..., Any]:
         """Return this function jitted in a form that touches no Refs."""
@@ -422,7 +424,7 @@ class PjitFunction(Generic[P, R]):
             leaves,
             tree,
             rest_of(leaves, tree, static),
-            argument_names(*array_trees.tree_unflatten(tree, leaves)),
+            self._leaf_names(tree, leaves, static),
         )
 
     def _check_donations(self, compiled: Program) -> None:
@@ -445,9 +447,12 @@ class PjitFunction(Generic[P, R]):
 
     def _names(self, tree: Any, leaves: Sequence[Any], static: Sequence[Static]) -> list[str]:
         """Return names of the leaves of arguments for messages, such as `f: params['w']`."""
-        args, kwargs = array_trees.tree_unflatten(tree, leaves)
-        names = self._parameter_names.of_leaves(args, kwargs, {s.where for s in static})
+        names = self._leaf_names(tree, leaves, static)
         return [f"{name_of(self._fun)}: {name}" for name in names]
+
+    def _leaf_names(self, tree: Any, leaves: Sequence[Any], static: Sequence[Static]) -> list[str]:
+        args, kwargs = array_trees.tree_unflatten(tree, leaves)
+        return self._parameter_names.of_leaves(args, kwargs, {s.where for s in static})
 
     @functools.cached_property
     def _parameter_names(self) -> ParameterNames:

@@ -16,6 +16,7 @@ from irax import dtypes, export, tree_util
 from irax.core.array import Array, as_array
 from irax.core.tracebacks import api_boundary
 from irax.core.trees import array_trees
+from irax.core.trees.errors import unlike_compiled
 from irax.execution import backend as execution_backend
 from irax.stages import Compiled
 from irax.transforms.deferred_rules import with_rules
@@ -136,10 +137,8 @@ class LoadedExecutable:
             TypeError: arguments of another structure, or an array of another dtype.
             ValueError: an array of another shape.
         """
-        given = tree_util.tree_structure((args, kwargs))
-        if given != self.in_tree:
-            name = self._program.name
-            raise TypeError(f"{name} was compiled for {self.in_tree}, got {given}")
+        if tree_util.tree_structure((args, kwargs)) != self.in_tree:
+            raise unlike_compiled(self._program.name, self.in_tree.spec, (args, kwargs))
         leaves = array_trees.tree_leaves((args, kwargs))
         arrays = map(as_array, self._program.flat(leaves))
         results: list[Array] = [

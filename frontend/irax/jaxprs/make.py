@@ -15,6 +15,7 @@ from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Further, Input, Traced, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import FlatFunction, abstract_inputs, argument_names, name_of
+from irax.core.trees.parameter_names import ParameterNames
 from irax.core.wrapping import wraps
 from irax.execution.jit_parameters import parameters_of
 from irax.jaxprs.language import Jaxpr
@@ -78,8 +79,9 @@ def make_jaxpr(
                 "make_jaxpr", function, dynamic, kwargs, abstract=True
             )
         leaves, tree = array_trees.tree_flatten((dynamic, kwargs))
+        names = ParameterNames(fun).of_leaves(dynamic, kwargs, numbers)
         flat = FlatFunction(function, tree)
-        inputs = abstract_inputs(leaves, argument_names(dynamic, kwargs))
+        inputs = abstract_inputs(leaves, names)
         found = _traced(flat, inputs, name_of(fun))
         closed, out_tree = _view(found, inputs), flat.out_tree
         if touched is not None:

@@ -10,7 +10,9 @@ import numpy as np
 
 from irax import tree_util
 from irax.core.array import Array
-from irax.core.trees.flattening import argument_names, bind_others, normalize_argnums
+from irax.core.trees import array_trees
+from irax.core.trees.flattening import bind_others, normalize_argnums
+from irax.core.trees.parameter_names import ParameterNames
 from irax.transforms.autodiff import ArgNums, grad, value_and_grad
 from irax.transforms.differentiable import check_callable, check_differentiable, checked_pair
 
@@ -47,7 +49,7 @@ class Function:
         numbers = normalize_argnums(self.argnums, len(args), self.what)
         chosen = tuple(args[i] for i in numbers)
         kinds = {None: "fc", True: "c", False: "f"}[self.holomorphic]
-        check_differentiable(chosen, numbers, self.what, False, kinds, abstract)
+        check_differentiable(self.fun, chosen, numbers, self.what, False, kinds, abstract)
         others = tuple(None if i in numbers else x for i, x in enumerate(args)), kwargs
         leaves, tree = tree_util.tree_flatten(others)
         static = {i: x for i, x in enumerate(leaves) if not _is_array(x)}
@@ -66,7 +68,7 @@ class Function:
             bound = bind_others(self.fun, args, kwargs, numbers)
             return subject(self, bound, len(given))(*given)
 
-        return Call(self.what, function, others, chosen, numbers, tuple(static.items()))
+        return Call(self.what, self.fun, function, others, chosen, numbers, tuple(static.items()))
 
     def pair(self, out: Any) -> tuple[Any, Any]:
         """Return what the function returned as a pair of the result and what is beside it."""
@@ -78,6 +80,8 @@ class Call:
     """A call of a function whose Jacobian is taken."""
 
     what: str
+    fun: Callable[..., Any]
+    """The user's function."""
     function: Callable[..., tuple[Any, Any]]
     """The subject, of `others` and then of the arguments that are differentiated."""
     others: tuple[Any, Any]
@@ -92,10 +96,12 @@ class Call:
     @property
     def names(self) -> list[str]:
         """A name for each array of the others, and then of those that are differentiated."""
-        found = argument_names(*self.others)
-        for number, x in zip(self.numbers, self.chosen, strict=True):
-            found += [f"args[{number}]{name[len('args[0]') :]}" for name in argument_names((x,))]
-        return found
+        names = ParameterNames(self.fun)
+        return names.of_leaves(*self.others) + [
+            names.of(number) + array_trees.keystr(path)
+            for number, x in zip(self.numbers, self.chosen, strict=True)
+            for path, _ in array_trees.tree_leaves_with_path(x)
+        ]
 
     @property
     def key(self) -> Any:

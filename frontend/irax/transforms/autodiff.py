@@ -173,7 +173,7 @@ def _value_and_gradient(
 ) -> tuple[Any, Any]:
     numbers = normalize_argnums(argnums, len(args), "grad", too_few=TypeError)
     chosen = tuple(args[i] for i in numbers)
-    check_differentiable(chosen, numbers, "grad", allow_int, "c" if holomorphic else "fc")
+    check_differentiable(fun, chosen, numbers, "grad", allow_int, "c" if holomorphic else "fc")
     check = functools.partial(check_scalar, holomorphic=holomorphic)
     checked = _checked(fun, "grad", has_aux, check)
     if refs.exist():

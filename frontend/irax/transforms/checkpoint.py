@@ -23,6 +23,7 @@ from irax.core.tracebacks import api_boundary
 from irax.core.traced_call import TracedCall
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import bind_others, name_of
+from irax.core.trees.parameter_names import ParameterNames
 from irax.core.wrapping import wraps
 from irax.execution.backend import current_device
 from irax.transforms import autodiff
@@ -274,9 +275,13 @@ def checkpoint(
                 f"with {len(args)} positional arguments"
             )
 
+        count = len(args)
+        fixed = {n % count for n in static if -count <= n < count}
+        names = ParameterNames(fun)
+        args = tuple(x if i in fixed else _arrays(x, names.of(i)) for i, x in enumerate(args))
+        kwargs = {n: x if n in static_names else _arrays(x, n) for n, x in kwargs.items()}
+
         def write(builder: ModuleBuilder) -> Any:
-            count = len(args)
-            fixed = {n % count for n in static if -count <= n < count}
             dynamic = [i for i in range(count) if i not in fixed]
             fixed_names = {name: kwargs.pop(name) for name in static_names if name in kwargs}
             function = bind_others(fun, args, fixed_names, dynamic)
@@ -294,23 +299,20 @@ def checkpoint(
                 return _of_refs(bound, function, others, kwargs)
             return bound(function, *others, **kwargs)
 
-        def run() -> Any:
-            count = len(args)
-            fixed = {n % count for n in static if -count <= n < count}
-            given = [x if i in fixed else _arrays(x) for i, x in enumerate(args)]
-            named = {n: x if n in static_names else _arrays(x) for n, x in kwargs.items()}
-            return fun(*given, **named)
-
-        return staged(run, write, used_by(fun, args=(args, kwargs)))
+        return staged(lambda: fun(*args, **kwargs), write, used_by(fun, args=(args, kwargs)))
 
     return checkpointed
 
 
-def _arrays(tree: Any) -> Any:
-    """A pytree with arrays in place of numbers, as traces have them."""
-    return array_trees.tree_map(
-        lambda x: x if isinstance(x, refs.Ref) else as_array(x, "checkpoint: an argument"), tree
-    )
+def _arrays(tree: Any, name: str) -> Any:
+    """The pytree of an argument, with arrays in place of numbers, as traces have them."""
+    arrays = [
+        x
+        if isinstance(x, refs.Ref)
+        else as_array(x, f"checkpoint: {name}{array_trees.keystr(path)}")
+        for path, x in array_trees.tree_leaves_with_path(tree)
+    ]
+    return array_trees.tree_unflatten(array_trees.tree_structure(tree), arrays)
 
 
 def _of_refs(

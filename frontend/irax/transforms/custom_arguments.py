@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import types
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +13,7 @@ from irax import dtypes
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.trees import array_trees
-from irax.core.trees.flattening import argument_names
+from irax.core.trees.parameter_names import ParameterNames
 
 
 class Arguments:
@@ -23,12 +23,19 @@ class Arguments:
     """
 
     def __init__(
-        self, kind: str, fixed: tuple[Any, ...], others: tuple[Any, ...], numbers: Sequence[int]
+        self,
+        kind: str,
+        fun: Callable[..., Any],
+        fixed: tuple[Any, ...],
+        others: tuple[Any, ...],
+        numbers: Sequence[int],
     ) -> None:
         self.fixed = fixed
         """The arguments that are not differentiated, at positions `numbers`."""
         leaves, self.in_tree = array_trees.tree_flatten((others, {}))
-        self.names: list[str] = argument_names(others)
+        count = len(fixed) + len(others)
+        places = {n % count for n in numbers}
+        self.names: list[str] = ParameterNames(fun).of_leaves(others, None, places)
         arrays = [as_array(x, f"{kind}: {n}") for x, n in zip(leaves, self.names, strict=True)]
         self.avals: list[ShapedArray] = [x.aval for x in arrays]
         self.perturbed = [True] * len(arrays)

@@ -119,7 +119,7 @@ class Ruled(ForwardsDefinitions):
             boxed = ref_functions.Arguments.of(self.kind, others, {}, with_tokens=True)
             if boxed is not None:
                 return self._write_of_refs(builder, fixed, boxed)
-        given = Arguments(self.kind, fixed, others, self.nondiff_argnums)
+        given = Arguments(self.kind, self.fun, fixed, others, self.nondiff_argnums)
         arrays = given.arrays(others)
         again = same_call(self, given)
         if again is not None:

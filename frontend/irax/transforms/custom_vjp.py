@@ -344,26 +344,30 @@ class _Backward:
                 f"custom_vjp: bwd of {name} returned a cotangent of structure {there}; expected "
                 f"that of the argument, {structure}"
             )
-        avals, moving = self.given.avals, self.given.moving
+        given = self.given
         return [
-            _cotangent(x, avals[n], name) for x, n in zip(leaves, numbers, strict=True) if moving[n]
+            _cotangent(x, given.avals[n], name, given.names[n])
+            for x, n in zip(leaves, numbers, strict=True)
+            if given.moving[n]
         ]
 
 
-def _cotangent(x: Any, aval: ShapedArray, name: str) -> Array:
-    """Return what a rule gives for an array as an array; None and `SymbolicZero` are zeros."""
+def _cotangent(x: Any, aval: ShapedArray, name: str, of: str) -> Array:
+    """Return what a rule gives for an argument `of` as an array; None and `SymbolicZero` are
+    zeros.
+    """
     if isinstance(x, SymbolicZero) and x.shape != aval.shape:
         raise ValueError(
-            f"the rule of {name} returned zeros of shape {x.shape} as a cotangent; expected "
-            f"{aval}, or None"
+            f"the rule of {name} returned zeros of shape {x.shape} as a cotangent of {of}; "
+            f"expected {aval}, or None"
         )
     if x is None or isinstance(x, SymbolicZero):
         return zeros(aval)
-    found = as_array(x, f"the rule of {name}: its cotangent")
+    found = as_array(x, f"the rule of {name}: its cotangent of {of}")
     is_real = not dtypes.issubdtype(found.dtype, np.complexfloating)
     if is_real and (found.weak_type or dtypes.issubdtype(found.dtype, np.floating)):
         found = found.astype(aval.dtype)  # a rule may compute in another precision
-    return of_type(found, aval, name, "cotangent", ValueError)
+    return of_type(found, aval, name, f"cotangent of {of}", ValueError)
 
 
 def _first(bwd: Callable[..., Any]) -> Callable[..., Any]:

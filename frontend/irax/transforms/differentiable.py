@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from irax.core.avals import ShapedArray
 from irax.core.refs import refs
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import name_of
+from irax.core.trees.parameter_names import ParameterNames
 
 
 def is_inexact(aval: ShapedArray) -> bool:
@@ -33,6 +34,7 @@ def check_callable(fun: Any, what: str) -> None:
 
 
 def check_differentiable(
+    fun: Callable[..., Any],
     chosen: Sequence[Any],
     numbers: Sequence[int],
     what: str,
@@ -40,29 +42,30 @@ def check_differentiable(
     kinds: str = "f",
     abstract: bool = False,
 ) -> None:
-    """Raises TypeError for an argument, of those at some positions, that is not an array of a kind:
-    "f" for real, "c" for complex, or both. If `abstract`, it may be a `ShapeDtypeStruct`.
+    """Raises TypeError for an argument of a function, of those at some positions, that is not an
+    array of a kind: "f" for real, "c" for complex, or both. If `abstract`, it may be a
+    `ShapeDtypeStruct`.
     """
+    parameters = ParameterNames(fun)
     for number, tree in zip(numbers, chosen, strict=True):
         for path, leaf in array_trees.tree_leaves_with_path(tree):
-            name = f"{what}: args[{number}]{array_trees.keystr(path)}"
+            name = f"{what}: {parameters.of(number)}{array_trees.keystr(path)}"
             aval = aval_of(leaf, name) if abstract else as_array(leaf, name).aval
             if not is_inexact(aval) and not allow_int:
                 raise TypeError(
-                    f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
-                    "floating-point array, because integers have no derivative: pass a float (such "
+                    f"{name} has type {aval}; expected a floating-point array, because "
+                    "integers have no derivative: pass a float (such "
                     "as 3.0), convert it with .astype(float), or leave the argument out of argnums"
                 )
             is_complex = aval.dtype.kind == "c"
             if is_complex and "c" not in kinds:
                 raise TypeError(
-                    f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
-                    "real one: for complex arguments use grad, jvp or vjp, or holomorphic=True"
+                    f"{name} has type {aval}; expected a real one: for complex arguments "
+                    "use grad, jvp or vjp, or holomorphic=True"
                 )
             if not is_complex and kinds == "c":
                 raise TypeError(
-                    f"{what}: args[{number}]{array_trees.keystr(path)} has type {aval}; expected a "
-                    "complex one, as holomorphic=True says"
+                    f"{name} has type {aval}; expected a complex one, as holomorphic=True says"
                 )
 
 

@@ -61,7 +61,7 @@ def jacfwd(
         numbers = normalize_argnums(argnums, len(args), "jacfwd")
         chosen = tuple(args[i] for i in numbers)
         kinds = "c" if holomorphic else "f"
-        check_differentiable(chosen, numbers, "jacfwd", allow_int=False, kinds=kinds)
+        check_differentiable(fun, chosen, numbers, "jacfwd", allow_int=False, kinds=kinds)
         function = bind_others(fun, args, kwargs, numbers)
 
         others: list[Any] = []
@@ -121,7 +121,7 @@ def jacrev(
         numbers = normalize_argnums(argnums, len(args), "jacrev")
         chosen = tuple(args[i] for i in numbers)
         kinds = "c" if holomorphic else "fc"
-        check_differentiable(chosen, numbers, "jacrev", allow_int, kinds)
+        check_differentiable(fun, chosen, numbers, "jacrev", allow_int, kinds)
         function = bind_others(fun, args, kwargs, numbers)
         result, pullback, *aux = vjp(function, *chosen, has_aux=has_aux)
         (_check_complex if holomorphic else _check_real)(result, "jacrev")

@@ -14,7 +14,8 @@ from irax.core.dispatch import call
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
 from irax.core.trees import array_trees
-from irax.core.trees.flattening import FlatFunction, argument_names, name_of
+from irax.core.trees.flattening import FlatFunction, name_of
+from irax.core.trees.parameter_names import ParameterNames
 from irax_compiler import api
 
 
@@ -43,7 +44,7 @@ def linear_transpose(
     (Array(6., dtype=float32, weak_type=True),)
     """
     leaves, in_tree = array_trees.tree_flatten((primals, {}))
-    names = argument_names(primals)
+    names = ParameterNames(fun).of_leaves(primals)
     avals = [aval_of(x, f"linear_transpose: {n}") for x, n in zip(leaves, names, strict=True)]
     flat = FlatFunction(fun, in_tree)
     inputs = [Input(a, None, n) for a, n in zip(avals, names, strict=True)]

@@ -245,7 +245,7 @@ def call_on_shards(
     """Return the results of a function of shards, as whole arrays; `specs_of_results` returns a
     spec for each leaf of its results.
     """
-    arguments = Arguments.of(args, {})
+    arguments = Arguments.of(f, args, {})
     specs = _in_specs(setting, in_specs, args, arguments.whole)
     positions = [i for i, spec in enumerate(specs) if spec is not None]
     arrays, inputs, given = [], [], []

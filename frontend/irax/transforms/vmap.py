@@ -124,7 +124,7 @@ def over_lanes(
         told = given.divided_along(what)
         along = mesh_axes or told
         inputs = [
-            Input(type_of_slice(x, axis), None, name)
+            Input(type_of_slice(x, axis), None, f"{name_of(fun)}: {name}")
             for x, axis, name in zip(given.arrays, given.axes, given.names, strict=True)
         ]
         divided = axis_names.lanes_divided_along(along)
@@ -226,7 +226,7 @@ class Mapped:
                 f"{what}: in_axes has {len(in_axes)} entries, but {name_of(fun)} was called with "
                 f"{len(args)} positional arguments; expected one entry for each, or one int for all"
             )
-        arguments = Arguments.of(args, kwargs)
+        arguments = Arguments.of(fun, args, kwargs)
         names = arguments.names
         axes = _spread((in_axes, 0), (args, kwargs), f"{what}: in_axes")
         positions = [i for i, axis in enumerate(axes) if axis is not None]

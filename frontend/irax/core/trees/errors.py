@@ -28,6 +28,12 @@ def structure_error(
     return ValueError(f"{message}\n  {expected_name}: {_show(expected)}\n  {name}: {_show(found)}")
 
 
+def unlike_compiled(name: str, expected: optree.PyTreeSpec, given: tuple[Any, Any]) -> TypeError:
+    """The error of a compiled program for arguments of another structure."""
+    differs = structure_error(expected, given, "those it was compiled for", "(args, kwargs)")
+    return TypeError(f"{name} was compiled for other arguments: {differs}")
+
+
 def _first_difference(
     expected: optree.PyTreeSpec, tree: Any, prefix: bool, path: KeyPath = ()
 ) -> tuple[KeyPath, str, str] | None:

@@ -15,6 +15,7 @@ from irax.core.key_arrays import KeyArray
 from irax.core.shardings.explicit_axes import type_of
 from irax.core.tracing import Input
 from irax.core.trees import array_trees
+from irax.core.trees.parameter_names import ParameterNames
 from irax.core.wrapping import wraps
 
 
@@ -94,10 +95,13 @@ class Arguments:
     """The leaves as users see them, keys whole."""
 
     @classmethod
-    def of(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Arguments:
+    def of(
+        cls, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Arguments:
         both = args, kwargs
         leaves, tree = array_trees.tree_flatten(both)
-        return cls(leaves, tree, argument_names(args, kwargs), array_trees.whole_leaves(both))
+        names = ParameterNames(function).of_leaves(args, kwargs)
+        return cls(leaves, tree, names, array_trees.whole_leaves(both))
 
     def array(self, number: int, what: str) -> tuple[Array, ShapedArray]:
         """Return a leaf as an array, and its type as users see it.

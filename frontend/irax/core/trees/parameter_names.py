@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import types
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -15,6 +16,13 @@ class ParameterNames:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._positional: list[str] = []
         self._rest = "args"
+        if type(function) is types.FunctionType and not function.__dict__:  # no other signature
+            code = function.__code__
+            named = code.co_argcount + code.co_kwonlyargcount
+            self._positional = [*code.co_varnames[: code.co_argcount]]
+            if code.co_flags & inspect.CO_VARARGS:
+                self._rest = code.co_varnames[named]
+            return
         try:
             found = inspect.signature(function).parameters.values()
         except (TypeError, ValueError):
@@ -33,7 +41,10 @@ class ParameterNames:
         return self._positional[where] if where < count else f"{self._rest}[{where - count}]"
 
     def of_leaves(
-        self, args: Any, kwargs: dict[str, Any], fixed: Collection[int | str] = ()
+        self,
+        args: Any,
+        kwargs: dict[str, Any] | None = None,
+        fixed: Collection[int | str] = (),
     ) -> list[str]:
         """Return a name for each leaf of a call's arguments, such as `params['w']`; positions that
         are `fixed` are not among `args`.
@@ -42,6 +53,6 @@ class ParameterNames:
         given = [(self.of(n), arg) for n, arg in zip(free, args, strict=False)]
         return [
             name + array_trees.keystr(path)
-            for name, argument in (*given, *kwargs.items())
+            for name, argument in (*given, *(kwargs or {}).items())
             for path, _ in array_trees.tree_leaves_with_path(argument)
         ]
