@@ -328,7 +328,7 @@ def explicit_x64_dtypes(new_val: str) -> AbstractContextManager[None]:
     length of a `with` block.
 
     Args:
-        new_val: "warn" of them and narrow them, or make them an "error".
+        new_val: "warn" of them and narrow them, make them an "error", or "allow" them.
 
     Raises:
         ValueError: the value isn't one of these.

@@ -30,6 +30,7 @@ from ml_dtypes import (
 
 from irax.core.dtypes.kinds import KEY_TYPES as KEY_TYPES
 from irax.core.dtypes.kinds import KeyType as KeyType
+from irax.core.dtypes.kinds import available_dtype as available_dtype
 from irax.core.dtypes.kinds import can_cast as can_cast
 from irax.core.dtypes.kinds import canonicalize_dtype as canonicalize_dtype
 from irax.core.dtypes.kinds import default_complex as default_complex

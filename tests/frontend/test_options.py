@@ -191,7 +191,36 @@ def test_64_bit_dtypes_that_are_asked_for():
             jnp.zeros(2, "float64")
         assert jnp.zeros(2, float).dtype == "float32"
     with pytest.raises(ValueError, match="explicit_x64_dtypes"):
-        irax.explicit_x64_dtypes("allow")
+        irax.explicit_x64_dtypes("never")
+
+
+def test_arrays_of_64_bits_beside_others():
+    with irax.explicit_x64_dtypes("allow"):
+        x, n = jnp.array([1.0, 2.0], dtype="float64"), jnp.asarray([2**40, 3], "int64")
+        for wide in (
+            *(x + 1, x * 1.5, x + jnp.ones(2), x + np.ones(2), jnp.sin(x), x.sum(), x.mean()),
+            *(jnp.where(x > 1, x, 0), x @ x, jnp.arange(2, dtype="float64"), jnp.stack([x, x])),
+            *(jnp.linalg.solve(jnp.eye(2, dtype="float64"), x), irax.nn.softmax(x), jnp.float64(1)),
+            *(
+                irax.jit(jnp.sin)(x),
+                irax.grad(lambda x: jnp.sin(x).sum())(x),
+                irax.vmap(jnp.sin)(x),
+            ),
+            *(lax.scan(lambda c, x: (c + x, x), x[0], x)[0], irax.vjp(jnp.sin, x)[1](x)[0]),
+            *(irax.eval_shape(jnp.cos, irax.ShapeDtypeStruct((2,), "float64")), lax.full((), x[0])),
+        ):
+            assert (wide.dtype, wide.weak_type) == (np.float64, False)
+        np.testing.assert_array_equal(irax.jit(lambda n: n + 1)(n), [2**40 + 1, 4])
+        np.testing.assert_allclose(jnp.sin(x), np.sin([1.0, 2.0]), rtol=1e-15)
+        assert jnp.cumsum(n).dtype == np.int64
+        assert (jnp.fft.fft(x).dtype, (x + 1j).dtype) == (np.complex128,) * 2
+        for narrow in (
+            *(jnp.zeros(2), jnp.asarray(np.ones(2)), jnp.ones(2) + np.float64(1), n * 1.5),
+            *(jnp.sin(np.ones(2)), irax.jit(jnp.sin)(np.ones(2)), jnp.ones(2, float)),
+        ):
+            assert narrow.dtype == np.float32
+        assert jnp.uint32(1) + jnp.int32(1) == jnp.int32(2)
+        assert jnp.promote_types("int64", "float64") == jnp.result_type(x, 1) == np.float64
 
 
 def test_no_execution():

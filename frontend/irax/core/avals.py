@@ -303,7 +303,7 @@ class ShapeDtypeStruct:
                 )
             self.sharding = as_sharding("ShapeDtypeStruct", sharding)
             self.sharding.parts(self.ndim)  # which checks the number of dimensions
-        self.dtype: np.dtype[Any] = dtypes.canonicalize_dtype(dtype)
+        self.dtype: np.dtype[Any] = dtypes.available_dtype(float if dtype is None else dtype)
         self.weak_type = weak_type
 
     @classmethod

@@ -9,7 +9,7 @@ import numpy as np
 
 from irax import dtypes, errors, lax
 from irax.core import transfer_guards
-from irax.core.array import Array, as_array
+from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.dispatch import staged
 from irax.core.dtypes.operands import as_arrays, broadcast_shapes, fitted, inexact_dtype
 from irax.core.dtypes.promotion import convert, promote_dtypes
@@ -87,7 +87,7 @@ def _arange(numbers: list[Any], dtype: np.dtype[Any]) -> Array:
     cut = dtype.kind in "iu" and any(isinstance(n, float | np.floating) for n in numbers)
 
     def counted() -> Array:
-        return as_array(np.arange(*numbers).astype(dtype))
+        return ConcreteArray(np.arange(*numbers).astype(dtype))
 
     if dtype == np.bool:
         return counted()

@@ -123,9 +123,12 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
     except TypeError:
         told = f"{what}: {dtype!r} is not a dtype; give a name such as 'float32'"
         raise TypeError(told) from None
-    available = canonical(wanted, config.enable_x64)
-    asks_for_width = not (isinstance(dtype, type) and dtype in (int, float, complex))
-    if asks_for_width and not isinstance(wanted, KeyType) and available != wanted.newbyteorder("="):
+    available = available_dtype(dtype)
+    if (
+        _asks_for_width(dtype)
+        and not isinstance(wanted, KeyType)
+        and available != wanted.newbyteorder("=")
+    ):
         told = f"{what}: the dtype {wanted.name} was asked for, but 64-bit types are off"
         cure = 'turn them on: irax.config.update("enable_x64", True)'
         if config.explicit_x64_dtypes == "error":
@@ -135,6 +138,23 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
         so = f"{told}, so it becomes {available.name}; ask for that one, or {cure}"
         source.warn(so, UserWarning)
     return available
+
+
+def available_dtype(dtype: Any) -> np.dtype[Any]:
+    """Return the dtype that an array gets that is asked for with this one: a narrower one where
+    64-bit types are off, unless the option `explicit_x64_dtypes` allows them.
+    """
+    wide = _asks_for_width(dtype) and keeps_wide()
+    return canonical(as_dtype(dtype), config.enable_x64 or wide)
+
+
+def _asks_for_width(dtype: Any) -> bool:
+    return not (isinstance(dtype, type) and dtype in (int, float, complex))
+
+
+def keeps_wide() -> bool:
+    """Return True if 64-bit types that are asked for stay, whatever `enable_x64` says."""
+    return config.explicit_x64_dtypes == "allow"
 
 
 def as_dtype(dtype: Any) -> np.dtype[Any]:

@@ -7,9 +7,9 @@ import numpy as np
 
 from irax.config import config
 from irax.core.dtypes import strictness
-from irax.core.dtypes.kinds import DTYPES, canonical, issubdtype, name_of
+from irax.core.dtypes.kinds import DTYPES, canonical, issubdtype, keeps_wide, name_of
 from irax.core.dtypes.lattice import TypePromotionError, least_upper_bound
-from irax.core.dtypes.values import dtype_and_weakness
+from irax.core.dtypes.values import dtype_and_weakness, dtype_of
 
 _WEAK = {"i*": DTYPES["int64"], "f*": DTYPES["float64"], "c*": DTYPES["complex128"]}
 _BOUNDS = DTYPES | _WEAK
@@ -25,15 +25,18 @@ def _node(dtype: np.dtype[Any], weak: bool) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _join(x64: bool, *operands: tuple[np.dtype[Any], bool]) -> tuple[np.dtype[Any], bool]:
-    dtypes = [canonical(dtype, x64) for dtype, _ in operands]
+def _join(
+    x64: bool, keeps: bool, *operands: tuple[np.dtype[Any], bool]
+) -> tuple[np.dtype[Any], bool]:
+    dtypes = [canonical(dtype, x64 or keeps) for dtype, _ in operands]
     weak = [weak for _, weak in operands]
     if len(set(dtypes)) == 1:
         return dtypes[0], all(weak) and dtypes[0] != np.bool
     # Among themselves, weak operands go by the widths that they do have.
     nodes = map(name_of, dtypes) if all(weak) else map(_node, dtypes, weak)
     bound = least_upper_bound(set(nodes), x64)
-    return canonical(_BOUNDS[bound], x64), all(weak) or bound in _WEAK
+    is_weak = all(weak) or bound in _WEAK
+    return canonical(_BOUNDS[bound], x64 or (keeps and not is_weak)), is_weak
 
 
 def lattice_result_type(*args: Any) -> tuple[np.dtype[Any], bool]:
@@ -63,7 +66,9 @@ def lattice_result_type(*args: Any) -> tuple[np.dtype[Any], bool]:
 
 def join(*args: Any) -> tuple[np.dtype[Any], bool]:
     """Return `lattice_result_type`, whatever the option `numpy_dtype_promotion` is."""
-    return _join(config.enable_x64, *map(dtype_and_weakness, args))
+    if keeps_wide():
+        return _join(config.enable_x64, True, *map(dtype_of, args))
+    return _join(config.enable_x64, False, *map(dtype_and_weakness, args))
 
 
 def judge_dtypes(*args: Any) -> None:
@@ -72,11 +77,11 @@ def judge_dtypes(*args: Any) -> None:
     """
     if config.numpy_dtype_promotion != "strict":
         return
-    operands = [dtype_and_weakness(x) for x in strictness.judged(args) if x is not None]
+    operands = [dtype_of(x) for x in strictness.judged(args) if x is not None]
     if len(operands) < 2:
         return
-    result, _ = _join(config.enable_x64, *operands)
-    known = [canonical(dtype, config.enable_x64) for dtype, weak in operands if not weak]
+    result, _ = _join(config.enable_x64, keeps_wide(), *operands)
+    known = [dtype for dtype, weak in operands if not weak]
     if any(dtype != result for dtype in known):
         names = ", ".join(sorted({dtype.name for dtype in known}))
         raise TypePromotionError(

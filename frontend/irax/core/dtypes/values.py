@@ -10,7 +10,7 @@ from ml_dtypes import (
 )
 
 from irax.config import config
-from irax.core.dtypes.kinds import KeyType, as_dtype, canonical, issubdtype
+from irax.core.dtypes.kinds import KeyType, as_dtype, canonical, issubdtype, keeps_wide
 
 # As they are before canonicalization.
 _PYTHON_SCALARS: dict[type, tuple[np.dtype[Any], bool]] = {
@@ -61,7 +61,16 @@ def dtype_of(x: Any) -> tuple[np.dtype[Any], bool]:
         ((dtype('float32'), True), (dtype('float32'), False))
     """
     dtype, weak = dtype_and_weakness(x)
-    return canonical(dtype, config.enable_x64), weak
+    return canonical(dtype, config.enable_x64 or (keeps_wide() and is_asked_for(x))), weak
+
+
+def is_asked_for(x: Any) -> bool:
+    """Return True for arrays of irax's, their types and dtypes: what has a dtype because somebody
+    asked for it.
+    """
+    if isinstance(x, type):
+        return x not in _PYTHON_SCALARS
+    return hasattr(x, "weak_type") or isinstance(x, str | np.dtype)
 
 
 def is_weakly_typed(x: Any) -> bool:

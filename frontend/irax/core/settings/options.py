@@ -48,7 +48,7 @@ _CHOICES: dict[str, tuple[Any, ...]] = {
         *("threefry2x32", "threefry4x32", "philox2x32", "philox4x32", "rbg", "unsafe_rbg"),
     ),
     "deterministic": (None, "batch"),
-    "explicit_x64_dtypes": ("warn", "error"),
+    "explicit_x64_dtypes": ("allow", "warn", "error"),
     "legacy_prng_key": ("allow", "warn", "error"),
     "numpy_dtype_promotion": ("standard", "strict"),
     "numpy_rank_promotion": ("allow", "warn", "raise"),
@@ -117,7 +117,8 @@ class Config(threading.local):
         spmd: how programs for several devices run where these are the processor of this process:
             on "one_buffer", as a program for one device, or in "threads", one for each.
         explicit_x64_dtypes: "warn" where a 64-bit dtype is asked for by name and 64-bit types are
-            off, or make it an "error".
+            off, and narrow it, or make it an "error"; "allow" it, so that arrays of 64 bits stand
+            beside others, and only what nobody asks for is narrow.
         legacy_prng_key: "allow" keys of raw words, "warn" of them, or make them an "error".
         log_compiles: log what is traced and compiled, and how long it takes.
         enable_checks: accepted for JAX's sake, without effect: what irax checks, it checks always.
