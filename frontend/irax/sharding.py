@@ -3,6 +3,7 @@
 from irax.core.absent_names import GetAttr as _GetAttr
 from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.avals import ManualAxisType as ManualAxisType
+from irax.core.shardings.forbidden_axes import no_collectives as no_collectives
 from irax.core.shardings.meshes import AbstractDevice as AbstractDevice
 from irax.core.shardings.meshes import AbstractMesh as AbstractMesh
 from irax.core.shardings.meshes import AxisType as AxisType

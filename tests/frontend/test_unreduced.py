@@ -114,3 +114,44 @@ def test_another_mesh_of_the_context_within_a_trace():
     assert found == [(AxisType.Auto,) * 2, (AxisType.Explicit,) * 2]
     assert rows.sharding.spec == ROWS
     np.testing.assert_allclose(total, [6, 8, 10, 12])
+
+
+def test_collectives_may_be_forbidden_along_axes():
+    y = np.arange(4, dtype=np.float32)
+    a = irax.device_put(np.arange(16, dtype=np.float32).reshape(4, 4), P("x", "y"))
+    b = irax.device_put(np.ones((4, 4), np.float32), P("y"))
+    on_shards = lambda f, out: irax.shard_map(f, in_specs=P("y"), out_specs=out)(
+        irax.reshard(y, P("y"))
+    )
+    forbidden = {
+        "sum": lambda: a.sum(1),
+        "max": lambda: a.max(),
+        "argmax": lambda: a.argmax(1),
+        "jit": irax.jit(lambda: irax.nn.softmax(a, 1)),
+        "grad": lambda: irax.grad(lambda a: (a * a).sum())(a),
+        "dot": lambda: irax.numpy.dot(a, b, out_sharding=P("x")),
+        "gathers": lambda: irax.reshard(a, P("x")),
+        "moves": lambda: irax.reshard(a, P("y", "x")),
+        "psum": lambda: on_shards(lambda v: lax.psum(v, "y"), P()),
+        "ppermute": lambda: on_shards(lambda v: lax.ppermute(v, "y", [(0, 1), (1, 0)]), P("y")),
+    }
+    allowed = {
+        "add": lambda: a + 1,
+        "other": lambda: a.sum(0),
+        "transpose": lambda: a.T,
+        "later": lambda: irax.numpy.dot(a, b, out_sharding=P("x", unreduced={"y"})),
+        "divides": lambda: irax.reshard(b.T, P("x", "y")),
+        "index": lambda: on_shards(lambda v: v + lax.axis_index("y"), P("y")),
+        "lanes": lambda: irax.vmap(lambda v: lax.psum(v, "y"), axis_name="y")(y),
+    }
+    for _ in range(2):  # what was compiled before, too
+        for call in (*allowed.values(), *forbidden.values()):
+            call()
+        with irax.sharding.no_collectives({"y"}):
+            for call in allowed.values():
+                call()
+            for call in forbidden.values():
+                with pytest.raises(Exception, match="along the axis 'y' is forbidden"):
+                    call()
+    with pytest.raises(TypeError, match="expected a set"), irax.sharding.no_collectives("y"):
+        pass

@@ -28,7 +28,6 @@ _REASONS = {
         "experimental: EArray array_serialization colocated_python",
         "extend: lowering mlir random",
     ),
-    "types along explicit axes say which collectives there are": ("sharding: no_collectives",),
     "a collective ends when its result is read: irax.lax.psum_scatter": (
         "lax: psum_scatter_start",
     ),

@@ -22,6 +22,7 @@ from irax.core.dispatch import bind
 from irax.core.dtypes.promotion import convert, select
 from irax.core.shardings import axis_names
 from irax.core.shardings.axis_names import BoundAxis, text_of
+from irax.core.shardings.forbidden_axes import check_collective
 from irax.core.shardings.pvary import pvary
 from irax.core.tracing import Tracer
 from irax.lax.arguments import array_of, canonical_axis
@@ -51,7 +52,7 @@ def axis_index(axis_name: Any) -> Array:
     >>> irax.vmap(lambda x: irax.lax.axis_index("i"), axis_name="i")(irax.numpy.ones(3))
     Array([0, 1, 2], dtype=int32)
     """
-    return _index(_axes("lax.axis_index", _names(axis_name)))
+    return _index(_found("lax.axis_index", _names(axis_name)))
 
 
 def _index(axes: Sequence[BoundAxis]) -> Array:
@@ -75,7 +76,7 @@ def axis_size(axis_name: Any) -> int:
     >>> irax.vmap(lambda x: x / irax.lax.axis_size("i"), axis_name="i")(irax.numpy.ones(4))
     Array([0.25, 0.25, 0.25, 0.25], dtype=float32)
     """
-    return _width(_axes("lax.axis_size", _names(axis_name)), ())
+    return _width(_found("lax.axis_size", _names(axis_name)), ())
 
 
 # ---- folding -------------------------------------------------------------------------------------
@@ -551,6 +552,13 @@ def _split(axis_name: Any) -> tuple[list[Any], list[int]]:
 
 
 def _axes(what: str, names: Sequence[Any]) -> list[BoundAxis]:
+    """The axes of a collective."""
+    found = _found(what, names)
+    check_collective(what, found)
+    return found
+
+
+def _found(what: str, names: Sequence[Any]) -> list[BoundAxis]:
     return [axis_names.find(name, what) for name in names]
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
+from irax.config import config
 from irax.core.array import Array, ConcreteArray, device_of
 from irax.core.avals import ShapedArray, aval_in_memory
 from irax.core.dtypes.operands import Kinds, as_arrays
@@ -160,7 +161,8 @@ class OnDevice(Interpreter):
             return operation(self.numpy, *arrays)
         program = None
         if key is not None and _compiles(device):
-            full_key = (device, key, is_layout_stated(), *map(signature, arrays))
+            stated = is_layout_stated(), config.no_collectives
+            full_key = (device, key, stated, *map(signature, arrays))
             program = self._programs.get(full_key)
             if program is None:
                 program = self._programs[full_key] = self._compiled(operation, arrays, device)
@@ -225,7 +227,7 @@ class OnDevice(Interpreter):
         if key is None:
             return _layouts_found(operation, arrays, device, layouts, builder)
         told = (get_abstract_mesh(), is_layout_stated())
-        full_key = (device, key, layouts, told, *(x.aval for x in arrays))
+        full_key = (device, key, layouts, told, config.no_collectives, *(x.aval for x in arrays))
         if full_key not in self._specs:
             self._specs[full_key] = _layouts_found(operation, arrays, device, layouts, None)
         return self._specs[full_key]

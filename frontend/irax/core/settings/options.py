@@ -265,6 +265,9 @@ class Config(threading.local):
     abstract_mesh = None
     """The abstract mesh in the place of the mesh of the context (see `core.meshes`)."""
 
+    no_collectives = frozenset[Any]()
+    """The axes along which devices are not to exchange data (see `core.shardings`)."""
+
     given = None
     """The user's operands of the library function that runs (see `core.strictness`)."""
 
@@ -359,6 +362,7 @@ SEEN_IN_TRACES = (
     "deterministic",
     *("enable_custom_prng", "check_static_indices", "random_seed_offset"),
     *("default_prng_impl", "unbiased_random", "mesh", "entered_mesh", "abstract_mesh"),
+    "no_collectives",
 )
 """The names of the values in `Config.traced`."""
 

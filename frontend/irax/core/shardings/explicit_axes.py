@@ -15,6 +15,7 @@ from irax.core.avals import AbstractRef, ShapedArray
 from irax.core.key_arrays import KeyArray
 from irax.core.refs.hi_types import hi_type_of
 from irax.core.shardings.axis_names import text_of
+from irax.core.shardings.forbidden_axes import check_kept
 from irax.core.shardings.meshes import AbstractMesh, get_abstract_mesh
 from irax.core.shardings.partition_specs import PartitionSpec, axes_by_dimension
 from irax.core.shardings.sharded import sharding_of
@@ -58,15 +59,16 @@ def typed(aval: ShapedArray, sharding: Any, mesh: AbstractMesh | None = None) ->
         return aval
     if sharding.mesh.shape_tuple != mesh.shape_tuple:
         return aval
-    return _with_spec(aval, mesh, _texts(sharding.spec, aval.ndim))
+    return _with_spec(aval, mesh, layout_of_spec(sharding.spec, aval.ndim))
 
 
 def spec_of(aval: ShapedArray) -> Spec | None:
     """Return the axes along which each dimension of a type is divided; None if it is not told."""
-    return None if aval.told is None else _texts(aval.told.spec, aval.ndim)
+    return None if aval.told is None else layout_of_spec(aval.told.spec, aval.ndim)
 
 
-def _texts(spec: PartitionSpec, rank: int) -> Spec:
+def layout_of_spec(spec: PartitionSpec, rank: int) -> Spec:
+    """Return the axes along which a spec divides each dimension of an array."""
     return tuple(tuple(map(text_of, axes)) for axes in axes_by_dimension(spec, rank))
 
 
@@ -178,7 +180,9 @@ def _explicit_mesh(sharding: Any) -> AbstractMesh | None:
 def _typed_by_own_mesh(aval: ShapedArray, sharding: Any) -> ShapedArray:
     """Return the type of an array with its layout along explicit axes of the mesh that it is on."""
     mesh = _explicit_mesh(sharding)
-    return aval if mesh is None else _with_spec(aval, mesh, _texts(sharding.spec, aval.ndim))
+    return (
+        aval if mesh is None else _with_spec(aval, mesh, layout_of_spec(sharding.spec, aval.ndim))
+    )
 
 
 def result_type(x: Array) -> ShapedArray:
@@ -215,6 +219,10 @@ class ExplicitAxes:
                 "result as out_sharding=, or move an operand before by irax.reshard"
             ) from None
         mesh = get_abstract_mesh()
+        operation = mlir.definition(value)
+        if config.no_collectives and operation is not None:
+            given = [self.known[x] for x in operation.operands if x in self.known]
+            check_kept(operation.name, given, spec)
         return _with_spec(aval, mesh, spec) if mesh.explicit_axes else aval
 
     def _shown(self, operation: mlir.Operation) -> str:

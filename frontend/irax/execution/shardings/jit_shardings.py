@@ -17,7 +17,15 @@ from irax.core.dispatch import bind, staged
 from irax.core.module_builder import ModuleBuilder
 from irax.core.shardings import axis_names
 from irax.core.shardings.axis_names import BoundAxis, text_of
-from irax.core.shardings.explicit_axes import are_in_types, is_divided, layout_is_stated, type_of
+from irax.core.shardings.explicit_axes import (
+    are_in_types,
+    is_divided,
+    layout_is_stated,
+    layout_of,
+    layout_of_spec,
+    type_of,
+)
+from irax.core.shardings.forbidden_axes import check_kept
 from irax.core.shardings.layouts import sharding_of_format
 from irax.core.shardings.memory_moves import in_memory
 from irax.core.shardings.meshes import Mesh, get_abstract_mesh
@@ -353,8 +361,21 @@ def takes_out_sharding(what: str) -> Callable[[F], F]:
                 result = function(*args, **kwargs)
             leaves, tree = array_trees.tree_flatten(result)
             wanted = [fitted(sharding, x) for x in leaves]
+            if config.no_collectives:
+                _check_kept(what, (args, kwargs), wanted)
             return divided_results(what, array_trees.tree_unflatten(tree, wanted), result)
 
         return dividing  # pyright: ignore[reportReturnType]
 
     return decorated
+
+
+def _check_kept(what: str, arguments: Any, wanted: Sequence[Sharding]) -> None:
+    """Check that results stay divided along forbidden axes, or are to be summed along them."""
+    arrays = [x for x in array_trees.tree_leaves(arguments) if isinstance(x, Array)]
+    given = [layout_of(type_of(x)) for x in arrays]
+    for sharding in wanted:
+        if isinstance(sharding, NamedSharding):
+            spec = sharding.spec
+            later = tuple(map(text_of, spec.unreduced))
+            check_kept(what, given, [*layout_of_spec(spec, len(spec.partitions)), later])
