@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from tests.precision import losing_arrays as losing_arrays  # its cases, too
 from tests.precision import losing_loops as losing_loops
+from tests.precision import losing_sums as losing_sums
 from tests.precision.losing_programs import CASES, Case, rows
 
 import irax

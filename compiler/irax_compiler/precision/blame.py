@@ -111,8 +111,13 @@ class Costs:
         """The digits that they cost: all, where numbers overflow."""
         if self.overflows:
             return np.inf
-        rounded = np.log10(max(1.0, self.added / self.weight)) if self.weight else 0.0
-        return max(0.0, self.amplified) + float(rounded) * min(1.0, self.own)
+        return max(0.0, self.amplified) + self.rounded
+
+    @property
+    def rounded(self) -> float:
+        """The digits that the number of their own roundings costs."""
+        digits = np.log10(max(1.0, self.added / self.weight)) if self.weight else 0.0
+        return float(digits) * min(1.0, self.own)
 
     def include(self, other: Costs) -> None:
         """Add the costs of another op of the same line."""
@@ -143,7 +148,8 @@ class Blame:
 
 def follow(run: Run, place: int, error: float, value: float) -> Blame:
     """Follow an element back. It is given by its place, its error and its wide value."""
-    if not np.isfinite(error):
+    is_lost = not np.isfinite(error)
+    if is_lost:
         error = value
     slope = np.zeros(run.size + 1, np.complex128 if run.has_complex else np.float64)
     slope[place] = 1
@@ -162,7 +168,30 @@ def follow(run: Run, place: int, error: float, value: float) -> Blame:
             if isinstance(x, Both):
                 total += _size(x.of_elements(slope), run.arithmetic.lowered(x.wide))
         condition = total / abs(value) if value else np.inf
+        if is_lost and not any(costs.overflows for _, costs in found):
+            found += _overflows(run)
     return Blame(found[::-1], condition, vanished)
+
+
+def name_of(event: Event) -> str:
+    """Return the name of an event's op, without its dialect."""
+    return event.step.op.name.partition(".")[2]
+
+
+def _overflows(run: Run) -> list[tuple[Event, Costs]]:
+    """Return the events that overflow, of finite numbers, the last one first. They may have no part
+    in a derivative: that of g / (1 + g) is 0 for large numbers.
+    """
+    found = []
+    for event in reversed(run.events):
+        both = [x for x in event.results if isinstance(x, Both)]
+        if all(np.isfinite(x.narrow).all() for x in both):
+            continue
+        pairs = zip(both, _local_errors(run, event), strict=True)
+        count = sum(int(np.count_nonzero(~np.isfinite(x.narrow) & np.isnan(e))) for x, e in pairs)
+        if count:
+            found.append((event, Costs(overflows=count, names=Counter({name_of(event): 99}))))
+    return found
 
 
 def _has_vanished(run: Run, x: Both) -> bool:
@@ -195,7 +224,7 @@ def _costs(
     error: float,
 ) -> Costs:
     """Return the costs of an event, and add to the slopes of its operands."""
-    arithmetic, op = run.arithmetic, event.step.op
+    arithmetic = run.arithmetic
     costs = Costs()
     local = _local_errors(run, event)
     values = [arithmetic.lowered(x.wide) for x in results]
@@ -219,7 +248,7 @@ def _costs(
     _exceptions(run, event, results, slopes, local, costs)
     if event.turn is not None and (size := max(map(_size, values))):
         costs.by_turn[event.turn] = max(_size(errors(run, x)) for x in results) / size
-    costs.names[op.name.partition(".")[2]] = min(costs.digits, 99)  # pyright: ignore
+    costs.names[name_of(event)] = min(costs.digits, 99)  # pyright: ignore
     return costs
 
 

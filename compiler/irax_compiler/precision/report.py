@@ -274,8 +274,9 @@ def _cures(
 ) -> dict[Frame | None, dict[Cure, None]]:
     """Return the cures of lines that cost digits, each at the line where its expression ends."""
     found: dict[Frame | None, dict[Cure, None]] = {}
-    for cure, events in cures.found(run, (event for event, _ in of_events.by_event)):
-        if any(lines[f].digits > _TOLD for e in events if (f := line_of(e.step)) in lines):
+    for cure, events in cures.found(run, of_events.by_event):
+        costs = [lines[f] for e in events if (f := line_of(e.step)) in lines]
+        if any(c.digits > _TOLD or c.underflows for c in costs):
             found.setdefault(line_of(events[0].step), {})[cure] = None
     return found
 
