@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 import irax
 import irax.numpy as jnp
-from irax import lax, sparse
+from irax import lax, nn, sparse
 from irax.scipy.linalg import solve_triangular
 from irax.sparse import Coloring, SparsityPattern, compiled_colors, derivatives
 from irax_compiler import api
@@ -111,6 +111,37 @@ def test_what_is_multiplied_by_a_zero_that_stays_has_no_element():
     np.testing.assert_array_equal(found.todense(), np.asarray(dense_one) != 0)
     shifted = sparse.sparsity(lambda x: jnp.cos(irax.lax.stop_gradient(mask * x)) * x)(x)
     assert shifted.nnz == 4  # a cosine of zero is none
+
+
+SEEN = np.tril(np.ones((5, 5), bool)) & ~np.tril(np.ones((5, 5), bool), -3)
+MASKS = {
+    "chosen": lambda s: jnp.where(SEEN, s, -jnp.inf),
+    "added": lambda s: s + np.where(SEEN, 0, -np.inf).astype(np.float32),
+    "taken away": lambda s: np.float32(0.5) * jnp.where(SEEN, s, -np.inf) - jnp.sum(s),
+    "turned": lambda s: jnp.where(SEEN.T[None], s.T, -np.inf)[0].T,
+}
+
+
+@pytest.mark.parametrize("name", MASKS)
+def test_what_a_mask_makes_infinite_has_no_weight(name):
+    """Attention to the two tokens before, with the mask where softmax has it."""
+
+    def weights(x):
+        return nn.softmax(irax.lax.stop_gradient(MASKS[name](x @ x.T)), axis=-1)
+
+    def attention(x):
+        return nn.softmax(MASKS[name](x @ x.T), axis=-1) @ x
+
+    x = RNG.normal(size=(5, 2)).astype(np.float32)
+    linear = sparse.sparsity(lambda x: weights(x) @ x)(x).todense()
+    np.testing.assert_array_equal(linear, np.kron(SEEN, np.eye(2)) != 0)
+    there = np.asarray(irax.jacfwd(attention)(x)).reshape(10, 10) != 0
+    found = sparse.sparsity(attention)(x).todense()
+    assert not (there & ~found).any()
+    if name == "chosen":  # the largest weight of the others is one of any
+        np.testing.assert_array_equal(found, np.kron(SEEN, np.ones((2, 2))) != 0)
+    gates = sparse.sparsity(lambda x: nn.sigmoid(irax.lax.stop_gradient(MASKS[name](x @ x.T))) @ x)
+    np.testing.assert_array_equal(gates(x).todense(), linear)
 
 
 @pytest.mark.parametrize(

@@ -117,8 +117,8 @@ class Select(Op):
         (there,) = np.nonzero(taken)
         return [Pairs(there, there, taken.size)]
 
-    def zeros(self, use: Use, zeros: Sequence[np.ndarray | None]) -> np.ndarray | None:
-        chooser, both = use.values[0], (False if x is None else x for x in zeros[1:])
+    def chosen(self, use: Use, marks: Sequence[np.ndarray | None]) -> np.ndarray | None:
+        chooser, both = use.values[0], (False if x is None else x for x in marks[1:])
         return None if chooser is None else np.where(chooser, *both)
 
     def jvp(

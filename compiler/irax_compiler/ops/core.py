@@ -188,6 +188,8 @@ class Op:
     """True if it is linear in each of its operands, but not in both together."""
     zero_with_first: bool = False
     """True if its result is zero where its first operand is."""
+    masked_with: Sequence[int] = ()
+    """The operands, by number, with which its result is -inf, or nan, whatever the others are."""
     links_by_zeros: bool = False
     """True if its links follow from where its operands are zero, whatever they are elsewhere."""
     identity: Callable[[np.dtype], Any] | None = None
@@ -339,6 +341,12 @@ class Op:
         if self.moves:
             return self.moved_links(use)
         return by_dimensions(self.sharding_rule(use.operands, use.results), use)
+
+    def chosen(self, use: Use, marks: Sequence[np.ndarray | None]) -> np.ndarray | None:
+        """Return True at the elements of the result that are marked ones of operands, given those
+        of each; None unless it is known that each is an element of an operand.
+        """
+        return None
 
     @property
     def index_dim(self) -> int | None:

@@ -63,6 +63,7 @@ class Elementwise(Op):
     """The number of common functions, such as `log`, that take as long to compile."""
     commutative: bool = False
     zero_with_first: bool = False
+    masked_with: Sequence[int] = ()
     identity: Callable[[np.dtype], Any] | None = None
     memory: Memory = Memory.SAME_SIZE
     widened: Widened = Widened.LOW_BITS
@@ -146,6 +147,7 @@ class Traits(TypedDict, total=False):
     length: int
     commutative: bool
     zero_with_first: bool
+    masked_with: Sequence[int]
     identity: Callable[[np.dtype], Any]
     memory: Memory
     widened: Widened
@@ -225,6 +227,7 @@ add = binary(
     [lambda t, x, y, z: t, lambda t, x, y, z: t],
     {0: lambda ct, x, y: ct, 1: lambda ct, x, y: ct},
     commutative=True,
+    masked_with=(0, 1),
     float_bits=Bits.JOINED,
     identity=meanings.zero,
     scalar_lowering=registers.by_kind(f="arith.addf", i="arith.addi"),
@@ -235,6 +238,7 @@ subtract = binary(
     np.subtract,
     [lambda t, x, y, z: t, lambda t, x, y, z: negate(t)],
     {0: lambda ct, x, y: ct, 1: lambda ct, x, y: negate(ct)},
+    masked_with=(0,),
     float_bits=Bits.JOINED,
     identity=meanings.zero,
     scalar_lowering=registers.by_kind(f="arith.subf", i="arith.subi"),

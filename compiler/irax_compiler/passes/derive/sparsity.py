@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise, product
 from math import prod
 from typing import Any, ClassVar
@@ -49,7 +50,12 @@ from irax_compiler.passes.derive.patterns import (
     seed,
     stacked,
 )
-from irax_compiler.passes.derive.zeros import Zeros, zeros_of_result, zeros_of_value
+from irax_compiler.passes.derive.zeros import (
+    Zeros,
+    masked_result,
+    zeros_of_result,
+    zeros_of_value,
+)
 
 MOST_STEPS = 50_000
 """The operations that loops are followed for step by step. Beyond, all steps are taken together."""
@@ -69,6 +75,8 @@ class Fact:
     """The bounds of integers that are not known, or their choices."""
     zeros: Zeros = None
     """The zeros among floats that are not known."""
+    masked: Zeros = None
+    """The places of -inf among them."""
 
 
 NOTHING = Fact()
@@ -344,8 +352,14 @@ def _use(operation: Operation, given: Sequence[Fact], result: int = 0) -> Use:
 def _zeros(op: Op, operation: Operation, given: Sequence[Fact]) -> Sequence[Fact]:
     """The zeros of results that are floats, of an op of which some operands are not known."""
     zeros = [zeros_of_value(x.value) if x.zeros is None else x.zeros for x in given]
-    uses = [_use(operation, given, number) for number in range(len(operation.results))]
-    return [Fact(zeros=zeros_of_result(op, use, zeros)) for use in uses]
+    masked = [zeros_of_value(x.value, -np.inf) if x.masked is None else x.masked for x in given]
+    found = []
+    for number in range(len(operation.results)):
+        use = _use(operation, given, number)
+        places, made = masked_result(op, use, masked)
+        there = [x for x in (zeros_of_result(op, use, zeros), made) if x is not None]
+        found.append(Fact(zeros=reduce(np.logical_or, there) if there else None, masked=places))
+    return found
 
 
 def _values(op: Op, given: Sequence[Fact]) -> Iterator[list[np.ndarray | None]]:
@@ -392,7 +406,7 @@ def _either(facts: Sequence[Fact]) -> Fact:
 
 
 def _same(x: Fact, y: Fact) -> bool:
-    for name in ("value", "pattern", "bounds", "zeros"):
+    for name in ("value", "pattern", "bounds", "zeros", "masked"):
         if (getattr(x, name) is None) != (getattr(y, name) is None):
             return False
     return x.pattern is None or y.pattern is None or x.pattern.nnz == y.pattern.nnz

@@ -1,7 +1,8 @@
 """Zeros: the elements of a value that are zero whatever the arguments are.
 
 A value that is not known can have some: a mask times it, or it padded. What is multiplied by them
-depends on nothing.
+depends on nothing. Elements that a mask makes -inf, before a softmax, have exponentials that are
+zero, so their places are followed, too.
 """
 
 from __future__ import annotations
@@ -20,15 +21,14 @@ _LARGEST = 1 << 18
 """The most elements of matrices whose products' zeros are computed."""
 
 Zeros = np.ndarray | None
-"""True at the elements that are zero; None if none are known."""
+"""True at the elements that are zero, or another number; None if none are known."""
 
 
-def zeros_of_value(value: np.ndarray | None) -> Zeros:
-    """Return the zeros of an array that is known."""
+def zeros_of_value(value: np.ndarray | None, number: float = 0) -> Zeros:
+    """Return the zeros of an array that is known, or the places of another number."""
     if value is None or value.dtype.kind not in "fc":
         return None
-    found = value == 0
-    return found if found.any() else None
+    return _some(value == number)
 
 
 def zeros_of_result(op: Op, use: Use, zeros: Sequence[Zeros]) -> Zeros:
@@ -37,9 +37,12 @@ def zeros_of_result(op: Op, use: Use, zeros: Sequence[Zeros]) -> Zeros:
     there = [x for x in zeros if x is not None]
     found = op.zeros(use, zeros)
     if found is not None:
-        return np.broadcast_to(found, shape) if found.any() else None
+        return _some(np.broadcast_to(found, shape))
     if not there or len(use.results) > 1:
         return None
+    found = op.chosen(use, zeros)
+    if found is not None:
+        return _some(np.broadcast_to(found, shape))
     if op.elementwise:
         if op.is_product:
             found = reduce(np.logical_or, there)
@@ -56,21 +59,54 @@ def zeros_of_result(op: Op, use: Use, zeros: Sequence[Zeros]) -> Zeros:
         found = _moved(op, replace(use, values=[None] * len(zeros)), zeros)
     else:
         return None
-    return found if found is not None and found.any() else None
+    return _some(found)
+
+
+def masked_result(op: Op, use: Use, masked: Sequence[Zeros]) -> tuple[Zeros, Zeros]:
+    """Return the places of -inf in an op's only result, for those of its operands, and the zeros
+    that these make.
+    """
+    shape = tuple(use.results[0])
+    there = [i for i, x in enumerate(masked) if x is not None]
+    if not there or len(use.results) > 1:
+        return None, None
+    found = op.chosen(use, masked)
+    if found is None and op.moves:
+        found = _moved(op, use, masked)
+    if found is None and op.elementwise:
+        kept = [x for i in there if i in op.masked_with and (x := masked[i]) is not None]
+        found = reduce(np.logical_or, kept) if kept else None
+    if found is not None:
+        return _some(np.broadcast_to(found, shape)), None
+    operands = [
+        value if places is None else np.where(places, -np.inf, np.nan)
+        for places, value in zip(masked, use.values, strict=True)
+    ]
+    if not op.elementwise or any(x is None for x in operands):
+        return None, None
+    found = _evaluated(op, [np.asarray(x) for x in operands])
+    return (None, None) if found is None else (_some(found == -np.inf), _some(found == 0))
+
+
+def _some(places: np.ndarray) -> Zeros:
+    return places if places.any() else None
 
 
 def _is_zero_at_zeros(op: Op, count: int) -> bool:
     """True if an elementwise op of floats is zero where all operands are."""
-    zero = np.zeros((), np.float64)
+    found = _evaluated(op, [np.zeros((), np.float64)] * count)
+    return found is not None and bool(found == 0)
+
+
+def _evaluated(op: Op, operands: Sequence[np.ndarray]) -> np.ndarray | None:
     try:
         with np.errstate(all="ignore"):
-            (found,) = evaluated(op, no_calls, [zero] * count)
+            return evaluated(op, no_calls, operands)[0]
     except (TypeError, ValueError):
-        return False  # an op of other operands
-    return bool(found == 0)
+        return None  # an op of other operands
 
 
-def _moved(op: Op, use: Use, zeros: Sequence[Zeros]) -> Zeros:
+def _moved(op: Op, use: Use, zeros: Sequence[Zeros]) -> np.ndarray:
     """The zeros moved as the elements are: of operands that have none, elements are ones. A sum of
     products of these is zero if all products are.
     """
