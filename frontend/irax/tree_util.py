@@ -280,6 +280,8 @@ def tree_map(f: Callable[..., Any], tree: Any, *rest: Any, is_leaf: _IsLeaf = No
         >>> tree_map(lambda x, y: x + y, {"a": 1, "b": [2]}, {"a": 10, "b": [20]})
         {'a': 11, 'b': [22]}
     """
+    if not callable(f):
+        raise TypeError(f"tree_map: the first argument must be a function, got {f!r}")
     leaves, spec = flatten(tree, is_leaf, NAMESPACE)
     columns = [
         flatten_up_to(spec, other, "the first tree", f"tree {i} of tree_map")

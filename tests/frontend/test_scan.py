@@ -220,7 +220,7 @@ def test_rules_of_the_user_s_own_hold_inside():
         (lambda c, x: (c, x), 0.0, np.ones(3), {"unroll": -1}, ValueError, "from 0 on"),
         (lambda c, x: (c, x), 0.0, np.ones(3), {"unroll": 1.5}, TypeError, "must be an int"),
         (lambda c, x: (c, "no"), 0.0, np.ones(3), {}, TypeError, "the row of ys: expected"),
-        (3, 0.0, np.ones(3), {}, TypeError, "expected a function"),
+        (3, 0.0, np.ones(3), {}, TypeError, "f must be a function"),
         (lambda c, x: (c.astype("int32"), x), np.ones(()), np.ones(3), {}, TypeError, "int32"),
     ],
 )

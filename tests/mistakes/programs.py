@@ -1,4 +1,4 @@
-"""Fifty programs that are wrong, as people write them: each with what its message has to say.
+"""Eighty programs that are wrong, as people write them: each with what its message has to say.
 
 `jax`, `jnp`, `lax` and `np` are there. The words are looked for in what irax says.
 """
@@ -152,4 +152,98 @@ MISTAKES = [
     Mistake("a key that is a number", "jax.random.normal(0, (3,))", ("key",)),
     Mistake("a shape that is no tuple", "jax.random.normal(jax.random.key(0), 3.0)", ("shape",)),
     Mistake("an unknown name", "jnp.matmull(jnp.ones(2), jnp.ones(2))", ("matmul",)),
+    Mistake("PyTorch's cuda", "jnp.ones(3).cuda()", ("'cuda'", "device_put")),
+    Mistake("PyTorch's unsqueeze", "jnp.ones(3).unsqueeze(0)", ("'unsqueeze'", "expand_dims")),
+    Mistake("PyTorch's backward", "(jnp.ones(3) ** 2).sum().backward()", ("grad(f)(x)",)),
+    Mistake("a method that changes its array", "jnp.ones(3).add_(1)", ("'add_'", "cannot be")),
+    Mistake("a list's append", "jnp.array([1]).append(2)", ("'append'", "numpy.append")),
+    Mistake("arithmetic with at", "jnp.zeros(3).at[0] + 1.0", ("x.at[i].add(v)",)),
+    Mistake("an assignment to at", "jnp.zeros(3).at[0] = 1.0", ("y = x.at[i].set(values)",)),
+    Mistake("an update without a name", "jnp.zeros(3).at[0].replace(1)", ("'replace'", "set, add")),
+    Mistake("a shape of two arguments", "jnp.zeros(2, 3)", ("3 is not a dtype", "one tuple")),
+    Mistake(
+        "bounds in the place of the dtype",
+        "jax.random.uniform(jax.random.key(0), (), 0.0, 1.0)",
+        ("0.0 is not a dtype", "by name"),
+    ),
+    Mistake("a dtype that is misspelt", "jnp.zeros(3, dtype='flaot32')", ("'flaot32'", "float32")),
+    Mistake("a list in the place of an array", "jax.nn.softmax([1, 2])", ("list", "numpy.array")),
+    Mistake(
+        "a letter that no operand has",
+        "jnp.einsum('ij,jk->il', jnp.ones((2, 3)), jnp.ones((3, 5)))",
+        ("'l' is not among them",),
+    ),
+    Mistake(
+        "a product of shapes that do not fit",
+        "def layer(w, x):\n    return w @ x\njax.jit(layer)(jnp.ones((3, 4)), jnp.ones((3,)))",
+        ("(3, 4)", "(3,)", "(4) must equal"),
+    ),
+    Mistake("an axis that is not there", "jnp.sum(jnp.ones((2, 3)), axis=2)", ("-2 to 1",)),
+    Mistake(
+        "a gradient by an argument's name",
+        "jax.grad(lambda x, y: x * y, argnums='y')(1.0, 2.0)",
+        ("'y'", "positions"),
+    ),
+    Mistake(
+        "a gradient of an integer in a tree",
+        "def loss(params, x):\n    return params['w'] * x\njax.grad(loss)({'w': 1}, 2.0)",
+        ("params['w']", "int32", "astype(float)"),
+    ),
+    Mistake(
+        "a branch in lanes",
+        "def f(x, n):\n    return x if n > 2 else -x\njax.vmap(f)(jnp.ones(3), jnp.ones(3))",
+        ("f: n", "in_axes=None"),
+    ),
+    Mistake(
+        "a branch on a row of a scan",
+        "lax.scan(lambda c, x: (c + 1 if x > 0 else c, x), 0, jnp.ones(3))",
+        ("a row of xs", "lax.cond"),
+    ),
+    Mistake(
+        "a jitted method",
+        "class M:\n    @jax.jit\n    def f(self, x):\n        return x\nM().f(1.0)",
+        ("f: self", "static_argnums=0", "register_dataclass"),
+    ),
+    Mistake(
+        "a name among parameters",
+        "jax.jit(lambda p: p)({'w': jnp.ones(2), 'name': 'layer1'})",
+        ("p['name']", "out of the pytree"),
+    ),
+    Mistake(
+        "a dict as a static argument",
+        "jax.jit(lambda x, c: x, static_argnums=1)(1.0, {'a': 2})",
+        ("'a': 2", "dataclass"),
+    ),
+    Mistake(
+        "where with one argument in jit",
+        "jax.jit(lambda x: jnp.where(x > 0))(jnp.ones(3))",
+        ("Give size=", "lambda: x"),
+    ),
+    Mistake(
+        "counts that are arguments",
+        "jax.jit(lambda x, n: jnp.repeat(x, n))(jnp.ones(3), 2)",
+        ("Give total_repeat_length=", "lambda: n"),
+    ),
+    Mistake(
+        "a condition for each element",
+        "lax.while_loop(lambda x: x < 3, lambda x: x + 1, jnp.zeros(2))",
+        ("bool[2]", "numpy.all or any"),
+    ),
+    Mistake(
+        "arguments of a loop in another order",
+        "lax.fori_loop(lambda i, x: x + i, 0, 10, 0)",
+        ("body_fun", "lower, upper, body_fun, init_val"),
+    ),
+    Mistake("a scan without a function", "lax.scan(jnp.ones(3), 0.0)", ("f must be", "init, xs")),
+    Mistake("a transformation of a value", "jax.checkpoint(jnp.sin(1.0))", ("function", "0.84")),
+    Mistake(
+        "a compiled program for another shape",
+        "def f(x):\n    return 2 * x\njax.jit(f).lower(jnp.ones(3)).compile()(jnp.ones(4))",
+        ("f: x", "float32[4]", "float32[3]"),
+    ),
+    Mistake(
+        "a compiled program without an argument",
+        "jax.jit(lambda x, *, s: x * s).lower(1.0, s=2.0).compile()(1.0)",
+        ("compiled", "keys 's'"),
+    ),
 ]

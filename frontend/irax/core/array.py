@@ -14,7 +14,7 @@ import numpy as np
 
 from irax import dtypes
 from irax.config import config
-from irax.core import transfer_guards
+from irax.core import absent_members, transfer_guards
 from irax.core.avals import ShapedArray, ShapeDtypeStruct, aval_in_memory, aval_of_array
 from irax_runtime.device import MEMORY_KIND
 from irax_runtime.memory import own_copy
@@ -40,6 +40,9 @@ class Array:
 
     aval: ShapedArray
     """Its shape, dtype and weak type."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(absent_members.told(name), name=name, obj=self)
 
     def with_weak_type(self, weak_type: bool) -> Array:
         """Return this array with another weak type."""
@@ -72,7 +75,6 @@ class Array:
 
     if TYPE_CHECKING:
         # Attached by irax.numpy.array_methods; every operator and method of NumPy's arrays.
-        def __getattr__(self, name: str) -> Any: ...
         def __array__(self, dtype: Any = ..., copy: bool | None = ...) -> np.ndarray[Any, Any]: ...
         def __buffer__(self, flags: int, /) -> memoryview: ...
         def __getitem__(self, index: Any) -> Array: ...
@@ -291,7 +293,10 @@ def _made(x: Any, what: str) -> Array:
     )
     if convert is not None:
         return as_array(convert(), what)
-    raise TypeError(f"{what}: expected an array or a number, got {x!r} of type {type(x).__name__}")
+    cure = "; make an array of it by irax.numpy.array" if isinstance(x, list | tuple) else ""
+    raise TypeError(
+        f"{what}: expected an array or a number, got {x!r} of type {type(x).__name__}{cure}"
+    )
 
 
 def zeros_of(struct: ShapeDtypeStruct) -> ConcreteArray:

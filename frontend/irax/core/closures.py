@@ -168,6 +168,8 @@ def closure_convert(
     >>> pure(2.0, *consts)
     Array(6., dtype=float32)
     """
+    if not callable(fun):
+        raise TypeError(f"closure_convert: expected a function, got {fun!r}")
     leaves, in_tree = array_trees.tree_flatten((example_args, {}))
     avals = [as_array(x, "closure_convert").aval for x in leaves]
     flat = FlatFunction(fun, in_tree)

@@ -27,10 +27,10 @@ _CURES: dict[type[Exception], str] = {
 }
 
 
-def cure(error: type[Exception], kind: str) -> str:
+def cure(error: type[Exception], kind: str, option: str = "") -> str:
     """Return a sentence that says what to do about an error in a function that is traced for a
-    transformation.
+    transformation: to give an `option`, if there is one.
     """
     fixed = _FIXED.get(kind, "take a number of Python's, from outside of the function")
-    told = _CURES[error].format(fixed=fixed)
+    told = f"give {option}, or {fixed}" if option else _CURES[error].format(fixed=fixed)
     return f"{told[0].upper()}{told[1:]}."

@@ -462,10 +462,11 @@ class Tracer(Array):
                 if error in errors.TracedArgumentError.__bases__:
                     error = errors.TracedArgumentError
             kind, names = self._unknown_in()
+            why, _, option = why.partition("; give ")
             depends = f"; it depends on {names}" if names else ""
             raise error(
                 f"{why} at {source.user_line()}: the value of {what} is not known while {kind} "
-                f"traces the function{depends}. {cure(error, kind)}"
+                f"traces the function{depends}. {cure(error, kind, option)}"
             )
         if computes and self.home.has_derivative(self.value):
             raise error(

@@ -112,12 +112,25 @@ def split_static(
         except TypeError:
             raise ValueError(
                 f"jit: {name_of(fun)}: the static argument {item.where!r} must be hashable, got "
-                f"{item.value!r} of type {type(item.value).__name__}: pass a tuple instead of a "
-                "list, or make it an array argument by not declaring it static"
+                f"{item.value!r} of type {type(item.value).__name__}: {_hashable(item.value)}, or "
+                "make it an array argument by not declaring it static"
             ) from None
     dynamic = tuple(x for i, x in enumerate(args) if i not in numbers)
     named = {name: x for name, x in kwargs.items() if name not in argnames}
     return dynamic, named, tuple(found)
+
+
+def _hashable(x: Any) -> str:
+    """Return what to pass in place of a static argument that is not hashable."""
+    match x:
+        case list():
+            return "pass a tuple instead of a list"
+        case dict():
+            return "pass a frozen dataclass, or tuple(d.items()), instead of a dict"
+        case set():
+            return "pass a frozenset instead of a set"
+        case _:
+            return "pass a value that is, such as a tuple"
 
 
 def with_static(fun: Callable[..., Any], static: Sequence[Static]) -> Callable[..., Any]:

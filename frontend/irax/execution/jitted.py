@@ -465,8 +465,7 @@ class PjitFunction(Generic[P, R]):
             except TypeError:
                 raise TypeError(
                     f"jit: {name}: expected an array or a number, got "
-                    f"{leaf!r} of type {type(leaf).__name__}; declare the argument static with "
-                    "static_argnums or static_argnames if it is a Python value"
+                    f"{leaf!r} of type {type(leaf).__name__}; {_cure(name)}"
                 ) from None
 
     def histories(self) -> list[tuple[History, Callable[..., Any]]]:
@@ -516,6 +515,24 @@ def _own_module() -> Iterator[ModuleBuilder]:
     builder.jitted = None
     for cache, key, compiled in jitted.values():
         cache.setdefault(key, compiled)
+
+
+def _cure(name: str) -> str:
+    """Return what to do about a leaf, `f: params['w']`, that is no array."""
+    where = name.rpartition(": ")[2]
+    if where == "self":
+        return (
+            "jit sees self as an argument: declare it static by static_argnums=0, or register its "
+            "class as a pytree, as by irax.tree_util.register_dataclass"
+        )
+    if not where.isidentifier():
+        return (
+            "leave it out of the pytree, or have a class of pytrees hold it as static data: "
+            "irax.tree_util.register_dataclass(..., meta_fields=...)"
+        )
+    return (
+        "declare the argument static with static_argnums or static_argnames if it is a Python value"
+    )
 
 
 def clear_caches() -> None:

@@ -34,6 +34,8 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> eval_shape(lambda x: x + 1.0, irax.ShapeDtypeStruct((3,), "float32"))
     ShapeDtypeStruct(shape=(3,), dtype=float32)
     """
+    if not callable(fun):
+        raise TypeError(f"eval_shape: expected a function, got {fun!r}")
 
     @wraps(fun)
     def returning_arrays(*args: Any, **kwargs: Any) -> Any:

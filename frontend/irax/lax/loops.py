@@ -125,9 +125,11 @@ def _while_loop(
         result = as_array(leaves[0], f"{what}: what cond_fun returns") if is_leaf else None
         if result is None or result.ndim or result.dtype != np.bool:
             got = f"the pytree {out!r}" if result is None else str(result.aval)
+            many = result is not None and result.ndim > 0
+            cure = ": reduce it, such as by irax.numpy.all or any" if many else ""
             raise TypeError(
                 f"{what} at {source.user_line()}: {name_of(cond_fun)} must return a boolean "
-                f"scalar, got {got}"
+                f"scalar, got {got}{cure}"
             )
         return [result]
 
@@ -180,7 +182,10 @@ def fori_loop(
     """
     what = "lax.fori_loop"
     if not callable(body_fun):
-        raise TypeError(f"{what}: expected a function, got {body_fun!r}")
+        raise TypeError(
+            f"{what}: body_fun must be a function, got {body_fun!r} of type "
+            f"{type(body_fun).__name__}; the order is lower, upper, body_fun, init_val"
+        )
     if progress is not None and telling.is_seen():
         first, end = _bounds(what, lower, upper)
         low, high = branches.known_value(first), branches.known_value(end)

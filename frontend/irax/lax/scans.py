@@ -69,7 +69,10 @@ def scan(
     (Array(6., dtype=float32), Array([0., 0., 2., 9.], dtype=float32))
     """
     if not callable(f):
-        raise TypeError(f"lax.scan: expected a function, got {f!r}")
+        raise TypeError(
+            f"lax.scan: f must be a function, got {f!r} of type {type(f).__name__}; the order is "
+            "f, init, xs"
+        )
     if progress is not None and telling.is_seen():
         return _told(progress, f, init, xs, length, reverse, unroll)
     if refs.exist():

@@ -55,6 +55,9 @@ class At:
     def __getitem__(self, index: Any) -> AtIndex:
         return AtIndex(self.array, index)
 
+    def __setitem__(self, index: Any, values: Any) -> None:
+        raise TypeError("x.at[i] = values: arrays cannot be changed; y = x.at[i].set(values)")
+
     def __repr__(self) -> str:
         return f"<.at of {self.array.aval}, which [index] follows>"
 
@@ -88,6 +91,20 @@ class AtIndex:
 
     def __repr__(self) -> str:
         return f"<.at[...] of {self.array.aval}: call .set, .add, .multiply, .get, ... on it>"
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"x.at[i] has no attribute {name!r}: it has set, add, subtract, multiply, divide, "
+            "power, min, max, mul, apply and get; x[i] are the elements",
+            name=name,
+            obj=self,
+        )
+
+    def _no_operator(self, other: Any) -> NoReturn:
+        raise TypeError(
+            "x.at[i] is no array: x.at[i].add(v), .multiply(v), .set(v), ... make a changed copy "
+            "of x; x[i] are the elements"
+        )
 
     def _update(self, what: str, options: dict[str, Any]) -> _Update:
         chosen = _Options(what, **options)
@@ -188,6 +205,10 @@ class AtIndex:
             options: see the class. For traced index arrays, `unique_indices=True` saves a loop.
         """
         return self._update("apply", options).apply(func)
+
+
+for _name in ("add", "radd", "sub", "rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "matmul"):
+    setattr(AtIndex, f"__{_name}__", AtIndex._no_operator)
 
 
 class _Options:

@@ -197,9 +197,11 @@ def _parse(subscripts: str, ranks: Sequence[int]) -> tuple[list[list[Hashable]],
         named = [n for labels in inputs for n in labels if isinstance(n, str)]
         output = [*ellipsis, *sorted(n for n in set(named) if named.count(n) == 1)]
     known = {n for labels in inputs for n in labels}
-    if len(set(output)) != len(output) or not {n for n in output if isinstance(n, str)} <= known:
+    wrong = [n for n in output if output.count(n) > 1 or (isinstance(n, str) and n not in known)]
+    if wrong:
         raise ValueError(
-            f"einsum: {subscripts!r}: the result's letters must be among the operands', each once"
+            f"einsum: {subscripts!r}: the result's letters must be among the operands', each once; "
+            f"{wrong[0]!r} is {'there twice' if wrong[0] in known else 'not among them'}"
         )
     return inputs, [n for n in output if n in known or isinstance(n, str)]
 

@@ -102,7 +102,9 @@ def repeat(
         return reshape(wide, (*x.shape[:axis], n * int(repeats), *x.shape[axis + 1 :]))
     counts = lax.broadcast_in_dim(*_vector("repeat", repeats, n))
     if total_repeat_length is None:
-        why = "repeat needs the counts to know the shape of its result"
+        why = (
+            "repeat needs the counts to know the shape of its result; give total_repeat_length=..."
+        )
         numbers = counts.concrete(why, errors.ConcretizationTypeError)
         return take(x, np.repeat(np.arange(n), numbers.astype(np.intp)), axis)
     total = operator.index(total_repeat_length)

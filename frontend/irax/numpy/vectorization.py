@@ -44,6 +44,8 @@ def vectorize(
     >>> dot(irax.numpy.ones((2, 3)), irax.numpy.arange(3.0))
     Array([3., 3.], dtype=float32)
     """
+    if not callable(pyfunc):
+        raise TypeError(f"vectorize: expected a function, got {pyfunc!r}")
     if not all(isinstance(entry, int | str) for entry in excluded):
         raise TypeError(
             f"vectorize: excluded must have positions and names of arguments, got {excluded!r}"

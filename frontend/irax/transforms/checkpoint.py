@@ -27,6 +27,7 @@ from irax.core.trees.parameter_names import ParameterNames
 from irax.core.wrapping import wraps
 from irax.execution.backend import current_device
 from irax.transforms import autodiff
+from irax.transforms.differentiable import check_callable
 from irax_compiler import mlir
 from irax_compiler.ops import marks
 from irax_compiler.ops.control_flow import policies
@@ -249,6 +250,7 @@ def checkpoint(
             static_argnames=static_argnames,
             policy=policy,
         )
+    check_callable(fun, "checkpoint")
     if policy is None:
         policy = checkpoint_policies.nothing_saveable
     if not callable(policy):

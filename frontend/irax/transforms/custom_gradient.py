@@ -20,6 +20,7 @@ from irax.core.wrapping import wraps
 from irax.transforms.accumulators import GradAccum, NullAccum, ValAccum, collected
 from irax.transforms.custom_arguments import is_inexact
 from irax.transforms.custom_vjp import custom_vjp
+from irax.transforms.differentiable import check_callable
 
 
 @api_boundary
@@ -47,6 +48,7 @@ def custom_gradient(
     if fun is None:
         options = {"with_logs": with_logs, "remat": remat, "with_accums": with_accums}
         return partial(custom_gradient, **options)
+    check_callable(fun, "custom_gradient")
     if remat:
         fun = _of_rem(fun)
     if with_accums is not None:

@@ -16,6 +16,7 @@ from irax.core.tracing import Input, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import FlatFunction, name_of
 from irax.core.trees.parameter_names import ParameterNames
+from irax.transforms.differentiable import check_callable
 from irax_compiler import api
 
 
@@ -43,6 +44,7 @@ def linear_transpose(
     >>> irax.linear_transpose(lambda x: 3 * x, 1.0)(2.0)
     (Array(6., dtype=float32, weak_type=True),)
     """
+    check_callable(fun, "linear_transpose")
     leaves, in_tree = array_trees.tree_flatten((primals, {}))
     names = ParameterNames(fun).of_leaves(primals)
     avals = [aval_of(x, f"linear_transpose: {n}") for x, n in zip(leaves, names, strict=True)]

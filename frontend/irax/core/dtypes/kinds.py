@@ -122,6 +122,11 @@ def requested_dtype(dtype: Any, what: str) -> np.dtype[Any]:
         wanted = as_dtype(dtype)
     except TypeError:
         told = f"{what}: {dtype!r} is not a dtype; give a name such as 'float32'"
+        if isinstance(dtype, int | float | complex | list | tuple):
+            told += (
+                ". It stands in the place of the dtype: a shape is one tuple, and what follows the "
+                "dtype is given by name"
+            )
         raise TypeError(told) from None
     available = available_dtype(dtype)
     if (

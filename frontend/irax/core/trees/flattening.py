@@ -155,7 +155,10 @@ def normalize_argnums(
     normalized = []
     for number in numbers:
         if not isinstance(number, int | np.integer):
-            raise TypeError(f"{what}: argnums must be an int or a tuple of ints, got {argnums!r}")
+            cure = "; give positions, from 0, in place of names" if isinstance(number, str) else ""
+            raise TypeError(
+                f"{what}: argnums must be an int or a tuple of ints, got {argnums!r}{cure}"
+            )
         if not -count <= number < count:
             error = too_few if number >= count else ValueError
             raise error(

@@ -173,7 +173,7 @@ def explain(fun: Callable[..., Any]) -> Explanation:
     if histories is None:
         raise TypeError(
             f"explain: expected a function that irax.jit returned, got {fun!r} of type "
-            f"{type(fun).__name__}"
+            f"{type(fun).__name__}: f = irax.jit(f), call f, and explain(f)"
         )
     found: list[tuple[History, Callable[..., Any]]] = histories()
     return Explanation(
