@@ -10,6 +10,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import NamedSharding, P, debug, lax
+from irax.execution.shardings import show_shardings
 from irax.experimental import io_callback
 from irax.sharding import Mesh
 from irax_runtime.iree import cpu
@@ -298,6 +299,12 @@ def test_tables_of_shardings(spec, capsys):
     array = irax.device_put(np.ones((4, 8), np.float32), NamedSharding(GRID, spec))
     debug.visualize_array_sharding(array)
     assert cells(capsys.readouterr().out) == TABLES[spec]
+
+
+@pytest.mark.parametrize(("colour", "text"), [("blue", "#ffffff"), ("rgb(250,240,90)", "#000000")])
+def test_names_of_devices_can_be_read_on_any_page(colour, text):
+    """Pages of notebooks are light or dark, so the text's colour goes with the part's."""
+    assert str(show_shardings._cell("CPU 0", colour).style) == f"{text} on {colour}"
 
 
 def test_tables_of_rows(capsys):

@@ -15,6 +15,9 @@ from irax.core.tables import table
 _Event = Mapping[str, Any]
 """An event in Chrome's trace format."""
 
+_MOST = 20
+"""The most rows of a summary."""
+
 
 @dataclass
 class ProfileOptions:
@@ -148,7 +151,7 @@ class ProfileData:
         """
         return next((p for p in self.planes if p.name == name), None)
 
-    def summary(self, most: int = 20) -> str:
+    def summary(self, most: int = _MOST) -> str:
         """Return a table of what the time went to, the longest first. Spans within others count
         for both, so shares may be more than 100% together.
 
@@ -172,8 +175,13 @@ class ProfileData:
 
     def _repr_html_(self) -> str:
         """As a notebook shows it: the table of its summary."""
-        rows = [(kind, name, n, took / 1e3, took / n / 1e3) for kind, name, n, took in self._rows()]
-        return table(["kind", "name", "count", "total (ms)", "mean (ms)"], rows)
+        rows = self._rows()
+        if len(rows) > _MOST:
+            others = rows[_MOST:]
+            counts, times = sum(row[2] for row in others), sum(row[3] for row in others)
+            rows[_MOST:] = [("", f"{len(others)} others", counts, times)]
+        cells = [(kind, name, n, took / 1e3, took / n / 1e3) for kind, name, n, took in rows]
+        return table(["kind", "name", "count", "total (ms)", "mean (ms)"], cells)
 
     def _rows(self) -> list[tuple[str, str, int, float]]:
         """Kind, name, count and time in microseconds of all spans of a name, the longest first."""

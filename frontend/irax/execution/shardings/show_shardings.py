@@ -99,7 +99,15 @@ def _colours(count: int, color_map: Callable[[float], Sequence[float]] | None) -
 def _cell(text: str, colour: str) -> Any:
     from rich.text import Text
 
-    return Text(text, style=f"on {colour}" if colour else "")
+    return Text(text, style=f"{_readable_on(colour)} on {colour}" if colour else "")
+
+
+def _readable_on(colour: str) -> str:
+    """Return black or white, whichever can be read on a colour: pages are light or dark."""
+    from rich.color import Color
+
+    red, green, blue = Color.parse(colour).get_truecolor()
+    return "#000000" if 299 * red + 587 * green + 114 * blue > 128_000 else "#ffffff"
 
 
 def inspect_array_sharding(value: Any, *, callback: Callable[[Sharding], Any]) -> None:
