@@ -617,3 +617,10 @@ def test_shardings_of_one_device_fit_arguments_and_results():
     g = pickle.loads(pickle.dumps(irax.jit(jnp.sin, in_shardings=([None],))))
     with pytest.raises(ValueError, match="do not fit"):
         g(1.0)
+
+
+def test_types_of_results_tell_the_shardings_that_jit_states():
+    one = irax.sharding.SingleDeviceSharding(irax.devices()[0])
+    f = irax.jit(lambda x: (2 * x, x), out_shardings=(one, None))
+    for found in (f.eval_shape(X), irax.eval_shape(f, X), f.trace(X).out_info, f.lower(X).out_info):
+        assert [x.sharding for x in found] == [one, None]

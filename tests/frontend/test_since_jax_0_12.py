@@ -378,6 +378,11 @@ def test_traced_functions_and_what_they_take_from_outside():
     assert irax.jit(lambda x: irax.debug.print("{}", x)).trace(1.0).effects
 
 
+def test_parts_of_numbers_are_not_weakly_typed():
+    for frexp in (jnp.frexp, irax.jit(jnp.frexp)):
+        assert [(part, part.weak_type) for part in frexp(12.0)] == [(0.75, False), (4, False)]
+
+
 def test_exceptions_of_checks():
     checked = checkify.checkify(lambda x: checkify.check(x > 0, "no {}", x))
     assert checked(jnp.float32(1))[0].get_exception() is None

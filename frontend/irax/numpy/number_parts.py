@@ -106,7 +106,7 @@ def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     known = elements(number)
     if known is not None:
         half, exponents = map(np.asarray, np.frexp(known))
-        return convert(ConcreteArray(half, number.weak_type), given), ConcreteArray(exponents)
+        return convert(ConcreteArray(half), given), ConcreteArray(exponents)
     limits, whole = np.finfo(number.dtype), np.dtype(f"int{8 * number.dtype.itemsize}")
     fraction, bias = 1 << limits.nmant, 1 - limits.minexp
     bits = lax.bitcast_convert_type(number, whole)
@@ -128,7 +128,7 @@ def frexp(x: ArrayLike, /) -> tuple[Array, Array]:
     mantissa = where(stays, number, _with_derivative(mantissa, number, exponent))
     # The exponent is a step function of x: the mantissa's derivative is 2**-e.
     exponent = convert(where(stays, 0, exponent), np.dtype(np.int32))
-    return convert(mantissa, given, number.weak_type), exponent
+    return convert(mantissa, given), exponent
 
 
 def _sign_bit(dtype: np.dtype[Any]) -> int:

@@ -150,7 +150,8 @@ class PlacedFunction(PjitFunction[P, R]):
         program = super()._trace(leaves, tree, *others, **options)
         if self._out_shardings is not None:
             results = array_trees.tree_unflatten(program.out_tree, program.traced.results)
-            of_leaves("jit: out_shardings", self._out_shardings, results)
+            found = of_leaves("jit: out_shardings", self._out_shardings, results)
+            program.out_shardings = [x if isinstance(x, Sharding) else None for x in found]
         return program
 
 
