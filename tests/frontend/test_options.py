@@ -158,6 +158,8 @@ def test_leaks():
         irax.jit(irax.vmap(lambda x: lax.scan(lambda c, y: (c + y, c), x, x[None])[0])).trace(
             jnp.ones(3)
         )
+        for returned in (irax.vjp, irax.linearize):  # functions hold what their traces end with
+            irax.jit(lambda x, of=returned: of(lambda y: jnp.sin(x * y), x)).trace(1.0)
         with pytest.raises(irax.errors.UnexpectedTracerError, match=r"1 traced array.*outlived"):
             irax.jit(leaks).trace(1.0)
 

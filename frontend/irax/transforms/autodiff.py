@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
@@ -364,7 +364,9 @@ def _vjp(
 def _finder(traced_call: TracedCall, out_tree: Any) -> Callable[[], Any]:
     """Return a function that finds the results that have a derivative."""
     wrt = [i for i, x in enumerate(traced_call.arrays) if is_inexact(x.aval)]
-    return lambda: perturbed.nonzero_results(traced_call.traced, wrt, out_tree)
+    # without the call's arrays: what a traced function returns outlives its trace
+    traced = replace(traced_call.traced, captures=[])
+    return lambda: perturbed.nonzero_results(traced, wrt, out_tree)
 
 
 def _forwarded(forward: str, traced: Traced, num_arguments: int) -> dict[int, int]:
