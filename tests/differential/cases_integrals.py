@@ -32,6 +32,8 @@ def smooth(
 
 CASES = [
     *smooth("erfcx", normal.Erfcx(), SIGNED[2:], [0, INF, NAN]),
+    *smooth("bell", normal.Bell(), SIGNED[:8], [0, 9.5, INF, NAN], lambda x: np.exp(-x * x / 2)),
+    *smooth("ndtr", normal.Ndtr(), SIGNED[:8], [0, -0.5, INF, -INF, NAN]),
     *smooth("dawsn", normal.Dawsn(), SIGNED, [0, INF, -INF, NAN]),
     *smooth("log_ndtr", normal.LogNdtr(), SIGNED[:8], [0, INF, -INF, NAN]),
     *smooth(

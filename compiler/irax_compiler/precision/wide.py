@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from irax_compiler.mlir import inexact
-from irax_compiler.ops import comparison, conversion, convolution, dot
+from irax_compiler.ops import comparison, conversion, convolution, dot, elementwise
 from irax_compiler.ops.computation import Computation
 from irax_compiler.ops.core import ArrayType, Op, evaluated
 from irax_compiler.ops.indexing import gather_scatter
@@ -100,8 +100,9 @@ class Doubles:
 
     def prepared(self, op: Op, given: Sequence[ArrayType]) -> Callable[..., Any]:
         """Return an elementwise op as a function of its arrays."""
-        if given[0].dtype.kind != "c" and prod(given[0].shape) >= _MANY and op.name in _QUICKLY:
-            return _QUICKLY[op.name]
+        quickly = _QUICKLY.get(op)
+        if quickly is not None and given[0].dtype.kind != "c" and prod(given[0].shape) >= _MANY:
+            return quickly
         return widened(op).prepared(*(ArrayType(x.shape, wide_dtype(x.dtype)) for x in given))
 
     def context(self) -> AbstractContextManager[Any]:
@@ -137,7 +138,7 @@ def _cosine(x: Array) -> Array:
     return found
 
 
-_QUICKLY = {"stablehlo.sine": _sine, "stablehlo.cosine": _cosine}
+_QUICKLY: dict[Op, Callable[..., Any]] = {elementwise.sine: _sine, elementwise.cosine: _cosine}
 
 
 class Decimals(Doubles):

@@ -8,11 +8,12 @@ import irax.numpy as jnp
 from irax import lax
 from irax.core.array import Array
 from irax.core.dtypes.operands import as_arrays
-from irax.core.dtypes.promotion import promote
+from irax.core.dtypes.promotion import apply, promote
 from irax.lax.arguments import canonical_axis
 from irax.nn.operands import inexact
 from irax.numpy.tables import elementwise
 from irax.typing import ArrayLike
+from irax_compiler.ops.special import normal
 
 
 @elementwise
@@ -222,8 +223,9 @@ def gelu(x: ArrayLike, approximate: bool = True) -> Array:
         scale = math.sqrt(8 / math.pi)
         slope = jnp.add(jnp.multiply(0.044715 * scale, jnp.square(near)), scale)
         return jnp.multiply(array, sigmoid(jnp.multiply(near, slope)))
-    share = lax.erfc(jnp.multiply(array, -math.sqrt(0.5)))
-    return jnp.multiply(jnp.multiply(array, 0.5), share)
+    if jnp.iscomplexobj(array):
+        lax.erfc(array)  # which says that it takes real numbers
+    return jnp.multiply(array, apply(normal.Ndtr(), array, what="gelu"))
 
 
 def glu(x: ArrayLike, axis: int = -1) -> Array:

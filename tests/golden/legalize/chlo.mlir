@@ -82,6 +82,16 @@ func.func @sum(%x: tensor<64xf8E5M2>) -> tensor<f8E5M2> {
 // CHECK:        %[[SUM:.*]] = stablehlo.reduce({{.*}}) applies stablehlo.add across dimensions = [0] : (tensor<64xf32>, tensor<f32>) -> tensor<f32>
 // CHECK:        stablehlo.convert %[[SUM]] : (tensor<f32>) -> tensor<f8E5M2>
 
+func.func @complementary_error_function(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = chlo.erfc %x : tensor<4xf32> -> tensor<4xf32>
+  return %0 : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @complementary_error_function
+// CHECK:       [[SQUARE:%\w+]] = stablehlo.multiply [[X:%\w+]], [[X]]
+// CHECK:       [[EXACT:%\w+]] = stablehlo.multiply [[HIGH:%\w+]], [[HIGH]]
+// CHECK:       stablehlo.subtract [[EXACT]], [[SQUARE]]
+// CHECK:       stablehlo.exponential
+
 func.func @hyperbolic_sine(%x: tensor<4xf32>) -> tensor<4xf32> {
   %0 = chlo.sinh %x : tensor<4xf32> -> tensor<4xf32>
   return %0 : tensor<4xf32>

@@ -17,6 +17,7 @@ from irax_compiler.ops import elementwise
 from irax_compiler.ops.composite import register_composed
 from irax_compiler.ops.formula import Number, function, polynomial, where
 from irax_compiler.ops.special import chlo_functions
+from irax_compiler.ops.special.bells import bell, growth
 from irax_compiler.ops.special.chebyshev import DAWSN, DAWSN_SINGLE, ERFCX, chebyshev, derivative
 from irax_compiler.ops.special.series import Smooth, State, is_single, repeat
 
@@ -124,7 +125,8 @@ def _erfcx(x: Number) -> Number:
     size = abs(x)
     endless = size.equals(np.inf)
     above = where(endless, 0.0, _above(where(endless, 0.0, size)))
-    return where(x < 0, exp(x * x) * 2.0 - above, above)
+    # Beyond -30, the power of the square is infinite.
+    return where(x < 0, growth(where(size < 30, size, 30.0)) * 2.0 - above, above)
 
 
 @register_composed
@@ -186,11 +188,56 @@ class Dawsn(Smooth):
         return [where(near, small, where(far, large, between))]
 
 
+_VANISHED = 60.0
+"""From here on, bells are 0 in float64."""
+
+
+def erfc(x: Number) -> Number:
+    """The complementary error function, by exp(-x**2) with the error of the square, and erfcx."""
+    size = abs(x)
+    inner = where(size < _VANISHED, size, _VANISHED)
+    tail = bell(inner) * _above(inner)
+    return where(x.equals(x), where(x < 0, 2.0 - tail, tail), x)
+
+
 # ---- the normal distribution ---------------------------------------------------------------------
 
 
 def _normal(x: Number) -> Number:
-    return function(chlo_functions.erfc, x * (-1 / _ROOT_2)) * 0.5
+    size = abs(x)
+    inner = where(size < _VANISHED, size, _VANISHED)
+    tail = bell(inner, 0.5) * _above(inner * (1 / _ROOT_2)) * 0.5
+    return where(x.equals(x), where(x > 0, 1.0 - tail, tail), x)
+
+
+@register_composed
+class Bell(Smooth):
+    """exp(-x**2 / 2), with the rounding error of the square."""
+
+    name = "irax.bell"
+
+    def formula(self, x: Number) -> Number:
+        size = abs(x)
+        found = bell(where(size < _VANISHED, size, _VANISHED), 0.5)
+        return where(x.equals(x), found, x)
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        return [-(x * y)]
+
+
+@register_composed
+class Ndtr(Smooth):
+    """The distribution function of the standard normal distribution. erfc of x / sqrt(2) would
+    amplify the rounding of the quotient.
+    """
+
+    name = "irax.ndtr"
+
+    def formula(self, x: Number) -> Number:
+        return _normal(x)
+
+    def slopes(self, y: Number, x: Number) -> list[Number | None]:
+        return [function(Bell(), x) / _ROOT_2_PI]
 
 
 def _log_normal(x: Number) -> Number:

@@ -24,6 +24,7 @@ from irax_compiler.passes.legalize.iree import (
 )
 from irax_compiler.passes.legalize.legalization import Legalization
 from irax_compiler.passes.legalize.numerics import (
+    bells,
     complex_functions,
     complex_numbers,
     exponentials,
@@ -49,6 +50,7 @@ CHLO: tuple[Legalization, ...] = (
     gamma.polygamma_of_large_argument,
     gamma.lgamma_by_pieces,
     gamma.digamma_by_pieces,
+    bells.complementary_error_function,
     exponentials.hyperbolic_sine,
     exponentials.hyperbolic_cosine,
     complex_functions.complex_function_of_chlo,

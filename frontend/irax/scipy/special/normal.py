@@ -147,8 +147,7 @@ def ndtr(x: ArrayLike) -> Array:
     Array(0.5, dtype=float32)
     """
     (x,) = floats("ndtr", from_lists(x))
-    result = jnp.multiply(0.5, lax.erfc(jnp.multiply(x, -1 / _ROOT_2)))
-    return result.with_weak_type(False)
+    return apply(normal.Ndtr(), x, what="ndtr").with_weak_type(False)
 
 
 def log_ndtr(x: ArrayLike, series_order: int = 3) -> Array:
