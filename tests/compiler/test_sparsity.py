@@ -17,9 +17,12 @@ import irax
 from irax_compiler import api, mlir
 from irax_compiler.evaluate import Evaluator
 from irax_compiler.ops.core import UnsupportedOp
+from irax_compiler.ops.links import Pairs
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.derive import sparsity
 from irax_compiler.passes.derive.bounds import Bounds, bounds_of_result
+from irax_compiler.passes.derive.patterns import Rows, followed, joined, stacked
+from irax_compiler.passes.derive.patterns import seed as seed_of
 from irax_compiler.passes.derive.sparsity import pattern_of
 
 EVERY = 1 if ALL_FORMS else 5
@@ -140,6 +143,47 @@ def test_at_a_point_branches_are_those_of_that_point() -> None:
       return %m : tensor<4xf32>"""
     assert pattern(text) == "1001 0110 0110 1001"
     assert pattern(text, known=True) == "0001 0010 0010 0001"
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_shared_rows_are_those_of_the_elements(seed: int) -> None:
+    """Elements that are picked, spread, summed and joined, beside products of dense matrices."""
+    rng = np.random.default_rng(seed)
+    found: list[Rows] = [seed_of(0, (4, 3)), seed_of(1, (4, 3))]
+    dense = [np.eye(7, dtype=int)[:4], np.eye(7, dtype=int)[4:]]
+    for _ in range(8):
+        i = int(rng.integers(len(found)))
+        size, num_results = found[i].size, int(rng.integers(1, 6))
+        count = int(rng.integers(0, 2 * num_results))
+        results = rng.integers(0, num_results, count)
+        if rng.random() < 0.6:  # each is one element, or none
+            results = np.unique(results)
+        operands = rng.integers(0, size, results.size)
+        matrix = np.zeros((num_results, size), int)
+        matrix[results, operands] = 1
+        found.append(followed(found[i], [Pairs(results, operands, num_results)]))
+        dense.append(matrix @ dense[i])
+        alike = [j for j, x in enumerate(found) if x.size == num_results]
+        chosen = rng.choice(alike, 2)
+        together = joined([found[j] for j in chosen])
+        assert together is not None
+        found.append(together)
+        dense.append(np.add(*(dense[j] for j in chosen)))
+    found.append(stacked(found, 7))
+    dense.append(np.concatenate(dense))
+    for x, expected in zip(found, dense, strict=True):
+        np.testing.assert_array_equal(x.matrix.toarray(), expected > 0)
+        assert (x.size, x.width, x.nnz) == (len(expected), 7, np.count_nonzero(expected))
+
+
+def test_what_shares_rows_has_them_once() -> None:
+    """Features of a place depend on the same elements, however many there are."""
+    pattern = seed_of(0, [100])
+    wide = Pairs(np.arange(6400), np.arange(6400) // 64, 6400)
+    found = followed(pattern, [wide])
+    assert (found.nnz, found.different.nnz) == (6400, 100)
+    turned = found.picked(np.arange(6400)[::-1])
+    assert turned.different is found.different
 
 
 ARROW = """

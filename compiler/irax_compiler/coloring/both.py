@@ -20,6 +20,7 @@ from irax_compiler.coloring.columns import (
     color_columns,
     count,
     first_free,
+    in_column,
     largest_first,
     lists,
     natural,
@@ -111,18 +112,3 @@ def _color_rows(rows: Sequence[Sequence[int]], needed: Any, order: Sequence[int]
             taken[column] |= 1 << color
             wanted[column] |= is_needed << color
     return colors
-
-
-def in_column(pattern: Pattern, colors: np.ndarray) -> np.ndarray:
-    """Return, for each element of a pattern in row-major order, True if its column has a color (-1
-    is none), and no other element of its row has it: then it is an element of the product of the
-    matrix and the sum of the columns of that color.
-    """
-    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
-    of_elements = colors[pattern.indices]
-    own = rows * (count(colors) + 1) + of_elements + 1
-    if pattern.shape[0] * (count(colors) + 1) > 4 * own.size:
-        _, own, counts = np.unique(own, return_inverse=True, return_counts=True)
-    else:
-        counts = np.bincount(own)
-    return (counts[own] == 1) & (of_elements >= 0)

@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from irax_compiler.coloring.acyclic import color_acyclic
-from irax_compiler.coloring.both import color_both, in_column
-from irax_compiler.coloring.columns import COLUMN_ORDERS, Pattern, color_columns, count
+from irax_compiler.coloring.both import color_both
+from irax_compiler.coloring.columns import COLUMN_ORDERS, Pattern, color_columns, count, in_column
 from irax_compiler.coloring.grids import color_grid
 from irax_compiler.coloring.stars import color_stars
 

@@ -17,6 +17,8 @@ import numpy as np
 
 Pattern = Any
 """A sparse matrix of booleans: `scipy.sparse.csr_array`."""
+_AT_A_TIME = 1 << 16
+"""The rows whose elements are looked at together: those of all would take much memory."""
 Order = Callable[[Pattern], np.ndarray]
 
 
@@ -111,6 +113,26 @@ def color_columns(pattern: Pattern, order: Sequence[int] | np.ndarray) -> np.nda
 def count(colors: np.ndarray) -> int:
     """Return the number of colors, which are counted from 0."""
     return int(colors.max(initial=-1)) + 1
+
+
+def in_column(pattern: Pattern, colors: np.ndarray) -> np.ndarray:
+    """Return, for each element of a pattern in row-major order, True if its column has a color (-1
+    is none), and no other element of its row has it: then it is an element of the product of the
+    matrix and the sum of the columns of that color.
+    """
+    found, number = np.zeros(pattern.nnz, bool), count(colors) + 1
+    for first in range(0, pattern.shape[0], _AT_A_TIME):
+        ends = pattern.indptr[first : first + _AT_A_TIME + 1]
+        rows = np.repeat(np.arange(ends.size - 1), np.diff(ends))
+        there = slice(ends[0], ends[-1])
+        of_elements = colors[pattern.indices[there]]
+        own = rows * number + of_elements + 1
+        if (ends.size - 1) * number > 4 * own.size:
+            _, own, counts = np.unique(own, return_inverse=True, return_counts=True)
+        else:
+            counts = np.bincount(own)
+        found[there] = (counts[own] == 1) & (of_elements >= 0)
+    return found
 
 
 def first_free(taken: int) -> int:

@@ -14,7 +14,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from irax_compiler.coloring.columns import Pattern, count
+from irax_compiler.coloring.columns import Pattern, count, in_column
 
 _ROWS = 96
 """The rows that are looked at first, and the most that are added at a time."""
@@ -62,7 +62,7 @@ def _of_grid(pattern: Pattern) -> np.ndarray | None:
         for strides in _grids(pairs, width):
             while (factors := _function(pairs, strides, number)) is not None:
                 colors = _indices(np.arange(width), strides) @ factors % number
-                wrong = _rows_with_equal_colors(pattern, colors, number)
+                wrong = _rows_with_equal_colors(pattern, colors)
                 if not wrong.size:
                     return np.unique(colors, return_inverse=True)[1]
                 rounds += 1
@@ -120,8 +120,7 @@ def _function(pairs: np.ndarray, strides: tuple[int, ...], number: int) -> np.nd
     return factors[:, np.argmax(serves)] if serves.any() else None
 
 
-def _rows_with_equal_colors(pattern: Pattern, colors: np.ndarray, number: int) -> np.ndarray:
+def _rows_with_equal_colors(pattern: Pattern, colors: np.ndarray) -> np.ndarray:
     """Some rows with two columns of one color."""
-    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
-    counts = np.bincount(rows * number + colors[pattern.indices])
-    return np.unique(np.flatnonzero(counts > 1)[:_ROWS] // number)
+    (alike,) = np.nonzero(~in_column(pattern, colors))
+    return np.unique(np.searchsorted(pattern.indptr, alike, side="right") - 1)[:_ROWS]

@@ -66,9 +66,10 @@ class SparsityPattern:
                 f"SparsityPattern: rows has {rows.size} elements and cols {cols.size}; expected as "
                 "many"
             )
-        keys = rows * self.shape[1] + cols
-        if not (keys[1:] > keys[:-1]).all():  # out of order, or the same place again
-            rows, cols = np.divmod(np.unique(keys), self.shape[1])
+        is_sorted = (rows[1:] > rows[:-1]) | (rows[1:] == rows[:-1]) & (cols[1:] > cols[:-1])
+        if not is_sorted.all():  # out of order, or the same place again
+            keys = np.unique(rows * self.shape[1] + cols)
+            rows, cols = np.divmod(keys, self.shape[1])
         object.__setattr__(self, "rows", rows)
         object.__setattr__(self, "cols", cols)
 
@@ -110,9 +111,8 @@ class SparsityPattern:
 
         sums = csr_array(matrix)
         sums.sum_duplicates()
-        found: Any = sums.tocoo()
-        rows, cols = (np.asarray(x, np.int64) for x in (found.row, found.col))
-        return cls(rows, cols, (found.shape[0], found.shape[1]))
+        found: Any = sums.tocoo(copy=False)
+        return cls(found.row, found.col, (found.shape[0], found.shape[1]))
 
     def toscipy(self) -> scipy.sparse.csr_array:
         """Return a matrix of booleans of `scipy.sparse`."""

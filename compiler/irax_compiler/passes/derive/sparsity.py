@@ -43,6 +43,7 @@ from irax_compiler.passes.derive.bounds import (
 from irax_compiler.passes.derive.choices import MOST_PICKED, Choices, choices_of_result
 from irax_compiler.passes.derive.linearize import derive_linearized
 from irax_compiler.passes.derive.patterns import (
+    Rows,
     any_of,
     empty,
     followed,
@@ -67,7 +68,7 @@ FEW = 16
 class Fact:
     """A value's pattern, or its value where it depends on no tangent and is known."""
 
-    pattern: Pattern | None = None
+    pattern: Rows | None = None
     """The tangents that its elements depend on; None if there are none."""
     value: np.ndarray | None = None
     """Its value, if it depends on no tangent and is known."""
@@ -119,7 +120,7 @@ def pattern_of(
         pattern = next(found).pattern if flag else None
         size = prod(mlir.shape_of_type(type_))
         rows.append(empty(size, sum(sizes)) if pattern is None else pattern)
-    return stacked(rows, sum(sizes))
+    return stacked(rows, sum(sizes)).matrix
 
 
 class Analysis:
@@ -128,6 +129,7 @@ class Analysis:
     def __init__(self, functions: Mapping[str, Operation]) -> None:
         self._functions = functions
         self._steps = 0
+        self._last_uses: dict[Block, list[list[Value]]] = {}
 
     def function(self, name: str, arguments: Sequence[Fact]) -> list[Fact]:
         """Return the facts about the results of function `name`, for those about its arguments."""
@@ -138,8 +140,12 @@ class Analysis:
     ) -> list[Fact]:
         known = {**outside, **dict(zip(block.arguments, arguments, strict=True))}
         *operations, last = (view.operation for view in block.operations)
-        for operation in operations:
+        if block not in self._last_uses:
+            self._last_uses[block] = _last_uses(block)
+        for operation, ended in zip(operations, self._last_uses[block], strict=False):
             known.update(zip(operation.results, self._operation(operation, known), strict=True))
+            for x in ended:  # large patterns are not kept longer than they are needed
+                known.pop(x, None)
         return [known.get(x, NOTHING) for x in last.operands]
 
     def _operation(self, operation: Operation, known: Mapping[Value, Fact]) -> Sequence[Fact]:
@@ -242,7 +248,7 @@ class Analysis:
         found = []
         for start, end in pairwise(ends.tolist()):
             parts = [
-                (ct.pattern[:, start:end].T @ x.pattern).tocsr()
+                Rows((ct.pattern.matrix[:, start:end].T @ x.pattern.matrix).tocsr())
                 for ct, x in zip(back, linear, strict=True)
                 if ct.pattern is not None and x.pattern is not None
             ]
@@ -313,6 +319,18 @@ class Analysis:
             _stack([row[i] for row in rows], mlir.shape_of_type(t)) for i, t in enumerate(row_types)
         ]
         return [*carry, *stacks]
+
+
+def _last_uses(block: Block) -> list[list[Value]]:
+    """For each operation of a block, the values that none after it uses."""
+    found: list[list[Value]] = []
+    later: set[Value] = set()
+    for view in reversed(list(block.operations)):
+        operation = view.operation
+        used = {*operation.operands, *mlir.captured(operation)} - later
+        found.append(list(used))
+        later |= used
+    return found[::-1]
 
 
 def _partly_known(op: Op, operation: Operation, given: Sequence[Fact]) -> Sequence[Fact]:
@@ -415,7 +433,7 @@ def _same(x: Fact, y: Fact) -> bool:
 def _row(x: Fact, step: int, row: Sequence[int]) -> Fact:
     """Return the fact about a row of an array."""
     if x.pattern is not None:
-        return Fact(x.pattern[step * prod(row) : (step + 1) * prod(row)])
+        return Fact(x.pattern.picked(slice(step * prod(row), (step + 1) * prod(row))))
     return Fact(value=None if x.value is None else x.value[step])
 
 
@@ -423,14 +441,14 @@ def _any_row(x: Fact, length: int) -> Fact:
     """Return the fact that holds for each row of an array."""
     if x.pattern is None:
         return NOTHING
-    size = x.pattern.shape[0] // length
-    places = np.arange(x.pattern.shape[0])
+    size = x.pattern.size // length
+    places = np.arange(x.pattern.size)
     return Fact(followed(x.pattern, [Pairs(places % size, places, size)]))
 
 
 def _stack(rows: Sequence[Fact], row: Sequence[int]) -> Fact:
     """Return the fact about an array of rows."""
-    width = next((x.pattern.shape[1] for x in rows if x.pattern is not None), None)
+    width = next((x.pattern.width for x in rows if x.pattern is not None), None)
     if width is None:
         values = [x.value for x in rows if x.value is not None]
         return Fact(value=np.stack(values)) if values and len(values) == len(rows) else NOTHING
