@@ -192,7 +192,8 @@ def bits(rng: random.Random, count: int) -> Iterator[Case]:
             state.append(rng.choice([0, 2**64 - 1, rng.getrandbits(64)]))
         made = _three_fry_bits if kind == "THREE_FRY" else _philox_bits
         numbers, used = made(state, n, format.bits)
-        after = [state[0], (state[1] + used) % 2**64, *state[2:]]
+        end = (state[1] + (state[-1] << 64 if len(state) == 3 else 0) + used) % 2**128
+        after = [state[0], end % 2**64, *([end >> 64] if len(state) == 3 else [])]
         found = np.array([format.wrapped(x) for x in numbers], object)
         given, left = (np.array(s, object) for s in (state, after))
         t = tensor([len(state)], "ui64")
@@ -223,10 +224,11 @@ def _three_fry_bits(state: list[int], n: int, width: int) -> tuple[list[int], in
 
 
 def _philox_bits(state: list[int], n: int, width: int) -> tuple[list[int], int]:
-    used, further = -(-n * width // 128), state[2] if len(state) == 3 else state[0]
+    used, start = -(-n * width // 128), state[1] | state[-1 if len(state) == 3 else 0] << 64
     found = []
     for k in range(used):
-        words = philox(_words(state[0]), [*_words((state[1] + k) % 2**64), *_words(further)])
+        counter = (start + k) % 2**128
+        words = philox(_words(state[0]), [*_words(counter), *_words(counter >> 64)])
         found += [words[0] | words[1] << 32, words[2] | words[3] << 32] if width == 64 else words
     return found[:n], used
 

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from iree import compiler
-from tests.conformance import elementwise, ours
+from tests.conformance import alone, complexes, elementwise, ours
 from tests.conformance.cases import Case, counted
 from tests.conformance.generate import FAMILIES, LEFT_OUT, cases
+from tests.runtime.vulkan_programs import needs_vulkan
 from tests.sampling import ALL_FORMS
 
 from irax_compiler.mlir.bindings import CONTEXT
@@ -82,6 +83,36 @@ def test_every_operation_has_a_case_or_a_reason() -> None:
     assert len(there) > 160
     made = {case.op for case in cases(0, 30)}
     assert there - made == set(LEFT_OUT)
+
+
+def test_random_bits_are_those_of_xla() -> None:
+    """The specification leaves them to the implementation."""
+    made = list(alone.bits(random.Random(5), 60))
+    found = [*ours.evaluated(made), *ours.compiled(made)]
+    assert [
+        count for case, x in zip(made * 2, found, strict=True) if (count := _open(case, x))
+    ] == []
+
+
+def _open(case: Case, found: ours.Results) -> str:
+    if isinstance(found, Exception):
+        return f"{case.name}: {found}"
+    return case.name if counted(case, found).free else ""
+
+
+@pytest.mark.slow
+@needs_vulkan
+@pytest.mark.parametrize(
+    "op", ["log_plus_one", "asinh", "atanh", "acos", "maximum", "minimum", "remainder"]
+)
+def test_elementwise_on_vulkan(op: str) -> None:
+    made = [
+        case
+        for make in (elementwise.of_floats, elementwise.of_integers, complexes.complex_functions)
+        for case in make(random.Random(4))
+        if case.op.endswith(f".{op}") and case.note in ("f32", "i8", "i32", "i64", "complex<f32>")
+    ]
+    assert deviations(made, list(ours.by_vulkan(made)), True) == []
 
 
 def test_numbers_are_rounded_once() -> None:

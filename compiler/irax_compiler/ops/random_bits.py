@@ -6,7 +6,7 @@ Both are functions of a key and a counter (J. Salmon and others, Parallel random
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, ClassVar
@@ -23,7 +23,6 @@ from irax_compiler.ops.registry import register_class
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 U32, U64 = np.dtype(np.uint32), np.dtype(np.uint64)
-Words = list[Any]
 
 
 @register_class
@@ -55,6 +54,8 @@ class RngBitGenerator(Op):
             bits, used = generate(state, self.shape, wide)
         after = state.copy()
         after[1] += np.uint64(used)
+        if state.size == 3:  # a counter of 128 bits
+            after[2] += after[1] < state[1]
         unsigned = bits.astype(f"u{self.dtype.itemsize}")
         return after, unsigned.view(self.dtype)
 
@@ -140,13 +141,22 @@ def _split_dimension(shape: tuple[int, ...]) -> int:
 # ---- Philox-4x32 ---------------------------------------------------------------------------------
 
 
-def _philox(key: Words, x: Words) -> Words:
+def philox(
+    key: Sequence[Any], x: Sequence[Any], product: Callable[[Any, int], tuple[Any, Any]]
+) -> list[Any]:
+    """The four words that the cipher makes of four. `product` returns the upper and the lower word
+    of a product with a number.
+    """
     for _ in range(10):
-        first = x[0].astype(U64) * np.uint64(0xD2511F53)
-        second = x[2].astype(U64) * np.uint64(0xCD9E8D57)
-        x = [_high(second) ^ x[1] ^ key[0], _low(second), _high(first) ^ x[3] ^ key[1], _low(first)]
+        (high0, low0), (high1, low1) = product(x[0], 0xD2511F53), product(x[2], 0xCD9E8D57)
+        x = [high1 ^ x[1] ^ key[0], low1, high0 ^ x[3] ^ key[1], low0]
         key = [key[0] + np.uint32(0x9E3779B9), key[1] + np.uint32(0xBB67AE85)]
-    return x
+    return list(x)
+
+
+def _product(x: np.ndarray, number: int) -> tuple[np.ndarray, np.ndarray]:
+    wide = x.astype(U64) * np.uint64(number)
+    return _high(wide), _low(wide)
 
 
 def _philox_bits(
@@ -157,9 +167,9 @@ def _philox_bits(
     counters = state[1] + np.arange(used, dtype=U64)
     key = [_low(state[0]), _high(state[0])]
     # A counter of 64 bits goes on with the key.
-    further = np.broadcast_to(state[2 if state.size == 3 else 0], counters.shape)
+    further = state[2 if state.size == 3 else 0] + (counters < state[1]).astype(U64)
     words = [_low(counters), _high(counters), _low(further), _high(further)]
-    found = np.stack(_philox(key, words), 1).reshape(-1)
+    found = np.stack(philox(key, words, _product), 1).reshape(-1)
     if dtype == U64:
         found = _joined(found[::2], found[1::2])
     return found[:count].reshape(shape), used

@@ -80,4 +80,46 @@ func.func @remainder_of_singles(%x: tensor<f32>, %y: tensor<f32>) -> tensor<f32>
 }
 // CHECK-LABEL:    func.func @remainder_of_singles
 // CHECK-NOT:      stablehlo.remainder {{.*}} : tensor<f32>
-// CHECK-COUNT-33: stablehlo.remainder {{.*}} : tensor<ui32>
+// CHECK-COUNT-33: stablehlo.divide {{.*}} : tensor<i32>
+
+// Near 0 the logarithm is a series.
+func.func @log_plus_one_of_singles(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.log_plus_one %x : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+// CHECK-LABEL: func.func @log_plus_one_of_singles
+// CHECK-NOT:   stablehlo.log_plus_one
+// CHECK:       stablehlo.log %
+// CHECK:       stablehlo.select
+
+// Remainders follow from quotients, which are right.
+func.func @remainder_of_signed(%x: tensor<3xi32>, %y: tensor<3xi32>) -> tensor<3xi32> {
+  %0 = stablehlo.remainder %x, %y : tensor<3xi32>
+  return %0 : tensor<3xi32>
+}
+// CHECK-LABEL: func.func @remainder_of_signed
+// CHECK-NOT:   stablehlo.remainder
+// CHECK:       stablehlo.divide
+// CHECK:       stablehlo.multiply
+// CHECK:       stablehlo.subtract
+
+// Half of a number has no sign bit.
+func.func @unsigned_division(%x: tensor<3xui32>, %y: tensor<3xui32>) -> tensor<3xui32> {
+  %0 = stablehlo.divide %x, %y : tensor<3xui32>
+  return %0 : tensor<3xui32>
+}
+// CHECK-LABEL: func.func @unsigned_division
+// CHECK:       stablehlo.divide {{.*}} : tensor<3xi32>
+
+// Of two zeros one is chosen by the sign, unless one operand is another constant.
+func.func @extremum_of_zeros(%x: tensor<3xf32>, %y: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {
+  %six = stablehlo.constant dense<6.0> : tensor<3xf32>
+  %0 = stablehlo.maximum %x, %y : tensor<3xf32>
+  %1 = stablehlo.minimum %x, %six : tensor<3xf32>
+  return %0, %1 : tensor<3xf32>, tensor<3xf32>
+}
+// CHECK-LABEL:   func.func @extremum_of_zeros
+// CHECK:         stablehlo.maximum
+// CHECK-COUNT-2: stablehlo.select
+// CHECK:         stablehlo.minimum
+// CHECK-NEXT:    return

@@ -83,7 +83,10 @@ GPU = (
 SPIRV = (
     spirv.windows_of_complex,
     spirv.iota_of_narrow,
+    spirv.remainder_of_signed,
     remainders.remainder_of_singles,
+    spirv.unsigned_division,
+    floats.log_plus_one_of_singles,
     *(powers_in_single.power_of_singles if c is powers.power_of_floats else c for c in GPU),
     steps.reduction_in_parts,
     steps.contraction_in_parts,
@@ -97,6 +100,7 @@ SPIRV = (
     spirv.convert_of_booleans,
     spirv.select_of_complex,
     spirv.leading_zeros_of_narrow,
+    spirv.extremum_of_zeros,
     steps.too_many_steps,
 )
 """The legalizations that IREE needs for SPIR-V, which Vulkan and Metal run."""

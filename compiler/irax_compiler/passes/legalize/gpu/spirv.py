@@ -11,7 +11,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Operation, Value, dtype_of, inexact, shape_of
 from irax_compiler.ops import barrier, bitwise, comparison, conversion, elementwise, shape
 from irax_compiler.ops.core import constant, full
-from irax_compiler.ops.formula import Number
+from irax_compiler.ops.formula import Number, is_negative, where
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.legalize.iree.convolution import apart
@@ -85,6 +85,70 @@ def leading_zeros_of_narrow(operation: Operation) -> Sequence[Value] | None:
     unsigned = Number(x).bits(f"u{dtype.itemsize}").value
     count = bitwise.count_leading_zeros(conversion.convert(unsigned, UINT32))
     return [(Number(count) - (32 - 8 * dtype.itemsize)).to(dtype).value]
+
+
+@legalizes("stablehlo.maximum", "stablehlo.minimum", kind="bug", of="IREE")
+def extremum_of_zeros(operation: Operation) -> Sequence[Value] | None:
+    """Choose of two zeros by their signs: SPIR-V takes either. Combiners of reductions stay as they
+    are, for IREE has faster code for these.
+    """
+    x, y = map(Number, operation.operands)
+    if not inexact(x.dtype) or x.dtype.kind == "c" or _is_combiner(operation):
+        return None
+    splats = [mlir.splat(v.value) for v in (x, y)]
+    if any(splat is not None and splat != 0 for splat in splats):
+        return None
+    found = Number(operation.clone().operation.results[0])
+    first, second = (y, x) if operation.name == "stablehlo.maximum" else (x, y)
+    return [where(x.equals(y), where(is_negative(x), first, second), found).value]
+
+
+def _is_combiner(operation: Operation) -> bool:
+    around = operation.parent
+    return around is not None and traits_of(around.operation).reduces
+
+
+@legalizes("stablehlo.divide", "stablehlo.remainder", kind="missing", of="IREE")
+def unsigned_division(operation: Operation) -> Sequence[Value] | None:
+    """Divide unsigned integers as signed ones: IREE does not compile unsigned divisions of vectors
+    to SPIR-V.
+    """
+    x, y = map(Number, operation.operands)
+    dtype = x.dtype
+    if dtype.kind != "u":
+        return None
+    found = _wide_quotient(x, y) if dtype.itemsize >= 4 else _narrow_quotient(x, y)
+    quotient = where(y.equals(0), (1 << 8 * dtype.itemsize) - 1, found)
+    return [(quotient if operation.name == "stablehlo.divide" else x - quotient * y).value]
+
+
+def _narrow_quotient(x: Number, y: Number) -> Number:
+    found = elementwise.divide(x.to(np.int32).value, y.to(np.int32).value)
+    return Number(found).to(x.dtype)
+
+
+def _wide_quotient(x: Number, y: Number) -> Number:
+    """The quotient of half of x, doubled, is too small by at most 1. A divisor with the upper bit
+    is in x once or not at all.
+    """
+    signed = np.dtype(f"i{x.dtype.itemsize}")
+    half = elementwise.divide((x >> 1).bits(signed).value, y.bits(signed).value)
+    quotient = Number(half).bits(x.dtype) << 1
+    quotient = where(x - quotient * y < y, quotient, quotient + 1)
+    once = where(x < y, 0, Number(full(shape_of(x.value), 1, x.dtype)))
+    return where(y.bits(signed) < 0, once, quotient)
+
+
+@legalizes("stablehlo.remainder", kind="bug", of="IREE")
+def remainder_of_signed(operation: Operation) -> Sequence[Value] | None:
+    """Compute remainders of signed integers from quotients: for SPIR-V, IREE takes the smallest
+    integer, which is its own absolute value, for positive.
+    """
+    x, y = map(Number, operation.operands)
+    if x.dtype.kind != "i":
+        return None
+    quotient = Number(elementwise.divide(x.value, y.value))
+    return [where(y.equals(0), x, x - quotient * y).value]
 
 
 # ---- sums of products ----------------------------------------------------------------------------
