@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from irax_compiler.coloring.columns import COLUMN_ORDERS as COLUMN_ORDERS
     from irax_compiler.coloring.columns import color_columns as color_columns
     from irax_compiler.coloring.stars import color_stars as color_stars
+    from irax_compiler.detours import detours as detours
     from irax_compiler.iree.blas import without_blas as without_blas
     from irax_compiler.iree.invocation import CompileError
     from irax_compiler.kept_programs import about as about
@@ -107,6 +108,7 @@ _LATER = {
     ),
     "about": "kept_programs",
     "FOR_LOOPS": "repetition",
+    "detours": "detours",
     "without_blas": "iree.blas",
     "repeated_lines": "repetition",
     "signature": "passes.host.annotate",

@@ -15,7 +15,8 @@ import irax
 import irax.numpy as jnp
 from irax import lax
 from irax.execution.diagnostics import differences, history, progress, reports
-from irax_compiler import spans
+from irax_compiler import api, spans
+from irax_compiler.locations import Frame
 
 
 def traced(function, *args, **kwargs):
@@ -257,6 +258,73 @@ def test_a_line_that_a_loop_of_pythons_repeats_is_told_of():
         assert told.endswith("operations: lax.fori_loop and lax.scan trace a step once")
         assert told in str(irax.explain(function))
     assert irax.explain(rolled).repeated == ()
+
+
+DETOURS = {
+    "one_hot": (
+        lambda i, t: irax.nn.one_hot(i, 2000) @ t,
+        (jnp.arange(8), np.ones((2000, 16), "f")),
+        "256,000 multiplications; table[i]",
+    ),
+    "left": (
+        lambda a, v: (a @ a.T) @ v,
+        (np.ones((64, 64), "f"), np.ones(64, "f")),
+        "(a @ b) @ c takes 266,240 multiplications, and a @ (b @ c) 8,192",
+    ),
+    "right": (
+        lambda a, v: v @ (a @ a.T),
+        (np.ones((64, 64), "f"), np.ones((1, 64), "f")),
+        "a @ (b @ c) takes 266,240 multiplications, and (a @ b) @ c 8,192",
+    ),
+    "sorted": (
+        lambda x: jnp.sort(x, axis=0)[::-1][:5],
+        (np.ones((20000, 2), "f"),),
+        "20,000 elements are sorted, of which 5 are used: irax.lax.top_k",
+    ),
+    "the better order": (
+        lambda a, v: a @ (a.T @ v),
+        (np.ones((64, 64), "f"), np.ones(64, "f")),
+        None,
+    ),
+    "a product that is used": (
+        lambda a, v: (lambda p: (p @ v, p))(a @ a.T),
+        (np.ones((64, 64), "f"), np.ones(64, "f")),
+        None,
+    ),
+    "few classes": (
+        lambda i, t: irax.nn.one_hot(i, 10) @ t,
+        (jnp.arange(8), np.ones((10, 16), "f")),
+        None,
+    ),
+    "half of the sorted": (lambda x: jnp.sort(x)[10000:], (np.ones(20000, "f"),), None),
+    "a batch": (
+        lambda a, v: jnp.einsum("nij,njk,nk->ni", a, a, v, optimize=False),
+        (np.ones((3, 64, 64), "f"), np.ones((3, 64), "f")),
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", DETOURS)
+def test_lines_that_compute_more_than_they_need(name):
+    function, args, words = DETOURS[name]
+    found = api.detours(irax.jit(function).lower(*args).compiler_ir())
+    if words is None:
+        assert found == {}
+    else:
+        (line,) = found
+        assert line == Frame(__file__, function.__code__.co_firstlineno)
+        assert words in found[line]
+
+
+def test_explanations_tell_of_detours():
+    function, args, words = DETOURS["left"]
+    jitted = irax.jit(function)
+    jitted(*args)
+    (told,) = irax.explain(jitted).detours
+    assert told.startswith(f"{__file__}:{function.__code__.co_firstlineno}: ")
+    assert words in told
+    assert told in str(irax.explain(jitted))
 
 
 def test_signatures_that_differ_in_many_ways_are_warned_of_later():

@@ -43,6 +43,11 @@ MEASURED = measure.Measured(
 )
 
 
+def test_lines_that_compute_more_than_they_need_are_last():
+    measured = replace(MEASURED, detours={Frame("/a/model.py", 4): "(a @ b) @ c takes 9"})
+    assert list(table.lines(measured, MACHINE))[-1] == "model.py:4: (a @ b) @ c takes 9"
+
+
 def test_dispatches_that_are_alike_are_one_line():
     """An unrolled loop has as many dispatches as steps."""
     steps = [replace(RUN, name=f"step_{i}", seconds=1e-3) for i in range(199)]

@@ -481,7 +481,14 @@ class PjitFunction(Generic[P, R]):
 
     def repeated_lines(self) -> list[str]:
         """Return sentences about lines that a trace met many times."""
-        return reports.repeated_lines([p.traced.builder.module for p in self._cache.values()])
+        return reports.repeated_lines(self._modules())
+
+    def detours(self) -> list[str]:
+        """Return sentences about lines that compute much more than their results need."""
+        return reports.detours(self._modules())
+
+    def _modules(self) -> list[Any]:
+        return [p.traced.builder.module for p in self._cache.values()]
 
     def programs_for_all_sizes(self) -> list[str]:
         """Return sentences about the programs that the option `dynamic_shapes` asks for."""

@@ -62,6 +62,8 @@ class Measured:
     runs: Sequence[Run]
     traced: Mapping[Frame, int] = field(default_factory=dict[Frame, int])
     """The lines that were traced many times, with how often."""
+    detours: Mapping[Frame, str] = field(default_factory=dict[Frame, str])
+    """The lines that compute much more than their results need, and what to write instead."""
 
     @property
     def in_dispatches(self) -> float:
@@ -88,7 +90,9 @@ def measure(source: Source, inputs: Sequence[np.ndarray[Any, Any]]) -> Measured:
         took = known.get(dispatch.name)
         runs.append(_run(dispatch, own, origins.steps(dispatch), took))
     often = {line: times for line, (times, _) in api.repeated_lines(source.module).items()}
-    return Measured(source.func, driver, call_time(source, inputs), runs, often)
+    return Measured(
+        source.func, driver, call_time(source, inputs), runs, often, api.detours(source.module)
+    )
 
 
 def seconds(found: Dispatched, name: str, driver: str) -> float:

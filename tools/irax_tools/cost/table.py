@@ -44,6 +44,8 @@ def lines(measured: Measured, peaks: Peaks) -> Iterator[str]:
     groups = _groups(measured)
     for runs in sorted(groups, key=lambda runs: -sum(run.seconds or 0 for run in runs)):
         yield _line(runs, peaks, max(map(measured.traced.get, runs[0].lines, repeat(0)), default=0))
+    for line, told_of in measured.detours.items():
+        yield f"{line.place(short=True)}: {told_of}"
 
 
 def _groups(measured: Measured) -> list[list[Run]]:

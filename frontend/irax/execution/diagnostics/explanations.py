@@ -103,10 +103,13 @@ class Explanation(Sequence[Trace]):
         sizes: Sequence[str] = (),
         starts: Sequence[str] = (),
         repeated: Sequence[str] = (),
+        detours: Sequence[str] = (),
     ) -> None:
         self.name = name
         self.repeated = tuple(repeated)
         """The lines that a trace met many times, as loops of Python's have them."""
+        self.detours = tuple(detours)
+        """The lines that compute much more than their results need, and what to write instead."""
         self.starts = tuple(starts)
         """For first calls, why each process traces them, or that this one did not."""
         self.sizes = tuple(sizes)
@@ -134,7 +137,9 @@ class Explanation(Sequence[Trace]):
         head = f"{self.name}: {_times(self.traced, 'traced')}, {_times(self.compiled, 'compiled')}"
         first = self.traced - len(self) + 1
         numbered = [f"{number}. {trace}" for number, trace in enumerate(self, first)]
-        return "\n".join([head, *self.sizes, *self.starts, *numbered, *self.repeated])
+        return "\n".join(
+            [head, *self.sizes, *self.starts, *numbered, *self.repeated, *self.detours]
+        )
 
     __repr__ = __str__
 
@@ -184,6 +189,7 @@ def explain(fun: Callable[..., Any]) -> Explanation:
         getattr(fun, "programs_for_all_sizes", list)(),
         getattr(fun, "starts", list)(),
         getattr(fun, "repeated_lines", list)(),
+        getattr(fun, "detours", list)(),
     )
 
 

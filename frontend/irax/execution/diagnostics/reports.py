@@ -108,6 +108,12 @@ def repeated_lines(modules: Sequence[mlir.Module]) -> list[str]:
     return list(found)
 
 
+def detours(modules: Sequence[mlir.Module]) -> list[str]:
+    """Return sentences about lines that compute much more than their results need."""
+    lines = [item for module in modules for item in api.detours(module).items()]
+    return [f"{line.place()}: {told}" for line, told in dict(lines).items()]
+
+
 def compiled_for(name: str, device: Device, others: Sequence[Device]) -> None:
     """Tell of a function that is to be compiled for one more device, beside others."""
     if config.explain_cache_misses and others:
