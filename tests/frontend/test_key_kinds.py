@@ -1,6 +1,8 @@
 """Keys of each generator: the words and numbers are JAX's, and keys of two kinds never mix."""
 
+import math
 import pickle
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ import pytest
 import irax
 import irax.numpy as jnp
 from irax import random
+from irax.extend import random as extend_random
 from irax.random import counters
 
 KINDS = {
@@ -131,3 +134,63 @@ def test_the_default_kind_is_an_option():
 def test_errors(call, kind):
     with pytest.raises(kind):
         call()
+
+
+def of_ones_own(shift: int = 0) -> Any:
+    """A generator whose numbers are easy to tell."""
+    count = lambda shape: jnp.arange(math.prod(shape), dtype="uint32").reshape(shape)
+    return extend_random.define_prng_impl(
+        key_shape=(2,),
+        seed=lambda seed: jnp.stack([seed.astype("uint32"), jnp.uint32(9)]),
+        split=lambda key, shape: key + count((*shape, 1)),
+        random_bits=lambda key, width, shape: (count(shape) + key[0] * key[1] + shift).astype(
+            f"uint{width}"
+        ),
+        fold_in=lambda key, data: key + data,
+        name="mine",
+        tag="mine",
+    )
+
+
+def test_generators_of_ones_own():
+    mine, other = of_ones_own(), of_ones_own(1)
+    words = random.key_data
+    key = random.key(5, impl=mine)
+    assert str(key.dtype).startswith("key<mine")
+    for f in (lambda f: f, irax.jit):
+        np.testing.assert_array_equal(
+            f(lambda k: random.bits(k, (2, 2)))(key), [[45, 46], [47, 48]]
+        )
+        assert f(lambda k: random.uniform(k, (3,)))(key).shape == (3,)
+    np.testing.assert_array_equal(random.bits(random.key(5, impl=other), (2,)), [46, 47])
+    np.testing.assert_array_equal(words(random.split(key, 2)), [[5, 9], [6, 10]])
+    np.testing.assert_array_equal(words(random.fold_in(key, 4)), [9, 13])
+    folded = irax.vmap(lambda k: random.fold_in(k, 1))(random.split(key, 2))
+    np.testing.assert_array_equal(words(folded), [[6, 10], [7, 11]])
+    joined = jnp.concatenate([key[None], jnp.where(True, key, key)[None]])
+    np.testing.assert_array_equal(words(joined), [[5, 9]] * 2)
+    seeds = np.arange(6).reshape(2, 3)
+    found = extend_random.random_seed(seeds, mine)
+    np.testing.assert_array_equal(words(found)[..., 0], seeds)
+    for different in (random.key(5, impl=other), random.key(5)):
+        with pytest.raises(TypeError, match="no common dtype"):
+            jnp.where(True, key, different)
+    with pytest.raises(ValueError, match=r"must be \(n,\)"):
+        extend_random.define_prng_impl(
+            key_shape=(), seed=len, split=len, random_bits=len, fold_in=len
+        )
+
+
+def test_hashes_of_counts():
+    # JAX's numbers
+    words = jnp.array([1, 2], "uint32")
+    found = extend_random.threefry_2x32(words, jnp.arange(5, dtype="uint32"))
+    np.testing.assert_array_equal(
+        found, [2052595727, 3504730591, 2527474599, 1880214352, 1914734168]
+    )
+    found = extend_random.threefry_2x32((words[0], words[1]), jnp.zeros((2, 2), "uint32"))
+    np.testing.assert_array_equal(found, [[629071667] * 2, [2343584484] * 2])
+    key = extend_random.seed_with_impl(extend_random.rbg_prng_impl, 7)
+    assert random.key_impl(key) == "rbg"
+    with pytest.raises(TypeError, match="uint32, got int32"):
+        extend_random.threefry_2x32(words, jnp.arange(5))

@@ -25,8 +25,8 @@ _REASONS = {
     "it has no counterpart in irax; irax.compat has it for libraries that import jax": (
         ": api_util example_libraries interpreters lib",
         "core: AbstractValue",
-        "experimental: EArray array_serialization colocated_python",
-        "extend: lowering mlir random",
+        "experimental: array_serialization colocated_python",
+        "extend: mlir",
     ),
     "a collective ends when its result is read: irax.lax.psum_scatter": (
         "lax: psum_scatter_start",
@@ -76,6 +76,8 @@ _REASONS = {
     ),
     "it is internal to JAX and has no counterpart": (
         ": make_user_context",
+        "experimental: EArray",
+        "extend: lowering",
         "ad_checkpoint: checkpoint_name_fwd",
         "ffi: abstract_token",
         "extend.core: create_call_primitive eval_jaxpr_transpose register_call_primitive_rules",

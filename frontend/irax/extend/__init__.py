@@ -6,9 +6,9 @@ from irax.core.absent_names import missing_attribute as _missing_attribute
 from irax_compiler.importing import import_module as _import_module
 
 if TYPE_CHECKING:
-    from irax.extend import backend, core, linear_util, source_info_util
+    from irax.extend import backend, core, linear_util, random, source_info_util
 
-_MODULES = {"backend", "core", "linear_util", "source_info_util"}
+_MODULES = {"backend", "core", "linear_util", "random", "source_info_util"}
 
 
 def __getattr__(name: str) -> Any:

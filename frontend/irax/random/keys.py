@@ -10,6 +10,7 @@ from irax import dtypes, errors
 from irax.config import config
 from irax.core import source
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.dtypes.kinds import DTYPES
 from irax.core.dtypes.promotion import convert
 from irax.core.key_arrays import KeyArray
 from irax.dtypes import KEY_TYPES, KeyType
@@ -89,6 +90,19 @@ def _key_type(what: str, spec: Any) -> KeyType:
         known = ", ".join(map(repr, KEY_TYPES))
         raise ValueError(f"{what}: there is no generator {spec!r}; there are {known}")
     return KEY_TYPES[spec]
+
+
+def define_generator(name: str, tag: str, words: int, generator: Generator) -> KeyType:
+    """Return the dtype of the keys of a new generator. Where another has the tag or the name, they
+    get a number.
+    """
+    numbers = ["", *(f" {n}" for n in range(2, len(KEY_TYPES) + 3))]
+    dtype = next(d for n in numbers if (d := f"key<{tag}{n}>") not in DTYPES)
+    own = next(o for n in numbers if (o := f"{name}{n}") not in KEY_TYPES)
+    _GENERATORS[own] = generator
+    found: Any = KeyType(dtype, own, words)
+    KEY_TYPES[own] = DTYPES[dtype] = found
+    return found
 
 
 def _generator(key_type: KeyType) -> Generator:

@@ -42,8 +42,8 @@ def _rounds(key: Any, x0: Any, x1: Any) -> tuple[Any, Any]:
 hash_words: Callable[..., tuple[Array, ...]] = hashing(_rounds)
 
 
-def _hash_counts(words: Array, counts: Array) -> Array:
-    """The older order: the first half of the counts are the x0, the second half the x1."""
+def hash_counts(words: Any, counts: Array) -> Array:
+    """Return hashes of counts in the older order: the first half are the x0, the others the x1."""
     size = counts.size
     if size % 2:
         counts = jnp.concatenate([counts, jnp.zeros((1,), U32)])
@@ -56,7 +56,7 @@ def split_words(words: Array, shape: tuple[int, ...] = (2,)) -> Array:
     if config.threefry_partitionable:
         return jnp.stack(hash_words(words, *index_words(shape)), axis=-1)
     counts = jnp.arange(2 * math.prod(shape), dtype=U32)
-    return jnp.reshape(_hash_counts(words, counts), (*shape, 2))
+    return jnp.reshape(hash_counts(words, counts), (*shape, 2))
 
 
 def draw_bits(words: Array, width: int, shape: tuple[int, ...]) -> Array:
@@ -69,7 +69,7 @@ def draw_bits(words: Array, width: int, shape: tuple[int, ...]) -> Array:
         return convert(high ^ low, dtype)
     size = math.prod(shape)
     count = math.ceil(width * size / 32)
-    flat = _hash_counts(words, jnp.arange(count, dtype=U32))
+    flat = hash_counts(words, jnp.arange(count, dtype=U32))
     if width == 64:
         flat = (convert(flat[:size], dtype) << 32) | convert(flat[size:], dtype)
     elif width < 32:

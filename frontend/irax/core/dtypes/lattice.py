@@ -73,11 +73,12 @@ def least_upper_bound(nodes: set[str], x64: bool) -> str:
         TypeError: there is none for random keys.
     """
     above = _ABOVE[x64]
-    common = frozenset.intersection(*(above[node] for node in nodes))
+    # keys of a user's own generators are above nothing else
+    common = frozenset.intersection(*(above.get(node, frozenset({node})) for node in nodes))
     for node in common:
-        if common <= above[node]:
+        if common <= above.get(node, common):
             return node
-    if not nodes.isdisjoint(KEYS):
+    if any(node.startswith("key<") for node in nodes):
         raise TypeError(
             f"{', '.join(sorted(nodes))} have no common dtype: random keys are no numbers; "
             "irax.random.key_data gives their words"
