@@ -53,7 +53,13 @@ _REASONS = {
         "extend.backend: clear_in_memory_compilation_cache",
     ),
     "programs run whole on the device of their arguments": (
-        "experimental: overlap scheduling_groups thunky transfer",
+        "experimental: overlap scheduling_groups thunky",
+    ),
+    "hosts of a job exchange arrays by collectives: irax.shard_map, and multihost_utils": (
+        "experimental: transfer",
+    ),
+    "arrays have their elements in row-major order on all devices": (
+        "experimental.layout: explicit_layout",
     ),
     "state how arrays are divided: irax.shard_map and irax.lax.with_sharding_constraint": (
         "extend: sharding",
@@ -64,7 +70,8 @@ _REASONS = {
     "keys that are used again are not found": ("experimental: key_reuse",),
     "use irax.profiler, irax.explain, and irax run --time": ("experimental: profiler roofline",),
     "irax show has the lines of each operation, stage by stage": ("experimental: source_mapper",),
-    "irax compile --topology compiles for chips that are not here": ("experimental: topologies",),
+    "jit(f).lower(x).compile(topology='v5e:2x2x1') and irax compile --topology compile for chips "
+    "that are not here": ("experimental: topologies",),
     "XLA alone reads such metadata": ("experimental: xla_metadata",),
     "a platform is added as docs/devices.md says": (
         "extend.backend: register_backend_cache register_backend_factory",

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from irax.core.absent_names import GetAttr as _GetAttr
+from irax.core.absent_names import refuse_names as _refuse_names
 from irax.core.array import Array
 from irax.core.shardings.layouts import Format as Format
 from irax.core.shardings.layouts import Layout as Layout
@@ -39,3 +41,6 @@ def with_layout_constraint(x: Any, layouts: Any) -> Any:
             raise ValueError(f"{what}: expected arrays of irax, got {type(leaf).__name__}")
         check_row_major(what, layout, leaf.shape)
     return x
+
+
+__getattr__: _GetAttr = _refuse_names(__name__)
