@@ -124,22 +124,24 @@ def places_of_elements(
     """Return, for each element of a pattern in row-major order, the color of a product that has it,
     the place there, and True if no other element is added to it. Of all modes but "acyclic".
     """
-    rows = np.repeat(np.arange(pattern.shape[0]), np.diff(pattern.indptr))
-    across, down = colors, colors
+    dtype = pattern.indices.dtype  # int32, unless there are very many elements
+    rows = np.repeat(np.arange(pattern.shape[0], dtype=dtype), np.diff(pattern.indptr))
+    across = down = colors.astype(dtype)
     if mode == "bidirectional":
-        across, down = np.split(colors, [pattern.shape[1]])
+        across, down = np.split(across, [pattern.shape[1]])
     alone = np.zeros(pattern.nnz, bool)
-    found = np.zeros((2, pattern.nnz), np.int64)
+    color, place = np.zeros((2, 1), dtype)
     if mode != "rev":
         alone = in_column(pattern, across)
-        found = np.stack([across[pattern.indices], rows])
+        color, place = across[pattern.indices], rows
     if mode != "fwd":  # the others are in the transposed place, or in products of rows
-        found = np.where(alone, found, np.stack([down[rows], pattern.indices]))
+        color = np.where(alone, color, down[rows])
+        place = np.where(alone, place, pattern.indices)
         turned = pattern.T.tocsr()
         back = np.empty(pattern.nnz, bool)
         back[np.argsort(pattern.indices, kind="stable")] = in_column(turned, down)
         alone |= back
-    return found[0], found[1], alone
+    return color, place, alone
 
 
 def flat_places(
@@ -151,5 +153,7 @@ def flat_places(
     height, width = pattern.shape
     of_columns = num_of_columns(pattern, mode, colors)
     color, place = places
-    in_rows = of_columns * height + (color - of_columns) * width + place
-    return np.where(color < of_columns, color * height + place, in_rows)
+    sizes = np.where(np.arange(count(colors)) < of_columns, height, width)
+    found = (np.cumsum(sizes) - sizes)[color]
+    found += place
+    return found
