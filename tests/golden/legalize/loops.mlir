@@ -109,32 +109,3 @@ func.func @repeated_carry(%x: tensor<f32>, %y: tensor<f32>) -> (tensor<f32>, ten
 // CHECK:          [[HOLDS:%\w+]] = stablehlo.compare LT
 // CHECK:          [[NEW:%\w+]] = stablehlo.select [[HOLDS]], [[PRODUCT]], {{%\w+}}
 // CHECK:          stablehlo.return [[PRODUCT]], [[NEW]], [[C]]
-
-func.func @captured_result(%x: tensor<4xf32>, %y: tensor<4xf32>, %n: tensor<i32>) -> tensor<4xf32> {
-  %c0 = stablehlo.constant dense<0> : tensor<i32>
-  %c1 = stablehlo.constant dense<1> : tensor<i32>
-  %z = stablehlo.negate %y : tensor<4xf32>
-  %r:2 = stablehlo.while(%i = %c0, %p = %x) : tensor<i32>, tensor<4xf32>
-  cond {
-    %l = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    stablehlo.return %l : tensor<i1>
-  } do {
-    %g = stablehlo.compare GT, %i, %c1 : (tensor<i32>, tensor<i32>) -> tensor<i1>
-    %a = "stablehlo.if"(%g) ({
-      %s = stablehlo.add %p, %z : tensor<4xf32>
-      stablehlo.return %s : tensor<4xf32>
-    }, {
-      stablehlo.return %z : tensor<4xf32>
-    }) : (tensor<i1>) -> tensor<4xf32>
-    %j = stablehlo.add %i, %c1 : tensor<i32>
-    stablehlo.return %j, %a : tensor<i32>, tensor<4xf32>
-  }
-  return %r#1 : tensor<4xf32>
-}
-// CHECK:      func.func @captured_result
-// CHECK:        [[Z:%\w+]] = stablehlo.negate
-// CHECK:          "stablehlo.if"
-// CHECK-NEXT:       [[SUM:%\w+]] = stablehlo.add
-// CHECK-NEXT:       stablehlo.return [[SUM]]
-// CHECK:            [[COPY:%\w+]] = stablehlo.select {{%\w+}}, [[Z]], {{%\w+}}
-// CHECK-NEXT:       stablehlo.return [[COPY]]

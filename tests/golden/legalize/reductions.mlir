@@ -21,21 +21,3 @@ func.func @of_many(%x0: tensor<3xf32>, %x1: tensor<3xf32>, %x2: tensor<3xf32>, %
 // CHECK-NOT:     stablehlo.reduce
 // CHECK-COUNT-9: stablehlo.add {{.*}} : tensor<1xf32>
 // CHECK:         return
-
-func.func @reduction_of_splats() -> (tensor<f32>, tensor<f32>) {
-  %a = stablehlo.constant dense<1.5> : tensor<2xf32>
-  %b = stablehlo.constant dense<2.0> : tensor<2xf32>
-  %z = stablehlo.constant dense<0.0> : tensor<f32>
-  %0:2 = stablehlo.reduce(%a init: %z), (%b init: %z) across dimensions = [0]
-    : (tensor<2xf32>, tensor<2xf32>, tensor<f32>, tensor<f32>) -> (tensor<f32>, tensor<f32>)
-    reducer(%p: tensor<f32>, %q: tensor<f32>) (%r: tensor<f32>, %s: tensor<f32>) {
-      %1 = stablehlo.add %p, %q : tensor<f32>
-      %2 = stablehlo.add %r, %s : tensor<f32>
-      stablehlo.return %1, %2 : tensor<f32>, tensor<f32>
-    }
-  return %0#0, %0#1 : tensor<f32>, tensor<f32>
-}
-// CHECK:      func.func @reduction_of_splats
-// CHECK-NOT:    reduce(
-// CHECK:        stablehlo.add
-// CHECK:        return

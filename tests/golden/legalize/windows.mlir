@@ -144,28 +144,6 @@ func.func @windows_of_one_element(%x: tensor<5xf32>) -> (tensor<5xf32>, tensor<3
 // CHECK-NOT:    reduce_window
 // CHECK:        return
 
-func.func @windows_of_splat() -> (tensor<2999xf32>, tensor<6002xf32>) {
-  %x = stablehlo.constant dense<2.0> : tensor<6000xf32>
-  %z = stablehlo.constant dense<0.0> : tensor<f32>
-  %0 = "stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 3>, window_strides = array<i64: 2>}> ({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %2 = stablehlo.add %a, %b : tensor<f32>
-    stablehlo.return %2 : tensor<f32>
-  }) : (tensor<6000xf32>, tensor<f32>) -> tensor<2999xf32>
-  %1 = "stablehlo.reduce_window"(%x, %z) <{window_dimensions = array<i64: 3>, padding = dense<2> : tensor<1x2xi64>}> ({
-  ^bb0(%a: tensor<f32>, %b: tensor<f32>):
-    %2 = stablehlo.add %a, %b : tensor<f32>
-    stablehlo.return %2 : tensor<f32>
-  }) : (tensor<6000xf32>, tensor<f32>) -> tensor<6002xf32>
-  return %0, %1 : tensor<2999xf32>, tensor<6002xf32>
-}
-// CHECK:      func.func @windows_of_splat
-// CHECK:        [[W:%\w+]] = stablehlo.constant dense<2.000000e+00> : tensor<3xf32>
-// CHECK:        [[S:%\w+]] = stablehlo.reduce([[W]] init:
-// CHECK:        stablehlo.broadcast_in_dim [[S]]
-// CHECK:        reduce_window
-// CHECK:        return
-
 // Sums of narrow floats are wide.
 func.func @narrow_windows(%x: tensor<8x8xbf16>) -> tensor<5x5xbf16> {
   %init = stablehlo.constant dense<0.0> : tensor<bf16>

@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Block, Operation, Value, bytes_of, shape_of
+from irax_compiler.mlir import Operation, Value, bytes_of, shape_of
 from irax_compiler.ops import comparison
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.core import Memory, dtype_of_places, full, full_like
 from irax_compiler.ops.registry import all_traits, traits_of
 from irax_compiler.ops.shape import Iota
-from irax_compiler.passes.core import enclosing, reached
+from irax_compiler.passes.core import reached
 from irax_compiler.passes.host.donated import is_donated
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.optimize.constant_folding import keep_unknown
@@ -53,34 +53,6 @@ def update_of_shared(operation: Operation) -> Sequence[Value] | None:
     others have read the value, or update the result of another update.
     """
     return _with_copies(operation, lambda x: _is_shared(x, operation))
-
-
-@legalizes("stablehlo.if", "stablehlo.case", kind="bug", of="IREE")
-def captured_result(operation: Operation) -> Sequence[Value] | None:
-    """Copy values from outside that a branch in a loop returns as they are. IREE takes the result
-    for a new array, and frees its memory in each step.
-    """
-    if all(outer.name != "stablehlo.while" for outer in enclosing(operation)):
-        return None
-    blocks = [region.blocks[0] for region in operation.regions]
-    places = [
-        (block, i)
-        for block in blocks
-        for i, x in enumerate(mlir.terminator(block).operands)
-        if _is_from_outside(x, block)
-    ]
-    if not places:
-        return None
-    for block, i in places:
-        last = mlir.terminator(block)
-        with mlir.InsertionPoint(last), last.location:
-            last.operands[i] = copy(last.operands[i], i)
-    return list(operation.clone().results)
-
-
-def _is_from_outside(x: Value, block: Block) -> bool:
-    source = mlir.definition(x)
-    return source is None or source.block != block
 
 
 def _with_copies(

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import conversion, shape
-from irax_compiler.ops.core import full
+from irax_compiler.ops import conversion
 from irax_compiler.ops.indexing.gather_scatter import ScatterBy
-from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.reductions.reduce_window import ReduceWindow
 from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 from irax_compiler.ops.structured import DefinedOp
@@ -66,29 +63,6 @@ def windows_of_one_element(operation: Operation) -> Sequence[Value] | None:
     return op.define(list(operation.operands))
 
 
-@legalizes("stablehlo.reduce_window", kind="bug", of="IREE")
-def windows_of_splat(operation: Operation) -> Sequence[Value] | None:
-    """Reduce one window for all, where they are equal: of arrays whose elements are all one
-    constant, IREE reads one element for each window.
-    """
-    op = read_as(ReduceWindow, operation)
-    half = len(operation.operands) // 2
-    xs, inits = operation.operands[:half], operation.operands[half:]
-    elements = [mlir.splat(x) for x in xs]
-    if op is None or any(x is None for x in elements):
-        return None
-    if op.window.adds_elements and elements != [mlir.splat(x) for x in inits]:
-        return None
-    sizes, dimensions = op.window.sizes, tuple(range(len(op.window.sizes)))
-    window = [full(sizes, x, dtype_of(y)) for x, y in zip(elements, inits, strict=True)]
-    if isinstance(op.computation, str):
-        reduction = Reduce(op.computation, dimensions)
-    else:
-        reduction = VariadicReduce(op.computation, dimensions)
-    count = op.window.count(shape_of(xs[0]))
-    return [shape.broadcast_scalar(x, count) for x in reduction.build([*window, *inits])]
-
-
 @legalizes("stablehlo.reduce", kind="missing", of="IREE")
 def reduction_of_many(operation: Operation) -> Sequence[Value] | None:
     """Fold many arrays by elementwise operations, which `limit-fusion` parts: a reduction of
@@ -96,18 +70,6 @@ def reduction_of_many(operation: Operation) -> Sequence[Value] | None:
     """
     op = read_as(VariadicReduce, operation)
     if op is None or len(operation.results) <= MANY:
-        return None
-    return op.define(list(operation.operands))
-
-
-@legalizes("stablehlo.reduce", kind="bug", of="IREE")
-def reduction_of_splats(operation: Operation) -> Sequence[Value] | None:
-    """Fold several arrays by elementwise operations, where the elements of each are all one
-    constant: IREE's results are wrong.
-    """
-    op = read_as(VariadicReduce, operation)
-    xs = operation.operands[: len(operation.results)]
-    if op is None or any(mlir.splat(x) is None for x in xs):
         return None
     return op.define(list(operation.operands))
 
