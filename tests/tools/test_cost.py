@@ -221,3 +221,16 @@ def test_a_function_of_examples_is_timed_on_them(folder):
     loaded = sources.load(f"{folder / 'model.py'}:f", "a()")
     assert loaded.examples is not None
     assert measure.call_time(loaded, [np.asarray(x) for x in loaded.examples]) > 0
+
+
+@pytest.mark.slow
+def test_functions_that_call_python(tmp_path):
+    """The module outlives the trace, which alone kept the function."""
+    program = """import irax
+def f(x):
+    return irax.pure_callback(abs, x, x) * 2
+"""
+    (tmp_path / "p.py").write_text(program)
+    loaded = sources.load(f"{tmp_path / 'p.py'}:f", "f32[3]")
+    found = measure.measure(loaded, [np.float32([1, -2, 3])])
+    assert found.seconds > 0

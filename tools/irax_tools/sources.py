@@ -42,6 +42,8 @@ class Source:
     """Arguments that it was traced with, if they were arrays."""
     python: str = ""
     """The file of the function of Python's."""
+    kept: Any = None
+    """What a traced module needs to live: its callbacks."""
 
     @property
     def file(self) -> str:
@@ -125,7 +127,7 @@ def _trace(
         called = functools.wraps(function, updated=())(lambda *args: function(*args))
         with _naming_lines(file):
             ir = make_ir(function if mesh is None else called)(*args)
-    return Source(ir.module, ir.func, is_traced=True, python=file, examples=elements(args))
+    return Source(ir.module, ir.func, is_traced=True, python=file, examples=elements(args), kept=ir)
 
 
 @contextlib.contextmanager
