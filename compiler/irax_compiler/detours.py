@@ -58,7 +58,7 @@ def _one_hot(product: Operation) -> Iterator[str]:
         sides = [_source(x) for x in compared.operands]
         numbers = sum(o is not None and o.name == "stablehlo.iota" for o in sides)
         count = prod(shape_of(product.results[0]))
-        if is_equal and numbers == 1 and _multiplications(product) >= max(MUCH * count, _LEAST):
+        if is_equal and numbers and _multiplications(product) >= max(MUCH * count, _LEAST):
             yield (
                 f"a product with a matrix of one-hot rows takes {_multiplications(product):,} "
                 "multiplications; table[i], or irax.numpy.take, reads the rows"

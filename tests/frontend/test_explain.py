@@ -266,6 +266,11 @@ DETOURS = {
         (jnp.arange(8), np.ones((2000, 16), "f")),
         "256,000 multiplications; table[i]",
     ),
+    "one_hot of numbers that are known": (
+        lambda t: irax.nn.one_hot(jnp.arange(8), 2000) @ t,
+        (np.ones((2000, 16), "f"),),
+        "a matrix of one-hot rows",
+    ),
     "left": (
         lambda a, v: (a @ a.T) @ v,
         (np.ones((64, 64), "f"), np.ones(64, "f")),

@@ -1,4 +1,4 @@
-"""Writes docs/reports/slow-programs.md, what irax's tools say of twenty slow programs:
+"""Writes docs/reports/slow-programs.md, what irax's tools say of thirty slow programs:
 
 python -m tests.mistakes.slow
 """
@@ -84,6 +84,28 @@ def f(ws, x):
 
 f([jnp.ones((8, 8))] * 24, jnp.ones(8))
 """,
+    "A loop of Python's over rows": """
+@jax.jit
+def f(x):
+    return jnp.stack([jnp.sin(x[n]).sum() for n in range(60)])
+
+f(jnp.ones((60, 8)))
+""",
+    "A function jitted by each object": """
+class Model:
+    def __init__(self):
+        self.step = jax.jit(lambda x: x * 2)
+
+for _ in range(6):
+    f = Model().step
+    f(jnp.ones(3))
+""",
+    "A batch that ends with a rest": """
+f = jax.jit(lambda x: x.sum())
+data = jnp.ones(103)
+for n in range(0, 103, 20):
+    f(data[n : n + 20])
+""",
     "An option that changes": """
 f = jax.jit(lambda x: x @ x)
 for precision in ("default", "high", "highest"):
@@ -118,6 +140,31 @@ COMPUTED = {
         "f32[300,300]",
     ),
     "A power that is no integer": ("return jnp.sum(x**3.1)", "f32[1000000]"),
+    "A product with one-hot rows": (
+        "return irax.nn.one_hot(jnp.arange(64), 20000) @ x",
+        "f32[20000,16]",
+    ),
+    "A product of low rank that is made whole": (
+        "return x @ (x[:, :8] @ x[:8])",
+        "f32[512,512]",
+    ),
+    "A sort for the ten largest": ("return jnp.sort(x)[-10:]", "f32[100000]"),
+    "A cumulative sum by a triangular matrix": (
+        "return jnp.tril(jnp.ones((2000, 2000))) @ x",
+        "f32[2000]",
+    ),
+    "A Hessian for its diagonal": (
+        "return jnp.diag(irax.hessian(lambda x: jnp.sum(jnp.sin(x) * x))(x))",
+        "f32[300]",
+    ),
+    "An inverse in each lane": (
+        "return irax.vmap(lambda b: jnp.linalg.inv(x) @ b)(x)",
+        "f32[64,64]",
+    ),
+    "A function of the host in a loop": (
+        "return lax.fori_loop(0, 200, lambda i, y: irax.pure_callback(abs, y, y), x)",
+        "f32[3]",
+    ),
     "A histogram by comparison": (
         "return jnp.sum(x[:, None] == jnp.arange(256.0), axis=0)",
         "f32[20000]",
@@ -128,7 +175,7 @@ COMPUTED = {
 
 _HEAD = """# Slow programs
 
-Twenty programs that are slower than they need be, and what irax's tools say of them. `python -m
+Thirty programs that are slower than they need be, and what irax's tools say of them. `python -m
 tests.mistakes.slow` writes this page; times are of the machine that wrote it. [Read a performance
 problem](../how-to/performance.md) says how to go on.
 """
@@ -147,7 +194,7 @@ def of_calls(code: str) -> Iterator[str]:
     explanation = irax.explain(names["f"])
     yield str(explanation).partition("\n")[0]
     yield from explanation.repeated
-    if len(explanation) > 1:
+    if explanation[-1].why != "it is traced for the first time":
         yield f"the last time: {explanation[-1].why}"
 
 
@@ -155,12 +202,13 @@ def of_dispatches(body: str, types: str) -> Iterator[str]:
     """Yield the first lines of `irax cost` of a function."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "program.py")
-        head = "import irax.numpy as jnp\nfrom irax import lax\n\n\ndef f(x):\n    "
+        head = "import irax\nimport irax.numpy as jnp\nfrom irax import lax\n\n\ndef f(x):\n    "
         path.write_text(f"{head}{body}\n", "utf-8")
         source = sources.load(f"{path}:f", types)
         measured = measure(source, checking.trial_of(source, 0).inputs)
     lines = list(table.lines(measured, peaks.of_machine(measured.driver)))
-    yield from (*lines[1 : lines.index("") + 1][:-1], *lines[lines.index("") + 1 :][:3])
+    start, end = lines.index("") + 1, len(lines) - len(measured.detours)
+    yield from (*lines[1 : start - 1], *lines[start:end][:3], *lines[end:])
 
 
 def written() -> str:
