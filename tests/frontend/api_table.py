@@ -41,7 +41,8 @@ MODULES = (
         "jax.scipy.sparse.linalg",
     ),
     *("jax.core", "jax.sharding", "jax.typing", "jax.distributed", "jax.experimental"),
-    *("jax.experimental.checkify", "jax.experimental.mesh_utils", "jax.extend"),
+    *("jax.experimental.checkify", "jax.experimental.layout", "jax.experimental.mesh_utils"),
+    "jax.extend",
     *("jax.extend.core", "jax.extend.backend", "jax.extend.source_info_util"),
 )
 
