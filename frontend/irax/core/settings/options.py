@@ -265,8 +265,8 @@ class Config(threading.local):
     abstract_mesh = None
     """The abstract mesh in the place of the mesh of the context (see `core.meshes`)."""
 
-    no_collectives = frozenset[Any]()
-    """The axes along which devices are not to exchange data (see `core.shardings`)."""
+    no_collectives = None
+    """The axes along which devices are not to exchange data, a set (see `core.shardings`)."""
 
     given = None
     """The user's operands of the library function that runs (see `core.strictness`)."""

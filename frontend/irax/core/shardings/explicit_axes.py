@@ -15,7 +15,7 @@ from irax.core.avals import AbstractRef, ShapedArray
 from irax.core.key_arrays import KeyArray
 from irax.core.refs.hi_types import hi_type_of
 from irax.core.shardings.axis_names import text_of
-from irax.core.shardings.forbidden_axes import check_kept
+from irax.core.shardings.forbidden_axes import check_kept, forbidden_axes
 from irax.core.shardings.meshes import AbstractMesh, get_abstract_mesh
 from irax.core.shardings.partition_specs import PartitionSpec, axes_by_dimension
 from irax.core.shardings.sharded import sharding_of
@@ -220,7 +220,7 @@ class ExplicitAxes:
             ) from None
         mesh = get_abstract_mesh()
         operation = mlir.definition(value)
-        if config.no_collectives and operation is not None:
+        if operation is not None and forbidden_axes():
             given = [self.known[x] for x in operation.operands if x in self.known]
             check_kept(operation.name, given, spec)
         return _with_spec(aval, mesh, spec) if mesh.explicit_axes else aval

@@ -44,6 +44,12 @@ def no_collectives(new_val: frozenset[Any] | set[Any]) -> Iterator[None]:
         yield
 
 
+def forbidden_axes() -> frozenset[Any]:
+    """Return the axes along which that is forbidden here."""
+    found: Any = config.no_collectives
+    return found or frozenset()
+
+
 def check_collective(what: str, axes: Iterable[BoundAxis]) -> None:
     """Check that a collective may exchange data along axes of a mesh.
 
@@ -51,7 +57,7 @@ def check_collective(what: str, axes: Iterable[BoundAxis]) -> None:
         ForbiddenCollectiveError: it may not.
     """
     for axis in axes:
-        if axis.is_checked and axis.name in config.no_collectives:
+        if axis.is_checked and axis.name in forbidden_axes():
             _refuse(axis.name, f"{what} acts along it")
 
 
@@ -64,7 +70,7 @@ def check_kept(what: str, operands: Iterable[Layout], result: Layout) -> None:
     """
     given = {axis for spec in operands for axes in spec for axis in axes}
     kept = {axis for axes in result for axis in axes}
-    for axis in config.no_collectives:
+    for axis in forbidden_axes():
         if text_of(axis) in given - kept:
             _refuse(axis, f"an operand of {what} is divided along it, and the result is not")
 
@@ -76,7 +82,7 @@ def check_unmoved(what: str, before: Layout, after: Layout) -> None:
         ForbiddenCollectiveError: it does not.
     """
     check_kept(what, [before], after)
-    for axis in config.no_collectives:
+    for axis in forbidden_axes():
         name = text_of(axis)
         old, new = ([n for n, axes in enumerate(x) if name in axes] for x in (before, after))
         if old and old != new:

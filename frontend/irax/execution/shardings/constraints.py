@@ -9,7 +9,7 @@ from irax import tree_util
 from irax.config import config
 from irax.core.array import Array, as_array
 from irax.core.shardings.explicit_axes import layout_of, layout_of_spec, type_of, typeof
-from irax.core.shardings.forbidden_axes import check_unmoved
+from irax.core.shardings.forbidden_axes import check_unmoved, forbidden_axes
 from irax.core.shardings.meshes import get_abstract_mesh
 from irax.core.shardings.partition_specs import (
     UNCONSTRAINED,
@@ -179,6 +179,6 @@ def reshard(xs: Any, out_shardings: Any) -> Any:
             check_manual("reshard", x, wanted)
         check_devices("reshard", x, wanted)
         found.append(fitted(wanted, x))
-        if config.no_collectives and isinstance(wanted, NamedSharding):
+        if forbidden_axes() and isinstance(wanted, NamedSharding):
             check_unmoved("reshard", layout_of(type_of(x)), layout_of_spec(wanted.spec, x.ndim))
     return divided_results("reshard", array_trees.tree_unflatten(tree, found), xs)

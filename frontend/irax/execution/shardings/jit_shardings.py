@@ -25,7 +25,7 @@ from irax.core.shardings.explicit_axes import (
     layout_of_spec,
     type_of,
 )
-from irax.core.shardings.forbidden_axes import check_kept
+from irax.core.shardings.forbidden_axes import check_kept, forbidden_axes
 from irax.core.shardings.layouts import sharding_of_format
 from irax.core.shardings.memory_moves import in_memory
 from irax.core.shardings.meshes import Mesh, get_abstract_mesh
@@ -361,7 +361,7 @@ def takes_out_sharding(what: str) -> Callable[[F], F]:
                 result = function(*args, **kwargs)
             leaves, tree = array_trees.tree_flatten(result)
             wanted = [fitted(sharding, x) for x in leaves]
-            if config.no_collectives:
+            if forbidden_axes():
                 _check_kept(what, (args, kwargs), wanted)
             return divided_results(what, array_trees.tree_unflatten(tree, wanted), result)
 
