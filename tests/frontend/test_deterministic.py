@@ -82,6 +82,16 @@ PROGRAMS = {
     "sums": lambda x: jnp.sum(x, 1) + jnp.cumsum(x, 1)[:, -1] + jnp.var(x, 1),
     "short": lambda x: jnp.sum(x[:, :40], 1) + jnp.prod(x[:, :5], 1) + jnp.sum(x[:, :3], 1),
     "columns": lambda x: jnp.sum(x.reshape(-1, 20, 15), 1),
+    "products": lambda x: x[:, 299::-1] * W[:, 1] + x * W[:, 0],
+    "pooling": lambda x: irax.lax.reduce_window(
+        x[:, :256].reshape(-1, 16, 16), 0.0, irax.lax.add, (1, 3, 3), (1, 1, 1), "SAME"
+    ),
+    "fourier": lambda x: (
+        jnp.fft.irfft(jnp.fft.rfft(x[:, :256])) + jnp.fft.rfft(x[:, :255]).real[:, :1]
+    ),
+    "triangular": lambda x: irax.lax.linalg.triangular_solve(
+        x[:, :64].reshape(-1, 8, 8) + 9 * jnp.eye(8), x[:, :16].reshape(-1, 8, 2), left_side=True
+    ),
     "distances": lambda x: jnp.sqrt(jnp.sum((x[:, None] - W.T[:9]) ** 2, -1)),
 }
 

@@ -13,3 +13,15 @@ func.func @marked(%x: tensor<1x40xf32>, %w: tensor<40x3xf32>, %i: tensor<2x2xi32
 // CHECK-DAG:    flow.dispatch @{{product.*}}
 // CHECK-DAG:    flow.dispatch @{{reduction.*}}
 // CHECK-DAG:    stablehlo.dot_general {{.*}} tensor<2x2xi32>
+
+func.func @products(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %0 = stablehlo.multiply %x, %x : tensor<4xf32>
+  %1 = stablehlo.multiply %y, %y : tensor<4xf32>
+  %2 = stablehlo.add %0, %1 : tensor<4xf32>
+  return %2 : tensor<4xf32>
+}
+// CHECK-LABEL: func.func @products
+// CHECK:       [[FIRST:%\w+]] = stablehlo.multiply %arg0, %arg0
+// CHECK:       [[SECOND:%\w+]] = stablehlo.multiply %arg1, %arg1
+// CHECK:       [[APART:%\w+]] = stablehlo.optimization_barrier [[SECOND]]
+// CHECK:       stablehlo.add [[FIRST]], [[APART]]

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from irax_compiler import mlir
 from irax_compiler.chips import SSE, vector_registers
 from irax_compiler.determinism import is_marked
 from irax_compiler.importing import alone
-from irax_compiler.mlir import Module
-from irax_compiler.passes.core import Pass, PassError, register_pass
+from irax_compiler.mlir import InsertionPoint, Module, dtype_of
+from irax_compiler.ops import barrier, elementwise
+from irax_compiler.passes.core import Pass, PassError, nested, register_pass
 
 
 @register_pass
@@ -18,7 +20,8 @@ class InvariantSums(Pass):
     """Replaces products of floats, convolutions and reductions by kernels of irax's own that fold
     the numbers of each element in one order, whatever the numbers of rows, columns, matrices and
     images, and whichever worker does it: in modules with a function that has the attribute
-    `irax.deterministic`.
+    `irax.deterministic`. Of a sum of two products, the second one is computed by itself: LLVM
+    multiplies and adds in one rounding, and with which of the two depends on the kernel.
     """
 
     name: ClassVar[str] = "invariant-sums"
@@ -34,5 +37,22 @@ class InvariantSums(Pass):
         with alone():
             from irax_compiler.passes.kernels.blas.calls import write_invariant_products
             from irax_compiler.passes.kernels.reductions.dispatches import write_dispatches
+        _keep_products_apart(module)
         write_invariant_products(module)
         write_dispatches(module, 0, is_invariant=True)
+
+
+def _keep_products_apart(module: Module) -> None:
+    for operation in list(nested(module.operation)):
+        if operation.name not in _SUMS or dtype_of(operation.results[0]).kind != "f":
+            continue
+        first, second = (mlir.definition(x) for x in operation.operands)
+        if first is None or second is None or first.name != _PRODUCT or second.name != _PRODUCT:
+            continue
+        with InsertionPoint(operation), operation.location:
+            (apart,) = barrier.barrier.build([operation.operands[1]])
+        operation.operands[1] = apart
+
+
+_PRODUCT = elementwise.multiply.name
+_SUMS = (elementwise.add.name, elementwise.subtract.name)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from irax_compiler.determinism import is_in_marked
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import bitwise, comparison, elementwise, shape, slicing
 from irax_compiler.ops.control_flow.building import while_loop
@@ -37,12 +38,12 @@ FEW = 32
 INT32 = np.dtype(np.int32)
 
 
-def _worth_a_call(a: Value) -> bool:
+def _worth_a_call(operation: Operation) -> bool:
     """True if a call of a library pays: it takes microseconds for what takes seconds to compile,
-    but many small matrices are faster in a batch.
+    but many small matrices are faster in a batch; or if how many there are must not matter.
     """
-    *batch, n, _ = shape_of(a)
-    return n > BLOCK or prod(batch) <= FEW
+    *batch, n, _ = shape_of(operation.operands[0])
+    return n > BLOCK or prod(batch) <= FEW or is_in_marked(operation)
 
 
 @legalizes("stablehlo.triangular_solve", kind="missing", of="IREE", reproduction="triangular_solve")
@@ -50,7 +51,7 @@ def triangular_solve_on_host(operation: Operation) -> Sequence[Value] | None:
     """Call BLAS for a triangular solve, which IREE refuses."""
     op = read_as(triangular.TriangularSolve, operation)
     a, b = operation.operands
-    if op is None or 0 in shape_of(b) or not _worth_a_call(a):
+    if op is None or 0 in shape_of(b) or not _worth_a_call(operation):
         return None
     turned = ("NO_TRANSPOSE", "TRANSPOSE", "ADJOINT").index(op.transpose_a)
     flags = {"left_side": op.left_side, "lower": op.lower, "unit_diagonal": op.unit_diagonal}

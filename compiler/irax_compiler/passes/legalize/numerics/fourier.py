@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from irax_compiler.determinism import is_in_marked
 from irax_compiler.importing import deferred
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import conversion, dot, elementwise, fft, shape, slicing
@@ -59,6 +60,8 @@ def fourier_transform_of_long_real_rows(operation: Operation) -> Sequence[Value]
     op = read_as(fft.Fft, operation)
     if op is None or op.rank > 1 or op.fft_type not in ("RFFT", "IRFFT"):
         return None
+    if is_in_marked(operation):
+        return None
     (x,), (result,) = operation.operands, operation.results
     n, axis = op.fft_length[0], len(shape_of(x)) - 1
     rows = (*shape_of(x)[:axis], n)
@@ -78,6 +81,8 @@ def fourier_transform_of_few_rows(operation: Operation) -> Sequence[Value] | Non
     """
     op = read_as(fft.Fft, operation)
     if op is None or op.rank > 1 or transforms.transforms_of(operation):
+        return None
+    if is_in_marked(operation):  # how many rows there are must not matter
         return None
     (x,), (result,) = operation.operands, operation.results
     n, is_real, to_real = op.fft_length[0], op.fft_type == "RFFT", op.fft_type == "IRFFT"
@@ -118,14 +123,15 @@ def _matrix(kind: str, n: int) -> np.ndarray:
 @legalizes("stablehlo.fft", kind="missing", of="IREE", reproduction="fourier_transform")
 def fourier_transform_on_host(operation: Operation) -> Sequence[Value] | None:
     """Call a library for the Fourier transforms that the pass `fourier` has no kernel for, short
-    ones aside.
+    ones aside; and for all where the number of rows must not matter: kernels are for many.
     """
     op = read_as(fft.Fft, operation)
-    if op is None or transforms.transforms_of(operation):
+    is_invariant = is_in_marked(operation)
+    if op is None or (transforms.transforms_of(operation) and not is_invariant):
         return None
     (x,), (result,) = operation.operands, operation.results
     is_short = op.rank == 1 and op.fft_length[0] <= DIRECT
-    if is_short or 0 in (*shape_of(x), *shape_of(result)):
+    if (is_short and not is_invariant) or 0 in (*shape_of(x), *shape_of(result)):
         return None
     lengths = ",".join(map(str, op.fft_length))
     return host_call("fft", [x], [result.type], kind=op.fft_type, lengths=lengths)
