@@ -5,48 +5,74 @@ from pathlib import Path
 
 import mpmath
 import numpy as np
+import pytest
 from benchmarks import accuracy
 from tests.frontend.derivative_functions import SUBJECTS
 
+import irax
 import irax.numpy as jnp
 
 ROOT = Path(__file__).parents[1]
 ERRORS = {
-    ("exp", "float32", "irax"): (0.9, 0.2),
-    ("exp", "float32", "JAX"): (1.9, 0.3),
-    ("log", "float32", "irax"): (3.0, 0.2),
-    ("log", "float32", "JAX"): (np.inf, 0.2),
-    ("log", "bfloat16", "irax"): (0.5, 0.1),
-    ("log", "bfloat16", "JAX"): (0.5, 0.1),
+    ("exp", "float32", 0, "irax"): (0.9, 0.2),
+    ("exp", "float32", 0, "jit"): (0.8, 0.2),
+    ("exp", "float32", 0, "JAX"): (1.9, 0.3),
+    ("exp", "float32", 1, "jit"): (0.7, 0.2),
+    ("log", "float32", 0, "irax"): (2.9, 0.2),
+    ("log", "float32", 0, "jit"): (3.0, 0.2),
+    ("log", "float32", 0, "JAX"): (np.inf, 0.2),
+    ("log", "bfloat16", 0, "irax"): (0.5, 0.1),
+    ("log", "bfloat16", 0, "JAX"): (0.5, 0.1),
 }
 
 
 def test_errors_are_in_units_in_the_last_place():
     exact = [mpmath.mpf(1), mpmath.mpf(3)]
-    worst, mean = accuracy.errors_of([[1 + 2.0**-23, 3], [1, 3]], exact, "float32")
-    assert (worst, mean) == (1, 0.5)
-    assert accuracy.errors_of([[np.nan, 3]], exact, "float32")[0] == np.inf
+    assert accuracy.errors_of([1 + 2.0**-23, 3], exact, "float32") == (1, 0.5)
+    assert accuracy.errors_of([np.nan, 3], exact, "float32")[0] == np.inf
 
 
 def test_functions_that_a_library_lacks_are_left_out(capsys):
     def run(function, x):
-        return [np.asarray(function(x))]
+        if x.dtype == np.float16:
+            raise TypeError
+        return np.asarray(function(x))
 
     (subject,) = (s for s in SUBJECTS if s.name == "exp")
-    places = {f"exp {d}": [1.0] for d in accuracy.DTYPES if d != "float64"}
-    found = accuracy.measured_by([subject], places, run)
-    assert sorted(found) == ["exp bfloat16", "exp float16", "exp float32"]
-    assert found["exp float32"] == [[float(jnp.exp(np.float32(1)))]]
-    assert "exp float64: KeyError" in capsys.readouterr().err
+    places = {f"exp {d}": [1.0] for d in accuracy.DTYPES}
+    found = accuracy.measured_by("NumPy", [subject], places, [run])
+    with irax.enable_x64():
+        assert found["exp float32 0 NumPy"] == [float(jnp.exp(np.float32(1)))]
+    assert sorted(found) == ["exp float32 0 NumPy", "exp float64 0 NumPy"]
+    assert "NumPy, exp float16 0: TypeError" in capsys.readouterr().err
+
+
+def test_derivatives_are_compared_with_exact_ones():
+    (subject,) = (s for s in SUBJECTS if s.name == "log")
+    (values, slopes) = accuracy.exact_at(subject, [2.0], "float32")
+    assert (float(values[0]), float(slopes[0])) == (np.log(2), 0.5)
+    _, slope = accuracy._of_irax()
+    assert np.asarray(slope(subject.function, np.array([2], np.float32))).tolist() == [0.5]
+
+
+@pytest.mark.slow
+def test_one_program_has_all_functions_of_a_dtype():
+    subjects = [s for s in SUBJECTS if s.name in ("exp", "log")]
+    places = {f"{s.name} {d}": [1.0, 2.0] for s in subjects for d in accuracy.DTYPES}
+    found = accuracy.measured_together("jit", subjects, places)
+    assert len(found) == 2 * 2 * len(accuracy.DTYPES)
+    np.testing.assert_allclose(found["exp float32 0 jit"], np.exp([1, 2]), rtol=1e-6)
+    np.testing.assert_allclose(found["log float64 1 jit"], [1, 0.5], rtol=1e-15)
 
 
 def test_page():
     text = accuracy.page(["exp", "log"], ERRORS)
-    assert "| `exp` | 0.9 (0.2) | 1.9 (0.3) |  |  |" in text
-    assert "| `log` | 3 (0.2) | wrong |  |  |" in text
-    assert (
-        "- float32: of 2 functions 1 are within 2 units, 2 within 4; JAX's error is larger" in text
-    )
+    assert "| `exp` | 0.9 (0.2) | 0.8 (0.2) |  |  | 1.9 (0.3) |  |  |" in text
+    assert "| `log` | 2.9 (0.2) | 3 (0.2) |  |  | wrong |  |  |" in text
+    assert "- values in float32: of 2 functions 1 are within 2 units, 2 within 4; JAX's" in text
+    assert "JAX's error is larger by more than half a unit in 2, smaller in 0" in text
+    assert "## Derivatives in float32\n\n| function | irax | jit | Vulkan | XLA | JAX |" in text
+    assert "| `exp` |  | 0.7 (0.2) |  |  |  |" in text
     assert text.startswith("# Errors of functions")
 
 
