@@ -24,10 +24,10 @@ _DISTANCES = 150
 """The most different distances of a grid."""
 _STRIDES = 6
 """The most distances that are tried as strides."""
-_COLORS = 16
+_COLORS = 128
 """The most colors."""
-_FUNCTIONS = 20_000
-"""The most functions that are looked at."""
+_FUNCTIONS = 100_000
+"""The most functions that are looked at for a number of colors."""
 _ROUNDS = 12
 """The most functions that are tried on all rows."""
 
@@ -57,9 +57,13 @@ def color_grid(pattern: Pattern) -> np.ndarray | None:
 def _of_grid(pattern: Pattern) -> np.ndarray | None:
     height, width = pattern.shape
     pairs = _pairs(pattern, np.unique(np.linspace(0, height - 1, _ROWS).astype(np.int64)))
-    rounds = 0
-    for number in range(int(np.diff(pattern.indptr).max(initial=0)), _COLORS + 1):
+    rounds, least = 0, int(np.diff(pattern.indptr).max(initial=0))
+    for number in range(least, min(2 * least + 2, _COLORS + 1)):
+        functions = 0
         for strides in _grids(pairs, width):
+            functions += number ** len(strides)
+            if functions > _FUNCTIONS:
+                break
             while (factors := _function(pairs, strides, number)) is not None:
                 colors = _indices(np.arange(width), strides) @ factors % number
                 wrong = _rows_with_equal_colors(pattern, colors)
@@ -111,8 +115,6 @@ def _function(pairs: np.ndarray, strides: tuple[int, ...], number: int) -> np.nd
     """The factors of a linear function, modulo the number of colors, that has different values for
     both columns of all pairs.
     """
-    if number ** len(strides) > _FUNCTIONS:
-        return None
     first, second = (_indices(x, strides) for x in pairs.T)
     apart = np.unique((second - first) % number, axis=0)
     factors = np.indices((number,) * len(strides)).reshape(len(strides), -1)
