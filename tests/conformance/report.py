@@ -9,6 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from tests.conformance.generate import LEFT_OUT
 from tests.conformance.run import FOLDER, OUTSIDE
 from tests.differential.ops_table import on_target
 
@@ -26,15 +27,16 @@ NAMES = {
 HEAD = """# Conformance
 
 `make conformance` compares compilers with a model of StableHLO's specification, written from its
-sentences in Python (`tests/conformance`): operations of StableHLO and CHLO that compute or move
-elements, in their dtypes, at the edges. An elementwise case is one element; any other is one
-operation with its operands. This page is what it wrote.
+sentences in Python (`tests/conformance`): the operations of StableHLO and CHLO, in their
+dtypes, at the edges. An elementwise case is one element; any other is one operation with its
+operands. Exchanges between devices are in groups of one. This page is what it wrote.
 
 - **wrong**: the specification has another answer.
 - **subnormal**: likewise, but only where subnormal numbers are operands or results. IREE and XLA
   take them for zero ([devices](../devices.md#subnormal-numbers)).
 - **open**: the specification has no answer, and irax's, mostly XLA's, is another: integers divided
-  by zero, shifts by the width and more, conversions of what does not fit, CHLO at poles.
+  by zero, shifts by the width and more, conversions of what does not fit, CHLO at poles, random
+  bits, Cholesky factors of indefinite matrices.
 - **refused**: it did not compile. **ended**: the process ended, or did not end in time.
 
 The specification says nothing of accuracy. Functions are right within 16 units in the last place of
@@ -88,7 +90,9 @@ update goes to 0. irax widens starts (`starts_in_narrow_integers`).
 
 def page(found: dict[str, Any]) -> str:
     """The report of all backends that ran."""
-    parts = [HEAD, totals(found), "## By operation\n\n", *sections(found), TAIL]
+    without = "".join(f"- `{name}`: {why}\n" for name, why in LEFT_OUT.items())
+    head = f"{HEAD}\nWithout cases are:\n\n{without}"
+    parts = [head, totals(found), "## By operation\n\n", *sections(found), TAIL]
     return "\n".join(parts).rstrip() + "\n"
 
 
