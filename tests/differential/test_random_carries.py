@@ -181,6 +181,46 @@ def test_updates_of_reversed_arrays() -> None:
     np.testing.assert_array_equal(found, expected)
 
 
+TABLE = aligned(np.arange(2048, dtype=np.int32))
+
+
+def table(i: Any) -> Any:
+    """Return an array that a function of Python keeps."""
+    return irax.pure_callback(lambda _: TABLE, irax.ShapeDtypeStruct(TABLE.shape, TABLE.dtype), i)
+
+
+@pytest.mark.parametrize("is_looped", [False, True])
+def test_arrays_that_callbacks_keep(is_looped: bool) -> None:
+    """The runtime refused to write parts of them."""
+    kept = TABLE.copy()
+
+    def step(i: Any, x: Any) -> Any:
+        return table(x[0] + i).at[5 + i].set(x[7])
+
+    steps = (lambda x: lax.fori_loop(0, 3, step, x)) if is_looped else (lambda x: step(0, x))
+    found = irax.jit(steps)(np.full(2048, 9, np.int32))
+    expected = kept.copy()
+    expected[7 if is_looped else 5] = 7 if is_looped else 9
+    np.testing.assert_array_equal(found, expected)
+    np.testing.assert_array_equal(TABLE, kept)
+
+
+@pytest.mark.parametrize("f", [lambda x: x.at[np.array([1, 5])].set(x[0]), jnp.sort])
+def test_unsigned_numbers_of_loops_that_call(f: Callable[[Any], Any]) -> None:
+    """IREE had no type for what the loop carries and is scattered to, or sorted."""
+    x, told = np.arange(40, dtype=np.uint8)[::-1].copy(), []
+
+    def step(_: Any, y: Any) -> Any:
+        y = f(y)
+        irax.debug.callback(lambda y: told.append(np.array(y)), y, ordered=True)
+        return y
+
+    found = irax.jit(lambda x: lax.fori_loop(0, 3, step, x))(x)
+    np.testing.assert_array_equal(found, f(jnp.asarray(x)))
+    irax.effects_barrier()
+    np.testing.assert_array_equal(told[2], found)
+
+
 @pytest.mark.parametrize("length", [0, 1, 2])
 def test_arguments_of_loops_of_few_steps(length: int) -> None:
     """IREE takes a loop of one step apart, whose update wrote to the argument."""

@@ -63,6 +63,7 @@ def passes_on_flow() -> Sequence[Pass]:
     """Return the passes on IREE's dialect flow."""
     with alone():
         from irax_compiler.passes.repairs.carry_unused_results import CarryUnusedResults
+        from irax_compiler.passes.repairs.copy_host_results import CopyHostResults
         from irax_compiler.passes.repairs.merge_kernels import MergeKernels
         from irax_compiler.passes.repairs.nested_constants import NestedConstants
         from irax_compiler.passes.repairs.overwrite import Overwrite
@@ -76,6 +77,7 @@ def passes_on_flow() -> Sequence[Pass]:
         CSE,
         NestedConstants(),
         PinSplats(),
+        CopyHostResults(),
         Overwrite(),
         UpdateCarriesInPlace(),
         MergeKernels(),

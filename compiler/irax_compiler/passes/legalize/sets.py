@@ -119,6 +119,7 @@ IREE: tuple[Legalization, ...] = (
     random_bits.philox_by_words,
     integers.add_of_booleans,
     integers.reverse_of_unsigned,
+    integers.scatter_of_unsigned_carry,
     complex_numbers.convert_of_complex,
     complex_functions.complex_cube_root,
     complex_functions.complex_extremum,

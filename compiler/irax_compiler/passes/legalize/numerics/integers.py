@@ -41,6 +41,33 @@ def reverse_of_unsigned(operation: Operation) -> Sequence[Value] | None:
     dtype = dtype_of(x)
     if dtype.kind != "u":
         return None
-    signed = np.dtype(f"i{dtype.itemsize}")
-    flipped = read(operation).build([bitcast.BitcastConvert(shape_of(x), signed)(x)])
+    flipped = read(operation).build([_as_signed(x)])
     return [bitcast.BitcastConvert(shape_of(x), dtype)(flipped[0])]
+
+
+@legalizes("stablehlo.scatter", "stablehlo.sort", kind="bug", of="IREE")
+def scatter_of_unsigned_carry(operation: Operation) -> Sequence[Value] | None:
+    """Read the bits of unsigned integers that a loop carries as signed and as unsigned ones again,
+    before they are scattered to or sorted. IREE lowers loops by other passes than these, and finds
+    no type for what both have.
+    """
+    places = [i for i, x in enumerate(operation.operands) if _is_unsigned_carry(x)]
+    if not places:
+        return None
+    with_values = operation.clone()
+    with mlir.InsertionPoint(with_values):
+        for i in places:
+            x = operation.operands[i]
+            again = bitcast.BitcastConvert(shape_of(x), dtype_of(x))(_as_signed(x))
+            with_values.operands[i] = again
+    return list(with_values.results)
+
+
+def _is_unsigned_carry(x: Value) -> bool:
+    is_carried = mlir.is_argument(x) and mlir.owner_name(x) == "stablehlo.while"
+    return is_carried and dtype_of(x).kind == "u"
+
+
+def _as_signed(x: Value) -> Value:
+    signed = np.dtype(f"i{dtype_of(x).itemsize}")
+    return bitcast.BitcastConvert(shape_of(x), signed)(x)
