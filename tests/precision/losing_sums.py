@@ -218,3 +218,15 @@ def logarithm_of_sigmoid(x):
 def relative_logarithm_in_float64(x):
     quotient = jnp.log1p(x) / x
     return quotient - 1  # loses
+
+
+SPEEDS = RANDOM.normal(size=100).astype(f32)
+
+
+@case(
+    lambda x, y: mp_dot(x, x) - mp_dot(y, y), SPEEDS, SPEEDS * f32(1.00001),
+    cure=lambda x, y: jnp.dot(x - y, x + y),
+)  # fmt: skip
+def difference_of_energies(x, y):
+    first = x @ x
+    return first - jnp.sum(y * y)  # loses

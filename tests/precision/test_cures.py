@@ -62,6 +62,7 @@ CURES = {
     "counted_sum_in_bfloat16": "total + x in a loop of bfloat16  ->  sum(x), or a total in float32",
     "dot_of_near_perpendicular_vectors": DOT,
     "dot_that_cancels": DOT,
+    "difference_of_energies": "dot(x, x) - dot(y, y)  ->  dot(x - y, x + y)",
     "discriminant": PRODUCTS,
     "normal_equations": "solve(a.T @ a, a.T @ b)  ->  lstsq(a, b)[0]",
     "logarithm_of_the_rest": "log(1 - x)  ->  log1p(-x)",

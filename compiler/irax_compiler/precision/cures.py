@@ -168,6 +168,9 @@ def _difference(event: Event, made: Made):
             return Cure(*forms), (event, up, down)
     if (first := square(x, made)) and (second := square(y, made)):
         return Cure("x * x - y * y", "(x - y) * (x + y)"), (event, first, second)
+    if (first := sum_of_squares(x, made)) and (second := sum_of_squares(y, made)):
+        cure = Cure("dot(x, x) - dot(y, y)", "dot(x - y, x + y)")
+        return cure, (event, first, second)
     return None
 
 
