@@ -12,18 +12,15 @@ from typing import Any
 from irax_compiler import locations, mlir
 from irax_compiler.locations import Frame
 from irax_compiler.mlir import Module, Operation, Value, shape_of
+from irax_compiler.ops.conversion import Convert
 from irax_compiler.ops.dot import DotGeneral
-from irax_compiler.ops.registry import read
+from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.passes.core import nested
 
 MUCH = 4
 """The factor from which on a line is told of."""
 _LEAST = 1 << 16
 """The operations below which it does not matter."""
-_MOVES = {
-    *("stablehlo.convert", "stablehlo.broadcast_in_dim", "stablehlo.reshape"),
-    *("stablehlo.transpose", "stablehlo.reverse"),
-}
 
 
 def detours(module: Module) -> Mapping[Frame, str]:
@@ -102,9 +99,18 @@ def _sorted(part: Operation) -> Iterator[str]:
 def _source(x: Value) -> Operation | None:
     """Return the operation that made a value's elements, which others may have moved since."""
     made = mlir.definition(x)
-    while made is not None and made.name in _MOVES:
+    while made is not None and _keeps_elements(made):
         made = mlir.definition(made.operands[0])
     return made
+
+
+def _keeps_elements(operation: Operation) -> bool:
+    """True if an operation has all elements of its operand, elsewhere or in another dtype."""
+    if len(operation.operands) != 1:
+        return False
+    before, after = (prod(shape_of(x)) for x in (operation.operands[0], operation.results[0]))
+    is_one = traits_of(operation).moves or operation.name == Convert.name
+    return is_one and before <= after
 
 
 def _is_plain(operation: Operation) -> bool:

@@ -20,13 +20,13 @@ from irax import lax
 
 Arrays = tuple[Any, ...]
 DEPTH = 2
-"""How many loops and branches are in each other, beside the loop of all."""
+"""The loops and branches that are in each other, beside the loop of all."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """What a step knows: an array and two others, by the numbers of what is carried; numbers of
-    rows; and the steps inside.
+    """The operands of a step: an array and two others, by the numbers of what is carried; numbers
+    of rows; and the steps inside.
     """
 
     x: int

@@ -184,3 +184,21 @@ func.func @outer_product_for_product(%x: tensor<5x2xf32>, %y: tensor<5x4xf32>, %
 // CHECK:      func.func @outer_product_for_product
 // CHECK-NEXT:   stablehlo.dot_general
 // CHECK-NEXT:   stablehlo.dot_general
+
+// A loop whose number of steps is not known.
+func.func @loop_of_steps(%x: tensor<8xf32>, %n: tensor<i32>) -> tensor<8xf32> {
+  %start = stablehlo.constant dense<0> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %start, %a = %x) : tensor<i32>, tensor<8xf32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %1 = stablehlo.add %i, %one : tensor<i32>
+    %2 = stablehlo.sine %a : tensor<8xf32>
+    stablehlo.return %1, %2 : tensor<i32>, tensor<8xf32>
+  }
+  return %0#1 : tensor<8xf32>
+}
+// CHECK:      func.func @loop_of_steps
+// CHECK:        stablehlo.while

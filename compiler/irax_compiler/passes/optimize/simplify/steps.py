@@ -15,12 +15,15 @@ from irax_compiler.passes.rewriting import rewrites
 
 
 @rewrites("stablehlo.while")
-def loop_of_few_steps(loop: Operation) -> Sequence[Value] | None:
-    """A loop of no step -> what it begins with; of one step -> its body."""
-    count = trip_count(loop, {})
-    if count == 0:
-        return list(loop.operands)
-    if count != 1:
+def loop_of_no_step(loop: Operation) -> Sequence[Value] | None:
+    """A loop of no step -> what it begins with."""
+    return list(loop.operands) if trip_count(loop, {}) == 0 else None
+
+
+@rewrites("stablehlo.while")
+def loop_of_one_step(loop: Operation) -> Sequence[Value] | None:
+    """A loop of one step -> its body."""
+    if trip_count(loop, {}) != 1:
         return None
     body = loop.regions[1].blocks[0]
     env: dict[Value, Value] = dict(zip(body.arguments, loop.operands, strict=True))
