@@ -85,6 +85,7 @@ PROVOKED: dict[str, list[str]] = {
     ],
     "irax.jit": ["irax.jit(jnp.sin, backend='text')(1.0)"],
     "irax.linear_transpose": ["irax.linear_transpose(jnp.sin, 1.0)(1.0)"],
+    "irax.sharding.no_collectives": ["irax.sharding.no_collectives('x').__enter__()"],
     "irax.named_scope": ["irax.named_scope(1).__enter__()"],
     "irax.shard_map": [
         "irax.shard_map(jnp.sin, mesh=irax.make_mesh((1,), ('i',)), in_specs=irax.P('i'),"

@@ -1,7 +1,6 @@
 """Loops that tell how far they have come: results are those of loops that do not."""
 
 import re
-from time import process_time
 
 import numpy as np
 import pytest
@@ -129,28 +128,6 @@ def test_loops_in_transformations(capsys):
     err = capsys.readouterr().err
     assert err.count("inner: 10 of 10") == 3
     assert err.count("outer: 3 of 3") == 1
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("seen")
-def test_rows_are_written_in_place(monkeypatch):
-    """A function of the host that reads a loop's counter had the loop copy its arrays each step."""
-    monkeypatch.setattr(loop_progress, "TIMES", 100)
-    rows = jnp.ones((400, 8192))
-
-    def time(name):
-        f = irax.jit(
-            lambda r: lax.scan(lambda c, y: (c + y, c * y), jnp.zeros(8192), r, progress=name)
-        )
-        best = float("inf")
-        for _ in range(6):
-            start = process_time()
-            irax.block_until_ready(f(rows))
-            irax.effects_barrier()
-            best = min(best, process_time() - start)
-        return best
-
-    assert time("rows") < 12 * time(None)
 
 
 def test_nothing_is_told_where_nobody_looks(capsys):

@@ -43,7 +43,7 @@ class Source:
     python: str = ""
     """The file of the function of Python's."""
     kept: Any = None
-    """What a traced module needs to live: its callbacks."""
+    """The callbacks of a traced module, which live as long as it."""
 
     @property
     def file(self) -> str:

@@ -19,7 +19,7 @@ from irax_compiler.coloring.columns import Pattern, count, in_column
 _ROWS = 96
 """The rows that are looked at first, and the most that are added at a time."""
 _LONG = 4
-"""How many times as long as all rows a column is that is no part of a grid."""
+"""The times by which a column is longer than all rows, from which on it is no part of a grid."""
 _DISTANCES = 150
 """The most different distances of a grid."""
 _STRIDES = 6

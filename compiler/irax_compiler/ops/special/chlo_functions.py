@@ -156,7 +156,9 @@ _erfc_of_scipy = chlo_function("erfc", "erfc")
 
 
 def _erfc(x: np.ndarray) -> np.ndarray:
-    """Of float64, SciPy's rounds the square in its exp(-x**2): that costs 200 units."""
+    """The complementary error function. For float64, SciPy's rounds the square in its exp(-x**2),
+    which costs 200 units.
+    """
     special = scipy_module("special")
     if x.dtype != np.float64 or special is None:
         return _erfc_of_scipy(x)

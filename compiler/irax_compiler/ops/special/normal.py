@@ -240,18 +240,26 @@ class Ndtr(Smooth):
         return [function(Bell(), x) / _ROOT_2_PI]
 
 
+_MIDDLE = 0.7
+"""Up to here, the chance is computed as its distance from a half, which has few errors."""
+
+
 def _log_normal(x: Number) -> Number:
-    low = where(x < -1, x, -1.0)
+    low = where(x < -_MIDDLE, x, -_MIDDLE)
     below = log(_erfcx(low * (-1 / _ROOT_2)) * 0.5) - low * low * 0.5
-    above = function(elementwise.log_plus_one, -_normal(-where(x < -1, -1.0, x)))
-    return where(x < -1, below, above)
+    near = where(abs(x) < _MIDDLE, x, 0.0)
+    distance = function(chlo_functions.erf, near * (1 / _ROOT_2))
+    middle = function(elementwise.log_plus_one, distance) - float(np.log(2))
+    above = function(elementwise.log_plus_one, -_normal(-where(x < _MIDDLE, _MIDDLE, x)))
+    return where(x < -_MIDDLE, below, where(x < _MIDDLE, middle, above))
 
 
 def _hazard(log_probability: Number, x: Number, erfcx: Callable[[Number], Number]) -> Number:
     """The density over the distribution function: the derivative of its logarithm."""
     # Far below, both terms of the exponent are large and cancel.
     below = float(np.sqrt(2 / np.pi)) / erfcx(where(x < 0, x, 0.0) * (-1 / _ROOT_2))
-    return where(x < 0, below, exp(x * x * -0.5 - log_probability) / _ROOT_2_PI)
+    above = function(Bell(), x) / exp(where(x < 0, 0.0, log_probability))
+    return where(x < 0, below, above / _ROOT_2_PI)
 
 
 @register_composed
