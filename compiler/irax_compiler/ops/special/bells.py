@@ -20,7 +20,11 @@ def square_and_rest(x: Number) -> tuple[Number, Number]:
     float64.
     """
     integers, mask = _CUT[x.dtype]
-    high = (x.bits(integers) & mask).bits(x.dtype)
+    return _square_and_rest(x, (x.bits(integers) & mask).bits(x.dtype))
+
+
+def _square_and_rest(x: Any, high: Any) -> tuple[Any, Any]:
+    """The same, of numbers of any kind, given their leading bits."""
     square = x * x
     return square, (high * high - square) + (x - high) * (x + high)
 
@@ -39,7 +43,6 @@ def growth(x: Number) -> Number:
 
 def numpy_bell(x: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     """Return exp(-x**2) of NumPy's float64."""
-    high = (x.view(np.int64) & _CUT[np.dtype(np.float64)][1]).view(np.float64)
-    square = x * x
-    rest = (high * high - square) + (x - high) * (x + high)
+    integers, mask = _CUT[x.dtype]
+    square, rest = _square_and_rest(x, (x.view(integers) & mask).view(x.dtype))
     return np.exp(-square) * (1.0 - rest)

@@ -192,10 +192,15 @@ _VANISHED = 60.0
 """From here on, bells are 0 in float64."""
 
 
+def _bounded(x: Number) -> Number:
+    """The size of a number, as far as bells are not 0."""
+    size = abs(x)
+    return where(size < _VANISHED, size, _VANISHED)
+
+
 def erfc(x: Number) -> Number:
     """The complementary error function, by exp(-x**2) with the error of the square, and erfcx."""
-    size = abs(x)
-    inner = where(size < _VANISHED, size, _VANISHED)
+    inner = _bounded(x)
     tail = bell(inner) * _above(inner)
     return where(x.equals(x), where(x < 0, 2.0 - tail, tail), x)
 
@@ -204,8 +209,7 @@ def erfc(x: Number) -> Number:
 
 
 def _normal(x: Number) -> Number:
-    size = abs(x)
-    inner = where(size < _VANISHED, size, _VANISHED)
+    inner = _bounded(x)
     tail = bell(inner, 0.5) * _above(inner * (1 / _ROOT_2)) * 0.5
     return where(x.equals(x), where(x > 0, 1.0 - tail, tail), x)
 
@@ -217,8 +221,7 @@ class Bell(Smooth):
     name = "irax.bell"
 
     def formula(self, x: Number) -> Number:
-        size = abs(x)
-        found = bell(where(size < _VANISHED, size, _VANISHED), 0.5)
+        found = bell(_bounded(x), 0.5)
         return where(x.equals(x), found, x)
 
     def slopes(self, y: Number, x: Number) -> list[Number | None]:
