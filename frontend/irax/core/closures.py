@@ -13,6 +13,7 @@ from weakref import WeakSet
 
 from irax.core import origins, source
 from irax.core.array import Array, as_array
+from irax.core.callables import check_callable
 from irax.core.copies import OfThisProcess
 from irax.core.dispatch import call, runs_at_once
 from irax.core.tracebacks import api_boundary
@@ -168,8 +169,7 @@ def closure_convert(
     >>> pure(2.0, *consts)
     Array(6., dtype=float32)
     """
-    if not callable(fun):
-        raise TypeError(f"closure_convert: expected a function, got {fun!r}")
+    check_callable(fun, "closure_convert")
     leaves, in_tree = array_trees.tree_flatten((example_args, {}))
     avals = [as_array(x, "closure_convert").aval for x in leaves]
     flat = FlatFunction(fun, in_tree)

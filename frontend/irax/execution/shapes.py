@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from irax.core.avals import ShapeDtypeStruct
+from irax.core.callables import check_callable
 from irax.core.dispatch import bind
 from irax.core.dtypes.promotion import broadcast_to
 from irax.core.tracebacks import api_boundary
@@ -34,8 +35,7 @@ def eval_shape(fun: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     >>> eval_shape(lambda x: x + 1.0, irax.ShapeDtypeStruct((3,), "float32"))
     ShapeDtypeStruct(shape=(3,), dtype=float32)
     """
-    if not callable(fun):
-        raise TypeError(f"eval_shape: expected a function, got {fun!r}")
+    check_callable(fun, "eval_shape")
 
     @wraps(fun)
     def returning_arrays(*args: Any, **kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 from irax import tree_util
 from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
+from irax.core.callables import check_callable
 from irax.core.refs import refs
 from irax.core.refs.functions import Found, traced_once
 from irax.core.tracebacks import api_boundary
@@ -21,7 +22,6 @@ from irax.execution.jit_parameters import parameters_of
 from irax.jaxprs.language import Jaxpr
 from irax.jaxprs.mutable import with_refs
 from irax.jaxprs.views import jaxpr_of_function
-from irax.transforms.differentiable import check_callable
 from irax_compiler import mlir
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from irax.core import source
 from irax.core.array import Array, as_array
+from irax.core.callables import check_callable
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import name_of
 from irax.lax import slicing, structure
@@ -39,8 +40,7 @@ def associative_scan(
     Array([ 1.,  2.,  6., 24.], dtype=float32)
     """
     what = "lax.associative_scan"
-    if not callable(fn):
-        raise TypeError(f"{what}: expected a function, got {fn!r}")
+    check_callable(fn, what)
     leaves, tree = array_trees.tree_flatten(elems)
     names = leaf_names("elems", elems)
     arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]

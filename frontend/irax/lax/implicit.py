@@ -15,6 +15,7 @@ from irax import dtypes
 from irax.core import source
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
+from irax.core.callables import check_callable
 from irax.core.closures import captures_first, used_by
 from irax.core.dispatch import bind, staged
 from irax.core.module_builder import ModuleBuilder
@@ -72,7 +73,7 @@ def custom_linear_solve(
     if transpose_solve is None and symmetric:
         transpose_solve = solve
     for function in (matvec, solve, transpose_solve or solve):
-        unknown.check_callable(function)
+        check_callable(function, unknown.what)
     checked = unknown.checked(matvec, "matvec")
 
     def run() -> Any:
@@ -142,7 +143,7 @@ def custom_root(
     """
     unknown = _Unknown("lax.custom_root", "initial_guess", initial_guess)
     for function in (f, solve, tangent_solve):
-        unknown.check_callable(function)
+        check_callable(function, unknown.what)
     checked = unknown.structured(f, "f")
 
     def run() -> Any:
@@ -184,10 +185,6 @@ class _Unknown:
         for x, leaf_name in zip(self.arrays, self.names, strict=True):
             if not dtypes.issubdtype(x.dtype, np.inexact):
                 raise TypeError(f"{what}: {leaf_name} has type {x.aval}; expected an inexact array")
-
-    def check_callable(self, function: Any) -> None:
-        if not callable(function):
-            raise TypeError(f"{self.what}: expected a function, got {function!r}")
 
     def inputs(self) -> list[Input]:
         """Arguments that stand for any value of the unknown."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from irax.core.array import Array, as_array
+from irax.core.callables import check_callable
 from irax.core.closures import used_by
 from irax.core.dispatch import bind, staged
 from irax.core.module_builder import ModuleBuilder
@@ -127,8 +128,7 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
     Array([2., 2.], dtype=float32)
     """
     what = "lax.composite"
-    if not callable(decomposition):
-        raise TypeError(f"{what}: expected a function, got {decomposition!r}")
+    check_callable(decomposition, what)
     if not isinstance(name, str) or name.startswith("irax."):
         raise ValueError(
             f"{what}: name must be a string that does not begin with 'irax.', got {name!r}"

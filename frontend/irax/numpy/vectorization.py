@@ -10,6 +10,7 @@ from typing import Any
 
 from irax import tree_util
 from irax.core.array import Array
+from irax.core.callables import check_callable
 from irax.core.dtypes.operands import as_arrays, broadcast_shapes, judge_ranks
 from irax.core.tracebacks import api_boundary
 from irax.lax.arguments import canonical_axis
@@ -44,8 +45,7 @@ def vectorize(
     >>> dot(irax.numpy.ones((2, 3)), irax.numpy.arange(3.0))
     Array([3., 3.], dtype=float32)
     """
-    if not callable(pyfunc):
-        raise TypeError(f"vectorize: expected a function, got {pyfunc!r}")
+    check_callable(pyfunc, "vectorize")
     if not all(isinstance(entry, int | str) for entry in excluded):
         raise TypeError(
             f"vectorize: excluded must have positions and names of arguments, got {excluded!r}"

@@ -10,11 +10,12 @@ import numpy as np
 
 from irax import tree_util
 from irax.core.array import Array
+from irax.core.callables import check_callable
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import bind_others, normalize_argnums
 from irax.core.trees.parameter_names import ParameterNames
 from irax.transforms.autodiff import ArgNums, grad, value_and_grad
-from irax.transforms.differentiable import check_callable, check_differentiable, checked_pair
+from irax.transforms.differentiable import check_differentiable, checked_pair
 
 Subject = Callable[["Function", Callable[..., Any], int], Callable[..., tuple[Any, Any]]]
 """The function whose Jacobian is taken, for the user's, and one of a number of arguments: `itself`,

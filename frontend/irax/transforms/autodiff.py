@@ -14,6 +14,7 @@ import numpy as np
 from irax import dtypes, tree_util
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.avals import ShapedArray
+from irax.core.callables import check_callable
 from irax.core.dispatch import call
 from irax.core.module_builder import ModuleBuilder
 from irax.core.refs import functions as ref_functions
@@ -31,7 +32,6 @@ from irax.core.wrapping import wraps
 from irax.transforms import perturbed
 from irax.transforms.auxiliary import Auxiliary
 from irax.transforms.differentiable import (
-    check_callable,
     check_differentiable,
     check_no_axes,
     check_no_refs,

@@ -13,6 +13,7 @@ import numpy as np
 
 from irax.core.array import as_array
 from irax.core.avals import ShapedArray
+from irax.core.callables import check_callable
 from irax.core.closures import used_by
 from irax.core.dispatch import bind, staged
 from irax.core.module_builder import ModuleBuilder
@@ -27,7 +28,6 @@ from irax.core.trees.parameter_names import ParameterNames
 from irax.core.wrapping import wraps
 from irax.execution.backend import current_device
 from irax.transforms import autodiff
-from irax.transforms.differentiable import check_callable
 from irax_compiler import mlir
 from irax_compiler.ops import marks
 from irax_compiler.ops.control_flow import policies

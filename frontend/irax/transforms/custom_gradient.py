@@ -11,6 +11,7 @@ import numpy as np
 from irax import dtypes, tree_util
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
+from irax.core.callables import check_callable
 from irax.core.dispatch import call
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Traced, trace_function
@@ -20,7 +21,6 @@ from irax.core.wrapping import wraps
 from irax.transforms.accumulators import GradAccum, NullAccum, ValAccum, collected
 from irax.transforms.custom_arguments import is_inexact
 from irax.transforms.custom_vjp import custom_vjp
-from irax.transforms.differentiable import check_callable
 
 
 @api_boundary

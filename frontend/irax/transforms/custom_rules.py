@@ -18,6 +18,7 @@ import numpy as np
 from irax.core import source
 from irax.core.array import Array
 from irax.core.avals import ShapedArray
+from irax.core.callables import check_callable
 from irax.core.closures import closed_over, used_by, with_captures
 from irax.core.dispatch import bind, staged, trace_of
 from irax.core.module_builder import ModuleBuilder
@@ -52,8 +53,7 @@ class Ruled(ForwardsDefinitions):
         nondiff_argnums: int | Sequence[int] = (),
         nondiff_argnames: str | Sequence[str] = (),
     ) -> None:
-        if not callable(fun):
-            raise TypeError(f"{self.kind}: expected a function, got {fun!r}")
+        check_callable(fun, self.kind)
         functools.update_wrapper(self, fun)  # pyright: ignore[reportArgumentType]
         self.fun = fun
         given = (nondiff_argnums,) if isinstance(nondiff_argnums, int) else nondiff_argnums

@@ -11,6 +11,7 @@ import numpy as np
 
 from irax.core.array import ConcreteArray, as_array
 from irax.core.avals import ShapedArray
+from irax.core.callables import check_callable
 from irax.core.closures import used_by
 from irax.core.dispatch import staged
 from irax.core.module_builder import ModuleBuilder
@@ -44,8 +45,7 @@ class custom_vmap(ForwardsDefinitions):
     """
 
     def __init__(self, fun: Callable[..., Any]) -> None:
-        if not callable(fun):
-            raise TypeError(f"custom_vmap: expected a function, got {fun!r}")
+        check_callable(fun, "custom_vmap")
         functools.update_wrapper(self, fun)  # pyright: ignore[reportArgumentType]
         self.fun = fun
         self.vmap_rule: Callable[..., Any] | None = None

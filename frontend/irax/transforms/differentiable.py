@@ -27,12 +27,6 @@ def check_no_axes(reduce_axes: Any, what: str) -> None:
         raise NotImplementedError(f"{what}: reduce_axes={reduce_axes!r} is not supported")
 
 
-def check_callable(fun: Any, what: str) -> None:
-    """Raise TypeError if `fun` is not callable."""
-    if not callable(fun):
-        raise TypeError(f"{what}: expected a function, got {fun!r} of type {type(fun).__name__}")
-
-
 def check_differentiable(
     fun: Callable[..., Any],
     chosen: Sequence[Any],

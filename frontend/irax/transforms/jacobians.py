@@ -9,6 +9,7 @@ import numpy as np
 
 from irax import dtypes, tree_util
 from irax.core.array import Array, ConcreteArray, as_array
+from irax.core.callables import check_callable
 from irax.core.dispatch import bind
 from irax.core.shardings.explicit_axes import is_divided, type_of
 from irax.core.shardings.partition_specs import PartitionSpec
@@ -18,7 +19,7 @@ from irax.core.wrapping import wraps
 from irax.execution.shardings.jit_shardings import divided_results
 from irax.transforms.autodiff import ArgNums, jvp, vjp
 from irax.transforms.auxiliary import Auxiliary
-from irax.transforms.differentiable import check_callable, check_differentiable, is_inexact
+from irax.transforms.differentiable import check_differentiable, is_inexact
 from irax.transforms.vmap import vmap
 from irax_compiler.ops.shape import Iota
 from irax_compiler.sizes import is_symbolic

@@ -10,13 +10,13 @@ import numpy as np
 from irax import dtypes, tree_util
 from irax.core.array import as_array, aval_of
 from irax.core.avals import ShapedArray
+from irax.core.callables import check_callable
 from irax.core.dispatch import call
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import FlatFunction, name_of
 from irax.core.trees.parameter_names import ParameterNames
-from irax.transforms.differentiable import check_callable
 from irax_compiler import api
 
 

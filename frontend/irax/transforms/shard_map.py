@@ -12,6 +12,7 @@ from irax import tree_util
 from irax.config import config
 from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
+from irax.core.callables import check_callable
 from irax.core.dispatch import bind
 from irax.core.shardings import axis_names, explicit_axes, meshes
 from irax.core.shardings.axis_names import BoundAxis, text_of
@@ -89,8 +90,7 @@ def shard_map(
             axis_names=axis_names,
             check_vma=check_vma,
         )
-    if not callable(f):
-        raise TypeError(f"shard_map: expected a function, got {f!r} of type {type(f).__name__}")
+    check_callable(f, "shard_map")
 
     @api_boundary
     @wraps(f)

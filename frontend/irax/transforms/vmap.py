@@ -12,6 +12,7 @@ import numpy as np
 
 from irax.core.array import Array
 from irax.core.avals import ShapedArray
+from irax.core.callables import check_callable
 from irax.core.dispatch import call
 from irax.core.refs import functions as ref_functions
 from irax.core.refs import refs
@@ -178,8 +179,7 @@ def checked_axes(what: str, fun: Any, in_axes: Any, out_axes: Any) -> Any:
     Raises:
         TypeError: `fun` is no function, or the axes are no pytrees of numbers and Nones.
     """
-    if not callable(fun):
-        raise TypeError(f"{what}: expected a function, got {fun!r} of type {type(fun).__name__}")
+    check_callable(fun, what)
     if isinstance(in_axes, list):
         in_axes = tuple(in_axes)
     if not isinstance(in_axes, int | tuple | None):
