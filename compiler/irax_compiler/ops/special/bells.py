@@ -24,7 +24,7 @@ def square_and_rest(x: Number) -> tuple[Number, Number]:
 
 
 def _square_and_rest(x: Any, high: Any) -> tuple[Any, Any]:
-    """The same, of numbers of any kind, given their leading bits."""
+    """Return `square_and_rest` of numbers of any kind, given their leading bits."""
     square = x * x
     return square, (high * high - square) + (x - high) * (x + high)
 
