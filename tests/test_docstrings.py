@@ -36,7 +36,6 @@ def riddles(source: str) -> list[str]:
     ]
 
 
-@pytest.mark.sampled(4)
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_docstrings_say_what_a_thing_is(folder: str):
     found = [
