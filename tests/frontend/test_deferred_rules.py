@@ -257,3 +257,23 @@ def test_rules_that_use_each_other():
     module = str(irax.make_ir(lambda x: sine(2 * x))(1.0))
     assert module.count("stablehlo.cosine") < 4
     assert irax.grad(irax.grad(sine))(1.0) == pytest.approx(-np.sin(1))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rules_take_the_index_of_their_lane(kind):
+    """It has no operand that would tell that it is traced."""
+
+    def weighted(x):
+        return x * lax.axis_index("i").astype(x.dtype)
+
+    if kind == "jvp":
+        f = irax.custom_jvp(weighted)
+        f.defjvp(lambda primals, tangents: (f(*primals), weighted(*tangents)))
+    else:
+        f = irax.custom_vjp(weighted)
+        f.defvjp(lambda x: (f(x), None), lambda _, ct: (weighted(ct),))
+    mapped = irax.vmap(f, axis_name="i")
+    np.testing.assert_array_equal(irax.grad(lambda x: mapped(x).sum())(X), [0, 1, 2])
+    np.testing.assert_array_equal(irax.vmap(irax.grad(f), axis_name="i")(X), [0, 1, 2])
+    if kind == "jvp":
+        np.testing.assert_array_equal(irax.jvp(mapped, (X,), (X,))[1], X * np.arange(3))

@@ -71,7 +71,9 @@ class RuleCall:
         """
         name, kind = f"{self.function}.{suffix}", self.rules.ruled.kind
         with self.rules.running():
-            scope = Scope.ALL if self.is_written else Scope.TRACED
+            # an index along a named axis has no operand that would tell that it is traced
+            takes_all = self.is_written or axis_names.bound()
+            scope = Scope.ALL if takes_all else Scope.TRACED
             traced = trace_function(
                 rule, inputs, kind, name, fresh_module=True, builder=self.builder, scope=scope
             )
