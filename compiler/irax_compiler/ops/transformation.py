@@ -109,6 +109,9 @@ class DeferredDifferentiation(Protocol):
 class Linearization(Differentiation, Protocol):
     """Computes tangents by operations each of which is either independent of or linear in them."""
 
+    pushes: bool
+    """True if tangents are to be computed, and not the transpose."""
+
     def function(self, name: str, pattern: tuple[Any, ...]) -> Linearized: ...
 
     def in_forward_mode(

@@ -12,12 +12,12 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from irax import tree_util
+from irax import dtypes, tree_util
 from irax.core.avals import ShapedArray
 from irax.core.refs import hi_values
 from irax.extend.application import AxisData
 from irax.extend.zeros import Zero, instantiate_zeros
-from irax.numpy import moveaxis
+from irax.numpy import inexact, issubdtype, moveaxis, result_type, zeros_like
 from irax.transforms.accumulators import GradAccum as GradAccum
 from irax.transforms.accumulators import NullAccum, ValAccum
 from irax.transforms.custom_jvp import custom_jvp
@@ -65,8 +65,12 @@ class HiPrim:
         """Return the result, computed by other operations."""
         raise NotImplementedError(f"{type(self).__name__} must have a method expand")
 
-    def vjp_fwd(self, nzs_in: Any, /, *args: Any) -> tuple[Any, Any]:
-        """Return the result and residuals; `nzs_in` tells which arguments are differentiated."""
+    def vjp_fwd(self, nzs_in: Any, /, *args: Any) -> tuple[Any, ...]:
+        """Return the result and residuals; `nzs_in` tells which arguments are differentiated.
+
+        They may be followed by what tells which results have derivatives, and by further residuals
+        that are a tree: `vjp_bwd(res, further, outgrad, *arg_accums)` gets these by themselves.
+        """
         raise _missing(self, "vjp_fwd")
 
     def vjp_bwd_retval(self, res: Any, outgrad: Any, /) -> Any:
@@ -85,8 +89,10 @@ class HiPrim:
         """Return the result and its tangent; a tangent may be a `Zero`."""
         raise _missing(self, "jvp")
 
-    def lin(self, nzs_in: Any, *primals: Any) -> tuple[Any, Any]:
-        """Return the result and residuals."""
+    def lin(self, nzs_in: Any, *primals: Any) -> tuple[Any, ...]:
+        """Return the result and residuals, and further ones as `vjp_fwd` does, which `linearized`
+        gets by themselves.
+        """
         raise _missing(self, "lin")
 
     def linearized(self, residuals: Any, *tangents: Any) -> Any:
@@ -154,9 +160,14 @@ class HiPrim:
 
     def _forward(self, *args: Any) -> tuple[Any, Any]:
         perturbed = _map(lambda x: x.perturbed, args)
-        found = self.vjp_fwd(perturbed, *_map(lambda x: x.value, args))
+        result, kept = _split(self.vjp_fwd(perturbed, *_map(lambda x: x.value, args)))
+        if len(kept) > 1 and not self._has("vjp_bwd"):
+            raise TypeError(
+                f"{type(self).__name__}: vjp_fwd returned structured residuals, which the class's "
+                "own method vjp_bwd(res, sres, outgrad, *arg_accums) must take: define it"
+            )
         kinds = _map(lambda x: ValAccum if x.perturbed else NullAccum, args)
-        return found[0], (found[1], tree_util.Partial(lambda: self._places(kinds)))
+        return result, (kept, tree_util.Partial(lambda: self._places(kinds)))
 
     def _places(self, kinds: Any) -> Any:
         return tree_util.tree_map(lambda kind, aval: kind(aval), kinds, self.in_avals)
@@ -165,7 +176,7 @@ class HiPrim:
         kept, places = residuals
         cotangent = _map(lambda x: x.instantiate() if isinstance(x, SymbolicZero) else x, cotangent)
         accumulators = places()
-        self.vjp_bwd(kept, cotangent, *accumulators)
+        self.vjp_bwd(*kept, cotangent, *accumulators)
         return tuple(
             tree_util.tree_map(
                 lambda place: instantiate_zeros(place.freeze()), each, is_leaf=_is_accumulator
@@ -179,9 +190,10 @@ class HiPrim:
             result, tangent = self.jvp(primals, tangents)
         else:
             moves = _map(lambda t: not isinstance(t, Zero), tangents)
-            result, kept = self.lin(moves, *primals)[:2]
-            tangent = self.linearized(kept, *_map(instantiate_zeros, tangents))
-        return result, _map(instantiate_zeros, tangent)
+            result, kept = _split(self.lin(moves, *primals))
+            tangent = self.linearized(*kept, *_map(instantiate_zeros, tangents))
+        tangent = _map(instantiate_zeros, tangent)
+        return result, tree_util.tree_map(_of_result, result, tangent)
 
     def __repr__(self) -> str:
         shown = " ".join(f"{name}={value}" for name, value in self.pp_params().items())
@@ -195,6 +207,21 @@ class HiPrim:
 
     def _identity(self) -> tuple[Any, ...]:
         return (self.in_avals, self.out_aval, self.params)
+
+
+def _split(found: tuple[Any, ...]) -> tuple[Any, tuple[Any, ...]]:
+    """Return the result of a forward rule, and its residuals: those of the operation, and a tree
+    of further ones if there is one.
+    """
+    result, residuals, *rest = found
+    further = rest[1] if len(rest) > 1 else None
+    return result, (residuals,) if further is None else (residuals, further)
+
+
+def _of_result(result: Any, tangent: Any) -> Any:
+    """Return the tangent of a result; float0 stands for zeros of its own dtype."""
+    is_zero = getattr(tangent, "dtype", None) == dtypes.float0
+    return zeros_like(result) if is_zero and issubdtype(result_type(result), inexact) else tangent
 
 
 def _is_accumulator(x: Any) -> bool:

@@ -559,7 +559,8 @@ def linearize(
     )
     traced, arrays = traced_call.traced, traced_call.arrays
     num_results = _num_results(traced_call.out_tree, has_aux)
-    linearized, outputs, residuals = _forward_pass(traced_call, num_results, api.linearize)
+    derive = functools.partial(api.linearize, pushes=True)
+    linearized, outputs, residuals = _forward_pass(traced_call, num_results, derive)
     result = outputs[0] if has_aux else outputs
     push = _Pushforward(
         traced.builder,

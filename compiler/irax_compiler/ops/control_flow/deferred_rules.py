@@ -155,6 +155,8 @@ class DeferredVjp(Deferred):
     def linearize(
         self, transform: Linearization, primals: Sequence[Value], tangents: Sequence[Tangent]
     ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        if transform.pushes:
+            return self.jvp(transform, primals, tangents)
         return super().jvp(transform, primals, tangents)
 
 

@@ -45,6 +45,7 @@ def derive_linearized(
     func: str = "main",
     wrt: Sequence[int] | None = None,
     results: Sequence[bool] | None = None,
+    pushes: bool = False,
 ) -> Linearized:
     """Add the two parts of a linearized function to its module, as private functions.
 
@@ -53,12 +54,17 @@ def derive_linearized(
         func: the function's name.
         wrt: the arguments that have a tangent; by default all those of inexact types.
         results: for each result, True if its tangent is wanted; by default all of inexact types.
+        pushes: the linear part is to run, not to be transposed: of functions that have rules for
+            both modes, those for forward mode count.
     """
-    return LinearizeDeriver.derived(module, func, wrt, results)
+    deriver = _PushDeriver if pushes else LinearizeDeriver
+    return deriver.derived(module, func, wrt, results)
 
 
 class LinearizeDeriver(DifferentiationDeriver[Linearized]):
     """Derives @f.fwd and @f.lin."""
+
+    pushes: bool = False
 
     def __init__(self, module: Module, outputs: Mapping[str, Sequence[bool]] | None = None) -> None:
         super().__init__(module, outputs)
@@ -152,3 +158,9 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
         del self.functions[mlir.function_name(joint)]
         joint.erase()
         return found
+
+
+class _PushDeriver(LinearizeDeriver):
+    """Derives @f.lin to run it."""
+
+    pushes = True
