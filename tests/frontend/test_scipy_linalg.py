@@ -134,6 +134,11 @@ def test_complex_forms_of_a_batch():
     for i, form in enumerate(forms):
         for x, expected in zip(found, scipy.linalg.rsf2csf(*form), strict=True):
             close(x[i], expected)
+    (t, z), unit = forms[0], np.eye(4, dtype=REAL.dtype)
+    found = linalg.rsf2csf(t, np.stack([z, unit]))
+    for i, own in enumerate((z, unit)):
+        for x, expected in zip(found, scipy.linalg.rsf2csf(t, own), strict=True):
+            close(x[i], expected)
 
 
 def test_functions_of_matrices():

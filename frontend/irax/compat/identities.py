@@ -207,7 +207,10 @@ def _ufunc(x: Any) -> str:
 
 
 def _jitted(x: Any) -> str:
-    return f"<PjitFunction of {x.__wrapped__!r}>"
+    try:
+        return f"<PjitFunction of {x.__wrapped__!r}>"
+    except Exception:  # of the user's class
+        return "<PjitFunction>"
 
 
 _OWN_TEXT = ShapedArray.__str__

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from irax import dtypes
+from irax.core.dtypes import kinds
 from irax.core.shardings.layouts import sharding_of_format
 from irax.core.shardings.memory_spaces import Space, space_of
 from irax.core.shardings.meshes import AbstractMesh, get_abstract_mesh
@@ -279,7 +280,9 @@ class ShapeDtypeStruct:
         is_ref: bool = False,
     ) -> None:
         """`sharding` is where such an array is: a sharding, or a `PartitionSpec` for the context's
-        mesh; None says nothing of that. `manual_axis_type` is accepted and says nothing.
+        mesh; None says nothing of that. `manual_axis_type` is accepted and says nothing. A dtype
+        that arrays cannot have, such as that of bytes, is kept: such a struct describes what others
+        hold.
         """
         if is_ref:
             raise NotImplementedError(
@@ -303,7 +306,9 @@ class ShapeDtypeStruct:
                 )
             self.sharding = as_sharding("ShapeDtypeStruct", sharding)
             self.sharding.parts(self.ndim)  # which checks the number of dimensions
-        self.dtype: np.dtype[Any] = dtypes.available_dtype(float if dtype is None else dtype)
+        self.dtype: np.dtype[Any] = kinds.as_dtype(dtype)
+        if kinds.is_of_arrays(self.dtype):
+            self.dtype = dtypes.available_dtype(dtype)
         self.weak_type = weak_type
 
     @classmethod

@@ -99,7 +99,10 @@ class PjitFunction(Generic[P, R]):
             self._cache = Programs()
 
     def __repr__(self) -> str:
-        return f"<jit of {self._fun!r}>"
+        try:
+            return f"<jit of {self._fun!r}>"
+        except Exception:  # of the user's class
+            return f"<jit of a {type(self._fun).__name__}>"
 
     def _repr_html_(self) -> str:
         """As a notebook shows it: for what it was traced and compiled."""

@@ -12,6 +12,8 @@ from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.callables import check_callable
 from irax.core.refs import refs
 from irax.core.refs.functions import Found, traced_once
+from irax.core.shardings import axis_names
+from irax.core.shardings.axis_names import BoundAxis
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Further, Input, Traced, trace_function
 from irax.core.trees import array_trees
@@ -38,7 +40,8 @@ def make_jaxpr(
     Args:
         fun: a function of pytrees of arrays.
         static_argnums: the arguments that stay Python values.
-        axis_env: accepted; collectives name axes of an enclosing `vmap` or `shard_map`.
+        axis_env: pairs of the names and sizes of axes that collectives may name, as if a `vmap`
+            along them were around.
         return_shape: return also the types of the results.
         abstracted_axes: not supported.
 
@@ -57,6 +60,7 @@ def make_jaxpr(
     check_callable(fun, "make_jaxpr")
     chosen = static_argnums if isinstance(static_argnums, int) else tuple(static_argnums)
     static, _ = parameters_of(fun, chosen, None, "static")
+    axes = [BoundAxis(name, size) for name, size in axis_env or ()]
 
     @api_boundary
     @wraps(fun)
@@ -82,7 +86,8 @@ def make_jaxpr(
         names = ParameterNames(fun).of_leaves(dynamic, kwargs, numbers)
         flat = FlatFunction(function, tree)
         inputs = abstract_inputs(leaves, names)
-        found = _traced(flat, inputs, name_of(fun))
+        with axis_names.all_bound([*axis_names.bound(), *axes]):
+            found = _traced(flat, inputs, name_of(fun))
         closed, out_tree = _view(found, inputs), flat.out_tree
         if touched is not None:
             out_tree, *_ = out_tree.children()
@@ -93,6 +98,7 @@ def make_jaxpr(
         structs = structs[: out_tree.num_leaves]
         return closed, tree_util.tree_unflatten(tree_util.PyTreeDef(out_tree), structs)
 
+    traced.__name__ = traced.__qualname__ = f"make_jaxpr({name_of(fun)})"
     return traced
 
 

@@ -153,7 +153,7 @@ class _View:
                 params |= primitives.parameters_of_call(name, whole.jaxpr)
             return primitives.in_module(name), operands, params
         if isinstance(traits_of(operation), type) or isinstance(op, ComposedOp):
-            params = {f.name: getattr(op, f.name) for f in fields(op)}  # pyright: ignore
+            params = {f.name: getattr(op, f.name) for f in fields(op) if f.init}  # pyright: ignore
             return primitives.of_op(name, type(op)), operands, params
         return primitives.of_op(name, op), operands, {}
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from irax import tree_util
 from irax.core.array import Array, as_array
 from irax.core.callables import check_callable
 from irax.core.closures import used_by
 from irax.core.dispatch import bind, staged
 from irax.core.module_builder import ModuleBuilder
+from irax.core.refs.refs import Ref
 from irax.core.traced_call import TracedCall
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import abstract_inputs
@@ -30,7 +32,7 @@ def optimization_barrier(operand: Any, /) -> Any:
     """Return a pytree of arrays as it is, as a barrier that the compiler moves nothing across.
 
     Args:
-        operand: a pytree of arrays.
+        operand: a pytree of arrays and of mutable ones, which stay what they are.
 
     Raises:
         TypeError: a leaf that is not an array.
@@ -39,12 +41,16 @@ def optimization_barrier(operand: Any, /) -> Any:
     Array([1., 1.], dtype=float32)
     """
     leaves, tree = array_trees.tree_flatten(operand)
-    arrays = [as_array(x, "lax.optimization_barrier") for x in leaves]
+    held = [x.value if isinstance(x, Ref) else x for x in leaves]
+    arrays = [as_array(x, "lax.optimization_barrier") for x in held]
     if not arrays:
         return operand
-    results = bind(barrier.barrier, *arrays)
-    weak = [r.with_weak_type(x.weak_type) for r, x in zip(results, arrays, strict=True)]
-    return array_trees.tree_unflatten(tree, weak)
+    found = bind(barrier.barrier, *arrays)
+    results = [r.with_weak_type(x.weak_type) for r, x in zip(found, arrays, strict=True)]
+    for n, x in enumerate(leaves):
+        if isinstance(x, Ref):
+            results[n] = x
+    return array_trees.tree_unflatten(tree, results)
 
 
 def stage(x: ArrayLike, /) -> Array:
@@ -62,9 +68,13 @@ def stage(x: ArrayLike, /) -> Array:
     return array_of("lax.stage", x)
 
 
+@tree_util.register_static
 @dataclass(frozen=True)
 class Token:
-    """A token, by which JAX orders side effects. Those of irax always have the program's order."""
+    """A token, by which JAX orders side effects. Those of irax always have the program's order.
+
+    It is a pytree without arrays, which functions take, return and carry.
+    """
 
 
 def create_token(_: Any = None) -> Token:

@@ -102,8 +102,8 @@ def isscalar(element: Any) -> bool:
     >>> jnp.isscalar(3.0), jnp.isscalar(jnp.arange(3))
     (True, False)
     """
-    if isinstance(element, Array | np.ndarray):
-        return element.ndim == 0
+    if isinstance(element, Array | np.ndarray) or hasattr(element, "__jax_array__"):
+        return ndim(element) == 0
     return np.isscalar(element)
 
 

@@ -171,15 +171,20 @@ def as_dtype(dtype: Any) -> np.dtype[Any]:
     return np.dtype(dtype)
 
 
+def is_of_arrays(dtype: np.dtype[Any]) -> bool:
+    """Return True for a dtype that arrays can have."""
+    return name_of(dtype) in DTYPES
+
+
 @functools.cache
 def canonical(dtype: np.dtype[Any], x64: bool) -> np.dtype[Any]:
     """Return a dtype, narrowed to 32 bits if 64-bit types are off."""
-    name = name_of(dtype)
-    if name not in DTYPES:
+    if not is_of_arrays(dtype):
         raise TypeError(
             f"irax has no arrays of dtype {dtype}; it has bool, integers, floats and complex "
             "numbers: convert the array with .astype, or give a dtype"
         )
+    name = name_of(dtype)
     return DTYPES[name if x64 else _NARROWED.get(name, name)]
 
 

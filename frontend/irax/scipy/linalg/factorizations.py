@@ -397,8 +397,10 @@ def rsf2csf(T: ArrayLike, Z: ArrayLike, check_finite: bool = True) -> tuple[Arra
     """
     del check_finite
     t, z = inexact("rsf2csf", from_lists(T), from_lists(Z))
-    if square("rsf2csf", t).shape != square("rsf2csf", z).shape:
+    if square("rsf2csf", t).shape[-2:] != square("rsf2csf", z).shape[-2:]:
         raise ValueError(f"rsf2csf: expected T and Z of one shape, got {t.shape} and {z.shape}")
+    batch = jnp.broadcast_shapes(t.shape[:-2], z.shape[:-2])
+    t, z = (jnp.broadcast_to(x, (*batch, *x.shape[-2:])) for x in (t, z))
     dtype = jnp.result_type(t.dtype, z.dtype, jnp.complex64)
     t, z = t.astype(dtype), z.astype(dtype)
     n = t.shape[-1]
