@@ -290,6 +290,7 @@ def test_kinds():
         (lambda x: jnp.logaddexp(x, 0.0), 200.0, 1.0),
         (lambda x: jnp.hypot(x, 4.0), 3.0, 0.6),
         (lambda x: jnp.sinc(x), 0.0, 0.0),
+        (lambda x: jnp.sinc(x), np.inf, 0.0),
         (irax.grad(lambda x: jnp.sinc(x)), 0.0, -(np.pi**2) / 3),
         (lambda x: jnp.abs(x), 0.0, 1.0),
         (lambda x: jnp.arctan2(x, 2.0), 0.0, 0.5),
@@ -306,6 +307,15 @@ def test_derivatives_at_delicate_points(function, at, expected):
         assert derivative == expected or np.isnan(derivative)
     else:
         assert derivative == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+def test_the_limits_of_sinc():
+    for dtype in (np.float16, np.float32, np.complex64):
+        x = np.array([-np.inf, np.inf], dtype)
+        for function in (jnp.sinc, irax.jit(jnp.sinc)):
+            found = function(x)
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(found, [0, 0])
 
 
 # ---- errors --------------------------------------------------------------------------------------

@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from irax.core.array import Array
-from irax.numpy.complex_parts import real
+from irax.numpy.complex_parts import imag, real
 from irax.numpy.logic import (
     equal,
+    isfinite,
+    isinf,
     less,
+    logical_and,
     where,
 )
 from irax.numpy.rounding import rint
@@ -90,7 +93,7 @@ degrees = rad2deg
 
 @elementwise
 def sinc(x: ArrayLike, /) -> Array:
-    """Return sin(pi x) / (pi x), 1 at 0.
+    """Return sin(pi x) / (pi x), 1 at 0 and 0 at infinities.
 
     >>> jnp.sinc(jnp.array([0.0, 0.5])).round(3)
     Array([1.   , 0.637], dtype=float32)
@@ -98,7 +101,8 @@ def sinc(x: ArrayLike, /) -> Array:
     number = floats("sinc", x)
     near = less(abs(number), 0.5)
     # The sine by the distance from an integer, which is exact, and odd integers' sign.
-    safe = where(near, 1, number)
+    is_limit = logical_and(isinf(real(number)), isfinite(imag(number)))
+    safe = where(is_limit, 2, where(near, 1, number))  # of 2, it is 0 too
     whole = rint(real(safe))
     half = multiply(whole, 0.5)
     sign = where(equal(half, rint(half)), 1 / np.pi, -1 / np.pi)
