@@ -157,6 +157,15 @@ def test_shapes_of_convolutions() -> None:
     assert lax.conv_general_permutations(spec) == jax.lax.conv_general_permutations(spec)
 
 
+def test_attributes_of_composites() -> None:
+    identity = lax.composite(lambda x, **_: x, "my.identity")
+    weights = np.zeros((1, 2), np.float32)
+    function = irax.jit(lambda x: identity(x, of=np.dtype("int8"), left=None, weights=weights))
+    text = str(irax.make_ir(function)(X))
+    assert "{of = i8, weights = dense<0.000000e+00> : tensor<1x2xf32>}" in text
+    np.testing.assert_array_equal(function(X), X)
+
+
 def test_a_composite_is_one_operation_with_derivatives() -> None:
     squared = lax.composite(lambda x, *, scale, name: scale * x * x, "my.squared", version=3)
     function = lambda x: squared(x, scale=2.0, name="a").sum()
@@ -169,7 +178,7 @@ def test_a_composite_is_one_operation_with_derivatives() -> None:
     with pytest.raises(ValueError, match=r"irax\."):
         lax.composite(lambda x: x, "irax.mine")
     with pytest.raises(TypeError, match="scale must be a number or a string"):
-        irax.jit(lambda x: squared(x, scale=None, name="a"))(X)
+        irax.jit(lambda x: squared(x, scale=1j, name="a"))(X)
     with pytest.raises(NotImplementedError, match="no function for the platform"):
         lax.platform_dependent(1.0, tpu=lambda x: x)
 

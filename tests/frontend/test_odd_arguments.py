@@ -77,3 +77,22 @@ def test_objects_that_only_stand_for_something():
     jitted = irax.jit(Shy())
     assert jitted() == 1
     assert "Shy" in repr(jitted)
+
+
+def test_kinds_of_numbers_are_told_without_a_transfer():
+    with irax.transfer_guard("disallow"):
+        for number in (True, 1, 1.0, np.float32(1)):
+            assert jnp.isrealobj(number)
+        assert jnp.iscomplexobj(1j)
+
+
+def test_numbers_of_parts_that_are_no_whole_numbers():
+    with pytest.raises(TypeError, match=r"must be an int, got 2\.5"):
+        jnp.split(np.arange(4), 2.5)
+
+
+def test_masks_are_left_off_where_an_array_is_asked_for():
+    masked = np.ma.array([1, 2], mask=[True, False])
+    np.testing.assert_array_equal(jnp.array(masked), [1, 2])
+    with pytest.raises(ValueError, match="no arrays with a mask"):
+        jnp.sin(masked)

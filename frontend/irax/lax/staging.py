@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from irax import tree_util
+from irax import dtypes, tree_util
 from irax.core.array import Array, as_array
 from irax.core.callables import check_callable
 from irax.core.closures import used_by
@@ -123,8 +123,8 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
     """Make a function one operation of the program, which other tools may know by its name.
 
     Args:
-        decomposition: the function, of pytrees of arrays. Keyword arguments are numbers
-            and strings, which become attributes of the operation.
+        decomposition: the function, of pytrees of arrays. Keyword arguments are numbers, strings,
+            dtypes and arrays of NumPy's, which become attributes of the operation, or None.
         name: the operation's name, such as "my.gelu"; those that begin with "irax." are taken.
         version: of the operation.
 
@@ -146,7 +146,9 @@ def composite(decomposition: Callable[..., Any], name: str, version: int = 0) ->
 
     @wraps(decomposition)
     def composed(*args: Any, **kwargs: Any) -> Any:
-        given = {key: _attribute(what, key, value) for key, value in kwargs.items()}
+        given = {
+            key: _attribute(what, key, value) for key, value in kwargs.items() if value is not None
+        }
 
         def write(_: ModuleBuilder) -> Any:
             function = functools.partial(decomposition, **kwargs)
@@ -178,7 +180,14 @@ def _attribute(what: str, name: str, value: Any) -> mlir.Attribute:
             return mlir.parse_attribute(f"{float(value):e} : f64")
         case str():
             return mlir.string(value)
-    raise TypeError(f"{what}: {name} must be a number or a string, got {value!r}")
+        case np.dtype():
+            return mlir.type_attribute(mlir.element_type(value))
+        case np.ndarray():
+            return mlir.dense(np.asarray(value, dtypes.canonicalize_dtype(value.dtype)))
+    raise TypeError(
+        f"{what}: {name} must be a number or a string, a dtype, an array of NumPy's or None, got "
+        f"{value!r}"
+    )
 
 
 # ---- platforms -----------------------------------------------------------------------------------

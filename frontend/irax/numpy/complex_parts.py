@@ -78,8 +78,8 @@ def iscomplexobj(x: Any) -> bool:
     >>> jnp.iscomplexobj(jnp.array([3 + 0j]))
     True
     """
-    if x is None:
-        return False
+    if x is None or isinstance(x, bool | int | float | complex):
+        return isinstance(x, complex)
     if not hasattr(x, "dtype"):
         x = array(x)
     return dtypes.issubdtype(x.dtype, np.complexfloating)

@@ -350,6 +350,9 @@ def tensordot(
             )
         left, right = tuple(range(x.ndim - int(axes), x.ndim)), tuple(range(int(axes)))
     else:
+        counts = [np.size(v) for v in axes]
+        if len(set(counts)) > 1:
+            raise TypeError(f"tensordot: expected as many axes of each array, got {axes}")
         left, right = (
             canonical_axes("tensordot", tuple(v) if isinstance(v, tuple | list) else v, z.ndim)
             for v, z in zip(axes, (x, y), strict=True)

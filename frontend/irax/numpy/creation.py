@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array as python_array
 from collections import deque
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -59,6 +59,8 @@ def array(
     """
     if object is None:
         raise ValueError("array: expected numbers, got None")
+    if isinstance(object, np.ma.MaskedArray):  # as NumPy: what is behind the mask is taken, too
+        object = cast("np.ndarray[Any, Any]", object.data)
     if order not in ("K", "A", "C", None):
         raise NotImplementedError(f"array: order={order!r} is not supported, only 'C'")
     dtype = None if dtype is None else dtypes.requested_dtype(dtype, "array")
@@ -279,6 +281,8 @@ def _short(x: Any) -> str:
 
 def _from_arrays(x: Any, leaves: list[Any], dtype: np.dtype[Any] | None) -> Array:
     """Return an array of nested lists that hold arrays, which are stacked from the inside out."""
+    if any(leaf is None for leaf in leaves):
+        raise ValueError(f"array: expected numbers, got None in {_short(x)}")
     kept = dtypes.result_type(*map(_from_object, leaves)) if dtype is None else dtype
 
     def stacked(item: Any) -> Array:

@@ -220,6 +220,8 @@ def _range(name: str, key: slice) -> Array:
     """The numbers of a slice: a step `nj` asks for n of them, with the last one."""
     start, stop, step = (_known(name, v) for v in (key.start, key.stop, key.step))
     start, step = 0 if start is None else start, 1 if step is None else step
+    if key.start is None and stop is None:  # as NumPy: no numbers
+        stop = 0
     if stop is None:
         raise ValueError(f"{name}: expected a slice with an end, got {key}")
     if isinstance(step, complex):

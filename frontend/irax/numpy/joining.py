@@ -248,6 +248,8 @@ def _split(name: str, ary: ArrayLike, sections: Any, axis: int, even: bool) -> l
     axis = canonical_axis(name, axis, x.ndim)
     n = x.shape[axis]
     if not np.iterable(sections):
+        if isinstance(sections, float | np.floating) and sections == np.floor(sections):
+            sections = int(sections)
         sections = canonical_int(name, "indices_or_sections", sections)
         if sections < 1:
             raise ValueError(f"{name}: expected at least 1 section, got {sections}")
