@@ -187,3 +187,23 @@ def test_the_value_beside_a_jacobian_has_no_lanes():
     x = jnp.arange(3.0)
     expected = -10 * np.sin(x)
     np.testing.assert_allclose(irax.vmap(irax.jacfwd(f))(x), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["jvp", "vjp"])
+def test_rules_of_lanes_that_have_derivative_rules(kind):
+    """The lanes of a derivative are those of the derivative of the rule for lanes."""
+    if kind == "jvp":
+        cosine = irax.custom_jvp(jnp.cos)
+        cosine.defjvps(lambda t, _, x: -10 * t * jnp.sin(x))
+    else:
+        cosine = irax.custom_vjp(jnp.cos)
+        cosine.defvjp(lambda x: (jnp.cos(x), x), lambda x, ct: (-10 * ct * jnp.sin(x),))
+    f = custom_vmap(jnp.sin)
+    f.def_vmap(lambda size, is_mapped, x: (cosine(x), is_mapped[0]))
+    x = np.arange(3, dtype=np.float32)
+    if kind == "jvp":
+        values, tangents = irax.vmap(lambda x, t: irax.jvp(f, (x,), (t,)))(x, x + 1)
+        np.testing.assert_allclose(values, np.cos(x), rtol=1e-6)
+        np.testing.assert_allclose(tangents, -10 * np.sin(x) * (x + 1), rtol=1e-6)
+    found = irax.grad(lambda x: irax.vmap(f)(x).sum())(x)
+    np.testing.assert_allclose(found, -10 * np.sin(x), rtol=1e-6)

@@ -138,17 +138,18 @@ def over_lanes(
         named = "" if axis_name is None else axis_names.text_of(axis_name)
         mapped_axes = [*given.axes, *(None for _ in traced.captures)]
         try:
-            derived = api.batch(
-                traced.builder.module,
-                traced.name,
-                given.size,
-                mapped_axes,
-                wanted,
-                named,
-                along,
-                over_devices,
-                sum_match,
-            )
+            with traced.builder.deriving():  # a rule for lanes may be differentiated here
+                derived = api.batch(
+                    traced.builder.module,
+                    traced.name,
+                    given.size,
+                    mapped_axes,
+                    wanted,
+                    named,
+                    along,
+                    over_devices,
+                    sum_match,
+                )
         except api.PassError as error:
             raise ValueError(f"{what}: {error}") from None
         operands = [*given.arrays, *traced.captures]
