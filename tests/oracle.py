@@ -53,3 +53,5 @@ ARRAY_NAMES = {"__release_buffer__", "__reversed__", "unsafe_raw_buffer"} if is_
 OTHER_CLASSES = {"array class"} if is_0_12() else {"jaxpr"}
 """Objects of which JAX says another class: arrays of 0.12 have a metaclass, and 0.10 has a second
 class of jaxprs."""
+GONE = {"concrete_arguments"} if is_0_12() else set()
+"""Programs about what is traced that call what JAX 0.12 no longer has: `jax.core.is_concrete`."""
