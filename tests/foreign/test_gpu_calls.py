@@ -56,6 +56,21 @@ def test_factorizations(platform: str) -> None:
     np.testing.assert_allclose(values, np.linalg.eigvalsh(S), rtol=1e-4)
 
 
+@pytest.mark.parametrize("call", ["lapack_sgeev_ffi", "cuhybrid_eig_real", "hiphybrid_eig_real"])
+def test_left_eigenvectors(call: str) -> None:
+    wanted = "compute_left = 86 : ui8, compute_right = 78 : ui8"
+    config = wanted if call.startswith("lapack") else "left = true, right = false"
+    w = M.replace("f32", "complex<f32>")
+    types = f"{V}, {V}, {w}, {w}, {I32}"
+    real, imag, left, right, _ = run(f"@{call}(x) {{mhlo.backend_config = {{{config}}}}}", types, A)
+    assert not right.any()
+    values, rows = real + 1j * imag, left.conj().swapaxes(1, 2)
+    np.testing.assert_allclose(rows @ A, values[:, :, None] * rows, rtol=1e-3, atol=1e-4)
+    np.testing.assert_allclose(np.linalg.norm(left, axis=1), 1, rtol=1e-5)
+    largest = np.take_along_axis(left, abs(left).argmax(1, keepdims=True), 1)
+    np.testing.assert_allclose(np.imag(largest), 0, atol=1e-6)
+
+
 def test_singular_vectors_are_columns() -> None:
     config = "{mhlo.backend_config = {compute_uv = true, full_matrices = true}}"
     types = f"{M}, {V}, {M}, {M}, {I32}"
@@ -202,3 +217,45 @@ def test_calls_that_lack_something(call: str, reason: str) -> None:
       return %r : tensor<2x2xf64> }}"""
     with irax.enable_x64(True), pytest.raises(NotImplementedError, match=reason):
         irax.ir.load(text, device="reference")(np.eye(2))
+
+
+@pytest.mark.parametrize("extents", [(5, 3), (3, 5), (2, 5, 3)])
+def test_first_singular_vectors_have_derivatives(extents: tuple[int, ...]) -> None:
+    """JAX for GPUs asks for whole matrices, and takes the columns that it wants."""
+    *batch, m, n = extents
+    k, rank = min(m, n), len(extents)
+    order = [*range(rank - 2), rank - 1, rank - 2]
+    x = np.random.default_rng(1).normal(size=extents)
+
+    def tensor(*last: int) -> str:
+        return "tensor<" + "".join(f"{n}x" for n in (*batch, *last)) + "f64>"
+
+    def ranges(*last: int) -> str:
+        return ", ".join(f"0:{n}" for n in (*batch, *last))
+
+    info = tensor().replace("f64", "i32")
+    text = f"""func.func @main(%x: {tensor(m, n)}) -> ({tensor(m, k)}, {tensor(k, n)}) {{
+      %r:5 = stablehlo.custom_call @cusolver_gesvdj_ffi(%x)
+          {{mhlo.backend_config = {{compute_uv = true, full_matrices = true}}}} : ({tensor(m, n)})
+          -> ({tensor(m, n)}, {tensor(k)}, {tensor(m, m)}, {tensor(n, n)}, {info})
+      %v = stablehlo.transpose %r#3, dims = {order} : ({tensor(n, n)}) -> {tensor(n, n)}
+      %1 = stablehlo.slice %r#2 [{ranges(m, k)}] : ({tensor(m, m)}) -> {tensor(m, k)}
+      %2 = stablehlo.slice %v [{ranges(k, n)}] : ({tensor(n, n)}) -> {tensor(k, n)}
+      return %1, %2 : {tensor(m, k)}, {tensor(k, n)}
+    }}"""
+    run = irax.ir.load(text, device="reference")
+
+    def product(x: np.ndarray) -> np.ndarray:
+        u, vh = run(x)
+        return u @ vh
+
+    def known(x: np.ndarray) -> np.ndarray:
+        u, _, vh = np.linalg.svd(x, full_matrices=False)
+        return u @ vh
+
+    direction, step = np.cos(x), 1e-6
+    with irax.enable_x64(True):
+        found, tangent = irax.jvp(product, [x], [direction])
+    np.testing.assert_allclose(found, known(x), atol=1e-9)
+    near = known(x + step * direction) - known(x - step * direction)
+    np.testing.assert_allclose(tangent, near / (2 * step), atol=1e-7)

@@ -22,6 +22,7 @@ from irax_compiler.forms import (
     random_numbers,
     scans,
     shardy,
+    singular_vectors,
     tokens,
     tuples,
     windows,
@@ -30,11 +31,17 @@ from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 
 Form = Callable[[Operation, int], Sequence[Value] | None]
 
+
+def _of_call(operation: Operation, number: int) -> Sequence[Value] | None:
+    return tuples.of_call(operation, number) or singular_vectors.reduced(operation, number)
+
+
 FORMS: dict[str, Form] = {
     **devices.FORMS,
     **mhlo_functions.FORMS,
     **tuples.FORMS,
     **windows.FORMS,
+    "stablehlo.custom_call": _of_call,
     "chlo.scan": scans.loop_of_scan,
     "stablehlo.rng": random_numbers.numbers_of_rng,
 }

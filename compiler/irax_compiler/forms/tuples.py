@@ -19,7 +19,7 @@ def _element(operation: Operation, number: int) -> Sequence[Value] | None:
     return [source.operands[index.value]]
 
 
-def _of_call(operation: Operation, number: int) -> Sequence[Value] | None:
+def of_call(operation: Operation, number: int) -> Sequence[Value] | None:
     """A custom call with a result for each element of its tuple."""
     if len(operation.results) != 1 or not isinstance(operation.results[0].type, mlir.ir.TupleType):
         return None
@@ -31,7 +31,7 @@ def _of_call(operation: Operation, number: int) -> Sequence[Value] | None:
     return mlir.emit(_TUPLE, list(made.results), {}, [given]).results
 
 
-FORMS = {"stablehlo.custom_call": _of_call, "stablehlo.get_tuple_element": _element}
+FORMS = {"stablehlo.get_tuple_element": _element}
 
 
 def without_unused(module: Module) -> None:

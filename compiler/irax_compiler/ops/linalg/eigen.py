@@ -22,15 +22,17 @@ from irax_compiler.ops.linalg.matrices import (
     adapted,
     along,
     diagonal,
+    identity,
     largest_from,
     numbers,
     of_finite,
     reciprocal_beside_diagonal,
+    squares,
     total,
     where,
 )
 from irax_compiler.ops.linalg.spectral import Spectrum
-from irax_compiler.ops.linalg.triangular import matmul, transposed
+from irax_compiler.ops.linalg.triangular import adjoint, matmul, transposed
 from irax_compiler.ops.scipy_modules import needed
 from irax_compiler.ops.transformation import Differentiation, Evaluation
 
@@ -92,6 +94,24 @@ class Eig(LibraryOp, Spectrum):
         excess = along(elementwise.complex_(stretch, turn), extents, 2)
         moved = elementwise.subtract(moved, elementwise.multiply(vectors, excess))
         return [diagonal(inner), moved]
+
+
+def left_vectors(right: Value) -> Value:
+    """Return left eigenvectors as columns: the rows of the inverse of the right ones, conjugated,
+    of norm 1, the largest element real.
+    """
+    left = adjoint(Solve()(right, identity(right)))
+    extents = shape_of(left)
+    sizes = elementwise.abs(transposed(left))
+    at = comparison.equal(
+        numbers(extents, 2), along(largest_from(sizes, full((), 0, INT32)), extents, 2)
+    )
+    largest = total(where(at, left), 2)
+    norm = elementwise.sqrt(total(squares(left), 2))
+    phase = elementwise.divide(
+        elementwise.conjugate(elementwise.sign(largest)), adapted(norm, largest)
+    )
+    return elementwise.multiply(left, along(phase, extents, 2))
 
 
 @register_composed

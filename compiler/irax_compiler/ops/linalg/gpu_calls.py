@@ -13,7 +13,6 @@ from irax_compiler.ops.control_flow.building import fold_rows
 from irax_compiler.ops.core import UnsupportedOp, zeros_like
 from irax_compiler.ops.formula import Number, where
 from irax_compiler.ops.linalg import lapack, tridiagonal
-from irax_compiler.ops.linalg.eigen import Eig
 from irax_compiler.ops.linalg.triangular import adjoint, matmul, transposed
 from irax_compiler.ops.random_bits import three_fry
 from irax_compiler.ops.reductions.building import reduce_sum
@@ -57,30 +56,26 @@ def _sytrd(types: Sequence[Type], options: Options, operands: Values) -> Values:
 def _geev(types: Sequence[Type], options: Options, operands: Values) -> Values:
     """Two columns of real numbers are the parts of two conjugate vectors."""
     (x,) = operands
-    values, right = _eigen(types, options, operands)
+    if options["left"]:
+        raise UnsupportedOp("left eigenvectors")
+    values, left, right = _eigen(types[3], options, operands)
     if options["right"] and dtype_of(x).kind != "c":
         parts = Number(elementwise.real(right)), Number(elementwise.imag(right))
         turns = _of_columns(elementwise.imag(values), shape_of(x))
         right = where(Number(turns) < 0, -parts[1], parts[0]).value
-    return [x, values, lapack.zeros(types[2]), right, lapack.zeros(types[4])]
+    return [x, values, left, right, lapack.zeros(types[4])]
 
 
 def _hybrid_eig(types: Sequence[Type], options: Options, operands: Values) -> Values:
-    values, right = _eigen(types, options, operands)
+    values, *vectors = _eigen(types[-2], options, operands)
     parts = [values]
     if dtype_of(operands[0]).kind != "c":
         parts = [elementwise.real(values), elementwise.imag(values)]
-    return [*parts, lapack.zeros(types[-3]), right, lapack.zeros(types[-1])]
+    return [*parts, *vectors, lapack.zeros(types[-1])]
 
 
-def _eigen(types: Sequence[Type], options: Options, operands: Values) -> Values:
-    """The eigenvalues and right eigenvectors; zeros where these are not wanted."""
-    if options["left"]:
-        raise UnsupportedOp("left eigenvectors")
-    if options["right"]:
-        return Eig(vectors=True).build(operands)
-    (values,) = Eig(vectors=False).build(operands)
-    return [values, lapack.zeros(types[-2])]
+def _eigen(type_: Type, options: Options, operands: Values) -> Values:
+    return lapack.eigen_parts(type_, (options["left"], options["right"]), operands)
 
 
 def _of_columns(x: Value, extents: Sequence[int]) -> Value:

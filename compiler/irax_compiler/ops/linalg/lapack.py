@@ -16,7 +16,7 @@ from irax_compiler.mlir import Type, Value, dtype_of, dtype_of_type, shape_of
 from irax_compiler.ops import comparison, conversion, elementwise, slicing
 from irax_compiler.ops.core import UnsupportedOp, full, full_like
 from irax_compiler.ops.linalg import tridiagonal
-from irax_compiler.ops.linalg.eigen import Eig, Schur
+from irax_compiler.ops.linalg.eigen import Eig, Schur, left_vectors
 from irax_compiler.ops.linalg.householder import (
     Hessenberg,
     HouseholderProduct,
@@ -158,15 +158,19 @@ def _gesdd(types: Sequence[Type], options: Options, operands: Values) -> Values:
 
 
 def _geev(types: Sequence[Type], options: Options, operands: Values) -> Values:
-    if options["compute_left"] == "V":
-        raise UnsupportedOp("left eigenvectors")
-    vectors = options["compute_right"] == "V"
-    values, *found = Eig(vectors=vectors).build(operands)
-    right = found[0] if vectors else zeros(types[-2])
+    wanted = (options["compute_left"] == "V", options["compute_right"] == "V")
+    values, left, right = eigen_parts(types[-3], wanted, operands)
     parts = [values]
     if dtype_of(operands[0]).kind != "c":
         parts = [elementwise.real(values), elementwise.imag(values)]
-    return [*parts, zeros(types[-3]), right, _succeeded(types)]
+    return [*parts, left, right, _succeeded(types)]
+
+
+def eigen_parts(type_: Type, wanted: tuple[bool, bool], operands: Values) -> Values:
+    """Return eigenvalues, and left and right eigenvectors, zeros where these are not wanted."""
+    values, *found = Eig(vectors=any(wanted)).build(operands)
+    left = left_vectors(found[0]) if wanted[0] else zeros(type_)
+    return [values, left, found[0] if wanted[1] else zeros(type_)]
 
 
 def _gees(types: Sequence[Type], options: Options, operands: Values) -> Values:
