@@ -31,6 +31,21 @@ func.func @sort_with_places(%x: tensor<8xi32>) -> (tensor<8xi32>, tensor<8xi64>)
 // CHECK:        [[R:%\w+]]:2 = "stablehlo.sort"
 // CHECK:        return [[R]]#0, [[R]]#1
 
+// Places other than int32 are a key of a sort that IREE would make a top_k, too.
+func.func @top_k_with_wide_places(%x: tensor<8xf32>) -> (tensor<2xf32>, tensor<2xi64>) {
+  %i = stablehlo.iota dim = 0 : tensor<8xi64>
+  %a, %b = "stablehlo.sort"(%x, %i) <{dimension = 0 : i64, is_stable = false}> ({
+  ^bb0(%0: tensor<f32>, %1: tensor<f32>, %2: tensor<i64>, %3: tensor<i64>):
+    %4 = stablehlo.compare GT, %0, %1 : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    stablehlo.return %4 : tensor<i1>
+  }) : (tensor<8xf32>, tensor<8xi64>) -> (tensor<8xf32>, tensor<8xi64>)
+  %c = stablehlo.slice %a [0:2] : (tensor<8xf32>) -> tensor<2xf32>
+  %d = stablehlo.slice %b [0:2] : (tensor<8xi64>) -> tensor<2xi64>
+  return %c, %d : tensor<2xf32>, tensor<2xi64>
+}
+// CHECK:      func.func @top_k_with_wide_places
+// CHECK:        "stablehlo.sort"(%{{.*}}, %{{.*}}, %{{.*}})
+
 // Where they alone are read, a kernel finds the order.
 func.func @argsort(%x: tensor<8xui32>) -> tensor<8xi64> {
   %i = stablehlo.iota dim = 0 : tensor<8xi64>

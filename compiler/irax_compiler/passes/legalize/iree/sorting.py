@@ -67,9 +67,9 @@ def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
 def stable_sort(operation: Operation) -> Sequence[Value] | None:
     """Make the indices of elements the last key: IREE's sort is not stable."""
     op = read_as(sort.Sort, operation)
-    if op is None or not op.is_stable:
-        return None
     operands = list(operation.operands)
+    if op is None or not (op.is_stable or _seems_top_k(op, operands)):
+        return None
     num_keys, ascending = op.order.num_keys, op.order.direction == "LT"
     keyed = sort.Sort(op.dimension, False, replace(op.order, num_keys=num_keys + 1))
     dimension = op.dimension % _rank(operands[0])
@@ -89,6 +89,14 @@ def stable_sort(operation: Operation) -> Sequence[Value] | None:
         places = elementwise.subtract(full_like(places, 0), places)
     results = keyed.build([*operands[:num_keys], places, *operands[num_keys:]])
     return [*results[:num_keys], *results[num_keys + 1 :]]
+
+
+def _seems_top_k(op: sort.Sort, operands: Sequence[Value]) -> bool:
+    """True where IREE makes a sort chlo.top_k, whose places are int32 alone, and they are not."""
+    if op.order.num_keys != 1 or op.order.direction != "GT" or len(operands) != 2:
+        return False
+    places = operands[1]
+    return dtype_of(places) != np.int32 and _counts(places, op.dimension % _rank(places))
 
 
 def _rank(x: Value) -> int:
