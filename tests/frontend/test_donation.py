@@ -437,9 +437,35 @@ def test_donated_arrays_of_functions_of_hundreds_of_arrays():
     compiled = irax.jit(step, donate_argnums=(0, 1)).lower(*trees).compile()
     assert compiled.memory_analysis().alias_size_in_bytes == 160 * (1 << 16)
     weights, means = compiled(*trees)
+    places = {x._buffer.place for x in (*weights, *means)}
+    weights, means = compiled(weights, means, trees[2])
+    assert {x._buffer.place for x in (*weights, *means)} == places  # no copies between
     for i, (w, m) in enumerate(zip(weights, means, strict=True)):
-        assert float(m[0, 1]) == 3 + i
-        assert float(w[1, 0]) == 1 + i - 0.25 * (3 + i)
+        assert float(m[0, 1]) == 0.5 * (3 + i) + 0.5 * (4 + i)
+        assert float(w[1, 0]) == 1 + i - 0.25 * (3 + i) - 0.25 * float(m[0, 1])
+
+
+@pytest.mark.slow
+def test_results_of_equal_parts_are_apart():
+    """Results of one call of a part that are equal, or a part of another, share no memory that a
+    later call, which they are donated to, could write to for one of them."""
+
+    def first(xs):
+        return [(x + 1, x + 1, (x + 1)[:64]) for x in xs], [xs[0] * 2 for _ in xs]
+
+    def second(xs):
+        return [x - 3 for x in xs]
+
+    xs = [np.full((128, 128), i, np.float32) for i in range(80)]
+    groups, doubled = irax.jit(first)([jnp.asarray(x) for x in xs])
+    donated = irax.jit(second, donate_argnums=0)
+    lowered = donated([g[0] for g in groups])
+    np.testing.assert_array_equal([x[0, 0] for x in lowered], np.arange(80) - 2)
+    for i, (_, same, part) in enumerate(groups):
+        assert float(same.max()) == float(same.min()) == float(part.max()) == i + 1
+    lowered = donated(doubled[:40] + [jnp.asarray(x) for x in xs[40:]])
+    assert all(float(x.max()) == -3 for x in lowered[:40])
+    assert all(float(x.max()) == 0 for x in doubled[40:])
 
 
 @pytest.mark.slow

@@ -45,3 +45,13 @@ util.func public @read(%a: !hal.buffer_view, %u: tensor<1xf32>, %at: index) -> (
 }
 // CHECK-LABEL: util.func public @read
 // CHECK-NOT:     @copy_32
+
+// Nor are arguments that come in a list: the program is given them up, or they were copied before.
+util.func public @listed(%list: !util.list<?>, %u: tensor<1xf32>, %at: index) -> tensor<8xf32> {
+  %0 = util.list.get %list[%at] : !util.list<?> -> !hal.buffer_view
+  %1 = hal.tensor.import consume %0 : !hal.buffer_view -> tensor<8xf32>
+  %2 = flow.tensor.update %u, %1[%at] : tensor<1xf32> -> %1 as tensor<8xf32>
+  util.return %2 : tensor<8xf32>
+}
+// CHECK-LABEL: util.func public @listed
+// CHECK-NOT:     @copy_32

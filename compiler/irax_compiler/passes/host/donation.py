@@ -18,6 +18,7 @@ from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.host.aliases import sources
 from irax_compiler.passes.host.annotate import add_reflection, numbers
 from irax_compiler.passes.host.donated import donated, is_donated, mark, updated, written
+from irax_compiler.passes.repairs.split_large_signatures import ON_ITS_OWN
 from irax_compiler.passes.rewriting import without_reshapes
 
 
@@ -71,13 +72,28 @@ class Donation(Pass):
 
 
 def _is_own(x: Value, results: Sequence[Value], origins: Sequence[set[Value]]) -> bool:
-    """True for what a dispatch wrote, or an update of an argument, if no other result, which may be
-    parts of these `origins`, may be in its memory.
+    """True for what a dispatch wrote, or an update of an argument, here or in a function that is
+    called, if no other result, which may be parts of these `origins`, may be in its memory.
     """
     whole = without_reshapes(x)
     source = mlir.definition(whole)
     if source is None or results.count(x) > 1:
         return False
-    if source.name != "flow.dispatch" and not any(map(is_donated, updated(source))):
+    if source.name == "func.call":
+        number = next(i for i, y in enumerate(source.results) if y == whole)
+        is_fresh = _is_own_of_call(source, number)
+    else:
+        is_fresh = source.name == "flow.dispatch" or any(map(is_donated, updated(source)))
+    return is_fresh and not any(whole in s for y, s in zip(results, origins, strict=True) if y != x)
+
+
+def _is_own_of_call(call: Operation, number: int) -> bool:
+    """True for such a result of a function that stays one. IREE may make one dispatch of equal ones
+    of functions that it inlines, or of equal operands.
+    """
+    callee = mlir.function_beside(call, mlir.callee(call))
+    operands = list(call.operands)
+    if ON_ITS_OWN.keys().isdisjoint(callee.attributes) or len({*operands}) < len(operands):
         return False
-    return not any(whole in s for y, s in zip(results, origins, strict=True) if y != x)
+    results = returned(callee)
+    return _is_own(results[number], results, [sources(y) for y in results])

@@ -17,7 +17,10 @@ from irax_compiler.passes.repairs.update_carries_in_place.copies import copied
 from irax_compiler.passes.repairs.update_carries_in_place.extents import sizes_of_result
 from irax_compiler.passes.repairs.update_carries_in_place.memory import FORMS, is_array
 
-_IMPORT, _EXPORT = "hal.tensor.import", "hal.tensor.export"
+_IMPORT = "hal.tensor.import"
+_OF_PROGRAM = ("hal.tensor.export", "util.list.get")
+"""The operations that make what is imported and no function of the host returned: arrays of the
+program, and its arguments where it takes a list (see the pass split-large-signatures)."""
 
 
 @register_pass
@@ -43,7 +46,7 @@ def _is_of_host(operation: Operation) -> bool:
     source = mlir.definition(operation.operands[0])
     if source is None:
         return mlir.owner_name(operation.operands[0]) != "util.func"
-    return source.name != _EXPORT
+    return source.name not in _OF_PROGRAM
 
 
 def _in_its_memory(x: Value) -> list[Value]:
