@@ -30,6 +30,8 @@ from irax_runtime import interruptible
 VARIABLE = "IRAX_CPU_ENABLE_ASYNC_DISPATCH"
 LONG = 500e-6
 """The seconds from which a call is worth a place in the queue, which takes about 20 us."""
+LONG_FOR_AN_ARRAY = 2e-6
+"""The seconds more for each argument and result: threads take turns at what is done to these."""
 MOST = 8
 """The most calls in a queue: they keep their arguments' memory, and Python should not be far ahead.
 """
@@ -382,6 +384,7 @@ class Cost:
     """
 
     __slots__ = (
+        "_for_arrays",
         "_least",
         "_left",
         "_rest",
@@ -393,11 +396,15 @@ class Cost:
         "is_long",
     )
 
-    def __init__(self, varies: bool, is_long: bool = False, stops: bool = False) -> None:
+    def __init__(
+        self, varies: bool, is_long: bool = False, stops: bool = False, arrays: int = 0
+    ) -> None:
         """Time that `varies` with the values of arguments is that of the last call; `is_long` says
         what to expect of the first one. A call that `stops` where it takes long is taken for brief.
+        Arguments and results are so many `arrays`.
         """
         self._varies = varies
+        self._for_arrays = LONG_FOR_AN_ARRAY * arrays
         self._least = inf
         self._left = _SAMPLES + 1
         self._stops = stops
@@ -428,14 +435,14 @@ class Cost:
     def tell(self, seconds: float) -> None:
         """Take account of the time of a call."""
         if self._varies:
-            self.is_long = seconds > LONG
+            self.is_long = seconds > LONG + self._for_arrays
             self.is_brief = self._stops and not self.is_long
         elif self._left > 0:
             self._left -= 1
             if self._left < _SAMPLES:
                 self._least = min(self._least, seconds)
             if self._left == 0:
-                self.is_long = self._least > LONG
+                self.is_long = self._least > LONG + self._for_arrays
                 self.is_brief = not self.is_long
 
 

@@ -133,6 +133,7 @@ class IreeExecutable:
             varies=takes != "moments",
             is_long=self._run == self._await,
             stops=self._run == self._invoke_metered,
+            arrays=len(self.arguments or ()) + len(self.results or ()),
         )
         self._shared = _numbers(reflection, "irax.shared")
         self._gives_up = bool(self._donated or self._in_place)

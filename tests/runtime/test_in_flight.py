@@ -342,6 +342,17 @@ def test_programs_that_are_awaited_at_once_are_not_queued(monkeypatch):
     assert all(cost.pays() for _ in range(100))
 
 
+def test_calls_of_many_arrays_take_longer_until_they_are_queued(monkeypatch):
+    monkeypatch.undo()
+    few, many = (in_flight.Cost(varies=True, arrays=n) for n in (2, 1000))
+    for cost in (few, many):
+        cost.tell(1e-3)
+    assert few.pays()
+    assert not many.pays()
+    many.tell(4e-3)
+    assert many.pays()
+
+
 # ---- processes -----------------------------------------------------------------------------------
 
 
