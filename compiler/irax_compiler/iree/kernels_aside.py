@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.passes.core import nested
+from irax_compiler.passes.core import kernel_functions, nested
 
 PHASE = "stream"
 """The last phase that is not about the code of kernels."""
@@ -54,7 +55,8 @@ def keep_aside(module: Module) -> KernelsAside | None:
     The module stays as it is, and must do so until the code is put back.
     """
     kernels = [x for x in _functions(module.operation) if _memory(x)]
-    if sum(len(list(nested(kernel))) for kernel in kernels) < MANY:
+    inside = (operation for kernel in kernels for operation in nested(kernel))
+    if sum(1 for _ in islice(inside, MANY)) < MANY:
         return None
     copy = module.operation.clone().operation
     functions = (x for x in _functions(copy) if _memory(x))
@@ -64,11 +66,11 @@ def keep_aside(module: Module) -> KernelsAside | None:
 
 
 def _functions(module: Operation) -> Iterator[Operation]:
-    """Yield the functions with code in executables that irax has written."""
+    """Yield the functions of one block in executables that irax has written."""
     for view in module.regions[0].blocks[0].operations:
         if view.operation.name == "stream.executable":
-            for function in nested(view.operation):
-                if function.name == "func.func" and len(function.regions[0].blocks) == 1:
+            for function in kernel_functions(view.operation):
+                if len(function.regions[0].blocks) == 1:
                     yield function
 
 

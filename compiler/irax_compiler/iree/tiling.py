@@ -10,7 +10,7 @@ from irax_compiler.mlir import Module, Operation, dtype_of, shape_of
 from irax_compiler.ops.core import UnsupportedOp
 from irax_compiler.ops.dot import DotGeneral
 from irax_compiler.ops.registry import read
-from irax_compiler.passes.core import nested
+from irax_compiler.passes.core import outside_kernels
 
 LARGE = 1_000_000
 """Elements of a matrix from which on a copy of it in tiles pays."""
@@ -26,7 +26,7 @@ def pays(module: Module) -> bool:
     Measured on one core: 128x1024 by 1024x1024 takes as long as it did, 1024 cubed half as long,
     2048 cubed a fifth; 512 cubed would take 1.8 times as long, a vector by a matrix 8 times.
     """
-    products = [o for o in nested(module.operation) if o.name == DotGeneral.name]
+    products = [o for o in outside_kernels(module) if o.name == DotGeneral.name]
     work = {product: _multiplications(product) for product in products}
     gaining = sum(work[product] for product in products if _gains(product))
     return gaining > 0 and gaining >= SHARE * sum(work.values())

@@ -372,13 +372,28 @@ def nested(operation: Operation) -> Iterator[Operation]:
     """Return the operations inside an operation, in order, each after those inside it, so that
     operations can be replaced while iterating.
     """
+    # A generator for each level would hand every operation through all of those above it.
+    levels = [_directly_in(operation)]
+    holders: list[Operation] = []
+    while True:
+        for inner in levels[-1]:
+            if len(inner.regions):
+                levels.append(_directly_in(inner))
+                holders.append(inner)
+                break
+            yield inner
+        else:
+            levels.pop()
+            if not holders:
+                return
+            yield holders.pop()
+
+
+def _directly_in(operation: Operation) -> Iterator[Operation]:
     for region in operation.regions:
         for block in region.blocks:
             for view in block.operations:
-                inner = view.operation
-                if len(inner.regions):
-                    yield from nested(inner)
-                yield inner
+                yield view.operation
 
 
 _EXECUTABLES = frozenset({"stream.executable", "flow.executable", "hal.executable"})
@@ -391,6 +406,15 @@ def outside_kernels(module: Module) -> Iterator[Operation]:
         if inner.name not in _EXECUTABLES:
             yield from nested(inner)
         yield inner
+
+
+def kernel_functions(executable: Operation) -> Iterator[Operation]:
+    """Return the functions with code of an executable: they are directly in the modules in it."""
+    for module in _directly_in(executable):
+        if module.name == "builtin.module":
+            for function in _directly_in(module):
+                if function.name == "func.func" and len(function.regions[0].blocks):
+                    yield function
 
 
 def enclosing(operation: Operation) -> Iterator[Operation]:

@@ -19,7 +19,7 @@ from irax_compiler.ops.fft import Fft
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import Pass, nested, register_pass, returned
+from irax_compiler.passes.core import Pass, register_pass, returned
 
 LARGEST_SIZE = "irax.largest_size"
 """The reflection attribute of programs for all sizes: the largest that a variable may be."""
@@ -135,7 +135,7 @@ def numbers(function: Operation, name: str) -> list[int]:
 
 def is_for_all_sizes(module: Module) -> bool:
     """True for a module of IREE's that has a program for sizes that are not known."""
-    functions = (o for o in nested(module.operation) if o.name == "util.func")
+    functions = (x.operation for x in module.body.operations if x.operation.name == "util.func")
     return any(LARGEST_SIZE in reflection(function) for function in functions)
 
 

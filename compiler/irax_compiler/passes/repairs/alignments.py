@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Module, Operation, Value
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, kernel_functions, nested, outside_kernels, register_pass
 from irax_compiler.passes.host.annotate import is_for_all_sizes
 
 _DISPATCH, _BINDING = "stream.cmd.dispatch", "!stream.binding"
@@ -39,13 +39,12 @@ class Alignments(Pass):
     name: ClassVar[str] = "alignments"
 
     def run(self, module: Module) -> None:
-        operations = list(nested(module.operation))
         if is_for_all_sizes(module):
-            for cast in operations:
+            for cast in nested(module.operation):
                 if cast.name == _CAST and _ALIGNMENT in cast.attributes:
                     del cast.attributes[_ALIGNMENT]
         kernels = dict(_kernels(module))
-        for dispatch in operations:
+        for dispatch in outside_kernels(module):
             if dispatch.name == _DISPATCH:
                 entries: Any = dispatch.attributes["entry_points"]
                 for entry in entries:
@@ -58,9 +57,8 @@ def _kernels(module: Module) -> Iterator[tuple[str, Operation]]:
     for executable in (x.operation for x in module.body.operations):
         if executable.name == "stream.executable":
             outer = mlir.function_name(executable)
-            for function in nested(executable):
-                if function.name == "func.func" and function.regions[0].blocks:
-                    yield f"@{outer}::@{mlir.function_name(function)}", function
+            for function in kernel_functions(executable):
+                yield f"@{outer}::@{mlir.function_name(function)}", function
 
 
 def _lower(function: Operation, dispatch: Operation) -> None:

@@ -50,24 +50,27 @@ def _linked(executables: Sequence[Operation]) -> dict[str, Operation]:
     first = executables[0]
     module = _module(first)
     names = {_name(x) for x in _exports(first)}
-    codes = {_name(x): mlir.comparable(x) for x in _operations(module)}
+    functions = {_name(x): x for x in _operations(module)}
     places: dict[str, Operation] = {}
     for other in executables[1:]:
         exports = {_name(x): x for x in _exports(other)}
         inside = {_name(x): x for x in _operations(_module(other))}
-        own = {name: mlir.comparable(x) for name, x in inside.items()}
-        if names & exports.keys() or any(codes.get(name, own[name]) != own[name] for name in own):
+        common = inside.keys() & functions.keys()
+        if names & exports.keys() or any(not _equal(inside[x], functions[x]) for x in common):
             continue
         with InsertionPoint(module):
             for export in exports.values():
                 export.clone()
         with InsertionPoint.at_block_begin(module.regions[0].blocks[0]):
-            for name in [x for x in own if x not in codes]:
-                inside[name].clone()
+            for name in [x for x in inside if x not in functions]:
+                functions[name] = inside[name].clone().operation
         names |= exports.keys()
-        codes |= own
         places[_name(other)] = first
     return places
+
+
+def _equal(one: Operation, other: Operation) -> bool:
+    return mlir.comparable(one) == mlir.comparable(other)
 
 
 def _exports(executable: Operation) -> list[Operation]:

@@ -21,7 +21,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.control_flow.trip_counts import most_steps
 from irax_compiler.ops.registers import Registers, constant, emit
-from irax_compiler.passes.core import Pass, nested, register_pass
+from irax_compiler.passes.core import Pass, nested, outside_kernels, register_pass
 from irax_compiler.passes.host.annotate import add_reflection, reflection, step_time
 from irax_compiler.passes.kernels.code.loops import while_loop
 
@@ -126,7 +126,7 @@ class InterruptChecks(Pass):
     name: ClassVar[str] = "interrupt-checks"
 
     def run(self, module: Module) -> None:
-        calls = [o for o in nested(module.operation) if _asks(o)]
+        calls = [o for o in outside_kernels(module) if _asks(o)]
         if not calls:
             return
         type_ = mlir.element_type(_LONG)
