@@ -46,22 +46,27 @@ def text_of(passes: Iterable[Pass]) -> str:
 
 def run_passes(
     module: Module, passes: Iterable[Pass], after: Callable[[str, Module], None] | None = None
-) -> None:
-    """Run passes on a module, in place, and verify it after each.
+) -> bool:
+    """Run passes on a module, in place, and verify it after each that may have changed it. Return
+    True if one may have.
 
     `after(text, module)` is called after each pass with the pass as pipelines have it.
     """
+    may_be_changed = False
     for one in passes:
         with spans.span("pass", str(one).partition("{")[0]):
-            one.run(module)
+            is_changed = one.run(module) is not False
             try:
-                module.operation.verify()
+                if is_changed:
+                    module.operation.verify()
             except MLIRError as error:
                 raise PassError(
                     f"{one}: the module no longer verifies: {mlir.error_text(error)}"
                 ) from None
+        may_be_changed |= is_changed
         if after is not None:
             after(str(one), module)
+    return may_be_changed
 
 
 def run_pipeline(

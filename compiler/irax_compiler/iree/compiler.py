@@ -88,7 +88,7 @@ class Rewrite:
     name: str
     """The rewrite's name. Artefacts are kept by it."""
     run: Callable[[Module], bool]
-    """Rewrites the module in place, and returns False if it left it as it was."""
+    """Rewrites the module in place, and returns False if it left it as it was, where it knows."""
     pays: Callable[[str], bool] = lambda text: True
     """Return False for the text of a module, as IREE gets it, that it would leave as it is."""
     operation: str = ""

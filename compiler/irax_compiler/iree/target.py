@@ -173,7 +173,7 @@ def passes_after(
     is_own = all(map(own_files.is_of_compiler, map(type, passes)))
     name = ", ".join(map(str, passes))
     return compiler.Rewrite(
-        phase, name, lambda module: _changes(module, passes), pays, is_own=is_own
+        phase, name, lambda module: run_passes(module, passes), pays, is_own=is_own
     )
 
 
@@ -185,15 +185,8 @@ def made_after(
     """
     is_own, name = own_files.is_of_compiler(make), f"{make.__module__}.{make.__qualname__}"
     return compiler.Rewrite(
-        phase, name, lambda module: _changes(module, make()), pays, operation, is_own
+        phase, name, lambda module: run_passes(module, make()), pays, operation, is_own
     )
-
-
-def _changes(module: Module, passes: Sequence[Pass]) -> bool:
-    """Run passes on a module; return True if they changed it."""
-    before = mlir.bytecode(module)
-    run_passes(module, passes)
-    return mlir.bytecode(module) != before
 
 
 def iree_target(name: str) -> IreeTarget:

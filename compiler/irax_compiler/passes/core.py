@@ -40,8 +40,10 @@ class Pass:
 
     name: ClassVar[str]
 
-    def run(self, module: Module) -> None:
-        """Rewrites the module in place, and leaves one that verifies."""
+    def run(self, module: Module) -> bool | None:
+        """Rewrites the module in place, and leaves one that verifies. Returns False if it left the
+        module as it was, where that is known: then nobody verifies it once more.
+        """
         raise NotImplementedError
 
     def __str__(self) -> str:

@@ -29,9 +29,8 @@ class OnDemand(Pass):
     switches: tuple[str, ...] = ()
     """The options that are true, and false by default."""
 
-    def run(self, module: Module) -> None:
-        if self.has_work(module):
-            self.made().run(module)
+    def run(self, module: Module) -> bool | None:
+        return self.made().run(module) if self.has_work(module) else False
 
     def made(self) -> Pass:
         """Return the pass itself."""

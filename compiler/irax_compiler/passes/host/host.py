@@ -57,14 +57,15 @@ class Host(Pass):
 
     name: ClassVar[str] = "host"
 
-    def run(self, module: Module) -> None:
+    def run(self, module: Module) -> bool | None:
         calls = [o for o in outside_kernels(module) if is_host_call(o)]
         if not calls:
-            return
+            return False
         imports = [_import(module, call, number) for number, call in enumerate(calls)]
         for function in mlir.functions(module).values():
             if mlir.is_public(function):
                 add_reflection(function, {"irax.host": json.dumps(imports)})
+        return True
 
 
 def is_host_call(operation: Operation) -> bool:

@@ -47,7 +47,7 @@ class ForeignFunctions(Pass):
 
     name: ClassVar[str] = "foreign-functions"
 
-    def run(self, module: Module) -> None:
+    def run(self, module: Module) -> bool | None:
         executables, called = Executables(module), {}
         for operation in [o for o in outside_kernels(module) if is_host_call(o)]:
             name, described = read_host_call(operation)
@@ -62,6 +62,7 @@ class ForeignFunctions(Pass):
             for function in mlir.functions(module).values():
                 if mlir.is_public(function):
                     add_reflection(function, {"irax.functions": told})
+        return bool(called)
 
 
 @dataclass

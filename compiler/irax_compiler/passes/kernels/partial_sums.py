@@ -41,16 +41,16 @@ class PartialSums(Pass):
 
     name: ClassVar[str] = "partial-sums"
 
-    def run(self, module: Module) -> None:
-        for operation in list(outside_kernels(module)):
-            if operation.name not in (Reduce.name, DotGeneral.name):
-                continue
+    def run(self, module: Module) -> bool | None:
+        sums = [o for o in outside_kernels(module) if o.name in (Reduce.name, DotGeneral.name)]
+        for operation in sums:
             with InsertionPoint(operation), operation.location:
                 results = _in_parts(operation)
             if results is not None:
                 for old, new in zip(operation.results, results, strict=True):
                     old.replace_all_uses_with(new)
                 operation.erase()
+        return bool(sums)
 
 
 def _in_parts(operation: Operation) -> Sequence[Value] | None:

@@ -44,11 +44,14 @@ class Barriers(Pass):
 
     name: ClassVar[str] = "barriers"
 
-    def run(self, module: Module) -> None:
+    def run(self, module: Module) -> bool | None:
+        is_changed = False
         for function in mlir.functions(module).values():
             for operation in [o for o in nested(function) if o.name == barrier.name]:
                 if any(map(_is_carried, operation.operands)):
                     _replace(operation)
+                    is_changed = True
+        return is_changed
 
 
 def _is_carried(x: Value) -> bool:

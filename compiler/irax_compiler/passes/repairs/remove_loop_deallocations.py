@@ -24,7 +24,7 @@ class RemoveLoopDeallocations(Pass):
 
     name: ClassVar[str] = "remove-loop-deallocations"
 
-    def run(self, module: Module) -> None:
+    def run(self, module: Module) -> bool | None:
         found = [o for o in outside_kernels(module) if o.name == "stream.resource.dealloca"]
         for operation in found:
             resource, _, *awaited = operation.operands
@@ -36,3 +36,4 @@ class RemoveLoopDeallocations(Pass):
                 awaited = list(made.results)
             operation.results[0].replace_all_uses_with(awaited[0])
             operation.erase()
+        return bool(found)

@@ -34,7 +34,8 @@ class Store(Pass):
 
     name: ClassVar[str] = "store"
 
-    def run(self, module: Module) -> None:
+    def run(self, module: Module) -> bool | None:
+        is_changed = False
         for function in mlir.functions(module).values():
             readers = [o for o in nested(function) if o.name in _READERS]
             read: dict[Value, set[Operation]] = {}
@@ -43,6 +44,8 @@ class Store(Pass):
                     read.setdefault(x, set()).add(user)
             for x, users in read.items():
                 _store(x, users)
+                is_changed = True
+        return is_changed
 
 
 def _computed(reader: Operation) -> Iterator[tuple[Value, Operation]]:

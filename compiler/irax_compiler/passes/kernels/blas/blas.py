@@ -38,10 +38,11 @@ class Blas(Pass):
     """The number of workgroups that share a computation; 0 means one per processor."""
     always: bool = False
 
-    def run(self, module: Module) -> None:
+    def run(self, module: Module) -> bool | None:
         is_found = any(o.name in _REPLACED for o in outside_kernels(module))
         if not is_found or (blas.calls() is None and not self.always):
-            return
+            return False
         with alone():  # most programs do without these files
             from irax_compiler.passes.kernels.blas.calls import write_calls
         write_calls(module, self.workers, self.always)
+        return True

@@ -23,8 +23,10 @@ class Fourier(Pass):
     workers: int = 0
     """The number of workgroups that share a transform; 0 means one per processor."""
 
-    def run(self, module: Module) -> None:
-        if any(o.name == Fft.name for o in outside_kernels(module)):
-            with alone():  # most programs do without these files
-                from irax_compiler.passes.kernels.fourier.dispatches import write_dispatches
-            write_dispatches(module, self.workers)
+    def run(self, module: Module) -> bool | None:
+        if not any(o.name == Fft.name for o in outside_kernels(module)):
+            return False
+        with alone():  # most programs do without these files
+            from irax_compiler.passes.kernels.fourier.dispatches import write_dispatches
+        write_dispatches(module, self.workers)
+        return True

@@ -23,9 +23,11 @@ class FuseKernels(Pass):
     workers: int = 0
     """The number of workgroups that run at a time; 0 means one per processor."""
 
-    def run(self, module: Module) -> None:
+    def run(self, module: Module) -> bool | None:
         dispatches = sum(o.name == "flow.dispatch" for o in outside_kernels(module))
-        if dispatches > 1:
-            with alone():  # many programs do without these files
-                from irax_compiler.passes.kernels.fuse_kernels.pairs import join
-            join(module, self.workers)
+        if dispatches < 2:
+            return False
+        with alone():  # many programs do without these files
+            from irax_compiler.passes.kernels.fuse_kernels.pairs import join
+        join(module, self.workers)
+        return True

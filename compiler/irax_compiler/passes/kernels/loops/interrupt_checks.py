@@ -125,10 +125,10 @@ class InterruptChecks(Pass):
 
     name: ClassVar[str] = "interrupt-checks"
 
-    def run(self, module: Module) -> None:
+    def run(self, module: Module) -> bool | None:
         calls = [o for o in outside_kernels(module) if _asks(o)]
         if not calls:
-            return
+            return False
         type_ = mlir.element_type(_LONG)
         attributes = {
             "sym_name": mlir.string("irax_meter"),
@@ -150,6 +150,7 @@ class InterruptChecks(Pass):
                 (meter,) = mlir.emit("util.optimization_barrier", [loaded], {}, [type_]).results
             call.results[0].replace_all_uses_with(meter)
             call.erase()
+        return True
 
 
 def _asks(operation: Operation) -> bool:

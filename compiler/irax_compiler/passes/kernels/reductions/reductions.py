@@ -23,8 +23,10 @@ class Reductions(Pass):
     workers: int = 0
     """The number of workgroups that share what is folded; 0 means one per processor."""
 
-    def run(self, module: Module) -> None:
-        if any(o.name == Reduce.name for o in outside_kernels(module)):
-            with alone():  # many programs do without these files
-                from irax_compiler.passes.kernels.reductions.dispatches import write_dispatches
-            write_dispatches(module, self.workers)
+    def run(self, module: Module) -> bool | None:
+        if not any(o.name == Reduce.name for o in outside_kernels(module)):
+            return False
+        with alone():  # many programs do without these files
+            from irax_compiler.passes.kernels.reductions.dispatches import write_dispatches
+        write_dispatches(module, self.workers)
+        return True
