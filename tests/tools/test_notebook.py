@@ -135,6 +135,7 @@ def test_progress_below_a_cell(monkeypatch):
 
 def test_progress_of_loops_below_a_cell(monkeypatch):
     shell = Shell(monkeypatch)
+    monkeypatch.setattr(progress, "AFTER", 3600.0)  # not even where compiling takes long
     monkeypatch.setattr(loop_progress, "EVERY", 0.0)
     f = irax.jit(lambda n: irax.lax.fori_loop(0, n, lambda i, c: c + i, 0.0, progress="steps"))
     for count in (1, 2):
