@@ -33,6 +33,7 @@ def types(program: Program, lib: Any, np_like: Any) -> list[tuple[tuple[int, ...
     return [(x.shape, np.dtype(x.dtype).name) for x in lib.tree_util.tree_leaves(results)]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_programs_trace_to_the_types_of_jax(family: str) -> None:
     jax = rival()

@@ -182,7 +182,7 @@ def test_drawings_are_up_to_date(name: str) -> None:
     xml.dom.minidom.parseString(text)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("tutorial", tutorial_pictures.PICTURES)
 def test_pictures_of_tutorials(tutorial: str) -> None:
     """They are there, and on the page; their numbers depend a little on the processor."""

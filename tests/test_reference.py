@@ -40,6 +40,7 @@ def is_function(value: object) -> bool:
     return not inspect.isclass(value) and typing.get_origin(value) is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("module", reference.MODULES)
 def test_examples_run(module: str) -> None:
     runner = doctest.DocTestRunner(verbose=False)

@@ -16,6 +16,7 @@ EACH = [(t.name, c) for t in targets.all_targets() if t.has_chips for c in t.chi
 SOME = EACH if ALL_FORMS else EACH[::24]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("target", "chip"), SOME)
 def test_known_chips_compile(target: str, chip: str) -> None:
     assert targets.compile(mlir.parse_module(PROGRAM), f"{target}:{chip}").startswith(b"PK")

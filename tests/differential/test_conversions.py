@@ -157,6 +157,7 @@ def test_each_operation_on_bfloat16_is_rounded():
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", [np.complex64, np.complex128, np.float32, np.float64])
 def test_conversions_of_many_numbers_to_and_from_complex_ones(target) -> None:
     """They are done by kernels, together with what the numbers are computed by."""

@@ -37,7 +37,7 @@ def exact(x, y):
     return x.astype(np.int64) @ y.astype(np.int64)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "k", "n"), CASES)
 def test_of_all_signs_and_layouts(m, k, n):
     def products(pairs):

@@ -268,6 +268,7 @@ HIDDEN = {
 """Arrays that are updated by themselves, or by what IREE may put into the same memory."""
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", HIDDEN)
 def test_updates_by_the_array_itself(name):
     program, x = HIDDEN[name], np.arange(3, dtype=np.float32)

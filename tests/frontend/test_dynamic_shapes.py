@@ -707,6 +707,7 @@ SORTS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("shape", ["n", "b, n", "b, 5"])
 @pytest.mark.parametrize("name", ["sort", pytest.param("argsort", marks=pytest.mark.slow)])
 def test_exported_sorts_of_all_sizes(name, shape, tmp_path):

@@ -29,8 +29,8 @@ def seen(monkeypatch):
     monkeypatch.setattr(loop_progress, "EVERY", 0.0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("seen")
-@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reverse", [False, True])
 def test_results_and_gradients_are_those_of_plain_loops(reverse, capsys):
     """Blocks divide some of these lengths, others not, and some are shorter than so many blocks."""
@@ -77,6 +77,7 @@ def counts(capsys, name):
     return re.findall(rf"{name}: (\d+) of (\d+)", capsys.readouterr().err)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("seen")
 @pytest.mark.parametrize("length", [0, 3, 23])
 def test_loops_whose_length_is_known_when_they_run(length, capsys):

@@ -159,6 +159,7 @@ def test_layouts_of_single_operations(kind: str, name: str):
     assert found._buffer.spec == spec
 
 
+@pytest.mark.sampled(3)
 @every_mesh
 def test_donated_arguments(kind: str):
     mesh = MESHES[kind]()

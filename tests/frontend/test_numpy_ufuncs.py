@@ -401,6 +401,7 @@ def test_numbers_become_floats_before_they_would_become_small_integers(name, num
     np.testing.assert_allclose(getattr(jnp, name)(number, x), expected, rtol=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ["floor_divide", "remainder", "fmod"])
 def test_zeros_have_the_signs_of_numpys(name):
     some = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 3.0, -3.0, 5.5, np.inf, -np.inf]

@@ -9,6 +9,7 @@ from irax import lax
 MODES = (irax.jacfwd, irax.jacrev)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("outer", MODES)
 @pytest.mark.parametrize("inner", MODES)
 @pytest.mark.parametrize(("x", "y"), [(4.0, 0.0), (1.0, 0.0), (2.0, 1.0), (0.5, 3.0)])

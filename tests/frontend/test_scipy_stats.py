@@ -81,6 +81,7 @@ def test_functions_are_those_of_jax(name: str) -> None:
             assert [*found] == [*wanted], function
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("kind", ["f4", "f8"])
 @pytest.mark.parametrize("name, function", FUNCTIONS)
 def test_values(name: str, function: str, kind: str) -> None:
@@ -211,6 +212,7 @@ def test_compiled_and_batched() -> None:
     np.testing.assert_allclose(irax.vmap(f, (0, None))(x, 1.5), expected, rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "end"), [("logcdf", 1.0), ("logsf", 0.0)])
 def test_slopes_where_the_beta_distribution_ends(name, end) -> None:
     """Its density there is zero, and the slope of the density's logarithm infinite."""

@@ -648,6 +648,7 @@ def test_functions_with_rules_of_their_own():
         sparse.jacobian(reordered, mode="fwd")(x)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", ["auto", "fwd", "rev", "bidirectional"])
 def test_results_without_a_derivative_have_empty_rows(mode):
     def f(x):

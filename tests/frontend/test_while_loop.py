@@ -109,6 +109,7 @@ def test_linearized_through_an_unknown_number_of_steps():
         irax.linear_transpose(push, 1.5)(value)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("checkpoint", [True, False])
 @pytest.mark.parametrize("bound", [1, 2, 3, 5, 9, 10, 17])
 def test_a_bounded_loop(bound, checkpoint):

@@ -83,6 +83,7 @@ CURES = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_suggested_changes(case):
     report = report_of(case.program, case.args)
@@ -91,6 +92,7 @@ def test_suggested_changes(case):
     assert all(cure in str(report) for cure in found)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", [c for c in CASES if c.cure], ids=lambda case: case.name)
 def test_none_where_digits_hold(case):
     report = report_of(case.cure, case.args)

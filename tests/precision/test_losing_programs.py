@@ -37,6 +37,7 @@ def true_digits(case: Case, report) -> float:
         return most if apart == 0 else float(np.clip(float(-mpmath.log10(apart)), 0, most))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_names_the_line_and_counts_the_digits(case):
     report = report_of(case.program, case.args)
@@ -45,6 +46,7 @@ def test_names_the_line_and_counts_the_digits(case):
     assert report.digits == pytest.approx(true_digits(case, report), abs=1), report
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("case", [c for c in CASES if c.cure], ids=lambda case: case.name)
 def test_cure_holds(case):
     report = report_of(case.cure, case.args)

@@ -86,6 +86,7 @@ def line_of(platform: str) -> str:
     return line
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.usefixtures("_nothing_is_known")
 @pytest.mark.parametrize("error", ERRORS, ids=lambda e: type(e).__name__)
 @pytest.mark.parametrize("step", Driver.STEPS)
