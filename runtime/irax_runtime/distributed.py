@@ -47,6 +47,7 @@ class RemoteDevice(HasMemories):
 
 
 _is_started = False
+_place: Place | None = None
 
 
 def start(
@@ -65,7 +66,7 @@ def start(
         CommunicationError: this is a process of an MPI job, but mpi4py is not installed; or the
             other processes cannot be reached.
     """
-    global _is_started
+    global _is_started, _place
     if _is_started:
         raise AlreadyStarted("this process has joined the job already")
     if own.are_open():
@@ -74,12 +75,18 @@ def start(
     if mpi.is_launched() and (place is None or mpi.is_installed()):
         mpi.start(limit, silence)
     elif place is not None and place.size > 1:
+        _place = place
         tcp.start(place, limit, silence)
 
 
 def is_started() -> bool:
     """Return True if this process has joined a job."""
     return _is_started
+
+
+def coordinator_address() -> str | None:
+    """Return the address at which processes have met; None if MPI connects them."""
+    return _place.coordinator if _place else None
 
 
 def process_index() -> int:

@@ -40,6 +40,23 @@ def test_values_are_found_by_key(make: Any):
 
 
 @STORES
+def test_folders_and_numbers(make: Any):
+    store = make()
+    assert [store.put_new("a/b", b"") for _ in range(2)] == [True, False]
+    assert store.put_new("a/c/d", b"\xff")
+    assert store.put_new("ab", b"x")
+    assert store.below("a") == {"a/b": b"", "a/c/d": b"\xff"}
+    assert store.below("none") == {}
+    store.remove("a")
+    assert store.below("a") == {}
+    assert store.find("ab", 0.0) == b"x"
+    assert [store.increase("n", by) for by in (2, -5)] == [2, -3]
+    assert store.find("n", 0.0) == b"-3"
+    with pytest.raises(ValueError, match="the value of 'ab' is no number"):
+        store.increase("ab", 1)
+
+
+@STORES
 def test_who_asks_waits_for_who_puts(make: Any):
     store = make()
     with ThreadPoolExecutor(8) as pool:

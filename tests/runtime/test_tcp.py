@@ -81,6 +81,14 @@ def test_programs_run_on_meshes_of_the_processes():
         assert "done" in done.stdout
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [2, 3])
+def test_processes_tell_each_other_values_outside_of_programs(size: int):
+    for done in job(size, module="tests.frontend.coordination_job"):
+        assert done.returncode == 0, done.stderr
+        assert "done" in done.stdout
+
+
 FAULTS = {
     "raise": r"rank 1 on host .*: ended by ValueError: a fault of rank 1",
     "exit": r"rank 0 waits for rank 1, which has ended|has waited for other ranks",

@@ -67,11 +67,16 @@ def process_allgather(in_tree: Any, tiled: bool = False) -> Any:
     def gather(leaf: Any) -> np.ndarray[Any, Any]:
         if isinstance(leaf, Array) and not leaf.is_fully_addressable:
             return _whole(leaf)
-        own = np.asarray(leaf)
+        own = _canonical(leaf)
         found = current.of_process().all_gather(own, _everyone())
         return found.reshape(-1, *own.shape[1:]) if tiled and own.ndim else found
 
     return tree_util.tree_map(gather, in_tree)
+
+
+def _canonical(leaf: Any) -> np.ndarray[Any, Any]:
+    """The elements of what may be an array, of the dtype that an array of irax would have."""
+    return np.asarray(as_array(leaf))
 
 
 def _whole(x: Array) -> np.ndarray[Any, Any]:
@@ -137,7 +142,8 @@ def broadcast_one_to_all(in_tree: Any, is_source: bool | None = None) -> Any:
     (source,) = np.flatnonzero(sources)
 
     def broadcast(leaf: Any) -> np.ndarray[Any, Any]:
-        return communicator.all_gather(np.asarray(leaf), _everyone())[source]
+        own = _canonical(leaf)
+        return np.asarray(communicator.all_gather(own, _everyone())[source])
 
     return tree_util.tree_map(broadcast, in_tree)
 
@@ -146,14 +152,19 @@ def assert_equal(in_tree: Any, fail_message: str = "") -> None:
     """Check that the arrays of a pytree are the same in all processes.
 
     Raises:
-        AssertionError: they differ from those of process 0.
+        AssertionError: they differ somewhere. It is raised in all processes.
 
     >>> assert_equal(np.ones(2))
     """
     expected = broadcast_one_to_all(in_tree)
-    same = tree_util.tree_map(lambda x, y: np.array_equal(np.asarray(x), y), in_tree, expected)
-    if not all(tree_util.tree_leaves(same)):
-        raise AssertionError(f"{fail_message} expected {expected}, as process 0 has; got {in_tree}")
+    leaves = zip(tree_util.tree_leaves(in_tree), tree_util.tree_leaves(expected), strict=True)
+    is_same = all(np.array_equal(_canonical(x), y) for x, y in leaves)
+    same = current.of_process().all_gather(np.array(is_same, np.int32), _everyone())
+    if not same.all():
+        raise AssertionError(
+            f"{fail_message or 'assert_equal'}: expected {expected}, as process 0 has; got "
+            f"{in_tree} here, and other values in processes {np.flatnonzero(same == 0).tolist()}"
+        )
 
 
 def reached_preemption_sync_point(step_id: int) -> bool:

@@ -22,6 +22,8 @@ def representation(x: ConcreteArray) -> str:
     >>> irax.numpy.arange(3)
     Array([0, 1, 2], dtype=int32)
     """
+    if not _is_readable(x):
+        return f"{_PREFIX}shape={x.shape}, dtype={x.dtype.name})"
     elements = np.array2string(x.value, prefix=_PREFIX, suffix=",", separator=", ")
     facts = f"dtype={x.dtype.name}"
     if not x.size:
@@ -39,9 +41,14 @@ def text(x: Array) -> str:
     shards that is called outside of traces, return the elements on each device.
     """
     if isinstance(x, ConcreteArray):
-        return str(x.value)
+        return str(x.value) if _is_readable(x) else repr(x)
     known = x.home.text(x.value) if isinstance(x, Tracer) else None
     return repr(x) if known is None else known
+
+
+def _is_readable(x: ConcreteArray) -> bool:
+    """Return True if this process has all elements, which other processes may have a part of."""
+    return x.is_fully_addressable or x.is_fully_replicated
 
 
 def formatted(x: Array, spec: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import atexit
 import hmac
+import json
 import os
 import secrets
 import socket
@@ -59,8 +60,28 @@ class Store(ABC):
         return ()
 
     @abstractmethod
+    def put_new(self, key: str, value: bytes) -> bool:
+        """Keep a value, unless there is one of this key; return True if there was none."""
+
+    @abstractmethod
     def find(self, key: str, timeout: float) -> bytes | None:
         """Return the value of a key; None if nobody puts one there in `timeout` seconds."""
+
+    @abstractmethod
+    def below(self, folder: str) -> dict[str, bytes]:
+        """Return the values whose keys begin with `folder/`, in the order of their keys."""
+
+    @abstractmethod
+    def remove(self, key: str) -> None:
+        """Forget the value of a key, and those whose keys begin with `key/`."""
+
+    @abstractmethod
+    def increase(self, key: str, by: int) -> int:
+        """Add to the number of a key, which is 0 if there is none; return the sum.
+
+        Raises:
+            ValueError: the value of the key is no number.
+        """
 
     def get(self, key: str, timeout: float) -> bytes:
         """Return the value of a key, when it is there.
@@ -92,10 +113,37 @@ class OwnStore(Store):
             self._values[key] = value
             self._changed.notify_all()
 
+    def put_new(self, key: str, value: bytes) -> bool:
+        with self._changed:
+            if key in self._values:
+                return False
+            self._values[key] = value
+            self._changed.notify_all()
+        return True
+
     def find(self, key: str, timeout: float) -> bytes | None:
         with self._changed:
             self._changed.wait_for(lambda: key in self._values, timeout)
             return self._values.get(key)
+
+    def below(self, folder: str) -> dict[str, bytes]:
+        with self._changed:
+            return {k: v for k, v in sorted(self._values.items()) if k.startswith(f"{folder}/")}
+
+    def remove(self, key: str) -> None:
+        for one in [key, *self.below(key)]:
+            with self._changed:
+                self._values.pop(one, None)
+
+    def increase(self, key: str, by: int) -> int:
+        with self._changed:
+            try:
+                found = int(self._values.get(key, b"0")) + by
+            except ValueError as error:
+                raise ValueError(f"the value of {key!r} is no number") from error
+            self._values[key] = str(found).encode()
+            self._changed.notify_all()
+        return found
 
 
 class RemoteStore(Store):
@@ -128,6 +176,9 @@ class RemoteStore(Store):
     def put(self, key: str, value: bytes) -> None:
         self._ask(b"p", key, value)
 
+    def put_new(self, key: str, value: bytes) -> bool:
+        return self._ask(b"n", key, value) is not None
+
     def find(self, key: str, timeout: float) -> bytes | None:
         last = time.monotonic() + timeout
         pause, longest = _PAUSES
@@ -138,6 +189,19 @@ class RemoteStore(Store):
                 return found
             time.sleep(min(pause, left))
             pause = min(2 * pause, longest)
+
+    def below(self, folder: str) -> dict[str, bytes]:
+        told = json.loads(self._ask(b"b", folder) or b"{}")
+        return {key: bytes.fromhex(value) for key, value in told.items()}
+
+    def remove(self, key: str) -> None:
+        self._ask(b"r", key)
+
+    def increase(self, key: str, by: int) -> int:
+        found = self._ask(b"i", key, str(by).encode())
+        if found is None:
+            raise ValueError(f"the value of {key!r} is no number")
+        return int(found)
 
     def _ask(self, what: bytes, key: str, value: bytes = b"") -> bytes | None:
         encoded = key.encode()
@@ -169,11 +233,7 @@ def serve(store: Store, token: bytes, address: Address = ("", 0)) -> int:
                 return
             what, *lengths = _REQUEST.unpack(_exactly(self.rfile, _REQUEST.size))
             key, value = (_exactly(self.rfile, length) for length in lengths)
-            found: bytes | None = None
-            if what == b"p":
-                store.put(key.decode(), value)
-            else:
-                found = store.find(key.decode(), 0.0)
+            found = _answer(store, what, key.decode(), value)
             self.wfile.write(_REPLY.pack(found is not None, len(found or b"")) + (found or b""))
 
     class Server(socketserver.TCPServer):
@@ -183,6 +243,25 @@ def serve(store: Store, token: bytes, address: Address = ("", 0)) -> int:
     server = Server(address, Handler)
     threading.Thread(target=server.serve_forever, name="irax store", daemon=True).start()
     return server.server_address[1]
+
+
+def _answer(store: Store, what: bytes, key: str, value: bytes) -> bytes | None:
+    """Do what another process asks of a store; return what it is told, if anything."""
+    match what:
+        case b"p":
+            store.put(key, value)
+        case b"n":
+            return b"" if store.put_new(key, value) else None
+        case b"b":
+            return json.dumps({k: v.hex() for k, v in store.below(key).items()}).encode()
+        case b"r":
+            store.remove(key)
+        case b"i":
+            with suppress(ValueError):
+                return str(store.increase(key, int(value))).encode()
+        case _:
+            return store.find(key, 0.0)
+    return None
 
 
 def _exactly(stream: _Stream, length: int) -> bytes:
@@ -267,4 +346,7 @@ def set_of_process(store: Store) -> None:
 @once
 def of_process() -> Store:
     """Return the store of this process's job. All processes ask for it the first time together."""
-    return _met_at[0] if _met_at else store_of(current.of_process())
+    if _met_at:
+        return _met_at[0]
+    communicator = current.of_process()
+    return OwnStore() if communicator.size == 1 else store_of(communicator)
