@@ -16,7 +16,7 @@ import irax
 import irax.numpy as jnp
 from irax import lax, nn, sparse
 from irax.scipy.linalg import solve_triangular
-from irax.sparse import Coloring, SparsityPattern, compiled_colors, derivatives
+from irax.sparse import Coloring, SparsityPattern, compiled_colors, derivatives, products
 from irax_compiler import api
 
 RNG = np.random.default_rng(0)
@@ -555,6 +555,46 @@ def test_jacobians_without_elements(mode):
     one_sided.colors[3:] = -1
     found = sparse.jacobian(lambda x: x**2, coloring=one_sided)(x)
     np.testing.assert_array_equal(found.todense(), 2 * np.eye(3))
+
+
+def layer(x, rate):
+    """A convolution's waves, their signs, and their sum."""
+    kernel = np.array([[[0.5, -1]], [[2, 0.25]], [[-0.75, 1.5]]], np.float32)
+    dims = ("NWC", "WIO", "NWC")
+    y = lax.conv_general_dilated(x.reshape(1, -1, 1), kernel, (1,), "SAME", dimension_numbers=dims)
+    return {"signs": (y > 0).astype(jnp.int32), "waves": jnp.sin(rate * y)}, y.sum()
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("mode", ["fwd", "rev", "bidirectional"])
+def test_colors_of_convolutions_one_by_one(monkeypatch, mode):
+    monkeypatch.setattr(products, "TOGETHER", 0)
+    x = jnp.linspace(-1, 1, 12)
+    found, total = sparse.jacobian(layer, mode=mode, format="dense", has_aux=True)(x, 2.0)
+    waves = irax.jacfwd(lambda x: layer(x, 2.0)[0]["waves"])(x)
+    np.testing.assert_allclose(found[24:], dense(waves, 24), rtol=1e-5, atol=1e-6)
+    assert not np.asarray(found[:24]).any()
+    np.testing.assert_allclose(total, layer(x, 2.0)[1], rtol=1e-5)
+
+
+def test_products_in_hessians_one_by_one(monkeypatch):
+    monkeypatch.setattr(products, "TOGETHER", 0)
+    x, band = jnp.linspace(-1, 1, 6), np.triu(np.tri(6, k=1, dtype=np.float32))
+    found = sparse.hessian(lambda x: jnp.sum((band @ x) ** 4), format="dense")(x)
+    expected = band.T @ np.diag(12 * (band @ np.asarray(x)) ** 2) @ band
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_loop_of_unknown_length_pushes_colors_together(monkeypatch):
+    monkeypatch.setattr(products, "TOGETHER", 0)
+
+    def f(x):
+        band = jnp.eye(4) + jnp.eye(4, k=1)
+        return lax.while_loop(lambda y: y[0] < 8, lambda y: band @ (2 * y), x)
+
+    x = jnp.ones(4)
+    found = sparse.jacobian(f, format="dense")(x)
+    np.testing.assert_allclose(found, irax.jacfwd(f)(x), rtol=1e-6)
 
 
 def test_formats_have_the_same_elements():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,20 @@ from irax import tree_util
 from irax.core.array import Array
 from irax.core.dtypes.kinds import float0
 from irax.flatten_util import ravel_pytree
+from irax.jaxprs.language import Jaxpr, jaxprs_in_params
+from irax.jaxprs.make import make_jaxpr
+from irax.lax.scans import map as one_by_one
 from irax.sparse.colors import Coloring
-from irax.transforms.autodiff import jvp, vjp
+from irax.transforms.autodiff import jvp, linearize, vjp
 from irax.transforms.vmap import vmap
 from irax_compiler import api
 from irax_compiler.ops.core import UnsupportedOp
+
+TOGETHER = 1 << 21
+"""The most bytes of products of all colors for which the arrays that convolutions and products of
+matrices make on the way to them are in caches together, by `benchmarks.sparse_derivatives`."""
+_MULTIPLYING = {"conv_general_dilated", "dot_general"}
+_UNBOUNDED = {"while"}
 
 
 def program(
@@ -59,17 +68,27 @@ def _columns(
     colors of its columns.
     """
     vector, unravel = ravel_pytree(given)
+    each = np.array(numbers, colors.dtype)
 
-    def push(number: Any) -> tuple[Any, Array]:
-        direction = (colors == number).astype(vector.dtype)
-        value, tangent, beside = jvp(function, given, unravel(direction), has_aux=True)
+    def direction(number: Any) -> Any:
+        return unravel((colors == number).astype(vector.dtype))
+
+    def flat(value: Any, tangent: Any) -> Array:
         moving = [
             t if _is_differentiable(y) else jnp.zeros(jnp.shape(y), vector.dtype)
             for y, t in zip(*map(tree_util.tree_leaves, (value, tangent)), strict=True)
         ]
-        return beside, ravel_pytree(moving)[0]
+        return ravel_pytree(moving)[0]
 
-    return vmap(push, out_axes=(None, 0))(np.array(numbers, colors.dtype))
+    if _is_better_one_by_one(function, given, each.size * vector.nbytes):
+        value, push, beside = linearize(function, *given, has_aux=True)
+        return beside, one_by_one(lambda number: flat(value, push(*direction(number))), each)
+
+    def push_together(number: Any) -> tuple[Any, Array]:
+        value, tangent, beside = jvp(function, given, direction(number), has_aux=True)
+        return beside, flat(value, tangent)
+
+    return vmap(push_together, out_axes=(None, 0))(each)
 
 
 def _rows(
@@ -99,7 +118,30 @@ def _rows(
         ]
         return ravel_pytree(pull(tree_util.tree_unflatten(tree, cotangents)))[0]
 
-    return beside, vmap(product)(np.array(numbers, colors.dtype))
+    each = np.array(numbers, colors.dtype)
+    size = sum(y.nbytes for y in leaves if _is_differentiable(y))
+    if _is_better_one_by_one(function, given, each.size * size):
+        return beside, one_by_one(product, each)
+    return beside, vmap(product)(each)
+
+
+def _is_better_one_by_one(function: Callable[..., Any], given: Any, size: int) -> bool:
+    """True if the products of the colors, of so many bytes together, are faster, and take less
+    memory, one after the other: elementwise operations need no memory for all colors, convolutions
+    and products of matrices do.
+    """
+    if size <= TOGETHER:
+        return False
+    names = set(_operations(make_jaxpr(function)(*given).jaxpr))
+    return bool(names & _MULTIPLYING) and not names & _UNBOUNDED
+
+
+def _operations(jaxpr: Jaxpr) -> Iterator[str]:
+    """The names of the operations of a jaxpr and of those inside."""
+    for equation in jaxpr.eqns:
+        yield equation.primitive.name
+        for inner in jaxprs_in_params(equation.params):
+            yield from _operations(inner)
 
 
 def _check_height(size: int, height: int) -> None:

@@ -50,12 +50,12 @@ def pay_for_products(dtype: np.dtype) -> bool:
     return dtype in DTYPES and chips.vector_registers() == AVX512
 
 
-def pay_for_convolution(dtype: np.dtype, operations: int, outputs: int) -> bool:
-    """Return True if a convolution of so many multiplications and additions, and of so many output
-    features, is faster as code of irax's own.
+def pay_for_convolution(dtype: np.dtype, operations: int) -> bool:
+    """Return True if a convolution of so many multiplications and additions is faster as code of
+    irax's own: with few output features too, though vectors have lanes to spare then.
     """
     is_fast = chips.vector_registers() in (AVX2, AVX512)
-    return is_fast and dtype in DTYPES and operations >= SHARE and outputs >= FEWEST_COLUMNS
+    return is_fast and dtype in DTYPES and operations >= SHARE
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,7 @@ class Windows:
     @property
     def is_of_lines(self) -> bool:
         """True if windows are read where they are, by code that multiplies them (see `tiles`)."""
-        pays = self.is_invariant or tiles.pay_for_convolution(
-            self.dtype, self.operations, self.out[3]
-        )
+        pays = self.is_invariant or tiles.pay_for_convolution(self.dtype, self.operations)
         return pays and self.dilation[1] == 1
 
     @property

@@ -105,10 +105,9 @@ def convolution_of_sequences(operation: Operation) -> Sequence[Value] | None:
     if groups > 1 or (*op.lhs_dilation, *op.rhs_dilation) != (1, 1):
         return None
     result, kernel = shape_of(operation.results[0]), shape_of(operation.operands[1])
-    inputs, outputs = (kernel[d] for d in op.dimensions.rhs[1::-1])
     (window,) = _extents(op, operation)[1]
-    operations = 2 * math.prod(result) * window * inputs
-    if not tiles.pay_for_convolution(op.dtype, operations, outputs):
+    operations = 2 * math.prod(result) * window * kernel[op.dimensions.rhs[1]]
+    if not tiles.pay_for_convolution(op.dtype, operations):
         return None
     return [_with_features_last(op, operation, _as_images)]
 
