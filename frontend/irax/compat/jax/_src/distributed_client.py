@@ -6,6 +6,7 @@ compiled programs, also in threads.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -27,6 +28,7 @@ class DistributedRuntimeClient:
 
     _barriers: ClassVar[Counter[str]] = Counter()
     """The number of times that this process has come to each barrier: one may be used again."""
+    _counting: ClassVar[threading.Lock] = threading.Lock()
 
     def connect(self) -> None:
         """Do nothing: this process has joined the job."""
@@ -132,8 +134,9 @@ class DistributedRuntimeClient:
                 f"INVALID_ARGUMENT: wait_at_barrier: process_ids has {strange}, but the job has "
                 f"{size} processes"
             )
-        self._barriers[barrier_id] += 1
-        place = f"irax: barriers/{barrier_id}/{self._barriers[barrier_id]}"
+        with self._counting:
+            self._barriers[barrier_id] += 1
+            place = f"irax: barriers/{barrier_id}/{self._barriers[barrier_id]}"
         shared = store.of_process()
         shared.put(f"{place}/{distributed.process_index()}", b"")
         end = time.monotonic() + timeout_in_ms / 1000
