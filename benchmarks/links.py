@@ -1,7 +1,10 @@
 """Times of all_reduce between hosts: irax's own messages by TCP, and MPI, on the same bed.
 
-python -m benchmarks.links        needs root and network namespaces (tests/hosts/bed.py)
-python -m benchmarks.links 1gbit  with cables of this rate
+python -m benchmarks.links              needs root and network namespaces (tests/hosts/bed.py)
+python -m benchmarks.links 1gbit 2 3 4  with cables of this rate, for these numbers of hosts
+
+With a rate, a row has what `irax cost --mesh --link` expects of such cables, whose latency is
+that of the smallest array.
 """
 
 from __future__ import annotations
@@ -16,9 +19,11 @@ import numpy as np
 SIZES = (4, 4 << 10, 64 << 10, 1 << 20, 16 << 20)
 """Bytes of the arrays."""
 HOSTS = 3
+_RATES = {"mbit": 1e6 / 8, "gbit": 1e9 / 8}
+"""The units of rates, in bytes a second."""
 
 
-def _measured(all_reduce: Callable[[Any], Any]) -> str:
+def _measured(all_reduce: Callable[[Any], Any], hosts: int) -> str:
     """The least microseconds of each size, of many calls."""
     found = []
     for size in SIZES:
@@ -29,12 +34,12 @@ def _measured(all_reduce: Callable[[Any], Any]) -> str:
             start = time.perf_counter()
             result = all_reduce(x)
             seconds.append(time.perf_counter() - start)
-        assert float(result[0]) == HOSTS
+        assert float(result[0]) == hosts
         found.append(f"{min(seconds) * 1e6:.0f}")
     return " ".join(found)
 
 
-def rank(how: str) -> None:
+def rank(how: str, hosts: int) -> None:
     """Measure in a process of a job."""
     if how == "mpi4py":
         from mpi4py import MPI
@@ -51,34 +56,53 @@ def rank(how: str) -> None:
         from irax_runtime.communication import current, places
 
         distributed.start(60.0, place=places.find() if how == "tcp" else None)
-        everyone = tuple(range(HOSTS))
+        everyone = tuple(range(hosts))
 
         def all_reduce(x: Any) -> Any:
             return current.of_process().all_reduce(x, "add", everyone)
 
-    print("times", _measured(all_reduce), flush=True)
+    print("times", _measured(all_reduce, hosts), flush=True)
 
 
-def main(rate: str = "") -> None:
-    """Print a table."""
+def expected(rate: str, hosts: int, latency: float) -> list[float]:
+    """The microseconds of each size by the model of `irax cost`, for a latency in microseconds."""
+    from irax_compiler.ops.collective import AllReduce
+    from irax_tools.cost.mesh import Exchange, Link
+
+    op = AllReduce("hosts", hosts, "add")
+    link = Link(float(rate[:-4]) * _RATES[rate[-4:]], latency / 1e6)
+    each = [Exchange("all_reduce", op.sent(size), op.rounds, 1, hosts, []) for size in SIZES]
+    return [exchange.seconds(link) * 1e6 for exchange in each]
+
+
+def table(rate: str, hosts: int) -> None:
+    """Print the table of some number of hosts."""
     from tests.hosts.bed import Bed
     from tests.hosts.jobs import Job
 
-    print(f"| us, {HOSTS} hosts {rate} |", *(f"{size} B |" for size in SIZES))
+    print(f"| us, {hosts} hosts {rate} |", *(f"{size} B |" for size in SIZES))
     print("|---|" + "---|" * len(SIZES))
     for how, launcher in (("tcp", "by hand"), ("mpi", "mpiexec"), ("mpi4py", "mpiexec")):
-        with Bed(HOSTS) as bed:
+        with Bed(hosts) as bed:
             for host in bed.hosts:
                 if rate:
                     host.limit_rate(rate)
-            job = Job(bed, launcher, "benchmarks.links", "rank", how)
+            job = Job(bed, launcher, "benchmarks.links", "rank", how, str(hosts))
             job.await_line("times", 300)
             line = next(line for line in job.said(0) if line.startswith("times"))
-            print(f"| {how} |", " | ".join(line.split()[1:]), "|", flush=True)
+        times = line.split()[1:]
+        print(f"| {how} |", " | ".join(times), "|", flush=True)
+        if rate and how == "tcp":
+            found = (f"{x:.0f}" for x in expected(rate, hosts, float(times[0])))
+            print("| expected |", " | ".join(found), "|", flush=True)
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["rank"]:
-        rank(sys.argv[2])
-    else:
-        main(*sys.argv[1:])
+    match sys.argv[1:]:
+        case ["rank", how, hosts]:
+            rank(how, int(hosts))
+        case [rate, *counts]:
+            for count in map(int, counts or [HOSTS]):
+                table(rate, count)
+        case _:
+            table("", HOSTS)

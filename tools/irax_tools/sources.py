@@ -144,12 +144,15 @@ def _naming_lines(file: str) -> Iterator[None]:
 
 
 def _using(mesh: Mapping[str, int]) -> AbstractContextManager[Any]:
-    """A context with a mesh of as many devices of the processor."""
+    """A context with a mesh. The processor has as many devices, for functions that ask for them:
+    thousands of them take minutes to make.
+    """
     import irax
 
     choose_cpu_devices(math.prod(mesh.values()))
     types = (irax.sharding.AxisType.Auto,) * len(mesh)
-    return irax.set_mesh(irax.make_mesh(tuple(mesh.values()), tuple(mesh), types))
+    abstract = irax.sharding.AbstractMesh(tuple(mesh.values()), tuple(mesh), axis_types=types)
+    return irax.sharding.use_abstract_mesh(abstract)
 
 
 def _check_call(function: Callable[..., Any], args: tuple[Any, ...], given: str | None) -> None:

@@ -62,6 +62,8 @@ class Collective(Op):
     is_pure = False
     joins_operands = False
     kind: ClassVar[str]
+    rounds: ClassVar[int] = 1
+    """The times that a lane waits for what others send."""
     axis: str
     size: int
     groups: Groups = ()
@@ -100,6 +102,10 @@ class Collective(Op):
     def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         """Return the results of the lanes of a group from their operands."""
         raise NotImplementedError
+
+    def sent(self, size: int) -> float:
+        """Return the bytes that a lane sends to others, of an operand of so many bytes."""
+        return 0
 
     def unbound(self, where: str = "") -> UnboundAxis:
         """Return the error for a collective over an axis that nothing around names."""
@@ -187,6 +193,7 @@ class AllReduce(Collective):
 
     kind = "irax.all_reduce"
     linear_in = None
+    rounds = 2
     axis: str
     size: int
     combiner: str
@@ -194,6 +201,9 @@ class AllReduce(Collective):
     groups: Groups = ()
     invariant: bool = False
     """True for a result that counts as invariant."""
+
+    def sent(self, size: int) -> float:
+        return 2 * size * (self.width - 1) / self.width
 
     def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         op = traits_named(f"stablehlo.{self.combiner}")
@@ -248,6 +258,9 @@ class AllGather(Collective, LinearOp):
     def result_shape(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         return insert(extents, self.dimension, self.width)
 
+    def sent(self, size: int) -> float:
+        return size * (self.width - 1)
+
     def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         return [np.stack(values, self.dimension)] * len(values)
 
@@ -291,6 +304,9 @@ class ReduceScatter(Collective, LinearOp):
     def result_shape(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         return _without(extents, self.dimension)
 
+    def sent(self, size: int) -> float:
+        return size * (self.width - 1) / self.width
+
     def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         total, *_ = AllReduce(self.axis, self.size, "add").exchanged(values)
         return list(np.moveaxis(total, self.dimension, 0))
@@ -325,6 +341,9 @@ class AllToAll(Collective, LinearOp):
     def result_shape(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         return insert(_without(extents, self.split), self.concat, self.width)
 
+    def sent(self, size: int) -> float:
+        return size * (self.width - 1) / self.width
+
     def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         parts = np.moveaxis(np.stack(values), self.split + 1, 0)
         return list(np.moveaxis(parts, 1, self.concat + 1))
@@ -356,6 +375,9 @@ class Permute(Collective, LinearOp):
     sources: tuple[int, ...]
     """For each lane, the one it gets its result from, or -1."""
     groups: Groups = field(default=(), init=False)
+
+    def sent(self, size: int) -> float:
+        return size if any(s not in (-1, lane) for lane, s in enumerate(self.sources)) else 0
 
     def exchanged(self, values: Sequence[np.ndarray]) -> Sequence[np.ndarray]:
         zeros = np.zeros_like(values[0])

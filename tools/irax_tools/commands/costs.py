@@ -18,6 +18,17 @@ from irax_tools import options
 @options.func
 @click.option("--plot", metavar="FILE.svg", help="Draw a roofline of the dispatches.")
 @click.option("--anew", is_flag=True, help="Measure this machine's peak rates again.")
+@options.mesh
+@click.option(
+    "--link",
+    metavar="25GB/s,5us",
+    help="With --mesh: the rate and the latency of each device's link to the others.",
+)
+@click.option(
+    "--rates",
+    metavar="989Tflop/s,3.35TB/s",
+    help="With --mesh: what a device computes and moves in a second, if it is not this processor.",
+)
 def cost(
     source: str,
     arguments: str | None,
@@ -26,6 +37,9 @@ def cost(
     func: str | None,
     plot: str | None,
     anew: bool,
+    mesh: dict[str, int] | None,
+    link: str | None,
+    rates: str | None,
 ) -> None:
     """Print what each dispatch of a function computes on the processor, the time that it takes, and
     the time that it should take.
@@ -34,7 +48,14 @@ def cost(
     its arithmetic or that of the bytes that it reads and writes, whichever is longer, at the peak
     rates of this machine. These are measured once, and kept in the cache. A dispatch is timed by
     itself, on arrays that are not initialized.
+
+    With --mesh and --link, print instead how long a function with shardings takes on each device of
+    a mesh, and what its collectives send.
     """
+    if mesh is not None or link is not None or rates is not None:
+        given = {"--plot": plot, "--anew": anew, "--input": inputs, "--inputs": inputs_file}
+        _predict(source, arguments, func, mesh, link, rates, [k for k, v in given.items() if v])
+        return
     from irax_tools import arrays, checking, sources
     from irax_tools.cost import peaks, table
     from irax_tools.cost.measure import measure
@@ -51,3 +72,30 @@ def cost(
         from irax_tools.cost.plot import svg
 
         write_file(plot, svg(measured, best))
+
+
+def _predict(
+    source: str,
+    arguments: str | None,
+    func: str | None,
+    mesh: dict[str, int] | None,
+    link: str | None,
+    rates: str | None,
+    others: list[str],
+) -> None:
+    """Print what a function costs on each device of a mesh."""
+    from irax_tools import sources
+    from irax_tools.cost.mesh import Link, Rates, lines, step_of
+
+    if mesh is None or link is None:
+        raise click.UsageError("--mesh and --link go together; --rates goes with them")
+    if others:
+        raise click.UsageError(f"{others[0]} goes without --mesh")
+    try:
+        between = Link.parse(link)
+        of_device = None if rates is None else Rates.parse(rates)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+    loaded = sources.load(source, arguments, func, mesh)
+    for line in lines(step_of(loaded, mesh, of_device), between):
+        click.echo(line)

@@ -68,7 +68,7 @@ class Measured:
     @property
     def in_dispatches(self) -> float:
         """The time of all dispatches, one after the other."""
-        return sum(run.seconds or 0 for run in self.runs)
+        return total(self.runs)
 
 
 def measure(source: Source, inputs: Sequence[np.ndarray[Any, Any]]) -> Measured:
@@ -77,6 +77,17 @@ def measure(source: Source, inputs: Sequence[np.ndarray[Any, Any]]) -> Measured:
     Raises:
         UnsupportedOp: irax cannot run the function.
         CompileError: IREE refuses it.
+    """
+    driver, runs = in_dispatches(source)
+    often = {line: times for line, (times, _) in api.repeated_lines(source.module).items()}
+    return Measured(
+        source.func, driver, call_time(source, inputs), runs, often, api.detours(source.module)
+    )
+
+
+def in_dispatches(source: Source) -> tuple[str, list[Run]]:
+    """Compile a function for the processor, and time each dispatch by itself. Return the driver and
+    the dispatches.
     """
     numbered = mlir.clone_module(source.module)
     origins = Origins(numbered, source.func)
@@ -89,10 +100,12 @@ def measure(source: Source, inputs: Sequence[np.ndarray[Any, Any]]) -> Measured:
     for dispatch, own in zip(found.dispatches, origins.of(found.dispatches), strict=True):
         took = known.get(dispatch.name)
         runs.append(_run(dispatch, own, origins.steps(dispatch), took))
-    often = {line: times for line, (times, _) in api.repeated_lines(source.module).items()}
-    return Measured(
-        source.func, driver, call_time(source, inputs), runs, often, api.detours(source.module)
-    )
+    return driver, runs
+
+
+def total(runs: Sequence[Run]) -> float:
+    """The time of dispatches, one after the other, in seconds."""
+    return sum(run.seconds or 0 for run in runs)
 
 
 def seconds(found: Dispatched, name: str, driver: str) -> float:

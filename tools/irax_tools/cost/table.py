@@ -10,6 +10,7 @@ from typing import Any
 
 from irax_compiler import api
 from irax_compiler.cells import cell_name
+from irax_compiler.locations import Frame
 from irax_tools.cost.measure import Measured, Run
 from irax_tools.cost.peaks import Peaks
 from irax_tools.show.terminal import short
@@ -96,12 +97,17 @@ def told(run: Run) -> str:
     names = list(run.operations[:_MOST_OPERATIONS])
     if len(run.operations) > _MOST_OPERATIONS:
         names.append(f"{len(run.operations) - _MOST_OPERATIONS} others")
+    return ", ".join(names) + place_text(run.lines)
+
+
+def place_text(frames: Sequence[Frame]) -> str:
+    """Lines by their files, ` (model.py:3,4 layers.py:1)`; an empty text for none."""
     places: dict[str, list[str]] = {}
-    for frame in run.lines:
+    for frame in frames:
         name = cell_name(frame.file) or Path(frame.file).name
         places.setdefault(name, []).append(str(frame.line))
-    lines = " ".join(f"{file}:{','.join(dict.fromkeys(n))}" for file, n in places.items())
-    return ", ".join(names) + (f" ({lines})" if lines else "")
+    found = " ".join(f"{file}:{','.join(dict.fromkeys(n))}" for file, n in places.items())
+    return f" ({found})" if found else ""
 
 
 def time_text(seconds: float) -> str:
