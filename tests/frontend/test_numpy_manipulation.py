@@ -130,6 +130,15 @@ def test_repeat_traced_counts():
         np.testing.assert_array_equal(result, expected)
 
 
+def test_repeat_takes_counts_of_any_shape():
+    counts = np.array([[1], [0], [2], [1], [3]])
+    expected = np.repeat(V, counts.ravel())
+    np.testing.assert_array_equal(jnp.repeat(V, counts), expected)
+    np.testing.assert_array_equal(jnp.repeat(V, np.array([[2]])), np.repeat(V, 2))
+    (result,) = run(lambda x, n: jnp.repeat(x, n, total_repeat_length=7), V, counts)
+    np.testing.assert_array_equal(result, expected)
+
+
 def test_shape_functions():
     assert (jnp.shape(X), jnp.ndim(3), jnp.size(X), jnp.size(X, 1)) == ((2, 3, 4), 0, 24, 3)
     assert jnp.broadcast_shapes((2, 1), (3,), 1) == (2, 3)

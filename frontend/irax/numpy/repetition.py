@@ -78,7 +78,7 @@ def repeat(
 
     Args:
         a: an array.
-        repeats: the number of repetitions: an int, or one for each part.
+        repeats: the number of repetitions: an int, or one for each part, in an array of any shape.
         axis: the axis; by default the array is flattened.
         total_repeat_length: the size of the result. With it `repeats` may be traced; the result is
             truncated, or filled up with the last part.
@@ -123,9 +123,9 @@ def _vector(name: str, counts: Any, n: int) -> tuple[Array, tuple[int], tuple[in
     (counts,) = as_arrays([counts], name)
     if not (counts.dtype == np.bool or dtypes.issubdtype(counts.dtype, np.integer)):
         raise TypeError(f"{name}: repeats must be integers, got {counts.dtype}")
-    if counts.shape not in ((), (1,), (n,)):
+    if counts.size not in (1, n):
         raise TypeError(f"{name}: expected one count, or {n}, got shape {counts.shape}")
-    return counts, (n,), tuple(range(counts.ndim))
+    return ravel(counts), (n,), (0,)
 
 
 def tile(A: ArrayLike, reps: int | Sequence[int]) -> Array:
