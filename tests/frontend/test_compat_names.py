@@ -53,6 +53,12 @@ assert core.call_p.bind(1.0, jaxpr=jax.make_jaxpr(jnp.sin)(1.0), name="sin")[0] 
 assert custom_derivatives.custom_jvp_call_jaxpr_p is custom_derivatives.custom_jvp_call_p
 assert isinstance(debugging.debug_effect, debugging.DebugEffect)
 assert debugging.debug_callback_p.name == "debug_callback"
+from jax.experimental.ode import api_util, odeint, ravel_first_arg, ravel_pytree
+y, unravel = ravel_pytree({"a": jnp.ones(2), "b": 3.0})
+slope = lambda y, t: {"a": -y["a"] * t, "b": y["b"]}
+flat = ravel_first_arg(slope, unravel, api_util.debug_info("odeint", slope, (), {}))
+assert flat(y, 2.0).tolist() == [-2.0, -2.0, 3.0]
+assert odeint(flat, y, jnp.array([0.0, 0.0])).shape == (2, 3)
 """)
 
 
