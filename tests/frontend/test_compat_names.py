@@ -59,6 +59,16 @@ slope = lambda y, t: {"a": -y["a"] * t, "b": y["b"]}
 flat = ravel_first_arg(slope, unravel, api_util.debug_info("odeint", slope, (), {}))
 assert flat(y, 2.0).tolist() == [-2.0, -2.0, 3.0]
 assert odeint(flat, y, jnp.array([0.0, 0.0])).shape == (2, 3)
+from jax.experimental.sparse.linalg import _check_inputs, _eigh_ascending, _mm, lobpcg_standard
+matrix = jnp.diag(jnp.arange(12.0))
+assert _eigh_ascending(_mm(matrix, matrix))[0].round(3)[:2].tolist() == [121.0, 100.0]
+_check_inputs(lambda x: matrix @ x, jnp.ones((12, 2)))
+for product, k in ((lambda x: x, 3), (lambda x: x, 0), (lambda x: x[1:], 2)):
+    try:
+        _check_inputs(product, jnp.ones((12, k)))
+    except ValueError:
+        continue
+    raise AssertionError
 """)
 
 
