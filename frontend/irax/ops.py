@@ -30,7 +30,7 @@ __all__ = [
 
 
 @library
-@takes_out_sharding("segment_sum")
+@takes_out_sharding("segment_sum", sums=True)
 def segment_sum(
     data: Any,
     segment_ids: Any,

@@ -5,7 +5,7 @@ from tests.differential.harness import Case, boolean, f64, fixed, i32, of
 
 from irax_compiler.ops.barrier import Barrier
 from irax_compiler.ops.control_flow.harmless import Harmless
-from irax_compiler.ops.marks import InMemory, LostDerivative, Name, StopGradient
+from irax_compiler.ops.marks import InMemory, LostDerivative, Name, StopGradient, SumsAlong
 
 NOT_DIFFERENTIABLE = {"irax.stop_gradient"}
 
@@ -26,6 +26,7 @@ def of_takers(takes, x, rows, shared, numbers):
 CASES = [
     Case("name", Name("hidden"), [f64(2, 3)], lambda x: x),
     Case("in-memory", InMemory("pinned_host", "device"), [f64(2, 3)], lambda x: x),
+    Case("sums-along", SumsAlong(("x",), (), (), ("y",)), [f64(2, 3)], lambda x: x),
     Case("stop-gradient", StopGradient(), [i32(2, 3)], lambda x: x),
     Case("lost-derivative", LostDerivative(), [f64(2, 3)], np.zeros_like),
     Case("barrier", Barrier(), [f64(2, 3)], lambda x: x),

@@ -12,7 +12,9 @@ import pytest
 
 import irax
 from irax import P, lax
+from irax.errors import ShardingTypeError
 from irax.sharding import AxisType, Mesh, get_abstract_mesh, use_abstract_mesh
+from irax_compiler.ops.sums import WHOLE
 from irax_runtime.iree import cpu
 
 MESH = Mesh(
@@ -95,6 +97,104 @@ def test_what_is_the_same_everywhere_is_no_summand():
         irax.shard_map(lambda v: lax.pcast(v, "x", to="other"), in_specs=ROWS, out_specs=P())(rows)
     with pytest.raises(ValueError, match="'z' is none of the axes along which"):
         irax.shard_map(unreduced, in_specs=ROWS, out_specs=P(unreduced={"z"}))(rows)
+
+
+def sums(x: Any) -> Any:
+    """The function of shards of which the specs follow from the argument's type."""
+    return irax.shard_map(lambda v: lax.psum(v, "x"), out_specs=P())(x)
+
+
+def summed_loss(w: Any, rows: Any) -> Any:
+    return irax.shard_map(lambda w, v: lax.psum((w * v).sum(), "x"), out_specs=P())(w, rows)
+
+
+TYPED = {  # of y, which is {U:x} with the sums 12, 16, 20, 24; of w = 1, 1 {R:x}; and of rows
+    "infers": lambda y, w, rows: sums(y),
+    "add": lambda y, w, rows: sums(y + y) / 2,
+    "reshard": lambda y, w, rows: irax.reshard(y, P()),
+    "moves": lambda y, w, rows: sums(irax.numpy.stack([-y, y])[1].reshape(2, 2).T).T.ravel(),
+    "reduced": lambda y, w, rows: sums(y * irax.numpy.tile(w, 2)),
+    "zeros": lambda y, w, rows: sums(y + irax.numpy.zeros_like(y)),
+    "loop": lambda y, w, rows: sums(lax.fori_loop(0, 2, lambda i, c: c + c, y)) / 4,
+    "branch": lambda y, w, rows: sums(lax.cond(True, lambda c: c, lambda c: c + c, y)),
+    "jit": lambda y, w, rows: sums(irax.jit(lambda v: v)(y)),
+    "checkpoint": lambda y, w, rows: sums(irax.checkpoint(lambda v: v)(y)),
+    "accumulated gradients": lambda y, w, rows: irax.numpy.concatenate(
+        [sums(y), sums(irax.grad(summed_loss)(w, rows) + irax.grad(summed_loss)(w, rows))]
+    ),
+    "gradient": lambda y, w, rows: irax.grad(lambda y: (sums(y + y) ** 2).sum())(y) / 8,
+    "jvp": lambda y, w, rows: irax.jvp(sums, (y,), (y,))[1],
+    "linearize": lambda y, w, rows: irax.linearize(sums, y)[1](y),
+    "vmap": lambda y, w, rows: irax.vmap(sums)(irax.numpy.stack([y, y]))[0],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "spmd"),
+    [(name, "one_buffer") for name in TYPED]
+    + [pytest.param(name, "threads", marks=pytest.mark.slow) for name in TYPED],
+)
+def test_types_tell_sums_still_to_be_taken(name: str, spmd: str):
+    rows = irax.reshard(np.arange(8, dtype=np.float32).reshape(4, 2), ROWS)
+    expected = np.array([12, 16, 20, 24, 24, 32] if "accum" in name else [12, 16, 20, 24])
+    with irax.config.scoped("spmd", spmd):
+        y = irax.shard_map(unreduced, in_specs=ROWS, out_specs=PARTIAL)(irax.reshard(X, ROWS))
+        w = irax.reshard(np.ones(2, np.float32), P(reduced={"x"}))
+        np.testing.assert_allclose(TYPED[name](y, w, rows), expected)
+        np.testing.assert_allclose(irax.jit(TYPED[name])(y, w, rows), expected)
+
+
+def test_shown_types_of_sums_still_to_be_taken():
+    y = irax.shard_map(unreduced, in_specs=ROWS, out_specs=PARTIAL)(irax.reshard(X, ROWS))
+    assert y.sharding.spec == irax.typeof(y).sharding.spec == PARTIAL
+    assert str(irax.typeof(y)) == "float32[4]{U:x}"
+    assert irax.eval_shape(lambda v: v + v, y).sharding.spec == PARTIAL
+    assert irax.jit(lambda v: v + v).lower(y).out_info.sharding.spec == PARTIAL
+    assert str(irax.typeof(irax.grad(lambda v: sums(v).sum())(y))) == "float32[4]{R:x}"
+    assert irax.typeof(irax.reshard(y, P())).sharding.spec == P()
+    assert not y.sharding.is_equivalent_to(irax.reshard(y, P()).sharding, 1)
+    both = irax.reshard(X, P("y", unreduced={"x"}))
+    assert str(irax.typeof(both + both)) == "float32[8@y]{U:x}"
+    np.testing.assert_allclose(irax.reshard(both + both, P()), 2 * X)
+    assert irax.device_put(y, cpu(0)).aval.sums == WHOLE
+
+
+def test_what_takes_no_summands():
+    y = irax.shard_map(unreduced, in_specs=ROWS, out_specs=PARTIAL)(irax.reshard(X, ROWS))
+    w = irax.reshard(np.ones(4, np.float32), P(reduced={"x"}))
+    plain = irax.numpy.ones(4)
+    refused = [
+        (r"not linear", lambda y: irax.numpy.sin(y)),
+        (r"not linear", lambda y: y * y),
+        (r"not linear", lambda y: y == y),
+        (r"not linear", lambda y: y.max()),
+        (r"unreduced along the same axes", lambda y: y + plain),
+        (r"unreduced along the same axes", lambda y: y + 1),
+        (r"unreduced along the same axes", lambda y: y.at[0].set(1.0)),
+        (r"must be reduced along", lambda y: 2 * y),
+        (r"must be reduced along", lambda y: y / plain),
+        (r"must be reduced along", lambda y: y @ plain),
+        (r"divided along axes", lambda y: w * irax.reshard(plain, ROWS)),
+        (r"in_specs has P\(\) for", lambda y: irax.shard_map(sums, in_specs=P(), out_specs=P())(y)),
+        (
+            r"in_specs has P\(unreduced",
+            lambda y: irax.shard_map(sums, in_specs=PARTIAL, out_specs=P())(plain),
+        ),
+        (
+            r"pass it as an argument",
+            lambda y: irax.shard_map(lambda v: -y, out_specs=P())(plain),
+        ),
+        (r"the result is no sum", lambda y: irax.numpy.ones_like(y)),
+        (r"the result is no sum", lambda y: irax.numpy.ones(4, out_sharding=PARTIAL)),
+    ]
+    for text, call in refused:
+        for program in (call, irax.jit(call)):
+            with pytest.raises((ValueError, ShardingTypeError), match=text):
+                program(y)
+    with pytest.raises(ValueError, match="but in_shardings has"):
+        irax.jit(lambda v: v, in_shardings=P())(y)
+    with pytest.raises(AssertionError, match="is not divided as"):
+        lax.with_sharding_constraint(y, P())
 
 
 def test_another_mesh_of_the_context_within_a_trace():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from irax_compiler.mlir import Value
-from irax_compiler.ops.attributes import STRING, attribute
+from irax_compiler.ops.attributes import STRING, STRINGS, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.core import Axis, Linear, Tangent, only, zeros_like
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
@@ -52,9 +52,18 @@ class Name(_Mark):
     label: str = attribute(STRING)
 
 
+class _TypeMark(_Mark):
+    """A mark that changes what the type of a value tells, and of its tangents likewise."""
+
+    def jvp(
+        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
+    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
+        return transform.results(self, primals), [self(only(tangents))]
+
+
 @register_composed
 @dataclass(frozen=True)
-class InMemory(_Mark):
+class InMemory(_TypeMark):
     """A value that is moved to another memory of its device."""
 
     name = "irax.memory"
@@ -71,10 +80,30 @@ class InMemory(_Mark):
     ) -> Sequence[Tangent]:
         return [InMemory(self.origin, self.kind)(only(cotangents))]
 
-    def jvp(
-        self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
-    ) -> tuple[Sequence[Value], Sequence[Tangent]]:
-        return transform.results(self, primals), [self(only(tangents))]
+
+@register_composed
+@dataclass(frozen=True)
+class SumsAlong(_TypeMark):
+    """A whole value that counts as summands along axes of a mesh (`ops/sums.py`)."""
+
+    name = "irax.sums_along"
+    unreduced: tuple[str, ...] = attribute(STRINGS)
+    """The axes along which it counts as still to be summed."""
+    reduced: tuple[str, ...] = attribute(STRINGS)
+    """The axes along which its cotangents do."""
+    unreduced_before: tuple[str, ...] = attribute(STRINGS)
+    """The axes of the first kind that the operand's type tells."""
+    reduced_before: tuple[str, ...] = attribute(STRINGS)
+    """The axes of the second kind that it tells."""
+
+    def transpose(
+        self,
+        transform: Transposition,
+        cotangents: Sequence[Tangent],
+        operands: Sequence[Value | Linear],
+    ) -> Sequence[Tangent]:
+        of_operand = self.reduced_before, self.unreduced_before
+        return [SumsAlong(*of_operand, self.reduced, self.unreduced)(only(cotangents))]
 
 
 @register_composed

@@ -15,7 +15,9 @@ import numpy as np
 from irax import dtypes
 from irax.config import config
 from irax.core import absent_members, transfer_guards
-from irax.core.avals import ShapedArray, ShapeDtypeStruct, aval_in_memory, aval_of_array
+from irax.core.avals import ShapedArray, ShapeDtypeStruct, aval_of_array, aval_placed, sums_of
+from irax.core.shardings.shardings import NamedSharding
+from irax_compiler.ops.sums import WHOLE, Sums
 from irax_runtime.device import MEMORY_KIND
 from irax_runtime.memory import own_copy
 from irax_runtime.mesh import MeshDevice, devices_of, moved
@@ -138,10 +140,17 @@ class ConcreteArray(Array):
         """
         if kind == self.aval.memory_kind:
             return self
+        return self._of_type(aval_placed(self.aval, kind, self.aval.sums))
+
+    def with_sums(self, sums: Sums) -> ConcreteArray:
+        """Return this array, which is on a mesh, as one whose type tells sums still to be taken."""
+        if sums == self.aval.sums:
+            return self
+        return self._of_type(aval_placed(self.aval, self.aval.memory_kind, sums))
+
+    def _of_type(self, aval: ShapedArray) -> ConcreteArray:
         assert self._buffer is not None
-        return ConcreteArray.of_buffer(
-            self._buffer, aval_in_memory(self.aval, kind), self.committed
-        )
+        return ConcreteArray.of_buffer(self._buffer, aval, self.committed)
 
     @staticmethod
     def of_buffer(buffer: Buffer, aval: ShapedArray, committed: bool = False) -> ConcreteArray:
@@ -164,7 +173,7 @@ class ConcreteArray(Array):
 
     def with_weak_type(self, weak_type: bool) -> Array:
         array = ConcreteArray(self._numpy, weak_type, self._buffer, self.committed)
-        return array.in_memory(self.aval.memory_kind)
+        return array.in_memory(self.aval.memory_kind).with_sums(self.aval.sums)
 
     @property
     def value(self) -> np.ndarray[Any, Any]:
@@ -220,7 +229,12 @@ class ConcreteArray(Array):
             buffer.wait()  # raises
         if buffer is None or buffer.device is not device:
             buffer = device.put(self.value, may_alias=True)
-        return ConcreteArray.of_buffer(buffer, self.aval, committed=True)
+        aval = (
+            self.aval
+            if isinstance(device, MeshDevice)
+            else aval_placed(self.aval, self.aval.memory_kind, WHOLE)
+        )
+        return ConcreteArray.of_buffer(buffer, aval, committed=True)
 
     def concrete(
         self, why: str, error: type[Exception], chooses: bool = False, computes: bool = False
@@ -312,5 +326,6 @@ def aval_of(x: Any, what: str = "argument") -> ShapedArray:
         dtype, weak = dtypes.dtype_of(x)
         sharding = getattr(x, "sharding", None)
         kind = MEMORY_KIND if sharding is None else sharding.memory_kind
-        return ShapedArray(tuple(x.shape), dtype, weak, memory_kind=kind)
+        sums = sums_of(sharding.spec) if isinstance(sharding, NamedSharding) else WHOLE
+        return ShapedArray(tuple(x.shape), dtype, weak, memory_kind=kind, sums=sums)
     return as_array(x, what).aval

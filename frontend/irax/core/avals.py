@@ -12,11 +12,18 @@ import numpy as np
 
 from irax import dtypes
 from irax.core.dtypes import kinds
+from irax.core.shardings.axis_names import text_of
 from irax.core.shardings.layouts import sharding_of_format
 from irax.core.shardings.memory_spaces import Space, space_of
 from irax.core.shardings.meshes import AbstractMesh, get_abstract_mesh
-from irax.core.shardings.partition_specs import PartitionSpec, UnreducedKind, kind_of_unreduced
+from irax.core.shardings.partition_specs import (
+    PartitionSpec,
+    UnreducedKind,
+    axes_of_entry,
+    kind_of_unreduced,
+)
 from irax.core.shardings.shardings import NamedSharding, Sharding, as_sharding
+from irax_compiler.ops.sums import WHOLE, Sums
 from irax_runtime.device import MEMORY_KIND
 
 
@@ -90,6 +97,8 @@ class ShapedArray:
     """The manual axes of meshes along which the array may differ between devices."""
     memory_kind: str
     """The memory of a device that the elements are in."""
+    sums: Sums
+    """The axes of the mesh along which sums are still to be taken (`irax_compiler.ops.sums`)."""
     told: NamedSharding | None = field(compare=False, repr=False)
     """The explicit axes of the mesh of the context along which it is divided; None says nothing of
     it."""
@@ -104,8 +113,11 @@ class ShapedArray:
         memory_kind: str = MEMORY_KIND,
         *,
         memory_space: Space | None = None,
+        sums: Sums | None = None,
     ) -> None:
-        """`memory_space` is JAX's way of telling the memory."""
+        """`memory_space` is JAX's way of telling the memory; `sums` are by default those that the
+        sharding tells.
+        """
         if memory_space is not None:
             memory_kind = memory_space.kind
         if not isinstance(dtype, np.dtype | dtypes.KeyType):
@@ -113,7 +125,12 @@ class ShapedArray:
         own = self.__dict__  # set in this way, since the fields are frozen
         own["shape"] = shape = shape if type(shape) is tuple else tuple(shape)
         own["dtype"], own["weak_type"], own["vma"] = dtype, weak_type, vma
-        own["memory_kind"], own["told"] = memory_kind, sharding
+        own["memory_kind"] = memory_kind
+        if sharding is None:
+            own["told"], own["sums"] = None, sums or WHOLE
+        else:
+            own["sums"] = sums = sums_of(sharding.spec) if sums is None else sums
+            own["told"] = sharding if sums == sums_of(sharding.spec) else with_sums(sharding, sums)
         # looked up in every call of a function outside of traces, and of a jitted one
         own["_hash"] = hash((shape, dtype, weak_type, vma))
 
@@ -138,7 +155,10 @@ class ShapedArray:
         """The division along explicit axes of the mesh of the context: that of a whole array where
         nothing is told.
         """
-        return _whole(get_abstract_mesh(), self.ndim) if self.told is None else self.told
+        if self.told is not None:
+            return self.told
+        whole = _whole(get_abstract_mesh(), self.ndim)
+        return with_sums(whole, self.sums) if self.sums != WHOLE else whole
 
     @property
     def manual_axis_type(self) -> ManualAxisType:
@@ -163,13 +183,18 @@ class ShapedArray:
         >>> ShapedArray((2, 3), np.dtype("float32")).update(shape=(2,))
         float32[2]
         """
-        names = ("shape", "dtype", "weak_type", "vma", "memory_kind")
+        names = ("shape", "dtype", "weak_type", "vma", "memory_kind", "sums")
         fields: dict[str, Any] = {name: getattr(self, name) for name in names}
         return ShapedArray(**{**fields, "sharding": self.told, **changed})
 
     def in_memory(self, kind: str) -> ShapedArray:
         """Return the type of the array in a memory."""
         return self if kind == self.memory_kind else self.update(memory_kind=kind)
+
+    def placed(self, kind: str, sums: Sums) -> ShapedArray:
+        """Return the type of the array in a memory, with sums that are still to be taken."""
+        found = self.in_memory(kind)
+        return found if sums == self.sums else found.update(sums=sums)
 
     def strip_weak_type(self) -> ShapedArray:
         """Return a copy that is not weakly typed."""
@@ -229,7 +254,9 @@ class ShapedArray:
 
     def __str__(self) -> str:
         dimensions = ",".join(map(self._dimension, range(self.ndim)))
-        varying = "{V:" + ",".join(sorted(self.vma)) + "}" if self.vma else ""
+        kinds = (("V", self.vma), ("U", self.sums.unreduced), ("R", self.sums.reduced))
+        axes = ", ".join(f"{kind}:{_axes_text(axes)}" for kind, axes in kinds if axes)
+        varying = f"{{{axes}}}" if axes else ""
         weak = " (weak)" if self.weak_type else ""
         return f"{self.dtype.name}{self._space()}[{dimensions}]{varying}{weak}"
 
@@ -244,6 +271,30 @@ def _short_name(name: str) -> str:
     return name.replace("int", "i") if name.startswith("int") else name
 
 
+def _axes_text(axes: frozenset[str]) -> str:
+    return ",".join(sorted(axes)) if len(axes) == 1 else f"({','.join(sorted(axes))})"
+
+
+def sums_of(spec: PartitionSpec) -> Sums:
+    """Return the sums that a spec tells as still to be taken."""
+    if not (spec.unreduced or spec.reduced):
+        return WHOLE
+    return Sums(frozenset(map(text_of, spec.unreduced)), frozenset(map(text_of, spec.reduced)))
+
+
+@lru_cache(maxsize=256)
+def with_sums(sharding: NamedSharding, sums: Sums) -> NamedSharding:
+    """Return a sharding with sums that are still to be taken, as far as along axes that divide no
+    dimension.
+    """
+    spec = sharding.spec
+    dividing = {axis for entry in spec.partitions for axis in axes_of_entry(entry)}
+    free = [axis for axis in sharding.mesh.explicit_axes if axis not in dividing]
+    unreduced, reduced = ({a for a in free if text_of(a) in axes} for axes in sums)
+    spec = PartitionSpec(*spec.partitions, unreduced=unreduced, reduced=reduced)
+    return sharding.update(spec=spec)
+
+
 @lru_cache(maxsize=256)
 def _whole(mesh: AbstractMesh, rank: int) -> NamedSharding:
     """The sharding of an array that is not divided."""
@@ -254,10 +305,11 @@ aval_of_array: Callable[..., ShapedArray] = lru_cache(maxsize=4096)(ShapedArray)
 """Return the one `ShapedArray` of these fields: equal avals are the same object, fast
 to compare."""
 
-aval_in_memory: Callable[[ShapedArray, str], ShapedArray] = lru_cache(maxsize=4096)(
-    ShapedArray.in_memory
+aval_placed: Callable[[ShapedArray, str, Sums], ShapedArray] = lru_cache(maxsize=4096)(
+    ShapedArray.placed
 )
-"""Return the one `ShapedArray` in a memory of an aval that tells no layout."""
+"""Return the one `ShapedArray` in a memory, with sums still to be taken, of an aval that tells no
+layout."""
 
 
 class ShapeDtypeStruct:

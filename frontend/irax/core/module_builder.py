@@ -31,6 +31,8 @@ class ModuleBuilder(OfThisProcess):
         """The mesh or the device that the program is for, where it names one."""
         self.has_memories = False
         """True if values of the program may be in another memory than the default one."""
+        self.has_sums = False
+        """True if types of the program's values may tell sums that are still to be taken."""
         self.evaluator = Evaluator(self.module)
 
     def unique_name(self, name: str) -> str:
@@ -49,6 +51,7 @@ class ModuleBuilder(OfThisProcess):
             names = mlir.copy_functions(other.module, name, self.module)
             self.name_place(other.place)
             self.has_memories |= other.has_memories
+            self.has_sums |= other.has_sums
             self._imported[key] = (other, names)
         return self._imported[key][1][name]
 

@@ -35,12 +35,14 @@ from irax.core.shardings.explicit_axes import (
     type_of,
 )
 from irax.core.shardings.memory_spaces import MemoriesInTrace, Space
+from irax.core.shardings.sum_types import SumsInTrace, check_summands
 from irax.core.shardings.varying_axes import VaryingAxes
 from irax_compiler import activity, determinism, effects, mlir
 from irax_compiler.evaluate import evaluate_value
 from irax_compiler.ops import shape as shape_ops
 from irax_compiler.ops.core import Op
 from irax_compiler.ops.structured import call_function
+from irax_compiler.ops.sums import WHOLE
 from irax_compiler.sizes import is_symbolic
 
 INLINE_CONSTANT_SIZE = 16
@@ -177,6 +179,7 @@ class Trace(Interpreter):
         self._varying = VaryingAxes(builder.module) if axis_names.any_checked() else None
         self._explicit = ExplicitAxes(builder.module) if are_in_types() else None
         self._memories = MemoriesInTrace(builder.module)
+        self._sums = SumsInTrace(builder.module)
         self._entered_by = entered_by
 
     @property
@@ -197,6 +200,9 @@ class Trace(Interpreter):
             self._varying.known[argument] = aval.vma
         self._memories.known[argument] = aval.memory_space.kind
         self.builder.has_memories |= aval.memory_space is Space.Host
+        if aval.sums != WHOLE:
+            self._sums.known[argument] = aval.sums
+            self.builder.has_sums = True
         spec = spec_of(aval)
         if self._explicit is not None and spec is not None:
             self._explicit.known[argument] = spec
@@ -266,6 +272,8 @@ class Trace(Interpreter):
                 if self.builder.has_memories and op.joins_operands:
                     types = [x.aval for x in operands]
                     self._memories.check(op.name, values, types)
+                if self.builder.has_sums and op.joins_operands:
+                    check_summands(op, operands)
                 results = op.build(values)
         except mlir.MLIRError as error:
             raise TypeError(
@@ -279,6 +287,8 @@ class Trace(Interpreter):
         aval = ShapedArray(mlir.shape_of(value), mlir.dtype_of(value), weak_type, vma=vma)
         if self.builder.has_memories:
             aval = aval.in_memory(self._memories.of(value))
+        if self.builder.has_sums:
+            aval = aval.placed(aval.memory_kind, self._sums.of(value))
         if self._explicit is not None:
             aval = self._explicit.typed(value, aval)
         return Tracer(self, value, aval, location)

@@ -17,7 +17,7 @@ import numpy as np
 from irax import dtypes
 from irax.config import config
 from irax.core.array import ConcreteArray
-from irax.core.avals import ShapedArray, aval_in_memory, aval_of_array
+from irax.core.avals import ShapedArray, aval_of_array, aval_placed
 from irax.core.trees import array_trees
 from irax.core.trees.known_structures import Taken
 from irax.execution.jit_parameters import Static
@@ -263,7 +263,8 @@ def results_as(tree: Any, avals: Sequence[ShapedArray]) -> Results:
     """Return what makes a pytree of arrays from the buffers of their elements."""
     # When results become arguments, an aval that is the same object is found equal at once.
     avals = [
-        aval_in_memory(aval_of_array(a.shape, a.dtype, a.weak_type), a.memory_kind) for a in avals
+        aval_placed(aval_of_array(a.shape, a.dtype, a.weak_type), a.memory_kind, a.sums)
+        for a in avals
     ]
     is_array = tree.num_nodes == 1 and len(avals) == 1  # an empty tree is a leaf, too
     return Results(avals, None if is_array else array_trees.in_order(tree).unflatten)

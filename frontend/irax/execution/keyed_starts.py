@@ -22,6 +22,7 @@ from irax.execution.loaded import Loaded
 from irax.execution.program import DeviceProgram, Program
 from irax.execution.programs import Programs
 from irax_compiler import cache, kept_programs
+from irax_compiler.ops.sums import WHOLE
 from irax_compiler.spans import span
 from irax_compiler.targets import is_own
 from irax_runtime.device import MEMORY_KIND
@@ -167,7 +168,7 @@ def _record(program: Program) -> bytes:
 
 def _plain_aval(x: ShapedArray) -> tuple[Any, ...]:
     is_plain = type(x) is ShapedArray and not x.vma and x.told is None
-    if not is_plain or x.memory_kind != MEMORY_KIND:
+    if not is_plain or x.memory_kind != MEMORY_KIND or x.sums != WHOLE:
         raise _NotKept(f"a result has the type {x}")
     if not all(type(size) is int for size in x.shape):
         raise _NotKept(f"a result has the shape {x.shape}")

@@ -78,7 +78,7 @@ def precision_pair(what: str, precision: PrecisionLike) -> tuple[str, str] | Non
     return (left or Precision.DEFAULT).name, (right or Precision.DEFAULT).name
 
 
-@takes_out_sharding("lax.dot_general")
+@takes_out_sharding("lax.dot_general", sums=True)
 def dot_general(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -167,7 +167,7 @@ def _width(dtype: np.dtype[Any]) -> tuple[bool, int, int, int, bool]:
     return False, -1, -1, int(dtypes.iinfo(dtype).bits), signed
 
 
-@takes_out_sharding("lax.dot")
+@takes_out_sharding("lax.dot", sums=True)
 def dot(
     lhs: ArrayLike,
     rhs: ArrayLike,

@@ -191,7 +191,7 @@ def sizes(shape: Sequence[int], spec: Sequence[int]) -> tuple[int, ...]:
 # ---- convolution ---------------------------------------------------------------------------------
 
 
-@takes_out_sharding("lax.conv_general_dilated")
+@takes_out_sharding("lax.conv_general_dilated", sums=True)
 def conv_general_dilated(
     lhs: ArrayLike,
     rhs: ArrayLike,

@@ -26,7 +26,7 @@ from irax_compiler.ops.reductions.variadic_reduce import VariadicReduce
 Pads = Sequence[tuple[int, int]]
 
 
-@takes_out_sharding("lax.reduce")
+@takes_out_sharding("lax.reduce", sums=True)
 def reduce(
     operands: Any,
     init_values: Any,

@@ -36,7 +36,7 @@ class RaggedDotDimensionNumbers:
     dimension is ragged."""
 
 
-@takes_out_sharding("lax.ragged_dot")
+@takes_out_sharding("lax.ragged_dot", sums=True)
 def ragged_dot(
     lhs: ArrayLike,
     rhs: ArrayLike,
@@ -80,7 +80,7 @@ def ragged_dot(
     )
 
 
-@takes_out_sharding("lax.ragged_dot_general")
+@takes_out_sharding("lax.ragged_dot_general", sums=True)
 def ragged_dot_general(
     lhs: ArrayLike,
     rhs: ArrayLike,

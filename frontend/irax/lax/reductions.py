@@ -42,7 +42,7 @@ def neutral(combiner: str, dtype: np.dtype[Any]) -> Array:
 def _reduction(name: str, combiner: str, accepts: Kinds, doc: str) -> Reduction:
     what = f"lax.{name}"
 
-    @takes_out_sharding(what)
+    @takes_out_sharding(what, sums=combiner == "add")
     def function(operand: ArrayLike, axes: Sequence[int], *, out_sharding: Any = None) -> Array:
         x = array_of(what, operand)
         check_dtype(what, x.dtype, accepts)

@@ -23,7 +23,12 @@ from irax.core.dtypes.promotion import convert
 from irax.core.key_arrays import KeyArray
 from irax.core.shardings.explicit_axes import check_alike
 from irax.core.tracing import still_open
-from irax.execution.shardings.jit_shardings import divided_results, placed_like, takes_out_sharding
+from irax.execution.shardings.jit_shardings import (
+    check_summands,
+    divided_results,
+    placed_like,
+    takes_out_sharding,
+)
 from irax.lax.arguments import (
     adapted,
     array_of,
@@ -120,6 +125,7 @@ def full(
     Array([1.5, 1.5], dtype=float32, weak_type=True)
     """
     if sharding is not None:
+        check_summands("lax.full: the result", sharding, is_zero(fill_value))
         return divided_results("lax.full", sharding, full(shape, fill_value, dtype))
     what = "lax.full"
     sizes = canonical_shape(what, shape)
@@ -135,6 +141,12 @@ def full(
     if known is not None:
         return ConcreteArray(np.full(sizes, known), fill.weak_type)
     return broadcast(fill, sizes)
+
+
+def is_zero(fill: Any) -> bool:
+    """Return True for a number that is known to be 0."""
+    known = elements(fill) if isinstance(fill, Array) else np.asarray(fill)
+    return known is not None and not np.any(known)
 
 
 def full_like(
@@ -160,10 +172,13 @@ def full_like(
     >>> irax.lax.full_like(jnp.arange(3), 7)
     Array([7, 7, 7], dtype=int32)
     """
+    like = aval_of(x, "lax.full_like")
     if sharding is not None:
+        check_summands("lax.full_like: the result", sharding, is_zero(fill_value))
         found = full_like(x, fill_value, dtype, shape)
         return divided_results("lax.full_like", sharding, found)
-    like = aval_of(x, "lax.full_like")
+    if like.sums.unreduced and shape is None:
+        check_summands("lax.full_like: the result", like.sharding, is_zero(fill_value))
     filled = full(like.shape if shape is None else shape, fill_value, dtype or like.dtype)
     if dtype is None and like.weak_type:
         filled = filled.with_weak_type(True)
@@ -327,7 +342,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
     return fitted_shape(*(canonical_shape(what, s) for s in shapes), what=what)
 
 
-@takes_out_sharding("lax.reshape")
+@takes_out_sharding("lax.reshape", sums=True)
 def reshape(
     operand: ArrayLike,
     new_sizes: Sequence[int],

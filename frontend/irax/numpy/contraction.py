@@ -37,7 +37,7 @@ def _misfit(
     return error(f"{name}: shapes {x.shape} and {y.shape} do not fit: {rule}")
 
 
-@takes_out_sharding("dot")
+@takes_out_sharding("dot", sums=True)
 def dot(
     a: ArrayLike,
     b: ArrayLike,
@@ -86,7 +86,7 @@ def dot(
     return lax.dot_general(x, y, numbers, precision, preferred_element_type)
 
 
-@takes_out_sharding("matmul")
+@takes_out_sharding("matmul", sums=True)
 def matmul(
     a: ArrayLike,
     b: ArrayLike,
@@ -315,7 +315,7 @@ def outer(a: ArrayLike, b: ArrayLike, out: None = None) -> Array:
     return multiply(lax.reshape(x, (x.size, 1)), lax.reshape(y, (1, y.size)))
 
 
-@takes_out_sharding("tensordot")
+@takes_out_sharding("tensordot", sums=True)
 def tensordot(
     a: ArrayLike,
     b: ArrayLike,

@@ -16,8 +16,9 @@ from irax.core.dtypes.operands import as_arrays
 from irax.core.dtypes.promotion import convert
 from irax.core.shardings.sharded import apart_from
 from irax.core.tracing import still_open
-from irax.execution.shardings.jit_shardings import placed_like
+from irax.execution.shardings.jit_shardings import check_summands, placed_like
 from irax.lax.arguments import canonical_shape, filling
+from irax.lax.structure import is_zero
 from irax.numpy.joining import stack
 from irax.numpy.logic import not_equal
 from irax.numpy.manipulation import broadcast_to
@@ -339,6 +340,7 @@ def ones(
     >>> irax.numpy.ones((1, 2), dtype=int)
     Array([[1, 1]], dtype=int32)
     """
+    check_summands("ones: the result", out_sharding)
     return placed("ones", _filled("ones", shape, 1, dtype), device, out_sharding)
 
 
@@ -402,6 +404,7 @@ def full(
         fill = array(fill_value, number)
     sizes = canonical_shape("full", shape)
     result = broadcast_to(fill, sizes) if fill.ndim else lax.full(sizes, fill, wanted)
+    check_summands("full: the result", out_sharding, is_zero(fill_value))
     return placed("full", result, device, out_sharding)
 
 
@@ -520,6 +523,9 @@ def full_like(
         result = convert(broadcast_to(fill, sizes), wanted, weak)
     else:
         result = convert(lax.full(sizes, convert(fill, wanted)), wanted, weak)
+    if out_sharding is not None or (like.sums.unreduced and shape is None):
+        stated = like.sharding if out_sharding is None else out_sharding
+        check_summands("full_like: the result", stated, is_zero(fill_value))
     if device is None and out_sharding is None:
         return placed_like("full_like", result, a)
     return placed("full_like", result, device, out_sharding)

@@ -118,7 +118,7 @@ class AtIndex:
         return beside(f"x.at[...].{what}", self.array, arrays_of(self.index))
 
     @api_boundary
-    @takes_out_sharding("at[...].get")
+    @takes_out_sharding("at[...].get", sums=True)
     def get(self, *, fill_value: Any = None, strategy: Any = "auto", **options: Any) -> Array:
         """Return the elements at the index, as `x[index]`, with a choice of mode for indices out of
         range.

@@ -96,7 +96,7 @@ def stretched(
 # ---- einsum --------------------------------------------------------------------------------------
 
 
-@takes_out_sharding("einsum")
+@takes_out_sharding("einsum", sums=True)
 def einsum(
     subscripts: Any,
     /,

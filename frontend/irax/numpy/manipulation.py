@@ -107,7 +107,7 @@ def isscalar(element: Any) -> bool:
     return np.isscalar(element)
 
 
-@takes_out_sharding("reshape")
+@takes_out_sharding("reshape", sums=True)
 def reshape(
     a: ArrayLike,
     shape: Any,
@@ -174,7 +174,7 @@ def _sizes(x: Array, shape: Any) -> tuple[int, ...]:
     return sizes
 
 
-@takes_out_sharding("ravel")
+@takes_out_sharding("ravel", sums=True)
 def ravel(a: ArrayLike, order: str = "C", *, out_sharding: Any = None) -> Array:
     """Flatten an array to one dimension; `order` as for `reshape`.
 

@@ -106,9 +106,11 @@ class Derived:
 
 
 def layout_of(x: Array) -> Sharding | None:
-    """Return the sharding that the type of an array tells, on the devices of the context's mesh."""
+    """Return the sharding of cotangents of an array, as far as its type tells it, on the devices of
+    the context's mesh.
+    """
     told = explicit_axes.type_of(x).told
-    return None if told is None else as_sharding("vjp", told.spec)
+    return None if told is None else as_sharding("vjp", told.spec.to_ct_spec())
 
 
 def _divided(x: Array, layout: Sharding | None) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 from irax import tree_util
 from irax.config import config
 from irax.core.array import Array, ConcreteArray
-from irax.core.avals import ShapedArray
+from irax.core.avals import ShapedArray, sums_of
 from irax.core.callables import check_callable
 from irax.core.dispatch import bind
 from irax.core.shardings import axis_names, explicit_axes, meshes
@@ -26,7 +26,7 @@ from irax.core.shardings.partition_specs import (
 from irax.core.shardings.pvary import pvary
 from irax.core.shardings.shard_traces import ShardTrace
 from irax.core.shardings.shardings import NamedSharding, check_kind
-from irax.core.shardings.unreduced import summands, summed
+from irax.core.shardings.unreduced import summands, summed, with_sums
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Input, Known, Traced, trace_function
 from irax.core.trees import array_trees
@@ -34,6 +34,7 @@ from irax.core.trees.flattening import Arguments, FlatFunction, name_of
 from irax.core.wrapping import wraps
 from irax.execution.shardings.jit_shardings import check_constrained, on_devices
 from irax_compiler.ops.control_flow.shard_map import ShardMap, Spec, axes_of
+from irax_compiler.ops.sums import WHOLE
 
 
 @api_boundary
@@ -286,6 +287,8 @@ def call_on_shards(
         )
     if setting.check_vma:
         _check_varying(setting, traced, found)
+    for x in traced.captures:
+        _check_captured(setting, x)
     given += [((),) * x.ndim for x in traced.captures]
     out = [setting.spec(s, a.ndim) for s, a in zip(found, traced.results, strict=True)]
     for argument, own in (("in_specs", given), ("out_specs", out)):
@@ -298,11 +301,13 @@ def call_on_shards(
         tuple(out),
         setting.check_vma,
     )
-    divided = [specs[i] for i in positions]
+    divided = [(specs[i] or PartitionSpec()).update(unreduced=(), reduced=()) for i in positions]
     divided += [PartitionSpec()] * len(traced.captures)
-    operands = setting.put([*arrays, *traced.captures], divided)
+    wholes_of = [with_sums(x, WHOLE) for x in (*arrays, *traced.captures)]
+    operands = setting.put(wholes_of, divided)
     layouts = list(map(_layout, found, traced.results))
     results = setting.put(bind(op, *operands, builder=traced.builder), layouts)
+    results = [with_sums(x, sums_of(spec)) for x, spec in zip(results, found, strict=True)]
     typed = [x.with_weak_type(w) for x, w in zip(results, traced.weak, strict=True)]
     return array_trees.tree_unflatten(flat.out_tree, typed)
 
@@ -328,13 +333,14 @@ def _in_specs(
 
 
 def _spec_of(setting: Setting, x: Any) -> PartitionSpec:
-    """The part of an argument's sharding that divides it along the axes of the mesh."""
-    told = None if isinstance(x, ConcreteArray) else explicit_axes.type_of(x).told
+    """The part of an argument's sharding that tells of the axes of the mesh."""
+    aval = explicit_axes.type_of(x)
+    told = None if isinstance(x, ConcreteArray) else aval.told
     sharding = told or getattr(x, "sharding", None)
-    if not isinstance(sharding, NamedSharding):
-        return PartitionSpec()
-    own = [[a for a in axes_of_entry(e) if a in setting.manual] for e in sharding.spec.partitions]
-    return PartitionSpec(*own)
+    entries = sharding.spec.partitions if isinstance(sharding, NamedSharding) else ()
+    own = [[a for a in axes_of_entry(e) if a in setting.manual] for e in entries]
+    unreduced, reduced = ({a for a in setting.manual if text_of(a) in s} for s in aval.sums)
+    return PartitionSpec(*own, unreduced=unreduced, reduced=reduced)
 
 
 def _out_specs(setting: Setting, out_specs: Any, skeleton: Any) -> list[PartitionSpec]:
@@ -380,11 +386,22 @@ def _check_agrees(setting: Setting, name: str, x: Array, spec: PartitionSpec) ->
     ):
         return
     own = _spec_of(setting, x)
-    if axes_by_dimension(spec, x.ndim) != axes_by_dimension(own, x.ndim):
+    is_divided_so = axes_by_dimension(spec, x.ndim) == axes_by_dimension(own, x.ndim)
+    if not is_divided_so or spec.unreduced != own.unreduced:
         raise ValueError(
             f"shard_map: in_specs has {spec} for {name}, of type {explicit_axes.type_of(x)}, which "
             f"is divided as {own}, and the axes of the mesh are of type Explicit: move it before "
             f"by irax.reshard, or leave in_specs out"
+        )
+
+
+def _check_captured(setting: Setting, x: Array) -> None:
+    """Raise ValueError for an array from outside that is still to be summed."""
+    if own := _spec_of(setting, x).unreduced:
+        raise ValueError(
+            f"shard_map: {setting.function} uses an array of type {x.aval} from outside, which is "
+            f"still to be summed along {sorted(map(str, own))}: pass it as an argument, or take "
+            "the sum before by irax.reshard"
         )
 
 
@@ -396,7 +413,7 @@ def _shard(setting: Setting, aval: ShapedArray, spec: PartitionSpec) -> ShapedAr
     if setting.check_vma:
         vma |= {text_of(axis) for axes in divided for axis in axes}
     shape = tuple(n // setting.shards(axes) for n, axes in extents)
-    shard = aval.update(shape=shape, vma=vma, sharding=None)
+    shard = aval.update(shape=shape, vma=vma, sharding=None, sums=WHOLE)
     return explicit_axes.typed(shard, aval.told, setting.inside())
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from irax.config import config
 from irax.core.array import Array, ConcreteArray, device_of
-from irax.core.avals import ShapedArray, aval_in_memory
+from irax.core.avals import ShapedArray, aval_placed
 from irax.core.dtypes.operands import Kinds, as_arrays
 from irax.core.interpreters.interface import Interpreter, R
 from irax.core.interpreters.numpy import NumPy
@@ -25,6 +25,7 @@ from irax.core.tracing import Input, Traced, concrete_array, innermost, trace_fu
 from irax_compiler import api
 from irax_compiler.mlir import Module
 from irax_compiler.ops.core import Op, UnsupportedOp
+from irax_compiler.ops.sums import WHOLE
 from irax_runtime.device import MEMORY_KIND, Device, Executable
 from irax_runtime.mesh import MeshDevice, Spec
 
@@ -56,8 +57,9 @@ class OnDevice(Interpreter):
         self._specs: dict[Hashable, Sequence[Spec]] = {}
         """The layouts of results of operations on arrays of a mesh in one buffer."""
 
-        self._kinds: dict[Hashable, Sequence[str]] = {}
-        """The memories of results of operations on arrays that are not all in the default one."""
+        self._types: dict[Hashable, Sequence[ShapedArray]] = {}
+        """The types of results of operations on arrays that are not all in the default memory, or
+        some of which are still to be summed."""
 
     def _compiled(
         self,
@@ -77,7 +79,7 @@ class OnDevice(Interpreter):
         """Clear the cache of compiled operations."""
         self._programs.clear()
         self._specs.clear()
-        self._kinds.clear()
+        self._types.clear()
 
     def run(
         self,
@@ -171,11 +173,13 @@ class OnDevice(Interpreter):
         if program is None:
             results = [concrete_array(x) for x in operation(self.numpy, *arrays)]
             specs = self._layouts(operation, key, arrays, device, builder)
-            kinds = self._memories(operation, key, arrays, builder) or [MEMORY_KIND] * len(results)
+            types = self._told(operation, key, arrays, builder) or [x.aval for x in results]
+            told = list(zip(results, types, strict=True))
             if specs is None:
-                pairs = zip(results, kinds, strict=True)
-                return [x.on(device).in_memory(kind) for x, kind in pairs]
-            avals = [aval_in_memory(x.aval, k) for x, k in zip(results, kinds, strict=True)]
+                return [
+                    x.on(device).in_memory(own.memory_kind).with_sums(own.sums) for x, own in told
+                ]
+            avals = [aval_placed(x.aval, own.memory_kind, own.sums) for x, own in told]
             mesh: Any = device
             pairs = zip(results, specs, strict=True)
             buffers = [mesh.put_shards(x.value, spec, may_alias=True) for x, spec in pairs]
@@ -183,28 +187,28 @@ class OnDevice(Interpreter):
         executable, avals = program
         return _arrays(executable.run([x.buffer(device) for x in arrays]), avals)
 
-    def _memories(
+    def _told(
         self,
         operation: Operation,
         key: Hashable | None,
         arrays: Sequence[ConcreteArray],
         builder: ModuleBuilder | None,
-    ) -> Sequence[str] | None:
-        """Return the memories that the results are in; None if it is the default one.
+    ) -> Sequence[ShapedArray] | None:
+        """Return types of the results that tell the memories that they are in, and the sums that
+        are still to be taken; None if they are whole, in the default memory.
 
         Raises:
             ValueError: the arrays are in several spaces of memory.
         """
-        moves = builder is not None and builder.has_memories
-        if not moves and all(x.aval.memory_space is Space.Device for x in arrays):
+        is_told = builder is not None and (builder.has_memories or builder.has_sums)
+        if not is_told and not any(_tells(x.aval) for x in arrays):
             return None
         if key is None:
-            return [aval.memory_kind for aval in _traced(operation, arrays, builder).results]
+            return _traced(operation, arrays, builder).results
         full_key = (key, *map(signature, arrays))
-        if full_key not in self._kinds:
-            results = _traced(operation, arrays).results
-            self._kinds[full_key] = [aval.memory_kind for aval in results]
-        return self._kinds[full_key]
+        if full_key not in self._types:
+            self._types[full_key] = _traced(operation, arrays).results
+        return self._types[full_key]
 
     def _layouts(
         self,
@@ -245,6 +249,10 @@ def _layouts_found(
     wanted = [spec_of(aval) for aval in traced.results]
     divided = api.partition(module, name, device.axes, layouts, wanted, device.target)
     return api.layouts_of_results(divided, name)
+
+
+def _tells(aval: ShapedArray) -> bool:
+    return aval.memory_space is not Space.Device or aval.sums != WHOLE
 
 
 def _arrays(buffers: Sequence[Any], avals: Sequence[ShapedArray]) -> list[Array]:

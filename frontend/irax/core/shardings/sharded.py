@@ -13,11 +13,13 @@ import numpy as np
 
 from irax.config import config
 from irax.core.array import Array, ConcreteArray
+from irax.core.avals import sums_of, with_sums
 from irax.core.key_arrays import KeyArray
 from irax.core.shardings.axis_names import text_of
 from irax.core.shardings.meshes import Mesh, current_mesh
 from irax.core.shardings.partition_specs import PartitionSpec, axes_by_dimension
 from irax.core.shardings.shardings import NamedSharding, Sharding, SingleDeviceSharding
+from irax_compiler.ops.sums import WHOLE
 from irax_runtime.mesh import MeshDevice, ShardedBuffer, Spec, mesh_device
 
 _meshes: dict[MeshDevice, Mesh] = {}
@@ -90,7 +92,7 @@ def is_placed(x: Any, sharding: Sharding) -> bool:
     if sharding.memory_kind != x.aval.memory_kind:
         return False
     rank = len(buffer.spec)
-    if len(sharding.spec) > rank:
+    if len(sharding.spec) > rank or sums_of(sharding.spec) != x.aval.sums:
         return False
     device, spec = _place(sharding, rank, config.spmd)
     return buffer.device is device and buffer.spec == spec
@@ -117,14 +119,15 @@ def placed(x: ConcreteArray, sharding: Sharding) -> ConcreteArray:
             )
         sharding = sharding.update(mesh=current_mesh())
     device, spec = _place(sharding, x.ndim, config.spmd)
+    aval = x.aval.placed(sharding.memory_kind, sums_of(sharding.spec))
     buffer: Any = x._buffer
     if isinstance(buffer, ShardedBuffer) and buffer.device.is_like(device):
         if buffer.device is device and buffer.spec == spec and x.committed:
-            return x.in_memory(sharding.memory_kind)
+            return ConcreteArray.of_buffer(buffer, aval, committed=True)
         buffer = device.resharded(buffer.on(device), spec)
     else:
         buffer = device.put_shards(x.value, spec, may_alias=True)
-    return ConcreteArray.of_buffer(buffer, x.aval, committed=True).in_memory(sharding.memory_kind)
+    return ConcreteArray.of_buffer(buffer, aval, committed=True)
 
 
 def copied(x: Array) -> Array:
@@ -160,6 +163,8 @@ def sharding_of(x: Array) -> Sharding | None:
         return None
     spec = buffer.spec if isinstance(buffer, ShardedBuffer) else ()
     found = sharding_on(buffer.device, spec)
+    if x.aval.sums != WHOLE and isinstance(found, NamedSharding):
+        found = with_sums(found, x.aval.sums)
     kind = x.aval.memory_kind
     return found if found.memory_kind == kind else found.with_memory_kind(kind)
 

@@ -150,11 +150,17 @@ class Sharding(ABC):
         if not (self.has_devices and other.has_devices):
             return self == other
         is_same_place = self.devices == other.devices and self.memory_kind == other.memory_kind
-        return is_same_place and all(
+        is_same_sum = self._unreduced == other._unreduced
+        return (is_same_place and is_same_sum) and all(
             self.number_of_part(n, ndim) == other.number_of_part(n, ndim)
             and self.parts(ndim) == other.parts(ndim)
             for n in range(len(self.devices))
         )
+
+    @property
+    def _unreduced(self) -> frozenset[Any]:
+        """The axes along which sums are still to be taken."""
+        return frozenset()
 
     @abstractmethod
     def with_memory_kind(self, kind: str) -> Sharding:
@@ -284,6 +290,10 @@ class NamedSharding(Sharding):
 
     def with_memory_kind(self, kind: str) -> NamedSharding:
         return self.update(memory_kind=kind)
+
+    @property
+    def _unreduced(self) -> frozenset[Any]:
+        return self.spec.unreduced
 
     @cached_property
     def _key(self) -> tuple[Any, ...]:

@@ -143,8 +143,9 @@ def _check_layout(x: Array, wanted: NamedSharding) -> None:
     """
     aval = typeof(x)
     wanted.check_compatible_aval(x.shape)
-    found = axes_by_dimension(aval.sharding.spec, x.ndim)
-    if found != axes_by_dimension(wanted.spec, x.ndim):
+    own = aval.sharding.spec
+    is_divided_so = axes_by_dimension(own, x.ndim) == axes_by_dimension(wanted.spec, x.ndim)
+    if not is_divided_so or own.unreduced != wanted.spec.unreduced:
         raise AssertionError(
             f"with_sharding_constraint: an array of type {aval} is not divided as {wanted.spec}, "
             "and along Explicit axes constraints move nothing: use irax.reshard"

@@ -12,7 +12,7 @@ import numpy as np
 from irax import tree_util
 from irax.config import config
 from irax.core.array import Array, ConcreteArray, as_array
-from irax.core.avals import ShapedArray, ShapeDtypeStruct
+from irax.core.avals import ShapedArray, ShapeDtypeStruct, sums_of
 from irax.core.dispatch import bind, staged
 from irax.core.module_builder import ModuleBuilder
 from irax.core.shardings import axis_names
@@ -32,10 +32,12 @@ from irax.core.shardings.meshes import Mesh, get_abstract_mesh
 from irax.core.shardings.partition_specs import UNCONSTRAINED, PartitionSpec, axes_of_entry
 from irax.core.shardings.sharded import is_placed, placed, sharding_of, spec_of
 from irax.core.shardings.shardings import NamedSharding, Sharding, SingleDeviceSharding, as_sharding
+from irax.core.shardings.unreduced import with_sums
 from irax.core.tracing import Input, trace_function
 from irax.core.trees import array_trees
 from irax.execution.moves import check_move
 from irax_compiler.ops.control_flow.shard_map import ShardMap, axes_of
+from irax_compiler.ops.sums import WHOLE
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -113,9 +115,14 @@ def constrained(x: Array, sharding: Sharding) -> Array:
     """
     if isinstance(sharding, NamedSharding) and not sharding.mesh.axis_names:
         return x  # as the type of an array says outside of meshes
+
+    def write() -> Array:
+        sums = sums_of(sharding.spec) if isinstance(sharding, NamedSharding) else WHOLE
+        return with_sums(_constraint(with_sums(x, WHOLE), sharding), sums)
+
     if isinstance(x, ConcreteArray):
-        return staged(lambda: placed(x, sharding), lambda _: _constraint(x, sharding), [x])
-    return _constraint(x, sharding)
+        return staged(lambda: placed(x, sharding), lambda _: write(), [x])
+    return write()
 
 
 def check_manual(what: str, x: Array, sharding: Sharding) -> None:
@@ -254,16 +261,17 @@ def divided_like(what: str, result: Any, like: Any) -> Any:
     if not are_in_types():
         return result
     told = type_of(like, what)
-    if not (is_divided(told) or is_divided(type_of(result, what))):
+    own = type_of(result, what)
+    if not (is_divided(told) or is_divided(own)):
         return result
-    spec = told.sharding.spec if is_divided(told) else PartitionSpec()
+    spec = told.update(sums=own.sums).sharding.spec if is_divided(told) else PartitionSpec()
     return divided_results(what, spec, result)
 
 
 def placed_like(what: str, result: Array, like: Any) -> Array:
     """Return a new array where another one was put, or where a `ShapeDtypeStruct` says; a trace
-    divides it as types tell. If it has another shape, it is put on a device that has all of the
-    other one.
+    divides it as types tell, and sums are still to be taken of it where they are of that one. If it
+    has another shape, it is put on a device that has all of the other one.
     """
     place = None
     if isinstance(like, ShapeDtypeStruct):
@@ -275,9 +283,13 @@ def placed_like(what: str, result: Array, like: Any) -> Array:
             return result
         new, there = result, place
         return staged(lambda: placed(new, there), lambda _: new)
+
+    def traced() -> Array:
+        return with_sums(divided_like(what, result, like), type_of(like, what).sums)
+
     if not isinstance(result, ConcreteArray) or place is None or not place.has_devices:
-        return divided_like(what, result, like)
-    return staged(lambda: placed(result, place), lambda _: divided_like(what, result, like))
+        return traced()
+    return staged(lambda: placed(result, place), lambda _: traced())
 
 
 def divided_alike(what: str, arrays: Sequence[Array]) -> list[Array]:
@@ -340,9 +352,23 @@ def fitted(sharding: Sharding, x: Array) -> Sharding:
     return sharding
 
 
-def takes_out_sharding(what: str) -> Callable[[F], F]:
+def check_summands(what: str, sharding: Any, is_zero: bool = False) -> None:
+    """Raise ValueError for unreduced axes in the sharding of an array that is no sum: each of its
+    summands might be that array, or one alone. Of zeros both are.
+    """
+    spec = getattr(sharding, "spec", sharding)
+    if isinstance(spec, PartitionSpec) and spec.unreduced and not is_zero:
+        raise ValueError(
+            f"{what} is no sum, and has unreduced axes in {spec}: whether each summand is to be "
+            "such an array does not follow; leave the axes out, and state by irax.reshard that the "
+            "array is the sum"
+        )
+
+
+def takes_out_sharding(what: str, sums: bool = False) -> Callable[[F], F]:
     """Return a decorator of a function whose result is divided as its argument `out_sharding` says,
-    a sharding or a `PartitionSpec`. Operations in it may leave open how results are divided.
+    a sharding or a `PartitionSpec`. Operations in it may leave open how results are divided. Of a
+    function that `sums`, sums may be left to be taken.
     """
 
     def decorated(function: F) -> F:
@@ -356,6 +382,8 @@ def takes_out_sharding(what: str) -> Callable[[F], F]:
             if out_sharding is None:
                 return function(*args, **kwargs)
             check_constrained(f"{what}: out_sharding", out_sharding)
+            if not sums:
+                check_summands(f"{what}: the result", out_sharding)
             sharding = as_sharding(f"{what}: out_sharding", out_sharding)
             with layout_is_stated():
                 result = function(*args, **kwargs)
