@@ -277,3 +277,67 @@ def test_rules_take_the_index_of_their_lane(kind):
     np.testing.assert_array_equal(irax.vmap(irax.grad(f), axis_name="i")(X), [0, 1, 2])
     if kind == "jvp":
         np.testing.assert_array_equal(irax.jvp(mapped, (X,), (X,))[1], X * np.arange(3))
+
+
+def test_results_that_lanes_share_have_one_cotangent():
+    """The numbers are those of JAX 0.12; where it refuses, those of the function without rules."""
+    x, summed = jnp.arange(1.0, 4.0), functools.partial(sum, start=0.0)
+    seen = []
+
+    @irax.custom_vjp
+    def kept(x, w):
+        return x + w, 2 * w
+
+    def bwd(_, cts):
+        seen.append(jnp.shape(cts[1]))
+        return cts[0], cts[1] ** 2
+
+    kept.defvjp(lambda x, w: (kept(x, w), None), bwd)
+
+    def total(w, out_axes=0):
+        return summed(o.sum() for o in irax.vmap(kept, (0, None), out_axes)(x, w))
+
+    for program in (
+        irax.grad(total),
+        irax.jit(irax.grad(total)),
+        irax.grad(irax.checkpoint(total)),
+    ):
+        assert program(2.0) == 9
+    assert irax.grad(lambda w: total(w, (0, None)))(2.0) == 1
+    rows = irax.grad(
+        lambda w: summed(o.sum() for o in irax.vmap(irax.vmap(kept, (0, None)), (None, 0))(x, w))
+    )
+    assert rows(jnp.ones(2)).tolist() == [9, 9]
+    assert (
+        irax.vmap(irax.grad(lambda w, x: summed(kept(x, w))), (None, 0))(2.0, x).tolist() == [1] * 3
+    )
+    assert set(seen) == {()}
+
+    @irax.custom_vjp
+    def joined(v):
+        return lax.psum(v, "lanes")
+
+    joined.defvjp(lambda v: (joined(v), None), lambda _, ct: (ct,))
+    lanes = irax.vmap(lambda v: joined(v) * v, axis_name="lanes")
+    assert irax.grad(lambda x: lanes(x).sum())(x).tolist() == [12, 12, 12]
+
+    @irax.custom_vjp
+    def exact(x, y):
+        return x * y, 3 * y
+
+    exact.defvjp(
+        lambda x, y: (exact(x, y), (x, y)), lambda r, ct: (ct[0] * r[1], ct[0] * r[0] + 3 * ct[1])
+    )
+
+    def squares(y):
+        return summed((o**2).sum() for o in irax.vmap(exact, (0, None))(x, y))
+
+    assert irax.grad(squares)(2.0) == 164
+    assert irax.grad(irax.grad(squares))(2.0) == 82
+
+    @irax.custom_vjp
+    def constant(x, w):
+        return x * w
+
+    constant.defvjp(lambda x, w: (x * w, (x, w)), lambda r, ct: (ct * r[1], jnp.full_like(r[1], 5)))
+    assert irax.grad(lambda w: irax.vmap(constant, (0, None))(x, w).sum())(2.0) == 5

@@ -194,3 +194,7 @@ class DeferredBatching(Protocol):
         the mapped axis first.
         """
         ...
+
+    def free(self, name: str, axes: tuple[Axis, ...]) -> Batched:
+        """The batched form of function `name`, whose results have the axis where it falls."""
+        ...

@@ -69,7 +69,8 @@ class custom_vjp(Ruled):
         derivative is taken with respect to it, and `bwd` a `SymbolicZero` for each cotangent that
         is zero or of an integer result; `bwd` may return such zeros. `optimize_remat` is accepted
         for JAX's sake: what `fwd` computes and a checkpoint does not need again is always left out,
-        and so is `generic_batching`: lanes of rules are always those of any function.
+        and so is `generic_batching`: where `bwd` gives cotangents by lane of `vmap` for an argument
+        that lanes share, the first lane alone has those of results that lanes share.
         """
         self.fwd, self.bwd, self.symbolic_zeros = fwd, bwd, symbolic_zeros
         self.accumulates = False

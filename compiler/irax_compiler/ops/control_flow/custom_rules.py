@@ -12,23 +12,27 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, ClassVar
 
 import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Type, Value, is_inexact
-from irax_compiler.ops import shape
 from irax_compiler.ops.attributes import I64, SYMBOL, attribute, from_operation
 from irax_compiler.ops.composite import ComposedOp, decomposition_of, register_composed
+from irax_compiler.ops.control_flow.lanes_of_rules import (
+    backward_of_lanes,
+    first_axes,
+    placed_cotangents,
+    with_lanes,
+)
 from irax_compiler.ops.control_flow.rows import stacked_type
 from irax_compiler.ops.core import Axis, Linear, Tangent, UnsupportedOp
 from irax_compiler.ops.derived import Batched
-from irax_compiler.ops.reductions.building import reduce_sum
 from irax_compiler.ops.structured import (
     Call,
     StructuredOp,
-    batched_where,
     call_function,
     instantiated,
     scatter,
@@ -95,7 +99,7 @@ class RuledOp(StructuredOp, ComposedOp):
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         """Rules may call the function that they are rules of: so the names of the batched ones are
-        there before they are, and all their results are mapped.
+        there before they are.
         """
         names = (self.function, *self.rule_names)
         batched, is_new = transform.reserve(
@@ -106,7 +110,14 @@ class RuledOp(StructuredOp, ComposedOp):
         if is_new:
             self.batched(transform, op, axes)
         results = op.build(operands)
-        return results, [0] * len(results)
+        shared = self.shared_results(transform, axes)
+        return results, [None if is_shared else 0 for is_shared in shared]
+
+    def shared_results(self, transform: Batching, axes: Sequence[Axis]) -> list[bool]:
+        """For each result, True if all lanes share it; others have the mapped axis first. By
+        default all have it.
+        """
+        return [False] * len(mlir.result_types(transform.functions[self.function]))
 
     def batched(self, transform: Batching, batched: Any, axes: Sequence[Axis]) -> None:
         """Adds the functions that the batched op names."""
@@ -194,15 +205,17 @@ def _is_zero(x: Value, functions: Mapping[str, Operation]) -> bool:
     return element is not None and not element.any()
 
 
-def batched_first(transform: Batching, derived: Batched, count: int, name: str) -> str:
-    """Adds a batched function, whose first `count` results all have the mapped axis first."""
+def batched_first(
+    transform: Batching, derived: Batched, count: int, name: str, shared: Sequence[bool] = ()
+) -> str:
+    """Adds a batched function, whose first `count` results all have the mapped axis first, but for
+    those that are `shared`: these are one lane's.
+    """
     inputs, _ = _types(transform.functions[derived.name])
 
     def build(*arguments: Value) -> Sequence[Value]:
         found = call_function(transform.functions, derived.name, arguments)
-        first = batched_where(
-            found[:count], derived.results[:count], transform.size, [True] * count
-        )
+        first = first_axes(found[:count], derived.results[:count], transform.size, shared)
         return [*first, *found[count:]]
 
     return transform.build_function(name, inputs, build)
@@ -257,6 +270,15 @@ class ReverseRuled(RuledOp):
         moved = self.linear_part(transform, known, directions, linear).build([*known, *directions])
         return results, scatter(moved, _inexact(types))
 
+    def shared_results(self, transform: Batching, axes: Sequence[Axis]) -> list[bool]:
+        derived = transform.function(self.function, tuple(axes))
+        return [axis is None for axis in derived.results]
+
+    def shared_cotangents(self, transform: Batching, shared: Sequence[bool]) -> tuple[bool, ...]:
+        """For each cotangent of a result, True if all lanes share it."""
+        _, types = _types(transform.functions[self.function])
+        return tuple(compress(shared, _inexact(types)))
+
     def axes_of_backward(
         self, axes: Sequence[Axis], fwd: Batched, transform: Batching
     ) -> tuple[tuple[Axis, ...], list[Axis]]:
@@ -299,12 +321,34 @@ class CustomVjp(ReverseRuled):
     def batched(self, transform: Batching, batched: CustomVjp, axes: Sequence[Axis]) -> None:
         _, types = _types(transform.functions[self.function])
         function = transform.function(self.function, tuple(axes))
-        batched_first(transform, function, len(types), batched.function)
+        shared = self.shared_results(transform, axes)
+        batched_first(transform, function, len(types), batched.function, shared)
         fwd = transform.function(self.fwd, tuple(axes))
-        batched_first(transform, fwd, len(types), batched.fwd)
+        batched_first(transform, fwd, len(types), batched.fwd, shared)
         known, wanted = self.axes_of_backward(axes, fwd, transform)
-        bwd = transform.function(self.bwd, (*known, *[0] * sum(_inexact(types))))
-        _like_arguments(transform, bwd, wanted, batched.bwd)
+
+        def derive(given: tuple[Axis, ...]) -> Batched:
+            return transform.function(self.bwd, given)
+
+        cotangents = self.shared_cotangents(transform, shared)
+        bwd, is_one_lanes = backward_of_lanes(derive, known, cotangents, wanted)
+        inputs = [
+            *(a.type for a in mlir.arguments(transform.functions[bwd.name])[: len(known)]),
+            *_types_of_cotangents(transform.functions[batched.function]),
+        ]
+
+        def build(*arguments: Value) -> Sequence[Value]:
+            cts = arguments[len(known) :]
+            given = with_lanes(cts, cotangents, transform.size) if is_one_lanes else cts
+            found = call_function(transform.functions, bwd.name, [*arguments[: len(known)], *given])
+            return placed_cotangents(found, bwd.results, wanted, transform.size)
+
+        transform.build_function(batched.bwd, inputs, build)
+
+
+def _types_of_cotangents(function: Operation) -> list[Type]:
+    _, types = _types(function)
+    return [t for t, is_one in zip(types, _inexact(types), strict=True) if is_one]
 
 
 def declared_linear(
@@ -314,33 +358,6 @@ def declared_linear(
     known.
     """
     return transform.declare_function(f"{bwd}.transpose", [x.type for x in operands], results)
-
-
-def placed_cotangents(
-    cts: Sequence[Value], axes: Sequence[Axis], wanted: Sequence[Axis], size: int
-) -> list[Value]:
-    """Cotangents with the mapped axis where the arguments have it, or summed over the lanes of
-    arguments that all lanes share.
-    """
-
-    def placed(ct: Value, axis: Axis, place: Axis) -> Value:
-        if place is not None:
-            return shape.batched_at(ct, axis, size, place)
-        # Where all lanes have the same cotangent, it still counts once for each.
-        return reduce_sum(shape.batched_at(ct, axis, size, 0), (0,))
-
-    return [placed(*each) for each in zip(cts, axes, wanted, strict=True)]
-
-
-def _like_arguments(transform: Batching, bwd: Batched, wanted: Sequence[Axis], name: str) -> str:
-    """Adds the batched bwd, with cotangents as the arguments are."""
-    inputs, _ = _types(transform.functions[bwd.name])
-
-    def build(*arguments: Value) -> Sequence[Value]:
-        found = call_function(transform.functions, bwd.name, arguments)
-        return placed_cotangents(found, bwd.results, wanted, transform.size)
-
-    return transform.build_function(name, inputs, build)
 
 
 class ReverseOnly(RuledOp):
@@ -429,9 +446,13 @@ class TransposeOnly(ReverseOnly):
         known, linear = tuple(axes[: self.num_known]), axes[self.num_known :]
         lanes = self.lanes_of_results(transform)
         transposed = transform.function(self.transpose_function, (*known, *[0] * len(lanes)))
-        batched = TransposeOnly(
-            declared_linear(transform, transposed.name, operands, lanes),
-            _like_arguments(transform, transposed, linear, f"{transposed.name}.like"),
-            self.num_known,
-        )
+        types = [a.type for a in mlir.arguments(transform.functions[transposed.name])]
+
+        def build(*arguments: Value) -> Sequence[Value]:
+            found = call_function(transform.functions, transposed.name, arguments)
+            return placed_cotangents(found, transposed.results, linear, transform.size)
+
+        declared = declared_linear(transform, transposed.name, operands, lanes)
+        name = transform.build_function(f"{transposed.name}.like", types, build)
+        batched = TransposeOnly(declared, name, self.num_known)
         return batched.build(operands), [0] * len(lanes)

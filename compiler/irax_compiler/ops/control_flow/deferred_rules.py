@@ -8,9 +8,10 @@ in the form of `custom_rules`. `write_rules` does that for a module that leaves 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Protocol
 from weakref import WeakValueDictionary
 
@@ -24,9 +25,15 @@ from irax_compiler.ops.control_flow.custom_rules import (
     RuledOp,
     batched_first,
     declared_linear,
+)
+from irax_compiler.ops.control_flow.lanes_of_rules import (
+    backward_of_lanes,
+    first_axes,
     placed_cotangents,
+    with_lanes,
 )
 from irax_compiler.ops.core import Axis, Tangent, UnsupportedOp
+from irax_compiler.ops.derived import Batched
 from irax_compiler.ops.structured import Call, call_function
 from irax_compiler.ops.transformation import (
     Batching,
@@ -117,17 +124,16 @@ class Deferred(RuledOp):
     def batch(
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
-        """All results are mapped, as those of rules are."""
+        """Results are mapped as those of rules are."""
         derived = transform.function(self.function, tuple(axes))
-        count = len(derived.results)
-        function = batched_first(transform, derived, count, f"{self.function}.batch.first")
+        count, shared = len(derived.results), tuple(self.shared_results(transform, axes))
+        function = batched_first(transform, derived, count, f"{self.function}.batch.first", shared)
         rules, key = RULES.get(self.rules), self.rules
         if rules is not None:
-            lanes = _Lanes(rules, transform.deferred(), tuple(axes))
-            key = rules.lanes.setdefault((lanes.batching, lanes.axes), lanes).key
+            lanes = _Lanes(rules, transform.deferred(), tuple(axes), shared)
+            key = rules.lanes.setdefault((lanes.batching, lanes.axes, shared), lanes).key
         op = type(self)(function, self.unbatched, key, self.num_args)
-        results = op.build(operands)
-        return results, [0] * len(results)
+        return op.build(operands), [None if is_shared else 0 for is_shared in shared]
 
 
 @register_composed
@@ -142,6 +148,10 @@ class DeferredVjp(Deferred):
     """A call of a function with a rule for reverse mode."""
 
     name = "irax.deferred.custom_vjp"
+
+    def shared_results(self, transform: Batching, axes: Sequence[Axis]) -> list[bool]:
+        derived = transform.function(self.function, tuple(axes))
+        return [axis is None for axis in derived.results]
 
     def jvp(
         self, transform: Differentiation, primals: Sequence[Value], tangents: Sequence[Tangent]
@@ -167,6 +177,8 @@ class _Lanes:
     rules: DeferredRules
     batching: DeferredBatching
     axes: tuple[Axis, ...]
+    shared: tuple[bool, ...]
+    """For each result, True if all lanes share it."""
 
     def __post_init__(self) -> None:
         self.key = f"{self.rules.key}.lanes#{id(self)}"
@@ -176,7 +188,13 @@ class _Lanes:
         RULES[self.key] = self
 
     def __call__(self, function: str, perturbed: Sequence[bool]) -> str:
-        return self.batching(self.rules(function, perturbed), self.axes)
+        batched = self.batching.free(self.rules(function, perturbed), self.axes)
+
+        def build(functions: mlir.Functions, *arguments: Value) -> Sequence[Value]:
+            found = call_function(functions, batched.name, arguments)
+            return first_axes(found, batched.results, self.batching.size, self.shared)
+
+        return _around(batched.name, None, build)
 
 
 # ---- backward parts ------------------------------------------------------------------------------
@@ -231,14 +249,15 @@ class ForwardRuled(ReverseRuled):
         self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         derived = transform.function(self.function, tuple(axes))
-        count = len(derived.results)
-        function = batched_first(transform, derived, count, f"{self.function}.batch.first")
+        count, shared = len(derived.results), self.shared_results(transform, axes)
+        function = batched_first(transform, derived, count, f"{self.function}.batch.first", shared)
         forward = transform.function(self.fwd, tuple(axes))
-        fwd = batched_first(transform, forward, count, f"{self.fwd}.batch.first")
+        fwd = batched_first(transform, forward, count, f"{self.fwd}.batch.first", shared)
         known, wanted = self.axes_of_backward(axes, forward, transform)
-        rule = _backward_of_lanes(self.rule, transform.deferred(), known, wanted)
+        cotangents = self.shared_cotangents(transform, shared)
+        rule = _backward_of_lanes(self.rule, transform.deferred(), known, cotangents, wanted)
         results = ForwardRuled(function, fwd, rule, self.num_args).build(operands)
-        return results, [0] * count
+        return results, [None if is_shared else 0 for is_shared in shared]
 
 
 @register_composed
@@ -261,7 +280,8 @@ class DeferredTranspose(ReverseOnly):
     ) -> tuple[Sequence[Value], Sequence[Axis]]:
         known, linear = tuple(axes[: self.num_known]), axes[self.num_known :]
         lanes = self.lanes_of_results(transform)
-        rule = _backward_of_lanes(self.rule, transform.deferred(), known, linear)
+        shared = (False,) * len(lanes)
+        rule = _backward_of_lanes(self.rule, transform.deferred(), known, shared, linear)
         declared = declared_linear(transform, self.function, operands, lanes)
         results = DeferredTranspose(declared, rule, self.num_known).build(operands)
         return results, [0] * len(lanes)
@@ -278,12 +298,16 @@ def _backward(key: str) -> DeferredBackward:
 
 
 def _backward_of_lanes(
-    key: str, batching: DeferredBatching, known: tuple[Axis, ...], wanted: Sequence[Axis]
+    key: str,
+    batching: DeferredBatching,
+    known: tuple[Axis, ...],
+    shared: tuple[bool, ...],
+    wanted: Sequence[Axis],
 ) -> str:
-    """The key of the backward part of all lanes at once."""
+    """The key of the backward part of all lanes at once, some of whose cotangents these share."""
     backward = _backward(key)
-    lanes = _BackwardLanes(backward, batching, known, tuple(wanted))
-    return backward.lanes.setdefault((batching, known, lanes.wanted), lanes).key
+    lanes = _BackwardLanes(backward, batching, known, shared, tuple(wanted))
+    return backward.lanes.setdefault((batching, known, shared, lanes.wanted), lanes).key
 
 
 @dataclass(eq=False)
@@ -293,6 +317,7 @@ class _BackwardLanes:
     backward: DeferredBackward
     batching: DeferredBatching
     known: tuple[Axis, ...]
+    shared: tuple[bool, ...]
     wanted: tuple[Axis, ...]
 
     def __post_init__(self) -> None:
@@ -301,14 +326,42 @@ class _BackwardLanes:
         BACKWARDS[self.key] = self
 
     def __call__(self, present: Sequence[bool]) -> str:
-        name = self.batching(self.backward(present), (*self.known, *[0] * sum(present)))
-        module = mlir.open_module()
-        functions = mlir.Functions(module)
+        backward = self.backward(present)
+        shared = tuple(compress(self.shared, present))
+        count, size = len(self.known), self.batching.size
+
+        def derive(axes: tuple[Axis, ...]) -> Batched:
+            return self.batching.free(backward, axes)
+
+        bwd, is_one_lanes = backward_of_lanes(derive, self.known, shared, self.wanted)
+
+        def build(functions: mlir.Functions, *arguments: Value) -> Sequence[Value]:
+            cts = arguments[count:]
+            given = with_lanes(cts, shared, size) if is_one_lanes else cts
+            found = call_function(functions, bwd.name, [*arguments[:count], *given])
+            return placed_cotangents(found, bwd.results, self.wanted, size)
+
+        own = [a.type for a in mlir.arguments(mlir.Functions(mlir.open_module())[bwd.name])]
+        cotangents: list[Any] = own[count:]
+        if is_one_lanes:
+            cotangents = [
+                mlir.tensor_type(tuple(t.shape)[1:], mlir.dtype_of_type(t)) if is_shared else t
+                for t, is_shared in zip(cotangents, shared, strict=True)
+            ]
+        return _around(bwd.name, [*own[:count], *cotangents], build)
+
+
+def _around(name: str, types: Sequence[Type] | None, build: Callable[..., Sequence[Value]]) -> str:
+    """Adds a function around function `name` of the open module, by default of the same arguments;
+    returns its name.
+    """
+    module = mlir.open_module()
+    functions = mlir.Functions(module)
+    if types is None:
         types = [a.type for a in mlir.arguments(functions[name])]
-        placed = mlir.unique_name(module, f"{name}.like")
-        function = mlir.new_function(module, placed, types, mlir.current_location())
-        with mlir.InsertionPoint(mlir.body(function)):
-            cts = call_function(functions, name, mlir.arguments(function))
-            results = placed_cotangents(cts, [0] * len(cts), self.wanted, self.batching.size)
-        mlir.finish_function(function, results)
-        return placed
+    around = mlir.unique_name(module, f"{name}.like")
+    function = mlir.new_function(module, around, types, mlir.current_location())
+    with mlir.InsertionPoint(mlir.body(function)):
+        results = build(functions, *mlir.arguments(function))
+    mlir.finish_function(function, results)
+    return around

@@ -232,7 +232,7 @@ class BatchDeriver(Deriver[Batched]):
 
 @dataclass(frozen=True)
 class DeferredBatch:
-    """Batches functions of the open module; all results have the mapped axis first."""
+    """Batches functions of the open module."""
 
     size: int
     axis_name: str
@@ -242,3 +242,7 @@ class DeferredBatch:
         module = mlir.open_module()
         found = derive_batched(module, name, self.size, axes, None, self.axis_name, self.mesh_axes)
         return found.name
+
+    def free(self, name: str, axes: tuple[Axis, ...]) -> Batched:
+        deriver = BatchDeriver(mlir.open_module(), self.size, {}, self.axis_name, self.mesh_axes)
+        return deriver.function(name, axes)
