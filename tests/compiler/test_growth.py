@@ -124,6 +124,23 @@ def test_work_for_updates_grows_with_their_number() -> None:
     assert counts[2] < MOST * counts[1]
 
 
+def _barriers(n: int) -> Module:
+    """Return a module of sums with numbers, each behind a fusion barrier."""
+    lines = ["%c = stablehlo.constant dense<1.0> : tensor<4xf32>"]
+    for i in range(n):
+        lines += [
+            f"%y{i} = stablehlo.add %x{i}, %c : tensor<4xf32>",
+            f"%x{i + 1} = stablehlo.optimization_barrier %y{i} : tensor<4xf32>",
+        ]
+    signature = "func.func @main(%x0: tensor<4xf32>) -> tensor<4xf32> {"
+    return mlir.parse_module("\n".join([signature, *lines, f"return %x{n} : tensor<4xf32>", "}"]))
+
+
+def test_work_for_barriers_grows_with_their_number() -> None:
+    counts = [calls(run_pipeline, _barriers(n), "barriers") for n in (8, LEAST, 2 * LEAST)]
+    assert counts[2] < MOST * counts[1]
+
+
 def test_steps_of_a_stencil_are_not_searched_again_for_each_operation() -> None:
     """A kernel of all steps has too many pieces, and so has one that ends a little earlier."""
 

@@ -19,6 +19,7 @@ runs both at once.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -45,25 +46,40 @@ class Barriers(Pass):
     name: ClassVar[str] = "barriers"
 
     def run(self, module: Module) -> bool | None:
-        is_changed = False
-        for function in mlir.functions(module).values():
-            for operation in [o for o in nested(function) if o.name == barrier.name]:
-                if any(map(_is_carried, operation.operands)):
-                    _replace(operation)
-                    is_changed = True
-        return is_changed
+        known: dict[Value, bool] = {}
+        found = {
+            operation: [_is_carried(x, known) for x in operation.operands]
+            for function in mlir.functions(module).values()
+            for operation in nested(function)
+            if operation.name == barrier.name
+        }
+        for operation, are_carried in found.items():
+            if any(are_carried):
+                _replace(operation, are_carried)
+        return any(map(any, found.values()))
 
 
-def _is_carried(x: Value) -> bool:
-    """True if a value may be a loop-carried value, perhaps in another form."""
-    while not mlir.is_argument(x):
-        source = mlir.definition(x)
-        assert source is not None
-        varying = {v for v in source.operands if not _is_constant(v)}
-        if len(varying) != 1:
-            return False
-        (x,) = varying
-    return mlir.owner_name(x) in _LOOPS
+def _is_carried(x: Value, known: dict[Value, bool]) -> bool:
+    """True if a value may be a loop-carried value, perhaps in another form. `known` keeps the
+    answer for all values on the way: barriers may follow each other.
+    """
+    passed = [x]
+    while x not in known:
+        before = _before(x)
+        if before is None:
+            known[x] = mlir.is_argument(x) and mlir.owner_name(x) in _LOOPS
+        else:
+            x = before
+            passed.append(x)
+    known.update(dict.fromkeys(passed, known[x]))
+    return known[x]
+
+
+def _before(x: Value) -> Value | None:
+    """Return the only value that another is computed from, beside constants."""
+    source = mlir.definition(x)
+    varying = set() if source is None else {v for v in source.operands if not _is_constant(v)}
+    return varying.pop() if len(varying) == 1 else None
 
 
 def _is_constant(x: Value) -> bool:
@@ -71,10 +87,11 @@ def _is_constant(x: Value) -> bool:
     return source is not None and source.name == "stablehlo.constant"
 
 
-def _replace(operation: Operation) -> None:
+def _replace(operation: Operation, are_carried: Sequence[bool]) -> None:
     with InsertionPoint(operation), operation.location:
         same = [
-            _held_back(x) if _is_carried(x) else barrier.build([x])[0] for x in operation.operands
+            _held_back(x) if is_carried else barrier.build([x])[0]
+            for x, is_carried in zip(operation.operands, are_carried, strict=True)
         ]
     replace(operation, same)
 
