@@ -189,9 +189,9 @@ def _guessed(values: Array, edges: Array, ends: tuple[float, float]) -> Array:
     it, which the edges decide.
     """
     count, (low, high) = edges.size - 1, ends
-    guess = lax.floor(multiply(subtract(values, low), count / (high - low)))
+    guess = multiply(subtract(values, low), count / (high - low))
     place = clip(convert(guess, np.dtype(np.int32)), 0, count - 1)
-    before, after = (edges.at[add(place, i)].get(mode="promise_in_bounds") for i in (0, 1))
+    before, after = (x.at[place].get(mode="promise_in_bounds") for x in (edges[:-1], edges[1:]))
     back, on = less(values, before), less_equal(after, values)
     return add(subtract(place, convert(back, place.dtype)), convert(on, place.dtype))
 

@@ -19,6 +19,7 @@ from irax_compiler.passes.kernels.code.places import plus, times
 from irax_compiler.passes.kernels.executables import workgroup
 from irax_compiler.passes.kernels.moves import kernels
 from irax_compiler.passes.kernels.moves.fills import filled
+from irax_compiler.passes.kernels.moves.lookups import fits, looked_up, table_of
 from irax_compiler.passes.kernels.moves.windows import (
     REGISTER,
     SHARE,
@@ -84,9 +85,12 @@ class Kernel(WindowKernel):
 
         def share(base: Places, first: Value, last: Value) -> None:
             if self._lanes > 1:
+                table = table_of(memory.array, self.windows.array) if self._is_table else []
                 rest = emit("arith.remui", emit("arith.subi", last, first), index(self._lanes))
                 whole = emit("arith.subi", last, rest)
-                for_each(first, whole, lambda at: self._elements(memory, base, at), self._lanes)
+                for_each(
+                    *(first, whole, lambda at: self._elements(memory, base, at, table), self._lanes)
+                )
                 first = whole
             for_each(first, last, lambda at: self._window(memory, base, at))
 
@@ -136,7 +140,18 @@ class Kernel(WindowKernel):
         lanes = REGISTER // self.dtype.itemsize
         return lanes if fits and inner.extent >= lanes else 1
 
-    def _elements(self, memory: _Memory, base: Places, at: Value) -> None:
+    @property
+    def _is_table(self) -> bool:
+        """True if the array is a small one, and a workgroup looks up many more elements in it."""
+        windows = self.windows
+        is_whole = not any(loop.array for loop in windows.loops)
+        is_worth = self.shares.inner.extent >= 2 * windows.array + REGISTER
+        return is_whole and is_worth and fits(windows.array, self.dtype.itemsize)
+
+    def _elements(self, memory: _Memory, base: Places, at: Value, table: Sequence[Value]) -> None:
+        """Copy the elements of as many places as there are lanes, from a table in registers if
+        there is one.
+        """
         lanes, inner = self._lanes, self.shares.inner
         places = base.after(inner, at)
         steps = np.arange(lanes) * inner.array
@@ -151,12 +166,20 @@ class Kernel(WindowKernel):
             x = self._clamped(x, limit)
             x = emit("arith.muli", x, registers.number(coordinate.stride, x))
             source = emit("arith.addi", source, x)
-        element = kernels.bits(self.dtype)
-        to = mlir.parse_type(f"vector<{lanes}x{element}>")
-        all_lanes = registers.constant(np.ones(lanes, np.bool_))
-        none = registers.number(0, registers.constant(np.zeros(lanes, f"i{self.dtype.itemsize}")))
-        found = emit("vector.gather", memory.array, places.array, source, all_lanes, none, to=to)
+        if table:
+            found = looked_up(table, source)
+        else:
+            found = self._loaded(memory, places.array, source)
         store(self._or_fill(found, inside), memory.out, places.windows)
+
+    def _loaded(self, memory: _Memory, start: Value, distances: Value) -> Value:
+        """Load elements at distances from a place."""
+        element = kernels.bits(self.dtype)
+        to = mlir.parse_type(f"vector<{self._lanes}x{element}>")
+        all_lanes = registers.constant(np.ones(self._lanes, np.bool_))
+        zeros = np.zeros(self._lanes, f"i{self.dtype.itemsize}")
+        none = registers.number(0, registers.constant(zeros))
+        return emit("vector.gather", memory.array, start, distances, all_lanes, none, to=to)
 
     def _clamped(self, x: Value, limit: int) -> Value:
         """Clamp a register of places, and make it one of int32."""

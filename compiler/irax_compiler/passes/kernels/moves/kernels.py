@@ -34,10 +34,11 @@ def dispatch(
     counts: tuple[int, int],
     body: Body,
     in_place: int | None = None,
+    shape: Sequence[Any] | None = None,
 ) -> Value:
     """Build a dispatch of a kernel with the given numbers of workgroups, with a result of the type
-    of `like`, which may be in the memory of the operand with the number `in_place`. A kernel of the
-    name that the module has already is used again.
+    of `like`, or of another `shape`, which may be in the memory of the operand with the number
+    `in_place`. A kernel of the name that the module has already is used again.
     """
     module = mlir.open_module()
     sizes, arrays = sizes_of_function(), len(operands) + 1
@@ -47,7 +48,8 @@ def dispatch(
             module, name, counts, arrays, lambda _, given: body(given), sizes=sizes, in_place=ties
         )
     operands = [_signless(x) for x in operands]
-    type_ = mlir.tensor_type(shape_of(like), signless_dtype(dtype_of(like)))
+    extents = shape_of(like) if shape is None else shape
+    type_ = mlir.tensor_type(extents, signless_dtype(dtype_of(like)))
     (result,) = dispatch_of(name, operands, [type_], sizes=sizes)
     return seen_as(result, dtype_of(like))
 

@@ -2,7 +2,8 @@
 array that is made for a scatter alone is not copied.
 
 Each workgroup has a part of the array to itself, and goes through all windows. So the result does
-not depend on the number of workgroups, also where windows overlap.
+not depend on the number of workgroups, also where windows overlap. Of sums that are exact, such as
+counts, to few places each workgroup makes its own (`tables.py`).
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from irax_compiler.passes.kernels.executables import workgroup
 from irax_compiler.passes.kernels.loops import blocks
 from irax_compiler.passes.kernels.loops.memory import held_dtype, is_plain
 from irax_compiler.passes.kernels.moves import kernels
+from irax_compiler.passes.kernels.moves.tables import Tables, shape_with, tables_of, total
 from irax_compiler.passes.kernels.moves.windows import (
     REGISTER,
     Indices,
@@ -68,28 +70,31 @@ def scattered(op: Scatter | ScatterBy, operation: Operation) -> Value:
     sizes = op.dims.sizes(shape_of(x), shape_of(updates))
     vectors = Indices.of(indices, op.dims)
     windows = Windows.of(op.dims, sizes, shape_of(x), vectors, shape_of(updates))
-    fill = mlir.splat(x)
+    fill, update = mlir.splat(x), mlir.splat(updates)
+    combiner = op.combiner if isinstance(op, Scatter) else op.computation.text
+    tables = tables_of(windows, combiner, dtype_of(x), fill, update)
     kernel = Kernel(
         windows,
         dtype_of(x),
         vectors.dtype,
-        bytes_of(fill),
-        op.combiner if isinstance(op, Scatter) else op.computation.text,
-        is_alone=fill is None and _is_made_for(x, operation),
+        bytes_of(fill if tables is None else np.zeros((), dtype_of(x))),
+        combiner,
+        is_alone=tables is None and fill is None and _is_made_for(x, operation),
+        update=bytes_of(update),
+        tables=tables,
     )
-    operands = [updates, *([x] if fill is None else []), *vectors.arrays]
-
-    def body(bindings: list[Value]) -> None:
-        _Body.of(kernel, operation, fill).build(bindings)
-
-    return kernels.dispatch(
+    given = [updates] if update is None else []
+    operands = [*given, *([x] if kernel.fill is None else []), *vectors.arrays]
+    made = kernels.dispatch(
         kernel.name,
         operands,
         operation.results[0],
         (kernel.workgroups, 1),
-        body,
-        in_place=1 if kernel.is_alone else None,
+        _Body.of(kernel, operation).build,
+        in_place=len(given) if kernel.is_alone else None,
+        shape=None if tables is None else shape_with(tables, x),
     )
+    return made if tables is None else total(made, x)
 
 
 def _is_made_for(x: Value, operation: Operation) -> bool:
@@ -110,6 +115,10 @@ class Kernel(WindowKernel):
     """True if nothing else uses the array: the pass `overwrite` may put the result in its memory,
     unless another dispatch of the kernel is in the way.
     """
+    update: bytes | None
+    """The element that the windows are full of; None if they are an operand."""
+    tables: Tables | None
+    """The arrays that the workgroups update; None if that is the result."""
 
     kind = "scatter"
 
@@ -125,6 +134,8 @@ class Kernel(WindowKernel):
     def part(self) -> int:
         """The number of elements of the array for a workgroup."""
         windows, size = self.windows, self.windows.array
+        if self.tables is not None:
+            return size
         count = min(MOST, size * self.dtype.itemsize // SHARE)
         passes = windows.count // windows.run
         is_cheap = windows.run * self.dtype.itemsize >= 4 * REGISTER or 8 * passes <= size
@@ -134,6 +145,8 @@ class Kernel(WindowKernel):
 
     @property
     def workgroups(self) -> int:
+        if self.tables is not None:
+            return self.tables.workgroups
         return -(-self.windows.array // self.part)
 
 
@@ -146,13 +159,17 @@ class _Body:
     dtype: np.dtype
     """The dtype of the registers that hold elements in memory."""
     fill: np.ndarray | None
+    update: np.ndarray | None
 
     @classmethod
-    def of(cls, kernel: Kernel, operation: Operation, fill: np.ndarray | None) -> _Body:
+    def of(cls, kernel: Kernel, operation: Operation) -> _Body:
         x = operation.operands[0]
         bits = np.dtype(f"i{kernel.dtype.itemsize}")
         dtype = bits if _sets(operation) else held_dtype(x)
-        return cls(kernel, operation, dtype, None if fill is None else fill.reshape(1).view(dtype))
+        fill, update = (
+            None if y is None else np.frombuffer(y, dtype) for y in (kernel.fill, kernel.update)
+        )
+        return cls(kernel, operation, dtype, fill, update)
 
     @property
     def _width(self) -> int:
@@ -161,13 +178,19 @@ class _Body:
     def build(self, bindings: list[Value]) -> None:
         kernel, windows, element = self.kernel, self.kernel.windows, mlir.element_type(self.dtype)
         place = kernels.bits(kernel.index_dtype)
-        updates, *rest, out = bindings
-        is_apart = self._is_apart(rest[0], out) if kernel.is_alone else None
-        updates = executables.view(updates, windows.count, element)
+        *given, out = bindings
+        updates = None
+        if self.update is None:
+            updates = executables.view(given.pop(0), windows.count, element)
+        source = given.pop(0) if self.fill is None else None
+        is_apart = self._is_apart(source, out) if source is not None and kernel.is_alone else None
+        indices = [executables.view(x, windows.indices, place) for x in given]
+        if kernel.tables is not None:
+            self._fill_tables(kernel.tables, updates, out, indices)
+            return
         out = executables.view(out, windows.array, element)
-        source, indices = (rest[:1], rest[1:]) if self.fill is None else ([], rest)
-        source = [executables.view(x, windows.array, element) for x in source]
-        indices = [executables.view(x, windows.indices, place) for x in indices]
+        if source is not None:
+            source = executables.view(source, windows.array, element)
         first = times(workgroup(0), kernel.part)
         last = emit("arith.minsi", plus(first, index(kernel.part)), index(windows.array))
         if is_apart is None:
@@ -181,19 +204,39 @@ class _Body:
 
         _nested(windows.loops, Places.zero(), window)
 
+    def _fill_tables(
+        self, tables: Tables, updates: Value | None, out: Value, indices: Sequence[Value]
+    ) -> None:
+        """Count from nothing in tables of the workgroup's own."""
+        windows = self.kernel.windows
+        size = tables.in_turn * windows.array
+        out = executables.view(out, tables.count * windows.array, mlir.element_type(self.dtype))
+        first = times(workgroup(0), size)
+        self._initialize(None, out, first, plus(first, index(size)))
+
+        def update(number: Value, table: Value) -> None:
+            places = Places.zero().after(windows.loops[0], number)
+            place, is_here = self._place(places, indices, index(0), index(windows.array))
+            if_else(
+                is_here,
+                lambda: self._combine(updates, places.windows, out, plus(table, place)),
+            )
+
+        tables.build(windows, update)
+
     def _is_apart(self, source: Value, out: Value) -> Value:
         """Compute if the result has memory of its own."""
         size = self.kernel.windows.array * self.dtype.itemsize
         return registers.compare("NE", "u", *(executables.base(x, size) for x in (source, out)))
 
-    def _initialize(self, source: Sequence[Value], out: Value, first: Value, last: Value) -> None:
+    def _initialize(self, source: Value | None, out: Value, first: Value, last: Value) -> None:
         """Copy the array's part, or fill it."""
 
         def copy(at: Value, width: int) -> None:
-            if self.fill is None:
-                element = load(source[0], at, width)
+            if source is not None:
+                element = load(source, at, width)
             else:
-                element = registers.spread(registers.constant(self.fill), width)
+                element = _full(self.fill, width)
             store(element, out, at)
 
         size = emit("arith.subi", last, first)
@@ -219,12 +262,15 @@ class _Body:
             is_here = is_own if is_here is None else emit("arith.andi", is_here, is_own)
         return place, is_here
 
-    def _combine(self, updates: Value, at: Value, out: Value, place: Value) -> None:
+    def _combine(self, updates: Value | None, at: Value, out: Value, place: Value) -> None:
         """Combine a run of elements of a window with those of the array."""
         block = self.operation.regions[0].blocks[0]
 
         def combine(offset: Value, width: int) -> None:
-            new = load(updates, plus(at, offset), width)
+            if updates is None:
+                new = _full(self.update, width)
+            else:
+                new = load(updates, plus(at, offset), width)
             there = plus(place, offset)
             if not _sets(self.operation):
                 own = load(out, there, width)
@@ -234,6 +280,12 @@ class _Body:
             store(new, out, there)
 
         kernels.in_registers(self.kernel.windows.run, self._width, combine)
+
+
+def _full(element: np.ndarray | None, width: int) -> Value:
+    """Build a register that is full of an element."""
+    assert element is not None
+    return registers.spread(registers.constant(element), width)
 
 
 def _nested(loops: Sequence[Loop], places: Places, body: Callable[[Places], None]) -> None:
