@@ -15,16 +15,14 @@ from irax_compiler.ops.core import (
     ArrayType,
     Axis,
     Bits,
-    Linear,
     Op,
     Recomputation,
     Tangent,
-    only,
     zeros_like,
 )
 from irax_compiler.ops.links import Links, Pairs, Use
 from irax_compiler.ops.registry import register_class
-from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
+from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation
 
 _COMPARE = {
     "EQ": np.equal,
@@ -91,6 +89,7 @@ class Select(Op):
 
     name = "stablehlo.select"
     linear_in = (1, 2)
+    selects = True
     float_bits = Bits.MOVED
     scalar_lowering = registers.SELECT
     complex_lowering = complex_registers.SELECT
@@ -130,22 +129,6 @@ class Select(Op):
             return results, [None]
         zero = zeros_like(results[0])
         return results, [self(primals[0], t_true or zero, t_false or zero)]
-
-    def transpose(
-        self,
-        transform: Transposition,
-        cotangents: Sequence[Tangent],
-        operands: Sequence[Value | Linear],
-    ) -> Sequence[Tangent]:
-        p, on_true, on_false = operands
-        assert isinstance(p, Value)
-        ct = only(cotangents)
-        zero = zeros_like(ct)
-        return [
-            None,
-            self(p, ct, zero) if isinstance(on_true, Linear) else None,
-            self(p, zero, ct) if isinstance(on_false, Linear) else None,
-        ]
 
     def batch(self, transform: Batching, operands: Sequence[Value], axes: Sequence[Axis]):
         operands, axis = shape.align_scalars(transform.size, operands, axes, scalars=(0,), like=1)

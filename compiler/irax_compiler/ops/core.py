@@ -182,6 +182,9 @@ class Op:
     """True if it takes one arithmetic operation per element of its result."""
     transcendental: bool = False
     """True if it counts as a transcendental function instead of as arithmetic."""
+    selects: bool = False
+    """True if each element of its result is that of the second operand where the first one is true,
+    and that of the third elsewhere: `transpose` knows how to transpose that."""
     commutative: bool = False
     """True if its two operands may be exchanged."""
     is_product: bool = False

@@ -4,6 +4,7 @@ cotangents of the arguments. Reverse mode is `linearize` followed by it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import compress
@@ -11,17 +12,17 @@ from operator import not_
 from typing import Any, ClassVar
 
 from irax_compiler import effects, mlir
-from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, shape_of
 from irax_compiler.ops.callback import Callback
 from irax_compiler.ops.core import (
     Linear,
     Op,
-    Tangent,
     UnsupportedOp,
-    add_tangents,
     zeros_like,
 )
 from irax_compiler.ops.derived import Transposed
+from irax_compiler.ops.registry import read, traits_of
+from irax_compiler.ops.structured import Call
 from irax_compiler.passes.core import (
     Deriver,
     Pass,
@@ -33,10 +34,15 @@ from irax_compiler.passes.core import (
     register_pass,
     returned,
     rule,
+    walk,
 )
+from irax_compiler.passes.derive.cotangents import Choice, Cotangent, Cotangents
 from irax_compiler.passes.derive.jvp import active_arguments, named_arguments
 from irax_compiler.passes.derive.linearity import Dependents, Linearity
 from irax_compiler.passes.derive.separation import Separation
+
+FEW = 64
+"""The operations of a function that is transposed in the place of its calls."""
 
 
 @register_pass
@@ -81,6 +87,7 @@ class TransposeDeriver(Deriver[Transposed]):
         super().__init__(module)
         self.instantiate = instantiate
         self._linearity = Linearity(self.functions)
+        self._short_functions: dict[str, Sequence[Operation] | None] = {}
         self._separation = Separation(module)
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Transposed:
@@ -115,18 +122,17 @@ class TransposeDeriver(Deriver[Transposed]):
         )
         received = mlir.arguments(function)
         env = dict(zip(known, received, strict=False))
-        cotangents: dict[Value, Value] = {}
+        cotangents = Cotangents()
         with InsertionPoint(mlir.body(function)), mlir.named("transpose", source.location):
             for value, ct in zip(given, received[len(known) :], strict=True):
-                accumulate(cotangents, value, ct)
+                cotangents.add(value, Cotangent(ct))
             mlir.clone_all(moving.others, env)
             for operation in reversed(moving.operations):
                 self._transpose(operation, env, moving.values, cotangents)
+            found = [None if ct is None else ct.applied() for ct in map(cotangents.take, wanted)]
             results = [
-                zeros_like(a)
-                if name == self.instantiate and a not in cotangents
-                else cotangents.get(a)
-                for a in wanted
+                zeros_like(a) if ct is None and name == self.instantiate else ct
+                for a, ct in zip(wanted, found, strict=True)
             ]
         mlir.finish_function(function, [ct for ct in results if ct is not None])
         effects.remove_dead_operations(mlir.body(function))
@@ -143,21 +149,135 @@ class TransposeDeriver(Deriver[Transposed]):
         operation: Operation,
         env: dict[Value, Value],
         unknown: set[Value],
-        cotangents: dict[Value, Value],
+        cotangents: Cotangents,
     ) -> None:
-        given: list[Tangent] = [cotangents.pop(v, None) for v in operation.results]
+        given = [cotangents.take(v) for v in operation.results]
         if not any(ct is not None for ct in given):
             _refuse_effects(operation)
+            return
+        if operation.name == Call.name and self._has_selections(operation, given):
+            self._go_through(operation, env, unknown, given, cotangents)
             return
         op = rule(operation, "transpose")
         values = inputs(operation)
         operands = [Linear(v.type) if v in unknown else env[v] for v in values]
         with asking(operation), mlir.named("transpose", operation.location):
             _check_linear(op, operands)
-            found = op.transpose(self, given, operands)
-            for value, ct in zip(values, found, strict=True):
+            for value, ct in zip(values, self._of_operands(op, given, operands), strict=True):
                 if ct is not None:
-                    accumulate(cotangents, value, ct)
+                    cotangents.add(value, ct)
+
+    def _has_selections(self, call: Operation, given: Sequence[Cotangent | None]) -> bool:
+        """True if a call is of a short function, and selections are in it or in the cotangents."""
+        operations = self._short(mlir.callee(call))
+        if operations is None:
+            return False
+        selects = any(traits_of(operation).selects for operation in operations)
+        return selects or any(ct is not None and ct.choices for ct in given)
+
+    def _short(self, name: str) -> Sequence[Operation] | None:
+        """Return the operations of a function, those of functions that it calls included, if they
+        are few and none is structured.
+        """
+        if name not in self._short_functions:
+            found: list[Operation] | None = []
+            for operation in walk(mlir.body(self.functions[name])):
+                inner: Sequence[Operation] | None = [operation]
+                if operation.name == Call.name:
+                    inner = self._short(mlir.callee(operation))
+                elif not traits_of(operation).is_pure:
+                    inner = None
+                if inner is None or len(found) + len(inner) > FEW:
+                    found = None
+                    break
+                found += inner
+            self._short_functions[name] = found
+        return self._short_functions[name]
+
+    def _go_through(
+        self,
+        call: Operation,
+        env: dict[Value, Value],
+        unknown: set[Value],
+        given: Sequence[Cotangent | None],
+        cotangents: Cotangents,
+    ) -> None:
+        """Transpose the operations of a function in the place of its call, so that selections
+        around the call go behind them, and those inside behind what is around it.
+        """
+        name, values = mlir.callee(call), inputs(call)
+        arguments = mlir.arguments(self.functions[name])
+        pairs = list(zip(arguments, values, strict=True))
+        inside = {a: env[v] for a, v in pairs if v not in unknown}
+        moving = self._linearity.dependents(name, [v in unknown for v in values])
+        for value, ct in zip(returned(self.functions[name]), given, strict=True):
+            if ct is not None and value in moving.values:
+                cotangents.add(value, ct)
+        mlir.clone_all(moving.others, inside)
+        for operation in reversed(moving.operations):
+            self._transpose(operation, inside, moving.values, cotangents)
+        for argument, value in pairs:
+            ct = cotangents.take(argument)
+            if ct is not None:
+                cotangents.add(value, ct)
+
+    def _of_operands(
+        self, op: Op, given: Sequence[Cotangent | None], operands: Sequence[Value | Linear]
+    ) -> Sequence[Cotangent | None]:
+        """Return the cotangents of an operation's operands, for those of its results."""
+        ct = given[0]
+        choices = None if ct is None else self._choices_behind(op, ct, operands)
+        if ct is None or choices is None:
+            applied = [None if ct is None else ct.applied() for ct in given]
+            found = op.transpose(self, applied, operands)
+            return [None if ct is None else Cotangent(ct) for ct in found]
+        if op.selects:
+            predicate, *branches = operands
+            assert isinstance(predicate, Value)
+            found = [
+                Cotangent(ct.value, (*choices, Choice(predicate, taken))) for taken in (True, False)
+            ]
+            pairs = zip(branches, found, strict=True)
+            return [None, *(x if isinstance(branch, Linear) else None for branch, x in pairs)]
+        found = op.transpose(self, [ct.value], operands)
+        return [None if ct is None else Cotangent(ct, choices) for ct in found]
+
+    def _choices_behind(
+        self, op: Op, ct: Cotangent, operands: Sequence[Value | Linear]
+    ) -> Sequence[Choice] | None:
+        """Return the choices that apply to the cotangents of an operation's operands, if those of
+        its result may be applied after its transpose, and not before.
+        """
+        shape = shape_of(ct.value)
+        if op.elementwise:
+            alike = all(shape_of(x) == shape for x in operands if isinstance(x, Linear))
+            return ct.choices if alike else None
+        if (
+            op.is_pure
+            and op.num_results == 1
+            and not any(shape_of(c.predicate) for c in ct.choices)
+        ):
+            return ct.choices
+        if not op.moves or len(operands) != 1:
+            return None
+        moved = [self._moved(op, choice, shape_of(operands[0]), shape) for choice in ct.choices]
+        return None if None in moved else [choice for choice in moved if choice is not None]
+
+    def _moved(self, op: Op, choice: Choice, to: Sequence[Any], of: Sequence[Any]) -> Choice | None:
+        """Return a choice for the operand of an operation that moves elements, if there is one."""
+        predicate = choice.predicate
+        if not shape_of(predicate):
+            return choice
+        if math.prod(to) == math.prod(of):
+            operand = Linear(mlir.tensor_type(to, mlir.dtype_of(predicate)))
+            (found,) = op.transpose(self, [predicate], [operand])
+            assert found is not None
+            return Choice(found, choice.taken)
+        owner = mlir.definition(predicate)
+        if owner is None or not traits_of(owner).stretches or read(owner) != op:
+            return None
+        (found,) = owner.operands
+        return Choice(found, choice.taken) if shape_of(found) == tuple(to) else None
 
 
 def _check_linear(op: Op, operands: Sequence[Value | Linear]) -> None:
@@ -177,10 +297,3 @@ def _refuse_effects(operation: Operation) -> None:
         op = rule(effect, "transpose")
         if isinstance(op, Callback) and op.kind == "io":
             raise in_context(op.not_differentiable("transpose"), effect)
-
-
-def accumulate(cotangents: dict[Value, Value], value: Value, ct: Value) -> None:
-    """Add to the cotangent of a value, which is zero at first."""
-    total = add_tangents(cotangents.get(value), ct)
-    assert total is not None
-    cotangents[value] = total
