@@ -8,6 +8,7 @@ import pytest
 import irax
 from irax_compiler import mlir
 from irax_compiler.ops.control_flow.trip_counts import most_steps, trip_count
+from irax_compiler.passes.derive.loop_bounds import note_bounds
 
 F32, I32 = "tensor<f32>", "tensor<i32>"
 
@@ -122,3 +123,103 @@ def test_bounds_that_are_arguments_are_known_in_a_trace() -> None:
         np.testing.assert_allclose(found, known, rtol=1e-5)
     with pytest.raises(NotImplementedError, match="has no reverse mode"):
         irax.jit(irax.grad(run))(x, np.int32(4))
+
+
+def nested(start: str, limit: str) -> str:
+    """For i of 4, j from one number to another one, which i decides: the sine of x + j / 8."""
+    return f"""
+    func.func @main(%x: {F32}) -> {F32} {{
+      %zero = stablehlo.constant dense<0> : {I32}
+      %one = stablehlo.constant dense<1> : {I32}
+      %four = stablehlo.constant dense<4> : {I32}
+      %eighth = stablehlo.constant dense<0.125> : {F32}
+      %0:3 = stablehlo.while(%n = %zero, %i = %zero, %y = %x) : {I32}, {I32}, {F32} cond {{
+        %t = stablehlo.compare LT, %n, %four : ({I32}, {I32}) -> tensor<i1>
+        stablehlo.return %t : tensor<i1>
+      }} do {{
+        %square = stablehlo.multiply %i, %i : {I32}
+        %rest = stablehlo.subtract %four, %i : {I32}
+        %1:3 = stablehlo.while(%j = {start}, %end = {limit}, %z = %y) : {I32}, {I32}, {F32} cond {{
+          %t = stablehlo.compare LT, %j, %end : ({I32}, {I32}) -> tensor<i1>
+          stablehlo.return %t : tensor<i1>
+        }} do {{
+          %k = stablehlo.add %j, %one : {I32}
+          %f = stablehlo.convert %j : ({I32}) -> {F32}
+          %g = stablehlo.multiply %f, %eighth : {F32}
+          %a = stablehlo.add %z, %g : {F32}
+          %w = stablehlo.sine %a : {F32}
+          stablehlo.return %k, %end, %w : {I32}, {I32}, {F32}
+        }}
+        %following = stablehlo.add %i, %one : {I32}
+        %m = stablehlo.add %n, %one : {I32}
+        stablehlo.return %m, %following, %1#2 : {I32}, {I32}, {F32}
+      }}
+      return %0#2 : {F32}
+    }}"""
+
+
+RANGES = {
+    ("%zero", "%i"): (lambda i: range(i), 3),
+    ("%i", "%four"): (lambda i: range(i, 4), 4),
+    ("%zero", "%square"): (lambda i: range(i * i), 9),
+    ("%one", "%rest"): (lambda i: range(1, 4 - i), 3),
+}
+
+
+@pytest.mark.parametrize("bounds", RANGES)
+def test_bounds_that_an_outer_loop_counts(bounds: tuple[str, str]) -> None:
+    steps, _ = RANGES[bounds]
+    run = irax.ir.load(nested(*bounds), device="reference")
+    x, slope = np.float32(0.7), 1.0
+    value = float(x)
+    for i in range(4):
+        for j in steps(i):
+            slope, value = slope * np.cos(value + j / 8), np.sin(value + j / 8)
+    np.testing.assert_allclose(run(x), value, rtol=1e-5)
+    np.testing.assert_allclose(irax.grad(run)(x), slope, rtol=1e-5)
+
+
+@pytest.mark.parametrize("bounds", RANGES)
+def test_the_most_steps_of_an_inner_loop(bounds: tuple[str, str]) -> None:
+    module = mlir.parse_module(nested(*bounds))
+    (function,) = mlir.functions(module).values()
+    note_bounds(function, {})
+    found = [most_steps(o, {}) for o in mlir.operations_in(function) if "while" in o.name]
+    assert set(found) == {4, RANGES[bounds][1]}
+
+
+BY_FLAG = f"""
+func.func @main(%x: {F32}) -> {F32} {{
+  %true = stablehlo.constant dense<true> : tensor<i1>
+  %one = stablehlo.constant dense<1.0> : {F32}
+  %done = stablehlo.compare GT, %x, %one : ({F32}, {F32}) -> tensor<i1>
+  %0:2 = stablehlo.while(%flag = %done, %y = %x) : tensor<i1>, {F32} cond {{
+    %t = stablehlo.not %flag : tensor<i1>
+    stablehlo.return %t : tensor<i1>
+  }} do {{
+    %z = stablehlo.multiply %y, %y : {F32}
+    stablehlo.return %true, %z : tensor<i1>, {F32}
+  }}
+  return %0#1 : {F32}
+}}"""
+
+
+def test_a_flag_that_the_first_step_sets() -> None:
+    """JAX writes branches so, where it is to skip one of them."""
+    run = irax.ir.load(BY_FLAG, device="reference")
+    assert [float(irax.grad(run)(np.float32(x))) for x in (0.5, 3.0)] == [1.0, 1.0]
+    assert [float(irax.grad(run)(np.float32(x))) for x in (0.75, -2.0)] == [1.5, -4.0]
+
+
+def test_conditions_that_are_converted_to_booleans() -> None:
+    """JAX joins the conditions of a loop as `x and (y != false)`, converted."""
+    joined = "%t = stablehlo.and %a, %b"
+    converted = f"""
+        %false = stablehlo.constant dense<false> : tensor<i1>
+        %c = stablehlo.compare NE, %b, %false : (tensor<i1>, tensor<i1>) -> tensor<i1>
+        %d = stablehlo.convert %c : tensor<i1>
+        {joined.replace("%b", "%d")}"""
+    text = loop(40, 5.0)
+    assert joined in text
+    run = irax.ir.load(text.replace(joined, converted), device="reference")
+    np.testing.assert_allclose(irax.grad(run)(np.float32(0.6)), after(0.6, 40, 5.0)[1], rtol=1e-4)

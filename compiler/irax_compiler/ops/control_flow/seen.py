@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value
 
@@ -54,10 +56,39 @@ class Seen:
         return [Seen(x, self._functions, self._outside) for x in operation.operands]
 
     def conjuncts(self) -> list[Seen]:
-        """The values that must all hold for it to hold."""
-        if self.kind != "stablehlo.and":
-            return [self]
-        return [x for operand in self.operands() for x in operand.conjuncts()]
+        """The values that must all hold for it, a boolean, to hold."""
+        plain = self._without_conversions()
+        if plain.kind == "stablehlo.and":
+            return [x for operand in plain.operands() for x in operand.conjuncts()]
+        if plain.kind == "stablehlo.select":
+            first, second, otherwise = plain.operands()
+            if otherwise.number() == 0:
+                return [*first.conjuncts(), *second.conjuncts()]
+        return [plain]
+
+    def number(self) -> Any:
+        """The number that all its elements are; None if they are not known to be one."""
+        kind = self.kind
+        if kind in ("stablehlo.broadcast_in_dim", "stablehlo.reshape"):
+            return self.operands()[0].number()
+        return mlir.splat(self.value)
+
+    def _without_conversions(self) -> Seen:
+        """Return the boolean that it is a conversion or a reshape of, or `x != false` of."""
+        if not self.kind or any(
+            mlir.dtype_of(x.value) != np.bool_ or mlir.shape_of(x.value) for x in self.operands()
+        ):
+            return self
+        if self.kind in ("stablehlo.broadcast_in_dim", "stablehlo.convert", "stablehlo.reshape"):
+            return self.operands()[0]._without_conversions()
+        if self.kind == "stablehlo.compare":
+            x, other = self.operands()
+            if x.number() is not None:
+                x, other = other, x
+            direction = str(self.attributes["comparison_direction"])
+            if other.number() == {"EQ": 1, "NE": 0}.get(direction.split()[-1].rstrip(">")):
+                return x._without_conversions()
+        return self
 
 
 def unchanged(loop: Operation, functions: Mapping[str, Operation]) -> tuple[bool, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +19,21 @@ from irax_compiler.sizes import is_symbolic, larger
 _TURNED = {"LT": "GT", "LE": "GE", "GT": "LT", "GE": "LE", "EQ": "EQ", "NE": "NE"}
 """The comparisons with the operands exchanged."""
 
+MOST_STEPS = "irax.most_steps"
+"""The attribute of a loop that has a number of steps after which it ends at the latest: for where
+the loop stands alone, and the values around it that tell so do not."""
+
+Bounds = tuple[Any, Any]
+"""The least and the greatest that an integer can be."""
+BoundsOf = Callable[[Value], Bounds | None]
+"""Returns the bounds of an integer; None if they are not known."""
+
 
 @dataclass(frozen=True)
 class Count:
     """A loop's counter: the carried value at `place`, which goes from `start` in increments of
-    `step`.
+    `step`. Where its start and its limit have bounds alone, `start` is the one that is farthest
+    from the limit, and `steps` the most that there can be.
     """
 
     place: int
@@ -57,14 +67,54 @@ def count(operation: Operation, functions: Mapping[str, Operation]) -> Count | N
     return None if mlir.shape_of(operation.results[found.place]) else found
 
 
-def most_steps(operation: Operation, functions: Mapping[str, Operation]) -> int | None:
+def most_steps(
+    operation: Operation,
+    functions: Mapping[str, Operation],
+    bounds_of: BoundsOf | None = None,
+) -> int | None:
     """Return a number of steps after which a `stablehlo.while` ends at the latest, or None. Such a
-    loop counts, and its condition is `i < n and ...`.
+    loop counts, and its condition is `i < n and ...`; `bounds_of` tells bounds of where it starts
+    and of n. Or it runs until a flag is set, which its body does.
     """
+    if MOST_STEPS in operation.attributes:
+        noted: Any = operation.attributes[MOST_STEPS]
+        return noted.value
     test = _condition(operation, functions)
-    found = [_counted(operation, x, functions) for x in (test.conjuncts() if test else ())]
+    tests = test.conjuncts() if test else []
+    if any(_is_dropped(operation, x, functions) for x in tests):
+        return 1
+    found = [_counted(operation, x, functions, bounds_of or _exactly) for x in tests]
     known = [counter.steps for counter in found if counter and not is_symbolic(counter.steps)]
     return min(known, default=None)
+
+
+def bounds_in_body(
+    operation: Operation,
+    place: int,
+    functions: Mapping[str, Operation],
+    bounds_of: BoundsOf,
+) -> Bounds | None:
+    """Return the bounds, in the body of a loop, of what it carries at a place: unchanged, or with
+    something added in each step.
+    """
+    carried: list[Value] = list(operation.regions[1].blocks[0].arguments)
+    same = _kept(operation, carried, carried[place], functions, bounds_of)
+    if same is not None:
+        return same
+    test, step = _condition(operation, functions), _step(operation, place, functions)
+    if test is None or not step:
+        return None
+    for x in test.conjuncts():
+        found = _counted(operation, x, functions, bounds_of)
+        if found is None or (found.place, found.step) != (place, 1) or is_symbolic(found.steps):
+            continue
+        if found.steps:
+            return found.start, found.start + found.steps - 1
+    start, most = bounds_of(operation.operands[place]), most_steps(operation, functions, bounds_of)
+    if start is None or not most:
+        return None
+    farthest = (most - 1) * step
+    return start[0] + min(0, farthest), start[1] + max(0, farthest)
 
 
 def _condition(loop: Operation, functions: Mapping[str, Operation]) -> Seen | None:
@@ -75,8 +125,28 @@ def _condition(loop: Operation, functions: Mapping[str, Operation]) -> Seen | No
     return _inside(Seen(mlir.terminator(condition).operands[0], functions))
 
 
-def _counted(operation: Operation, test: Seen, functions: Mapping[str, Operation]) -> Count | None:
+def _is_dropped(operation: Operation, test: Seen, functions: Mapping[str, Operation]) -> bool:
+    """True if a test is of a flag that the body sets, or of one that it clears."""
+    expected = 0
+    if test.kind == "stablehlo.not":
+        (test,), expected = test.operands(), 1
+    carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
+    if test.value not in carried:
+        return False
+    body = operation.regions[1].blocks[0]
+    return Seen(mlir.terminator(body).operands[carried.index(test.value)], functions).number() == (
+        expected
+    )
+
+
+def _counted(
+    operation: Operation,
+    test: Seen,
+    functions: Mapping[str, Operation],
+    bounds_of: BoundsOf | None = None,
+) -> Count | None:
     """Return the counter that a loop compares with its limit, if that is what a test does."""
+    bounds_of = bounds_of or _exactly
     carried: list[Value] = list(operation.regions[0].blocks[0].arguments)
     test = _inside(test)
     if test.kind != "stablehlo.compare":
@@ -88,8 +158,8 @@ def _counted(operation: Operation, test: Seen, functions: Mapping[str, Operation
             place = carried.index(counter.value)
             step = _step(operation, place, functions)
             if step:
-                start = _number(operation.operands[place])
-                limit = _kept(operation, carried, other.value, functions)
+                start = bounds_of(operation.operands[place])
+                limit = _kept(operation, carried, other.value, functions, bounds_of)
                 return _from(operation, place, start, step, how, limit)
     return None
 
@@ -104,16 +174,20 @@ def _step(operation: Operation, place: int, functions: Mapping[str, Operation]) 
     counter, increment = map(_inside, following.operands())
     if following.kind == "stablehlo.add" and counter.value != old:
         counter, increment = increment, counter
-    by = _kept(operation, list(body.arguments), increment.value, functions)
+    by = _kept(operation, list(body.arguments), increment.value, functions, _exactly)
     if counter.value != old or by is None:
         return None
-    return by if following.kind == "stablehlo.add" else -by
+    return by[0] if following.kind == "stablehlo.add" else -by[0]
 
 
 def _kept(
-    operation: Operation, carried: Sequence[Value], x: Value, functions: Mapping[str, Operation]
-) -> Any:
-    """Return the integer that a value is in all steps; None for any other."""
+    operation: Operation,
+    carried: Sequence[Value],
+    x: Value,
+    functions: Mapping[str, Operation],
+    bounds_of: BoundsOf,
+) -> Bounds | None:
+    """Return the bounds that an integer has in all steps; None for a carried one that changes."""
     if x in carried:  # it is carried through unchanged
         body = operation.regions[1].blocks[0]
         number = carried.index(x)
@@ -121,7 +195,13 @@ def _kept(
         if after.value != body.arguments[number]:
             return None
         x = operation.operands[number]
-    return _number(x)
+    return bounds_of(x)
+
+
+def _exactly(x: Value) -> Bounds | None:
+    """Return the integer that a value is known to be, as both of its bounds."""
+    number = _number(x)
+    return None if number is None else (number, number)
 
 
 def _inside(seen: Seen) -> Seen:
@@ -131,19 +211,27 @@ def _inside(seen: Seen) -> Seen:
     return seen
 
 
-def _from(operation: Operation, place: int, start: Any, step: int, how: str, limit: Any) -> Any:
+def _from(
+    operation: Operation,
+    place: int,
+    starts: Bounds | None,
+    step: int,
+    how: str,
+    limits: Bounds | None,
+) -> Count | None:
     """Return the counter that goes on while it compares so with a limit; None if the number of its
     steps is not known, or it overflows before.
     """
-    if start is None or limit is None:
+    if starts is None or limits is None:
         return None
-    distance, down = limit - start, step < 0
-    if down:
-        distance = -distance
+    down = step < 0
+    start, limit = (starts[1], limits[0]) if down else (starts[0], limits[1])
+    distance = start - limit if down else limit - start
+    is_exact = starts[0] == starts[1] and limits[0] == limits[1]
     if how == ("GE" if down else "LE"):
         distance += 1
     elif how == "NE":
-        if is_symbolic(distance) or distance % step or distance < 0:
+        if is_symbolic(distance) or not is_exact or distance % step or distance < 0:
             return None
     elif how != ("GT" if down else "LT"):
         return None

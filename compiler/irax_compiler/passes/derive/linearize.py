@@ -20,6 +20,7 @@ from irax_compiler.ops.structured import call_function, inlined
 from irax_compiler.passes.core import Pass, inputs, publish, register_pass, returned
 from irax_compiler.passes.derive.jvp import DifferentiationDeriver, JvpDeriver
 from irax_compiler.passes.derive.linearity import Dependents
+from irax_compiler.passes.derive.loop_bounds import note_bounds
 from irax_compiler.passes.derive.separation import Separation, split
 
 
@@ -72,6 +73,7 @@ class LinearizeDeriver(DifferentiationDeriver[Linearized]):
 
     def derive(self, source: Operation, pattern: tuple[Any, ...]) -> Linearized:
         name = mlir.function_name(source)
+        note_bounds(source, self.functions)
         joint, results, tangents = self.differentiated(source, pattern, f"{name}.lin.joint")
         return self._split(joint, name, pattern, results, tangents)
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Value, dtype_of, shape_of
+from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
 from irax_compiler.ops import clamp, comparison, conversion, elementwise, shape, slicing
-from irax_compiler.ops.control_flow.trip_counts import count
+from irax_compiler.ops.control_flow.trip_counts import bounds_in_body
 from irax_compiler.ops.core import UnsupportedOp, no_calls
 from irax_compiler.ops.reductions.window_shapes import WindowDims
 from irax_compiler.ops.registry import read
@@ -21,6 +23,7 @@ Bounds = tuple[np.ndarray, np.ndarray]
 
 _DEPTH = 16  # how many operations to look back
 _SIZE = 2**20  # of larger arrays nothing is told: that would take longer than it saves
+_FACTOR = 2**31  # products of smaller numbers are no larger than int64
 _MOVING = (
     shape.BroadcastInDim,
     slicing.Concatenate,
@@ -32,22 +35,36 @@ _MOVING = (
 _GROWING = (elementwise.add, elementwise.maximum, elementwise.minimum, clamp.clamp)
 
 
-def bounds(x: Value, depth: int = _DEPTH) -> Bounds:
-    """Bounds of an array of integers; those of its dtype where nothing else is known."""
+def bounds(
+    x: Value, depth: int = _DEPTH, functions: Mapping[str, Operation] = MappingProxyType({})
+) -> Bounds:
+    """Bounds of an array of integers; those of its dtype where nothing else is known. `functions`
+    are those that regions of loops around it may call.
+    """
     info = np.iinfo(dtype_of(x))
     least, greatest = info.min, min(info.max, np.iinfo(np.int64).max)
     if depth and np.prod(shape_of(x)) <= _SIZE:
-        low, high = _of_result(x, depth) or (np.array(1), np.array(0))
+        low, high = _of_result(x, depth, functions) or (np.array(1), np.array(0))
         # Beyond the dtype's own bounds the operation wraps around.
         if np.all(low >= least) and np.all(low <= high) and np.all(high <= greatest):
             return low, high
     return np.broadcast_to(least, shape_of(x)), np.broadcast_to(greatest, shape_of(x))
 
 
-def _of_result(x: Value, depth: int) -> Bounds | None:
+def bounds_of_one(
+    x: Value, depth: int = _DEPTH, functions: Mapping[str, Operation] = MappingProxyType({})
+) -> tuple[int, int] | None:
+    """Return the bounds of an array of one integer; None for any other array."""
+    if dtype_of(x).kind not in "iu" or any(n != 1 for n in shape_of(x)):
+        return None
+    low, high = bounds(x, depth, functions)
+    return int(low.item()), int(high.item())
+
+
+def _of_result(x: Value, depth: int, functions: Mapping[str, Operation]) -> Bounds | None:
     operation = mlir.definition(x)
     if operation is None:
-        return _of_counter(x)
+        return _in_loop(x, depth, functions)
     try:
         op = read(operation)
     except UnsupportedOp:
@@ -60,10 +77,14 @@ def _of_result(x: Value, depth: int) -> Bounds | None:
         operands = operands[1:]
     if any(dtype_of(operand).kind not in "iu" for operand in operands):
         return None
-    found = [bounds(operand, depth - 1) for operand in operands]
+    found = [bounds(operand, depth - 1, functions) for operand in operands]
     lows, highs = [low for low, _ in found], [high for _, high in found]
     if op is elementwise.subtract:
         return lows[0] - highs[1], highs[0] - lows[1]
+    if op is elementwise.multiply:
+        corners = [x * y for x in found[0] for y in found[1]]
+        fits = all(np.all(abs(x) < _FACTOR) for each in found for x in each)
+        return (np.min(corners, 0), np.max(corners, 0)) if fits else None
     if isinstance(op, comparison.Select):
         return np.minimum(*lows), np.maximum(*highs)
     if isinstance(op, conversion.Convert):
@@ -75,16 +96,17 @@ def _of_result(x: Value, depth: int) -> Bounds | None:
     return None
 
 
-def _of_counter(x: Value) -> Bounds | None:
-    """Return the bounds, in its body, of the counter of a loop with a known trip count."""
-    if mlir.owner_name(x) != "stablehlo.while":
+def _in_loop(x: Value, depth: int, functions: Mapping[str, Operation]) -> Bounds | None:
+    """Return the bounds, in the body of a loop, of a counter or of what it carries unchanged."""
+    if mlir.owner_name(x) != "stablehlo.while" or shape_of(x):
         return None
     argument: Any = x
     loop = argument.owner.owner.operation
-    how = None if argument.owner == loop.regions[0].blocks[0] else count(loop, {})
-    if how is None or how.place != argument.arg_number or not how.steps:
+    if argument.owner == loop.regions[0].blocks[0]:
         return None
-    return np.array(how.start), np.array(how.start + (how.steps - 1) * how.step)
+    inner = partial(bounds_of_one, depth=depth - 1, functions=functions)
+    found = bounds_in_body(loop, argument.arg_number, functions, inner)
+    return None if found is None else (np.array(found[0]), np.array(found[1]))
 
 
 def stay_within(
