@@ -53,7 +53,15 @@ def by_number(x):
     return jnp.where(x.sum() > 0, jnp.sqrt(x).sum() * x, x)
 
 
+def of_two_selections(x):
+    """The root of x is in branches of two selections, none of which is taken at 0."""
+    root = jnp.sqrt(x)
+    first = jnp.where(x > 1, root, jnp.where(x > 0, 2 * root, 3 * x))
+    return first * jnp.where(x > 2, root * x, x + 1)
+
+
 CASES = {
+    of_two_selections: [np.array([0.0, 0.25, 1.5, 4.0])],
     safe_direction: [np.zeros(2), np.array([3.0, -4.0])],
     of_rows: [np.array([[0.0, 0.0], [3.0, -4.0]])],
     moved: [np.array([0.0, 4.0])],

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import takewhile
 
-from irax_compiler.mlir import Value
+from irax_compiler.mlir import Value, shape_of
+from irax_compiler.ops import bitwise
 from irax_compiler.ops.comparison import select
 from irax_compiler.ops.core import add_tangents, zeros_like
 
@@ -68,12 +70,28 @@ def _sum(x: Cotangent, y: Cotangent) -> Cotangent:
     """Return the sum of two cotangents, to which the choices that they share still apply."""
     pairs = zip(x.choices, y.choices, strict=False)
     shared = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
-    common = x.choices[:shared]
+    common = tuple(x.choices[:shared])
     if len(x.choices) > shared and len(y.choices) > shared:
         choice, other = x.choices[shared], y.choices[shared]
         if choice.predicate == other.predicate:  # the branches of one selection
             of_x, of_y = x.within(shared + 1).value, y.within(shared + 1).value
             return Cotangent(choice.between(of_x, of_y), common)
+        either = _either(x.choices[shared:], y.choices[shared:])
+        common = common if either is None else (*common, either)
     total = add_tangents(x.within(shared).value, y.within(shared).value)
     assert total is not None
     return Cotangent(total, common)
+
+
+def _either(first: Sequence[Choice], second: Sequence[Choice]) -> Choice | None:
+    """Return the choice of where all branches of the first choices are taken, or all of the second;
+    None where predicates have different shapes.
+    """
+    if len({shape_of(choice.predicate) for choice in (*first, *second)}) > 1:
+        return None
+    return Choice(bitwise.or_(_all(first), _all(second)), taken=True)
+
+
+def _all(choices: Sequence[Choice]) -> Value:
+    holds = [c.predicate if c.taken else bitwise.not_(c.predicate) for c in choices]
+    return reduce(bitwise.and_, holds)
