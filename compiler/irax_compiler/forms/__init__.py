@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from irax_compiler import bytecode_format, mlir, sharding
 from irax_compiler.forms import (
@@ -26,8 +27,10 @@ from irax_compiler.forms import (
     tokens,
     tuples,
     windows,
+    written_out,
 )
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
+from irax_compiler.ops.registry import is_known, traits_named
 
 Form = Callable[[Operation, int], Sequence[Value] | None]
 
@@ -36,11 +39,25 @@ def _of_call(operation: Operation, number: int) -> Sequence[Value] | None:
     return tuples.of_call(operation, number) or singular_vectors.reduced(operation, number)
 
 
+def _by_name(operation: Operation, number: int) -> Sequence[Value] | None:
+    """Return the function that a composite is of, which irax has rules for: JAX writes those of
+    CHLO so.
+    """
+    name: Any = operation.attributes["name"]
+    if not name.value.startswith("chlo.") or not is_known(name.value):
+        return None
+    if not traits_named(name.value).elementwise:
+        return None
+    types = [x.type for x in operation.results]
+    return mlir.emit(name.value, list(operation.operands), {}, types).results
+
+
 FORMS: dict[str, Form] = {
     **devices.FORMS,
     **mhlo_functions.FORMS,
     **tuples.FORMS,
     **windows.FORMS,
+    "stablehlo.composite": _by_name,
     "stablehlo.custom_call": _of_call,
     "chlo.scan": scans.loop_of_scan,
     "stablehlo.rng": random_numbers.numbers_of_rng,
@@ -49,7 +66,7 @@ FORMS: dict[str, Form] = {
 
 _WORDS = {name.partition(".")[2] for name in FORMS if not name.startswith("mhlo")}
 _WORDS |= {"mhlo.", "quant", "token", "sdy"}
-_WORDS |= set(constants.WORDS)
+_WORDS |= {*constants.WORDS, *written_out.WORDS}
 
 
 def may_have_forms(module: str | bytes, told: str) -> bool:
@@ -87,5 +104,6 @@ def rewrite(module: Module) -> None:
             for result, value in zip(operation.results, results, strict=True):
                 result.replace_all_uses_with(value)
             operation.erase()
+    written_out.rewrite(module)
     tuples.without_unused(module)
     tokens.without_tokens(module)

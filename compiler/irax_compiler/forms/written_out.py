@@ -1,0 +1,210 @@
+"""Functions that frameworks write out, read as such.
+
+What they write has other derivatives at some points:
+
+- Absolute values of complex numbers and hypotenuses, by JAX since 0.12: the root of a sum of
+  squares, scaled against overflow. It has no derivative at 0, and forward mode overflows near it.
+- Sines and cosines of complex numbers, by JAX: where a part is zero, so is one of the result's, and
+  its derivative.
+- log(1 + exp(-|x|)), by all of them, as in softplus and logaddexp: at 0, max(x, 0) has the mean of
+  its two slopes, and |x| that of positive numbers, which do not belong together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from irax_compiler import effects, mlir
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
+from irax_compiler.ops import elementwise
+
+WORDS = ("imag", "log_plus_one", "sqrt")
+
+
+def rewrite(module: Module) -> None:
+    """Write functions in a module as such."""
+    found = False
+    for operation in mlir.operations_in(module.operation)[:-1]:
+        form = _FORMS.get(operation.name)
+        if form is None:
+            continue
+        with InsertionPoint(operation), operation.location:
+            value = form(operation)
+        if value is not None:
+            operation.results[0].replace_all_uses_with(value)
+            found = True
+    for function in mlir.functions(module).values() if found else ():
+        effects.remove_dead_operations(mlir.body(function))
+
+
+def _of_selection(operation: Operation) -> Value | None:
+    return _magnitude(operation) or _circular(operation)
+
+
+# ---- logarithms of sums --------------------------------------------------------------------------
+
+
+def _log_of_sum(operation: Operation) -> Value | None:
+    """Return log(1 + exp(c min(x, -x))), whose slope at 0 is the mean of both, for -c |x|."""
+    exponent = _operands(operation.operands[0], "stablehlo.exponential")
+    if exponent is None:
+        return None
+    negated, scale = exponent[0], None
+    factors = _operands(negated, "stablehlo.multiply")
+    if factors is not None:
+        negated, scale = factors if _number(factors[0]) is None else factors[::-1]
+        if _number(scale) is None:
+            return None
+    size = _operands(negated, "stablehlo.negate")
+    inside = _operands(size[0], "stablehlo.abs") if size else None
+    if inside is None or mlir.dtype_of(inside[0]).kind != "f":
+        return None
+    least = elementwise.minimum(inside[0], elementwise.negate(inside[0]))
+    found = least if scale is None else elementwise.multiply(scale, least)
+    return elementwise.log_plus_one(elementwise.exponential(found))
+
+
+# ---- sines and cosines of complex numbers --------------------------------------------------------
+
+
+def _circular(operation: Operation) -> Value | None:
+    """Return the sine or cosine that `select(x == 0, ..., ...)` of complex numbers is."""
+    test, first, second = operation.operands
+    sides, parts = _operands(test, "stablehlo.compare"), _operands(second, "stablehlo.complex")
+    at_zero = _operands(first, "stablehlo.complex")
+    if sides is None or parts is None or at_zero is None:
+        return None
+    if not _is_equality(test) or _number(sides[1]) != 0:
+        return None
+    x, u, v = sides[0], *parts
+    if at_zero[0] == u and _number(at_zero[1]) == 0:
+        op, of_x = elementwise.cosine, ("cosine", "sine")
+    elif at_zero[1] == v and _number(at_zero[0]) == 0:
+        op, of_x = elementwise.sine, ("sine", "cosine")
+    else:
+        return None
+    factors = [_operands(each, "stablehlo.multiply") for each in (u, v)]
+    if factors[0] is None or factors[1] is None:
+        return None
+    (first_of_x, cosh), (second_of_x, sinh) = factors[0], factors[1]
+    if op is elementwise.cosine:
+        negated = _operands(second_of_x, "stablehlo.negate")
+        second_of_x = negated[0] if negated else x
+    for each, name in zip((first_of_x, second_of_x), of_x, strict=True):
+        if _operands(each, f"stablehlo.{name}") != [x]:
+            return None
+    y = _of_hyperbolic(cosh, sinh)
+    return None if y is None else op(_number_with(x, y))
+
+
+def _of_hyperbolic(cosh: Value, sinh: Value) -> Value | None:
+    """Return the y of which two values are cosh and sinh, made of exp(y) - 1 and exp(-y) - 1."""
+    halves = [_operands(x, "stablehlo.divide") for x in (cosh, sinh)]
+    if any(x is None or _number(x[1]) != 2 for x in halves):
+        return None
+    sum_, difference = (x[0] for x in halves if x is not None)
+    with_two, parts = _operands(sum_, "stablehlo.add"), _operands(difference, "stablehlo.subtract")
+    if with_two is None or parts is None or _number(with_two[1]) != 2:
+        return None
+    if _operands(with_two[0], "stablehlo.add") != parts:
+        return None
+    of, of_negated = (_operands(x, "stablehlo.exponential_minus_one") for x in parts)
+    if of is None or of_negated is None:
+        return None
+    return of[0] if _operands(of_negated[0], "stablehlo.negate") == of else None
+
+
+# ---- magnitudes ----------------------------------------------------------------------------------
+
+
+def _magnitude(operation: Operation) -> Value | None:
+    """Return the absolute value that `select(|re| == inf or |im| == inf, inf, ...)` is."""
+    infinite, limit, scaled = operation.operands
+    tests = _operands(infinite, "stablehlo.or")
+    if tests is None or _number(limit) != np.inf:
+        return None
+    re, im = map(_tested, tests)
+    if re is None or im is None or not _is_length(scaled, re, im):
+        return None
+    return elementwise.abs(_number_with(re, im))
+
+
+def _tested(test: Value) -> Value | None:
+    """Return the value of which `|x| == inf` is a test."""
+    sides = _operands(test, "stablehlo.compare")
+    if sides is None or _number(sides[1]) != np.inf:
+        return None
+    size = _operands(sides[0], "stablehlo.abs")
+    return size[0] if size is not None and _is_equality(test) else None
+
+
+def _is_length(x: Value, re: Value, im: Value) -> bool:
+    """True for sqrt((re / s)^2 + (im / s)^2) * s, with a scale of choice."""
+    factors = _operands(x, "stablehlo.multiply") or ()
+    for root, scale in (factors, factors[::-1]) if factors else ():
+        inside = _operands(root, "stablehlo.sqrt")
+        squares = _operands(inside[0], "stablehlo.add") if inside else None
+        sides = [_operands(x, "stablehlo.multiply") for x in squares or ()]
+        if len(sides) != 2 or not all(x is not None and x[0] == x[1] for x in sides):
+            continue
+        pairs = zip(sides, (re, im), strict=True)
+        if all(side is not None and _is_scaled(side[0], scale, part) for side, part in pairs):
+            return True
+    return False
+
+
+def _is_scaled(x: Value, scale: Value, part: Value) -> bool:
+    """True if `x * scale` is `part`, whatever conditions choose."""
+    choice, scales = _operands(x, "stablehlo.select"), _operands(scale, "stablehlo.select")
+    if choice is not None and scales is not None:
+        if choice[0] != scales[0]:
+            return False
+        pairs = zip(choice[1:], scales[1:], strict=True)
+        return all(_is_scaled(of_x, of_scale, part) for of_x, of_scale in pairs)
+    factor, size = 1.0, _number(scale)
+    if x != part:
+        factors = _operands(x, "stablehlo.multiply")
+        if factors is None or factors[0] != part:
+            return False
+        factor = _number(factors[1])
+    return factor is not None and size is not None and bool(np.isclose(factor * size, 1))
+
+
+# ---- what values are -----------------------------------------------------------------------------
+
+
+def _number_with(re: Value, im: Value) -> Value:
+    """Return the complex number with these parts."""
+    z = _operands(re, "stablehlo.real")
+    is_whole = z is not None and z == _operands(im, "stablehlo.imag")
+    return z[0] if z is not None and is_whole else elementwise.complex_(re, im)
+
+
+def _is_equality(test: Value) -> bool:
+    """True for a comparison that tells if its operands are equal."""
+    operation = mlir.definition(test)
+    return operation is not None and "EQ" in str(operation.attributes["comparison_direction"])
+
+
+def _operands(x: Value, name: str) -> Sequence[Value] | None:
+    """Return the operands of the operation that a value is a result of, if it has this name."""
+    operation = mlir.definition(x)
+    return None if operation is None or operation.name != name else list(operation.operands)
+
+
+def _number(x: Value) -> float | None:
+    """Return the number that all elements are; None if they are not known to be one."""
+    inside = _operands(x, "stablehlo.broadcast_in_dim")
+    if inside is not None:
+        return _number(inside[0])
+    found = mlir.splat(x)
+    return None if found is None else float(found)
+
+
+_FORMS: dict[str, Callable[[Operation], Value | None]] = {
+    "stablehlo.log_plus_one": _log_of_sum,
+    "stablehlo.select": _of_selection,
+}
+"""The forms by the last of their operations."""
