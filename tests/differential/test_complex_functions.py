@@ -4,6 +4,7 @@ NumPy's results, which are those of C's Annex G.
 
 from __future__ import annotations
 
+import mpmath
 import numpy as np
 import pytest
 
@@ -96,6 +97,20 @@ def test_division():
     assert np.all(np.isinf(found[swells]))
     others = ~(whole | fades | swells)
     agree(found[others], expected[others])
+
+
+@pytest.mark.parametrize("way", [lambda f: f, irax.jit], ids=["eager", "jit"])
+def test_sizes_that_numpy_loses(way):
+    """NumPy's log1p is log(1 + z), and its sign divides by a size that may overflow."""
+    large = np.finfo(np.float32).max * 0.9
+    z = jnp.asarray(np.array([1e-30 + 1e-30j, 3e-9 - 4e-5j, complex(large, large)], np.complex64))
+    logs, signs = way(lambda z: (jnp.log1p(z), jnp.sign(z)))(z)
+    with mpmath.workdps(90):
+        expected = [complex(mpmath.log(1 + mpmath.mpc(complex(x)))) for x in np.asarray(z)]
+    agree(logs, np.array(expected))
+    wide = np.asarray(z).astype(np.complex128)
+    agree(signs, wide / np.abs(wide))
+    assert way(jnp.log1p)(jnp.asarray([complex(-2, -0.0)]))[0].imag < 0
 
 
 @pytest.mark.slow

@@ -200,3 +200,29 @@ def test_neighbours_and_less_precision(dtype):
             np.testing.assert_array_equal(value, reference)
             signs = [np.signbit(v) & ~np.isnan(v) for v in (value, reference)]
             np.testing.assert_array_equal(*signs)
+
+
+@pytest.mark.sampled(4)
+@ways
+def test_order_of_all_numbers(dtype, way):
+    """`sort` puts nan last; `top_k` goes by IEEE 754's order, in which a nan has a sign."""
+    own = np.dtype(getattr(ml_dtypes, dtype))
+    x = np.random.default_rng(3).permutation(256).astype(np.uint8).view(own)
+    numbers, is_nan = x.astype(float), np.isnan(x.astype(np.float32))
+    signs = np.ones(256) if "e8m0" in dtype else np.where(x.view(np.int8) < 0, -1, 1)
+    order = np.argsort(-np.where(is_nan, signs * 1e300, numbers), kind="stable")
+    order = order[~is_nan[order]] if is_nan.sum() > 2 else order
+    places = order[(numbers[order] != 0) | is_nan[order]]
+    found = way(lambda x: (jnp.sort(x), lax.top_k(x, 256), jnp.argmax(x), x == x))(jnp.asarray(x))
+    np.testing.assert_array_equal(np.asarray(found[0]).astype(float), np.sort(numbers))
+    there = np.asarray(found[1][1])
+    np.testing.assert_array_equal(there[np.isin(there, places)], places)
+    assert int(found[2]) == np.flatnonzero(is_nan)[0]
+    np.testing.assert_array_equal(found[3], ~is_nan)
+
+
+@pytest.mark.parametrize("dtype", ["float4_e2m1fn", "float6_e2m3fn"])
+def test_order_of_floats_of_few_bits(dtype):
+    own = np.dtype(getattr(ml_dtypes, dtype))
+    x = np.array([1, -2, 0.5, -0.5, 3, -1], own)
+    np.testing.assert_array_equal(lax.top_k(jnp.asarray(x), 6)[1], [4, 0, 2, 3, 5, 1])

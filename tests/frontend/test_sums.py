@@ -159,6 +159,13 @@ UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "bincount": lambda ones, places: jnp.bincount(places, ones, length=4),
     "histogram": _histogram,
     "gather": lambda ones, places: irax.grad(lambda w: w[places].sum())(ones[:4]),
+    "reduceat": lambda ones, places: jnp.add.reduceat(ones - (jnp.arange(len(ones)) < 1), [0, 1]),
+    "loop": lambda ones, places: irax.grad(
+        lambda w: lax.scan(lambda c, x: (c, w[1] * x), 0, ones)[1].sum()
+    )(ones[:4]),
+    "rows of a loop": lambda ones, places: irax.grad(
+        lambda w: lax.scan(lambda c, i: (c, w[i]), 0, places)[1].sum()
+    )(ones[:4]),
     "pooling": lambda ones, places: irax.grad(
         lambda x: lax.reduce_window(x, -np.inf, lax.max, (len(ones),), (1,), "SAME").sum()
     )(ones.at[len(ones) // 2].set(2))[len(ones) // 2 - 1 :],

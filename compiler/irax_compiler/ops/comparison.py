@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from irax_compiler.mlir import Value
@@ -35,9 +37,33 @@ _COMPARE = {
 
 
 def total_order_key(x: np.ndarray) -> np.ndarray:
-    """Integers in IEEE 754's total order of floats: -nan < -inf < ... < -0 < 0 < ... < nan."""
-    bits = x.view(np.dtype(f"i{x.dtype.itemsize}"))
-    return np.where(bits < 0, np.invert(bits) ^ np.iinfo(bits.dtype).min, bits)
+    """Integers in IEEE 754's total order of floats: -nan < -inf < ... < -0 < 0 < ... < nan.
+
+    A nan with the bits of a negative zero is the least.
+    """
+    bits = x.view(np.dtype(f"u{x.dtype.itemsize}"))
+    if not has_sign(x.dtype):
+        return bits
+    if unused := 8 * x.dtype.itemsize - ml_dtypes.finfo(x.dtype).bits:
+        bits = np.left_shift(bits, unused)
+    bits = bits.view(np.dtype(f"i{x.dtype.itemsize}"))
+    least = np.iinfo(bits.dtype).min
+    keys = np.where(bits < 0, np.invert(bits) ^ least, bits)
+    if has_negative_zero(x.dtype):
+        return keys
+    return np.where(bits == least, least, np.where(bits < 0, keys + 1, keys))
+
+
+@cache
+def has_sign(dtype: np.dtype) -> bool:
+    """True for floats of which some are negative: all but float8_e8m0fnu."""
+    return bool(ml_dtypes.finfo(dtype).min < 0)
+
+
+@cache
+def has_negative_zero(dtype: np.dtype) -> bool:
+    """True for floats with a negative zero, the bits of nan in float8_e4m3fnuz and its kind."""
+    return has_sign(dtype) and bool(np.signbit(-np.zeros((), dtype)))
 
 
 @register_class

@@ -503,7 +503,7 @@ log = unary(
 )
 log_plus_one = unary(
     "log_plus_one",
-    meanings.of_complex64(np.log1p),
+    meanings.log_plus_one,
     inverse_derivative=lambda x, y: add(x, full_like(x, 1)),
     transcendental=True,
     scalar_lowering=registers.of_floats("log1p"),

@@ -81,7 +81,9 @@ def round_away_from_zero(x: np.ndarray) -> np.ndarray:
 def sign(x: np.ndarray) -> np.ndarray:
     if x.dtype.kind != "c":
         return np.where(x == 0, x, np.sign(x))  # sign(-0.0) is -0.0
-    directions = np.where(x == 0, np.zeros_like(x), np.sign(x))
+    # NumPy divides by a size that may overflow.
+    is_large = np.isfinite(x) & np.isinf(np.abs(x))
+    directions = np.where(x == 0, np.zeros_like(x), np.sign(np.where(is_large, x / 4, x)))
     return np.where(np.isnan(x), x.dtype.type(complex(np.nan, np.nan)), directions)
 
 
@@ -128,6 +130,18 @@ def of_complex64(function: Callable[..., Any]) -> Callable[..., Any]:
         return function(x.astype(np.complex128)).astype(np.complex64)
 
     return evaluate
+
+
+def log_plus_one(x: np.ndarray) -> np.ndarray:
+    if x.dtype.kind != "c":
+        return np.log1p(x)
+    # NumPy's is log(1 + x), which loses small numbers, and the size of the largest.
+    wide = x.astype(np.complex128)
+    is_near = (np.abs(wide.real) < 0.5) & (np.abs(wide.imag) < 0.5)
+    a, b = (np.where(is_near, part, 0) for part in (wide.real, wide.imag))
+    logs = np.log(complex_of(1 + wide.real, wide.imag))
+    size = np.where(is_near, np.log1p(a * (a + 2) + b * b) / 2, logs.real)
+    return complex_of(size, logs.imag).astype(x.dtype)
 
 
 def atan2(y: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -199,13 +199,15 @@ def reduceat(f: ufunc, a: ArrayLike, indices: Any, axis: int, dtype: DTypeLike |
     results = take(rows, starts, 0, mode="clip")
     ends = lax.concatenate([starts[1:], lax.full((1,), n, starts.dtype)], 0)
     kept = dtypes.result_type(f(results[:1], results[:1]), rows) if starts.size else x.dtype
+    wide = reductions.working_dtype(kept)  # a sum of ones in bfloat16 would stop at 256
     sides = (starts.size, *(1,) * (rows.ndim - 1))
 
     def step(so_far: Array, given: tuple[Array, Array]) -> tuple[Array, None]:
         row, place = given
         within = logical_and(less(starts, place), greater_equal(ends - 1, place))
-        longer = convert(f(so_far, row[None]), kept)
+        longer = convert(f(so_far, convert(row[None], wide)), wide)
         return where(lax.reshape(within, sides), longer, so_far), None
 
     places = lax.iota(starts.dtype, n)
-    return moveaxis(lax.scan(step, convert(results, kept), (rows, places))[0], 0, axis)
+    found, _ = lax.scan(step, convert(results, wide), (rows, places))
+    return moveaxis(convert(found, kept), 0, axis)

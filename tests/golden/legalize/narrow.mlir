@@ -60,6 +60,14 @@ func.func @nan_of_float8(%x: tensor<4xf8E4M3FN>) -> tensor<4xf32> {
 // CHECK:        [[WIDE:%\w+]] = stablehlo.convert [[X]]
 // CHECK:        stablehlo.select [[NAN]], {{.*}}, [[WIDE]]
 
+func.func @nan_of_float8.compared(%x: tensor<4xf8E4M3FN>) -> tensor<4xi1> {
+  %0 = stablehlo.compare NE, %x, %x : (tensor<4xf8E4M3FN>, tensor<4xf8E4M3FN>) -> tensor<4xi1>
+  return %0 : tensor<4xi1>
+}
+// CHECK:      func.func @nan_of_float8.compared([[X:%\w+]]
+// CHECK:        stablehlo.bitcast_convert [[X]]
+// CHECK:        stablehlo.compare NE, {{.*}} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>
+
 // Of a complex number the real part is converted, as real numbers are.
 func.func @convert_of_complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xf64> {
   %0 = stablehlo.convert %x : (tensor<4xcomplex<f32>>) -> tensor<4xf64>

@@ -75,3 +75,18 @@ func.func @sum_with_update_of_zeros(%x: tensor<50xf32>, %y: tensor<1xf32>, %i: t
 // CHECK-NEXT:   [[NEW:%\w+]] = stablehlo.add [[OLD]], [[Y]] : tensor<1xf32>
 // CHECK-NEXT:   [[R:%\w+]] = stablehlo.dynamic_update_slice [[X]], [[NEW]], [[I]]
 // CHECK-NEXT:   return [[R]]
+
+// Of bfloat16, whose sum is of float32.
+func.func @convert_of_update_of_zeros(%x: tensor<50xf32>, %y: tensor<1xbf16>, %i: tensor<i32>) -> tensor<50xf32> {
+  %zeros = stablehlo.constant dense<0.0> : tensor<50xbf16>
+  %0 = stablehlo.dynamic_update_slice %zeros, %y, %i : (tensor<50xbf16>, tensor<1xbf16>, tensor<i32>) -> tensor<50xbf16>
+  %1 = stablehlo.convert %0 : (tensor<50xbf16>) -> tensor<50xf32>
+  %2 = stablehlo.multiply %1, %x : tensor<50xf32>
+  return %2 : tensor<50xf32>
+}
+// CHECK:      func.func @convert_of_update_of_zeros([[X:%\w+]]: tensor<50xf32>, [[Y:%\w+]]: tensor<1xbf16>, [[I:%\w+]]: tensor<i32>)
+// CHECK-NEXT:   [[ZEROS:%\w+]] = stablehlo.constant dense<0.000000e+00> : tensor<50xf32>
+// CHECK-NEXT:   [[WIDE:%\w+]] = stablehlo.convert [[Y]] : (tensor<1xbf16>) -> tensor<1xf32>
+// CHECK-NEXT:   [[UPDATE:%\w+]] = stablehlo.dynamic_update_slice [[ZEROS]], [[WIDE]], [[I]]
+// CHECK-NEXT:   [[R:%\w+]] = stablehlo.multiply [[UPDATE]], [[X]]
+// CHECK-NEXT:   return [[R]]

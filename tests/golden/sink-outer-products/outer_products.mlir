@@ -129,3 +129,29 @@ func.func @nested(%xs: tensor<4x3xf32>, %g: tensor<3x3xf32>) -> (tensor<3x3xf32>
 // CHECK-NOT:     dot_general
 // CHECK:         stablehlo.return
 // CHECK:       stablehlo.dot_general [[OUTER]]#2, [[OUTER]]#2, contracting_dims = [0] x [0]
+
+// A product of bfloat16 is added to a sum of float32: the product of the stacks is of float32.
+func.func @converted(%xs: tensor<9x3xbf16>, %g: tensor<3x3xf32>) -> tensor<3x3xf32> {
+  %one = stablehlo.constant dense<1> : tensor<i32>
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %n = stablehlo.constant dense<9> : tensor<i32>
+  %0:2 = stablehlo.while(%i = %zero, %sum = %g) : tensor<i32>, tensor<3x3xf32>
+   cond {
+    %p = stablehlo.compare LT, %i, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %p : tensor<i1>
+  } do {
+    %j = stablehlo.add %i, %one : tensor<i32>
+    %row = stablehlo.dynamic_slice %xs, %i, %zero, sizes = [1, 3] : (tensor<9x3xbf16>, tensor<i32>, tensor<i32>) -> tensor<1x3xbf16>
+    %x = stablehlo.reshape %row : (tensor<1x3xbf16>) -> tensor<3xbf16>
+    %y = stablehlo.sine %x : tensor<3xbf16>
+    %outer = stablehlo.dot_general %y, %x, contracting_dims = [] x [] : (tensor<3xbf16>, tensor<3xbf16>) -> tensor<3x3xbf16>
+    %wide = stablehlo.convert %outer : (tensor<3x3xbf16>) -> tensor<3x3xf32>
+    %total = stablehlo.add %sum, %wide : tensor<3x3xf32>
+    stablehlo.return %j, %total : tensor<i32>, tensor<3x3xf32>
+  }
+  return %0#1 : tensor<3x3xf32>
+}
+// CHECK-LABEL: func.func @converted(
+// CHECK:         stablehlo.while({{.*}}) : tensor<i32>, tensor<9x3xbf16>
+// CHECK-NOT:     dot_general
+// CHECK:       stablehlo.dot_general {{.*}} : (tensor<9x3xbf16>, tensor<9x3xbf16>) -> tensor<3x3xf32>

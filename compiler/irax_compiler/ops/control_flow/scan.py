@@ -19,13 +19,13 @@ import numpy as np
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import Operation, Type, Value
-from irax_compiler.ops import comparison, dry_run, elementwise, shape
+from irax_compiler.ops import comparison, conversion, dry_run, elementwise, shape
 from irax_compiler.ops.attributes import FLAG, I64, SYMBOL, attribute
 from irax_compiler.ops.composite import ComposedOp, register_composed
 from irax_compiler.ops.control_flow import long_loops, rowwise
 from irax_compiler.ops.control_flow.building import while_loop
 from irax_compiler.ops.control_flow.rows import read_row, row_type, stacked_type, write_row
-from irax_compiler.ops.core import Axis, Linear, Tangent, add_tangents, full
+from irax_compiler.ops.core import Axis, Linear, Tangent, full, working_dtype
 from irax_compiler.ops.structured import (
     StructuredOp,
     batched_where,
@@ -323,7 +323,9 @@ class Scan(StructuredOp, ComposedOp):
         derived = transform.function(self.body, pattern)
         found_consts, _, found_xs = self.parts(derived.results)
         known = [x for x in consts if isinstance(x, Value)]
-        sums = [zeros_of(x.type) for x, flag in zip(consts, found_consts, strict=True) if flag]
+        shared = [x for x, flag in zip(consts, found_consts, strict=True) if flag]
+        # Many small terms are added to each: in bfloat16 a sum of ones would stop at 256.
+        sums = [zeros_of(_type_of_sums(x.type)) for x in shared]
         moving = instantiated(carry, ct_carry, [True] * self.num_carry)
         known_rows = [x for x in xs if isinstance(x, Value)]
 
@@ -335,17 +337,21 @@ class Scan(StructuredOp, ComposedOp):
             )
             ct_consts, ct_carried, ct_rows = self.parts(scatter(found, derived.results))
             added = [
-                add_tangents(total, ct)
+                elementwise.add(total, conversion.convert(ct, mlir.dtype_of(total)))
                 for total, ct in zip(totals, _active(ct_consts), strict=True)
             ]
             carried = instantiated(carry, ct_carried, [True] * self.num_carry)
-            return [*carried, *(t for t in added if t is not None), *_active(ct_rows)]
+            return [*carried, *added, *_active(ct_rows)]
 
         in_parts = [known, [*moving, *sums], [*known_rows, *_active(ct_ys)]]
         found = self._built(
             transform, f"{self.body}.transpose.step", body, in_parts, not self.reverse
         )
         carried, totals, rows = _split(found, len(moving), len(sums))
+        totals = [
+            conversion.convert(total, mlir.dtype_of_type(x.type))
+            for total, x in zip(totals, shared, strict=True)
+        ]
         ct_operands = [*scatter(totals, found_consts), *carried, *scatter(rows, found_xs)]
         return [
             ct if isinstance(x, Linear) else None
@@ -407,6 +413,11 @@ class Scan(StructuredOp, ComposedOp):
             self, body=body, reverse=reverse, num_consts=len(consts), num_carry=len(carry)
         )
         return tuple(scan.build([*consts, *carry, *xs]))
+
+
+def _type_of_sums(type_: Type) -> Type:
+    """Return the type of a sum of many arrays of a type."""
+    return mlir.tensor_type(mlir.shape_of_type(type_), working_dtype(mlir.dtype_of_type(type_)))
 
 
 def _there(tangents: Sequence[Tangent]) -> tuple[bool, ...]:

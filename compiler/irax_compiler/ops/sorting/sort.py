@@ -205,7 +205,7 @@ def _sides(x: Value, order: Order) -> list[Value]:
     if dtype_of(x).kind == "c":
         parts = (mlir.emit(f"stablehlo.{part}", [x]).results[0] for part in ("real", "imag"))
         return [side for part in parts for side in _sides(part, order)]
-    if order.total or not inexact(dtype_of(x)):
+    if order.total or not inexact(dtype_of(x)) or not comparison.has_sign(dtype_of(x)):
         return [x]
     # In the total order with one nan and one zero, nan comes last and -0 equals 0.
     zero, nan = full_like(x, 0), full_like(x, np.nan)

@@ -10,8 +10,8 @@ from math import prod
 from typing import ClassVar
 
 from irax_compiler import mlir
-from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import elementwise, shape
+from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, inexact, shape_of
+from irax_compiler.ops import conversion, elementwise, shape
 from irax_compiler.ops.control_flow.building import while_loop, with_row
 from irax_compiler.ops.control_flow.trip_counts import Count, count
 from irax_compiler.ops.core import full
@@ -54,13 +54,16 @@ class _Sum:
 
     place: int
     addition: Operation
+    term: Operation
+    """The product, or its conversion to wider numbers."""
     product: Operation
 
     @property
     def op(self) -> DotGeneral:
+        """The product, in the dtype of the sum."""
         op = read(self.product)
         assert isinstance(op, DotGeneral)
-        return op
+        return replace(op, dtype=dtype_of(self.addition.results[0]))
 
     @property
     def factors(self) -> list[Value]:
@@ -96,14 +99,30 @@ def _sums(loop: Operation, how: Count) -> list[_Sum]:
         if mlir.num_uses(carried) > 1 or mlir.num_uses(condition.arguments[i]):
             continue
         terms = [y for y in addition.operands if y != carried]
-        product = mlir.definition(terms[0]) if len(terms) == 1 else None
-        if product is None or product.name != "stablehlo.dot_general" or product.block != body:
+        term = mlir.definition(terms[0]) if len(terms) == 1 else None
+        product = None if term is None else _product(term)
+        if term is None or product is None or product.block != body:
             continue
-        sum_ = _Sum(i, addition, product)
-        if dtype_of(sum_.factors[0]) == dtype_of(carried) and _pays(sum_, how.steps):
+        sum_ = _Sum(i, addition, term, product)
+        is_alike = dtype_of(sum_.factors[0]) == dtype_of(product.results[0])
+        if is_alike and _pays(sum_, how.steps):
             found.append(sum_)
-    additions = {sum_.addition for sum_ in found}
-    return [sum_ for sum_ in found if additions.issuperset(mlir.users(sum_.product.results[0]))]
+    gone = {operation for sum_ in found for operation in (sum_.addition, sum_.term)}
+    return [sum_ for sum_ in found if gone.issuperset(mlir.users(sum_.product.results[0]))]
+
+
+def _product(term: Operation) -> Operation | None:
+    """Return the product that a term is, or is of floats that are converted to wider ones."""
+    product: Operation | None = term
+    if term.name == conversion.Convert.name and mlir.num_uses(term.results[0]) == 1:
+        before, after = dtype_of(term.operands[0]), dtype_of(term.results[0])
+        if (
+            "c" not in (before.kind, after.kind)
+            and inexact(before)
+            and before.itemsize < after.itemsize
+        ):
+            product = mlir.definition(term.operands[0])
+    return product if product is not None and product.name == DotGeneral.name else None
 
 
 def _pays(sum_: _Sum, steps: int) -> bool:
@@ -120,7 +139,7 @@ def _without(loop: Operation, how: Count, sums: Sequence[_Sum]) -> list[Value]:
     start = list(loop.operands)
     places = {sum_.place for sum_ in sums}
     kept = [i for i in range(len(start)) if i not in places]
-    gone = {operation for sum_ in sums for operation in (sum_.addition, sum_.product)}
+    gone = {operation for sum_ in sums for operation in (sum_.addition, sum_.term, sum_.product)}
     pairs = [_stacked(sum_, loop, how) for sum_ in sums]
     kinds = dict.fromkeys(x for pair in pairs for x in pair if isinstance(x, _Stack))
     stacks = [full((how.steps, *shape_of(x.value)), 0, dtype_of(x.value)) for x in kinds]

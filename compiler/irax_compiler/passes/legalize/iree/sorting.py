@@ -22,6 +22,7 @@ from irax_compiler.ops.sorting.sort import SortBy
 from irax_compiler.passes.core import enclosing
 from irax_compiler.passes.host.host import host_call
 from irax_compiler.passes.legalize.legalization import legalizes
+from irax_compiler.passes.legalize.numerics import narrow_floats
 from irax_compiler.passes.rewriting import read_as
 from irax_compiler.sizes import at_least
 
@@ -54,7 +55,7 @@ def total_order_of_narrow(operation: Operation) -> Sequence[Value] | None:
     if op is None:
         return None
     keys = [dtype_of(x) for x in operands[: op.order.num_keys]]
-    if not any(map(_is_narrow if op.order.total else _has_signed_nan, keys)):
+    if not any(map(_is_narrow if op.order.total else _has_other_nans, keys)):
         return None
     keys = operands[: op.order.num_keys]
     unsigned = [key for x in keys for key in keys_of(x, op.order)]
@@ -363,9 +364,12 @@ def _float_key(x: Value, total: bool) -> Number:
             number = number.to(np.float32)
         number = where(number.equals(0), 0, number)
         number = where(number.equals(number), number, np.nan)
-    width = 8 * number.dtype.itemsize
+    sign = 1 << (8 * number.dtype.itemsize - 1)
     bits = number.bits(f"u{number.dtype.itemsize}")
-    return where(is_negative(number), ~bits, bits | (1 << (width - 1)))
+    below = ~bits
+    if not comparison.has_negative_zero(number.dtype):
+        below = where(bits.equals(sign), 0, below + 1)
+    return where(is_negative(number), below, bits | sign)
 
 
 def _order(keys: Sequence[Value], dimension: int) -> Value:
@@ -387,8 +391,9 @@ def _order(keys: Sequence[Value], dimension: int) -> Value:
     return (Number(result) & 0xFFFFFFFF).to(int32).value
 
 
-def _has_signed_nan(dtype: np.dtype) -> bool:
-    return dtype.name.endswith("fnuz")
+def _has_other_nans(dtype: np.dtype) -> bool:
+    """True for floats with a nan that has the bits of -0, or that IREE takes for a number."""
+    return dtype.name.endswith("fnuz") or dtype == narrow_floats.E4M3FN
 
 
 def _is_narrow(dtype: np.dtype) -> bool:

@@ -12,11 +12,13 @@ import numpy as np
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, inexact
 from irax_compiler.ops import conversion
+from irax_compiler.ops.comparison import Compare
 from irax_compiler.ops.formula import Number, copy_sign, where
 from irax_compiler.ops.registry import read
 from irax_compiler.passes.legalize.float_codes import rounded_to_odd
 from irax_compiler.passes.legalize.legalization import legalizes
 from irax_compiler.passes.legalize.numerics.scalar_formulas import by_scalars
+from irax_compiler.passes.rewriting import read_as
 
 F32, F64 = np.dtype(np.float32), np.dtype(np.float64)
 BF16 = np.dtype(ml_dtypes.bfloat16)
@@ -129,14 +131,22 @@ def smallest_normal_of_float8(operation: Operation) -> Sequence[Value] | None:
     return [where(is_rounded_up, copy_sign(size * 0 + normal, x), x).to(target).value]
 
 
-@legalizes("stablehlo.convert", kind="bug", of="IREE")
+@legalizes("stablehlo.convert", "stablehlo.compare", kind="bug", of="IREE")
 def nan_of_float8(operation: Operation) -> Sequence[Value] | None:
-    """Write nans of float8_e4m3fn by bits: IREE makes one of the two -480."""
-    (x,) = map(Number, operation.operands)
-    if x.dtype != E4M3FN or dtype_of(operation.results[0]) != F32:
+    """Write nans of float8_e4m3fn by bits, and compare so: IREE makes one of the two -480."""
+    operands = list(map(Number, operation.operands))
+    if operands[0].dtype != E4M3FN:
         return None
+    if (comparison := read_as(Compare, operation)) is not None:
+        return comparison.build([_with_nans(x).value for x in operands])
+    is_wide = dtype_of(operation.results[0]) == F32
+    return [_with_nans(*operands).value] if is_wide else None
+
+
+def _with_nans(x: Number) -> Number:
+    """Return numbers of float8_e4m3fn as float32."""
     is_nan = (x.bits(np.uint8) & 0x7F).equals(0x7F)
-    return [where(is_nan, np.nan, x.to(F32)).value]
+    return where(is_nan, np.nan, x.to(F32))
 
 
 def _is_float8(dtype: np.dtype) -> bool:

@@ -12,7 +12,7 @@ from math import prod
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, dtype_of, shape_of
-from irax_compiler.ops import elementwise, shape, slicing
+from irax_compiler.ops import conversion, elementwise, shape, slicing
 from irax_compiler.ops.core import full
 from irax_compiler.ops.indexing.dynamic_slices import DynamicSlice, DynamicUpdateSlice
 from irax_compiler.passes.matching import is_full_of, made_by, made_for_one
@@ -69,6 +69,16 @@ def sum_with_update_of_zeros(op: elementwise.Elementwise, x: Value, y: Value) ->
         old = DynamicSlice(shape_of(part))(array, *starts)
         return update.rebuild([array, op(old, part), *starts])
     return None
+
+
+@rewrites(conversion.Convert)
+def convert_of_update_of_zeros(op: conversion.Convert, x: Value) -> Value | None:
+    """convert(dynamic_update_slice(0, y, i)) -> dynamic_update_slice(0, convert(y), i)."""
+    update = made_for_one(x, DynamicUpdateSlice)
+    if update is None or not is_full_of(update.operand, 0) or any(map(is_symbolic, shape_of(x))):
+        return None
+    _, part, *starts = update.operands
+    return update.rebuild([full(shape_of(x), 0, op.dtype), op(part), *starts])
 
 
 def _is_term(x: Value) -> bool:
