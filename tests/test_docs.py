@@ -7,6 +7,7 @@ what it prints, and the error that it ends with, if any.
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import itertools
 import linecache
@@ -20,6 +21,7 @@ import pytest
 from tests.runtime.test_communication import job
 
 from irax_compiler import passes
+from irax_compiler.pipeline import parse_pipeline
 
 DOCS = Path(__file__).parents[1] / "docs"
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
@@ -33,12 +35,26 @@ HOSTS = DOCS / "tutorials" / "several-hosts.md"
 """It joins a job before it uses devices, and runs in several processes as in one."""
 EXTENDING = [DOCS / "how-to" / f"{name}.md" for name in ("op", "pass", "target")]
 """Their examples register ops, passes and targets, which other tests would find."""
-ARCHITECTURE = [DOCS / "architecture.md", *sorted((DOCS / "architecture").glob("*.md"))]
-FOLDERS = ("frontend", "compiler", "runtime", "tools", "tests", "docs", "website", "benchmarks")
+ARCHITECTURE = [
+    DOCS.parent / "CONTRIBUTING.md",
+    DOCS / "architecture.md",
+    *sorted((DOCS / "architecture").glob("*.md")),
+]
+FOLDERS = (
+    *("frontend", "compiler", "runtime", "tools"),
+    *("tests", "docs", "website", "benchmarks", "findings"),
+)
 NAMED = re.compile(
     r"`([\w./-]+(?:\.py|\.md|/))`|^ +((?:frontend|compiler|runtime)/[\w./]+)", re.MULTILINE
 )
 """Files and folders, between backticks or at the beginning of a line of a diagram."""
+ROOM = re.compile(r"^##+ .*\(`([\w/]+)/`\)\n(.*?)(?=^##)", re.DOTALL | re.MULTILINE)
+"""A section about a folder."""
+TOPS = [DOCS.parent / top for top in ("", "compiler", "compiler/irax_compiler", "runtime")]
+TOPS.append(DOCS.parent / "compiler/irax_compiler/passes")
+"""The folders that those of sections are in."""
+OPTIONS = re.compile(r"`([\w-]+\{[\w-]+=[^}]+\})`")
+"""A pass with options."""
 FILES = [
     path
     for path in sorted(DOCS.rglob("*.md"))
@@ -116,13 +132,33 @@ def test_examples_of_several_processes() -> None:
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("page", ARCHITECTURE, ids=lambda path: str(path.relative_to(DOCS)))
-def test_named_files_exist(page: Path) -> None:
+@functools.cache
+def all_paths() -> set[str]:
+    """The files of the repository, and folders with a slash at their end."""
     found = [path for top in FOLDERS for path in (DOCS.parent / top).rglob("*.*")]
     files = {f"/{path.relative_to(DOCS.parent).as_posix()}" for path in found}
-    folders = {f"{parent}/" for file in files for parent in PurePosixPath(file).parents}
+    return files | {f"{parent}/" for file in files for parent in PurePosixPath(file).parents}
+
+
+@pytest.mark.parametrize("page", ARCHITECTURE, ids=lambda path: path.name)
+def test_named_files_exist(page: Path) -> None:
     named = {first or second for first, second in NAMED.findall(page.read_text("utf-8"))}
-    assert not {name for name in named if not any(f.endswith(f"/{name}") for f in files | folders)}
+    assert not {name for name in named if not any(f.endswith(f"/{name}") for f in all_paths())}
+
+
+@pytest.mark.parametrize("page", ARCHITECTURE, ids=lambda path: path.name)
+def test_sections_of_a_folder_name_its_files(page: Path) -> None:
+    for folder, text in ROOM.findall(page.read_text("utf-8")):
+        others = re.findall(r"`([\w/]+)/(?:\w+\.py)?`", text)
+        rooms = [top / name for name in (folder, *others) for top in TOPS if (top / name).is_dir()]
+        files = {file.name for room in rooms for file in room.glob("*.py")}
+        assert not {*re.findall(r"`(\w+\.py)`", text)} - files, f"{folder} has none of these"
+
+
+@pytest.mark.parametrize("page", ARCHITECTURE, ids=lambda path: path.name)
+def test_named_options_exist(page: Path) -> None:
+    for text in OPTIONS.findall(page.read_text("utf-8")):
+        assert parse_pipeline(text)
 
 
 def test_every_pass_is_described() -> None:
