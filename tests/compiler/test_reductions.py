@@ -13,7 +13,8 @@ import irax
 import irax.numpy as jnp
 from irax_compiler import mlir
 from irax_compiler.passes.kernels.reductions import dispatches as reductions
-from irax_compiler.passes.kernels.reductions.domains import Access, Domain, groups
+from irax_compiler.passes.kernels.reductions.domains import Domain
+from irax_compiler.passes.kernels.views import View
 
 SHAPES = [(1, 129), (3, 77, 16), (8, 1, 40), (33, 130), (700, 257), (2, 31, 9, 8), (131080,)]
 """Odd sizes; of rows that a vector has too much room for; and one that workers divide."""
@@ -146,16 +147,16 @@ def test_groups_of_dimensions():
         }""")
     function = mlir.functions(module)["main"]
     broadcast = mlir.body(function).operations[0].operation.results[0]
-    whole, part = (Access.of(x, domain) for x in (mlir.arguments(function)[0], broadcast))
+    whole, part = map(domain.view, (mlir.arguments(function)[0], broadcast))
     assert whole is not None
     assert part is not None
     assert part.strides == (0, 0, 0, 7, 1)
-    assert [(g.extent, g.is_reduced) for g in groups(domain, [whole])] == [(120, True), (7, False)]
-    assert [(g.extent, g.is_reduced) for g in groups(domain, [whole, part])] == [
-        (20, True),
-        (6, True),
-        (7, False),
-    ]
+
+    def axes(*views: View) -> list[tuple[int, bool]]:
+        return [(axis.extent, domain.is_reduced(axis)) for axis in domain.axes(views)]
+
+    assert axes(whole) == [(120, True), (7, False)]
+    assert axes(whole, part) == [(20, True), (6, True), (7, False)]
 
 
 @pytest.mark.slow

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from operator import mul
@@ -14,8 +14,13 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Value, shape_of
 from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.core import Op
+from irax_compiler.ops.registers import index
+from irax_compiler.passes.kernels.code.places import moved
 from irax_compiler.passes.rewriting import read_named
 from irax_compiler.sizes import Size
+
+Place = dict[int, Value]
+"""The place of an element along dimensions, by their numbers; along others it is the first."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,18 @@ class View:
             found *= n
         return found
 
+    def offset(self, place: Place) -> Value:
+        """Build the place in the array of the element at a place."""
+        found = index(self.start)
+        for dimension, at in place.items():
+            found = moved(found, at, self.strides[dimension])
+        return found
+
+    def described(self, x: Value, arrays: Mapping[Value, int]) -> Hashable:
+        """Return a description of the view for a value, by the numbers of arrays."""
+        array = None if self.array is None else (arrays[self.array], self.array.type)
+        return x.type, array, self.strides, self.start
+
     def is_in_order(self, extents: Sequence[int]) -> bool:
         """True if the elements of a value of a shape are neighbours, in order, or all the same."""
         if self.array is None:
@@ -105,6 +122,11 @@ class View:
 
 _MOVES = (shape.Transpose, shape.BroadcastInDim, shape.Reshape, slicing.Slice, slicing.Reverse)
 _NAMES = frozenset(kind.name for kind in (*_MOVES, shape.Iota))
+
+
+def arrays_of(views: Iterable[View]) -> list[Value]:
+    """Return the arrays of views, each once."""
+    return list(dict.fromkeys(view.array for view in views if view.array is not None))
 
 
 def contiguous(extents: Sequence[int]) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ from irax_compiler.passes.host.donated import is_donated
 from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_loop
 from irax_compiler.passes.kernels.code.memory import read, write
-from irax_compiler.passes.kernels.code.places import split, times
+from irax_compiler.passes.kernels.code.places import split
 from irax_compiler.passes.kernels.descriptions import Unknown, described
 from irax_compiler.passes.kernels.growth import Growth
 from irax_compiler.passes.kernels.loops.memory import (
@@ -33,7 +33,8 @@ from irax_compiler.passes.kernels.loops.memory import (
     unbound,
 )
 from irax_compiler.passes.kernels.reductions import lanes
-from irax_compiler.passes.kernels.reductions.domains import Access, Domain
+from irax_compiler.passes.kernels.reductions.domains import Domain
+from irax_compiler.passes.kernels.views import View, arrays_of
 
 ARRAYS = 24
 """The most arrays that an epilogue reads and writes; IREE binds 32."""
@@ -47,8 +48,8 @@ class Epilogue:
 
     product: Value
     members: list[Operation]
-    accesses: dict[Value, Access]
-    """The reads of arrays, by the values that stand for them in the members."""
+    views: dict[Value, View]
+    """The views of arrays from outside, by the values that the members use."""
     given: list[Value]
     """The values that are used elsewhere. The product is computed in the memory of the first."""
     overwritten: dict[Value, Value]
@@ -59,7 +60,7 @@ class Epilogue:
     @cached_property
     def arrays(self) -> list[Value]:
         """The arrays that are read."""
-        return list(dict.fromkeys(a.array for a in self.accesses.values() if a.array is not None))
+        return arrays_of(self.views.values())
 
     @property
     def operands(self) -> list[Value]:
@@ -93,7 +94,9 @@ class Epilogue:
     def description(self) -> Hashable | None:
         """The facts that its code follows from; None if they are not known."""
         arrays = {x: i for i, x in enumerate(self.arrays)}
-        known: dict[Value, Hashable] = {x: a.described(x, arrays) for x, a in self.accesses.items()}
+        known: dict[Value, Hashable] = {
+            x: view.described(x, arrays) for x, view in self.views.items()
+        }
         known[self.product] = self.product.type
         try:
             members = described(self.members, known)
@@ -167,13 +170,13 @@ class _Growth(Growth):
             return None
         members = self.in_order()
         given = [x for x in (self.product, *(o.results[0] for o in members)) if self.is_given(x)]
-        accesses = {
-            x: access
+        views = {
+            x: view
             for operation in members
             for x in operation.operands
-            if not self.is_inside(x) and (access := self._access(x)) is not None
+            if not self.is_inside(x) and (view := self._view(x)) is not None
         }
-        arrays = list(dict.fromkeys(a.array for a in accesses.values() if a.array is not None))
+        arrays = arrays_of(views.values())
         place = self.place(given)
         overwritten = self._overwritten(given, arrays, place)
         home = self._home([x for x in given if x not in overwritten])
@@ -182,7 +185,7 @@ class _Growth(Growth):
         # What overwrites a donated array is no place for the product: the array is read after it.
         first = self.product if home is None else home
         given = [first, *(x for x in given if x != first)]
-        return Epilogue(self.product, members, accesses, given, overwritten, place)
+        return Epilogue(self.product, members, views, given, overwritten, place)
 
     def is_inside(self, x: Value) -> bool:
         return x == self.product or super().is_inside(x) or mlir.splat(x) is not None
@@ -200,7 +203,7 @@ class _Growth(Growth):
         return (
             all(map(registers.is_known, inner))
             and all(map(is_plain, (*operation.results, *operation.operands)))
-            and all(self.is_inside(x) or self._access(x) for x in operation.operands)
+            and all(self.is_inside(x) or self._view(x) for x in operation.operands)
         )
 
     def is_cheap(self, operation: Operation) -> bool:
@@ -217,7 +220,7 @@ class _Growth(Growth):
 
     def _reads(self, operation: Operation) -> int:
         """Return the bytes that an operation reads for an element, of arrays as large."""
-        found = {self._access(x) for x in operation.operands if mlir.splat(x) is None}
+        found = {self._view(x) for x in operation.operands if mlir.splat(x) is None}
         arrays = {a.array for a in found if a is not None and a.array is not None}
         return sum(held_dtype(x).itemsize for x in arrays if self.domain.is_whole(x))
 
@@ -246,19 +249,19 @@ class _Growth(Growth):
                     break
         return found
 
-    def _access(self, x: Value) -> Access | None:
-        """Return the access to an array; None if its elements are no neighbours along a line, and
+    def _view(self, x: Value) -> View | None:
+        """Return the view of an array; None if its elements are no neighbours along a line, and
         not one for all of it.
         """
-        access = Access.of(x, self.domain) if shape_of(x) in ((), self.domain.extents) else None
-        if access is None or access.array is None:
+        view = self.domain.view_in_order(x) if shape_of(x) in ((), self.domain.extents) else None
+        if view is None or view.array is None:
             return None
-        strides = access.strides[-len(self.inner) :]
+        strides = view.strides[-len(self.inner) :]
         is_line = all(
             n == 1 or step == prod(self.inner[i + 1 :])
             for i, (n, step) in enumerate(zip(self.inner, strides, strict=True))
         )
-        return access if is_line or all(step == 0 for step in strides) else None
+        return view if is_line or all(step == 0 for step in strides) else None
 
 
 class _Line:
@@ -269,17 +272,14 @@ class _Line:
         self.memories = memories
         self.start = start
         extents = shape_of(epilogue.product)
-        indices = split(start, list(extents))
+        place = dict(enumerate(split(start, list(extents))))
         self.offsets: dict[Value, Value] = {}
         """The places of the first element in the arrays that have neighbours along the line."""
         self.numbers: dict[Value, Value] = {}
         """The elements of the other arrays."""
-        for x, access in epilogue.accesses.items():
-            offset = index(0)
-            for at, stride in zip(indices, access.strides, strict=True):
-                if stride != 0:
-                    offset = emit("arith.addi", offset, times(at, stride))
-            if _is_along(access, extents):
+        for x, view in epilogue.views.items():
+            offset = view.offset(place)
+            if _is_along(view, extents):
                 self.offsets[x] = offset
             else:
                 self.numbers[x] = self._read(x, offset, 1, None)
@@ -306,12 +306,12 @@ class _Line:
         return []
 
     def _read(self, x: Value, at: Value, size: int, mask: Value | None) -> Value:
-        array = self.epilogue.accesses[x].array
+        array = self.epilogue.views[x].array
         assert array is not None
         return read(self.memories[array], at, dtype_of(x), size, mask)
 
 
-def _is_along(access: Access, extents: Sequence[int]) -> bool:
+def _is_along(view: View, extents: Sequence[int]) -> bool:
     """True if an array has other elements for neighbours in the product."""
-    steps = [step for n, step in zip(extents, access.strides, strict=True) if n != 1]
+    steps = [step for n, step in zip(extents, view.strides, strict=True) if n != 1]
     return steps[-1] == 1

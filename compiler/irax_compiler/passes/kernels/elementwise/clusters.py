@@ -17,7 +17,7 @@ from irax_compiler.passes.host.donated import WORTH_TAKING, in_memory_of, is_don
 from irax_compiler.passes.kernels.elementwise import complex_numbers
 from irax_compiler.passes.kernels.executables import SIZED_DISPATCH
 from irax_compiler.passes.kernels.loops.memory import bound_type, held_dtype
-from irax_compiler.passes.kernels.views import Axis, View, axes
+from irax_compiler.passes.kernels.views import Axis, View, arrays_of, axes
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
 
 MANY = 4096
@@ -46,12 +46,12 @@ class Cluster:
     @cached_property
     def arrays(self) -> list[Value]:
         """The arrays that are read."""
-        return list(dict.fromkeys(v.array for v in self.views.values() if v.array is not None))
+        return arrays_of(self.views.values())
 
     @cached_property
     def given(self) -> list[Value]:
         """The arrays that are written: the results themselves, or what is concatenated of them."""
-        return list(dict.fromkeys(v.array for _, v in self.writes if v.array is not None))
+        return arrays_of(view for _, view in self.writes)
 
     @cached_property
     def axes(self) -> list[Axis]:

@@ -20,14 +20,14 @@ from irax_compiler.ops.registers import index
 from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_each, for_loop
 from irax_compiler.passes.kernels.code.memory import gathered, write
-from irax_compiler.passes.kernels.code.places import least, moved, numbers, plus, split, times
+from irax_compiler.passes.kernels.code.places import least, numbers, plus, split, times
 from irax_compiler.passes.kernels.code.shuffles import joined, picked
 from irax_compiler.passes.kernels.elementwise import complex_numbers
 from irax_compiler.passes.kernels.elementwise.clusters import Cluster
 from irax_compiler.passes.kernels.elementwise.complex_numbers import Register, is_complex
 from irax_compiler.passes.kernels.loops.memory import held_dtype, held_shape
 from irax_compiler.passes.kernels.reductions import lanes
-from irax_compiler.passes.kernels.views import Axis, View
+from irax_compiler.passes.kernels.views import Axis, Place, View
 from irax_compiler.processors import processors
 from irax_compiler.sizes import Size
 
@@ -36,9 +36,6 @@ SHARE = 1 << 15
 
 PARTS = 2
 """The workgroups for each processor where sizes are not known."""
-
-Place = dict[Axis, Value]
-"""The place along axes, as far as it is known."""
 
 
 def _workgroups() -> int:
@@ -115,11 +112,11 @@ class Kernel:
 
     def _item(self, number: Value) -> None:
         *indices, part = split(number, self._numbers)
-        place = dict(zip(self.outer[:-1], indices, strict=True))
+        place = {axis.last: at for axis, at in zip(self.outer[:-1], indices, strict=True)}
         first = times(part, self._part)
         last = least(plus(first, self._part), self._shared.extent)
         if self.outer:
-            for_each(first, last, lambda at: self._row(place | {self._shared: at}, None))
+            for_each(first, last, lambda at: self._row(place | {self._shared.last: at}, None))
         else:
             self._row(place, (first, last))
 
@@ -131,7 +128,7 @@ class Kernel:
         def step(at: Value, _: registers.Registers) -> registers.Registers:
             if extent % size != 0:
                 at = least(at, extent - size)
-            self._step(place | {self.stepped: at}, known)
+            self._step(place | {self.stepped.last: at}, known)
             return []
 
         first, last = part or (index(0), index(extent))
@@ -148,7 +145,7 @@ class Kernel:
         """Write a vector of each result, or all interleaved."""
         first = vector * self.cluster.lanes
         at = [
-            self._offset(View(None, view.start + first, view.strides), place)
+            View(None, view.start + first, view.strides).offset(place)
             for _, view in self.cluster.writes
         ]
         found = [complex_numbers.register(x, known) for x, _ in self.cluster.writes]
@@ -188,18 +185,11 @@ class Kernel:
         found: dict[Value, Register] = {}
         for x, view in self.cluster.views.items():
             if self._changes(view) == changes:
-                found[x] = self._load(x, view, self._offset(view, place), vector)
+                found[x] = self._load(x, view, view.offset(place), vector)
         return found
 
     def _changes(self, view: View) -> bool:
         return view.strides[self.stepped.last] != 0
-
-    def _offset(self, view: View, place: Place) -> Value:
-        """Return the place in an array of a step's first element."""
-        found = index(view.start)
-        for axis, at in place.items():
-            found = moved(found, at, view.strides[axis.last])
-        return found
 
     def _load(self, x: Value, view: View, at: Value, vector: int) -> Register:
         offsets = self.cluster.offsets(view, vector)

@@ -20,13 +20,13 @@ from irax_compiler.ops.registers import emit, index
 from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
 from irax_compiler.passes.kernels.code.memory import gathered, write
-from irax_compiler.passes.kernels.code.places import least, moved, numbers, plus, split, times
+from irax_compiler.passes.kernels.code.places import least, numbers, plus, split, times
 from irax_compiler.passes.kernels.elementwise.kernels import SHARE
 from irax_compiler.passes.kernels.loops.memory import held_dtype, held_shape
 from irax_compiler.passes.kernels.piecewise.pieces import Computed, Constant, Piece, Read
 from irax_compiler.passes.kernels.piecewise.search import Cluster
 from irax_compiler.passes.kernels.reductions import lanes
-from irax_compiler.passes.kernels.views import View
+from irax_compiler.passes.kernels.views import Place
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ class Kernel:
         for_each(first, last, lambda row: self._row(band, row, part))
 
     def _row(self, band: _Band, row: Value, part: Value) -> None:
-        place = split(row, band.outer)
+        place = dict(enumerate(split(row, band.outer)))
         begin = 0
         for piece in band.pieces:
             extent = piece.extents[-1]
@@ -111,7 +111,7 @@ class _Row:
     """A row of a piece."""
 
     piece: Piece
-    place: list[Value]
+    place: Place
     """The place of the row."""
     memories: dict[Value, Value]
     unaligned: int
@@ -121,20 +121,20 @@ class _Row:
         """Build the steps from one element of the row to before another."""
         piece, size, extent = self.piece, self.piece.lanes, self.piece.extents[-1]
         terms = list(enumerate(piece.terms))
-        same = {n: self._load(t, index(0)) for n, t in terms if self._is_same(t)}
+        same = {n: self._load(t, self.place) for n, t in terms if self._is_same(t)}
 
         def step(at: Value, _: registers.Registers) -> registers.Registers:
             if extent % size or self.unaligned % size:
                 at = least(at, extent - size)
-            known = dict(same)
+            known, place = dict(same), self._at(at)
             for number, term in terms:
                 if isinstance(term, Computed):
                     known[number] = _computed(term, known, size)
                 elif number not in known:
-                    known[number] = self._load(term, at)
+                    known[number] = self._load(term, place)
             for number, view in piece.writes:
                 assert view.array is not None
-                there = self._offset(view, at)
+                there = view.offset(place)
                 write(known[number], self.memories[view.array], there, size)
             return []
 
@@ -146,23 +146,21 @@ class _Row:
             return term.view.strides[-1] == 0
         return isinstance(term, Constant)
 
-    def _load(self, term: Constant | Read | Computed, at: Value) -> Value:
+    def _load(self, term: Constant | Read | Computed, place: Place) -> Value:
         if isinstance(term, Constant):
             fill = mlir.splat(term.x)
             assert fill is not None
             return registers.constant(fill)
         assert isinstance(term, Read)
-        there = self._offset(term.view, at)
+        there = term.view.offset(place)
         offsets = np.arange(self.piece.lanes) * term.view.strides[-1]
         if term.view.array is None:
             return numbers(there, offsets, dtype_of(term.x))
         return gathered(self.memories[term.view.array], there, offsets, dtype_of(term.x))
 
-    def _offset(self, view: View, at: Value) -> Value:
-        found = index(view.start)
-        for place, stride in zip([*self.place, at], view.strides, strict=True):
-            found = moved(found, place, stride)
-        return found
+    def _at(self, element: Value) -> Place:
+        """Return the place of an element of the row."""
+        return {**self.place, len(self.piece.extents) - 1: element}
 
 
 def _computed(term: Computed, known: dict[int, Value], size: int) -> Value:

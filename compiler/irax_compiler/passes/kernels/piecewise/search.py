@@ -26,6 +26,7 @@ from irax_compiler.passes.kernels.piecewise.pieces import (
     TooLong,
 )
 from irax_compiler.passes.kernels.piecewise.places import is_joint
+from irax_compiler.passes.kernels.views import arrays_of
 
 FAR = 256
 """The most operations that are looked at for a kernel."""
@@ -62,8 +63,7 @@ class Cluster:
     def arrays(self) -> list[Value]:
         """The arrays that are read."""
         terms = [term for piece in self.pieces for term in piece.terms]
-        views = [term.view for term in terms if isinstance(term, Read)]
-        return list(dict.fromkeys(view.array for view in views if view.array is not None))
+        return arrays_of(term.view for term in terms if isinstance(term, Read))
 
     @property
     def pays(self) -> bool:

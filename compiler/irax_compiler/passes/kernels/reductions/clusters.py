@@ -13,7 +13,8 @@ from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.kernels.growth import FAR, Growth
 from irax_compiler.passes.kernels.loops.memory import is_plain
-from irax_compiler.passes.kernels.reductions.domains import Access, Domain
+from irax_compiler.passes.kernels.reductions.domains import Domain
+from irax_compiler.passes.kernels.views import View, arrays_of
 from irax_compiler.passes.rewriting import read_as
 
 FEWEST = 128
@@ -40,8 +41,8 @@ class Cluster:
 
     domain: Domain
     members: list[Operation]
-    accesses: dict[Value, Access]
-    """The reads of arrays from outside, by the values that stand for them in the members."""
+    views: dict[Value, View]
+    """The views of arrays from outside, by the values that the members use."""
     given: list[Value]
     """The results that are used outside."""
     place: Operation
@@ -126,13 +127,10 @@ class _Growth(Growth):
             self.add_producers()
         members = self.in_order()
         given = [o.results[0] for o in members if self.is_given(o.results[0])]
-        accesses = self._accesses()
-        if accesses is None or not given:
+        views = self._views()
+        if views is None or not given or len(arrays_of(views.values())) + len(given) > ARRAYS:
             return None
-        arrays = {a.array for a in accesses.values() if a.array is not None}
-        if len(arrays) + len(given) > ARRAYS:
-            return None
-        return Cluster(self.domain, members, accesses, given, self.place(given))
+        return Cluster(self.domain, members, views, given, self.place(given))
 
     def join(self, operation: Operation) -> None:
         super().join(operation)
@@ -143,8 +141,7 @@ class _Growth(Growth):
 
     def _siblings(self) -> list[Operation]:
         """Return other reductions of arrays that the cluster reads."""
-        accesses = self._accesses() or {}
-        arrays = {a.array for a in accesses.values() if a.array is not None}
+        arrays = arrays_of((self._views() or {}).values())
         pending = [x for x in (*arrays, *self.members) if self.domain.is_whole(x)]
         seen: set[Value] = set()
         found: list[Operation] = []
@@ -206,7 +203,7 @@ class _Growth(Growth):
         )
 
     def _is_readable(self, x: Value) -> bool:
-        return mlir.splat(x) is not None or Access.of_view(x, self.domain) is not None
+        return mlir.splat(x) is not None or self.domain.view(x) is not None
 
     # -- producers --
 
@@ -223,29 +220,27 @@ class _Growth(Growth):
 
     def is_cheap(self, operation: Operation) -> bool:
         """True if an operation reads no more than one whole array."""
-        found = [
-            Access.of_view(x, self.domain) for x in operation.operands if mlir.splat(x) is None
-        ]
-        return sum(a is not None and self._reads_all(a) for a in found) <= 1
+        found = [self.domain.view(x) for x in operation.operands if mlir.splat(x) is None]
+        return sum(view is not None and self._reads_all(view) for view in found) <= 1
 
-    def _reads_all(self, access: Access) -> bool:
+    def _reads_all(self, view: View) -> bool:
         """True if an array has an element for each of the domain."""
-        pairs = zip(self.domain.extents, access.strides, strict=True)
-        return access.array is not None and all(step != 0 for n, step in pairs if n != 1)
+        pairs = zip(self.domain.extents, view.strides, strict=True)
+        return view.array is not None and all(step != 0 for n, step in pairs if n != 1)
 
-    def _accesses(self) -> dict[Value, Access] | None:
-        """Return the accesses to values from outside; None if one is in another order."""
-        found: dict[Value, Access] = {}
+    def _views(self) -> dict[Value, View] | None:
+        """Return the views of values from outside; None if one is in another order."""
+        found: dict[Value, View] = {}
         for operation in self.members.values():
             # Init values are combined with what the parts give.
             is_part = self.divided and operation.name == Reduce.name
             for x in list(operation.operands)[: 1 if is_part else None]:
                 if x in self.members or mlir.splat(x) is not None or x in found:
                     continue
-                access = Access.of_view(x, self.domain)
-                if access is None:
+                view = self.domain.view(x)
+                if view is None:
                     return None
-                found[x] = access
+                found[x] = view
         return found
 
 

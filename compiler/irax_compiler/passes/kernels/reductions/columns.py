@@ -23,9 +23,9 @@ from irax_compiler.passes.kernels.code.memory import read, write
 from irax_compiler.passes.kernels.code.places import least, plus, split, times
 from irax_compiler.passes.kernels.loops.memory import held_dtype
 from irax_compiler.passes.kernels.reductions import lanes
-from irax_compiler.passes.kernels.reductions.domains import Group
-from irax_compiler.passes.kernels.reductions.kernels import Kernel, Place
+from irax_compiler.passes.kernels.reductions.kernels import Kernel
 from irax_compiler.passes.kernels.reductions.phases import Phase
+from irax_compiler.passes.kernels.views import Axis, Place
 
 WIDEST = 2048
 """The most columns of a block: their accumulators stay in the fastest cache."""
@@ -44,12 +44,12 @@ class Columns(Kernel):
     """A kernel that folds rows, and computes results block by block."""
 
     @property
-    def columns(self) -> Group:
-        return self.groups[-1]
+    def columns(self) -> Axis:
+        return self.axes[-1]
 
     @property
-    def outer(self) -> list[Group]:
-        return [g for g in self.groups[:-1] if not g.is_reduced]
+    def outer(self) -> list[Axis]:
+        return [axis for axis in self.axes[:-1] if not self.domain.is_reduced(axis)]
 
     @cached_property
     def width(self) -> int:
@@ -58,7 +58,7 @@ class Columns(Kernel):
         columns = usual(self.columns.extent)
         folded = sum(len(phase.finish.made) for phase in self.phases)
         most = min(columns, WIDEST, FAST // max(folded, 1))
-        is_divided = workers > 1 and prod(usual(g.extent) for g in self.outer) < 2 * workers
+        is_divided = workers > 1 and prod(usual(axis.extent) for axis in self.outer) < 2 * workers
         if is_divided:
             most = min(most, -(-columns // (2 * workers)))
         if len(self.phases) > 1:
@@ -76,7 +76,7 @@ class Columns(Kernel):
 
     @property
     def items(self) -> Any:
-        return prod(g.extent for g in self.outer) * self._blocks
+        return prod(axis.extent for axis in self.outer) * self._blocks
 
     def build(self, bindings: Sequence[Value]) -> None:
         self._memory: dict[tuple[Value, int], Value] = {}
@@ -84,9 +84,9 @@ class Columns(Kernel):
         super().build(bindings)
 
     def item(self, number: Value) -> None:
-        sizes = [*(g.extent for g in self.outer), self._blocks]
+        sizes = [*(axis.extent for axis in self.outer), self._blocks]
         *indices, block = split(number, sizes)
-        place = dict(zip(self.outer, indices, strict=True))
+        place = {axis.last: at for axis, at in zip(self.outer, indices, strict=True)}
         first = times(block, self.width)
         last = least(plus(first, self.width), self.columns.extent)
         fold = _Fold(self, first, last)
@@ -123,25 +123,25 @@ class _Fold:
         if phase.reductions:
             self._each(body)
 
-    def over(self, phase: Phase, reduced: Sequence[Group], place: Place) -> None:
-        """Accumulate all elements in some groups."""
-        group, *inner = reduced
-        start, stop = self.kernel.range_of(group)
+    def over(self, phase: Phase, reduced: Sequence[Axis], place: Place) -> None:
+        """Accumulate all elements along some axes."""
+        axis, *inner = reduced
+        start, stop = self.kernel.range_of(axis)
 
         def step(at: Value, _: Registers) -> Registers:
-            self.over(phase, inner, place | {group: at})
+            self.over(phase, inner, place | {axis.last: at})
             return []
 
         if inner:
             for_loop(start, stop, 1, [], step)
         else:
-            blocks = lanes.block(group.extent // phase.unrolled, BLOCK)
-            self._rows(phase, group, place, (start, stop), blocks * phase.unrolled)
+            blocks = lanes.block(axis.extent // phase.unrolled, BLOCK)
+            self._rows(phase, axis, place, (start, stop), blocks * phase.unrolled)
 
     def _rows(
         self,
         phase: Phase,
-        group: Group,
+        axis: Axis,
         place: Place,
         part: tuple[Value, Value],
         size: int,
@@ -157,7 +157,7 @@ class _Fold:
             def block(at: Value, _: Registers) -> Registers:
                 end = emit("arith.minsi", plus(at, size), stop)
                 self.start(phase, depth + 1)
-                self._rows(phase, group, place, (at, end), size // BLOCK, depth + 1)
+                self._rows(phase, axis, place, (at, end), size // BLOCK, depth + 1)
                 self._each(lambda at, slot, mask: self._join(phase, slot, depth))
                 return []
 
@@ -166,7 +166,7 @@ class _Fold:
 
         def rows(count: int) -> Callable[[Value, Registers], Registers]:
             def step(at: Value, _: Registers) -> Registers:
-                places = [place | {group: plus(at, i)} for i in range(count)]
+                places = [place | {axis.last: plus(at, i)} for i in range(count)]
                 self._each(lambda *column: self._add(phase, places, depth, *column))
                 return []
 
@@ -196,7 +196,7 @@ class _Fold:
         """Accumulate a vector of each of some rows."""
         kernel, folded = self.kernel, {x: self._get(x, slot) for x in phase.used}
         found = phase.together(
-            [kernel.whole(phase, p | {kernel.columns: at}, mask, folded) for p in places]
+            [kernel.whole(phase, p | {kernel.columns.last: at}, mask, folded) for p in places]
         )
         totals = phase.combined(self._totals(phase, slot, depth), found)
         self._put_totals(phase, totals, slot, depth)
@@ -206,7 +206,7 @@ class _Fold:
 
         def body(at: Value, slot: Value, mask: Value | None) -> None:
             folded = {x: self._get(x, slot) for x in phase.finish.used}
-            there = place | {self.kernel.columns: at}
+            there = place | {self.kernel.columns.last: at}
             found = self.kernel.finish(phase, self._totals(phase, slot, 0), there, mask, folded)
             for x in phase.finish.made:
                 self._put(x, found[x], slot)

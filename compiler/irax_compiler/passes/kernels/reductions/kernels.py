@@ -31,9 +31,9 @@ from irax_compiler.passes.kernels.division import Division, equal_parts
 from irax_compiler.passes.kernels.loops.memory import bound_type, held_dtype
 from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.clusters import Cluster
-from irax_compiler.passes.kernels.reductions.domains import Access, Domain, Group, groups
+from irax_compiler.passes.kernels.reductions.domains import Domain
 from irax_compiler.passes.kernels.reductions.phases import Phase, phases
-from irax_compiler.passes.kernels.views import contiguous
+from irax_compiler.passes.kernels.views import Axis, Place, View, arrays_of, contiguous
 
 VECTOR = 64
 """The bytes of a vector."""
@@ -41,9 +41,6 @@ PARTS = 2
 """The parts of a domain for each worker, since some workers begin late."""
 SHARE = 1 << 15
 """The fewest elements for a workgroup."""
-
-Place = dict[Group, Value]
-"""The place in each group of dimensions, as far as it is known."""
 
 
 @dataclass(frozen=True)
@@ -63,11 +60,10 @@ class Kernel(ABC):
         self.cluster = cluster
         self.shares = shares
         self.domain: Domain = cluster.domain
-        self.groups = groups(self.domain, cluster.accesses.values())
-        self.reduced = [g for g in self.groups if g.is_reduced]
+        self.axes = self.domain.axes(cluster.views.values())
+        self.reduced = [axis for axis in self.axes if self.domain.is_reduced(axis)]
         self.phases = phases(cluster)
-        arrays = (a.array for a in cluster.accesses.values())
-        self.arrays = list(dict.fromkeys(x for x in arrays if x is not None))
+        self.arrays = arrays_of(cluster.views.values())
         self.memories: dict[Value, Value] = {}
         """The memory of arrays from outside, and of results."""
 
@@ -94,19 +90,18 @@ class Kernel(ABC):
             and self.domain.is_whole(array)
             and all(use.owner.operation in self.cluster.members for use in array.uses)
             and all(
-                access.start == 0 and access.strides == plain
-                for access in self._accesses_to(array).values()
+                view.start == 0 and view.strides == plain for view in self._views_of(array).values()
             )
         )
 
-    def _accesses_to(self, array: Value) -> dict[Value, Access]:
-        """The reads of an array, by the values that stand for them."""
-        reads = self.cluster.accesses.items()
-        return {x: a for x, a in reads if a.array is not None and a.array == array}
+    def _views_of(self, array: Value) -> dict[Value, View]:
+        """The views of an array, by the values that stand for them."""
+        views = self.cluster.views.items()
+        return {x: view for x, view in views if view.array is not None and view.array == array}
 
     def _is_read_before(self, array: Value, result: Value) -> bool:
         """True if no phase after the first that writes to a result's memory reads an array."""
-        names = self._accesses_to(array).keys()
+        names = self._views_of(array).keys()
         reads = [i for i, phase in enumerate(self.phases) if not names.isdisjoint(phase.read)]
         writes = [
             i
@@ -118,7 +113,7 @@ class Kernel(ABC):
     @cached_property
     def lanes(self) -> int:
         """The number of elements of a vector."""
-        values = [*self.cluster.accesses, *(o.results[0] for o in self.cluster.members)]
+        values = [*self.cluster.views, *(o.results[0] for o in self.cluster.members)]
         whole = [x for x in values if self.domain.is_whole(x)] or values  # none if it is constant
         return VECTOR // max(held_dtype(x).itemsize for x in whole)
 
@@ -127,7 +122,7 @@ class Kernel(ABC):
         """The facts that the kernel's code follows from; None if they are not known."""
         arrays = {x: i for i, x in enumerate(self.arrays)}
         cluster = self.cluster
-        known = {x: a.described(x, arrays) for x, a in cluster.accesses.items()}
+        known = {x: view.described(x, arrays) for x, view in cluster.views.items()}
         try:
             members = described(cluster.members, known)
         except Unknown:
@@ -145,25 +140,25 @@ class Kernel(ABC):
             return None
         own = [x for x in self.cluster.given if x not in self.overwritten]
         parts = [
-            gcd(*(self._parts(x, a.start, a.strides) for a in self._accesses_to(x).values()))
-            for x in self.arrays
+            gcd(*(self._parts(x, view) for view in self._views_of(x).values())) for x in self.arrays
         ]
-        parts += [self._parts(x, 0, self._strides(x)) for x in own]
+        parts += [self._parts(x, self._view(x)) for x in own]
         return Division(self.items, tuple(parts))
 
-    def _parts(self, x: Value, start: int, strides: Sequence[int]) -> int:
-        """Return the number of parts of an array that is read, or written, with these strides."""
-        if start != 0 or min(strides, default=0) < 0:
+    def _parts(self, x: Value, view: View) -> int:
+        """Return the number of parts of an array that is read, or written, as a view."""
+        if view.start != 0 or min(view.strides, default=0) < 0:
             return 1
-        inner = [g for g in self.groups if g not in self.outer]
-        span = 1 + sum((g.extent - 1) * strides[g.last] for g in inner)
-        extents = [g.extent for g in self.outer]
-        return equal_parts(prod(shape_of(x)), extents, [strides[g.last] for g in self.outer], span)
+        inner = [axis for axis in self.axes if axis not in self.outer]
+        span = 1 + sum((axis.extent - 1) * view.strides[axis.last] for axis in inner)
+        extents = [axis.extent for axis in self.outer]
+        strides = [view.strides[axis.last] for axis in self.outer]
+        return equal_parts(prod(shape_of(x)), extents, strides, span)
 
     @property
     @abstractmethod
-    def outer(self) -> list[Group]:
-        """The groups that items are divided by, outermost first."""
+    def outer(self) -> list[Axis]:
+        """The axes that items are divided by, outermost first."""
 
     @property
     @abstractmethod
@@ -208,65 +203,55 @@ class Kernel(ABC):
 
     # -- places --
 
-    def is_divided(self, group: Group) -> bool:
-        """True for the group of which each workgroup has a part."""
-        return self.shares.parts > 1 and group == self.reduced[0]
+    def is_divided(self, axis: Axis) -> bool:
+        """True for the axis of which each workgroup has a part."""
+        return self.shares.parts > 1 and axis == self.reduced[0]
 
-    def range_of(self, group: Group) -> tuple[Value, Value]:
-        """Return the places of a reduced group to be folded."""
-        if not self.is_divided(group):
-            return index(0), index(group.extent)
-        size = -(-group.extent // self.shares.parts)
-        start = least(times(executables.workgroup(1), size), group.extent)
-        return start, least(plus(start, size), group.extent)
+    def range_of(self, axis: Axis) -> tuple[Value, Value]:
+        """Return the places of a reduced axis that are folded."""
+        if not self.is_divided(axis):
+            return index(0), index(axis.extent)
+        size = -(-axis.extent // self.shares.parts)
+        start = least(times(executables.workgroup(1), size), axis.extent)
+        return start, least(plus(start, size), axis.extent)
 
-    def _offset(self, strides: Sequence[int], place: Place) -> Value:
-        """Return the offset of a place, for strides by dimension."""
-        total = index(0)
-        for group, at in place.items():
-            if strides[group.last] != 0:
-                total = emit("arith.addi", total, times(at, strides[group.last]))
-        return total
-
-    def _strides(self, x: Value) -> tuple[int, ...]:
-        """Return the strides of a result."""
+    def _view(self, x: Value) -> View:
+        """Return the view of the array that a result is."""
         extents = self.domain.extents
         dimensions = range(len(extents)) if self.domain.is_whole(x) else self.domain.kept
         found, step = [0] * len(extents), 1
         for d in reversed(dimensions):
             found[d], step = step, step * extents[d]
-        return tuple(found)
+        return View(x, 0, tuple(found))
 
-    def _size(self, strides: Sequence[int], place: Place) -> int:
+    def _size(self, view: View, place: Place) -> int:
         """Return the number of elements at a place: those of a vector, or one for all lanes."""
-        inner = self.groups[-1]
-        return self.lanes if inner in place and strides[inner.last] != 0 else 1
+        inner = self.axes[-1].last
+        return self.lanes if inner in place and view.strides[inner] != 0 else 1
 
     # -- elements --
 
     def _load(self, x: Value, place: Place, mask: Value | None) -> Value:
         """Load elements of a value from outside."""
-        access = self.cluster.accesses[x]
-        at, size = self._offset(access.strides, place), self._size(access.strides, place)
-        if access.start != 0:
-            at = emit("arith.addi", at, index(access.start))
-        if access.array is None:
+        view = self.cluster.views[x]
+        at, size = view.offset(place), self._size(view, place)
+        if view.array is None:
             return numbers(at, np.arange(size), dtype_of(x))
-        return read(self.memories[access.array], at, dtype_of(x), size, mask)
+        return read(self.memories[view.array], at, dtype_of(x), size, mask)
 
     def _restore(self, x: Value, where: Value, place: Place, mask: Value | None) -> Value:
         """Load elements that an earlier phase stored."""
-        at = self._offset(self._strides(where), place)
+        at = self._view(where).offset(place)
         return read(self.memories[where], at, dtype_of(x), self.lanes, mask)
 
     def _store(self, x: Value, where: Value, place: Place, mask: Value | None) -> None:
         """Store elements in the memory of a result."""
-        strides = self._strides(where)
-        at = self._offset(strides, place)
+        view = self._view(where)
+        at = view.offset(place)
         if self.shares.parts > 1:
             part = times(executables.workgroup(1), prod(shape_of(where)))
             at = emit("arith.addi", at, part)
-        write(x, self.memories[where], at, self._size(strides, place), mask)
+        write(x, self.memories[where], at, self._size(view, place), mask)
 
     def whole(
         self, phase: Phase, place: Place, mask: Value | None, folded: dict[Value, Value]

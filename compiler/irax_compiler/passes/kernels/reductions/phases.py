@@ -100,7 +100,7 @@ def phases(cluster: Cluster) -> list[Phase]:
                 operations,
                 list(own.items()),
                 [(x, done[x]) for x in others if x in done],
-                [x for x in others if x in cluster.accesses],
+                [x for x in others if x in cluster.views],
                 [x for x in others if x in levels and x not in done],
                 _finish(cluster, levels, i + 1),
             )
@@ -130,7 +130,7 @@ def _finish(cluster: Cluster, levels: Mapping[Value, int], level: int) -> Finish
     others = [x for x in dict.fromkeys(x for o in operations for x in o.operands) if x not in made]
     return Finish(
         operations,
-        [x for x in others if x in cluster.accesses],
+        [x for x in others if x in cluster.views],
         [x for x in others if x in levels],
         [x for x in made if x in cluster.given],
         made,

@@ -19,9 +19,9 @@ from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_loop
 from irax_compiler.passes.kernels.code.places import least, plus, split, times
 from irax_compiler.passes.kernels.reductions import lanes
-from irax_compiler.passes.kernels.reductions.domains import Group
-from irax_compiler.passes.kernels.reductions.kernels import Kernel, Place
+from irax_compiler.passes.kernels.reductions.kernels import Kernel
 from irax_compiler.passes.kernels.reductions.phases import Phase
+from irax_compiler.passes.kernels.views import Axis, Place
 from irax_compiler.sizes import Size
 
 BLOCK = 32
@@ -33,16 +33,16 @@ class Rows(Kernel):
     """A kernel that folds neighbours, and computes results one by one."""
 
     @property
-    def outer(self) -> list[Group]:
-        return [g for g in self.groups if not g.is_reduced]
+    def outer(self) -> list[Axis]:
+        return [axis for axis in self.axes if not self.domain.is_reduced(axis)]
 
     @property
     def items(self) -> Any:
-        return prod(g.extent for g in self.outer)
+        return prod(axis.extent for axis in self.outer)
 
     def item(self, number: Value) -> None:
-        indices = split(number, [g.extent for g in self.outer])
-        place = dict(zip(self.outer, indices, strict=True))
+        indices = split(number, [axis.extent for axis in self.outer])
+        place = {axis.last: at for axis, at in zip(self.outer, indices, strict=True)}
         folded: dict[Value, Value] = {}
         for phase in self.phases:
             totals = _Fold(self, phase, folded).over(self.reduced, place)
@@ -63,49 +63,47 @@ class _Fold:
         self.size = self.kernel.lanes
         self.step = self.phase.unrolled * self.size
 
-    def over(self, reduced: Sequence[Group], place: Place) -> Registers:
-        """Return the accumulators of all elements in some groups."""
-        group, *inner = reduced
+    def over(self, reduced: Sequence[Axis], place: Place) -> Registers:
+        """Return the accumulators of all elements along some axes."""
+        axis, *inner = reduced
         if not inner:
-            return self._along(group, place)
+            return self._along(axis, place)
 
         def step(at: Value, totals: Registers) -> Registers:
-            return self.phase.combined(totals, self.over(inner, place | {group: at}))
+            return self.phase.combined(totals, self.over(inner, place | {axis.last: at}))
 
-        start, stop = self.kernel.range_of(group)
+        start, stop = self.kernel.range_of(axis)
         return for_loop(start, stop, 1, self.phase.neutrals(self.size), step)
 
-    def _along(self, group: Group, place: Place) -> Registers:
+    def _along(self, axis: Axis, place: Place) -> Registers:
         """Return the accumulators of a row: first of several vectors at a time, then of one after
         the other, then of the rest.
         """
-        extent, size = group.extent, self.size
+        extent, size = axis.extent, self.size
         steps, whole = extent // self.step * self.step, extent // size * size
-        start, stop, end, is_last = self._part(group, steps, whole)
+        start, stop, end, is_last = self._part(axis, steps, whole)
         totals = self.phase.neutrals(size)
         if steps != 0:
-            totals = self._in_steps(group, place, start, stop)
+            totals = self._in_steps(axis, place, start, stop)
         if steps != whole:
 
             def one(at: Value, totals: Registers) -> Registers:
-                return self.phase.combined(totals, self._vector(place | {group: at}, None))
+                return self.phase.combined(totals, self._vector(place | {axis.last: at}, None))
 
             totals = for_loop(index(steps), end, size, totals, one)
         if whole != extent:
             mask = _first(extent - whole, size)
             if is_last is not None:
                 mask = emit("arith.andi", mask, registers.spread(is_last, size))
-            rest = self._vector(place | {group: index(whole)}, mask)
+            rest = self._vector(place | {axis.last: index(whole)}, mask)
             totals = self.phase.combined(totals, rest)
         return totals
 
-    def _part(
-        self, group: Group, steps: Any, whole: Any
-    ) -> tuple[Value, Value, Value, Value | None]:
+    def _part(self, axis: Axis, steps: Any, whole: Any) -> tuple[Value, Value, Value, Value | None]:
         """Return the workgroup's part of a row: the range of steps, the end of the vectors that
         follow, and whether the rest belongs to it, too.
         """
-        if not self.kernel.is_divided(group):
+        if not self.kernel.is_divided(axis):
             return index(0), index(steps), index(whole), None
         parts, number = self.kernel.shares.parts, executables.workgroup(1)
         size = -(-steps // self.step // parts) * self.step
@@ -114,14 +112,14 @@ class _Fold:
         is_last = registers.equal(number, parts - 1)
         return start, stop, registers.select(is_last, index(whole), index(steps)), is_last
 
-    def _in_steps(self, group: Group, place: Place, start: Value, stop: Value) -> Registers:
+    def _in_steps(self, axis: Axis, place: Place, start: Value, stop: Value) -> Registers:
         phase, count = self.phase, len(self.phase.reductions)
         several = phase.neutrals(self.size) * phase.unrolled
 
         def step(at: Value, totals: Registers) -> Registers:
             found: list[Value] = []
             for i in range(phase.unrolled):
-                there = place | {group: plus(at, i * self.size)}
+                there = place | {axis.last: plus(at, i * self.size)}
                 own = totals[i * count : (i + 1) * count]
                 found += phase.combined(own, self._vector(there, None))
             return found
@@ -137,7 +135,7 @@ class _Fold:
 
             return for_loop(start, stop, size, phase.neutrals(self.size), block)
 
-        return over(start, stop, lanes.block(group.extent // self.step, BLOCK) * self.step)
+        return over(start, stop, lanes.block(axis.extent // self.step, BLOCK) * self.step)
 
     def _vector(self, place: Place, mask: Value | None) -> list[Value]:
         return self.kernel.whole(self.phase, place, mask, self.folded)
