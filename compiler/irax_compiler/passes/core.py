@@ -364,6 +364,22 @@ def runs_blocks(operation: Operation) -> bool:
     return traits_of(operation).captures or operation.name in SCF
 
 
+def running_blocks(function: Operation) -> list[Block]:
+    """Return the blocks of a function and of its control flow, each after those inside it."""
+    found: list[Block] = []
+
+    def visit(block: Block) -> None:
+        for operation in filter(runs_blocks, walk(block)):
+            for region in operation.regions:
+                for inner in region:
+                    visit(inner)
+        found.append(block)
+
+    for block in function.regions[0]:
+        visit(block)
+    return found
+
+
 def inputs(operation: Operation) -> list[Value]:
     """Return the values that an operation reads, those that its regions capture included."""
     operands = list(operation.operands)

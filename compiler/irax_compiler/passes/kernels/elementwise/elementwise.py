@@ -12,7 +12,7 @@ from irax_compiler.importing import deferred
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import parts
 from irax_compiler.ops.slicing import Concatenate, Reverse
-from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
+from irax_compiler.passes.core import Pass, register_pass, running_blocks, walk
 from irax_compiler.passes.kernels.elementwise.clusters import Cluster
 from irax_compiler.passes.kernels.elementwise.joins import joints
 from irax_compiler.passes.kernels.elementwise.search import Search
@@ -49,25 +49,28 @@ class Elementwise(Pass):
     def run(self, module: Module) -> None:
         executables = Executables(module)
         for function in mlir.functions(module).values():
-            for block in function.regions[0]:
+            blocks = running_blocks(function)
+            for block in blocks:
+                _divide_in_parts(block)
+            for block in blocks:
                 _rewrite(block, executables)
 
 
-def _rewrite(block: Block, executables: Executables) -> None:
-    for operation in list(walk(block)):
+def _divide_in_parts(block: Block) -> None:
+    """Let kernels compute with the parts of complex numbers."""
+    for operation in walk(block):
         if is_barrier_of_parts(operation):
             replace(operation, list(operation.operands))
         elif is_conversion_of_parts(operation):
             with InsertionPoint(operation), operation.location:
                 replace(operation, [parts.by_parts(operation, {})])
+
+
+def _rewrite(block: Block, executables: Executables) -> None:
     seeds: dict[Value, Operation] = {}
     for operation in walk(block):
         if is_elementwise(operation) or is_moved(operation) or operation.name == Concatenate.name:
             seeds[operation.results[0]] = operation
-        elif runs_blocks(operation):
-            for region in operation.regions:
-                for inner in region:
-                    _rewrite(inner, executables)
     count = len(seeds)
     search = Search(block)
     while seeds:
@@ -84,7 +87,7 @@ def _rewrite(block: Block, executables: Executables) -> None:
                 operation.erase()
     if count:
         remove_dead_operations(block)
-    for operation in list(walk(block)):
+    for operation in walk(block):
         if operation.name == Reverse.name:
             _copy(operation, copies.reversed_copy)
         elif operation.name == Concatenate.name:

@@ -9,7 +9,7 @@ from math import gcd, prod
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, bytes_of
 from irax_compiler.ops.shape import Reshape
-from irax_compiler.passes.core import runs_blocks, users_in, walk
+from irax_compiler.passes.core import running_blocks, users_in, walk
 from irax_compiler.passes.kernels.code.loops import for_each
 from irax_compiler.passes.kernels.code.places import times
 from irax_compiler.passes.kernels.division import Division
@@ -37,21 +37,13 @@ def join(module: Module, workers: int) -> None:
     """
     kernels = Kernels(module)
     for function in mlir.functions(module).values():
-        for block in function.regions[0]:
-            _rewrite(block, kernels, workers or workers_of(function))
+        own = workers or workers_of(function)
+        for block in running_blocks(function):
+            for operation in walk(block):
+                last = operation if operation.name == DISPATCH else None
+                while last is not None:
+                    last = _joined(last, kernels, own)
     kernels.erase_unused()
-
-
-def _rewrite(block: Block, kernels: Kernels, workers: int) -> None:
-    for operation in walk(block):
-        if runs_blocks(operation):
-            for region in operation.regions:
-                for inner in region:
-                    _rewrite(inner, kernels, workers)
-        elif operation.name == DISPATCH:
-            last: Operation | None = operation
-            while last is not None:
-                last = _joined(last, kernels, workers)
 
 
 def _joined(second: Operation, kernels: Kernels, workers: int) -> Operation | None:

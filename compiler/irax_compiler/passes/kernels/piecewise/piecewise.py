@@ -10,7 +10,7 @@ from irax_compiler.effects import remove_dead_operations
 from irax_compiler.importing import deferred
 from irax_compiler.mlir import Block, InsertionPoint, Module, Value
 from irax_compiler.ops.indexing.dynamic_slices import JOINTS
-from irax_compiler.passes.core import Pass, register_pass, runs_blocks, walk
+from irax_compiler.passes.core import Pass, register_pass, running_blocks, walk
 from irax_compiler.passes.kernels.executables import Executables, dispatch
 from irax_compiler.passes.kernels.loops.memory import bound, bound_type, unbound
 from irax_compiler.passes.kernels.piecewise.search import Cluster, cluster_of, is_computed
@@ -34,17 +34,12 @@ class Piecewise(Pass):
     def run(self, module: Module) -> None:
         executables = Executables(module)
         for function in mlir.functions(module).values():
-            for block in function.regions[0]:
+            for block in running_blocks(function):
                 _rewrite(block, executables)
 
 
 def _rewrite(block: Block, executables: Executables) -> None:
     operations = list(walk(block))
-    for operation in operations:
-        if runs_blocks(operation):
-            for region in operation.regions:
-                for inner in region:
-                    _rewrite(inner, executables)
     if not any(operation.name in JOINTS for operation in operations):
         return
     found = [o.results[0] for o in operations if len(o.results) == 1]

@@ -10,7 +10,7 @@ from irax_compiler import mlir
 from irax_compiler.effects import is_dead
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.reductions.reduce import Reduce
-from irax_compiler.passes.core import runs_blocks, walk
+from irax_compiler.passes.core import running_blocks, walk
 from irax_compiler.passes.kernels.executables import (
     Executables,
     dispatch,
@@ -43,19 +43,12 @@ def write_dispatches(module: Module, shared_by: int, is_invariant: bool = False)
     calls = _Calls(module, is_invariant)
     for function in mlir.functions(module).values():
         workers = shared_by or workers_of(function)
-        for block in function.regions[0]:
+        for block in running_blocks(function):
             _rewrite(block, calls, workers)
 
 
 def _rewrite(block: Block, calls: _Calls, workers: int) -> None:
-    seeds: dict[Value, Operation] = {}
-    for operation in walk(block):
-        if operation.name == Reduce.name:
-            seeds[operation.results[0]] = operation
-        elif runs_blocks(operation):
-            for region in operation.regions:
-                for inner in region:
-                    _rewrite(inner, calls, workers)
+    seeds = {o.results[0]: o for o in walk(block) if o.name == Reduce.name}
     while seeds:
         seed = seeds.pop(next(iter(seeds)))
         with suppress(InconclusiveDimensionOperation):  # then it is IREE's
