@@ -455,6 +455,17 @@ def users_in(block: Block, x: Value) -> list[Operation]:
     return [ancestor_in(block, use.owner) for use in x.uses]
 
 
+def sources_of(values: Iterable[Value]) -> list[Operation]:
+    """Return the operations that make values, those of arguments excepted."""
+    return [source for source in map(mlir.definition, values) if source is not None]
+
+
+def is_there(x: Value, place: Operation) -> bool:
+    """True if a value is defined before an operation: in its block, or in one around it."""
+    source = mlir.definition(x)
+    return source is None or source.block != place.block or source.is_before_in_block(place)
+
+
 @cmp_to_key
 def in_order(one: Operation, other: Operation) -> int:
     """Return the key that sorts the operations of a block."""

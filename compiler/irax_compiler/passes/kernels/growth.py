@@ -11,7 +11,7 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import in_order, users_in
+from irax_compiler.passes.core import in_order, is_there, users_in
 
 FAR = 128
 """The most operations that are looked at for a cluster."""
@@ -61,10 +61,7 @@ class Growth(ABC):
 
     def is_there(self, x: Value, outside: Operation | None) -> bool:
         """True if a value is the cluster's, or defined before an operation."""
-        source = mlir.definition(x)
-        if self.is_inside(x) or outside is None or source is None:
-            return True
-        return source.block != self.block or source.is_before_in_block(outside)
+        return self.is_inside(x) or outside is None or is_there(x, outside)
 
     def in_order(self) -> list[Operation]:
         """The operations, in the order of the block."""

@@ -25,6 +25,7 @@ from irax_compiler.passes.kernels.code.memory import read, write
 from irax_compiler.passes.kernels.code.places import split
 from irax_compiler.passes.kernels.descriptions import Unknown, described
 from irax_compiler.passes.kernels.growth import Growth
+from irax_compiler.passes.kernels.kernel import ARRAYS, VECTOR
 from irax_compiler.passes.kernels.loops.memory import (
     bound,
     bound_type,
@@ -35,11 +36,6 @@ from irax_compiler.passes.kernels.loops.memory import (
 from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.domains import Domain
 from irax_compiler.passes.kernels.views import View, arrays_of
-
-ARRAYS = 24
-"""The most arrays that an epilogue reads and writes; IREE binds 32."""
-VECTOR = 64
-"""The bytes of a vector."""
 
 
 @dataclass(frozen=True)

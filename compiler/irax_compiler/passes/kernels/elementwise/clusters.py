@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -10,26 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops.size_code import usual
+from irax_compiler.passes.core import sources_of
 from irax_compiler.passes.host.donated import WORTH_TAKING, in_memory_of, is_donated
 from irax_compiler.passes.kernels.elementwise import complex_numbers
 from irax_compiler.passes.kernels.executables import SIZED_DISPATCH
+from irax_compiler.passes.kernels.kernel import ARRAYS, LONG, VECTOR
 from irax_compiler.passes.kernels.loops.memory import bound_type, held_dtype
 from irax_compiler.passes.kernels.views import Axis, View, arrays_of, axes
 from irax_compiler.sizes import InconclusiveDimensionOperation, Size
 
 MANY = 4096
 """The fewest elements for which a kernel pays."""
-VECTOR = 64
-"""The bytes of a vector."""
 APART = 12
 """The most vectors that are read for one vector of elements."""
-ARRAYS = 24
-"""The most arrays that a kernel reads and writes; IREE binds 32."""
-LONG = 512
-"""The most operations that are written out for the vectors of a step."""
 
 
 @dataclass(frozen=True)
@@ -162,8 +156,3 @@ class Cluster:
         sources = sources_of(x for x in self.arrays if usual(prod(shape_of(x))) >= MANY)
         is_apart = all(o.name in ("flow.dispatch", SIZED_DISPATCH) for o in sources)
         return is_apart and (bool(self.overwritten) or len(self.given) > 1)
-
-
-def sources_of(values: Iterable[Value]) -> list[Operation]:
-    """Return the operations that make values."""
-    return [source for source in map(mlir.definition, values) if source is not None]

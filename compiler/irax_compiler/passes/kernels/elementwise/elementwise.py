@@ -22,8 +22,7 @@ from irax_compiler.passes.kernels.elementwise.seeds import (
     is_elementwise,
     is_moved,
 )
-from irax_compiler.passes.kernels.executables import Executables, dispatch, sizes_of_function
-from irax_compiler.passes.kernels.loops.memory import bound, bound_type, unbound
+from irax_compiler.passes.kernels.executables import Executables
 from irax_compiler.passes.rewriting import replace
 from irax_compiler.sizes import InconclusiveDimensionOperation
 
@@ -107,17 +106,7 @@ def _copy(operation: Operation, copy: Callable[[Operation], Value | None]) -> No
 
 
 def _replace(cluster: Cluster, place: Operation, executables: Executables) -> None:
-    kernel = kernels.Kernel(cluster)
-    arrays, overwritten = cluster.arrays, cluster.overwritten
-    bindings = len(arrays) + len(cluster.given) - len(overwritten)
-    ties = {
-        i: arrays.index(overwritten[x]) for i, x in enumerate(cluster.given) if x in overwritten
-    }
+    kernel = kernels.ElementwiseKernel(cluster)
     with InsertionPoint(place), place.location:
-        sizes = sizes_of_function()
-        name = executables.add_kernel("elementwise", kernel.counts, bindings, kernel.build, sizes)
-        operands = list(map(bound, arrays))
-        types = [bound_type(x) for x in cluster.given]
-        results = dispatch(name, operands, types, ties, sizes=sizes)
-        for x, result in zip(cluster.given, results, strict=True):
-            x.replace_all_uses_with(unbound(result, x))
+        for x, result in zip(cluster.given, kernel.called(executables), strict=True):
+            x.replace_all_uses_with(result)

@@ -25,14 +25,12 @@ from irax_compiler.passes.kernels.code.shuffles import joined, picked
 from irax_compiler.passes.kernels.elementwise import complex_numbers
 from irax_compiler.passes.kernels.elementwise.clusters import Cluster
 from irax_compiler.passes.kernels.elementwise.complex_numbers import Register, is_complex
-from irax_compiler.passes.kernels.loops.memory import held_dtype, held_shape
+from irax_compiler.passes.kernels.kernel import SHARE, Kernel
+from irax_compiler.passes.kernels.loops.memory import held_dtype
 from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.views import Axis, Place, View
 from irax_compiler.processors import processors
 from irax_compiler.sizes import Size
-
-SHARE = 1 << 15
-"""The fewest elements for a workgroup."""
 
 PARTS = 2
 """The workgroups for each processor where sizes are not known."""
@@ -42,16 +40,21 @@ def _workgroups() -> int:
     return PARTS * processors()
 
 
-class Kernel:
+class ElementwiseKernel(Kernel):
     """The kernel of a cluster."""
 
+    kind = "elementwise"
+
     def __init__(self, cluster: Cluster) -> None:
+        super().__init__(cluster.arrays, cluster.given)
         assert cluster.stepped is not None
         self.cluster = cluster
         self.stepped = cluster.stepped
         self.outer = cluster.axes[: cluster.axes.index(self.stepped)]
-        self.memories: dict[Value, Value] = {}
-        """The memory of arrays from outside, and of results."""
+
+    @property
+    def overwritten(self) -> dict[Value, Value]:
+        return self.cluster.overwritten
 
     @property
     def _shared(self) -> Axis:
@@ -96,17 +99,10 @@ class Kernel:
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The number of workgroups."""
         count = -(-prod(self._numbers) // self._together)
         return _workgroups() if isinstance(count, Size) else count, 1
 
-    def build(self, bindings: Sequence[Value]) -> None:
-        """Build the body of the kernel's function."""
-        overwritten = self.cluster.overwritten
-        own = [x for x in self.cluster.given if x not in overwritten]
-        for x, binding in zip([*self.cluster.arrays, *own], bindings, strict=True):
-            self.memories[x] = executables.memory(binding, prod(held_shape(x)), held_dtype(x))
-        self.memories.update((x, self.memories[array]) for x, array in overwritten.items())
+    def build(self) -> None:
         start, stop = executables.share(prod(self._numbers), self._together, 0)
         for_each(start, stop, self._item)
 

@@ -9,8 +9,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.slicing import Concatenate
-from irax_compiler.passes.core import in_order, users_in
-from irax_compiler.passes.kernels.elementwise.clusters import Cluster, sources_of
+from irax_compiler.passes.core import in_order, is_there, sources_of, users_in
+from irax_compiler.passes.kernels.elementwise.clusters import Cluster
 from irax_compiler.passes.kernels.elementwise.joins import joints, parts_of
 from irax_compiler.passes.kernels.elementwise.seeds import is_elementwise
 from irax_compiler.passes.kernels.views import View
@@ -147,16 +147,9 @@ class Search:
             return None
         place = min(outside, key=in_order)
         found = _with_views(members, [(x, View.plain(x)) for x in given], taken)
-        if found is None or any(
-            source in inside or not _is_before(source, place) for source in sources_of(found.arrays)
-        ):
+        if found is None or not inside.isdisjoint(sources_of(found.arrays)):
             return None
-        return found, place
-
-
-def _is_before(operation: Operation, place: Operation) -> bool:
-    """True if an operation comes before one of the same block, or is in a block around it."""
-    return operation.block != place.block or operation.is_before_in_block(place)
+        return (found, place) if all(is_there(x, place) for x in found.arrays) else None
 
 
 def _is_writable(cluster: Cluster) -> bool:

@@ -21,8 +21,7 @@ from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_each, for_loop, if_else
 from irax_compiler.passes.kernels.code.memory import gathered, write
 from irax_compiler.passes.kernels.code.places import least, numbers, plus, split, times
-from irax_compiler.passes.kernels.elementwise.kernels import SHARE
-from irax_compiler.passes.kernels.loops.memory import held_dtype, held_shape
+from irax_compiler.passes.kernels.kernel import SHARE, Kernel
 from irax_compiler.passes.kernels.piecewise.pieces import Computed, Constant, Piece, Read
 from irax_compiler.passes.kernels.piecewise.search import Cluster
 from irax_compiler.passes.kernels.reductions import lanes
@@ -60,23 +59,24 @@ class _Band:
         return -(-prod(self.outer) // self.rows) * self.parts
 
 
-class Kernel:
+class PiecewiseKernel(Kernel):
     """The kernel of a cluster."""
 
+    kind = "piecewise"
+
     def __init__(self, cluster: Cluster) -> None:
-        self.cluster = cluster
+        super().__init__(cluster.arrays, cluster.given)
         self.bands = [_Band(pieces) for pieces in cluster.bands]
-        self.memories: dict[Value, Value] = {}
+
+    @property
+    def sizes(self) -> list[str]:
+        return []  # pieces have known sizes
 
     @property
     def counts(self) -> tuple[int, int]:
-        """The number of workgroups."""
         return sum(band.count for band in self.bands), 1
 
-    def build(self, bindings: Sequence[Value]) -> None:
-        """Build the body of the kernel's function."""
-        for x, binding in zip([*self.cluster.arrays, *self.cluster.given], bindings, strict=True):
-            self.memories[x] = executables.memory(binding, prod(held_shape(x)), held_dtype(x))
+    def build(self) -> None:
         number, first = executables.workgroup(0), 0
         for band in self.bands:
             own = emit("arith.subi", number, index(first))

@@ -13,7 +13,8 @@ import numpy as np
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Operation, Value, shape_of
-from irax_compiler.passes.kernels.elementwise.clusters import APART, LONG, VECTOR
+from irax_compiler.passes.kernels.elementwise.clusters import APART
+from irax_compiler.passes.kernels.kernel import LONG, VECTOR
 from irax_compiler.passes.kernels.loops.memory import held_dtype
 from irax_compiler.passes.kernels.piecewise.places import (
     Box,

@@ -11,8 +11,7 @@ from irax_compiler.importing import deferred
 from irax_compiler.mlir import Block, InsertionPoint, Module, Value
 from irax_compiler.ops.indexing.dynamic_slices import JOINTS
 from irax_compiler.passes.core import Pass, register_pass, running_blocks, walk
-from irax_compiler.passes.kernels.executables import Executables, dispatch
-from irax_compiler.passes.kernels.loops.memory import bound, bound_type, unbound
+from irax_compiler.passes.kernels.executables import Executables
 from irax_compiler.passes.kernels.piecewise.search import Cluster, cluster_of, is_computed
 
 if TYPE_CHECKING:
@@ -58,11 +57,7 @@ def _rewrite(block: Block, executables: Executables) -> None:
 
 
 def _replace(cluster: Cluster, executables: Executables) -> None:
-    kernel = kernels.Kernel(cluster)
-    arrays, given = cluster.arrays, cluster.given
-    bindings = len(arrays) + len(given)
+    kernel = kernels.PiecewiseKernel(cluster)
     with InsertionPoint(cluster.place), cluster.place.location:
-        name = executables.add_kernel("piecewise", kernel.counts, bindings, kernel.build, ())
-        results = dispatch(name, list(map(bound, arrays)), [bound_type(x) for x in given])
-        for x, result in zip(given, results, strict=True):
-            x.replace_all_uses_with(unbound(result, x))
+        for x, result in zip(cluster.given, kernel.called(executables), strict=True):
+            x.replace_all_uses_with(result)

@@ -13,10 +13,11 @@ from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.formulas import definition, is_formula
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import in_order, nested, reached, users_in
-from irax_compiler.passes.kernels.elementwise.clusters import ARRAYS, LONG, MANY, sources_of
+from irax_compiler.passes.core import in_order, is_there, nested, reached, sources_of, users_in
+from irax_compiler.passes.kernels.elementwise.clusters import MANY
 from irax_compiler.passes.kernels.elementwise.complex_numbers import is_complex
 from irax_compiler.passes.kernels.elementwise.seeds import is_on_registers
+from irax_compiler.passes.kernels.kernel import ARRAYS, LONG
 from irax_compiler.passes.kernels.piecewise.pieces import (
     Grown,
     Piece,
@@ -122,7 +123,7 @@ def cluster_of(
             done.update(nearest)
             return None
         found = Cluster(bands, grown.given, place)
-        late = [x for x in found.arrays if not _is_before(x, place) or _needs(x, grown.given)]
+        late = [x for x in found.arrays if not is_there(x, place) or _needs(x, grown.given)]
         if not late and found.pays:
             done |= grown.inside
             return found
@@ -207,18 +208,12 @@ def is_computed(operation: Operation) -> bool:
 
 def _needs(x: Value, given: Sequence[Value]) -> bool:
     """True if a value is one of those that a kernel gives, or computed from one."""
-    made = [o for o in map(mlir.definition, given) if o is not None]
-    first = min(made, key=in_order)
+    first = min(sources_of(given), key=in_order)
 
     def sources(y: Value) -> list[Value]:
         source = mlir.definition(y)
-        if source is None or source.block != first.block or source.is_before_in_block(first):
+        if source is None or is_there(y, first):
             return []
         return [*source.operands, *mlir.captured(source)]
 
     return not reached([x], sources).isdisjoint(given)
-
-
-def _is_before(x: Value, place: Operation) -> bool:
-    source = mlir.definition(x)
-    return source is None or source.block != place.block or source.is_before_in_block(place)

@@ -12,6 +12,7 @@ from irax_compiler.ops import registers, shape
 from irax_compiler.ops.reductions.reduce import Reduce
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.kernels.growth import FAR, Growth
+from irax_compiler.passes.kernels.kernel import ARRAYS
 from irax_compiler.passes.kernels.loops.memory import is_plain
 from irax_compiler.passes.kernels.reductions.domains import Domain
 from irax_compiler.passes.kernels.views import View, arrays_of
@@ -21,8 +22,6 @@ FEWEST = 128
 """The elements of a domain from which a kernel pays."""
 SHORTEST = 8
 """The fewest elements of a row: kernels fold vectors of them."""
-ARRAYS = 24
-"""The most arrays that a kernel reads and writes; IREE binds 32."""
 CACHED = 1 << 20
 """The bytes that are read several times without leaving the processor's cache."""
 COLUMNS = 64

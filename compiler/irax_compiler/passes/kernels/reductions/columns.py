@@ -23,7 +23,7 @@ from irax_compiler.passes.kernels.code.memory import read, write
 from irax_compiler.passes.kernels.code.places import least, plus, split, times
 from irax_compiler.passes.kernels.loops.memory import held_dtype
 from irax_compiler.passes.kernels.reductions import lanes
-from irax_compiler.passes.kernels.reductions.kernels import Kernel
+from irax_compiler.passes.kernels.reductions.kernels import ReductionKernel
 from irax_compiler.passes.kernels.reductions.phases import Phase
 from irax_compiler.passes.kernels.views import Axis, Place
 
@@ -40,7 +40,7 @@ CACHED = 1 << 17
 core's cache of the second level, which has a megabyte or two. Measured with one megabyte."""
 
 
-class Columns(Kernel):
+class Columns(ReductionKernel):
     """A kernel that folds rows, and computes results block by block."""
 
     @property
@@ -78,10 +78,10 @@ class Columns(Kernel):
     def items(self) -> Any:
         return prod(axis.extent for axis in self.outer) * self._blocks
 
-    def build(self, bindings: Sequence[Value]) -> None:
+    def build(self) -> None:
         self._memory: dict[tuple[Value, int], Value] = {}
         self._block = mlir.InsertionPoint.current.block
-        super().build(bindings)
+        super().build()
 
     def item(self, number: Value) -> None:
         sizes = [*(axis.extent for axis in self.outer), self._blocks]

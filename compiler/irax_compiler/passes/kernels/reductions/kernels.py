@@ -7,8 +7,8 @@ of these, they share what is folded, and each gives results of its own.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Hashable, Sequence
+from abc import abstractmethod
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
 from math import gcd, prod
@@ -28,6 +28,7 @@ from irax_compiler.passes.kernels.code.memory import read, write
 from irax_compiler.passes.kernels.code.places import least, numbers, plus, times
 from irax_compiler.passes.kernels.descriptions import Unknown, described
 from irax_compiler.passes.kernels.division import Division, equal_parts
+from irax_compiler.passes.kernels.kernel import SHARE, VECTOR, Kernel
 from irax_compiler.passes.kernels.loops.memory import bound_type, held_dtype
 from irax_compiler.passes.kernels.reductions import lanes
 from irax_compiler.passes.kernels.reductions.clusters import Cluster
@@ -35,12 +36,8 @@ from irax_compiler.passes.kernels.reductions.domains import Domain
 from irax_compiler.passes.kernels.reductions.phases import Phase, phases
 from irax_compiler.passes.kernels.views import Axis, Place, View, arrays_of, contiguous
 
-VECTOR = 64
-"""The bytes of a vector."""
 PARTS = 2
 """The parts of a domain for each worker, since some workers begin late."""
-SHARE = 1 << 15
-"""The fewest elements for a workgroup."""
 
 
 @dataclass(frozen=True)
@@ -53,26 +50,30 @@ class Shares:
     """The parts in which the domain is folded; each has results of its own."""
 
 
-class Kernel(ABC):
-    """The code of a cluster's kernel."""
+class ReductionKernel(Kernel):
+    """The kernel of a cluster."""
+
+    kind = "reduction"
 
     def __init__(self, cluster: Cluster, shares: Shares) -> None:
+        super().__init__(arrays_of(cluster.views.values()), cluster.given)
         self.cluster = cluster
         self.shares = shares
         self.domain: Domain = cluster.domain
         self.axes = self.domain.axes(cluster.views.values())
         self.reduced = [axis for axis in self.axes if self.domain.is_reduced(axis)]
         self.phases = phases(cluster)
-        self.arrays = arrays_of(cluster.views.values())
-        self.memories: dict[Value, Value] = {}
-        """The memory of arrays from outside, and of results."""
+
+    @property
+    def parts(self) -> int:
+        return self.shares.parts
 
     @cached_property
     def overwritten(self) -> dict[Value, Value]:
         """An array that nothing else uses for each result that can be in its memory: each of its
         elements is read before that of the result is written, by the workgroup that does.
         """
-        if self.shares.parts > 1 or self.domain.is_sized:
+        if self.parts > 1 or self.domain.is_sized:
             return {}
         arrays = filter(self._is_given_up, self.arrays)
         return in_memory_of(arrays, self.cluster.given, self._is_read_before)
@@ -119,7 +120,6 @@ class Kernel(ABC):
 
     @property
     def description(self) -> Hashable | None:
-        """The facts that the kernel's code follows from; None if they are not known."""
         arrays = {x: i for i, x in enumerate(self.arrays)}
         cluster = self.cluster
         known = {x: view.described(x, arrays) for x, view in cluster.views.items()}
@@ -136,13 +136,12 @@ class Kernel(ABC):
     @property
     def division(self) -> Division | None:
         """The division of the arrays among items, where these are known and fold whole results."""
-        if self.shares.parts > 1 or self.domain.is_sized:
+        if self.parts > 1 or self.domain.is_sized:
             return None
-        own = [x for x in self.cluster.given if x not in self.overwritten]
         parts = [
             gcd(*(self._parts(x, view) for view in self._views_of(x).values())) for x in self.arrays
         ]
-        parts += [self._parts(x, self._view(x)) for x in own]
+        parts += [self._parts(x, self._view(x)) for x in self.own]
         return Division(self.items, tuple(parts))
 
     def _parts(self, x: Value, view: View) -> int:
@@ -183,35 +182,28 @@ class Kernel(ABC):
         folded.
         """
         groups = self._groups if self.domain.is_sized else -(-self.items // self._together)
-        return groups, self.shares.parts
+        return groups, self.parts
 
     @property
     def _groups(self) -> int:
         """The number of workgroups that share items of which the number is not known."""
-        return PARTS * self.shares.workers if self.shares.parts == 1 else 1
+        return PARTS * self.shares.workers if self.parts == 1 else 1
 
-    def build(self, bindings: Sequence[Value]) -> None:
-        """Build the body of the kernel's function."""
-        own = [x for x in self.cluster.given if x not in self.overwritten]
-        for x, binding in zip([*self.arrays, *own], bindings, strict=True):
-            elements = prod(shape_of(x)) * (self.shares.parts if x in own else 1)
-            self.memories[x] = executables.memory(binding, elements, held_dtype(x))
-        self.memories.update((x, self.memories[array]) for x, array in self.overwritten.items())
+    def build(self) -> None:
         start, stop = executables.share(self.items, self._together, 0)
-
         for_each(start, stop, self.item)
 
     # -- places --
 
     def is_divided(self, axis: Axis) -> bool:
         """True for the axis of which each workgroup has a part."""
-        return self.shares.parts > 1 and axis == self.reduced[0]
+        return self.parts > 1 and axis == self.reduced[0]
 
     def range_of(self, axis: Axis) -> tuple[Value, Value]:
         """Return the places of a reduced axis that are folded."""
         if not self.is_divided(axis):
             return index(0), index(axis.extent)
-        size = -(-axis.extent // self.shares.parts)
+        size = -(-axis.extent // self.parts)
         start = least(times(executables.workgroup(1), size), axis.extent)
         return start, least(plus(start, size), axis.extent)
 
@@ -248,7 +240,7 @@ class Kernel(ABC):
         """Store elements in the memory of a result."""
         view = self._view(where)
         at = view.offset(place)
-        if self.shares.parts > 1:
+        if self.parts > 1:
             part = times(executables.workgroup(1), prod(shape_of(where)))
             at = emit("arith.addi", at, part)
         write(x, self.memories[where], at, self._size(view, place), mask)
@@ -290,7 +282,7 @@ class Kernel(ABC):
         for operation, fold in zip(phase.reductions, folds, strict=True):
             known[operation.results[0]] = fold
             init = operation.operands[1]
-            if self.shares.parts == 1 and not is_identity(lanes.combiner(operation), init):
+            if self.parts == 1 and not is_identity(lanes.combiner(operation), init):
                 start = self._load(init, {}, None) if mlir.splat(init) is None else None
                 start = lanes.register(init, {}) if start is None else start
                 begun = lanes.combined(operation, registers.spread(start, size), fold)

@@ -19,7 +19,7 @@ from irax_compiler.passes.kernels import executables
 from irax_compiler.passes.kernels.code.loops import for_loop
 from irax_compiler.passes.kernels.code.places import least, plus, split, times
 from irax_compiler.passes.kernels.reductions import lanes
-from irax_compiler.passes.kernels.reductions.kernels import Kernel
+from irax_compiler.passes.kernels.reductions.kernels import ReductionKernel
 from irax_compiler.passes.kernels.reductions.phases import Phase
 from irax_compiler.passes.kernels.views import Axis, Place
 from irax_compiler.sizes import Size
@@ -29,7 +29,7 @@ BLOCK = 32
 again, so that rounding errors stay small."""
 
 
-class Rows(Kernel):
+class Rows(ReductionKernel):
     """A kernel that folds neighbours, and computes results one by one."""
 
     @property
@@ -105,7 +105,7 @@ class _Fold:
         """
         if not self.kernel.is_divided(axis):
             return index(0), index(steps), index(whole), None
-        parts, number = self.kernel.shares.parts, executables.workgroup(1)
+        parts, number = self.kernel.parts, executables.workgroup(1)
         size = -(-steps // self.step // parts) * self.step
         start = least(times(number, size), steps)
         stop = least(plus(start, size), steps)
