@@ -81,11 +81,20 @@ def uncollected() -> Iterator[None]:
     try:
         yield
     finally:
-        if gc.get_freeze_count() == 0:  # makes all objects old, at no cost
-            gc.freeze()
-            gc.unfreeze()
         if was_enabled:
+            _make_objects_old()
             gc.enable()
+
+
+def _make_objects_old() -> None:
+    """Have Python not look through the objects that were made last, where it would do so at once.
+
+    This takes time where a program has frozen objects alone: Python counts them one by one.
+    """
+    is_due = gc.get_count()[0] > gc.get_threshold()[0]
+    if is_due and gc.get_freeze_count() == 0:
+        gc.freeze()
+        gc.unfreeze()
 
 
 def _is_importing() -> bool:

@@ -70,6 +70,15 @@ def test_what_a_program_froze_stays_frozen() -> None:
     assert gc.get_freeze_count() > 0
 
 
+def test_what_a_program_froze_is_not_counted_where_nothing_was_made(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    gc.collect()
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: pytest.fail("this takes long"))
+    with uncollected():
+        pass
+
+
 def test_a_deferred_module_is_imported_when_something_of_it_is_used() -> None:
     there, missing = deferred("wsgiref", "headers", "nothing")
     assert "wsgiref.headers" not in sys.modules
