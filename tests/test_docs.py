@@ -55,8 +55,10 @@ TOPS.append(DOCS.parent / "compiler/irax_compiler/passes")
 """The folders that those of sections are in."""
 OPTIONS = re.compile(r"`([\w-]+\{[\w-]+=[^}]+\})`")
 """A pass with options."""
+VULKAN = DOCS / "tutorials" / "vulkan.md"
+"""Mesa's driver for the processor keeps its cores busy until the process ends: half a minute."""
 FILES = [
-    path
+    pytest.param(path, id=str(path.relative_to(DOCS)), marks=[pytest.mark.slow] * (path == VULKAN))
     for path in sorted(DOCS.rglob("*.md"))
     if "```python\n" in path.read_text("utf-8")
     if path not in (COMPATIBILITY, DEVICES, TUTORIAL, HOSTS, *EXTENDING)
@@ -96,7 +98,7 @@ def test_examples_that_import_jax() -> None:
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(DOCS)))
+@pytest.mark.parametrize("path", FILES)
 def test_examples(path: Path) -> None:
     check(path)
 
