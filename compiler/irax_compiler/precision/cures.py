@@ -59,8 +59,10 @@ def found(run: Run, costs: Sequence[tuple[Event, Costs]]) -> list[Found]:
     with run.arithmetic.context(), np.errstate(all="ignore"):
         every = [_first(event, made) for event, _ in costs]
     cures = [cure for cure in every if cure is not None]
-    parts = [{id(e.step) for e in events} for _, events in cures]
-    return [c for c, part in zip(cures, parts, strict=True) if not any(part < p for p in parts)]
+    parts = [frozenset(id(e.step) for e in events) for _, events in cures]
+    distinct = set(parts)  # few: loops have events of a step in each iteration
+    within = {part for part in distinct if any(part < other for other in distinct)}
+    return [cure for cure, part in zip(cures, parts, strict=True) if part not in within]
 
 
 def _first(event: Event, made: Made) -> Found | None:
