@@ -13,12 +13,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from irax_compiler import mlir
+from irax_compiler import api, mlir
 from irax_compiler.cost import Cost, calls_by_function, cost_by_operation
 from irax_compiler.locations import Frame
 from irax_compiler.mlir import Operation
 from irax_compiler.ops.collective import collective_of
-from irax_compiler.pipeline import run_pipeline
 from irax_tools import sources
 from irax_tools.cost.measure import TARGET, in_dispatches, total
 from irax_tools.cost.table import place_text, time_text
@@ -130,7 +129,7 @@ def step_of(source: Source, mesh: Mapping[str, int], rates: Rates | None = None)
     """
     divided = sources.of_each_device(source, mesh, TARGET)
     module = mlir.clone_module(divided.module)
-    run_pipeline(module, f"combine-all-reduces{{target={TARGET}}}")
+    api.run_pipeline(module, f"combine-all-reduces{{target={TARGET}}}")
     ran = list(_ran(module, source.func))
     if rates is None:
         computation = total(in_dispatches(divided)[1])
