@@ -84,6 +84,20 @@ def test_both_modes_agree(function):
         np.testing.assert_allclose(irax.jacrev(function)(x), forward, rtol=1e-12, atol=1e-15)
 
 
+@pytest.mark.parametrize(
+    "function, slope",
+    [
+        (lambda x: jnp.maximum(jnp.log(x), -100.0), 4.0),
+        (lambda x: jnp.minimum(jnp.divide(1, x), 9.0), -16.0),
+    ],
+)
+def test_what_an_extremum_leaves_has_no_derivative(function, slope):
+    """As the logarithms in a cross-entropy, which are no less than -100."""
+    x = np.array([0.0, 0.25])
+    np.testing.assert_array_equal(irax.grad(lambda x: function(x).sum())(x), [0, slope])
+    np.testing.assert_array_equal(np.diag(irax.jacfwd(function)(x)), [0, slope])
+
+
 def test_compiled_and_second_order():
     x = np.array([0.0, 4.0])
     slope = irax.grad(lambda x: jnp.where(x > 0, jnp.sqrt(x), 0.0).sum())

@@ -291,30 +291,49 @@ negate = register(
 )
 
 
-def _half_where_tied(t: Value, x: Value, y: Value, z: Value) -> Value:
-    """The derivative of max and min in x: 1 where x won, 1/2 on a tie, 0 elsewhere."""
-    won = comparison.select(comparison.equal(x, z), full_like(t, 1), full_like(t, 0))
-    tied = comparison.select(comparison.equal(x, y), full_like(t, 0.5), won)
-    return multiply(t, tied)
+def _extremum(
+    name: str,
+    beats: comparison.Compare,
+    function: Callable[..., Any],
+    **traits: Unpack[Traits],
+) -> Elementwise:
+    """Max or min; `beats` tells where the first of two numbers is taken before the second."""
+
+    def partial(t: Value, x: Value, y: Value, z: Value) -> Value:
+        """The derivative in x: 1 where x won, 1/2 on a tie, and 0 elsewhere, even if the tangent is
+        infinite there. A tangent of nan is lost where y won alone.
+        """
+        won = comparison.select(comparison.equal(x, z), full_like(t, 1), full_like(t, 0))
+        share = comparison.select(comparison.equal(x, y), full_like(t, 0.5), won)
+        if dtype_of(x).kind == "c":
+            return multiply(t, share)
+        return comparison.select(beats(y, x), zeros_like(t), multiply(t, share))
+
+    return binary(
+        name,
+        function,
+        [partial, lambda t, x, y, z: partial(t, y, x, z)],
+        **traits,
+    )
 
 
-maximum = binary(
+maximum = _extremum(
     "maximum",
+    comparison.greater,
     meanings.extremum(np.maximum, np.add, np.greater),
-    [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
     commutative=True,
     identity=meanings.least,
-    scalar_lowering=registers.MAXIMUM,
     widened=Widened.SAME,
+    scalar_lowering=registers.MAXIMUM,
 )
-minimum = binary(
+minimum = _extremum(
     "minimum",
+    comparison.less,
     meanings.extremum(np.minimum, lambda x, y: -(-x - y), np.less),
-    [_half_where_tied, lambda t, x, y, z: _half_where_tied(t, y, x, z)],
     commutative=True,
     identity=meanings.most,
-    scalar_lowering=registers.MINIMUM,
     widened=Widened.SAME,
+    scalar_lowering=registers.MINIMUM,
 )
 
 
