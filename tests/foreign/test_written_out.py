@@ -133,10 +133,11 @@ def softplus(scale: str, unscale: str) -> str:
 
 def test_logarithms_of_sums():
     """The slope at 0 is 1/2, as everywhere the logistic function's value."""
-    plain = softplus("1.0", "1.0").replace("%scaled :", "%minus :")
+    plain = softplus("1.0", "1.0").replace("exponential %scaled", "exponential %minus")
+    product = softplus("-1.0", "1.0").replace("%scale, %minus", "%scale, %size")
     x = np.array([0, -1, 2.5, -0.0])
     with irax.enable_x64(True):
-        for text, scale in ((plain, 1), (softplus("2.0", "0.5"), 2)):
+        for text, scale in ((plain, 1), (product, 1), (softplus("2.0", "0.5"), 2)):
             run = irax.ir.load(text, device="reference")
             np.testing.assert_allclose(run(x), np.logaddexp(0, scale * x) / scale, rtol=1e-14)
             slopes = irax.grad(lambda x, run=run: run(x).sum())(x)
@@ -171,3 +172,30 @@ def test_composites_of_functions_that_irax_knows():
         value, moved = irax.jvp(run, (x,), (np.ones(4),))
     np.testing.assert_allclose(value, np.arcsinh(x), rtol=1e-14)
     np.testing.assert_allclose(moved, 1 / np.hypot(1, x), rtol=1e-14)
+
+
+def odd(inside: str, result: str) -> str:
+    """sign(x) times a function of |x|."""
+    return f"""
+    func.func @main(%x: {F}) -> {F} {{
+      %one = stablehlo.constant dense<1.0> : {F}
+      %sign = stablehlo.sign %x : {F}
+      %size = stablehlo.abs %x : {F}
+      {inside}
+      %r = stablehlo.multiply %sign, {result} : {F}
+      return %r : {F}
+    }}"""
+
+
+def test_odd_functions():
+    x = np.array([0, 1e-9, -2, 30])
+    run = irax.ir.load(odd(f"%f = stablehlo.log_plus_one %size : {F}", "%f"), device="reference")
+    with irax.enable_x64(True):
+        value, moved = irax.jvp(run, (x,), (np.ones(4),))
+    np.testing.assert_allclose(value, np.sign(x) * np.log1p(abs(x)), rtol=1e-14)
+    np.testing.assert_allclose(moved, 1 / (1 + abs(x)), rtol=1e-14)
+
+
+def test_what_jumps_at_0_keeps_the_sign():
+    for inside, result in ((f"%f = stablehlo.cosine %size : {F}", "%f"), ("", "%one")):
+        assert "stablehlo.sign" in str(read_module(odd(inside, result)))

@@ -6,6 +6,8 @@ What they write has other derivatives at some points:
   squares, scaled against overflow. It has no derivative at 0, and forward mode overflows near it.
 - Sines and cosines of complex numbers, by JAX: where a part is zero, so is one of the result's, and
   its derivative.
+- Odd functions as sign(x) f(|x|), by XLA and torch-mlir, such as asinh: the slope at 0 has the sign
+  of 0 as a factor.
 - log(1 + exp(-|x|)), by all of them, as in softplus and logaddexp: at 0, max(x, 0) has the mean of
   its two slopes, and |x| that of positive numbers, which do not belong together.
 """
@@ -13,14 +15,18 @@ What they write has other derivatives at some points:
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
 from irax_compiler import effects, mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
-from irax_compiler.ops import elementwise
+from irax_compiler.ops import comparison, elementwise
+from irax_compiler.ops.core import no_calls, zeros_like
+from irax_compiler.ops.registry import read, traits_named
 
-WORDS = ("imag", "log_plus_one", "sqrt")
+WORDS = ("imag", "log_plus_one", "sqrt", "sign")
+_MOST = 500  # operations of an odd function
 
 
 def rewrite(module: Module) -> None:
@@ -47,23 +53,68 @@ def _of_selection(operation: Operation) -> Value | None:
 
 
 def _log_of_sum(operation: Operation) -> Value | None:
-    """Return log(1 + exp(c min(x, -x))), whose slope at 0 is the mean of both, for -c |x|."""
+    """Return log(1 + exp(-max(x, -x))), whose slope at 0 is the mean of both, for -|x|."""
     exponent = _operands(operation.operands[0], "stablehlo.exponential")
-    if exponent is None:
+    found = _without_abs(exponent[0]) if exponent else None
+    return None if found is None else elementwise.log_plus_one(elementwise.exponential(found))
+
+
+def _without_abs(x: Value) -> Value | None:
+    """Return a multiple of an absolute value as one of the greater of a number and its negative."""
+    inside = _operands(x, "stablehlo.abs")
+    if inside is not None and mlir.dtype_of(x).kind == "f":
+        return elementwise.maximum(inside[0], elementwise.negate(inside[0]))
+    inside = _operands(x, "stablehlo.negate")
+    if inside is not None:
+        found = _without_abs(inside[0])
+        return None if found is None else elementwise.negate(found)
+    factors = _operands(x, "stablehlo.multiply")
+    if factors is None:
         return None
-    negated, scale = exponent[0], None
-    factors = _operands(negated, "stablehlo.multiply")
-    if factors is not None:
-        negated, scale = factors if _number(factors[0]) is None else factors[::-1]
-        if _number(scale) is None:
-            return None
-    size = _operands(negated, "stablehlo.negate")
-    inside = _operands(size[0], "stablehlo.abs") if size else None
-    if inside is None or mlir.dtype_of(inside[0]).kind != "f":
+    scale, inner = factors if _number(factors[0]) is not None else factors[::-1]
+    found = None if _number(scale) is None else _without_abs(inner)
+    return None if found is None else elementwise.multiply(scale, found)
+
+
+# ---- odd functions -------------------------------------------------------------------------------
+
+
+def _odd(operation: Operation) -> Value | None:
+    """Return an odd function of x, `sign(x) * f`, without the sign of 0, by which its slope there
+    would be 0: for x below 0 it is -f, and f elsewhere. f is 0 at 0.
+    """
+    if mlir.dtype_of(operation.results[0]).kind != "f":
         return None
-    least = elementwise.minimum(inside[0], elementwise.negate(inside[0]))
-    found = least if scale is None else elementwise.multiply(scale, least)
-    return elementwise.log_plus_one(elementwise.exponential(found))
+    for sign, f in (operation.operands, list(operation.operands)[::-1]):
+        x = _operands(sign, "stablehlo.sign")
+        if x is None or _at_zero(f, x[0], {}) != 0:
+            continue
+        zero = zeros_like(f)
+        return comparison.select(comparison.less(x[0], zero), elementwise.negate(f), f)
+    return None
+
+
+def _at_zero(f: Value, x: Value, known: dict[Value, Any]) -> Any:
+    """Return the number that an elementwise function is where `x` is 0; None if it depends on
+    anything else.
+    """
+    if f in known:
+        return known[f]
+    number = np.zeros((), mlir.dtype_of(x)) if f == x else mlir.splat(f)
+    operation = mlir.definition(f)
+    if number is None and operation is not None and len(known) < _MOST:
+        traits = traits_named(operation.name)
+        if traits.elementwise or traits.stretches:
+            inside = [_at_zero(operand, x, known) for operand in operation.operands]
+            if None not in [None if n is None else 0 for n in inside]:
+                with np.errstate(all="ignore"):
+                    number = (
+                        inside[0]
+                        if traits.stretches
+                        else read(operation).evaluate(no_calls, *map(np.asarray, inside))
+                    )
+    known[f] = number
+    return number
 
 
 # ---- sines and cosines of complex numbers --------------------------------------------------------
@@ -205,6 +256,7 @@ def _number(x: Value) -> float | None:
 
 _FORMS: dict[str, Callable[[Operation], Value | None]] = {
     "stablehlo.log_plus_one": _log_of_sum,
+    "stablehlo.multiply": _odd,
     "stablehlo.select": _of_selection,
 }
 """The forms by the last of their operations."""
