@@ -112,6 +112,7 @@ def _with_generic_region(text: str, head: re.Match[str]) -> str:
     return (
         f"{text[: head.start()]}{head['indent']}{head['results'] or ''}"
         f'"sdy.{name}"({head["operands"]}) ({{\n^bb0({head["arguments"]}):'
-        f"{text[head.end() : tail.start()]}{head['indent']}}}) "
+        # Of one region, MLIR would take it for a symbol table, in which calls find no function.
+        f"{text[head.end() : tail.start()]}{head['indent']}}}, {{}}) "
         f"{{{attributes}}} : {text[tail.end() :]}"
     )

@@ -74,6 +74,19 @@ TWICE = {
         sdy.return %0 : tensor<4x4xf32>
       }} : ({T}) -> {T}"""
     ),
+    "a call in manual_computation": module(
+        f"""
+      %r = sdy.manual_computation(%x) in_shardings=[<@mesh, [{{"a"}}, {{}}]>]
+          out_shardings=[<@mesh, [{{"a"}}, {{}}]>] manual_axes={{"a"}} (%y: tensor<4x4xf32>) {{
+        %0 = func.call @double(%y) : (tensor<4x4xf32>) -> tensor<4x4xf32>
+        sdy.return %0 : tensor<4x4xf32>
+      }} : ({T}) -> {T}"""
+    )
+    + """
+    func.func private @double(%y: tensor<4x4xf32>) -> tensor<4x4xf32> {
+      %0 = stablehlo.add %y, %y : tensor<4x4xf32>
+      return %0 : tensor<4x4xf32>
+    }""",
 }
 
 
