@@ -238,6 +238,17 @@ def test_gradients_have_the_places_of_their_arguments():
         np.testing.assert_array_equal(rows.todense(), dense * (DENSE != 0))
 
 
+def test_rows_by_narrow_starts_and_values_after_the_last():
+    """int8 counts values, of which there are 6, not rows."""
+    starts = np.repeat([0, 1, 3, 4], [200, 50, 40, 11]).astype(np.int8)
+    values, columns = np.arange(1, 7, dtype=np.float32), np.array([0, 1, 2, 3, 0, 1], np.int32)
+    x = sparse.BCSR((values, columns, starts), shape=(300, 4))
+    wanted = np.zeros((300, 4), np.float32)
+    wanted[[199, 249, 249, 289], [0, 1, 2, 3]] = [1, 2, 3, 4]
+    np.testing.assert_array_equal(x.todense(), wanted)
+    np.testing.assert_array_equal(irax.jit(lambda x: x @ jnp.ones(4))(x), wanted.sum(1))
+
+
 def test_lanes():
     x = BCOO.fromdense(CUBE, n_batch=1)
     products = irax.vmap(lambda m: m @ jnp.ones(4))(x)

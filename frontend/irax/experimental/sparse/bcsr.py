@@ -109,11 +109,8 @@ class BCSR(JAXSparse):
 
     def to_bcoo(self) -> BCOO:
         """Return it in coordinate form."""
-        indices = over_batch(_places, self.n_batch)(self.indices, self.indptr)
-        outside = indices[..., :1] >= self.shape[self.n_batch]
-        limits = np.array(self.shape[self.n_batch : self.n_batch + 2], indices.dtype)
         return BCOO(
-            (self.data, jnp.where(outside, limits, indices)),
+            (self.data, _places(self.indices, self.indptr, self.shape[self.n_batch + 1])),
             shape=self.shape,
             indices_sorted=self.indices_sorted,
             unique_indices=self.unique_indices,
@@ -163,11 +160,19 @@ class BCSR(JAXSparse):
         return bcsr_sum_duplicates(self, nse)
 
 
-def _places(columns: Array, indptr: Array) -> Array:
-    """Rows and columns of the values of a matrix by compressed rows."""
-    numbers = jnp.arange(columns.shape[0], dtype=indptr.dtype)
-    rows = jnp.searchsorted(indptr, numbers, side="right") - 1
-    return jnp.stack([rows.astype(columns.dtype), columns], axis=-1)
+def _places(columns: Array, indptr: Array, width: int) -> Array:
+    """Rows and columns of the values of matrices of `width` columns by compressed rows. Values
+    after those of the last row are beyond the matrix in both.
+    """
+
+    def kernel(columns: Array, indptr: Array) -> Array:
+        begun = jnp.zeros(columns.shape, np.int32).at[indptr].add(1, mode="drop")
+        rows = jnp.cumsum(begun, dtype=np.int32) - 1
+        inside = rows < indptr.shape[0] - 1
+        known = jnp.where(inside, columns, np.array(width, columns.dtype))
+        return jnp.stack([rows.astype(columns.dtype), known], axis=-1)
+
+    return over_batch(kernel, columns.ndim - 1)(columns, indptr)
 
 
 def bcsr_fromdense(
@@ -199,7 +204,7 @@ def bcsr_extract(indices: Any, indptr: Any, mat: Any) -> Array:
     and `indptr`.
     """
     columns, bounds, dense = as_array(indices), as_array(indptr), as_array(mat)
-    places = over_batch(_places, columns.ndim - 1)(columns, bounds)
+    places = _places(columns, bounds, dense.shape[columns.ndim])
     empty = jnp.zeros((*columns.shape, *dense.shape[columns.ndim + 1 :]), dense.dtype)
     return bcoo_extract(BCOO((empty, places), shape=dense.shape), dense, assume_unique=True).data
 
