@@ -175,7 +175,7 @@ class _Calls:
             return self._finished(found, epilogue)
 
     def _layout(self, operation: Operation) -> Layout | None:
-        """Return the layout of a `dot_general`; None if BLAS does not pay."""
+        """Return the layout of a `dot_general`; None if IREE is faster."""
         op = read_as(DotGeneral, operation)
         dtype = None if op is None else _summed_in(op, operation)
         if op is None or dtype is None:
@@ -185,9 +185,11 @@ class _Calls:
             return found
         if found is not None and found.product.is_of_vector and _is_deep(found.product.k):
             return None  # OpenBLAS adds so many products one by one
-        if found is None or self.always or pays(found.product, dtype_of(found.lhs.array).name):
-            return found
-        return None
+        if found is None:
+            return None
+        given = dtype_of(found.lhs.array)
+        is_own = found.product.is_of_lines and given == found.product.dtype
+        return found if self.always or is_own or pays(found.product, given.name) else None
 
     def factorization(self, operation: Operation) -> Replacement:
         """Return a dispatch's results for those of a host function."""

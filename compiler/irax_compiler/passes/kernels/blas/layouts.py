@@ -19,12 +19,17 @@ from irax_compiler.passes.kernels.division import equal_parts
 from irax_compiler.passes.kernels.views import axes, contiguous
 from irax_compiler.sizes import Size
 
-LARGE = 4_000_000
-"""The fewest multiplications and additions for which code of irax's own is worth its compilation;
-of float64, which take twice as long, half as many.
+LARGE, TURNED = 1_000_000, 4_000_000
+"""The fewest multiplications and additions for which code of irax's own pays, and where it turns
+the right factor, which takes a tenth of a second more to compile; of float64, which take twice as
+long, half as many.
 """
-WIDE, LEAST = 64, 16
-"""The fewest columns, and other extents, for it."""
+EACH = 8192
+"""The fewest of them in each product for it."""
+WIDE, ROWS = 8, 2
+"""The fewest columns or terms, and rows for it; where the right factor is turned, as many rows as
+columns.
+"""
 
 Dimensions = Sequence[int]
 Groups = tuple[Dimensions, Dimensions, Dimensions]
@@ -95,15 +100,17 @@ class Product:
 
     @property
     def is_of_lines(self) -> bool:
-        """True if code of irax's own multiplies (see `tiles`): in 0.7 to 0.95 of OpenBLAS's time,
-        but a tenth of a second more to compile.
+        """True if code of irax's own multiplies (see `tiles`): in 0.4 to 1 of the time of IREE's
+        or OpenBLAS's. `python -m benchmarks.tiles` compares them.
         """
         if self.is_sized or self.is_invariant:
             return self.is_invariant
         is_dense = self.lhs.is_dense and self.rhs.is_dense and self.out.columns == 1
-        is_wide = self.n >= WIDE and min(self.m, self.k) >= LEAST
-        is_large = self.operations * self.dtype.itemsize >= LARGE * 4 and is_wide
-        return is_dense and is_large and tiles.pay_for_products(self.dtype)
+        is_turned = self.rhs.columns != 1
+        is_wide = min(self.n, self.k) >= WIDE and self.m >= (WIDE if is_turned else ROWS)
+        enough = (TURNED if is_turned else LARGE) * 4 // self.dtype.itemsize
+        is_large = self.operations >= max(enough, EACH * self.count)
+        return is_dense and is_large and is_wide and tiles.pay_for_products(self.dtype)
 
     @property
     def lines(self) -> tiles.Lines:

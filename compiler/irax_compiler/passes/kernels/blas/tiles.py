@@ -35,6 +35,8 @@ registers, which hold the vectors of a tile, a row of the panel, a number, and w
 PANELS, TOGETHER = 1 << 18, 4
 """The most bytes of the panels that are laid out together, which stay in a core's cache of the
 second level, and their number at most."""
+MASKED = 1.5
+"""The factor by which a tile takes longer that reads rows of a matrix by masks."""
 PART = 256
 """The most rows of a panel whatever its shape: tiles of the widest vectors have as many."""
 FEWEST_COLUMNS = 8
@@ -69,20 +71,24 @@ class Shape:
 
     @classmethod
     @functools.lru_cache(maxsize=1024)
-    def best(cls, rows: int, columns: int, lanes: int, registers: int) -> Shape:
+    def best(
+        cls, rows: int, columns: int, lanes: int, registers: int, reads_matrix: bool = False
+    ) -> Shape:
         """Return the shape with which lines of `rows` and `columns` take the least time on a
-        processor with so many registers.
+        processor with so many registers. With `reads_matrix`, a tile of all rows reads the matrix
+        where it is.
         """
         vectors = (1, 2, 3, 4) if columns <= lanes else (2, 3, 4)
         fewest, most = FEWEST[registers], registers - 2
         found = [cls(r, v, lanes) for v in vectors for r in range(-(-fewest // v), most // v)]
-        return min(found, key=lambda x: x._time(rows, columns))
+        return min(found, key=lambda x: x._time(rows, columns, reads_matrix))
 
-    def _time(self, rows: int, columns: int) -> float:
+    def _time(self, rows: int, columns: int, reads_matrix: bool) -> float:
         """The sums that are computed, those beyond the edges too, and a part of the loads."""
         width = self.columns
         covered = -(-rows // self.rows) * self.rows * (-(-columns // width) * width)
-        return covered * (1 + (1 / self.rows + 1 / self.vectors) / 4)
+        is_masked = reads_matrix and rows <= self.rows and columns % width > 0
+        return covered * (1 + (1 / self.rows + 1 / self.vectors) / 4) * (MASKED if is_masked else 1)
 
     @property
     def columns(self) -> int:
@@ -131,7 +137,8 @@ class Lines:
         """The shape of tiles. With few columns the rows are in a cache of few ways together."""
         if self.columns < FEWEST_COLUMNS:
             return Shape(FEW_ROWS, 1, self.vector.lanes)
-        return Shape.best(self.rows, self.columns, self.vector.lanes, self.registers.number)
+        sizes = self.rows, self.columns, self.vector.lanes, self.registers.number
+        return Shape.best(*sizes, reads_matrix=self.is_alone and self.rhs[1] == 1)
 
     @property
     def panels(self) -> int:
