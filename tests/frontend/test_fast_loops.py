@@ -762,3 +762,16 @@ def test_elements_of_vectors_of_bfloat16():
     for n, parts in zip(sizes, found, strict=True):
         for part, expected in zip(parts, ([n - 1, 0], n - 2, [*range(1, n), 0]), strict=True):
             np.testing.assert_array_equal(part, np.asarray(expected, jnp.bfloat16))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_places_that_are_a_counter_and_a_number(dtype):
+    """The bounds of a sum of int64 overflowed, so that all places were taken for negative ones."""
+    with irax.enable_x64():
+        x, n = np.arange(8.0), np.array(2, dtype)
+        found = irax.jit(lambda x, n: lax.fori_loop(0, 3, lambda i, y: y.at[i + n].add(1), x))(x, n)
+        np.testing.assert_array_equal(found, x + (np.arange(8) // 2 - 1 == 0) + (np.arange(8) == 4))
+        start = (np.array(0, dtype), x)
+        step = lambda c: (c[0] + 1, lax.fori_loop(0, 2, lambda j, y: y.at[c[0] + j].add(1), c[1]))
+        found = irax.jit(lambda *c: lax.while_loop(lambda c: c[0] < 3, step, c))(*start)[1]
+        np.testing.assert_array_equal(found, x + [1, 2, 2, 1, 0, 0, 0, 0])

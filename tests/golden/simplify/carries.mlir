@@ -189,3 +189,37 @@ func.func @equal_complex_carries(%x: tensor<2xcomplex<f64>>, %n: tensor<i32>) ->
 // CHECK:      func.func @equal_complex_carries
 // CHECK:        [[R:%\w+]]:2 = stablehlo.while({{%\w+}} = {{%\w+}}, {{%\w+}} = {{%\w+}})
 // CHECK:        return [[R]]#1, [[R]]#1
+
+// A number that is added to a counter may be any: the sum of the largest with it wraps around.
+func.func @undecided_comparison(%x: tensor<10xf32>, %n: tensor<i64>) -> tensor<10xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %one = stablehlo.constant dense<1> : tensor<i64>
+  %nine = stablehlo.constant dense<9> : tensor<i64>
+  %0:2 = stablehlo.while(%i = %zero, %a = %x) : tensor<i64>, tensor<10xf32>
+  cond {
+    %1 = stablehlo.compare LT, %i, %nine : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    stablehlo.return %1 : tensor<i1>
+  } do {
+    %1 = stablehlo.add %i, %n : tensor<i64>
+    %2 = stablehlo.compare LT, %1, %zero : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    %3 = stablehlo.select %2, %zero, %1 : tensor<i1>, tensor<i64>
+    %4 = stablehlo.dynamic_slice %a, %3, sizes = [1] : (tensor<10xf32>, tensor<i64>) -> tensor<1xf32>
+    %5 = stablehlo.dynamic_update_slice %a, %4, %i : (tensor<10xf32>, tensor<1xf32>, tensor<i64>) -> tensor<10xf32>
+    %6 = stablehlo.add %i, %one : tensor<i64>
+    stablehlo.return %6, %5 : tensor<i64>, tensor<10xf32>
+  }
+  return %0#1 : tensor<10xf32>
+}
+// CHECK-LABEL: func.func @undecided_comparison
+// CHECK:         [[SUM:%\w+]] = stablehlo.add
+// CHECK-NEXT:    [[IS_BELOW:%\w+]] = stablehlo.compare LT, [[SUM]]
+// CHECK-NEXT:    stablehlo.select [[IS_BELOW]]
+
+// A number of ui64 may be above the bounds that are known of it.
+func.func @undecided_comparison.unsigned(%x: tensor<ui64>) -> tensor<i1> {
+  %c = stablehlo.constant dense<9223372036854775807> : tensor<ui64>
+  %0 = stablehlo.compare GT, %x, %c : (tensor<ui64>, tensor<ui64>) -> tensor<i1>
+  return %0 : tensor<i1>
+}
+// CHECK-LABEL: func.func @undecided_comparison.unsigned
+// CHECK:         stablehlo.compare GT

@@ -32,14 +32,16 @@ _MOVING = (
     slicing.Slice,
     shape.Transpose,
 )
+_LARGEST = 2**62
+"""Sums and differences of numbers up to this size fit into int64."""
 _GROWING = (elementwise.add, elementwise.maximum, elementwise.minimum, clamp.clamp)
 
 
 def bounds(
     x: Value, depth: int = _DEPTH, functions: Mapping[str, Operation] = MappingProxyType({})
 ) -> Bounds:
-    """Bounds of an array of integers; those of its dtype where nothing else is known. `functions`
-    are those that regions of loops around it may call.
+    """Bounds of an array of integers; those of its dtype where nothing else is known, up to the
+    largest number of int64. `functions` are those that regions of loops around it may call.
     """
     info = np.iinfo(dtype_of(x))
     least, greatest = info.min, min(info.max, np.iinfo(np.int64).max)
@@ -79,11 +81,15 @@ def _of_result(x: Value, depth: int, functions: Mapping[str, Operation]) -> Boun
         return None
     found = [bounds(operand, depth - 1, functions) for operand in operands]
     lows, highs = [low for low, _ in found], [high for _, high in found]
+    ends = (*lows, *highs)
+    is_sum = op is elementwise.add or op is elementwise.subtract
+    if is_sum and any(np.any((end < -_LARGEST) | (end > _LARGEST)) for end in ends):
+        return None
     if op is elementwise.subtract:
         return lows[0] - highs[1], highs[0] - lows[1]
     if op is elementwise.multiply:
         corners = [x * y for x in found[0] for y in found[1]]
-        fits = all(np.all(abs(x) < _FACTOR) for each in found for x in each)
+        fits = all(np.all((x > -_FACTOR) & (x < _FACTOR)) for x in ends)
         return (np.min(corners, 0), np.max(corners, 0)) if fits else None
     if isinstance(op, comparison.Select):
         return np.minimum(*lows), np.maximum(*highs)

@@ -16,6 +16,8 @@ from irax_compiler.passes.optimize.integer_bounds import bounds
 from irax_compiler.passes.optimize.simplify.numbering import equal_to
 from irax_compiler.passes.rewriting import rewrites
 
+_LARGEST = np.iinfo(np.int64).max
+
 
 @rewrites("stablehlo.while")
 def unneeded_carries(loop: Operation) -> Sequence[Value] | None:
@@ -62,6 +64,8 @@ def decided_comparison(op: comparison.Compare, x: Value, y: Value) -> Value | No
     if shape_of(x) or dtype_of(x).kind not in "iu" or op.comparison_direction in ("EQ", "NE"):
         return None
     ends = [[int(end) for end in bounds(each)] for each in (x, y)]
+    if dtype_of(x) == np.uint64 and any(high == _LARGEST for _, high in ends):
+        return None  # nothing is known of it, and it may be larger
     found = {bool(op.evaluate(no_calls, *map(np.array, pair))) for pair in product(*ends)}
     return full((), found.pop(), np.dtype(np.bool_)) if len(found) == 1 else None
 
