@@ -93,6 +93,14 @@ def test_hazards_of_the_intervals_alone():
     assert "no arguments found that show it" in str(report)
 
 
+def test_results_beyond_their_dtype():
+    report = report_of(lambda x: (jnp.exp(x), -jnp.exp(x), x), (0, 100))
+    assert [x.high for x in report.results] == [np.inf, pytest.approx(-1, rel=1e-5), 100]
+    assert report.results[1].low == -np.inf
+    assert report.overflows == [np.float32, np.float32, None]
+    assert "..inf: beyond float32, an overflow" in str(report)
+
+
 def test_loops_that_depend_on_the_arguments_have_no_bounds():
     report = report_of(
         lambda x: irax.lax.while_loop(lambda v: v < 10, lambda v: v * 2, x), (0.1, 1)

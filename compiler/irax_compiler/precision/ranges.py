@@ -79,7 +79,9 @@ class RangeReport:
 
     name: str
     results: list[Interval]
-    """Bounds of the results."""
+    """Bounds of the results: infinite, where numbers are too large for a result's dtype."""
+    overflows: list[np.dtype | None]
+    """The dtypes of results some of whose numbers are too large for it; None for others."""
     hazards: list[Hazard]
     unbounded: dict[str, None]
     """Ops that have no rule for intervals, and conditions that depend on the arguments."""
@@ -90,7 +92,9 @@ class RangeReport:
     def __str__(self) -> str:
         lines = [f"{self.name}: for all arguments in these ranges"]
         for i, x in enumerate(self.results):
-            lines.append(f"  result {i}: {np.min(x.low):.6g}..{np.max(x.high):.6g}")
+            told = f"  result {i}: {np.min(x.low):.6g}..{np.max(x.high):.6g}"
+            dtype = self.overflows[i]
+            lines.append(told if dtype is None else f"{told}: beyond {dtype}, an overflow")
         if np.isfinite(self.error):
             lines.append(f"  relative error at most {self.error:.1e}, to first order, where tried")
         lines += [f"  {hazard}" for hazard in self.hazards]
@@ -115,9 +119,27 @@ def range_report(
         found: Any = evaluator(func, affine.of_arguments(given))  # pyright: ignore
     search = _Search(evaluator, func, arguments, ranges, runner.hazards)
     search.run()
-    results = [Interval.of(x) for x in found]
+    types = map(mlir.dtype_of_type, mlir.result_types(mlir.functions(module)[func]))
+    results, overflows = [], []
+    for x, dtype in zip(map(Interval.of, found), types, strict=True):
+        y = _stored(x, dtype)
+        results.append(y)
+        is_same = np.array_equal(x.low, y.low) and np.array_equal(x.high, y.high)
+        overflows.append(None if is_same else dtype)
     error = _error(module, func, search.tried[:_DERIVED])
-    return RangeReport(func, results, list(runner.hazards.values()), runner.unbounded, error)
+    hazards = list(runner.hazards.values())
+    return RangeReport(func, results, overflows, hazards, runner.unbounded, error)
+
+
+def _stored(x: Interval, dtype: np.dtype) -> Interval:
+    """Return the bounds of numbers once they have a dtype."""
+    if not inexact(dtype) or dtype.kind == "c":
+        return x
+    most = float(ml_dtypes.finfo(dtype).max)
+    low, high = (
+        np.where(np.abs(end) > most, np.copysign(np.inf, end), end) for end in (x.low, x.high)
+    )
+    return Interval(low, high)
 
 
 def _error(module: Module, func: str, tried: Sequence[Sequence[Array]]) -> float:
