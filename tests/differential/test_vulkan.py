@@ -22,6 +22,7 @@ from tests.differential.test_pjrt import is_refused as needs_host
 from tests.runtime.vulkan_programs import again_if_lost, device, needs_vulkan
 from tests.sampling import ALL_FORMS
 
+import irax
 from irax_compiler import mlir, targets
 from irax_compiler.lowering import lower
 from irax_compiler.ops.core import UnsupportedOp
@@ -155,3 +156,17 @@ def test_vulkan_agrees_with_the_evaluator(functions: Sequence[Function]) -> None
         except AssertionError as error:
             wrong.append(f"{function}: {error}")
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.slow
+def test_divisions_of_long_vectors() -> None:
+    """IREE made unsigned divisions, which it does not compile, of signed ones of vectors."""
+    gpu = irax.devices("vulkan")[0]
+    most = np.iinfo(np.uint32).max
+    x = np.linspace(0, most, 2000).astype(np.uint32)
+    found = irax.jit(lambda x: (x // 3, x % 7, x.astype(np.uint8) // 5))(irax.device_put(x, gpu))
+    for y, expected in zip(found, (x // 3, x % 7, x.astype(np.uint8) // 5), strict=True):
+        np.testing.assert_array_equal(y, expected)
+    z = np.linspace(-30, 30, 2000).astype(np.float32)
+    roots = irax.jit(irax.numpy.cbrt)(irax.device_put(z, gpu))
+    np.testing.assert_allclose(roots, np.cbrt(z), rtol=1e-6)

@@ -85,9 +85,14 @@ SPIRV = (
     spirv.iota_of_narrow,
     spirv.remainder_of_signed,
     remainders.remainder_of_singles,
+    powers.cube_root,
     spirv.unsigned_division,
     floats.log_plus_one_of_singles,
-    *(powers_in_single.power_of_singles if c is powers.power_of_floats else c for c in GPU),
+    *(
+        powers_in_single.power_of_singles if c is powers.power_of_floats else c
+        for c in GPU
+        if c is not powers.cube_root
+    ),
     steps.reduction_in_parts,
     steps.contraction_in_parts,
     steps.convolution_in_parts,

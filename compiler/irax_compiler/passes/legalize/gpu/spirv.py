@@ -111,7 +111,8 @@ def _is_combiner(operation: Operation) -> bool:
 @legalizes("stablehlo.divide", "stablehlo.remainder", kind="missing", of="IREE")
 def unsigned_division(operation: Operation) -> Sequence[Value] | None:
     """Divide unsigned integers as signed ones: IREE does not compile unsigned divisions of vectors
-    to SPIR-V.
+    to SPIR-V. Dividends are negated, since IREE makes an unsigned division of one of numbers that
+    are not negative.
     """
     x, y = map(Number, operation.operands)
     dtype = x.dtype
@@ -123,8 +124,8 @@ def unsigned_division(operation: Operation) -> Sequence[Value] | None:
 
 
 def _narrow_quotient(x: Number, y: Number) -> Number:
-    found = elementwise.divide(x.to(np.int32).value, y.to(np.int32).value)
-    return Number(found).to(x.dtype)
+    found = elementwise.divide((-x.to(np.int32)).value, y.to(np.int32).value)
+    return (-Number(found)).to(x.dtype)
 
 
 def _wide_quotient(x: Number, y: Number) -> Number:
@@ -132,8 +133,8 @@ def _wide_quotient(x: Number, y: Number) -> Number:
     is in x once or not at all.
     """
     signed = np.dtype(f"i{x.dtype.itemsize}")
-    half = elementwise.divide((x >> 1).bits(signed).value, y.bits(signed).value)
-    quotient = Number(half).bits(x.dtype) << 1
+    half = elementwise.divide((-(x >> 1).bits(signed)).value, y.bits(signed).value)
+    quotient = (-Number(half)).bits(x.dtype) << 1
     quotient = where(x - quotient * y < y, quotient, quotient + 1)
     once = where(x < y, 0, Number(full(shape_of(x.value), 1, x.dtype)))
     return where(y.bits(signed) < 0, once, quotient)
