@@ -136,12 +136,12 @@ def log_plus_one(x: np.ndarray) -> np.ndarray:
     if x.dtype.kind != "c":
         return np.log1p(x)
     # NumPy's is log(1 + x), which loses small numbers, and the size of the largest.
-    wide = x.astype(np.complex128)
-    is_near = (np.abs(wide.real) < 0.5) & (np.abs(wide.imag) < 0.5)
-    a, b = (np.where(is_near, part, 0) for part in (wide.real, wide.imag))
-    logs = np.log(complex_of(1 + wide.real, wide.imag))
-    size = np.where(is_near, np.log1p(a * (a + 2) + b * b) / 2, logs.real)
-    return complex_of(size, logs.imag).astype(x.dtype)
+    a, b = (part.astype(np.float64) for part in (np.real(x), np.imag(x)))
+    logs = np.log(complex_of(1 + a, b))
+    is_near = (np.abs(a) < 0.5) & (np.abs(b) < 0.5)
+    a, b = (np.where(is_near, part, 0) for part in (a, b))
+    size = np.where(is_near, np.log1p(a * (a + 2) + b * b) / 2, np.real(logs))
+    return complex_of(size, np.imag(logs)).astype(x.dtype)
 
 
 def atan2(y: np.ndarray, x: np.ndarray) -> np.ndarray:
