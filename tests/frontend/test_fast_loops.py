@@ -766,7 +766,7 @@ def test_elements_of_vectors_of_bfloat16():
 
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_places_that_are_a_counter_and_a_number(dtype):
-    """The bounds of a sum of int64 overflowed, so that all places were taken for negative ones."""
+    """Bounds of sums of int64 overflowed, so that all places were taken for negative ones."""
     with irax.enable_x64():
         x, n = np.arange(8.0), np.array(2, dtype)
         found = irax.jit(lambda x, n: lax.fori_loop(0, 3, lambda i, y: y.at[i + n].add(1), x))(x, n)

@@ -223,3 +223,16 @@ func.func @undecided_comparison.unsigned(%x: tensor<ui64>) -> tensor<i1> {
 }
 // CHECK-LABEL: func.func @undecided_comparison.unsigned
 // CHECK:         stablehlo.compare GT
+
+// So does a product.
+func.func @undecided_comparison.product(%n: tensor<i64>) -> tensor<i1> {
+  %zero = stablehlo.constant dense<0> : tensor<i64>
+  %two = stablehlo.constant dense<2> : tensor<i64>
+  %five = stablehlo.constant dense<5> : tensor<i64>
+  %0 = stablehlo.minimum %n, %five : tensor<i64>
+  %1 = stablehlo.multiply %0, %two : tensor<i64>
+  %2 = stablehlo.compare LT, %1, %zero : (tensor<i64>, tensor<i64>) -> tensor<i1>
+  return %2 : tensor<i1>
+}
+// CHECK-LABEL: func.func @undecided_comparison.product
+// CHECK:         stablehlo.compare LT
