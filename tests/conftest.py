@@ -16,16 +16,25 @@ hypothesis.settings.load_profile("irax")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep executables out of the user's cache, JAX, the oracle, from looking for TPUs, and irax's
-    frames in tracebacks. The workers of xdist inherit the choice.
+    """Keep executables out of the user's cache, JAX, the oracle, from looking for TPUs, irax's
+    frames in tracebacks, and bytecode for the processes that tests start. The workers of xdist
+    inherit the choice.
     """
     os.environ.setdefault("JAX_PLATFORMS", "cpu")
     os.environ.setdefault("IRAX_PLATFORMS", "cpu")  # where there is a GPU, too
     os.environ.setdefault("IRAX_TRACEBACK_FILTERING", "off")
     if "IRAX_CACHE_DIR" not in os.environ:
-        cache = tempfile.TemporaryDirectory(prefix="irax-test-cache-")
-        os.environ["IRAX_CACHE_DIR"] = cache.name
-        config.add_cleanup(cache.cleanup)
+        os.environ["IRAX_CACHE_DIR"] = _folder(config, "irax-test-cache-")
+    # Processes that tests start would compile all files of irax anew, half of their time.
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        os.environ["PYTHONPYCACHEPREFIX"] = _folder(config, "irax-test-bytecode-")
+
+
+def _folder(config: pytest.Config, prefix: str) -> str:
+    """A folder that is there until the tests end."""
+    folder = tempfile.TemporaryDirectory(prefix=prefix)
+    config.add_cleanup(folder.cleanup)
+    return folder.name
 
 
 @pytest.fixture(autouse=True)
