@@ -166,15 +166,11 @@ class IreeTarget(Target):
         )
 
 
-def passes_after(
-    phase: str, passes: Sequence[Pass], pays: Callable[[str], bool] = lambda text: True
-) -> compiler.Rewrite:
+def passes_after(phase: str, passes: Sequence[Pass]) -> compiler.Rewrite:
     """Return the rewrite of modules after one of IREE's phases by passes."""
     is_own = all(map(own_files.is_of_compiler, map(type, passes)))
     name = ", ".join(map(str, passes))
-    return compiler.Rewrite(
-        phase, name, lambda module: run_passes(module, passes), pays, is_own=is_own
-    )
+    return compiler.Rewrite(phase, name, lambda module: run_passes(module, passes), is_own=is_own)
 
 
 def made_after(

@@ -33,7 +33,7 @@ from irax.core.avals import AbstractRef as AbstractRef
 from irax.core.avals import ShapedArray
 from irax.core.dtypes.promotion import convert
 from irax.core.refs import tokens as ref_tokens
-from irax.core.tracing import Input, Trace, Tracer, innermost, trace_function
+from irax.core.tracing import Trace, Tracer, innermost, trace_function
 
 T = TypeVar("T")
 
@@ -426,20 +426,20 @@ def attempt(operation: Callable[[], T]) -> tuple[T] | None:
         _recording.refuses = before
 
 
-def touched(function: Callable[..., Any], inputs: Sequence[Input] = ()) -> dict[Ref, bool]:
-    """Return the Refs from outside that a function of flat arrays reads or writes, with True for
-    those whose tokens it passes.
+def touched(function: Callable[[], Any]) -> dict[Ref, bool]:
+    """Return the Refs from outside that a function reads or writes, with True for those whose
+    tokens it passes.
     """
     if is_recording() or not exist():
         return {}
     found = _recording.touched = {}
 
-    def run(*arrays: Array) -> list[Array]:
-        function(*arrays)
+    def run() -> list[Array]:
+        function()
         return []
 
     try:
-        trace_function(run, inputs, "the search for Refs", "refs", fresh_module=True)
+        trace_function(run, (), "the search for Refs", "refs", fresh_module=True)
     finally:
         _recording.touched = None
         for ref in found:
