@@ -364,22 +364,6 @@ def runs_blocks(operation: Operation) -> bool:
     return traits_of(operation).captures or operation.name in SCF
 
 
-def running_blocks(function: Operation) -> list[Block]:
-    """Return the blocks of a function and of its control flow, each after those inside it."""
-    found: list[Block] = []
-
-    def visit(block: Block) -> None:
-        for operation in filter(runs_blocks, walk(block)):
-            for region in operation.regions:
-                for inner in region:
-                    visit(inner)
-        found.append(block)
-
-    for block in function.regions[0]:
-        visit(block)
-    return found
-
-
 def inputs(operation: Operation) -> list[Value]:
     """Return the values that an operation reads, those that its regions capture included."""
     operands = list(operation.operands)
@@ -453,17 +437,6 @@ def ancestor_in(block: Block, operation: Any) -> Operation:
 def users_in(block: Block, x: Value) -> list[Operation]:
     """Return the operations of a block that use a value, or contain one that does."""
     return [ancestor_in(block, use.owner) for use in x.uses]
-
-
-def sources_of(values: Iterable[Value]) -> list[Operation]:
-    """Return the operations that make values, those of arguments excepted."""
-    return [source for source in map(mlir.definition, values) if source is not None]
-
-
-def is_there(x: Value, place: Operation) -> bool:
-    """True if a value is defined before an operation: in its block, or in one around it."""
-    source = mlir.definition(x)
-    return source is None or source.block != place.block or source.is_before_in_block(place)
 
 
 @cmp_to_key

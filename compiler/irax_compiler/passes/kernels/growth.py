@@ -11,10 +11,37 @@ from typing import Any
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import in_order, is_there, users_in
+from irax_compiler.passes.core import in_order, runs_blocks, users_in, walk
 
 FAR = 128
 """The most operations that are looked at for a cluster."""
+
+
+def running_blocks(function: Operation) -> list[Block]:
+    """Return the blocks of a function and of its control flow, each after those inside it."""
+    found: list[Block] = []
+
+    def visit(block: Block) -> None:
+        for operation in filter(runs_blocks, walk(block)):
+            for region in operation.regions:
+                for inner in region:
+                    visit(inner)
+        found.append(block)
+
+    for block in function.regions[0]:
+        visit(block)
+    return found
+
+
+def sources_of(values: Iterable[Value]) -> list[Operation]:
+    """Return the operations that make values, those of arguments excepted."""
+    return [source for source in map(mlir.definition, values) if source is not None]
+
+
+def is_there(x: Value, place: Operation) -> bool:
+    """True if a value is defined before an operation: in its block, or in one around it."""
+    source = mlir.definition(x)
+    return source is None or source.block != place.block or source.is_before_in_block(place)
 
 
 @dataclass

@@ -11,10 +11,10 @@ import numpy as np
 
 from irax_compiler.mlir import Operation, Value, shape_of
 from irax_compiler.ops.size_code import usual
-from irax_compiler.passes.core import sources_of
 from irax_compiler.passes.host.donated import WORTH_TAKING, in_memory_of, is_donated
 from irax_compiler.passes.kernels.elementwise import complex_numbers
 from irax_compiler.passes.kernels.executables import SIZED_DISPATCH
+from irax_compiler.passes.kernels.growth import sources_of
 from irax_compiler.passes.kernels.kernel import ARRAYS, LONG, VECTOR
 from irax_compiler.passes.kernels.loops.memory import bound_type, held_dtype
 from irax_compiler.passes.kernels.views import Axis, View, arrays_of, axes

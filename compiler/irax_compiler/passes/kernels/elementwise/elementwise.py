@@ -12,7 +12,7 @@ from irax_compiler.importing import deferred
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops import parts
 from irax_compiler.ops.slicing import Concatenate, Reverse
-from irax_compiler.passes.core import Pass, register_pass, running_blocks, walk
+from irax_compiler.passes.core import Pass, register_pass, walk
 from irax_compiler.passes.kernels.elementwise.clusters import Cluster
 from irax_compiler.passes.kernels.elementwise.joins import joints
 from irax_compiler.passes.kernels.elementwise.search import Search
@@ -23,6 +23,7 @@ from irax_compiler.passes.kernels.elementwise.seeds import (
     is_moved,
 )
 from irax_compiler.passes.kernels.executables import Executables
+from irax_compiler.passes.kernels.growth import running_blocks
 from irax_compiler.passes.rewriting import replace
 from irax_compiler.sizes import InconclusiveDimensionOperation
 

@@ -9,10 +9,11 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.slicing import Concatenate
-from irax_compiler.passes.core import in_order, is_there, sources_of, users_in
+from irax_compiler.passes.core import in_order, users_in
 from irax_compiler.passes.kernels.elementwise.clusters import Cluster
 from irax_compiler.passes.kernels.elementwise.joins import joints, parts_of
 from irax_compiler.passes.kernels.elementwise.seeds import is_elementwise
+from irax_compiler.passes.kernels.growth import is_there, sources_of
 from irax_compiler.passes.kernels.views import View
 
 FAR = 128

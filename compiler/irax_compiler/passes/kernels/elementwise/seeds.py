@@ -15,11 +15,12 @@ from irax_compiler.ops.parts import has_parts
 from irax_compiler.ops.registry import traits_of
 from irax_compiler.ops.shape import Reshape
 from irax_compiler.ops.size_code import usual
-from irax_compiler.passes.core import nested, sources_of
+from irax_compiler.passes.core import nested
 from irax_compiler.passes.kernels.elementwise import complex_numbers
 from irax_compiler.passes.kernels.elementwise.clusters import MANY
 from irax_compiler.passes.kernels.elementwise.complex_numbers import is_complex
 from irax_compiler.passes.kernels.executables import SIZED_DISPATCH
+from irax_compiler.passes.kernels.growth import sources_of
 from irax_compiler.passes.kernels.loops.memory import is_plain
 
 

@@ -9,12 +9,13 @@ from math import gcd, prod
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, bytes_of
 from irax_compiler.ops.shape import Reshape
-from irax_compiler.passes.core import running_blocks, users_in, walk
+from irax_compiler.passes.core import users_in, walk
 from irax_compiler.passes.kernels.code.loops import for_each
 from irax_compiler.passes.kernels.code.places import times
 from irax_compiler.passes.kernels.division import Division
 from irax_compiler.passes.kernels.executables import dispatch, share, size_of_share, workers_of
 from irax_compiler.passes.kernels.fuse_kernels.kernels import DISPATCH, Kernel, Kernels, name_of
+from irax_compiler.passes.kernels.growth import running_blocks
 from irax_compiler.passes.kernels.ties import ties
 from irax_compiler.passes.rewriting import without_reshapes
 

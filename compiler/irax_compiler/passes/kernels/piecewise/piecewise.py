@@ -10,8 +10,9 @@ from irax_compiler.effects import remove_dead_operations
 from irax_compiler.importing import deferred
 from irax_compiler.mlir import Block, InsertionPoint, Module, Value
 from irax_compiler.ops.indexing.dynamic_slices import JOINTS
-from irax_compiler.passes.core import Pass, register_pass, running_blocks, walk
+from irax_compiler.passes.core import Pass, register_pass, walk
 from irax_compiler.passes.kernels.executables import Executables
+from irax_compiler.passes.kernels.growth import running_blocks
 from irax_compiler.passes.kernels.piecewise.search import Cluster, cluster_of, is_computed
 
 if TYPE_CHECKING:

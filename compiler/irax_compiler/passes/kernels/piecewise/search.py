@@ -13,10 +13,11 @@ from irax_compiler.ops import shape, slicing
 from irax_compiler.ops.formulas import definition, is_formula
 from irax_compiler.ops.indexing.dynamic_slices import DynamicUpdateSlice
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import in_order, is_there, nested, reached, sources_of, users_in
+from irax_compiler.passes.core import in_order, nested, reached, users_in
 from irax_compiler.passes.kernels.elementwise.clusters import MANY
 from irax_compiler.passes.kernels.elementwise.complex_numbers import is_complex
 from irax_compiler.passes.kernels.elementwise.seeds import is_on_registers
+from irax_compiler.passes.kernels.growth import is_there, sources_of
 from irax_compiler.passes.kernels.kernel import ARRAYS, LONG
 from irax_compiler.passes.kernels.piecewise.pieces import (
     Grown,

@@ -10,8 +10,9 @@ from irax_compiler import mlir
 from irax_compiler.effects import is_dead
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.ops.reductions.reduce import Reduce
-from irax_compiler.passes.core import running_blocks, walk
+from irax_compiler.passes.core import walk
 from irax_compiler.passes.kernels.executables import Executables, workers_of
+from irax_compiler.passes.kernels.growth import running_blocks
 from irax_compiler.passes.kernels.reductions.clusters import (
     FEWEST,
     cluster_of,
