@@ -157,6 +157,13 @@ def test_sections_of_a_folder_name_its_files(page: Path) -> None:
         assert not {*re.findall(r"`(\w+\.py)`", text)} - files, f"{folder} has none of these"
 
 
+def test_every_room_of_kernels_is_described() -> None:
+    page = (DOCS / "architecture" / "kernels.md").read_text("utf-8")
+    kernels = DOCS.parent / "compiler/irax_compiler/passes/kernels"
+    rooms = {path.parent.name for path in kernels.glob("*/__init__.py")}
+    assert not {room for room in rooms if f"`passes/kernels/{room}/`" not in page}
+
+
 @pytest.mark.parametrize("page", ARCHITECTURE, ids=lambda path: path.name)
 def test_named_options_exist(page: Path) -> None:
     for text in OPTIONS.findall(page.read_text("utf-8")):
