@@ -59,6 +59,7 @@ SUITES = {
     "equinox": Suite("patrick-kidger/equinox", ".", "tests", calls_python=True),
     "flax linen": Suite("google/flax", "tests", "linen"),
     "flax nnx": Suite("google/flax", "tests", "nnx"),
+    "lineax": Suite("patrick-kidger/lineax", ".", "tests", calls_python=True),
     "numpyro": Suite("pyro-ppl/numpyro", ".", "test", ""),
     "opt_einsum": Suite("dgasmith/opt_einsum", ".", "opt_einsum/tests"),
     "optax": Suite("google-deepmind/optax", ".", "optax"),
