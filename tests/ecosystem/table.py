@@ -81,8 +81,8 @@ SUITES = """
 ## Libraries' own tests
 
 Samples of the libraries' own tests, drawn at random and run as they are, without JAX
-(`make suites`), and the same tests with JAX; on IREE those of diffrax, equinox and lineax, on XLA's plugin
-for PJRT, which compiles faster, the others. Skipped tests are not counted.
+(`make suites`), and the same tests with JAX; on IREE those of diffrax, equinox and lineax, on XLA's
+plugin for PJRT, which compiles faster, the others. Skipped tests are not counted.
 
 | library | version | passed | run | passed on JAX | run |
 |---------|---------|-------:|----:|--------------:|----:|
