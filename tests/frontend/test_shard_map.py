@@ -388,3 +388,72 @@ def test_shards_are_put_nowhere_else(run: Any, names: set[str]):
         ),
     ):
         np.testing.assert_array_equal(use(put), np.arange(4))
+
+
+ALONG_OTHER_AXES = {  # of a shard of X along "a", and NumPy's of X; P of the result
+    "elementwise": (lambda v: jnp.sin(v) * v + 1, lambda x: np.sin(x) * x + 1, P("a", "b")),
+    "psum": (lambda v: v - lax.psum(v, "a"), lambda x: x - halves(x), P("a", "b")),
+    "rows": (lambda v: v.sum(1), lambda x: x.sum(1), P("a")),
+    "columns": (lambda v: lax.psum(v.sum(0), "a"), lambda x: x.sum(0), P("b")),
+    "product": (lambda v: v @ v.T, lambda x: np.concatenate([y @ y.T for y in parts(x)]), P("a")),
+    "sort": (lambda v: jnp.sort(v, 1), lambda x: np.sort(x, 1), None),
+    "cumsum": (lambda v: jnp.cumsum(v, 1), lambda x: np.cumsum(x, 1), None),
+    "loop": (
+        lambda v: lax.fori_loop(0, 3, lambda i, c: c + lax.psum(c, "a") * 0 + i, v),
+        lambda x: x + 3,
+        P("a", "b"),
+    ),
+    "branch": (
+        lambda v: lax.cond(lax.axis_index("a") == 0, lambda: v * 2, lambda: v),
+        lambda x: np.concatenate([2 * x[:2], x[2:]]),
+        P("a", "b"),
+    ),
+    "permuted": (
+        lambda v: lax.ppermute(v * v, "a", [(0, 1), (1, 0)]),
+        lambda x: np.roll(x * x, 2, 0),
+        P("a", "b"),
+    ),
+    "reshape": (lambda v: v.reshape(-1), lambda x: x.reshape(-1), None),
+    "scan": (
+        lambda v: lax.scan(lambda c, row: (c + row, c * row), v[0] * 0, v)[1],
+        lambda x: np.concatenate([np.stack([0 * y[0], y[0] * y[1]]) for y in parts(x)]),
+        None,
+    ),
+}
+
+
+def parts(x: np.ndarray) -> list[np.ndarray]:
+    return np.split(x, 2)
+
+
+def halves(x: np.ndarray) -> np.ndarray:
+    return np.concatenate([sum(parts(x))] * 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "spmd"),
+    [(name, "one_buffer") for name in ("psum", "product", "loop")]
+    + [
+        pytest.param(name, spmd, marks=pytest.mark.slow)
+        for name in ALONG_OTHER_AXES
+        for spmd in ("one_buffer", "threads")
+    ],
+)
+def test_shards_stay_divided_along_axes_that_are_not_mapped(name: str, spmd: str):
+    f, reference, spec = ALONG_OTHER_AXES[name]
+    x = np.arange(32, dtype=np.float32).reshape(4, 8)[::-1] % 7
+    out_specs = P() if name == "columns" else P("a")
+    with config.scoped("spmd", spmd):
+        mapped = irax.shard_map(
+            f, mesh=MESH, in_specs=P("a"), out_specs=out_specs, axis_names={"a"}
+        )
+        divided = irax.device_put(x, irax.NamedSharding(MESH, P("a", "b")))
+        for found in (mapped(divided), irax.jit(mapped)(divided)):
+            np.testing.assert_allclose(found, reference(x), rtol=1e-6)
+            assert spec is None or found.sharding.spec == spec
+        weights = np.cos(np.arange(reference(x).size, dtype=np.float32)).reshape(reference(x).shape)
+        if name != "branch":
+            loss = lambda f: lambda v: (f(v) * weights).sum()
+            grads = irax.jit(irax.grad(loss(mapped)))(divided)
+            whole = irax.grad(loss(mapped))(x)
+            np.testing.assert_allclose(grads, whole, rtol=2e-5, atol=1e-5)

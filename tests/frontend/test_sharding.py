@@ -186,7 +186,20 @@ X = np.arange(16, dtype=np.float32).reshape(4, 4)
 def test_the_older_name_of_jit():
     with pytest.warns(DeprecationWarning, match=r"use irax\.jit"):
         from irax.experimental.pjit import pjit
-    assert pjit is irax.jit
+    mesh, x = Mesh(np.array(DEVICES).reshape(2, 2), ("a", "b")), np.arange(4.0)
+    function = pjit(lambda x: 2 * x, in_shardings=P("a"), out_shardings=P(("a", "b")))
+    whole = pjit(lambda x: 2 * x, in_shardings=P("a"), out_shardings=None)
+    with pytest.raises(RuntimeError, match="needs a mesh"):
+        function(x)
+    with mesh:
+        for call in (function, irax.jit(function), function.lower(x).compile()):
+            assert call(x).sharding == NamedSharding(mesh, P(("a", "b")))
+        assert irax.vmap(function)(x[None]).tolist() == [[0, 2, 4, 6]]
+        assert whole(x).sharding == NamedSharding(mesh, P())
+        with pytest.raises(RuntimeError, match="needs a mesh"):
+            irax.jit(lambda x: x, in_shardings=P("a"))(x)
+    with Mesh(np.array(DEVICES[:2]), ("a",)) as other:
+        assert pjit(in_shardings=P("a"))(lambda x: x)(x).sharding == NamedSharding(other, P("a"))
 
 
 def test_arrays_on_a_mesh(mesh: Mesh):

@@ -157,6 +157,10 @@ def test_shown_types_of_sums_still_to_be_taken():
     assert str(irax.typeof(both + both)) == "float32[8@y]{U:x}"
     np.testing.assert_allclose(irax.reshard(both + both, P()), 2 * X)
     assert irax.device_put(y, cpu(0)).aval.sums == WHOLE
+    ranks = [len(irax.typeof(x).sharding.spec) for x in (y, y.sum(), y.reshape(2, 2))]
+    assert ranks == [1, 0, 2]
+    partial = irax.shard_map(unreduced, in_specs=ROWS, out_specs=PARTIAL)
+    assert irax.grad(lambda x: partial(x).sum())(irax.reshard(X, ROWS)).tolist() == [2] * 8
 
 
 def test_what_takes_no_summands():

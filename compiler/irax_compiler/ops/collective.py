@@ -46,6 +46,7 @@ from irax_compiler.ops.linear import LinearOp
 from irax_compiler.ops.reductions import reduce, window_shapes
 from irax_compiler.ops.registry import traits_named
 from irax_compiler.ops.shape import insert
+from irax_compiler.ops.sharding_rule import Shape, ShardingRule, pointwise
 from irax_compiler.ops.transformation import Batching, Differentiation, Evaluation, Transposition
 
 INT32 = np.dtype(np.int32)
@@ -68,6 +69,8 @@ class Collective(Op):
     size: int
     groups: Groups = ()
     """The lanes that communicate with each other, groups of one size; by default it is all."""
+    keeps_places: ClassVar[bool] = False
+    """True if each element of the result is computed from those at its place in other lanes."""
 
     @property
     def width(self) -> int:
@@ -88,6 +91,11 @@ class Collective(Op):
     def result_shape(self, extents: tuple[int, ...]) -> tuple[int, ...]:
         """The shape of a lane's result, from that of its operand."""
         return extents
+
+    def sharding_rule(
+        self, operands: Sequence[Shape], results: Sequence[Shape]
+    ) -> ShardingRule | None:
+        return pointwise(operands, results) if self.keeps_places else None
 
     # -- evaluation --
 
@@ -165,6 +173,7 @@ class Pvary(Collective, LinearOp):
     """
 
     kind = "irax.pvary"
+    keeps_places = True
     axis: str
     size: int
     groups: Groups = field(default=(), init=False)
@@ -192,6 +201,7 @@ class AllReduce(Collective):
     """The sum, maximum or minimum of all lanes; the sum is linear."""
 
     kind = "irax.all_reduce"
+    keeps_places = True
     linear_in = None
     rounds = 2
     axis: str
@@ -370,6 +380,7 @@ class Permute(Collective, LinearOp):
     """Send each lane the value of another one, or zeros."""
 
     kind = "irax.permute"
+    keeps_places = True
     axis: str
     size: int
     sources: tuple[int, ...]

@@ -282,11 +282,16 @@ def sums_of(spec: PartitionSpec) -> Sums:
     return Sums(frozenset(map(text_of, spec.unreduced)), frozenset(map(text_of, spec.reduced)))
 
 
-@lru_cache(maxsize=256)
 def with_sums(sharding: NamedSharding, sums: Sums) -> NamedSharding:
     """Return a sharding with sums that are still to be taken, as far as along axes that divide no
     dimension.
     """
+    return _with_sums(sharding, len(sharding.spec), sums)
+
+
+@lru_cache(maxsize=256)
+def _with_sums(sharding: NamedSharding, rank: int, sums: Sums) -> NamedSharding:
+    """Do that; `rank` tells shardings apart that are equal but for Nones at the end."""
     spec = sharding.spec
     dividing = {axis for entry in spec.partitions for axis in axes_of_entry(entry)}
     free = [axis for axis in sharding.mesh.explicit_axes if axis not in dividing]

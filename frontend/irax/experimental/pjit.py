@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings as _warnings
 from typing import Any
 
-import irax as _irax
+from irax.execution.pjit import pjit as _pjit
 
 
 def __getattr__(name: str) -> Any:
@@ -14,4 +14,4 @@ def __getattr__(name: str) -> Any:
     _warnings.warn(
         "irax.experimental.pjit is deprecated: use irax.jit", DeprecationWarning, stacklevel=2
     )
-    return _irax.jit
+    return _pjit

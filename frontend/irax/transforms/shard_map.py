@@ -25,6 +25,7 @@ from irax.core.shardings.partition_specs import (
 )
 from irax.core.shardings.pvary import pvary
 from irax.core.shardings.shard_traces import ShardTrace
+from irax.core.shardings.sharded import sharding_of
 from irax.core.shardings.shardings import NamedSharding, check_kind
 from irax.core.shardings.unreduced import summands, summed, with_sums
 from irax.core.tracebacks import api_boundary
@@ -173,17 +174,26 @@ class Setting:
         devices = concrete if known else None
         return cls(function, mesh.abstract_mesh, manual, check_vma, devices)
 
-    def put(self, arrays: Sequence[Array], specs: Sequence[Any]) -> list[Array]:
-        """Return arrays on the devices, outside of traces; a trace notes that it is for them."""
+    def put(
+        self,
+        arrays: Sequence[Array],
+        specs: Sequence[PartitionSpec],
+        layouts: Sequence[PartitionSpec],
+    ) -> list[Array]:
+        """Return arrays on the devices, outside of traces, in some layouts, or, as they are, those
+        that are divided by their specs along the manual axes; a trace notes that it is for them.
+        """
         if self.devices is None:
             return list(arrays)
         devices = self.devices
 
-        def put(x: Array, spec: PartitionSpec) -> Array:
+        def put(x: Array, spec: PartitionSpec, layout: PartitionSpec) -> Array:
+            if _is_divided_so(self, x, spec):
+                return x
             kind = x.aval.memory_kind
-            return on_devices(x, NamedSharding(devices, spec, memory_kind=kind))
+            return on_devices(x, NamedSharding(devices, layout, memory_kind=kind))
 
-        return list(map(put, arrays, specs))
+        return list(map(put, arrays, specs, layouts))
 
     def shards(self, axes: Iterable[Any]) -> int:
         """The number of parts of a dimension that is divided along some axes."""
@@ -304,9 +314,9 @@ def call_on_shards(
     divided = [(specs[i] or PartitionSpec()).update(unreduced=(), reduced=()) for i in positions]
     divided += [PartitionSpec()] * len(traced.captures)
     wholes_of = [with_sums(x, WHOLE) for x in (*arrays, *traced.captures)]
-    operands = setting.put(wholes_of, divided)
+    operands = setting.put(wholes_of, divided, divided)
     layouts = list(map(_layout, found, traced.results))
-    results = setting.put(bind(op, *operands, builder=traced.builder), layouts)
+    results = setting.put(bind(op, *operands, builder=traced.builder), found, layouts)
     results = [with_sums(x, sums_of(spec)) for x, spec in zip(results, found, strict=True)]
     typed = [x.with_weak_type(w) for x, w in zip(results, traced.weak, strict=True)]
     return array_trees.tree_unflatten(flat.out_tree, typed)
@@ -393,6 +403,16 @@ def _check_agrees(setting: Setting, name: str, x: Array, spec: PartitionSpec) ->
             f"is divided as {own}, and the axes of the mesh are of type Explicit: move it before "
             f"by irax.reshard, or leave in_specs out"
         )
+
+
+def _is_divided_so(setting: Setting, x: Array, spec: PartitionSpec) -> bool:
+    """Return True for an array on the devices that is divided by a spec, and perhaps along axes
+    that are not mapped.
+    """
+    sharding = sharding_of(x)
+    if not isinstance(sharding, NamedSharding) or sharding.mesh != setting.devices:
+        return False
+    return axes_by_dimension(spec, x.ndim) == axes_by_dimension(_spec_of(setting, x), x.ndim)
 
 
 def _check_captured(setting: Setting, x: Array) -> None:

@@ -361,9 +361,31 @@ class _Partitioner:
                 )
                 for specs in (takes, gives)
             )
-        given = [self._at(x, spec) for x, spec in zip(operands, takes, strict=True)]
-        found = call_function(self._functions, op.body, given)
-        return list(map(Shards, found, gives))
+        others = [] if lacking else [name for name in self._mesh if name not in op.manual]
+        inside = [self._along(others, x, spec) for x, spec in zip(operands, takes, strict=True)]
+        pairs = [(tuple(map(_joined, a, b))) for a, b in zip(takes, inside, strict=True)]
+        given = [self._at(x, spec) for x, spec in zip(operands, pairs, strict=True)]
+        if not any(map(axes_of, inside)):
+            found = call_function(self._functions, op.body, given)
+            return list(map(Shards, found, gives))
+        body = mlir.body(self._functions[op.body])
+        shards = map(Shards, given, inside)
+        results = self.block(body, dict(zip(body.arguments, shards, strict=True)))
+        return [
+            Shards(x.value, tuple(map(_joined, spec, x.spec)))
+            for x, spec in zip(results, gives, strict=True)
+        ]
+
+    def _along(self, axes: Collection[str], x: Shards, taken: Spec) -> Spec:
+        """The division of an array along some axes, for shards that it is divided into by others,
+        as far as their dimensions are multiples of the numbers of parts.
+        """
+        found = []
+        for n, own, others in zip(x.whole_shape(self._mesh), x.spec, taken, strict=True):
+            kept = tuple(axis for axis in own if axis in axes)
+            count = parts(others, self._mesh) * parts(kept, self._mesh)
+            found.append(() if n % count else kept)
+        return tuple(found)
 
     def _loop(self, operation: Operation, carry: Sequence[Shards], env: Env) -> list[Shards]:
         """Build a loop whose carry has the layout that it begins with; what is not divided then may
@@ -464,3 +486,7 @@ def _combined(combiner: str, x: Value, start: Value) -> Value:
     """A reduction's result combined with the init value."""
     spread = shape.broadcast_scalar(start, shape_of(x))
     return mlir.emit(f"stablehlo.{combiner}", [x, spread]).results[0]
+
+
+def _joined(one: Sequence[str], other: Sequence[str]) -> tuple[str, ...]:
+    return (*one, *other)

@@ -1,5 +1,5 @@
-"""jax.experimental.pjit: another name of jit."""
+"""jax.experimental.pjit: jit for blocks `with mesh:`."""
 
-from irax.execution.jit import jit as pjit
+from irax.execution.pjit import pjit as pjit
 
 __all__ = ["pjit"]
