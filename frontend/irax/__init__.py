@@ -106,7 +106,7 @@ with _uncollected():
     from irax.transforms.linear_transpose import linear_transpose as linear_transpose
     from irax.transforms.pmap import pmap as pmap
     from irax.transforms.shard_map import shard_map as shard_map
-    from irax.transforms.shard_map import smap as smap
+    from irax.transforms.smap import smap as smap
     from irax.transforms.vmap import vmap as vmap
     from irax.tree_util import tree_flatten as tree_flatten
     from irax.tree_util import tree_leaves as tree_leaves

@@ -301,3 +301,23 @@ def test_specs_are_those_of_the_mesh_of_the_context():
                     assert double(x).sharding == NamedSharding(found, P("a"))
     with pytest.raises(RuntimeError, match="needs a mesh"):
         double(X)
+
+
+def test_specs_follow_without_a_mesh_of_the_context():
+    explicit = Mesh(np.array([cpu(n) for n in range(4)], object), ("x",), (AxisType.Explicit,))
+    rows = irax.device_put(np.arange(8, dtype=np.float32), NamedSharding(explicit, P("x")))
+    double = irax.shard_map(lambda v: 2 * v, mesh=explicit, out_specs=P("x"))
+    expected = 2 * np.arange(8.0)
+    np.testing.assert_array_equal(irax.vjp(double, rows)[0], expected)
+    np.testing.assert_array_equal(irax.jvp(double, (rows,), (rows,))[1], expected)
+    np.testing.assert_array_equal(irax.linearize(double, rows)[1](rows), expected)
+    np.testing.assert_array_equal(irax.grad(lambda x: (double(x) ** 2).sum())(rows), 4 * expected)
+    stacked = irax.numpy.stack([rows, rows], 1)
+    np.testing.assert_array_equal(irax.vmap(double, 1)(stacked), [expected] * 2)
+    assert irax.make_jaxpr(double)(rows).out_avals[0].shape == (8,)
+    scaled = lambda factor: double(factor * rows).sum()
+    for call in (irax.grad(scaled), irax.jit(scaled)):
+        with pytest.raises(ValueError, match=r"in_specs do not follow .*set_mesh"):
+            call(2.0)
+    with irax.set_mesh(explicit):
+        assert irax.grad(scaled)(2.0) == 56

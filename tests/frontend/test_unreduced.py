@@ -152,6 +152,9 @@ def test_shown_types_of_sums_still_to_be_taken():
     assert irax.jit(lambda v: v + v).lower(y).out_info.sharding.spec == PARTIAL
     assert str(irax.typeof(irax.grad(lambda v: sums(v).sum())(y))) == "float32[4]{R:x}"
     assert irax.typeof(irax.reshard(y, P())).sharding.spec == P()
+    shards = irax.reshard(np.arange(4.0), P("y", unreduced={"x"})).addressable_shards
+    assert [s.data.tolist() for s in shards] == [[0, 1], [2, 3], [0, 0], [0, 0]]
+    assert [s.data.devices() for s in shards] == [{s.device} for s in shards]
     assert not y.sharding.is_equivalent_to(irax.reshard(y, P()).sharding, 1)
     both = irax.reshard(X, P("y", unreduced={"x"}))
     assert str(irax.typeof(both + both)) == "float32[8@y]{U:x}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from irax.core.array import Array, as_array
 from irax.core.dispatch import bind
+from irax.core.shardings.explicit_axes import by_mesh_of
 from irax.core.tracing import Input, Scope, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import FlatFunction, known_inputs, name_of
@@ -34,8 +35,9 @@ class TracedCall:
         names = ParameterNames(function).of_leaves(tuple(args), kwargs)
         self.arrays = [as_array(x, f"{what}: {n}") for x, n in zip(leaves, names, strict=True)]
         self._flat = FlatFunction(function, self.in_tree)
-        given = inputs(self.arrays, names)
-        self.traced = trace_function(self._flat, given, what, name_of(function), scope=scope)
+        with by_mesh_of(self.arrays):
+            given = inputs(self.arrays, names)
+            self.traced = trace_function(self._flat, given, what, name_of(function), scope=scope)
 
     @property
     def out_tree(self) -> Any:

@@ -14,6 +14,7 @@ from irax.core.refs import refs
 from irax.core.refs.functions import Found, traced_once
 from irax.core.shardings import axis_names
 from irax.core.shardings.axis_names import BoundAxis
+from irax.core.shardings.explicit_axes import by_mesh_of
 from irax.core.tracebacks import api_boundary
 from irax.core.tracing import Further, Input, Traced, trace_function
 from irax.core.trees import array_trees
@@ -85,8 +86,8 @@ def make_jaxpr(
         leaves, tree = array_trees.tree_flatten((dynamic, kwargs))
         names = ParameterNames(fun).of_leaves(dynamic, kwargs, numbers)
         flat = FlatFunction(function, tree)
-        inputs = abstract_inputs(leaves, names)
-        with axis_names.all_bound([*axis_names.bound(), *axes]):
+        with by_mesh_of(leaves), axis_names.all_bound([*axis_names.bound(), *axes]):
+            inputs = abstract_inputs(leaves, names)
             found = _traced(flat, inputs, name_of(fun))
         closed, out_tree = _view(found, inputs), flat.out_tree
         if touched is not None:

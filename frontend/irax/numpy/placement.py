@@ -7,6 +7,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, NoReturn, cast
 
+import numpy as np
+
 from irax import errors
 from irax.core.array import Array, ConcreteArray
 from irax.core.key_arrays import KeyArray
@@ -124,9 +126,22 @@ def _global_shards(x: Array) -> list[Shard]:
         if piece is not None:
             data = ConcreteArray(None, buffer=piece, committed=True)
             data = data.in_memory(array.aval.memory_kind)
+            if not _has_sum(sharding, place):
+                data = ConcreteArray(np.zeros(data.shape, data.dtype)).on(piece.device)
         shards.append(Shard(device, index, seen[str(index)], data))
         seen[str(index)] += 1
     return shards
+
+
+def _has_sum(sharding: Sharding, place: int) -> bool:
+    """Return True for the device that has the sum, and not zeros, along axes along which it is
+    still to be taken: the first one.
+    """
+    if not isinstance(sharding, NamedSharding) or not sharding.spec.unreduced:
+        return True
+    places = np.unravel_index(place, sharding.mesh.axis_sizes)
+    pairs = zip(sharding.mesh.axis_names, places, strict=True)
+    return all(at == 0 for axis, at in pairs if axis in sharding.spec.unreduced)
 
 
 def _shards(x: Array) -> list[Shard]:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from irax import tree_util
 from irax.config import config
 from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray, sums_of
@@ -29,7 +28,7 @@ from irax.core.shardings.sharded import sharding_of
 from irax.core.shardings.shardings import NamedSharding, check_kind
 from irax.core.shardings.unreduced import summands, summed, with_sums
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Input, Known, Traced, trace_function
+from irax.core.tracing import Input, Known, Trace, Traced, Tracer, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import Arguments, FlatFunction, name_of
 from irax.core.wrapping import wraps
@@ -331,6 +330,8 @@ def _in_specs(
 ) -> list[PartitionSpec | None]:
     """A spec for each leaf of the arguments; None for one that is no array."""
     if in_specs is Infer:
+        for x in whole:
+            _check_told(x)
         return [_spec_of(setting, x) for x in whole]
     try:
         specs = array_trees.prefix_broadcast(in_specs, args, is_leaf=lambda x: x is None)
@@ -340,6 +341,25 @@ def _in_specs(
         if spec is not None:
             setting.check_spec("in_specs", spec)
     return specs
+
+
+def _check_told(x: Any) -> None:
+    """Raise ValueError for a traced array whose type tells no layout, where it may be computed of
+    arrays from outside that are divided.
+    """
+    if not isinstance(x, Tracer) or explicit_axes.are_in_types():
+        return
+    trace: Trace | None = x.home
+    while trace is not None:
+        for array in trace.captures:
+            if isinstance(array, Array) and isinstance(sharding_of(array), NamedSharding):
+                raise ValueError(
+                    f"shard_map: in_specs do not follow from an array of type {x.aval}: the "
+                    f"function that is traced uses one from outside of type {array.aval}, which is "
+                    "on a mesh, and there is none in the context: enter it by `with "
+                    "irax.set_mesh(mesh):`, or give in_specs"
+                )
+        trace = trace.parent
 
 
 def _spec_of(setting: Setting, x: Any) -> PartitionSpec:
@@ -457,41 +477,3 @@ def _check_varying(setting: Setting, traced: Traced, specs: Sequence[PartitionSp
                 "the same: name the axes in out_specs, sum or gather the result along them "
                 "(irax.lax.psum), or pass check_vma=False if it is the same after all"
             )
-
-
-def smap(
-    f: Callable[..., Any] | None = None,
-    /,
-    *,
-    out_axes: Any,
-    axis_name: Any,
-    in_axes: Any = Infer,
-) -> Callable[..., Any]:
-    """Return `shard_map(f, ...)` along one axis of the mesh of the context.
-
-    Args:
-        f: a function of pytrees of shards. Without it, a decorator is returned.
-        out_axes: for each result, the dimension along which its shards are joined, or None.
-        axis_name: the axis of the mesh.
-        in_axes: for each argument, the dimension that is divided, or None. By default it follows
-            from the arguments' shardings, along an axis of type `Explicit`.
-
-    Raises:
-        TypeError: `f` is not a function; or on a call, without `in_axes`, an axis of type `Auto`.
-
-    >>> with irax.set_mesh(irax.make_mesh((1,), ("i",))):
-    ...     x = irax.numpy.arange(3, out_sharding=irax.P("i"))
-    ...     irax.smap(lambda x: 2 * x, out_axes=0, axis_name="i")(x)
-    Array([0, 2, 4], dtype=int32)
-    """
-    if f is None:
-        return functools.partial(smap, out_axes=out_axes, axis_name=axis_name, in_axes=in_axes)
-
-    def spec(axis: int | None) -> PartitionSpec:
-        return PartitionSpec(*(() if axis is None else (*(None,) * axis, axis_name)))
-
-    def specs(axes: Any) -> Any:
-        return tree_util.tree_map(spec, axes, is_leaf=lambda x: x is None)
-
-    in_specs = Infer if in_axes is Infer else specs(in_axes)
-    return shard_map(f, in_specs=in_specs, out_specs=specs(out_axes), axis_names={axis_name})

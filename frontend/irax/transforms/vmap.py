@@ -19,6 +19,7 @@ from irax.core.refs import refs
 from irax.core.shardings import axis_names
 from irax.core.shardings.explicit_axes import (
     are_in_types,
+    by_mesh_of,
     is_layout_stated,
     layout_of,
     type_of,
@@ -122,6 +123,10 @@ def over_lanes(
             boxed.refs.write(states)
             return out
         given = Mapped.of(what, fun, in_axes, axis_size, args, kwargs)
+        with by_mesh_of(given.arrays):
+            return batched(given)
+
+    def batched(given: Mapped) -> Any:
         told = given.divided_along(what)
         along = mesh_axes or told
         inputs = [
