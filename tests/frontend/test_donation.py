@@ -491,3 +491,59 @@ def test_donated_arrays_that_a_later_part_reads():
     expected[3] = ys[141, 0] * ys[138, 1]
     np.testing.assert_array_equal(found[141], expected)
     np.testing.assert_allclose(found[2], xs[2] * 2 + ys[2], rtol=1e-5, atol=1e-5)
+
+
+def factors(x, y, b):
+    """A step that updates both factors of a product, and reads both after it."""
+    t = jnp.tanh(x @ y + b)
+    g = 1 - t * t
+    return x - 0.1 * (g @ y.T), y - 0.1 * (x.T @ g), b - 0.1 * g.sum(0)
+
+
+def exact_factors(x, y, b):
+    x, y, b = (np.asarray(a, np.float64) for a in (x, y, b))
+    g = 1 - np.tanh(x @ y + b) ** 2
+    return x - 0.1 * (g @ y.T), y - 0.1 * (x.T @ g), b - 0.1 * g.sum(0)
+
+
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("shape", [(256, 256, 256), (64, 200, 520)])
+@pytest.mark.parametrize("donated", [(0,), (1,), (0, 1), (0, 1, 2)])
+def test_what_is_updated_was_read_before(shape, donated):
+    """IREE puts the first update and the sum into a group, before what reads the old factor."""
+    m, k, n = shape
+    generator = np.random.default_rng(0)
+    given = [generator.standard_normal(s).astype(np.float32) for s in ((m, k), (k, n), (n,))]
+    update = irax.jit(factors, donate_argnums=donated)
+    found = update(*map(jnp.array, given))
+    for a, b in zip(found, exact_factors(*given), strict=True):
+        np.testing.assert_allclose(a, b, atol=2e-3)
+
+
+@pytest.mark.slow
+def test_what_a_loop_updates_was_read_before():
+    generator = np.random.default_rng(1)
+    given = [generator.standard_normal(s).astype(np.float32) / 16 for s in ((256, 256),) * 2]
+    given.append(generator.standard_normal(256).astype(np.float32))
+    loop = irax.jit(lambda *x: lax.fori_loop(0, 3, lambda i, x: factors(*x), x), donate_argnums=0)
+    expected = given
+    for _ in range(3):
+        expected = exact_factors(*expected)
+    for a, b in zip(loop(*map(jnp.array, given)), expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize(
+    "name, product",
+    [("x x", lambda x: x @ x), ("x' x", lambda x: x.T @ x), ("x x'", lambda x: x @ x.T)],
+)
+def test_a_factor_is_no_place_for_the_product(name, product):
+    """Other lines of the product read it."""
+    x = np.random.default_rng(0).standard_normal((200, 200)).astype(np.float32)
+    found = irax.jit(lambda x: x - 0.1 * product(x), donate_argnums=0)(jnp.array(x))
+    exact = x.astype(np.float64)
+    np.testing.assert_allclose(found, exact - 0.1 * product(exact), atol=1e-3)
+    flat = irax.jit(lambda x: x - 0.1 * product(x.reshape(200, 200)).reshape(-1), donate_argnums=0)
+    np.testing.assert_allclose(
+        flat(jnp.array(x.reshape(-1))), (exact - 0.1 * product(exact)).reshape(-1), atol=1e-3
+    )

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 from irax_compiler import cache, own_files, spans
 from irax_compiler.iree import blas, linking, references, temporary
 from irax_compiler.iree.invocation import CompileError, bundled_tool, invocation, run_phases
-from irax_compiler.iree.pipelines import AFRESH, ALLOCATION, OF_SIZES, PIPELINES, phases_after
+from irax_compiler.iree.pipelines import (
+    AFRESH,
+    ALLOCATION,
+    CONCURRENCY,
+    OF_SIZES,
+    PIPELINES,
+    phases_after,
+)
 
 if TYPE_CHECKING:  # these import IREE's bindings, which whoever has a program does without
     from irax_compiler.iree.kernels_aside import KernelsAside
@@ -69,8 +76,11 @@ _JOIN = re.compile(r"stablehlo\.(?:concatenate|pad|scatter)\b")
 _MANY = 64
 """The lines of a module from which IREE may make many kernels of it."""
 
-_LARGE = 1 << 11
-"""The elements of an array from which it may matter where it is in memory."""
+_LARGE, _VERY_LARGE = 1 << 11, 1 << 20
+"""The elements of an array from which it may matter where it is in memory, and whose it is."""
+
+_WRITE = re.compile(r"flow\.dispatch .* -> .*%|stablehlo\.(?:dynamic_update_slice|scatter)")
+"""Finds kernels that return an operand's memory, and updates."""
 
 _SHAPE = re.compile(r"tensor<((?:\d+x)+)")
 
@@ -192,7 +202,7 @@ def _invoke_iree(
     if aside:
         chosen.insert(0, Rewrite(aside.phase, "", aside.put_back))
     if _has_loops(text):
-        unverified -= {ALLOCATION, "stream"}
+        unverified -= {CONCURRENCY, ALLOCATION, "stream"}
     flags = (*flags, *linking_flags(module, text, flags))
     if not after and _has_pipelines(flags):
         return _by_pipelines(given, flags, chosen, unverified, text)
@@ -335,6 +345,13 @@ def has_branches_or_updates_or_is_long(text: str) -> bool:
     return _has_branches(text) or updates or text.count("\n") >= _MANY or _has_loops(text)
 
 
+def writes_over_arrays(text: str) -> bool:
+    """Return True for a module with kernels or updates that may write over their operands, and for
+    one that is too long to print.
+    """
+    return not text or _WRITE.search(text) is not None
+
+
 def is_straight(text: str) -> bool:
     """Return True for the text of a module that has one function, and no loops or branches outside
     of kernels; False for an empty one, that of a module that is too long to print.
@@ -364,10 +381,19 @@ def folds_computed_elements(text: str) -> bool:
     return not text or _FOLD.search(text) is not None
 
 
-def has_large_arrays(text: str) -> bool:
-    """Return True for a module with large arrays, and for one that is too long to print."""
+def has_large_arrays(text: str, elements: int = _LARGE) -> bool:
+    """Return True for a module with arrays of so many elements, and for one that is too long to
+    print.
+    """
     shapes = set(_SHAPE.findall(text))
-    return not text or any(_elements(shape) >= _LARGE for shape in shapes)
+    return not text or any(_elements(shape) >= elements for shape in shapes)
+
+
+def has_very_large_arrays(text: str) -> bool:
+    """Return True for a module with arrays of megabytes, which together may need memory that
+    `allocate-large-arrays` allocates, and for one that is too long to print.
+    """
+    return has_large_arrays(text, _VERY_LARGE)
 
 
 def _elements(shape: str) -> int:

@@ -13,6 +13,7 @@ from irax_compiler.iree import sessions
 from irax_compiler.iree.pipelines import (
     ALL_PHASES,
     ALLOCATION,
+    CONCURRENCY,
     MATERIALIZE,
     NOT_SETTLED,
     NOT_SOLVED,
@@ -22,6 +23,7 @@ from irax_compiler.iree.pipelines import (
     phases_after,
 )
 
+_PARTS = CONCURRENCY, ALLOCATION
 _RUNS = 4
 """The number of times that passes are run which fail without a word."""
 
@@ -81,7 +83,7 @@ class Invocation:
 
     def _set_phase(self, which: str, phase: str) -> None:
         phases_after(phase)
-        if phase == ALLOCATION:
+        if phase in _PARTS:
             return  # IREE begins no phase of its own after it
         _function(f"SetCompile{which}Phase", None, ctypes.c_char_p)(
             self._inner._inv_p, phase.encode()
@@ -107,7 +109,7 @@ class Invocation:
         """Compiles phase by phase, to the `last`; those up to `after` are skipped. Each is a span.
 
         It takes less time if another invocation runs the phases up to those of `AFRESH`. A phase in
-        `pipelines` is a run of that pipeline; without one, the phase stream does `ALLOCATION`.
+        `pipelines` is a run of that pipeline; without one, the phase stream does its parts.
 
         The module is verified after each pass, but not in the phases `unverified`: what these leave
         is verified in the next one.
@@ -126,7 +128,7 @@ class Invocation:
                 self.verify_passes(phase not in unverified)
                 if phase in pipelines:
                     self.run_pipeline(pipelines[phase])
-                elif phase != ALLOCATION:
+                elif phase not in _PARTS:
                     self.end_with(phase)
                     self.execute()
             self.begin_after(phase)

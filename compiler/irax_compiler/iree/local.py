@@ -20,7 +20,9 @@ from irax_compiler.iree.invocation import invocation
 from irax_compiler.iree.kernel_cache import Kernels
 from irax_compiler.iree.linking import Linker
 from irax_compiler.iree.pipelines import (
+    ALLOCATE,
     ALLOCATION,
+    CONCURRENCY,
     INPUT,
     MATERIALIZE,
     OF_SIZES,
@@ -54,7 +56,8 @@ PIPELINES = {
     "global-optimization": "iree-global-optimization-transformation-pipeline",
     "dispatch-creation": "iree-dispatch-creation-pipeline",
     "flow": "iree-flow-transformation-pipeline",
-    ALLOCATION: SCHEDULE,
+    CONCURRENCY: SCHEDULE,
+    ALLOCATION: ALLOCATE,
     "stream": _STREAM,
     "executable-sources": cleanup(MATERIALIZE, "iree-hal-prune-executables"),
     "vm": VM,

@@ -17,7 +17,7 @@ _ALIASES = (
     *("stream.tensor.import", "stream.tensor.export", "hal.buffer.subspan"),
 )
 """Operations that return their operands' memory."""
-_ALLOCATIONS = ("stream.resource.alloca", "hal.allocator.allocate")
+_ALLOCATIONS = "stream.resource.alloca", "stream.resource.alloc", "hal.allocator.allocate"
 _MEMORY = ("!stream.resource", "!hal.buffer")
 
 

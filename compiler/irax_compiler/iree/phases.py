@@ -9,15 +9,15 @@ from irax_compiler import mlir
 from irax_compiler.iree.compiler import linking_flags
 from irax_compiler.iree.invocation import run_phases
 from irax_compiler.iree.memory import peak_memory
-from irax_compiler.iree.pipelines import ALLOCATION
+from irax_compiler.iree.pipelines import ALLOCATION, CONCURRENCY
 from irax_compiler.iree.target import all_flags, iree_target
 from irax_compiler.mlir import Module
 
 PHASES = (
-    *("input", "global-optimization", "flow", ALLOCATION, "stream", "executable-sources"),
-    *("executable-configurations", "executable-targets", "hal", "vm"),
+    *("input", "global-optimization", "flow", CONCURRENCY, ALLOCATION, "stream"),
+    *("executable-sources", "executable-configurations", "executable-targets", "hal", "vm"),
 )
-"""The phases of IREE that are shown, in order, and the first part of its phase stream."""
+"""The phases of IREE that are shown, in order, and the first parts of its phase stream."""
 
 
 def phases(module: Module, target: str = "iree-cpu") -> Iterator[tuple[str, Module]]:
@@ -60,6 +60,6 @@ def transient_memory(module: Module, target: str = "iree-cpu") -> int:
     data = mlir.bytecode(module)
     flags = all_flags(module, target)
     before = ""
-    for phase in ("flow", ALLOCATION, "stream"):
+    for phase in ("flow", CONCURRENCY, ALLOCATION, "stream"):
         data, before = after_phase(phase, data, flags, before, target), phase
     return peak_memory(mlir.parse_module(data))

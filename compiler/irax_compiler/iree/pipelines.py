@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-ALLOCATION = "allocation"
-"""The first part of IREE's phase stream, which divides a program into parts and finds the arrays of
-each. IREE has no name for it."""
+CONCURRENCY, ALLOCATION = "concurrency", "allocation"
+"""The first parts of IREE's phase stream: they divide a program into parts, whose kernels they
+order, and find the arrays of each. IREE has no names for them."""
 
 ALL_PHASES = (
     *("input", "abi", "preprocessing", "global-optimization", "dispatch-creation", "flow"),
-    *(ALLOCATION, "stream", "executable-sources", "executable-configurations"),
+    *(CONCURRENCY, ALLOCATION, "stream", "executable-sources", "executable-configurations"),
     *("executable-targets", "hal", "vm"),
 )
 
@@ -54,14 +54,11 @@ def cleanup(*more: str, merges: bool = True, solves_sizes: bool = False) -> str:
     return ",".join(steps)
 
 
-def allocation(clean: str, tidy: str, last: str) -> str:
-    """Return the passes that find the arrays of a program and the order of its kernels.
+def concurrency(clean: str, tidy: str) -> str:
+    """Return the passes that find the order of a program's kernels, and which run at once.
 
     They are IREE's, but for those that clean up: `clean` and `tidy`, thoroughly or not, where its
-    pipeline does, and `last`, which must leave equal operations apart. IREE fills an array with
-    numbers of 64 bits by a kernel that reads nothing. Its pipeline makes one of two equal ones, of
-    which each has its own array: a group of kernels then returns an array that nothing has written,
-    or an update writes over one that is still read.
+    pipeline does.
     """
     return ",".join(
         (
@@ -74,26 +71,37 @@ def allocation(clean: str, tidy: str, last: str) -> str:
             f"{tidy},iree-stream-elide-async-copies,{clean}",
             "iree-stream-verify-async-access-ranges,iree-stream-place-transfer-executions",
             "any(iree-stream-schedule-execution,iree-stream-schedule-concurrency)",
-            f"iree-stream-propagate-timepoints,iree-stream-materialize-builtins,{last}",
+        )
+    )
+
+
+def allocation(clean: str) -> str:
+    """Return the passes that find the arrays of a program whose kernels have an order.
+
+    They are IREE's, but for `clean`, which must leave equal operations apart. IREE fills an array
+    with numbers of 64 bits by a kernel that reads nothing. Its pipeline makes one of two equal
+    ones, of which each has its own array: a group of kernels then returns an array that nothing has
+    written, or an update writes over one that is still read.
+    """
+    return ",".join(
+        (
+            f"iree-stream-propagate-timepoints,iree-stream-materialize-builtins,{clean}",
             "iree-stream-verify-lowering-to-async,iree-stream-schedule-allocation",
         )
     )
 
 
-_ALLOCATE = allocation(
-    cleanup("iree-util-ipo", solves_sizes=True),
-    TIDY,
-    cleanup("iree-util-ipo", merges=False),
-)
+_ORDER = concurrency(cleanup("iree-util-ipo", solves_sizes=True), TIDY)
 """The passes for programs of all kinds. Sizes are solved before arrays are allocated: the pass
 `iree-stream-refine-usage` of IREE 3.13 ends the process for nested loops that carry sizes."""
 
 SCHEDULE = ",".join(
     (
         "iree-hal-resolve-device-promises,iree-stream-tensor-transformation-pipeline",
-        _ALLOCATE,
+        _ORDER,
     )
 )
+ALLOCATE = allocation(cleanup("iree-util-ipo", merges=False))
 VM = "iree-vm-transformation-pipeline"
 
 
@@ -123,14 +131,14 @@ NOT_SETTLED = "maximum iteration count exceeded in fixed point pipeline"
 such as the order of constants, or where a constant goes through many functions, one in each
 iteration."""
 WITHOUT_ITERATION = {
-    ALLOCATION: ",".join(
+    CONCURRENCY: ",".join(
         (
             "iree-hal-resolve-device-promises,iree-stream-verify-input",
             cleanup("iree-util-ipo,iree-stream-clone-to-consumers,iree-stream-conversion"),
             "iree-stream-verify-lowering-to-tensors,inline",
             cleanup("iree-util-ipo,iree-util-combine-initializers"),
             *[cleanup("iree-util-ipo")] * 2,
-            _ALLOCATE,
+            _ORDER,
         )
     ),
     "stream": ",".join(
@@ -161,7 +169,13 @@ several functions, where sizes are arguments and results. The pass
 takes another, which the same variable has later, for the only one: a loop's steps take the memory
 that the loop begins with for as large as theirs."""
 
-PIPELINES = {"input": INPUT, ALLOCATION: SCHEDULE, "stream": STREAM, "vm": VM}
+PIPELINES = {
+    "input": INPUT,
+    CONCURRENCY: SCHEDULE,
+    ALLOCATION: ALLOCATE,
+    "stream": STREAM,
+    "vm": VM,
+}
 """The pipelines of IREE's that have the passes of a phase, without the dialects of all targets.
 Many passes collect the patterns of every dialect that is loaded, each time that they run."""
 

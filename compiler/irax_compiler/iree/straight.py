@@ -9,7 +9,14 @@ programs have few or none, run once, at the end.
 
 from __future__ import annotations
 
-from irax_compiler.iree.pipelines import ALLOCATION, MATERIALIZE, TIDY, allocation
+from irax_compiler.iree.pipelines import (
+    ALLOCATION,
+    CONCURRENCY,
+    MATERIALIZE,
+    TIDY,
+    allocation,
+    concurrency,
+)
 
 CLEAN = "any(canonicalize,cse,iree-util-simplify-global-accesses)"
 """Cleans functions and initializers up, and no kernels: the last pass is not for these."""
@@ -26,12 +33,12 @@ def reads_values(module: bytes) -> bool:
     return any(name in module for name in _HOST_READS)
 
 
-_ALLOCATION = ",".join(
+_CONCURRENCY = ",".join(
     (
         f"iree-hal-resolve-device-promises,iree-stream-verify-input,{CLEAN}",
         "iree-stream-clone-to-consumers,iree-stream-conversion",
         f"iree-stream-verify-lowering-to-tensors,{CLEAN},iree-util-combine-initializers",
-        allocation(CLEAN, CLEAN, TIDY),
+        concurrency(CLEAN, CLEAN),
     )
 )
 
@@ -70,7 +77,8 @@ _VM = ",".join(
 )
 
 PHASES = {
-    ALLOCATION: _ALLOCATION,
+    CONCURRENCY: _CONCURRENCY,
+    ALLOCATION: allocation(TIDY),
     "stream": _STREAM,
     "executable-sources": f"{MATERIALIZE},iree-hal-prune-executables",
     "vm": _VM,

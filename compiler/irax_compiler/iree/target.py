@@ -9,6 +9,7 @@ from irax_compiler import locations, mlir, own_files
 from irax_compiler.importing import alone
 from irax_compiler.iree import compiler
 from irax_compiler.iree.kernels_aside import keep_aside
+from irax_compiler.iree.pipelines import CONCURRENCY
 from irax_compiler.mlir import Module
 from irax_compiler.passes.core import Pass
 from irax_compiler.pipeline import run_passes
@@ -24,6 +25,9 @@ LACKS_ARRAYS_OF = frozenset({*SUBBYTE, "float8_e4m3b11fnuz"})
 """Dtypes that IREE's runtime has no arrays of."""
 
 DOUBLES = frozenset({"float64", "complex128"})
+
+_GROUP = "async.concurrent"
+"""The operation of kernels that run at once."""
 
 
 PassMaker = Callable[[], Sequence[Pass]]
@@ -44,6 +48,16 @@ def passes_on_stream() -> Sequence[Pass]:
         from irax_compiler.passes.repairs.remove_loop_deallocations import RemoveLoopDeallocations
 
     return (RemoveLoopDeallocations(),)
+
+
+def passes_on_order() -> Sequence[Pass]:
+    """Return the passes on the dialect stream, once kernels have an order, that programs need in
+    which one writes over what another reads.
+    """
+    with alone():
+        from irax_compiler.passes.repairs.order_updates import OrderUpdates
+
+    return (OrderUpdates(),)
 
 
 def passes_on_functions() -> Sequence[Pass]:
@@ -156,6 +170,7 @@ class IreeTarget(Target):
             made_after("flow", passes_on_folds, compiler.folds_computed_elements),
             made_after("flow", self.flow_passes, pays),
             made_after("flow", passes_on_kernels, lambda text: True),
+            made_after(CONCURRENCY, passes_on_order, compiler.writes_over_arrays, _GROUP),
             made_after("stream", self.stream_passes, pays),
         )
 

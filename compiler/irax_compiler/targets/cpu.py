@@ -8,8 +8,13 @@ from irax_compiler.chips import IS_X86, compiling_for, vector_registers
 from irax_compiler.determinism import is_marked
 from irax_compiler.importing import alone
 from irax_compiler.iree import tiling
-from irax_compiler.iree.compiler import CHIP_FLAG, Rewrite, has_large_arrays
-from irax_compiler.iree.pipelines import ALLOCATION
+from irax_compiler.iree.compiler import (
+    CHIP_FLAG,
+    Rewrite,
+    has_large_arrays,
+    has_very_large_arrays,
+)
+from irax_compiler.iree.pipelines import ALLOCATION, CONCURRENCY
 from irax_compiler.iree.target import (
     SUBBYTE,
     IreeTarget,
@@ -104,6 +109,14 @@ def passes_on_stream() -> Sequence[Pass]:
     return (RemoveLoopDeallocations(), Alignments(), Link())
 
 
+def passes_on_memory() -> Sequence[Pass]:
+    """Return the passes on IREE's dialect stream that programs of very large arrays need."""
+    with alone():
+        from irax_compiler.passes.repairs.allocate_large_arrays import AllocateLargeArrays
+
+    return (AllocateLargeArrays(),)
+
+
 def passes_on_hal() -> Sequence[Pass]:
     """Return the passes on IREE's dialect hal."""
     with alone():
@@ -122,6 +135,7 @@ class CpuTarget(IreeTarget):
         rewrites = [
             *super().rewrites(chip),
             made_after(ALLOCATION, passes_on_allocations, has_large_arrays, "resource.pack"),
+            made_after("stream", passes_on_memory, has_very_large_arrays, "resource.alloca"),
             made_after("hal", passes_on_hal, is_direct),
         ]
         with compiling_for(chip):
@@ -169,7 +183,10 @@ CPU = register(
         # They are about the code of kernels, and to verify that after each pass takes as long as
         # the passes. What IREE's verifier is known to find, it finds in other phases and in loops.
         unverified=frozenset(
-            {ALLOCATION, "stream", "executable-configurations", "executable-targets", "hal"}
+            {
+                *(CONCURRENCY, ALLOCATION, "stream"),
+                *("executable-configurations", "executable-targets", "hal"),
+            }
         ),
         legalizations=sets.IREE,
         host_functions={

@@ -8,7 +8,7 @@ anew for each, which takes longer.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -137,19 +137,21 @@ class Epilogue:
         for_loop(index(whole), end, size, [], masked)
 
 
-def epilogue_of(product: Value, line: int) -> Epilogue | None:
-    """Return the epilogue of a product with lines of some elements; None if there is none."""
-    return _Growth(product, line).epilogue() if is_plain(product) else None
+def epilogue_of(product: Value, line: int, factors: Collection[Value]) -> Epilogue | None:
+    """Return the epilogue of a product of some arrays with lines of some elements; None if there is
+    none.
+    """
+    return _Growth(product, line, factors).epilogue() if is_plain(product) else None
 
 
 class _Growth(Growth):
     """An epilogue that grows."""
 
-    def __init__(self, product: Value, line: int) -> None:
+    def __init__(self, product: Value, line: int, factors: Collection[Value]) -> None:
         source = mlir.definition(product)
         assert source is not None
         super().__init__(source.block)
-        self.product = product
+        self.product, self.factors = product, factors
         self.domain = Domain(shape_of(product), ())
         extents = self.domain.extents
         first = len(extents) - 1
@@ -230,11 +232,11 @@ class _Growth(Growth):
         self, given: Sequence[Value], arrays: Sequence[Value], place: Operation
     ) -> dict[Value, Value]:
         """Return a donated array for each given value that can be in its memory, because nothing
-        reads the array later.
+        reads the array later. A factor is read for other lines of the product.
         """
         found: dict[Value, Value] = {}
         for array in arrays:
-            if not is_donated(array) or array.type != bound_type(array):
+            if not is_donated(array) or array.type != bound_type(array) or array in self.factors:
                 continue
             users = (o for o in self.users(array) if not self.is_member(o))
             if not all(o.is_before_in_block(place) for o in users):

@@ -17,6 +17,7 @@ from irax_compiler.passes.kernels.blas import tiles
 from irax_compiler.passes.kernels.blas.epilogues import Epilogue, epilogue_of
 from irax_compiler.passes.kernels.division import equal_parts
 from irax_compiler.passes.kernels.views import axes, contiguous
+from irax_compiler.passes.rewriting import without_reshapes
 from irax_compiler.sizes import Size
 
 LARGE, TURNED = 1_000_000, 4_000_000
@@ -169,7 +170,8 @@ class Layout:
         product = self.product
         if product.is_of_vector or product.dtype != dtype_of(self.result):
             return None
-        return epilogue_of(self.result, product.line)
+        factors = [without_reshapes(factor.array) for factor in (self.lhs, self.rhs)]
+        return epilogue_of(self.result, product.line, factors)
 
 
 def layout(
