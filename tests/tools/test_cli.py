@@ -92,25 +92,30 @@ def test_compile_then_run(irax, folder):
     assert "cut.vmfb: not a compiled program, or damaged: " in broken.stderr
 
 
-PRODUCT = """
+FACTOR = """
 func.func @main(%x: tensor<100x100xf32>) -> tensor<100x100xf32> {
-  %0 = stablehlo.dot_general %x, %x, contracting_dims = [1] x [0]
-    : (tensor<100x100xf32>, tensor<100x100xf32>) -> tensor<100x100xf32>
-  return %0 : tensor<100x100xf32>
+  %i = stablehlo.iota dim = 0 : tensor<100x100xi32>
+  %j = stablehlo.iota dim = 1 : tensor<100x100xi32>
+  %diagonal = stablehlo.compare EQ, %i, %j
+    : (tensor<100x100xi32>, tensor<100x100xi32>) -> tensor<100x100xi1>
+  %zero = stablehlo.constant dense<0.0> : tensor<100x100xf32>
+  %0 = stablehlo.select %diagonal, %x, %zero : tensor<100x100xi1>, tensor<100x100xf32>
+  %1 = stablehlo.cholesky %0, lower = true : tensor<100x100xf32>
+  return %1 : tensor<100x100xf32>
 }
 """
 
 
 @pytest.mark.skipif(blas.library() is None, reason=f"{blas.PACKAGE} is not installed")
 def test_compile_without_blas(irax, folder):
-    (folder / "product.mlir").write_text(PRODUCT)
+    (folder / "factor.mlir").write_text(FACTOR)
     for options, needed in (([], True), (["--no-blas"], False)):
-        done = irax("compile", "product.mlir", *options, "-o", "product.vmfb")
+        done = irax("compile", "factor.mlir", *options, "-o", "factor.vmfb")
         assert done.returncode == 0, done.stderr
-        assert (f"needs {blas.PACKAGE}" in irax("info", "product.vmfb").stdout) is needed
-        result = irax("run", "product.vmfb", "--input", "100x100xf32=0.5", "--output", "y.npy")
+        assert (f"needs {blas.PACKAGE}" in irax("info", "factor.vmfb").stdout) is needed
+        result = irax("run", "factor.vmfb", "--input", "100x100xf32=25", "--output", "y.npy")
         assert result.returncode == 0, result.stderr
-        np.testing.assert_array_equal(np.load(folder / "y.npy"), np.full((100, 100), 25))
+        np.testing.assert_array_equal(np.load(folder / "y.npy"), 5 * np.eye(100))
 
 
 def test_show_of_a_python_function(irax):
