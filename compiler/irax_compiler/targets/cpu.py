@@ -46,6 +46,7 @@ from irax_compiler.passes.on_demand import OnDemand, has, has_many_arrays
 from irax_compiler.passes.repairs.barriers import Barriers
 from irax_compiler.passes.repairs.configure import Configure
 from irax_compiler.passes.repairs.limit_fusion import LimitFusion
+from irax_compiler.passes.repairs.part_gathers import PartGathers
 from irax_compiler.passes.repairs.store import Store
 from irax_compiler.passes.sizes.dynamic_shapes import has_unknown_sizes
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
@@ -171,6 +172,7 @@ CPU = register(
             Host(),
             Store(),
             LimitFusion(),
+            PartGathers(),
             Barriers(),
             Donation(),
             OnDemand("reverse-traversal", has("stream.executable")),
