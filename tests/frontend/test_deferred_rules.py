@@ -341,3 +341,52 @@ def test_results_that_lanes_share_have_one_cotangent():
 
     constant.defvjp(lambda x, w: (x * w, (x, w)), lambda r, ct: (ct * r[1], jnp.full_like(r[1], 5)))
     assert irax.grad(lambda w: irax.vmap(constant, (0, None))(x, w).sum())(2.0) == 5
+
+
+def strictly(f):
+    def called(x):
+        with irax.numpy_dtype_promotion("strict"):
+            return f(x)
+
+    return called
+
+
+def repeated(f):
+    return lambda x: lax.scan(lambda c, _: (f(c), None), x, None, 2)[0]
+
+
+def of_lanes(f):
+    return lambda x: irax.vmap(f)(jnp.stack([x, x])).sum()
+
+
+WHERE = {
+    "grad": (lambda f: irax.grad(strictly(f)), "strict"),
+    "jit of grad": (lambda f: irax.jit(irax.grad(strictly(f))), "strict"),
+    "jit within": (lambda f: irax.jit(irax.grad(strictly(irax.jit(f)))), "strict"),
+    "within jit": (lambda f: irax.jit(irax.grad(irax.jit(strictly(f)))), "standard"),
+    "lanes": (lambda f: irax.jit(irax.grad(of_lanes(strictly(f)))), "strict"),
+    "a loop within": (lambda f: irax.jit(irax.grad(strictly(repeated(f)))), "strict"),
+    "within a loop": (lambda f: irax.grad(repeated(strictly(f))), "standard"),
+    "checkpoint": (lambda f: irax.grad(irax.checkpoint(strictly(f))), "standard"),
+    "second": (lambda f: irax.jit(irax.grad(irax.grad(strictly(f)))), "strict"),
+}
+"""Derivatives, and the options that JAX's rules run under: where a staged function is called."""
+
+
+@pytest.mark.parametrize(("derivative", "expected"), WHERE.values(), ids=WHERE)
+def test_rules_run_under_the_options_of_the_call(derivative, expected):
+    found = []
+
+    def note():
+        found.append(irax.config.numpy_dtype_promotion)
+
+    f = irax.custom_jvp(lambda x: x * x)
+    f.defjvp(lambda x, t: (note(), (f(*x), 2 * x[0] * t[0]))[1])
+    g = irax.custom_vjp(lambda x: x * x)
+    g.defvjp(lambda x: (note(), (x * x, x))[1], lambda x, ct: (note(), (2 * x * ct,))[1])
+    derivative(f)(1.0)
+    assert set(found) == {expected}
+    found.clear()
+    derivative(g)(1.0)  # the backward pass is no part of the call
+    assert set(found) == {expected, "standard"}
+    assert found[0] == expected

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from irax.config import config
 from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.interpreters.device import Compile, OnDevice
 from irax.core.interpreters.interface import Interpreter, R
@@ -183,3 +184,21 @@ def elements(x: Array) -> np.ndarray[Any, Any] | None:
     if it was put on no device. None elsewhere.
     """
     return current((x,)).elements(x)
+
+
+def options_of_rules() -> tuple[Any, ...]:
+    """Return the options under which the rules run of a function that is being called: those where
+    the call stands in what is differentiated. Where that is a staged function, which is traced once
+    for all its calls, they are the options where its trace begins.
+    """
+    options = config.traced
+    trace: Trace | None = innermost.trace
+    while trace is not None and not (trace.is_differentiated or trace.kind in _OF_RULES):
+        if trace.kind != "vmap":
+            options = trace.options
+        trace = trace.parent
+    return options
+
+
+_OF_RULES = ("custom_jvp", "custom_vjp")
+"""The kinds of the traces of rules, which are differentiated as they are."""

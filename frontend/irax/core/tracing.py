@@ -158,6 +158,8 @@ class Trace(Interpreter):
         self.parent = parent
         self.scope = scope
         """The operations that belong to it."""
+        self.options = config.traced
+        """The options where it begins."""
         self.open = True
         self.captures: list[Any] = []
         self._captured: dict[int, mlir.Value] = {}
@@ -364,6 +366,11 @@ class Trace(Interpreter):
             yield
         finally:
             self.scope = before
+
+    @property
+    def is_differentiated(self) -> bool:
+        """True if a derivative is taken with respect to arguments of it."""
+        return any(self._differentiated.values())
 
     @property
     def is_partial(self) -> bool:

@@ -10,6 +10,7 @@ from typing import Any, cast
 import numpy as np
 
 from irax import dtypes, tree_util
+from irax.config import config
 from irax.core.array import Array, as_array
 from irax.core.avals import ShapedArray
 from irax.core.key_arrays import KeyArray
@@ -289,7 +290,7 @@ class _Backward:
             *(Input(a, None, "a cotangent") for a in given),
         ]
         here = replace(call, builder=deriving())
-        return here.trace(bwd, inputs, len(shared), "bwd")
+        return here.trace(bwd, inputs, len(shared), "bwd", config.traced)
 
     def _run(
         self, residuals: Any, cotangents: Sequence[Array], is_zero: Sequence[bool]

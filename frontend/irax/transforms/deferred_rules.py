@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from irax import errors
+from irax.config import config
 from irax.core import module_builder, source
 from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
+from irax.core.dispatch import options_of_rules
 from irax.core.module_builder import ModuleBuilder
 from irax.core.shardings import axis_names
 from irax.core.tracing import Input, Known, Scope, Traced, Tracer, trace_function
@@ -64,13 +66,18 @@ class RuleCall:
         return first if first.name in mlir.functions(self.builder.module) else None
 
     def trace(
-        self, rule: Callable[..., Sequence[Array]], inputs: Sequence[Input], at: int, suffix: str
+        self,
+        rule: Callable[..., Sequence[Array]],
+        inputs: Sequence[Input],
+        at: int,
+        suffix: str,
+        options: tuple[Any, ...] | None = None,
     ) -> str:
         """The name of a rule as a function of the module. It takes all values from outside before
-        its argument number `at`.
+        its argument number `at`. It runs under these `options`, those of the call by default.
         """
         name, kind = f"{self.function}.{suffix}", self.rules.ruled.kind
-        with self.rules.running():
+        with self.rules.running(options):
             # an index along a named axis has no operand that would tell that it is traced
             takes_all = self.is_written or axis_names.bound()
             scope = Scope.ALL if takes_all else Scope.TRACED
@@ -147,6 +154,7 @@ class DeferredRules:
         self.first: First | None = None
         self._known = [Known.of(x) for x in arrays]
         self._axes = axis_names.bound()
+        self._options = options_of_rules()
         RULES[self.key] = self
 
     def __call__(self, function: str, perturbed: Sequence[bool]) -> str:
@@ -171,9 +179,12 @@ class DeferredRules:
         return self._written_out(builder, function, op, order)
 
     @contextmanager
-    def running(self) -> Iterator[None]:
-        """For the length of a `with` block, the rules run where the call stood."""
-        with axis_names.all_bound(self._axes), _reopened(self.outside), _asked(self):
+    def running(self, options: tuple[Any, ...] | None = None) -> Iterator[None]:
+        """For the length of a `with` block, the rules run where the call stood, under `options`,
+        those of the call by default.
+        """
+        under = config.as_traced(self._options if options is None else options)
+        with under, axis_names.all_bound(self._axes), _reopened(self.outside), _asked(self):
             yield
 
     def _written_out(

@@ -6,7 +6,7 @@ import operator
 import os
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import lru_cache
 from typing import Any, NoReturn
 
@@ -343,6 +343,17 @@ class Config(threading.local):
                 overrides.pop(changed)
                 if changed in before:
                     overrides[changed] = before[changed]
+
+    @contextmanager
+    def as_traced(self, values: tuple[Any, ...]) -> Iterator[None]:
+        """Sets the options that traces depend on in this thread for the length of a `with` block,
+        to those of a tuple `traced`. Meshes and axes stay what they are: they are no options.
+        """
+        with ExitStack() as stack:
+            for name, value in zip(SEEN_IN_TRACES, values, strict=True):
+                if name in _OPTIONS and getattr(self, name) != value:
+                    stack.enter_context(self.scoped(name, value))
+            yield
 
     def __setattr__(self, name: str, value: object) -> None:
         name = _option(name)
