@@ -442,3 +442,20 @@ def test_parameters_that_an_operation_has_not_are_refused(name, params):
     eqn.primitive.bind(*given, **eqn.params)
     with pytest.raises(NotImplementedError, match=rf"{name}: bind takes .*, got .*irax.lax"):
         eqn.primitive.bind(*given, **eqn.params | params)
+
+
+def test_arrays_that_a_function_holds_are_constants_however_small():
+    held = [jnp.zeros(3), jnp.array(0), jnp.float32(2.0), jnp.ones((2, 3))]
+    closed = irax.make_jaxpr(lambda y: sum((y + x for x in held), 2.0 * y))(1.0)
+    assert [id(x) for x in closed.consts] == [id(x) for x in held]  # numbers are literals
+    expected = sum((1.0 + np.asarray(x) for x in held), 2.0)
+    np.testing.assert_array_equal(jaxpr_as_fun(closed)(1.0)[0], expected)
+
+
+def test_functions_that_hold_arrays_and_traced_ones_have_as_many_constants():
+    def number(x, y):
+        return len(irax.make_jaxpr(lambda z: z * x + y)(1.0).consts)
+
+    found = []
+    irax.jit(lambda x: found.append(number(x, x + 1)) or x)(1.0)
+    assert found == [number(jnp.array(0), jnp.zeros(2))] == [2]

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import WeakSet
 
 from irax.core import origins, source
-from irax.core.array import Array, as_array
+from irax.core.array import Array, ConcreteArray, as_array
 from irax.core.callables import check_callable
 from irax.core.copies import OfThisProcess
 from irax.core.dispatch import call, runs_at_once
@@ -54,8 +54,13 @@ def closed_over(function: Any, *others: Any) -> list[Array]:
     name none) and what they name of modules there, and the containers and objects there. Arrays of
     traces that have ended are left out.
     """
+    return [x for x in arrays_held(function, *others) if isinstance(x, Tracer) and x.home.open]
+
+
+def arrays_held(function: Any, *others: Any) -> list[Array]:
+    """Return the arrays, traced or not, that a function and other objects hold in these places."""
     package = _package(function)
-    found: dict[int, Array] = {}
+    found: list[Array] = []
     seen: set[int] = set()
     pending = [function, *others]
     while pending:
@@ -63,14 +68,13 @@ def closed_over(function: Any, *others: Any) -> list[Array]:
         if id(x) in seen:
             continue
         seen.add(id(x))
-        if isinstance(x, Tracer):
-            if x.home.open:
-                found[id(x)] = x
+        if isinstance(x, Tracer | ConcreteArray):
+            found.append(x)
         else:
             pending += _parts(x)
             if isinstance(x, types.FunctionType) and _package(x) == package != "irax":
                 pending += _named_globals(x)
-    return list(found.values())
+    return found
 
 
 def used_by(*functions: Any, args: Any = ()) -> list[Any]:

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from irax import tree_util
 from irax.core.array import Array, as_array, aval_of
 from irax.core.avals import ShapedArray, ShapeDtypeStruct
 from irax.core.callables import check_callable
+from irax.core.closures import arrays_held
 from irax.core.refs import refs
 from irax.core.refs.functions import Found, traced_once
 from irax.core.shardings import axis_names
 from irax.core.shardings.axis_names import BoundAxis
 from irax.core.shardings.explicit_axes import by_mesh_of
 from irax.core.tracebacks import api_boundary
-from irax.core.tracing import Further, Input, Traced, trace_function
+from irax.core.tracing import Further, Input, Trace, Traced, Tracer, trace_function
 from irax.core.trees import array_trees
 from irax.core.trees.flattening import FlatFunction, abstract_inputs, argument_names, name_of
 from irax.core.trees.parameter_names import ParameterNames
@@ -86,9 +90,10 @@ def make_jaxpr(
         leaves, tree = array_trees.tree_flatten((dynamic, kwargs))
         names = ParameterNames(fun).of_leaves(dynamic, kwargs, numbers)
         flat = FlatFunction(function, tree)
+        held = frozenset(id(x) for x in arrays_held(fun))
         with by_mesh_of(leaves), axis_names.all_bound([*axis_names.bound(), *axes]):
             inputs = abstract_inputs(leaves, names)
-            found = _traced(flat, inputs, name_of(fun))
+            found = _traced(flat, inputs, name_of(fun), held)
         closed, out_tree = _view(found, inputs), flat.out_tree
         if touched is not None:
             out_tree, *_ = out_tree.children()
@@ -135,8 +140,40 @@ def flat_jaxpr(
     return _view(_traced(listed, inputs, name_of(fun)), inputs), results
 
 
-def _traced(fun: Callable[..., Sequence[Array]], inputs: Sequence[Input], name: str) -> Traced:
-    return trace_function(fun, inputs, "make_jaxpr", name, fresh_module=True)
+def _traced(
+    fun: Callable[..., Sequence[Array]],
+    inputs: Sequence[Input],
+    name: str,
+    held: frozenset[int] = frozenset(),
+) -> Traced:
+    kind = functools.partial(_Listing, held)
+    return trace_function(fun, inputs, "make_jaxpr", name, fresh_module=True, trace_type=kind)
+
+
+class _Listing(Trace):
+    """A trace that captures the arrays of the ids `held`, however small: they are constants of the
+    jaxpr, of which functions that hold as many arrays have as many.
+    """
+
+    def __init__(self, held: frozenset[int], *args: Any) -> None:
+        super().__init__(*args)
+        self._held = held
+
+    def value_of(self, x: Array) -> mlir.Value:
+        return self._capture(x) if self._holds(x) else super().value_of(x)
+
+    def convert(self, x: Array, dtype: np.dtype[Any], weak_type: bool = False) -> Array:
+        return super().convert(self._captured_as(x), dtype, weak_type)
+
+    def broadcast_to(self, x: Array, target: tuple[int, ...]) -> Array:
+        return super().broadcast_to(self._captured_as(x), target)
+
+    def _holds(self, x: Array) -> bool:
+        return not isinstance(x, Tracer) and id(x) in self._held
+
+    def _captured_as(self, x: Array) -> Array:
+        """Return the captured value of an array that is held, and others as they are."""
+        return Tracer(self, self._capture(x), x.aval, self.location) if self._holds(x) else x
 
 
 def _view(traced: Traced, inputs: Sequence[Input]) -> Jaxpr:
