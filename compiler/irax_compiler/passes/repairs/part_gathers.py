@@ -17,7 +17,7 @@ from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, 
 from irax_compiler.ops.barrier import barrier
 from irax_compiler.ops.indexing.gather_scatter import Gather
 from irax_compiler.ops.registry import traits_of
-from irax_compiler.passes.core import Pass, nested, register_pass, runs_blocks
+from irax_compiler.passes.core import Pass, nested, register_pass, runs_blocks, walk
 
 
 @register_pass
@@ -52,7 +52,7 @@ def _parted(block: Block) -> bool:
     reduced: set[Value] = set()
     """Arrays that a kernel may compute with the reduction that they come from."""
     changed = False
-    for operation in list(block.operations):
+    for operation in list(walk(block)):
         operands = list(operation.operands)
         if runs_blocks(operation):
             continue
