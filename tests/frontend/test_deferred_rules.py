@@ -390,3 +390,18 @@ def test_rules_run_under_the_options_of_the_call(derivative, expected):
     derivative(g)(1.0)  # the backward pass is no part of the call
     assert set(found) == {expected, "standard"}
     assert found[0] == expected
+
+
+@pytest.mark.parametrize("staged", [True, False])
+def test_rules_compute_with_constants_as_their_function_does(staged):
+    found = []  # a linearization keeps other residuals of constants, and may be returned
+
+    def scaled(x):
+        two = jnp.ones(()) + 1
+        found.append(isinstance(two, irax.core.Tracer))
+        return two * x
+
+    f = irax.custom_jvp(scaled)
+    f.defjvp(lambda x, t: (scaled(*x), 2.0 * t[0]))
+    assert irax.grad(irax.jit(f) if staged else f)(3.0) == 2.0
+    assert set(found) == {staged}

@@ -15,7 +15,7 @@ from irax.config import config
 from irax.core import module_builder, source
 from irax.core.array import Array, ConcreteArray
 from irax.core.avals import ShapedArray
-from irax.core.dispatch import options_of_rules
+from irax.core.dispatch import options_of_rules, runs_at_once
 from irax.core.module_builder import ModuleBuilder
 from irax.core.shardings import axis_names
 from irax.core.tracing import Input, Known, Scope, Traced, Tracer, trace_function
@@ -79,7 +79,7 @@ class RuleCall:
         name, kind = f"{self.function}.{suffix}", self.rules.ruled.kind
         with self.rules.running(options):
             # an index along a named axis has no operand that would tell that it is traced
-            takes_all = self.is_written or axis_names.bound()
+            takes_all = self.is_written or self.rules.staged or axis_names.bound()
             scope = Scope.ALL if takes_all else Scope.TRACED
             traced = trace_function(
                 rule, inputs, kind, name, fresh_module=True, builder=self.builder, scope=scope
@@ -155,6 +155,8 @@ class DeferredRules:
         self._known = [Known.of(x) for x in arrays]
         self._axes = axis_names.bound()
         self._options = options_of_rules()
+        self.staged = not runs_at_once()
+        """True if the call is one of a staged function, to which all operations belong."""
         RULES[self.key] = self
 
     def __call__(self, function: str, perturbed: Sequence[bool]) -> str:
