@@ -27,14 +27,20 @@ class Sums(NamedTuple):
     reduced: frozenset[str] = _NONE
     """The axes along which the devices will have summands of its cotangents."""
 
-    def mark(self, before: Sums) -> SumsAlong:
-        """Return the op that gives a value of a type this one."""
-        unreduced, reduced = (tuple(sorted(axes)) for axes in self)
-        return SumsAlong(unreduced, reduced, *(tuple(sorted(axes)) for axes in before))
-
 
 WHOLE = Sums()
 """Nothing is still to be summed."""
+
+
+def mark(sums: Sums, before: Sums) -> SumsAlong:
+    """Return the op that gives a value of a type with sums that are still to be taken another one.
+
+    Args:
+        sums: those of the result.
+        before: those of the value.
+    """
+    unreduced, reduced = (tuple(sorted(axes)) for axes in sums)
+    return SumsAlong(unreduced, reduced, *(tuple(sorted(axes)) for axes in before))
 
 
 class SumsToTake(Dataflow[Sums]):

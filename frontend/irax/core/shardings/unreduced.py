@@ -20,7 +20,7 @@ from irax.core.shardings import axis_names
 from irax.core.shardings.pvary import pvary
 from irax_compiler.ops import comparison
 from irax_compiler.ops.collective import AllReduce, AxisIndex
-from irax_compiler.ops.sums import Sums
+from irax_compiler.ops.sums import Sums, mark
 
 
 def summed(x: Array, axes: Collection[str]) -> Array:
@@ -51,6 +51,6 @@ def with_sums(x: Array, sums: Sums) -> Array:
 
     def write(builder: ModuleBuilder) -> Array:
         builder.has_sums = True
-        return bind(sums.mark(before), x, weak_type=x.weak_type)
+        return bind(mark(sums, before), x, weak_type=x.weak_type)
 
     return staged(lambda: x.with_sums(sums) if isinstance(x, ConcreteArray) else x, write, [x])
