@@ -89,4 +89,4 @@ def test_large_kernels_do_not_run_at_once_where_this_takes_memory():
 
     images = x.size * 4
     memory = planned(irax.grad(loss), w)
-    assert memory.temp_size_in_bytes < 3.6 * images
+    assert memory.temp_size_in_bytes < 4.4 * images

@@ -40,6 +40,7 @@ from irax_compiler.passes.derive.cotangents import Choice, Cotangent, Cotangents
 from irax_compiler.passes.derive.jvp import active_arguments, named_arguments
 from irax_compiler.passes.derive.linearity import Dependents, Linearity
 from irax_compiler.passes.derive.separation import Separation
+from irax_compiler.sizes import is_symbolic
 
 FEW = 64
 """The operations of a function that is transposed in the place of its calls."""
@@ -237,6 +238,9 @@ class TransposeDeriver(Deriver[Transposed]):
             found = [
                 Cotangent(ct.value, (*choices, Choice(predicate, taken))) for taken in (True, False)
             ]
+            if any(map(is_symbolic, shape_of(ct.value))):
+                # IREE does not compile broadcasts of predicates that are made here for all sizes.
+                found = [Cotangent(x.applied()) for x in found]
             pairs = zip(branches, found, strict=True)
             return [None, *(x if isinstance(branch, Linear) else None for branch, x in pairs)]
         found = op.transpose(self, [ct.value], operands)

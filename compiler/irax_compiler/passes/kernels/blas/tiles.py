@@ -37,6 +37,8 @@ PANELS, TOGETHER = 1 << 18, 4
 second level, and their number at most."""
 MASKED = 1.5
 """The factor by which a tile takes longer that reads rows of a matrix by masks."""
+ADDED = 1024
+"""The most products that are added one by one: sums of more lose digits of float32."""
 PART = 256
 """The most rows of a panel whatever its shape: tiles of the widest vectors have as many."""
 FEWEST_COLUMNS = 8
@@ -158,7 +160,8 @@ class Lines:
     @property
     def _rows(self) -> int:
         """The most rows of a panel."""
-        return PANELS // (self.panels * self.shape.columns * self.dtype.itemsize)
+        rows = PANELS // (self.panels * self.shape.columns * self.dtype.itemsize)
+        return min(rows, ADDED)
 
     def at(self, address: Value, part: Part, jump: int = 0) -> Place:
         """Build the place of a part of a line whose first element is at an address, and whose
