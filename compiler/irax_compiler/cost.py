@@ -90,6 +90,15 @@ def calls_by_function(module: Module, func: str) -> dict[str, float]:
     return calls
 
 
+def operations_of_call(module: Module, func: str) -> Iterator[tuple[Operation, float, Cost]]:
+    """Yield the operations that a call of a function runs, in it and in the functions that it
+    calls, each with how often, and its cost per run.
+    """
+    for name, calls in calls_by_function(module, func).items():
+        for operation, count, cost in cost_by_operation(module, name):
+            yield operation, count * calls, cost
+
+
 class _Counter:
     def __init__(self, functions: Mapping[str, Operation]) -> None:
         self.functions = functions

@@ -11,10 +11,9 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from irax_compiler import api, mlir
-from irax_compiler.cost import Cost, calls_by_function, cost_by_operation
+from irax_compiler.cost import Cost, operations_of_call
 from irax_compiler.locations import Frame
 from irax_compiler.mlir import Operation
 from irax_compiler.ops.collective import collective_of
@@ -26,6 +25,8 @@ from irax_tools.show.terminal import short
 from irax_tools.sources import Source
 
 _UNITS = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
+_NUMBER = r"(\d+(?:\.\d+)?)"
+_WITH_UNIT = rf"{_NUMBER}([{''.join(_UNITS)}]?)"
 _TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _HEADS = ("time", "sent", "runs", "devices")
 
@@ -51,8 +52,7 @@ class Link:
         Raises:
             ValueError: the text has another form.
         """
-        number = r"(\d+(?:\.\d+)?)"
-        match = re.fullmatch(rf"{number}([kMGTP]?)(B|bit)/s,\s*{number}(s|ms|us|ns)", text.strip())
+        match = re.fullmatch(rf"{_WITH_UNIT}(B|bit)/s,\s*{_NUMBER}(s|ms|us|ns)", text.strip())
         if match is None or not float(match[1]):
             raise ValueError(f"{text!r}: expected a rate and a latency such as 25GB/s,5us")
         rate, prefix, unit, latency, time = match.groups()
@@ -79,8 +79,7 @@ class Rates:
         Raises:
             ValueError: the text has another form.
         """
-        number = r"(\d+(?:\.\d+)?)([kMGTP]?)"
-        match = re.fullmatch(rf"{number}flop/s,\s*{number}B/s", text.strip())
+        match = re.fullmatch(rf"{_WITH_UNIT}flop/s,\s*{_WITH_UNIT}B/s", text.strip())
         if match is None or not float(match[1]) or not float(match[3]):
             raise ValueError(f"{text!r}: expected rates such as 989Tflop/s,3.35TB/s")
         return cls(float(match[1]) * _UNITS[match[2]], float(match[3]) * _UNITS[match[4]])
@@ -130,7 +129,7 @@ def step_of(source: Source, mesh: Mapping[str, int], rates: Rates | None = None)
     divided = sources.of_each_device(source, mesh, TARGET)
     module = mlir.clone_module(divided.module)
     api.run_pipeline(module, f"combine-all-reduces{{target={TARGET}}}")
-    ran = list(_ran(module, source.func))
+    ran = list(operations_of_call(module, source.func))
     if rates is None:
         computation = total(in_dispatches(divided)[1])
     else:
@@ -142,20 +141,14 @@ def step_of(source: Source, mesh: Mapping[str, int], rates: Rates | None = None)
     return Step(source.func, mesh, exchanges, computation, rates)
 
 
-def _ran(module: Any, func: str) -> Iterator[tuple[Operation, float, Cost]]:
-    """The operations of a program, with how often a call runs them."""
-    for name, calls in calls_by_function(module, func).items():
-        for operation, count, cost in cost_by_operation(module, name):
-            yield operation, count * calls, cost
-
-
 def _exchange(operation: Operation, runs: float) -> Exchange | None:
     op = collective_of(operation)
     if op is None or not (sent := op.sent(sum(map(mlir.bytes_of, operation.operands)))):
         return None
     name = op.kind.partition(".")[2]
-    lines = [frames[-1] for frames in [frames_of_user(operation.location)[::-1]] if frames]
-    return Exchange(name, sent, op.rounds, runs, op.width, [Frame(f.file, f.line) for f in lines])
+    innermost = frames_of_user(operation.location)[:1]
+    lines = [Frame(frame.file, frame.line) for frame in innermost]
+    return Exchange(name, sent, op.rounds, runs, op.width, lines)
 
 
 def lines(step: Step, link: Link) -> Iterator[str]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from irax_compiler import api, mlir
-from irax_compiler.cost import Cost, calls_by_function, cost_by_operation
+from irax_compiler.cost import Cost, operations_of_call
 from irax_compiler.iree.dispatches import Dispatch
 from irax_compiler.mlir import Module, Operation
 from irax_compiler.ops.control_flow.scan import Scan
@@ -39,9 +39,8 @@ class Origins:
         there = list(api.nested(module.operation))
         numbers = {operation: i for i, operation in enumerate(there)}
         costs: dict[int, Cost] = {}
-        for name, calls in calls_by_function(module, func).items():
-            for operation, count, cost in cost_by_operation(module, name):
-                costs[numbers[operation]] = cost.times(count * calls)
+        for operation, runs, cost in operations_of_call(module, func):
+            costs[numbers[operation]] = cost.times(runs)
         self._functions: Mapping[str, Operation] = mlir.functions(module)
         self.all = [Origin(o, costs.get(i, Cost())) for i, o in enumerate(there)]
         self._near = [_neighbours(o, numbers) for o in there]

@@ -9,7 +9,8 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Module, Operation, Value
 from irax_compiler.passes.core import Pass, nested, outside_kernels, register_pass
 
-_PART, _DISPATCH = "stream.async.execute", "stream.async.dispatch"
+_PART, _GROUP = "stream.async.execute", "stream.async.concurrent"
+_DISPATCH = "stream.async.dispatch"
 _TO_TARGET = {f"stream.async.{name}" for name in ("copy", "fill", "update")}
 """The operations whose first operand is the array that they write to."""
 
@@ -57,17 +58,13 @@ def _late(block: Block) -> tuple[Operation, Operation] | None:
 
 
 def _overwritten(operation: Operation) -> Iterator[Value]:
-    """The values that an operation of a part, or one inside, writes over."""
+    """The values that an operation of a part, or a member of a group, writes over."""
     yield from _own(operation)
-    for region in operation.regions:
-        for block in region.blocks:
-            arguments: list[Any] = list(block.arguments)
-            inner = [
-                o for view in block.operations for o in (view.operation, *nested(view.operation))
-            ]
-            for x in (x for o in inner for x in _own(o)):
-                if x in arguments:
-                    yield operation.operands[arguments.index(x)]
+    if operation.name == _GROUP:
+        arguments: list[Any] = list(operation.regions[0].blocks[0].arguments)
+        for x in (x for member in nested(operation) for x in _own(member)):
+            if x in arguments:
+                yield operation.operands[arguments.index(x)]
 
 
 def _own(operation: Operation) -> Iterator[Value]:
