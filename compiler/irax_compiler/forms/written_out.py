@@ -26,11 +26,12 @@ from irax_compiler.ops.core import no_calls, zeros_like
 from irax_compiler.ops.registry import read, traits_named
 
 WORDS = ("imag", "log_plus_one", "sqrt", "sign")
-_MOST = 500  # operations of an odd function
+_MOST = 500
+"""The most operations of an odd function."""
 
 
 def rewrite(module: Module) -> None:
-    """Write functions in a module as such."""
+    """Replace formulas of a module by the functions that they write out."""
     found = False
     for operation in mlir.operations_in(module.operation)[:-1]:
         form = _FORMS.get(operation.name)
