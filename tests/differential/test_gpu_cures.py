@@ -120,3 +120,35 @@ def test_remainders_on_vulkan(text: str) -> None:
     np.testing.assert_array_equal(np.isnan(result.astype(np.float32)), is_nan)
     integers = f"u{dtype.itemsize}"
     np.testing.assert_array_equal(result.view(integers)[~is_nan], expected.view(integers)[~is_nan])
+
+
+EXPONENTIALS = {
+    "exponential": np.exp,
+    "exponential_minus_one": np.expm1,
+    "logistic": lambda x: 1 / (1 + np.exp(-x)),
+    "tanh": np.tanh,
+}
+
+
+@pytest.mark.parametrize("name", EXPONENTIALS)
+def test_exponentials_for_vulkan(name: str) -> None:
+    """Against float64, at 2 units in the last place, and at the ends."""
+    places = np.concatenate([np.linspace(-86, 88.7, 2999), np.linspace(-1, 1, 999)])
+    ends = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, 1e-20, 89.0, -110.0])
+    x = np.concatenate([places, ends]).astype(np.float32)
+    text = f"""func.func @main(%x: tensor<{len(x)}xf32>) -> tensor<{len(x)}xf32> {{
+      %0 = stablehlo.{name} %x : tensor<{len(x)}xf32>
+      return %0 : tensor<{len(x)}xf32>
+    }}"""
+    program = Evaluator(lower(mlir.parse_module(text), "main", "iree-vulkan"))
+    with np.errstate(all="ignore"):
+        (found,) = program("main", [x])
+        exact = EXPONENTIALS[name](x.astype(np.float64))
+        expected = exact.astype(np.float32)
+    n = len(places)
+    errors = np.abs(found[:n] - exact[:n]) / np.spacing(np.abs(expected[:n]))
+    assert errors.max() < 2
+    np.testing.assert_allclose(found[n:], expected[n:], rtol=2e-7, atol=1e-44)
+    np.testing.assert_array_equal(
+        np.signbit(found[n + 3 : n + 5]), np.signbit(expected[n + 3 : n + 5])
+    )

@@ -117,6 +117,15 @@ def test_derivatives_of_float32_far_from_one(compiled):
         np.testing.assert_allclose(found[name], expected, 1e-4, 1e-38, err_msg=name)
 
 
+@pytest.mark.parametrize("name", ["arcsin", "arccos", "arctanh"])
+def test_slopes_next_to_one(name, compiled):
+    x = np.linspace(0.999, 0.9999, 9, dtype=np.float32)
+    inside = (1 - np.float64(x)) * (1 + np.float64(x))
+    expected = {"arcsin": inside**-0.5, "arccos": -(inside**-0.5), "arctanh": 1 / inside}
+    found = compiled(irax.vmap(irax.grad(getattr(jnp, name))))(x)
+    np.testing.assert_allclose(found, expected[name], rtol=3e-7)
+
+
 @pytest.mark.parametrize("size", [1e-30, 1e-20, 1, 2e19, 1e30])
 def test_angles_of_points_of_all_sizes(size, compiled):
     y, x = np.float32(3 * size), np.float32(4 * size)

@@ -124,3 +124,39 @@ func.func @extremum_of_zeros(%x: tensor<3xf32>, %y: tensor<3xf32>) -> (tensor<3x
 // CHECK-COUNT-2: stablehlo.select
 // CHECK:         stablehlo.minimum
 // CHECK-NEXT:    return
+
+// Exponentials are arithmetic, with the integer in the exponent as bits.
+func.func @exponential_of_singles(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.exponential %x : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+// CHECK-LABEL: func.func @exponential_of_singles
+// CHECK-NOT:   stablehlo.exponential
+// CHECK:       stablehlo.shift_left
+// CHECK:       return
+
+func.func @exponential_minus_one_of_singles(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.exponential_minus_one %x : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+// CHECK-LABEL: func.func @exponential_minus_one_of_singles
+// CHECK-NOT:   stablehlo.exponential
+// CHECK:       stablehlo.shift_left
+// CHECK:       return
+
+func.func @logistic_of_singles(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.logistic %x : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+// CHECK-LABEL: func.func @logistic_of_singles
+// CHECK-NOT:   stablehlo.logistic
+// CHECK-NOT:   stablehlo.exponential
+// CHECK:       stablehlo.divide
+
+func.func @tanh_of_singles(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = stablehlo.tanh %x : tensor<3xf32>
+  return %0 : tensor<3xf32>
+}
+// CHECK-LABEL: func.func @tanh_of_singles
+// CHECK-NOT:   stablehlo.tanh
+// CHECK:       stablehlo.divide

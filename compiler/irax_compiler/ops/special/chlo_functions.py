@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Value
+from irax_compiler.mlir import Value, dtype_of
 from irax_compiler.ops import comparison
 from irax_compiler.ops.core import UnsupportedOp, full_like
 from irax_compiler.ops.elementwise import (
@@ -98,7 +98,15 @@ def _squared(x: Value) -> Value:
 
 
 def _one_minus_square(x: Value) -> Value:
-    return subtract(full_like(x, 1), _squared(x))
+    """1 - x**2: of large numbers as a product, for near 1 the square has lost the digits; of small
+    ones as it is, for the derivative of the product has lost them near 0.
+    """
+    difference = subtract(full_like(x, 1), _squared(x))
+    if dtype_of(x).kind == "c":
+        return difference
+    product = multiply(subtract(full_like(x, 1), x), _plus(x, 1))
+    is_large = comparison.greater(abs(x), full_like(x, 0.5))
+    return comparison.select(is_large, product, difference)
 
 
 def _at_most_one(x: Value) -> tuple[Value, Value]:

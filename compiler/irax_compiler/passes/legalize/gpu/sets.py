@@ -88,6 +88,10 @@ SPIRV = (
     powers.cube_root,
     spirv.unsigned_division,
     floats.log_plus_one_of_singles,
+    exponentials.exponential_of_singles,
+    exponentials.exponential_minus_one_of_singles,
+    exponentials.logistic_of_singles,
+    exponentials.tanh_of_singles,
     *(
         powers_in_single.power_of_singles if c is powers.power_of_floats else c
         for c in GPU
