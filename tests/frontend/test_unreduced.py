@@ -105,7 +105,7 @@ def sums(x: Any) -> Any:
 
 
 def summed_loss(w: Any, rows: Any) -> Any:
-    return irax.shard_map(lambda w, v: lax.psum((w * v).sum(0).sum(), "x"), out_specs=P())(w, rows)
+    return irax.shard_map(lambda w, v: lax.psum((w * v).sum(), "x"), out_specs=P())(w, rows)
 
 
 TYPED = {  # of y, which is {U:x} with the sums 12, 16, 20, 24; of w = 1, 1 {R:x}; and of rows

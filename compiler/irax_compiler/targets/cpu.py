@@ -47,6 +47,7 @@ from irax_compiler.passes.repairs.barriers import Barriers
 from irax_compiler.passes.repairs.configure import Configure
 from irax_compiler.passes.repairs.limit_fusion import LimitFusion
 from irax_compiler.passes.repairs.part_gathers import PartGathers
+from irax_compiler.passes.repairs.part_sums import PartSums
 from irax_compiler.passes.repairs.store import Store
 from irax_compiler.passes.sizes.dynamic_shapes import has_unknown_sizes
 from irax_compiler.passes.standard import dynamic_passes, standard_passes
@@ -173,6 +174,7 @@ CPU = register(
             Store(),
             LimitFusion(),
             PartGathers(),
+            PartSums(),
             Barriers(),
             Donation(),
             OnDemand("reverse-traversal", has("stream.executable")),
