@@ -5,6 +5,7 @@ NumPy. What passes leave to others because it is small is for them here.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -151,10 +152,15 @@ def test_host_steps(numbers: Sequence[int]) -> None:
     _check_what_hosts_are_told(functions(random_steps.HOSTED, 16, numbers))
 
 
+@pytest.mark.parametrize(
+    ("steps", "seed"), [(random_steps.HOSTED.steps, (5303, 16, 109)), (5, (7001, 16, 223))]
+)
 @pytest.mark.slow
-def test_a_host_step_that_was_refused() -> None:
-    """A branch chooses between a constant and what comes from outside, for the host."""
-    _check_what_hosts_are_told([RandomFunction(random_steps.HOSTED, (5303, 16, 109))])
+def test_host_steps_that_were_refused(steps: int, seed: tuple[int, ...]) -> None:
+    """For the host, a branch chooses between a constant and what comes from outside; a counted loop
+    in a branch begins with a constant.
+    """
+    _check_what_hosts_are_told([RandomFunction(replace(random_steps.HOSTED, steps=steps), seed)])
 
 
 def _check_what_hosts_are_told(fs: Sequence[RandomFunction]) -> None:

@@ -26,3 +26,32 @@ util.func private @host(!hal.buffer_view) -> i1
 // CHECK:         scf.if
 // CHECK:           [[COPY:%\w+]] = flow.dispatch @copy_8::@copy_8[{{.*}}]([[X]])
 // CHECK-NEXT:      scf.while ({{%\w+}} = [[COPY]])
+
+// So does a counted loop; and where the host is told in loops, branches choose no constants.
+util.func public @counted(%view: !hal.buffer_view, %p: i1, %n: i32) -> tensor<2xi32> {
+  %x = hal.tensor.import %view : !hal.buffer_view -> tensor<2xi32>
+  %zero = arith.constant 0 : i32
+  %one = arith.constant 1 : i32
+  %four = flow.tensor.constant dense<4> : tensor<2xi32>
+  %0 = scf.if %p -> (tensor<2xi32>) {
+    %1 = scf.for %i = %zero to %n step %one iter_args(%y = %four) -> (tensor<2xi32>) : i32 {
+      %2 = hal.tensor.export %y : tensor<2xi32> -> !hal.buffer_view
+      %3 = util.call @array(%2) : (!hal.buffer_view) -> !hal.buffer_view
+      %4 = hal.tensor.import %3 : !hal.buffer_view -> tensor<2xi32>
+      scf.yield %4 : tensor<2xi32>
+    }
+    scf.yield %1 : tensor<2xi32>
+  } else {
+    scf.yield %four : tensor<2xi32>
+  }
+  util.return %0 : tensor<2xi32>
+}
+util.func private @array(!hal.buffer_view) -> !hal.buffer_view
+// CHECK-LABEL: util.func public @counted(
+// CHECK:         [[FOUR:%\w+]] = flow.tensor.constant
+// CHECK:         scf.if
+// CHECK:           [[COPY:%\w+]] = flow.dispatch @copy_8::@copy_8[{{.*}}]([[FOUR]])
+// CHECK-NEXT:      scf.for {{.*}}iter_args({{%\w+}} = [[COPY]])
+// CHECK:         else
+// CHECK:           [[OTHER:%\w+]] = flow.dispatch @copy_8::@copy_8[{{.*}}]([[FOUR]])
+// CHECK-NEXT:      scf.yield [[OTHER]]

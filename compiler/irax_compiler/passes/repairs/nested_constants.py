@@ -12,7 +12,8 @@ from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.repairs.update_carries_in_place.copies import copied
 
-_BRANCH, _LOOP, _YIELD = "scf.if", "scf.while", "scf.yield"
+_BRANCH, _YIELD = "scf.if", "scf.yield"
+_LOOPS = {"scf.for", "scf.while"}
 _IMPORT, _EXPORT = "hal.tensor.import", "hal.tensor.export"
 _CONSTANTS = {"util.global.load", "flow.tensor.constant", "arith.constant"}
 
@@ -21,8 +22,8 @@ _CONSTANTS = {"util.global.load", "flow.tensor.constant", "arith.constant"}
 class NestedConstants(Pass):
     """Copies constants that branches of IREE's dialect flow yield, if one of their alternatives is
     a result of further branches, or comes from outside, or they are alternatives of a result of
-    branches. Copies constants and arguments that loops begin with, if the loops are in a branch or
-    a loop, and call the host.
+    branches. Where branches or loops call the host, copies all constants that branches yield, and
+    constants and arguments that loops in branches or loops begin with.
 
     IREE 3.13 finds out for each array if it is a constant, a result, or of its own. Where
     branches choose between them, it gives the yields other types than the branches, and refuses
@@ -33,14 +34,19 @@ class NestedConstants(Pass):
     name: ClassVar[str] = "nested-constants"
 
     def run(self, module: Module) -> None:
-        for loop in [o for o in nested(module.operation) if o.name == _LOOP and _is_inner(o)]:
+        operations = list(nested(module.operation))
+        branches = [o for o in operations if o.name == _BRANCH]
+        loops = [o for o in operations if o.name in _LOOPS]
+        tells = any(o.name == _EXPORT and _is_inner(o) for o in operations)
+        for loop in filter(_is_inner, loops if tells else ()):
             for i in range(len(loop.operands)):
                 _copy(loop, i, _CONSTANTS | {_IMPORT})
-        for branch in [o for o in nested(module.operation) if o.name == _BRANCH]:
+        for branch in branches:
             for i, result in enumerate(branch.results):
                 ends = [_end(region.blocks[0]) for region in branch.regions]
                 chosen = [end.operands[i] for end in ends]
-                if _is_yielded(result) or any(_is_made_by(x, {_BRANCH, _IMPORT}) for x in chosen):
+                is_mixed = any(_is_made_by(x, {_BRANCH, _IMPORT}) for x in chosen)
+                if tells or is_mixed or _is_yielded(result):
                     for end in ends:
                         _copy(end, i, _CONSTANTS)
 
@@ -54,10 +60,9 @@ def _is_made_by(x: Value, names: Set[str]) -> bool:
     return made is not None and made.name in names
 
 
-def _is_inner(loop: Operation) -> bool:
-    """True for a loop in a branch or a loop that calls the host."""
-    is_inner = loop.parent is not None and loop.parent.operation.name.startswith("scf.")
-    return is_inner and any(o.name == _EXPORT for o in nested(loop))
+def _is_inner(operation: Operation) -> bool:
+    """True for an operation in a branch or a loop."""
+    return operation.parent is not None and operation.parent.operation.name.startswith("scf.")
 
 
 def _is_yielded(x: Value) -> bool:
