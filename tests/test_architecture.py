@@ -333,6 +333,37 @@ def test_a_circle_is_found(source: str, closes: bool):
     assert circles(graph) == ([["p.a", "p.b"]] if closes else [])
 
 
+def of_rooms(graph: Mapping[str, Collection[str]], folder: str) -> dict[str, set[str]]:
+    """Return which of a folder's files and rooms import which others."""
+    start = f"{folder}."
+    rooms: dict[str, set[str]] = {}
+    for module, others in graph.items():
+        if module.startswith(start):
+            inside = (other for other in others if other.startswith(start))
+            rooms.setdefault(_room(module, start), set()).update(_room(x, start) for x in inside)
+    return {room: others - {room} for room, others in rooms.items()}
+
+
+def _room(module: str, start: str) -> str:
+    return module.removeprefix(start).partition(".")[0]
+
+
+def test_no_rooms_of_passes_are_in_circles():
+    package = "irax_compiler"
+    graph = import_graph({n: path.read_text("utf-8") for n, path in modules(package).items()})
+    passes = f"{package}.passes"
+    folders = {module.rpartition(".")[0] for module in graph if within(module, passes)}
+    folders = {passes, *(folder for folder in folders if within(folder, passes))}
+    found = {folder: circles(of_rooms(graph, folder)) for folder in folders}
+    assert not {folder: circle for folder, circle in found.items() if circle}
+
+
+def test_a_circle_of_rooms_is_found():
+    graph = {"p.a.x": {"p.b.x", "p.a.y"}, "p.b.x": {"q"}, "p.b.y": {"p.a.y"}, "p.a.y": (), "q": ()}
+    assert circles(graph) == []
+    assert of_rooms(graph, "p") == {"a": {"b"}, "b": {"a"}}
+
+
 def test_what_both_rooms_need_is_the_same_in_both():
     ours, theirs = (FOLDERS[name] / name / "once.py" for name in ("irax_compiler", "irax_runtime"))
     assert ours.read_text("utf-8") == theirs.read_text("utf-8")

@@ -74,6 +74,7 @@ from irax_compiler.mlir.operations import (
     users,
 )
 from irax_compiler.mlir.symbols import (
+    NOT_INLINED,
     Functions,
     arguments,
     body,

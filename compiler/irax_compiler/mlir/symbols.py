@@ -6,13 +6,23 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from irax_compiler.mlir.attributes import array, dictionary, string, symbol, type_attribute
+from irax_compiler.mlir.attributes import (
+    array,
+    dictionary,
+    parse_attribute,
+    string,
+    symbol,
+    type_attribute,
+)
 from irax_compiler.mlir.bindings import UNKNOWN, Block, Location, Module, Operation, Type, Value, ir
 from irax_compiler.mlir.operations import operations_in, terminator
 from irax_compiler.mlir.types import function_type
 
 _REFERENCES = ("func.call", "stablehlo.composite", "stablehlo.custom_call")
 """The operations that name functions."""
+
+NOT_INLINED = dict.fromkeys(("no_inline", "noinline"), parse_attribute("unit"))
+"""The attributes that keep a function from being inlined, by MLIR and by IREE."""
 
 
 def functions(module: Module) -> dict[str, Operation]:

@@ -18,7 +18,6 @@ from irax_compiler.passes.core import Pass, nested, register_pass, returned
 from irax_compiler.passes.host.aliases import sources
 from irax_compiler.passes.host.annotate import add_reflection, numbers
 from irax_compiler.passes.host.donated import donated, is_donated, mark, updated, written
-from irax_compiler.passes.repairs.split_large_signatures import ON_ITS_OWN
 from irax_compiler.passes.rewriting import without_reshapes
 
 
@@ -93,7 +92,7 @@ def _is_own_of_call(call: Operation, number: int) -> bool:
     """
     callee = mlir.function_beside(call, mlir.callee(call))
     operands = list(call.operands)
-    if ON_ITS_OWN.keys().isdisjoint(callee.attributes) or len({*operands}) < len(operands):
+    if mlir.NOT_INLINED.keys().isdisjoint(callee.attributes) or len({*operands}) < len(operands):
         return False
     results = returned(callee)
     return _is_own(results[number], results, [sources(y) for y in results])

@@ -14,9 +14,8 @@ from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value, 
 from irax_compiler.ops.core import Op, UnsupportedOp, constant, evaluated, full_like, no_calls
 from irax_compiler.ops.registry import read, traits_of
 from irax_compiler.ops.shape import Constant, Iota
+from irax_compiler.passes.copies import is_kept_unknown
 from irax_compiler.passes.core import Pass, register_pass, walk
-
-_UNKNOWN = "irax.unknown"
 
 
 @register_pass
@@ -58,13 +57,6 @@ class ConstantFolding(Pass):
                 known.update(_evaluated(op, operation, known))
 
 
-def keep_unknown(x: Value) -> None:
-    """Keep a value from being folded, though it follows from constants."""
-    source = mlir.definition(x)
-    assert source is not None
-    source.attributes[_UNKNOWN] = mlir.parse_attribute("unit")
-
-
 def _written(values: Iterable[Value]) -> int:
     """Return the total number of elements of the constants that are not splats."""
     return sum(prod(shape_of(v)) for v in values if mlir.splat(v) is None)
@@ -72,7 +64,7 @@ def _written(values: Iterable[Value]) -> int:
 
 def _pure(operation: Operation) -> Op | None:
     """Return the op, if its results depend on its operands alone, and may be known."""
-    if _UNKNOWN in operation.attributes:
+    if is_kept_unknown(operation):
         return None
     try:
         op = read(operation)

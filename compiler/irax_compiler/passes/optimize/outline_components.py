@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
+from math import prod
 from typing import ClassVar
 
 from irax_compiler import mlir
@@ -19,8 +20,9 @@ from irax_compiler.ops.registry import is_generated, traits_of
 from irax_compiler.passes.core import Pass, register_pass, walk
 from irax_compiler.passes.host.donated import mark_callees
 from irax_compiler.passes.on_demand import MANY_ARRAYS
-from irax_compiler.passes.repairs.split_large_signatures import ON_ITS_OWN, is_copied
 
+_SMALL = 1024
+"""The most elements of constants and iotas that each function computes for itself."""
 _SHARED = 8
 """The number of uses from which on a value is shared by components, and connects none."""
 
@@ -216,7 +218,7 @@ class _Calls:
         name = mlir.unique_name(self.module, f"{self.caller}.alike")
         location = group[0].operations[0].location
         function = mlir.new_function(self.module, name, [x.type for x in taken], location)
-        for key, value in ON_ITS_OWN.items():
+        for key, value in mlir.NOT_INLINED.items():
             function.attributes[key] = value
         env = dict(zip(taken, mlir.arguments(function), strict=True))
         with InsertionPoint(mlir.body(function)):
@@ -225,3 +227,11 @@ class _Calls:
                     mlir.copy(operation, env)
         mlir.finish_function(function, [env[x] for x in given])
         return name
+
+
+def is_copied(operation: Operation) -> bool:
+    """True for a constant or an iota of which each function that uses it has a copy."""
+    return is_generated(operation) and (
+        mlir.splat(operation.results[0]) is not None
+        or prod(shape_of(operation.results[0])) <= _SMALL
+    )

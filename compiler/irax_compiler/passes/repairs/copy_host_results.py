@@ -13,9 +13,9 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, nested, reached, register_pass
 from irax_compiler.passes.kernels.ties import ties
-from irax_compiler.passes.repairs.update_carries_in_place.copies import copied
-from irax_compiler.passes.repairs.update_carries_in_place.extents import sizes_of_result
-from irax_compiler.passes.repairs.update_carries_in_place.memory import FORMS, is_array
+from irax_compiler.passes.repairs.flow.copies import copied
+from irax_compiler.passes.repairs.flow.extents import sizes_of_result
+from irax_compiler.passes.repairs.flow.memory import FORMS, is_array
 
 _IMPORT = "hal.tensor.import"
 _OF_PROGRAM = ("hal.tensor.export", "util.list.get")

@@ -10,7 +10,7 @@ from typing import ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.repairs.update_carries_in_place.copies import copied
+from irax_compiler.passes.repairs.flow.copies import copied
 
 _BRANCH, _YIELD = "scf.if", "scf.yield"
 _LOOPS = {"scf.for", "scf.while"}

@@ -13,7 +13,7 @@ from irax_compiler.passes.core import Pass, nested, register_pass
 from irax_compiler.passes.host.annotate import is_for_all_sizes
 from irax_compiler.passes.kernels.executables import IN_PLACE
 from irax_compiler.passes.kernels.ties import tie, ties
-from irax_compiler.passes.repairs.update_carries_in_place.memory import unshaped
+from irax_compiler.passes.repairs.flow.memory import unshaped
 from irax_compiler.passes.repairs.update_carries_in_place.updates import updates
 
 _DISPATCH, _GENERIC = "flow.dispatch", "linalg.generic"

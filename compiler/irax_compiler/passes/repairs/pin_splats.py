@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, nested, register_pass
-from irax_compiler.passes.repairs.update_carries_in_place.copies import after
-from irax_compiler.passes.repairs.update_carries_in_place.extents import sizes_of_result
+from irax_compiler.passes.repairs.flow.copies import after
+from irax_compiler.passes.repairs.flow.extents import sizes_of_result
 
 _FILL, _CALL = "flow.tensor.splat", "util.call"
 _RESHAPE, _KERNEL, _CONSTANT = "flow.tensor.reshape", "flow.dispatch", "arith.constant"

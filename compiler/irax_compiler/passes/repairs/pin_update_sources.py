@@ -12,9 +12,9 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, enclosing, nested, reached, register_pass
 from irax_compiler.passes.kernels.ties import ties
-from irax_compiler.passes.repairs.update_carries_in_place.copies import after, barrier
-from irax_compiler.passes.repairs.update_carries_in_place.extents import operand_of_update
-from irax_compiler.passes.repairs.update_carries_in_place.memory import FORMS, roots
+from irax_compiler.passes.repairs.flow.copies import after, barrier
+from irax_compiler.passes.repairs.flow.extents import operand_of_update
+from irax_compiler.passes.repairs.flow.memory import FORMS, roots
 
 _RESHAPES = ("flow.tensor.reshape", "flow.tensor.bitcast")
 _UPDATE, _DISPATCH, _CALL = "flow.tensor.update", "flow.dispatch", "util.call"

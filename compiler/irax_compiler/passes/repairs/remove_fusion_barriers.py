@@ -8,7 +8,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
 from irax_compiler.passes.host.annotate import is_for_all_sizes
-from irax_compiler.passes.repairs.update_carries_in_place.copies import after
+from irax_compiler.passes.repairs.flow.copies import after
 
 _BARRIER, _IF = "util.optimization_barrier", "scf.if"
 

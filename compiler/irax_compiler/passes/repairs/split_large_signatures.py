@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from math import prod
 from typing import ClassVar
 
 import numpy as np
@@ -20,17 +19,15 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value, dtype_of, shape_of
 from irax_compiler.ops.registers import emit, index, signless_dtype
 from irax_compiler.ops.registry import is_generated
+from irax_compiler.passes.copies import copy
 from irax_compiler.passes.core import Pass, register_pass, returned, walk
 from irax_compiler.passes.host.aliases import next_sources, sources
 from irax_compiler.passes.host.annotate import add_reflection, numbers, reflection
 from irax_compiler.passes.host.donated import donated, written
 from irax_compiler.passes.kernels.loops.memory import seen_as
-from irax_compiler.passes.legalize.iree.aliasing import copy
 from irax_compiler.passes.on_demand import MANY_ARRAYS
+from irax_compiler.passes.optimize.outline_components import is_copied
 from irax_compiler.passes.rewriting import without_reshapes
-
-_SMALL = 1024
-"""The most elements of constants and iotas that each part computes for itself."""
 
 _LIST = mlir.parse_type("!util.list<?>")
 _TABLE = mlir.parse_type("!util.buffer")
@@ -38,8 +35,6 @@ _VIEW = mlir.parse_type("!hal.buffer_view")
 _INDEX = mlir.parse_type("index")
 _LISTS = "irax.lists"
 _IMPORTED = {"operandSegmentSizes": mlir.parse_attribute("array<i32: 1, 0, 0, 0>")}
-ON_ITS_OWN = dict.fromkeys(("no_inline", "noinline"), mlir.parse_attribute("unit"))
-"""The attributes that prevent inlining, by MLIR and by IREE."""
 
 
 @register_pass
@@ -101,7 +96,7 @@ def _in_parts(module: Module, name: str, function: Operation, bound: int) -> Non
     for part in dict.fromkeys(call.function for call in calls):
         for inner in mlir.calls(functions[part]):
             called = functions[mlir.callee(inner)]
-            for key in ON_ITS_OWN.keys() & set(called.attributes):
+            for key in mlir.NOT_INLINED.keys() & set(called.attributes):
                 del called.attributes[key]  # IREE inlines what one part calls
 
 
@@ -251,14 +246,6 @@ def _is_call(operation: Operation) -> bool:
     return len(mlir.function_beside(operation, mlir.callee(operation)).regions[0].blocks) > 0
 
 
-def is_copied(operation: Operation) -> bool:
-    """True for a constant or an iota of which each function that uses it has a copy."""
-    return is_generated(operation) and (
-        mlir.splat(operation.results[0]) is not None
-        or prod(shape_of(operation.results[0])) <= _SMALL
-    )
-
-
 # ---- the parts -----------------------------------------------------------------------------------
 
 
@@ -342,7 +329,7 @@ class _Builder:
         """Return the name of a function equal but for its name whose arguments have the same
         origins, and erase this one.
         """
-        for key, value in ON_ITS_OWN.items():
+        for key, value in mlir.NOT_INLINED.items():
             function.attributes[key] = value
         text = mlir.comparable(function).replace(f"@{name}", "@", 1)
         there = self._names.setdefault((text, origins), name)

@@ -8,17 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from irax_compiler import mlir
-from irax_compiler.mlir import Operation, Value, bytes_of, shape_of
-from irax_compiler.ops import comparison
+from irax_compiler.mlir import Operation, Value, bytes_of
 from irax_compiler.ops.barrier import barrier
-from irax_compiler.ops.core import Memory, dtype_of_places, full, full_like
+from irax_compiler.ops.core import Memory
 from irax_compiler.ops.registry import all_traits, traits_of
-from irax_compiler.ops.shape import Iota
+from irax_compiler.passes.copies import copy
 from irax_compiler.passes.core import reached
 from irax_compiler.passes.host.donated import is_donated
 from irax_compiler.passes.legalize.legalization import legalizes
-from irax_compiler.passes.optimize.constant_folding import keep_unknown
-from irax_compiler.sizes import is_symbolic
 
 _USERS = 64
 """The number of users of a value to look at before it is taken to be shared."""
@@ -174,36 +171,3 @@ def _may_be_argument(value: Value) -> bool:
         is_part = memory is Memory.PART
         pending += [x for x in operands if is_part or bytes_of(x) == bytes_of(value)]
     return False
-
-
-def copy(x: Value, number: int) -> Value:
-    """Copy a value to fresh memory, by a selection with a condition that always holds, which IREE
-    does not detect.
-
-    Where `x` is computed elementwise the choice becomes part of that, and costs next to nothing.
-    Copies of one array must stay apart: each has another condition, and so has each `number`.
-    """
-    shape = shape_of(x)
-    if 0 in shape:
-        return x
-    unknown = next((n for n in shape if is_symbolic(n)), None)
-    size = max(shape, default=1) if unknown is None else unknown
-    dtype = dtype_of_places(size)
-    if size == unknown or size > 1:
-        index = Iota(shape, dtype, shape.index(size))()
-    else:
-        zero = full(shape, 0, dtype)
-        index = mlir.emit("stablehlo.optimization_barrier", [zero], results=[zero.type]).results[0]
-    before = sum(use.owner.operation.name == "stablehlo.select" for use in x.uses)
-    always = comparison.greater_equal(index, full(shape, -before - 1024 * number, dtype))
-    keep_unknown(always)
-    return comparison.select(always, x, full_like(x, 1 if _is_zeros(x) else 0))
-
-
-def _is_zeros(x: Value) -> bool:
-    """True for zeros of unknown size, between which and others there would be no choice."""
-    source = mlir.definition(x)
-    if source is None or not any(map(is_symbolic, shape_of(x))) or not len(source.operands):
-        return False
-    splat = mlir.splat(source.operands[0])
-    return splat is not None and not splat

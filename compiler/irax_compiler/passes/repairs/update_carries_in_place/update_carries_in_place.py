@@ -36,20 +36,19 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import Pass, enclosing, nested, register_pass
 from irax_compiler.passes.kernels.ties import ties
-from irax_compiler.passes.repairs.pin_splats import calls_host_in_branch
-from irax_compiler.passes.repairs.update_carries_in_place.copies import (
+from irax_compiler.passes.repairs.flow.copies import (
     after,
     barrier,
     bytes_of,
     copied,
 )
-from irax_compiler.passes.repairs.update_carries_in_place.extents import (
+from irax_compiler.passes.repairs.flow.extents import (
     count_unknown,
     extents,
     operand_of_update,
 )
-from irax_compiler.passes.repairs.update_carries_in_place.loops import LOOPS, Loop, loop_of
-from irax_compiler.passes.repairs.update_carries_in_place.memory import (
+from irax_compiler.passes.repairs.flow.loops import LOOPS, Loop, loop_of
+from irax_compiler.passes.repairs.flow.memory import (
     Operand,
     Uses,
     host_reads_of_carried,
@@ -58,7 +57,8 @@ from irax_compiler.passes.repairs.update_carries_in_place.memory import (
     unshaped,
     uses_of,
 )
-from irax_compiler.passes.repairs.update_carries_in_place.order import Order
+from irax_compiler.passes.repairs.flow.order import Order
+from irax_compiler.passes.repairs.pin_splats import calls_host_in_branch
 
 LARGE = 1 << 12
 """The bytes from which an array that a step writes to is worth a copy before the loop."""

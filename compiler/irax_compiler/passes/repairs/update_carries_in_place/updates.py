@@ -9,11 +9,11 @@ from irax_compiler import mlir
 from irax_compiler.mlir import InsertionPoint, Module, Operation, Value
 from irax_compiler.passes.core import nested
 from irax_compiler.passes.kernels.ties import tie, ties
-from irax_compiler.passes.repairs.update_carries_in_place.copies import after, bytes_of
-from irax_compiler.passes.repairs.update_carries_in_place.extents import count_unknown
-from irax_compiler.passes.repairs.update_carries_in_place.loops import LOOPS, Loop, loop_of
-from irax_compiler.passes.repairs.update_carries_in_place.memory import is_array, unshaped, uses_of
-from irax_compiler.passes.repairs.update_carries_in_place.order import Order
+from irax_compiler.passes.repairs.flow.copies import after, bytes_of
+from irax_compiler.passes.repairs.flow.extents import count_unknown
+from irax_compiler.passes.repairs.flow.loops import LOOPS, Loop, loop_of
+from irax_compiler.passes.repairs.flow.memory import is_array, unshaped, uses_of
+from irax_compiler.passes.repairs.flow.order import Order
 from irax_compiler.passes.repairs.update_carries_in_place.update_carries_in_place import (
     allows,
     owned,

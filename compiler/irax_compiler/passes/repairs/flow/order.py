@@ -8,7 +8,7 @@ from typing import Any
 
 from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
-from irax_compiler.passes.repairs.update_carries_in_place.loops import LOOPS
+from irax_compiler.passes.repairs.flow.loops import LOOPS
 
 _VARIES = 1
 """The bit of what differs from step to step."""

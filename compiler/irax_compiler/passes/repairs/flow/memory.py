@@ -10,7 +10,7 @@ from irax_compiler import mlir
 from irax_compiler.mlir import Block, Operation, Value
 from irax_compiler.passes.core import enclosing, nested, reached
 from irax_compiler.passes.kernels.ties import ties
-from irax_compiler.passes.repairs.update_carries_in_place.loops import LOOPS
+from irax_compiler.passes.repairs.flow.loops import LOOPS
 
 FORMS = {
     *("flow.tensor.reshape", "flow.tensor.bitcast", "flow.tensor.slice", "flow.tensor.barrier"),

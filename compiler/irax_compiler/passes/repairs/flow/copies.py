@@ -16,7 +16,7 @@ from irax_compiler.passes.kernels.code.loops import for_each
 from irax_compiler.passes.kernels.code.memory import load, store
 from irax_compiler.passes.kernels.executables import Body, add_executable, dispatch, long, memory
 from irax_compiler.passes.kernels.moves.kernels import in_registers
-from irax_compiler.passes.repairs.update_carries_in_place.extents import sizes_of_result
+from irax_compiler.passes.repairs.flow.extents import sizes_of_result
 
 _BYTES = np.dtype(np.int8)
 _WIDTH = 64
